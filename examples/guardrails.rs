@@ -62,6 +62,8 @@ fn redact(_: &mut CallbackContext, _: &FunctionCall, result: &mut Value) {
 workflow! {
     /// Answers a customer of a web shop.
     pub HelpDesk(question: String) -> answer: String {
+        state blocked: Option<String>;
+
         /// Answers.
         agent clerk -> answer: String {
             instruction: "Answer the customer of a web shop in two sentences. Look up who they are, if they say it.",

@@ -49,6 +49,7 @@ async fn write(args: Args) -> Result<()> {
         cx.state().set("words", format!("{words} words"))?;
         Ok::<_, Error>(words)
     });
+    let count = count.writes::<String>("words");
     let mut registry = Registry::new().tool(count).agent(closing::default());
     let folder = args.config.parent().unwrap_or(Path::new("."));
     for entry in std::fs::read_dir(folder).map_err(Error::other)? {

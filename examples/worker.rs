@@ -54,7 +54,9 @@ async fn work(runner: &Runner) -> Result<()> {
     });
     let watch = tokio::spawn(async move { watch.await });
     let (send, mut topics) = mpsc::unbounded_channel();
-    std::thread::spawn(move || std::io::stdin().lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+    std::thread::spawn(move || {
+        std::io::stdin().lines().map_while(Result::ok).try_for_each(|line| send.send(line))
+    });
     let workflow = Arc::new(Reporting::default());
     let mut runs = tokio::task::JoinSet::new();
     loop {

@@ -16,9 +16,9 @@ use adk::{DynAgent, Event, FunctionCall, LoopAgent, Tree, Value, WithCallbacks};
 
 /// Remembers in the state that it was called.
 fn mark(cx: &mut CallbackContext, what: &str) -> Result<()> {
-    let mut all: Vec<String> = cx.state().get("trace")?.unwrap_or_default();
+    let mut all: Vec<String> = cx.state().get("user:trace")?.unwrap_or_default();
     all.push(format!("{what} {}", cx.agent_name()));
-    cx.state().set("trace", all)
+    cx.state().set("user:trace", all)
 }
 
 fn begins(cx: &mut CallbackContext) -> Result<()> {
@@ -134,7 +134,7 @@ async fn callbacks_of_agents_and_blocks_as_they_are_declared() {
         ScriptedModel::new().call("distance", json!({"to": "Bern"})).text("It is a long, long way to go.");
     let outcome = runner(&model).run(&Guarded::default(), "how far?").await.unwrap();
     assert_eq!(outcome.output, "It is a long, long w...");
-    let trace: Vec<String> = outcome.get("trace").unwrap().unwrap();
+    let trace: Vec<String> = outcome.get("user:trace").unwrap().unwrap();
     let expected = [
         "before desk",
         "before clerk",
@@ -169,7 +169,7 @@ async fn blocks_of_every_kind_and_agents_from_outside() {
     let input = BlocksInput { topics: vec!["a".into()], kind: 0 };
     let outcome = runner(&ScriptedModel::new()).run(&Blocks::default(), input).await.unwrap();
     assert_eq!(outcome.get::<String>("right_note").unwrap().as_deref(), Some("nothing to say"));
-    let trace: Vec<String> = outcome.get("trace").unwrap().unwrap();
+    let trace: Vec<String> = outcome.get("user:trace").unwrap().unwrap();
     assert_eq!(trace, ["before choice", "after both", "before many", "after many"]);
 }
 
@@ -185,7 +185,7 @@ async fn fields_take_more_callbacks_behind_the_declared_ones() {
     });
     let model = ScriptedModel::new().text("ok");
     let outcome = runner(&model).run(&workflow, "how far?").await.unwrap();
-    let trace: Vec<String> = outcome.get("trace").unwrap().unwrap();
+    let trace: Vec<String> = outcome.get("user:trace").unwrap().unwrap();
     assert_eq!(trace[5..], ["later clerk", "after desk"]);
     assert_eq!(model.requests()[0].system_instruction, "Be brief.");
     assert!(
@@ -204,7 +204,7 @@ async fn builders_take_the_same_and_the_root_of_a_tree_begins_and_ends_once() {
     let agent = LlmAgent::builder("a").output_key("o").before_agent(begins).after_model(hooks::shorten);
     let tree = LoopAgent::builder("lp")
         .max_iterations(2)
-        .before_agent(|cx: &mut CallbackContext| cx.state().set("lp", 1))
+        .before_agent(|cx: &mut CallbackContext| cx.state().set("user:lp", 1))
         .after_agent(|cx: &mut CallbackContext| Some(format!("over at {}", cx.path())))
         .sub_agent(agent)
         .build()
@@ -246,7 +246,7 @@ impl Plugin for Counts {
 
     async fn after_run(&self, cx: &mut CallbackContext) -> Result<()> {
         let count: Option<u32> = cx.state().get("temp:events_of_clerk")?;
-        cx.state().set("clerk_spoke", count)
+        cx.state().set("user:clerk_spoke", count)
     }
 }
 
@@ -256,5 +256,5 @@ async fn a_plugin_sees_every_run_of_its_runner() {
     let runner = Runner::builder().model(model).plugin(Counts).build().unwrap();
     let outcome = runner.run(&Guarded::default(), "how far?").await.unwrap();
     // Before, the call, its answer, the last word, after.
-    assert_eq!(outcome.get::<u32>("clerk_spoke").unwrap(), Some(5));
+    assert_eq!(outcome.get::<u32>("user:clerk_spoke").unwrap(), Some(5));
 }

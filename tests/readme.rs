@@ -39,13 +39,17 @@ fn the_error_messages_are_those_of_the_compiler() {
 fn the_guide_shows_its_examples() {
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide");
     let index = std::fs::read_to_string(guide.join("README.md")).expect("it can be read");
-    let pages: Vec<_> = index.lines().filter_map(|line| line.strip_prefix("| [")?.split('`').nth(1)).collect();
+    let pages: Vec<_> =
+        index.lines().filter_map(|line| line.strip_prefix("| [")?.split('`').nth(1)).collect();
     assert_eq!(pages.len() + 1, std::fs::read_dir(&guide).expect("it is a folder").count());
     for name in pages {
         let page = std::fs::read_to_string(guide.join(name).with_extension("md")).expect("it can be read");
         let example = guide.join("../../examples").join(name).with_extension("rs");
         let example = std::fs::read_to_string(example).expect("it can be read");
-        assert!(page.contains(&format!("\n```rust\n{example}```\n")), "docs/guide/{name}.md shows another program");
+        assert!(
+            page.contains(&format!("\n```rust\n{example}```\n")),
+            "docs/guide/{name}.md shows another program"
+        );
     }
 }
 

@@ -69,6 +69,8 @@ pub enum ErrorKind {
     IdInvalid,
     /// An agent ended without having written its declared key.
     KeyNotWritten,
+    /// An agent, tool or callback writes a key that it has not announced.
+    KeyUnannounced,
     /// An agent ended without its declared key, since its model gave no answer.
     NoAnswer(NoAnswerKind),
     /// The answer of a model does not fit the agent's output type.
@@ -110,6 +112,8 @@ pub enum ErrorKind {
     UnknownRun,
     /// Somebody else drives the run.
     RunBusy,
+    /// Another run of the session has its turn, and [`RunConfig::turns`](crate::RunConfig::turns) says not to wait for it.
+    SessionBusy,
     /// Nobody waits under that id.
     UnknownWait,
     /// A wait was answered before: the first answer counts.
@@ -218,6 +222,13 @@ impl Error {
     pub fn at(mut self, path: &Path) -> Self {
         self.0.path.get_or_insert_with(|| path.clone());
         self
+    }
+
+    /// The same error without its source.
+    pub(crate) fn copy(&self) -> Self {
+        let Inner { kind, message, help, path, .. } = &*self.0;
+        let (message, help, path) = (message.clone(), help.clone(), path.clone());
+        Self(Box::new(Inner { kind: *kind, message, help, path, source: None }))
     }
 
     /// What kind of failure.

@@ -37,14 +37,14 @@ pub use id::{EventId, RunId};
 pub use models::rehearsal::Rehearsal;
 pub use models::{model, testing};
 pub use path::{At, Path, PathError};
-pub use runtime::agent::{Agent, DynAgent, Handover, WithCallbacks};
+pub use runtime::agent::{Agent, Announced, DynAgent, Handover, WithCallbacks};
 pub use runtime::callback::{CallbackContext, Plugin};
 pub use runtime::live::LiveQueue;
 pub use runtime::resources::{Gives, Needs, NoResources, Resources};
 pub use runtime::run::{
     AGENT_LIFECYCLE_KEY, ArtifactStore, Artifacts, Context, FolderArtifacts, History, LIFECYCLE_KEY,
     Lifecycle, LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason, MemoryArtifacts, NoArtifacts,
-    Outcome, Prepare, ReadonlyContext, RunConfig, State, StoredPart, Waiting,
+    Outcome, Prepare, ReadonlyContext, RunConfig, SessionTurns, State, StoredPart, Waiting,
 };
 pub use runtime::runner::{IntoInput, RunEnd, RunRequest, RunStream, Runner, Watch};
 pub use runtime::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError};

@@ -74,6 +74,9 @@ fn counts() -> FunctionTool {
             }
         })
     })
+    .writes::<u64>("user:n")
+    .writes::<u64>("n")
+    .writes::<Vec<u64>>("told")
 }
 
 #[tokio::test]
@@ -161,7 +164,7 @@ impl Plugin for Tries {
         "tries"
     }
     async fn on_user_message(&self, cx: &mut CallbackContext, _: &Content) -> Result<Option<Content>> {
-        let error = cx.state().update("n", one_more).await.unwrap_err();
+        let error = cx.state().update("user:n", one_more).await.unwrap_err();
         assert!(error.to_string().contains("before the message of the user is committed"), "{error}");
         Ok(None)
     }
@@ -169,7 +172,7 @@ impl Plugin for Tries {
         add(cx).await.map(|()| None)
     }
     async fn on_event(&self, cx: &mut CallbackContext, _: &Event) -> Result<Option<Event>> {
-        let error = cx.state().update("n", one_more).await.unwrap_err();
+        let error = cx.state().update("user:n", one_more).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Config, "{error}");
         Ok(None)
     }

@@ -42,6 +42,7 @@ pub const fn key<'a, T: 'static>(
         perhaps: optional,
         opened: place & OPENED != 0,
         place: place & !OPENED,
+        accepts: None,
     }
 }
 

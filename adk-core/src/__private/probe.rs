@@ -1,7 +1,9 @@
 //! Facts about types as consts, so that aliases and renamed imports count: an inherent associated const wins over
 //! one of a trait. This works on known types only, which is what the macros have.
 
+use crate::spec::{Accepts, accepts};
 use crate::{Context, Flow, ToolContext};
+use serde::de::DeserializeOwned;
 use std::marker::PhantomData;
 
 /// Asks about a type: `Probe::<T>::OPTIONAL`, with [`Otherwise`] in scope.
@@ -22,9 +24,16 @@ pub trait Otherwise {
     const RESULT: usize = 0;
     /// 1 for `Flow`, 2 for `(T, Flow)`.
     const FLOW: usize = 0;
+    /// Says what is wrong with a value that is none of these.
+    const ACCEPTS: Option<Accepts> = None;
 }
 
 impl<T: ?Sized> Otherwise for Probe<T> {}
+
+impl<T: DeserializeOwned> Probe<T> {
+    /// Says what is wrong with a value that is none of these.
+    pub const ACCEPTS: Option<Accepts> = Some(accepts::<T>);
+}
 
 impl<T> Probe<Option<T>> {
     /// It is an `Option`.

@@ -1,7 +1,7 @@
 //! The description of an agent that was made at run time: the same [`AgentMeta`] that macros write as a const, and what
 //! it borrows from.
 
-use crate::runtime::agent::DynAgent;
+use crate::runtime::agent::{Announced, DynAgent};
 use crate::runtime::tool::DynTool;
 use crate::spec::{Accepts, AgentKind, AgentMeta, Key, KeySpec, ToolMeta, ValueSchema};
 use self_cell::self_cell;
@@ -77,7 +77,10 @@ self_cell!(
 );
 
 /// A description: the const of a macro, or one that was made at run time.
-pub(crate) struct About(Repr);
+pub(crate) struct About {
+    repr: Repr,
+    announced: Announced,
+}
 
 enum Repr {
     Const(&'static AgentMeta<'static>),
@@ -87,7 +90,7 @@ enum Repr {
 impl About {
     /// What a macro wrote.
     pub(crate) const fn constant(meta: &'static AgentMeta<'static>) -> Self {
-        Self(Repr::Const(meta))
+        Self { repr: Repr::Const(meta), announced: Announced::constant(meta) }
     }
 
     /// What a builder was told.
@@ -116,14 +119,20 @@ impl About {
             (meta.accepts, meta.schema) = (parts.accepts, parts.schema);
             meta
         });
-        Self(Repr::Made(Box::new(made)))
+        let announced = Announced::of(made.borrow_dependent());
+        Self { repr: Repr::Made(Box::new(made)), announced }
     }
 
     pub(crate) fn meta(&self) -> &AgentMeta<'_> {
-        match &self.0 {
+        match &self.repr {
             Repr::Const(meta) => meta,
             Repr::Made(made) => made.borrow_dependent(),
         }
+    }
+
+    /// What it may write.
+    pub(crate) fn announced(&self) -> Announced {
+        self.announced.clone()
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) use template::render;
 
 use crate::agents::about::{About, Parts};
 use crate::flow::Flow;
-use crate::runtime::agent::{DynAgent, Handover};
+use crate::runtime::agent::{Announced, DynAgent, Handover};
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::run::{Context, Prepare, Prompt};
 use crate::runtime::workflow::prepare_root;
@@ -213,6 +213,10 @@ impl DynAgent for LlmAgent {
         for agent in self.tools().filter_map(|tool| tool.agent_dyn()) {
             prepare.tool(Name::shared(agent.meta().name), |prepare| prepare_root(agent, prepare));
         }
+    }
+
+    fn announced_dyn(&self) -> Announced {
+        self.about.announced()
     }
 
     fn handover_dyn(&self) -> Handover<'_> {

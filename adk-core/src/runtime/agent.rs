@@ -7,8 +7,8 @@ pub use handover::Handover;
 pub use with::WithCallbacks;
 
 use crate::runtime::callback::AgentCallbacks;
-use crate::runtime::run::Context;
-use crate::runtime::run::Prepare;
+pub use crate::runtime::run::Announced;
+use crate::runtime::run::{Context, Prepare};
 use crate::spec::AgentMeta;
 use crate::{BoxFuture, Content, Event, Flow, Result};
 use std::any::Any;
@@ -116,6 +116,11 @@ pub trait DynAgent: Send + Sync {
         Ok(Event::new().with_content(content))
     }
 
+    /// What it may write, as its description says. It is asked at the start of each turn.
+    fn announced_dyn(&self) -> Announced {
+        Announced::of(self.meta())
+    }
+
     /// Itself, where a tree that it is placed in has to know what it is made of: blocks are taken in as steps.
     fn as_any(&self) -> Option<&dyn Any> {
         None
@@ -147,6 +152,10 @@ impl<A: Agent> DynAgent for A {
     fn stand_in_dyn(&self, content: Content) -> Result<Event> {
         self.stand_in(content)
     }
+
+    fn announced_dyn(&self) -> Announced {
+        Announced::constant(A::META_REF)
+    }
 }
 
 /// An agent that is known at run time only.
@@ -175,6 +184,10 @@ macro_rules! pointer {
 
             fn stand_in_dyn(&self, content: Content) -> Result<Event> {
                 (**self).stand_in_dyn(content)
+            }
+
+            fn announced_dyn(&self) -> Announced {
+                (**self).announced_dyn()
             }
 
             fn as_any(&self) -> Option<&dyn Any> {

@@ -2,6 +2,7 @@
 
 mod above;
 mod actions;
+mod announced;
 mod apart;
 mod artifacts;
 mod callback;
@@ -25,10 +26,11 @@ pub use crate::flow::{LoopEnd, LoopEndReason};
 pub use crate::store::engine::Waiting;
 pub(crate) use crate::store::engine::record;
 pub use actions::ToolActions;
+pub use announced::Announced;
 pub(crate) use artifacts::MissingArtifactStore;
 pub use artifacts::{ArtifactStore, Artifacts, FolderArtifacts, MemoryArtifacts, NoArtifacts, StoredPart};
 pub use callback::CallbackContext;
-pub use config::RunConfig;
+pub use config::{RunConfig, SessionTurns};
 pub use context::Context;
 pub use history::History;
 pub use lifecycle::{AGENT_LIFECYCLE_KEY, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase};
@@ -39,6 +41,7 @@ pub use readonly::ReadonlyContext;
 pub use state::State;
 
 pub(crate) use above::{Above, Global, Prompt};
+pub(crate) use announced::{By, WriteRules, Writer};
 pub(crate) use callback::{Place, Steps};
 pub(crate) use context::{Answer, Asked, Cut, Frame, NothingWritten, perform};
 pub(crate) use lifecycle::Watch;
@@ -57,7 +60,7 @@ use crate::store::engine::{
 };
 use crate::store::event::StateDelta;
 use crate::store::outbox::Outbox;
-use crate::store::session::{Scope, Session, SharedState, StateMap, now_micros};
+use crate::store::session::{OwnKeys, Scope, Session, SharedState, StateMap, now_micros};
 use crate::sync::{lock, read, write};
 use crate::{Error, ErrorKind, Flow, Name, Path, Result, RunId};
 pub(crate) use replay::DIVERGED_HELP;
@@ -66,7 +69,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -83,6 +86,8 @@ pub(crate) struct Run {
     pub(crate) live: Option<LiveInput>,
     /// What was recorded of it, when it is taken up again.
     pub(crate) replay: Option<Box<Replay>>,
+    /// No other run knows its session.
+    pub(crate) is_alone: bool,
     /// It is a branch of a run that another process drives: it has no place of its own in the book of runs.
     pub(crate) is_branch: bool,
     /// The greatest place in the log that is known here, and one more; counted where branches may run elsewhere.
@@ -129,12 +134,13 @@ impl Run {
         Self {
             id,
             claim: ClaimId::first(id),
-            delivery: Arc::new(Delivery { session, seed, outbox: Outbox::default() }),
+            delivery: Arc::new(Delivery { session, seed, outbox: Outbox::default(), own: OnceLock::new() }),
             engine,
             config,
             services,
             live: None,
             replay: None,
+            is_alone: false,
             is_branch: false,
             places: AtomicU64::new(0),
             begins: Mutex::default(),
@@ -174,6 +180,11 @@ impl Run {
         run.within = within;
         run.within_call = Some(Box::new(within_call));
         run.temp = RwLock::new(read(&outer.temp).clone());
+        if let Some(own) = outer.own() {
+            let own = own.copy();
+            own.record(delta);
+            run.closed_over(own);
+        }
         for (key, value) in delta.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp) {
             run.set_temp(key.clone(), value.clone());
         }
@@ -183,7 +194,19 @@ impl Run {
 
     /// Sets a stored key before the run begins.
     pub(crate) fn begin_with(&self, key: &str, value: Value) {
-        self.session().preset(Name::shared(key), Arc::new(value));
+        let value = Arc::new(value);
+        self.delivery.record(&StateDelta::from_iter([(Name::shared(key), value.clone())]));
+        self.session().preset(Name::shared(key), value);
+    }
+
+    /// The keys that hold what this run has written and nothing else, where its workflow is closed.
+    pub(crate) fn own(&self) -> Option<&OwnKeys> {
+        self.delivery.own.get().map(|own| &**own)
+    }
+
+    /// From now on these keys hold what this run writes.
+    pub(crate) fn closed_over(&self, own: OwnKeys) {
+        let _ = self.delivery.own.set(Box::new(own));
     }
 
     /// A run in memory of its own, without models: for a tool that is tested alone.
@@ -247,7 +270,13 @@ impl Run {
 
     /// The value of a stored key, `temp:` included.
     pub(crate) fn get(&self, key: &str) -> Option<Arc<Value>> {
-        if key.starts_with("temp:") { read(&self.temp).get(key).cloned() } else { self.session().get(key) }
+        if key.starts_with("temp:") {
+            return read(&self.temp).get(key).cloned();
+        }
+        match self.own().filter(|own| own.has(key)) {
+            Some(own) => own.get(key),
+            None => self.session().get(key),
+        }
     }
 
     /// The value of a name.

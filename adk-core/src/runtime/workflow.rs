@@ -43,6 +43,12 @@ pub trait Workflow: Send + Sync {
     /// The workflow as an agent.
     fn as_agent(&self) -> &dyn DynAgent;
 
+    /// Whether its keys hold what its own run has written and nothing else, but for `state` and keys with a prefix. Default
+    /// `true`; a tree that was built at run time sees what the session holds, as in ADK.
+    fn is_closed(&self) -> bool {
+        true
+    }
+
     /// Turns the input into the keys that the run begins with.
     ///
     /// # Errors
@@ -62,6 +68,10 @@ impl<W: Workflow + ?Sized> Workflow for std::sync::Arc<W> {
 
     fn as_agent(&self) -> &dyn DynAgent {
         (**self).as_agent()
+    }
+
+    fn is_closed(&self) -> bool {
+        (**self).is_closed()
     }
 
     fn begin(&self, input: Self::Input, keys: &mut Keys) -> Result<()> {

@@ -4,19 +4,23 @@ mod filter;
 mod log;
 mod memory;
 mod open;
+mod own;
 mod pages;
 mod state;
 mod store;
 mod transfer;
+mod turn;
 
 pub use filter::{EventFilter, SessionSnapshot};
 pub use memory::MemoryStore;
 pub use open::{OpenSessions, SessionRow};
+pub(crate) use own::OwnKeys;
 pub use pages::{PAGE, Pages};
 pub use state::{Scope, SharedState, StateMap, forget_temp, split};
 pub(crate) use store::check_id;
 pub use store::{MAX_ID, SessionKey, SessionStore};
 pub use transfer::{export, import};
+pub(crate) use turn::Turn;
 
 use crate::id::{IdSeed, MOST};
 use crate::store::event::{Event, StateDelta};
@@ -26,7 +30,7 @@ use log::Log;
 use pages::Earlier;
 use serde_json::Value;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A conversation of one user with one app.
@@ -44,6 +48,7 @@ pub struct Session {
     app: SharedState,
     /// Holding it is the right to append.
     clock: Mutex<Clock>,
+    turns: OnceLock<Box<turn::Turns>>,
 }
 
 /// What a store says of a session that it opens.
@@ -76,7 +81,8 @@ impl Session {
             Clock { micros: updated.max(newest.last().map_or(0, |event| event.timestamp)), nth: MOST };
         newest.into_iter().for_each(|event| log.push(event));
         let (own, clock) = (RwLock::new(own), Mutex::new(clock));
-        Self { key, earlier: Earlier::new(pages, earlier), log, own, user, app, clock }
+        let turns = OnceLock::new();
+        Self { key, earlier: Earlier::new(pages, earlier), log, own, user, app, clock, turns }
     }
 
     /// The session as it was with this state and so many events. It shares nothing with this one but the events: those

@@ -164,7 +164,7 @@ async fn every_block_begins_and_ends_once() {
 
 #[tokio::test]
 async fn a_block_speaks_at_its_own_path_and_counts_no_round_then() {
-    let runner: Runner = Runner::builder().build().unwrap();
+    let runner: Runner = Runner::builder().config(any_key()).build().unwrap();
     let tree = Tree::new("w", vec![repeat("lp", Some(2), vec![run(exit("a"))])]).on("lp", |lp| {
         lp.before(|cx: &mut CallbackContext| cx.state().set("begun", true));
         lp.after(|cx: &mut CallbackContext| Some(format!("over at {}", cx.path())));

@@ -84,8 +84,13 @@ pub async fn drive(builder: RunnerBuilder<adk_core::model::NoProvider>, tree: &T
     all
 }
 
+/// Callbacks may set any key: what they announce is tried elsewhere.
+pub fn any_key() -> RunConfig {
+    RunConfig::new().require_announced_writes(false)
+}
+
 pub async fn events(tree: &Tree) -> Vec<String> {
-    drive(Runner::builder(), tree).await
+    drive(Runner::builder().config(any_key()), tree).await
 }
 
 /// As under `RunConfig::adk()`.
@@ -111,7 +116,7 @@ pub fn llm() -> Declared<A> {
 }
 
 pub fn modelled(model: &ScriptedModel) -> RunnerBuilder<adk_core::model::NoProvider> {
-    Runner::builder().model(model.clone())
+    Runner::builder().model(model.clone()).config(any_key())
 }
 
 type Body = Box<

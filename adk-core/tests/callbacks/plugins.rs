@@ -232,7 +232,7 @@ impl Plugin for Replaces {
 
 /// All that is stored.
 async fn stored(plugin: Replaces, tree: Tree) -> Vec<String> {
-    let runner: Runner = Runner::builder().plugin(plugin).build().unwrap();
+    let runner: Runner = Runner::builder().config(any_key()).plugin(plugin).build().unwrap();
     let outcome = runner.run(&tree, "go").await.unwrap();
     outcome.session().events().map(|event| short(event)).collect()
 }
@@ -241,7 +241,7 @@ async fn stored(plugin: Replaces, tree: Tree) -> Vec<String> {
 async fn what_a_plugin_gives_for_an_event_is_stored_and_delivered() {
     let tree = || Tree::new("w", vec![run(say("a")), run(put("b", "k", |_| 1))]);
     let masks = || Replaces { event: Some("masked"), ..Replaces::default() };
-    let delivered = drive(Runner::builder().plugin(masks()), &tree()).await;
+    let delivered = drive(Runner::builder().config(any_key()).plugin(masks()), &tree()).await;
     assert_eq!(delivered, ["w: masked begun=true", "a: masked", "b: masked k=1"]);
     let log = stored(masks(), tree()).await;
     assert_eq!(
@@ -273,7 +273,7 @@ impl Plugin for Counts {
 async fn what_is_set_with_an_event_is_written_by_it_and_sees_what_it_writes() {
     let inner = Tree::with_keys("inner", &[], &[], vec![run(put("c", "k", |_| 7))]);
     let tree = Tree::new("w", vec![run(say("a")), run(say("b")), run(inner)]);
-    let all = drive(Runner::builder().plugin(Counts), &tree).await;
+    let all = drive(Runner::builder().config(any_key()).plugin(Counts), &tree).await;
     let own = "inner/k=7 inner/count=1 inner/same=false";
     assert_eq!(all, ["a: a count=1 same=true", "b: b count=2 same=true", &format!("c: k is Some(7) {own}")]);
 }

@@ -2,7 +2,7 @@
 
 use super::support::*;
 use super::*;
-use adk_core::{Error, ErrorKind, FunctionCall, Result, RunConfig};
+use adk_core::{Error, ErrorKind, FunctionCall, Result};
 
 fn model(tool: &'static str) -> ScriptedModel {
     ScriptedModel::new().call(tool, json!({"a": 1, "b": 2})).text("ok")
@@ -110,7 +110,7 @@ async fn a_tool_that_is_not_there_may_be_answered_for() {
 
 #[tokio::test]
 async fn an_error_ends_the_run_where_it_is_asked_for_unless_it_is_answered_for() {
-    let strict = RunConfig::new().tool_errors_end_run(true);
+    let strict = any_key().tool_errors_end_run(true);
     let runner: Runner = modelled(&model("fails")).config(strict.clone()).build().unwrap();
     let mut agent = llm();
     agent.add_tool(fails());

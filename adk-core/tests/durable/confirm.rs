@@ -63,7 +63,8 @@ pub fn payer(paid: Arc<AtomicU32>) -> LlmAgent {
         format!("paid {amount}")
     });
     let look = FunctionTool::new("look", "Looks.", |(): (), _: &mut ToolContext| "nothing to see");
-    let agent = LlmAgent::builder("payer").model(Banker).tool(pay.confirm(true)).tool(look);
+    let agent =
+        LlmAgent::builder("payer").model(Banker).tool(pay.writes::<u32>("paid").confirm(true)).tool(look);
     agent.output_key("told").build().unwrap()
 }
 
@@ -125,16 +126,20 @@ async fn callbacks_come_first_and_the_person_sees_what_they_made_of_it() {
             "paid"
         });
         let look = FunctionTool::new("look", "Looks.", |(): (), _: &mut ToolContext| "nothing");
-        let agent = LlmAgent::builder("payer").model(Banker).tool(pay.confirm(true)).tool(look).before_tool(
-            move |_: &mut adk_core::CallbackContext, call: &mut FunctionCall| -> Option<Value> {
-                *count.lock().unwrap() += 1;
-                if call.args.get("amount") == Some(&json!(1)) {
-                    return Some(json!("free"));
-                }
-                call.args.insert("amount".into(), json!(20));
-                None
-            },
-        );
+        let agent = LlmAgent::builder("payer")
+            .model(Banker)
+            .tool(pay.writes::<u32>("paid").confirm(true))
+            .tool(look)
+            .before_tool(
+                move |_: &mut adk_core::CallbackContext, call: &mut FunctionCall| -> Option<Value> {
+                    *count.lock().unwrap() += 1;
+                    if call.args.get("amount") == Some(&json!(1)) {
+                        return Some(json!("free"));
+                    }
+                    call.args.insert("amount".into(), json!(20));
+                    None
+                },
+            );
         Tree::new("w", vec![run(agent.build().unwrap())])
     };
     let runner = || -> Runner {

@@ -56,6 +56,7 @@ pub fn adds(key: &'static str) -> FunctionTool {
         let _ = cx.state().set(key, sum);
         format!("{n} is added")
     })
+    .writes::<u32>(key)
 }
 
 /// Two calls at once, then one, then a word.
@@ -81,7 +82,7 @@ fn desk() -> LlmAgent {
 
 /// Counts under a key what was added, at once.
 fn updates(key: &'static str) -> FunctionTool {
-    FunctionTool::new_async("add", "Adds.", move |Number { n }: Number, cx: &mut ToolContext| {
+    let tool = FunctionTool::new_async("add", "Adds.", move |Number { n }: Number, cx: &mut ToolContext| {
         Box::pin(async move {
             let add = move |sum: Option<u32>| sum.unwrap_or(0) + n;
             let sum: u32 = cx.state().update(key, add).await?;
@@ -90,7 +91,9 @@ fn updates(key: &'static str) -> FunctionTool {
             cx.state().set(format!("{key} {n}"), sum)?;
             Ok::<_, adk_core::Error>(json!([sum, twice]))
         })
-    })
+    });
+    let tool = tool.writes::<u32>(key).writes::<u32>(format!("user:{key}"));
+    (1..=5).fold(tool, |tool, n| tool.writes::<u32>(format!("{key} {n}")))
 }
 
 /// Its tool updates state, and so does that of the agent that it asks.

@@ -31,7 +31,7 @@ use adk_core::model::ToolDeclaration;
 use adk_core::testing::ScriptedModel;
 use adk_core::tool::ToolArgs;
 use adk_core::{
-    AgentKind, AgentMeta, BoxFuture, DynTool, Error, Event, Result, RunConfig, RunStream, Runner,
+    AgentKind, AgentMeta, BoxFuture, DynTool, Error, Event, KeySpec, Result, RunConfig, RunStream, Runner,
     ToolContext, ToolError, ToolMeta,
 };
 use serde_json::{Value, json};
@@ -108,6 +108,16 @@ pub fn delta(event: &Event) -> Value {
 type Call =
     dyn for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>> + Send + Sync;
 
+/// The keys that tools of these tests write.
+const WRITTEN: &[KeySpec<'static>] = &[
+    KeySpec::new("d", "Value"),
+    KeySpec::new("k", "Value"),
+    KeySpec::new("l", "Value"),
+    KeySpec::new("notes", "Value"),
+    KeySpec::new("o", "Value"),
+    KeySpec::new("seen", "Value"),
+];
+
 /// A tool by hand.
 pub struct ByTool {
     meta: ToolMeta<'static>,
@@ -124,7 +134,8 @@ where
 {
     let declaration =
         ToolDeclaration::new(name, "Serves a test.", json!({"type": "object", "properties": {}}));
-    ByTool { meta: ToolMeta::new(name, "Serves a test."), declaration, call: Box::new(call) }
+    let meta = ToolMeta::new(name, "Serves a test.").writes(WRITTEN);
+    ByTool { meta, declaration, call: Box::new(call) }
 }
 
 /// Ends the loop and asks for no words about it.

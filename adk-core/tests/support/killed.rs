@@ -49,6 +49,7 @@ fn clerk(world: &Path) -> LlmAgent {
         let _ = cx.state().set("sum", sum);
         format!("{n} is added")
     });
+    let add = add.writes::<u64>("sum");
     LlmAgent::builder("clerk").model(Talks(world.to_owned())).tool(add).output_key("told").build().unwrap()
 }
 

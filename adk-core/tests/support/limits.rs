@@ -160,6 +160,7 @@ fn gives(depth: usize) -> FunctionTool {
         cx.state().set("seen", true)?;
         Ok::<_, Error>(nested(depth))
     })
+    .writes::<bool>("seen")
 }
 
 /// A tool that takes anything, and sets it where it is asked to.
@@ -168,6 +169,7 @@ fn takes() -> FunctionTool {
         cx.state().set("taken", &args["x"])?;
         Ok::<_, Error>("taken")
     })
+    .writes::<Value>("taken")
 }
 
 /// Runs an agent with these tools by a script of one call, and gives what the model was answered to it.

@@ -20,7 +20,9 @@ use adk_core::callback::AgentCallbacks;
 use adk_core::spec::{
     AgentKind, AgentMeta, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind, ToolMeta,
 };
-use adk_core::{BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result, Runner};
+use adk_core::{
+    Announced, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result, Runner,
+};
 use serde_json::Value;
 
 pub type Body = Box<dyn for<'a> Fn(&'a mut Context) -> BoxFuture<'a, Result<Flow>> + Send + Sync>;
@@ -98,6 +100,10 @@ impl DynAgent for By {
         (self.body)(cx)
     }
     fn prepare_dyn(&self, _: &mut Prepare<'_>) {}
+    /// The closure of a test sets what it likes.
+    fn announced_dyn(&self) -> Announced {
+        Announced::anything()
+    }
 }
 
 pub enum Node {

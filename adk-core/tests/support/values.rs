@@ -14,7 +14,7 @@ use adk_core::testing::ScriptedModel;
 use adk_core::tool::FunctionTool;
 use adk_core::workflow::{Keys, Values, Workflow};
 use adk_core::{
-    AgentMeta, Await, Context, DynAgent, Error, ErrorKind, Event, Flow, MAX_DEPTH, Result, Runner,
+    AgentMeta, Await, Context, DynAgent, Error, ErrorKind, Event, Flow, KeySpec, MAX_DEPTH, Result, Runner,
 };
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde::ser::{Serialize, Serializer};
@@ -120,7 +120,8 @@ fn returns(cx: &mut Context) -> Result<Work<'_>> {
 }
 
 impl MadeByMacro for Returns {
-    const META: &'static AgentMeta<'static> = &AgentMeta::new(AgentKind::Function, "returns");
+    const META: &'static AgentMeta<'static> =
+        &AgentMeta::new(AgentKind::Function, "returns").writes(&[KeySpec::new("returned", "Value")]);
 
     fn made(&self) -> Making<'_> {
         Making::Function("returned", returns)
@@ -197,6 +198,7 @@ fn doors() -> Takes<Value> {
         cx.state().set("taken", &args["x"])?;
         Ok::<_, Error>(args["x"].clone())
     });
+    let tool = tool.writes::<Value>("taken");
     let calls = LlmAgent::builder("calls").instruction("Go.").tool(tool).build().unwrap();
     let typed = LlmAgent::builder("typed").instruction("Go.").output_key("out").output_type::<Value>();
     let asks = Await::builder::<Value>("answer").question("What?").build();
@@ -422,7 +424,8 @@ fn returns_unsayable(cx: &mut Context) -> Result<Work<'_>> {
 }
 
 impl MadeByMacro for ReturnsUnsayable {
-    const META: &'static AgentMeta<'static> = &AgentMeta::new(AgentKind::Function, "returns");
+    const META: &'static AgentMeta<'static> =
+        &AgentMeta::new(AgentKind::Function, "returns").writes(&[KeySpec::new("score", "Value")]);
 
     fn made(&self) -> Making<'_> {
         Making::Function("score", returns_unsayable)
@@ -489,7 +492,8 @@ pub async fn are_refused_without_a_form(opens: &impl Opens) {
             Ok::<_, Error>(value)
         });
         let model = ScriptedModel::new().call("grade", json!({})).text("done");
-        let agent = LlmAgent::builder("m").instruction("Go.").tool(tool).build().unwrap();
+        let agent =
+            LlmAgent::builder("m").instruction("Go.").tool(tool.writes::<bool>("graded")).build().unwrap();
         let session = opens.runner(model).await.session("u", format!("tool{n}"));
         session.run(&Tree::new("w", vec![run(agent)]), "go").await.unwrap();
         let found = session.get(&EventFilter::new()).await.unwrap().unwrap();

@@ -33,7 +33,10 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
     let write = write.map(|(key, place)| {
         let inside = types::value(&key.key.ty);
         let opened = if std::ptr::eq(inside, &key.key.ty) { 0 } else { OPENED };
-        key.spec(inside, place | opened)
+        let (spec, ty) = (key.spec(inside, place | opened), &key.of.ty);
+        let accepts = (!depends(item, key.key.ty.to_token_stream()))
+            .then(|| quote!(.accepting(__adk::Probe::<#ty>::ACCEPTS)));
+        quote!(#spec #accepts)
     });
     let (generics, _, conditions) = item.generics.split_for_impl();
     let ty = &item.ty;

@@ -102,7 +102,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
             };
             let number = crate::typed::number(&ty, &spelled);
             // Whether the tool is called is the model's choice, so that no reader may count on the key.
-            quote!(__adk::key::<#ty>(#key, #spelled, true, false, #number, #place))
+            quote!(__adk::key::<#ty>(#key, #spelled, true, false, #number, #place).accepting(__adk::Probe::<#ty>::ACCEPTS))
         });
         let keys: Vec<_> = keys.collect();
         let module = place::module(&place::scope());

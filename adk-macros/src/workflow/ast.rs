@@ -64,6 +64,8 @@ pub(super) struct Typed {
     pub(super) attrs: Vec<Attribute>,
     pub(super) key: Key,
     pub(super) ty: Type,
+    /// A `state` that the session need not hold: it was written as an `Option` of the type.
+    pub(super) perhaps: bool,
 }
 
 /// `KEY: TYPE = DEFAULT`.

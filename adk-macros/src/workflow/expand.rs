@@ -145,7 +145,8 @@ fn spec_of(typed: &super::ast::Typed, place: u8, any: &TokenStream) -> TokenStre
     let (key, text, ty) = (crate::code::key(&typed.key.text()), names::type_text(&typed.ty), &typed.ty);
     let number = crate::typed::number(&ty.to_token_stream(), &text);
     let (spec, place) = (read("__adk::key"), code!("{place}"));
-    quote!(#spec::<#ty>(#key, #text, false, #any, #number, #place))
+    let perhaps = typed.perhaps;
+    quote!(#spec::<#ty>(#key, #text, #perhaps, #any, #number, #place))
 }
 
 /// A call that raises a fault under a token: only its parentheses carry the user's span, since every spanned

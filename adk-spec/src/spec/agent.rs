@@ -5,7 +5,7 @@ use crate::hash::{hash, same};
 use std::any::Any;
 use std::time::Duration;
 
-/// Says what is wrong with a value that an `await` is answered with: a `serde_json::Value`, which this crate does not know.
+/// Says what is wrong with a value that is written to a key: a `serde_json::Value`, which this crate does not know.
 pub type Accepts = fn(&dyn Any) -> Result<(), String>;
 
 /// The schema of a value that a model or a person gives, by its hash.

@@ -1,5 +1,6 @@
 //! State keys with their types.
 
+use super::Accepts;
 use crate::hash::hash;
 use crate::number::UNKNOWN;
 use std::any::TypeId;
@@ -46,6 +47,9 @@ pub struct KeySpec<'a> {
     /// Where `typed::Typed` has its type, counted from 1; 0 for nowhere.
     #[serde(skip)]
     pub(crate) place: u8,
+    /// Says what is wrong with a value that is not of its type.
+    #[serde(skip)]
+    pub accepts: Option<Accepts>,
 }
 
 impl<'a> KeySpec<'a> {
@@ -64,6 +68,7 @@ impl<'a> KeySpec<'a> {
             perhaps: false,
             opened: false,
             place: 0,
+            accepts: None,
         }
     }
 
@@ -93,6 +98,13 @@ impl<'a> KeySpec<'a> {
     #[must_use]
     pub const fn any(mut self, yes: bool) -> Self {
         self.any = yes;
+        self
+    }
+
+    /// Says how a value that is not of its type is found.
+    #[must_use]
+    pub const fn accepting(mut self, accepts: Option<Accepts>) -> Self {
+        self.accepts = accepts;
         self
     }
 
@@ -141,6 +153,11 @@ impl<'a> KeySpec<'a> {
     /// Whether the type itself is known.
     pub(crate) const fn is_typed(&self) -> bool {
         self.id.is_some()
+    }
+
+    /// What gives the type itself, where it is known.
+    pub const fn known_type(&self) -> Option<fn() -> TypeId> {
+        self.id
     }
 
     /// The type itself, where it is known.

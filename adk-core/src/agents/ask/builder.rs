@@ -125,15 +125,6 @@ where
     }
 }
 
-/// The error of a default, which each run fails with.
-fn copy_of(error: &Error) -> Error {
-    let copy = Error::new(error.kind(), error.message());
-    match error.help() {
-        Some(help) => copy.with_help(help),
-        None => copy,
-    }
-}
-
 impl DynAgent for Await {
     fn meta(&self) -> &AgentMeta<'_> {
         self.about.meta()
@@ -147,15 +138,19 @@ impl DynAgent for Await {
                 text: &self.question,
                 form: self.form.clone(),
                 timeout: self.timeout,
-                otherwise: otherwise.map_err(|error| copy_of(&error))?,
+                otherwise: otherwise.map_err(|error| error.copy())?,
             };
             question.ask(cx).await
         })
     }
 
+    fn announced_dyn(&self) -> crate::runtime::agent::Announced {
+        self.about.announced()
+    }
+
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
         if let Some(Err(error)) = &self.otherwise {
-            prepare.fail(copy_of(error));
+            prepare.fail(error.copy());
         }
     }
 }

@@ -104,7 +104,7 @@ fn start(
         }
         let name = Name::shared(&call.name);
         let (of, run, path) = (CallStep::next(cx, &name), cx.run.clone(), cx.path().clone());
-        let (own, call) = (ToolContext::new(cx, call.id.clone(), of.clone()), call.clone());
+        let (own, call) = (ToolContext::new(cx, call.id.clone(), of.clone(), None), call.clone());
         let work = of.clone().by(not_there(call, why, own, hooks));
         return Box::pin(ended(of, run, path, cx.recorded_call(name, work), |called| &called.left));
     };
@@ -117,7 +117,7 @@ fn start(
     }
     let name = Name::shared(&call.name);
     let (of, path, on) = (CallStep::next(cx, &name), cx.path().clone(), cx.run.clone());
-    let own = ToolContext::new(cx, call.id.clone(), of.clone());
+    let own = ToolContext::new(cx, call.id.clone(), of.clone(), Some(&tool));
     let call = call.clone();
     let made = of.clone();
     // An agent does what it did, for the same record. Callbacks need not, so a call with some is recorded as a whole.
@@ -171,6 +171,7 @@ async fn run(
         Some(given) => given,
         None => {
             let result = attempts(&tool, &call, &mut own).await;
+            own.refused()?;
             match result {
                 Ok(value) => Ok(value),
                 Err(error) => hooks.failed(&call, error, &mut own).await?,
@@ -207,7 +208,8 @@ async fn attempts(
         // A call that failed has changed nothing, except for the files that are already stored.
         own.rewind(mark);
         let may_pass = match error.kind() {
-            ToolErrorKind::Failed => true,
+            // A write that it may not make is its own fault.
+            ToolErrorKind::Failed => !own.is_refused(),
             // One that still runs on its thread must not run twice at a time.
             ToolErrorKind::Timeout => !meta.blocking,
             ToolErrorKind::Argument | ToolErrorKind::Panic => false,

@@ -65,7 +65,7 @@ pub(super) async fn ask(tools: &Toolbox<'_>, call: &FunctionCall, cx: &mut Conte
 fn first_part(call: &FunctionCall, hooks: ToolHooks, cx: &mut Context) -> BoxFuture<'static, Result<Before>> {
     let name = Name::literal("before_tool");
     let (of, run, path) = (CallStep::next(cx, &name), cx.run.clone(), cx.path().clone());
-    let own = ToolContext::new(cx, call.id.clone(), of.clone());
+    let own = ToolContext::new(cx, call.id.clone(), of.clone(), None);
     let work = of.clone().by(begin(call.clone(), own, hooks));
     Box::pin(ended(of, run, path, cx.recorded_call(name, work), |before: &Before| &before.left))
 }

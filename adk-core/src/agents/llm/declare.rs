@@ -4,13 +4,12 @@ use super::Instruction;
 use crate::models::model::{GenerationConfig, ModelRef};
 use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::runtime::tool::DynTool;
-use crate::spec::{Accepts, AgentMeta, ToolMeta, ValueSchema, schema};
+use crate::spec::{Accepts, AgentMeta, ToolMeta, ValueSchema, accepts, schema};
 use adk_spec::__private::stub_if;
 use backon::BackoffBuilder;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -209,13 +208,6 @@ fn schema<T: schemars::JsonSchema>() -> Arc<Value> {
     settings.inline_subschemas = true;
     settings.meta_schema = None;
     Arc::new(settings.into_generator().into_root_schema_for::<T>().into())
-}
-
-fn accepts<T: DeserializeOwned>(value: &dyn Any) -> Result<(), String> {
-    match value.downcast_ref() {
-        Some(value) => fits::<T>(value),
-        None => Err("it is no JSON value".to_owned()),
-    }
 }
 
 fn fits<T: DeserializeOwned>(value: &Value) -> Result<(), String> {

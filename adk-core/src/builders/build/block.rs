@@ -240,6 +240,10 @@ macro_rules! block {
                 self.0.callbacks_dyn()
             }
 
+            fn announced_dyn(&self) -> $crate::runtime::agent::Announced {
+                self.0.announced_dyn()
+            }
+
             fn as_any(&self) -> Option<&dyn Any> {
                 Some(&self.0)
             }
@@ -253,6 +257,10 @@ macro_rules! block {
 
             fn as_agent(&self) -> &dyn DynAgent {
                 &self.0
+            }
+
+            fn is_closed(&self) -> bool {
+                false
             }
 
             fn begin(&self, input: Content, keys: &mut Keys) -> Result<()> {

@@ -140,6 +140,10 @@ impl DynAgent for Placed {
         self.agent.stand_in_dyn(content)
     }
 
+    fn announced_dyn(&self) -> crate::runtime::agent::Announced {
+        self.agent.announced_dyn()
+    }
+
     fn as_any(&self) -> Option<&dyn Any> {
         self.agent.as_any()
     }

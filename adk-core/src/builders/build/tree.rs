@@ -6,7 +6,7 @@ use super::item::{DEEPEST, IntoAgent, Item, SubAgent};
 use super::llm::too_deep;
 use crate::agents::llm::LlmAgent;
 use crate::check::{self, Check, Fault};
-use crate::runtime::agent::DynAgent;
+use crate::runtime::agent::{Announced, DynAgent};
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::resources::Needs;
 use crate::runtime::run::{Context, Prepare};
@@ -239,6 +239,10 @@ impl DynAgent for Tree {
         }
     }
 
+    fn announced_dyn(&self) -> Announced {
+        if self.is_unchecked() { Announced::anything() } else { Announced::of(self.meta()) }
+    }
+
     fn as_any(&self) -> Option<&dyn Any> {
         Some(self)
     }
@@ -256,6 +260,10 @@ impl Workflow for Tree {
             Item::Agent(placed) if !placed.agent.handover_dyn().agents.is_empty() => &*placed.agent,
             _ => self,
         }
+    }
+
+    fn is_closed(&self) -> bool {
+        false
     }
 
     fn begin(&self, input: Content, keys: &mut Keys) -> Result<()> {
@@ -287,6 +295,10 @@ macro_rules! root {
 
             fn as_agent(&self) -> &dyn DynAgent {
                 self
+            }
+
+            fn is_closed(&self) -> bool {
+                false
             }
 
             fn begin(&self, input: Content, keys: &mut Keys) -> Result<()> {

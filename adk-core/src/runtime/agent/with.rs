@@ -1,6 +1,6 @@
 //! Any agent with callbacks.
 
-use super::{AgentCallbacks, Context, DynAgent, Prepare};
+use super::{AgentCallbacks, Announced, Context, DynAgent, Prepare};
 use crate::runtime::callback::{AfterAgent, BeforeAgent, setters};
 use crate::spec::AgentMeta;
 use crate::{BoxFuture, Content, Event, Flow, Result};
@@ -69,6 +69,10 @@ impl<A: DynAgent> DynAgent for WithCallbacks<A> {
 
     fn stand_in_dyn(&self, content: Content) -> Result<Event> {
         self.agent.stand_in_dyn(content)
+    }
+
+    fn announced_dyn(&self) -> Announced {
+        self.agent.announced_dyn()
     }
 }
 

@@ -34,6 +34,10 @@ impl Run {
     /// The task of a remote branch, without the writes of its scopes.
     pub(crate) fn branch_task(&self, workflow: Name, path: Path, branch: Arc<str>) -> BranchTask {
         let session = self.session();
+        let state = match self.own() {
+            Some(own) => own.seen(session.state()),
+            None => session.state(),
+        };
         BranchTask {
             run_id: self.id,
             epoch: self.claim.epoch,
@@ -41,7 +45,7 @@ impl Run {
             workflow,
             path,
             branch,
-            state: session.state().into_iter().collect(),
+            state: state.into_iter().collect(),
             temp: read(&self.temp).clone().into_iter().collect(),
             written: Vec::new(),
             upto: self.places.load(Relaxed).max(if self.is_branch { 0 } else { session.len() as u64 }),
@@ -62,6 +66,7 @@ impl Run {
         let Stored { place, event, temp, .. } = stored;
         self.saw(place);
         self.session().append_stored(event.clone());
+        self.delivery.record(&event.actions.state_delta);
         for (key, _) in event.actions.state_delta.iter().chain(temp.iter()) {
             if let Some(scope) = scope {
                 scope.wrote(key);

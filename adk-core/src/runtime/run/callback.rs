@@ -1,8 +1,8 @@
 //! What a callback works with.
 
 use super::{
-    Artifacts, CallStep, Caller, KeyScope, Overlay, Run, Services, State, ToolActions, Updates, Written,
-    perform,
+    Artifacts, CallStep, Caller, KeyScope, Overlay, Run, Services, State, ToolActions, Updates, WriteRules,
+    Written, perform,
 };
 use crate::store::engine::StepKey;
 use crate::{Name, Path, Result, RunId, depth};
@@ -31,6 +31,7 @@ pub struct CallbackContext {
     call_id: Option<String>,
     pub(crate) overlay: Overlay,
     pub(crate) steps: Steps,
+    pub(crate) rules: WriteRules,
     /// The stored keys that were updated, and for a tool call what came of it.
     pub(crate) updated: Vec<(Name, Value)>,
 }
@@ -57,6 +58,7 @@ pub(crate) struct Place<'a> {
     pub(crate) overlay: Overlay,
     pub(crate) actions: ToolActions,
     pub(crate) steps: Steps,
+    pub(crate) rules: WriteRules,
 }
 
 impl CallbackContext {
@@ -71,6 +73,7 @@ impl CallbackContext {
             call_id: place.call_id.map(str::to_owned),
             overlay: place.overlay,
             steps: place.steps,
+            rules: place.rules,
             updated: Vec::new(),
         }
     }
@@ -137,7 +140,14 @@ impl CallbackContext {
             }
             Steps::Within(step) => Updates::Call { by, step, updated: &mut self.updated },
         };
-        State { run: &self.run, scope: self.scope.as_deref(), overlay: &mut self.overlay, updates }
+        State {
+            run: &self.run,
+            scope: self.scope.as_deref(),
+            overlay: &mut self.overlay,
+            updates,
+            writer: self.rules.callback(&self.path),
+            refused: None,
+        }
     }
 
     /// The artifacts of the session.

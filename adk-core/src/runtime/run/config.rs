@@ -2,6 +2,20 @@
 
 use std::time::Duration;
 
+/// What a run does while another run of its session goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SessionTurns {
+    /// It waits until that has ended or waits for a person; runs begin in the order in which they came.
+    #[default]
+    Queue,
+    /// It fails with [`ErrorKind::SessionBusy`](crate::ErrorKind::SessionBusy).
+    Refuse,
+    /// It goes on at the same time, as in ADK: each sees what the other says and writes to the session.
+    Share,
+}
+
 /// Settings of a run; those of the runner unless `.config(...)` replaces them.
 ///
 /// ```
@@ -40,6 +54,8 @@ pub struct RunConfig {
     pub require_keys: bool,
     /// Whether an agent or a block that ends a loop without having announced it fails the run. Default `true`.
     pub require_announced_exits: bool,
+    /// Whether a write of a state key that was not announced, or of another type, is an error. Default `true`.
+    pub require_announced_writes: bool,
     /// Whether ADK's checkpoint events are part of the log: `agent_state` before each step of a sequence or loop, and
     /// `end_of_agent`. Default `false`. Whether a run can be taken up again depends on the engine, and not on this.
     pub resumable: bool,
@@ -47,6 +63,8 @@ pub struct RunConfig {
     /// [`resumable`](Self::resumable). Default `true`. In ADK they never say so: a parallel block with one has no
     /// `end_of_agent`, and when it is taken up again before its end, such a branch runs once more, as another turn.
     pub custom_agents_finish: bool,
+    /// What it does while another run of its session goes on in this process. Default [`SessionTurns::Queue`].
+    pub turns: SessionTurns,
 }
 
 impl Default for RunConfig {
@@ -62,8 +80,10 @@ impl Default for RunConfig {
             limit_handovers: true,
             require_keys: true,
             require_announced_exits: true,
+            require_announced_writes: true,
             resumable: false,
             custom_agents_finish: true,
+            turns: SessionTurns::Queue,
         }
     }
 }
@@ -76,8 +96,8 @@ impl RunConfig {
 
     /// What Google's ADK does where this crate differs on purpose: an escalate ends every enclosing loop, the error
     /// of a tool or of a transfer ends the run, agents hand over to each other without end, neither a key that was not
-    /// written nor an exit that was not announced is an error, and an agent that is written by hand never counts as
-    /// finished.
+    /// written nor an exit or a write that was not announced is an error, an agent that is written by hand never counts as
+    /// finished, and runs of one session do not take turns.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -89,7 +109,9 @@ impl RunConfig {
     ///     .limit_handovers(false)
     ///     .require_keys(false)
     ///     .require_announced_exits(false)
-    ///     .custom_agents_finish(false);
+    ///     .require_announced_writes(false)
+    ///     .custom_agents_finish(false)
+    ///     .turns(adk::SessionTurns::Share);
     /// assert_eq!(RunConfig::adk(), by_hand);
     /// ```
     pub fn adk() -> Self {
@@ -100,7 +122,9 @@ impl RunConfig {
             limit_handovers: false,
             require_keys: false,
             require_announced_exits: false,
+            require_announced_writes: false,
             custom_agents_finish: false,
+            turns: SessionTurns::Share,
             ..Self::default()
         }
     }
@@ -204,6 +228,20 @@ impl RunConfig {
     #[must_use]
     pub fn require_announced_exits(mut self, yes: bool) -> Self {
         self.require_announced_exits = yes;
+        self
+    }
+
+    /// Whether state is written only as it was announced.
+    #[must_use]
+    pub fn require_announced_writes(mut self, yes: bool) -> Self {
+        self.require_announced_writes = yes;
+        self
+    }
+
+    /// What it does while another run of its session goes on.
+    #[must_use]
+    pub fn turns(mut self, turns: SessionTurns) -> Self {
+        self.turns = turns;
         self
     }
 }

@@ -13,10 +13,11 @@ pub(crate) use step::perform;
 pub(crate) use wait::{Answer, Asked};
 
 use super::{
-    Above, Artifacts, CallbackContext, Caller, History, KeyScope, Overlay, Place, Run, RunConfig, State,
-    Steps, ToolActions, Updates, Written,
+    Above, Announced, Artifacts, By, CallbackContext, Caller, History, KeyScope, Overlay, Place, Run,
+    RunConfig, State, Steps, ToolActions, Updates, WriteRules, Writer, Written,
 };
 use crate::runtime::resources::SharedResources;
+use crate::spec::Key;
 use crate::{Name, Path, RunId};
 use serde_json::Value;
 use std::fmt;
@@ -32,6 +33,8 @@ pub struct Context {
     pub(crate) scope: Option<Arc<KeyScope>>,
     /// The keys that the workflow around can write, where a workflow inside it has defaults that ask for it.
     pub(crate) known: Option<Arc<[Box<str>]>>,
+    /// The `state` keys of the workflow around, which callbacks may write.
+    pub(crate) states: Option<Arc<[Key]>>,
     branch: Option<Arc<str>>,
     /// The instance of a workflow around (`as second`): its name is the prefix of every name inside.
     pub(crate) instance: Option<Name>,
@@ -58,6 +61,7 @@ impl Context {
             run,
             scope: None,
             known: None,
+            states: None,
             branch: None,
             instance: None,
             above: None,
@@ -94,6 +98,7 @@ impl Context {
             overlay,
             actions: ToolActions::default(),
             steps: Steps::Numbered(self.frame.steps),
+            rules: self.write_rules(),
         })
     }
 
@@ -114,6 +119,22 @@ impl Context {
     /// Whether an exit has to have been announced here.
     pub(crate) fn requires_announced_exits(&self) -> bool {
         !self.unchecked && self.run.config.require_announced_exits
+    }
+
+    /// Whether what is written here has to have been announced.
+    fn checks_writes(&self) -> bool {
+        !self.unchecked && self.run.config.require_announced_writes
+    }
+
+    /// What may be written here.
+    pub(crate) fn write_rules(&self) -> WriteRules {
+        let (announced, states) = (self.frame.announced.clone(), self.states.clone());
+        WriteRules { is_checked: self.checks_writes(), announced, states }
+    }
+
+    /// What an event of an agent by hand may write. All others emit what the library makes.
+    pub(crate) fn event_rules(&self) -> Option<&Announced> {
+        self.frame.announced.as_ref().filter(|announced| announced.is_by_hand() && self.checks_writes())
     }
 
     /// The name of the agent that runs: the author of its events. Inside of an instance of a workflow (`as second`)
@@ -191,7 +212,8 @@ impl Context {
 
     /// The state; what is set here is committed with the next event, or when the agent ends.
     pub fn state(&mut self) -> State<'_> {
-        let Frame { path, author, steps, first_written, .. } = &mut self.frame;
+        let is_checked = self.checks_writes();
+        let Frame { path, author, steps, first_written, announced, .. } = &mut self.frame;
         let agent = author.as_ref().unwrap_or_else(|| path.name());
         State {
             run: &self.run,
@@ -202,6 +224,11 @@ impl Context {
                 steps,
                 written: Written::InTurn { keys: &mut self.written, first: *first_written },
             },
+            writer: Writer {
+                by: announced.as_ref().filter(|_| is_checked).map_or(By::Anyone, By::Agent),
+                path,
+            },
+            refused: None,
         }
     }
 

@@ -162,6 +162,9 @@ impl Replay {
 
     fn apply(&self, run: &Run, event: &Arc<Event>, slot: Option<&str>) {
         self.session.append_stored(event.clone());
+        if slot.is_some() {
+            run.delivery.record(&event.actions.state_delta);
+        }
         for (key, value) in slot.and_then(|slot| self.temp.get(slot)).iter().flat_map(|temp| temp.iter()) {
             run.set_temp(key.clone(), value.clone());
         }

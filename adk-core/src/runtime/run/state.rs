@@ -1,6 +1,6 @@
 //! State as an agent or a tool sees it: its own writes first, then what is committed.
 
-use super::{KeyScope, Run, Updates};
+use super::{KeyScope, Run, Updates, Writer};
 use crate::encode::to_json;
 use crate::store::event::Actions;
 use crate::{Error, ErrorKind, Name, Result, depth};
@@ -23,6 +23,9 @@ pub struct State<'a> {
     pub(crate) scope: Option<&'a KeyScope>,
     pub(crate) overlay: &'a mut Overlay,
     pub(crate) updates: Updates<'a>,
+    pub(crate) writer: Writer<'a>,
+    /// Where a write is kept that a tool may not make: what is wrong with the tool is not for its model.
+    pub(crate) refused: Option<&'a mut Option<Error>>,
 }
 
 impl State<'_> {
@@ -54,21 +57,35 @@ impl State<'_> {
         value(self.run, self.scope, self.overlay, key)
     }
 
-    /// Sets a key.
+    /// Sets a key that the agent or tool has announced to write, to a value of its type. `temp:` keys need no announcement.
+    /// Callbacks and plugins may set keys with any prefix, those of their agent, and `state` keys of the workflow.
     ///
     /// # Errors
-    /// When the value has no form in JSON, or is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). JSON has none for NaN
+    /// [`ErrorKind::KeyUnannounced`] for another key, and [`ErrorKind::KeyType`] for another type; a tool that makes such a
+    /// write fails the run. [`RunConfig::require_announced_writes`](crate::RunConfig::require_announced_writes) is a switch
+    /// for it. When the value has no form in JSON, or is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). JSON has none for NaN
     /// and infinities, for integers that are neither `i64` nor `u64`, and for maps whose keys are neither text nor numbers.
     /// All else comes back bit for bit from every store.
     pub fn set(&mut self, key: impl Into<Name>, value: impl Serialize) -> Result<()> {
         let key = key.into();
         let value = encode(&key, value)?;
+        if let Err(error) = self.writer.check(&key, &value) {
+            return Err(self.refuse(error));
+        }
         let key = match self.scope {
             Some(scope) => scope.write(&key),
             None => key,
         };
         self.overlay.state_delta.insert(key, value);
         Ok(())
+    }
+
+    /// Keeps what is wrong with a tool, which may do with the error what it likes.
+    pub(super) fn refuse(&mut self, error: Error) -> Error {
+        if let Some(refused) = &mut self.refused {
+            refused.get_or_insert(error.copy());
+        }
+        error
     }
 }
 

@@ -147,7 +147,8 @@ impl State<'_> {
     /// elsewhere and an agent that is used as a tool have a copy of their own.
     ///
     /// # Errors
-    /// [`ErrorKind::KeyType`] when the value is not of type `T`; [`ErrorKind::NotJson`] when the new one has no form in JSON;
+    /// [`ErrorKind::KeyType`] when the value is not of type `T`, or the new one not of the announced type;
+    /// [`ErrorKind::KeyUnannounced`] as with [`set`](Self::set); [`ErrorKind::NotJson`] when the new one has no form in JSON;
     /// [`ErrorKind::TooDeep`] when the new one is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH);
     /// [`ErrorKind::Panic`] when `f` panics; [`ErrorKind::Config`] where there is nothing to record it under, in
     /// [`Plugin::on_event`](crate::runtime::callback::Plugin::on_event) and
@@ -164,9 +165,15 @@ impl State<'_> {
     {
         let name = key.into();
         let of = name.clone();
+        let ty = match self.writer.updated_type(&name) {
+            Ok(ty) => ty,
+            Err(error) => return Err(self.refuse(error)),
+        };
         let change: Change = Box::new(move |current| {
             let current = current.map(|value| decode(&of, value)).transpose()?;
-            encode(&of, f(current))
+            let value = encode(&of, f(current))?;
+            ty.as_ref().map_or(Ok(()), |ty| ty.check(&of, &value))?;
+            Ok(value)
         });
         let value = self.change(&name, change).await?;
         decode(&name, &value)
@@ -174,7 +181,7 @@ impl State<'_> {
 
     /// Makes an update, and gives the new value.
     fn change<'a>(&'a mut self, name: &'a Name, change: Change) -> BoxFuture<'a, Result<Arc<Value>>> {
-        let Self { run, scope, overlay, updates } = self;
+        let Self { run, scope, overlay, updates, .. } = self;
         let key = match scope {
             Some(scope) => scope.write(name),
             None => name.clone(),
@@ -342,8 +349,10 @@ impl Run {
         let is_temp = Scope::of(&key) == Scope::Temp;
         let is_read_elsewhere = || scope.is_some_and(|scope| scope.read_key(name).as_deref() != Some(&*key));
         // What no store can keep others from is kept here: branches of a run are in one process.
-        let _alone = if is_temp || is_read_elsewhere() { Some(self.updating.lock().await) } else { None };
-        if !update.has_base() && (is_temp || is_read_elsewhere()) {
+        let is_own = self.own().is_some_and(|own| own.has(&key));
+        let is_here = is_temp || is_own || is_read_elsewhere();
+        let _alone = if is_here { Some(self.updating.lock().await) } else { None };
+        if !update.has_base() && is_here {
             // Nothing was written here yet under that name: the value of the key is not that of the name.
             update.starts_from(self.value(scope, name));
         }

@@ -2,11 +2,11 @@
 
 use super::Shared;
 use super::root::Start;
-use crate::runtime::run::Run;
+use crate::runtime::run::{Run, RunConfig, SessionTurns};
 use crate::spec::Topology;
 use crate::store::engine::{BranchTask, Claim, ClaimedRun, RunRecord, refuse};
 use crate::store::event::StateDelta;
-use crate::store::session::{Session, SessionKey, now_micros};
+use crate::store::session::{Session, SessionKey, Turn, now_micros};
 use crate::{Error, ErrorKind, Result, RunId, StoreErrorKind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub(super) async fn claimed(
     shared: &Shared,
     id: RunId,
     shape: Option<(String, Topology)>,
-) -> Result<(Arc<Run>, Claim, Start)> {
+) -> Result<(Arc<Run>, Claim, Option<Turn>, Start)> {
     let registry = shared.engine.registry_for(|| format!("resume run `{id}`"))?;
     let app = shared.app.clone();
     let check = move |record: &RunRecord| fits(&app, shape.as_ref(), record);
@@ -68,12 +68,17 @@ fn fits(app: &str, shape: Option<&(String, Topology)>, record: &RunRecord) -> Re
     Ok(())
 }
 
-async fn make_again(shared: &Shared, claimed: ClaimedRun) -> Result<(Arc<Run>, Claim, Start)> {
+async fn make_again(shared: &Shared, claimed: ClaimedRun) -> Result<(Arc<Run>, Claim, Option<Turn>, Start)> {
     let record = &claimed.record;
+    let config: RunConfig =
+        serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
     let session = found(shared, &record.session, record.run_id).await?;
+    let turn = turn_of(&session, config.turns).await?.map(|(turn, _)| turn);
+    if let Some(turn) = &turn {
+        turn.of(record.run_id);
+    }
     let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
     session.load_newest(begins).await?;
-    let config = serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
     let start = Start { message: record.message.clone(), delta: record.delta.clone() };
     // What an engine tells again comes on top of what there was.
     let session =
@@ -81,7 +86,7 @@ async fn make_again(shared: &Shared, claimed: ClaimedRun) -> Result<(Arc<Run>, C
     let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
     run.limit(Duration::from_micros(now_micros().saturating_sub(claimed.record.time)));
     let claim = run.goes_on_with(claimed);
-    Ok((Arc::new(run), claim, start))
+    Ok((Arc::new(run), claim, turn, start))
 }
 
 pub(super) async fn open_session(shared: &Shared, key: SessionKey) -> Result<Arc<Session>> {
@@ -94,4 +99,45 @@ pub(super) async fn open_session(shared: &Shared, key: SessionKey) -> Result<Arc
             Err(error) => shared.sessions.get(&key).await?.ok_or(error),
         },
     }
+}
+
+/// The session of a run that begins, as it is when its turn has come.
+pub(super) async fn open_in_turn(
+    shared: &Shared,
+    key: SessionKey,
+    turns: SessionTurns,
+) -> Result<(Arc<Session>, Option<Turn>)> {
+    loop {
+        let session = open_session(shared, key.clone()).await?;
+        let Some((turn, has_waited)) = turn_of(&session, turns).await? else { return Ok((session, None)) };
+        // The store may hold more by now, or another session of that key.
+        if !has_waited || Arc::ptr_eq(&session, &open_session(shared, key.clone()).await?) {
+            return Ok((session, Some(turn)));
+        }
+    }
+}
+
+/// The turn of a session, and whether it was waited for; `None` where runs take no turns.
+async fn turn_of(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<(Turn, bool)>> {
+    if turns == SessionTurns::Share {
+        return Ok(None);
+    }
+    let holder = match session.try_turn() {
+        Ok(turn) => return Ok(Some((turn, false))),
+        Err(holder) => holder,
+    };
+    if turns == SessionTurns::Queue
+        && let Some(turn) = session.turn().await
+    {
+        return Ok(Some((turn, true)));
+    }
+    let run = holder.map_or_else(|| "another run".to_owned(), |run| format!("run `{run}`"));
+    let message = format!("session `{}` is busy: {run} has its turn", session.key());
+    let help = match turns {
+        SessionTurns::Queue => {
+            "a run that waits for a run inside of it never ends: give that a session of its own"
+        }
+        _ => "run it later, or let it wait with `RunConfig::turns(SessionTurns::Queue)`",
+    };
+    Err(Error::new(ErrorKind::SessionBusy, message).with_help(help))
 }

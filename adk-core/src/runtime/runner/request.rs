@@ -1,7 +1,7 @@
 //! A run that is asked for and not begun yet.
 
 use super::Shared;
-use super::open::{branch_run, claimed, open_session};
+use super::open::{branch_run, claimed, open_in_turn};
 use super::root::{Start, branch, root};
 use super::stream::{Opened, RunStream};
 use crate::runtime::live::{LiveInput, LiveQueue};
@@ -250,19 +250,24 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
         if let Some(task) = task {
             let run = Arc::new(branch_run(&shared, &task).await?);
             let future = body(run.clone(), Start::default());
-            return Ok(Opened { run, claim: None, future });
+            return Ok(Opened { run, claim: None, turn: None, future });
         }
         if let Some(run) = resume {
-            let (run, claim, start) = claimed(&shared, run, shape).await?;
+            let (run, claim, turn, start) = claimed(&shared, run, shape).await?;
             let future = body(run.clone(), start);
-            return Ok(Opened { run, claim: Some(claim), future });
+            return Ok(Opened { run, claim: Some(claim), turn, future });
         }
-        let session = if private && shape.is_none() {
-            shared.sessions.create_private(key).await?
+        let is_alone = private && shape.is_none();
+        let (session, turn) = if is_alone {
+            (shared.sessions.create_private(key).await?, None)
         } else {
-            open_session(&shared, key).await?
+            open_in_turn(&shared, key, config.turns).await?
         };
         let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
+        run.is_alone = is_alone;
+        if let Some(turn) = &turn {
+            turn.of(run.id);
+        }
         run.limit(Duration::ZERO);
         // What is said in a live run comes from its queue; its inputs are keys alone.
         let message = message.unwrap_or_else(|| match live {
@@ -289,7 +294,7 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
         }
         let run = Arc::new(run);
         let future = body(run.clone(), Start { message, delta });
-        Ok(Opened { run, claim, future })
+        Ok(Opened { run, claim, turn, future })
     }
 }
 
@@ -303,7 +308,7 @@ impl<'a> RunRequest<'a, BranchEnd> {
         let (key, task) = (task.session.clone(), Arc::new(task));
         let sought = task.clone();
         let body: Body<'a, BranchEnd> =
-            Box::new(move |run, _| Box::pin(async move { branch(workflow.as_agent(), run, sought).await }));
+            Box::new(move |run, _| Box::pin(async move { branch(&*workflow, run, sought).await }));
         let asked = Self::of(shared, key, false, None, Ok(Keys::default()), body);
         Self(State::Asked(Asked { task: Some(task), ..asked }))
     }

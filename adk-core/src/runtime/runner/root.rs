@@ -1,12 +1,14 @@
 //! What a run does from its first event to its output, and what a branch of it does that runs apart.
 
 use super::{answers, hooks};
-use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Prepare, Run};
 use crate::runtime::workflow::{Values, Workflow, prepare_root, run_branch, run_root};
+use crate::spec::{AgentMeta, StepKind};
 use crate::store::engine::{BranchEnd, BranchTask};
 use crate::store::event::{Event, StateDelta};
+use crate::store::session::OwnKeys;
 use crate::{Content, Error, ErrorKind, Name, Path, Result};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
@@ -36,6 +38,9 @@ pub(super) async fn root<W: Workflow + ?Sized>(
             "say nothing, `Content::default()`, to begin with the first message of the queue"
         }));
     }
+    if workflow.is_closed() && !run.is_alone {
+        run.closed_over(OwnKeys::new(states(agent.meta())));
+    }
     let mut cx = Context::root(run.clone(), name);
     // In boxes is what runs need no more, or never, while their agents run.
     Box::pin(begin(start, &path, &mut cx)).await?;
@@ -60,6 +65,26 @@ pub(super) async fn root<W: Workflow + ?Sized>(
         Ok(()) => workflow.finish(&Values { run: &run }).map_err(|error| output(error).at(&path)),
         Err(error) => Err(error.at(&path)),
     }
+}
+
+/// The `state` keys of a workflow and of those inside of it: they are the session's own.
+fn states(workflow: &AgentMeta<'_>) -> BTreeSet<Name> {
+    let (mut all, mut open) = (BTreeSet::new(), vec![*workflow]);
+    while let Some(meta) = open.pop() {
+        all.extend(meta.states.iter().map(|key| Name::shared(key.name)));
+        let inside = meta.steps.iter().filter_map(|step| match step.kind {
+            StepKind::Agent { meta, .. } => Some(meta),
+            _ => None,
+        });
+        let tools = meta.tools.iter().filter_map(|tool| tool.agent);
+        open.extend(inside.chain(tools).chain(meta.transfer.iter().copied()).filter(|meta| holds(meta)));
+    }
+    all
+}
+
+/// Whether an agent has others in it.
+fn holds(meta: &AgentMeta<'_>) -> bool {
+    !meta.steps.is_empty() || !meta.transfer.is_empty() || meta.tools.iter().any(|tool| tool.agent.is_some())
 }
 
 /// Runs the root until its deadline.
@@ -115,7 +140,12 @@ fn is_blank(message: &Content) -> bool {
 }
 
 /// Runs a branch of a workflow, which another process runs.
-pub(super) async fn branch(agent: &dyn DynAgent, run: Arc<Run>, task: Arc<BranchTask>) -> Result<BranchEnd> {
+pub(super) async fn branch<W: Workflow + ?Sized>(
+    workflow: &W,
+    run: Arc<Run>,
+    task: Arc<BranchTask>,
+) -> Result<BranchEnd> {
+    let agent = workflow.as_agent();
     let name = Name::shared(agent.meta().name);
     let path = Path::root(name.clone());
     if name != task.workflow {
@@ -125,5 +155,10 @@ pub(super) async fn branch(agent: &dyn DynAgent, run: Arc<Run>, task: Arc<Branch
     let mut prepare = Prepare::new(&run, path.clone());
     prepare_root(agent, &mut prepare);
     prepare.finish()?;
+    if workflow.is_closed() {
+        let own = OwnKeys::new(states(agent.meta()));
+        own.record(&task.state);
+        run.closed_over(own);
+    }
     run_branch(agent, Context::root(run, name).seeking(task)).await.map_err(|error| error.at(&path))
 }

@@ -3,6 +3,7 @@
 use crate::runtime::run::{DIVERGED_HELP, Outcome, Run, Waiting};
 use crate::store::engine::{Claim, RunFilter, RunStatus};
 use crate::store::outbox::Polled;
+use crate::store::session::Turn;
 use crate::{BoxFuture, Error, ErrorKind, Event, Result};
 use futures_core::Stream;
 use std::fmt;
@@ -33,6 +34,8 @@ pub struct RunStream<'a, T> {
     future: Option<BoxFuture<'a, Result<T>>>,
     /// The right to drive the run, where runs are kept.
     claim: Option<Claim>,
+    /// The turn of the session, until the end.
+    turn: Option<Turn>,
     ended: Option<Result<T>>,
     /// The end that is stored in the registry of runs before the consumer sees it.
     closing: Option<Closing<T>>,
@@ -48,6 +51,7 @@ type Opening<'a, T> = BoxFuture<'a, Result<Opened<'a, T>>>;
 pub(super) struct Opened<'a, T> {
     pub(super) run: Arc<Run>,
     pub(super) claim: Option<Claim>,
+    pub(super) turn: Option<Turn>,
     pub(super) future: BoxFuture<'a, Result<T>>,
 }
 
@@ -71,6 +75,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             run: None,
             future: None,
             claim: None,
+            turn: None,
             ended: None,
             closing: None,
             end: RunEnd::Running,
@@ -116,9 +121,9 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             let opened = ready!(opening.as_mut().poll(task));
             self.opening = None;
             match opened {
-                Ok(Opened { run, claim, future }) => {
+                Ok(Opened { run, claim, turn, future }) => {
                     self.run = Some(run);
-                    self.claim = claim;
+                    (self.claim, self.turn) = (claim, turn);
                     self.future = Some(future);
                 }
                 Err(error) => return self.fail(error),
@@ -129,8 +134,8 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             let end = self.closing.take().map(|(_, end)| end);
             return match (closed, end) {
                 (Ok(open), Some(Ok(end))) => {
-                    self.end = if let RunEnd::Paused(_) = end { RunEnd::Paused(open) } else { end };
-                    Poll::Ready(None)
+                    let end = if let RunEnd::Paused(_) = end { RunEnd::Paused(open) } else { end };
+                    self.ends(end)
                 }
                 (Err(error), Some(Ok(_))) | (_, Some(Err(error))) => self.fail(error),
                 (_, None) => Poll::Ready(None),
@@ -142,7 +147,10 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         }
         // Taking an event counts as work, so that a run that never waits lets others run and can be cancelled.
         ready!(pin!(tokio::task::coop::consume_budget()).poll(task));
-        match ready!(run.outbox().poll(&mut self.future, &mut self.ended, task)) {
+        let polls = self.turn.as_ref().map(Turn::polls);
+        let polled = run.outbox().poll(&mut self.future, &mut self.ended, task);
+        drop(polls);
+        match ready!(polled) {
             Polled::Event(event) => Poll::Ready(Some(Ok(event))),
             Polled::Ended(Ok(output)) => {
                 let end = run.left_over().map_or_else(|| Ok(RunEnd::Finished(run.outcome(output))), Err);
@@ -171,10 +179,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         let is_stored = !end.as_ref().is_err_and(Error::is_of_store);
         let (Some(run), Some(claim), true) = (self.run.clone(), claim, is_stored) else {
             return match end {
-                Ok(end) => {
-                    self.end = end;
-                    Poll::Ready(None)
-                }
+                Ok(end) => self.ends(end),
                 Err(error) => self.fail(error),
             };
         };
@@ -205,8 +210,13 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         self.poll_event(task)
     }
 
+    fn ends(&mut self, end: RunEnd<T>) -> Poll<Option<Result<Arc<Event>>>> {
+        (self.end, self.turn) = (end, None);
+        Poll::Ready(None)
+    }
+
     fn fail(&mut self, error: Error) -> Poll<Option<Result<Arc<Event>>>> {
-        self.end = RunEnd::Failed;
+        (self.end, self.turn) = (RunEnd::Failed, None);
         Poll::Ready(Some(Err(error)))
     }
 }

@@ -1,13 +1,14 @@
 //! What a tool works with: an overlay of its own over the state of the run.
 
+use super::DynTool;
 use crate::models::model::Usage;
 use crate::runtime::resources::{NoResources, Resources, SharedResources};
 use crate::runtime::run::{
-    Artifacts, CallPlace, CallStep, CallbackContext, Caller, Context, KeyScope, Overlay, Place, Run, State,
-    Steps, ToolActions, Updates, is_update,
+    Artifacts, By, CallPlace, CallStep, CallbackContext, Caller, Context, KeyScope, Overlay, Place, Run,
+    State, Steps, ToolActions, Updates, WriteRules, Writer, is_update,
 };
 use crate::store::event::{Actions, Event, StateDelta};
-use crate::{At, Name, Path, RunId};
+use crate::{At, Error, Name, Path, Result, RunId};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -24,6 +25,12 @@ pub struct ToolContext {
     branch: Option<Arc<str>>,
     call_id: String,
     step: Arc<CallStep>,
+    /// The tool that is called, which says what it writes.
+    tool: Option<Arc<dyn DynTool>>,
+    rules: WriteRules,
+    unchecked: bool,
+    /// A write that the tool may not make.
+    refused: Option<Error>,
     overlay: Overlay,
     /// The stored keys that were updated, each as often as it was, and what came of it.
     updated: Vec<(Name, Value)>,
@@ -53,7 +60,12 @@ pub struct ToolRecord {
 
 impl ToolContext {
     /// A context for a call by the agent that runs.
-    pub(crate) fn new(cx: &Context, call_id: String, step: Arc<CallStep>) -> Self {
+    pub(crate) fn new(
+        cx: &Context,
+        call_id: String,
+        step: Arc<CallStep>,
+        tool: Option<&Arc<dyn DynTool>>,
+    ) -> Self {
         Self {
             actions: ToolActions::default(),
             run: cx.run.clone(),
@@ -63,11 +75,25 @@ impl ToolContext {
             branch: cx.branch_shared().clone(),
             call_id,
             step,
+            tool: tool.cloned(),
+            rules: cx.write_rules(),
+            unchecked: cx.unchecked,
+            refused: None,
             overlay: Overlay::default(),
             updated: Vec::new(),
             usage: Usage::default(),
             records_under: None,
         }
+    }
+
+    /// Whether it has tried to write what it may not.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.refused.is_some()
+    }
+
+    /// What is wrong with the tool itself, whatever it made of the error.
+    pub(crate) fn refused(&mut self) -> Result<()> {
+        self.refused.take().map_or(Ok(()), Err)
     }
 
     /// Says what the calls of an agent in this one are recorded under.
@@ -112,7 +138,7 @@ impl ToolContext {
     pub fn for_tests_with(resources: impl Resources) -> Self {
         let run = Run::for_tests(SharedResources::new(resources));
         let cx = Context::root(Arc::new(run), "test".into());
-        Self::new(&cx, "call_1".to_owned(), CallStep::next(&cx, &"test".into()))
+        Self::new(&cx, "call_1".to_owned(), CallStep::next(&cx, &"test".into()), None)
     }
 
     /// A context for an agent that is used as a tool: below who calls it, in a run of its own that begins with the state
@@ -127,7 +153,9 @@ impl ToolContext {
             set: delta.iter().map(|(key, _)| key.clone()).collect(),
         };
         let run = Run::inside(&self.run, delta, self.records_under.clone(), call);
-        Context::inside(Arc::new(run), self.path.child(name, At::Once), self.scope.clone())
+        let mut inner = Context::inside(Arc::new(run), self.path.child(name, At::Once), self.scope.clone());
+        inner.unchecked = self.unchecked;
+        inner
     }
 
     /// What such an agent has used, however it ended: it counts for the call, and with its record when the run is taken up
@@ -164,6 +192,7 @@ impl ToolContext {
             overlay: std::mem::take(&mut self.overlay),
             actions: std::mem::take(&mut self.actions),
             steps: Steps::Within(self.step.clone()),
+            rules: self.rules.clone(),
         });
         cx.updated = std::mem::take(&mut self.updated);
         cx
@@ -195,6 +224,10 @@ impl ToolContext {
             branch: self.branch.clone(),
             call_id: self.call_id.clone(),
             step: self.step.clone(),
+            tool: self.tool.clone(),
+            rules: self.rules.clone(),
+            unchecked: self.unchecked,
+            refused: None,
             overlay: self.overlay.clone(),
             updated: self.updated.clone(),
             usage: self.usage,
@@ -243,7 +276,15 @@ impl ToolContext {
     pub fn state(&mut self) -> State<'_> {
         let by = Caller { agent: &self.agent, path: &self.path, branch: &self.branch };
         let updates = Updates::Call { by, step: &self.step, updated: &mut self.updated };
-        State { run: &self.run, scope: self.scope.as_deref(), overlay: &mut self.overlay, updates }
+        let tool = self.tool.as_ref().filter(|_| self.rules.is_checked);
+        State {
+            run: &self.run,
+            scope: self.scope.as_deref(),
+            overlay: &mut self.overlay,
+            updates,
+            writer: Writer { by: tool.map_or(By::Anyone, |tool| By::Tool(tool.meta())), path: &self.path },
+            refused: Some(&mut self.refused),
+        }
     }
 
     /// The artifacts of the session.

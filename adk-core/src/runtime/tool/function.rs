@@ -34,7 +34,8 @@ use std::time::Duration;
 /// let weather = FunctionTool::new("weather", "The weather of a city.", |place: Place, cx| {
 ///     cx.state().set("last_city", &place.city)?;
 ///     Ok::<_, adk::Error>(format!("sunny in {}", place.city))
-/// });
+/// })
+/// .writes::<String>("last_city");
 /// let agent = LlmAgent::builder("forecaster").instruction("Tell the weather.").tool(weather).build()?;
 /// # Ok::<(), adk::BuildError>(())
 /// ```
@@ -141,7 +142,8 @@ impl FunctionTool {
     ///         cx.state().set("asked", true)?;
     ///         ask(&question.text).await.map_err(adk::Error::other)
     ///     })
-    /// });
+    /// })
+    /// .writes::<bool>("asked");
     /// ```
     pub fn new_async<T, R, F>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
     where
@@ -177,10 +179,10 @@ impl FunctionTool {
         self.changed(|parts| parts.may_exit = yes)
     }
 
-    /// Says that it may write a key.
+    /// Says that it may write a key. What it writes and does not announce is an error of the run.
     #[must_use]
-    pub fn writes<T: 'static>(self, key: impl Into<String>) -> Self {
-        self.changed(|parts| parts.writes.push(Key::of::<T>(key)))
+    pub fn writes<T: DeserializeOwned + 'static>(self, key: impl Into<String>) -> Self {
+        self.changed(|parts| parts.writes.push(Key::read_as::<T>(key)))
     }
 
     /// Says that its answer comes later. Default `false`. What the closure returns is what the model reads in the meantime,

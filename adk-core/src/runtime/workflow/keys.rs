@@ -77,6 +77,11 @@ pub struct Values<'a> {
 }
 
 impl Values<'_> {
+    /// Whether a key holds a value that is not null.
+    pub fn has(&self, key: &str) -> bool {
+        self.run.get(key).is_some_and(|value| !value.is_null())
+    }
+
     /// The value of a key.
     ///
     /// # Errors

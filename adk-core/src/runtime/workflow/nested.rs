@@ -4,7 +4,7 @@ use super::Keys;
 use super::scopes::{of_workflow, written};
 use super::wired::Wired;
 use crate::runtime::run::{Context, stored};
-use crate::spec::{AgentKind, InputSpec, Spec, StepKind};
+use crate::spec::{AgentKind, InputSpec, Key, Spec, StepKind};
 use crate::store::session::Scope;
 use crate::{Error, ErrorKind, Event, Name, Result};
 use std::sync::Arc;
@@ -85,6 +85,14 @@ fn missing(input: &InputSpec<'_>, cx: &Context) -> Error {
     };
     Error::new(ErrorKind::KeyMissing, message)
         .with_help(format!("write `{key}` before it, or give the input a default"))
+}
+
+/// The `state` keys in there: those of the workflow, also those around a tree that was built at run time.
+pub(super) fn states(workflow: &dyn Wired, cx: &Context) -> Option<Arc<[Key]>> {
+    let own = workflow.spec().states.iter().map(Key::owned);
+    let around = cx.states.iter().filter(|_| !workflow.is_closed());
+    let mut all = own.chain(around.flat_map(|keys| keys.iter().cloned())).peekable();
+    all.peek().is_some().then(|| all.collect())
 }
 
 /// The keys that this workflow can write, for the defaults of workflows inside it: such a default applies only

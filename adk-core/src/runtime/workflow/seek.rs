@@ -23,6 +23,7 @@ pub(super) async fn down(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Res
         }
         cx.known = nested::known(spec);
     }
+    cx.states = nested::states(workflow, cx);
     let walk = Walk { workflow, steps: spec.steps };
     Box::pin(walk.down(cx)).await?;
     Ok(Flow::Continue)

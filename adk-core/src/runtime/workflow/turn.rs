@@ -102,6 +102,7 @@ impl Around {
 
 /// Runs an agent at the current place, between its callbacks unless it has begun already.
 pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> Result<Flow> {
+    let around = cx.frame.announced.replace(agent.announced_dyn());
     let who = (!begun).then_some(Who::Agent(agent));
     let watch = match who {
         Some(_) => Watch::begin(agent.meta().kind.into(), cx).await,
@@ -111,6 +112,7 @@ pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> 
     if let (Some(who), Err(error)) = (who, &ran) {
         Box::pin(who.fail(error, cx)).await;
     }
+    cx.frame.announced = around;
     if let Some(watch) = watch {
         watch.end(lifecycle::outcome(&ran, cx)).await;
     }

@@ -104,7 +104,7 @@ async fn walk_all(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flo
     let nested = workflow.is_closed() && cx.path().parent().is_some();
     // They are given back after an error too: an agent that runs a workflow by itself may go on.
     let (scope, known) = (cx.scope.clone(), cx.known.clone());
-    let unchecked = cx.unchecked;
+    let (unchecked, states, announced) = (cx.unchecked, cx.states.clone(), cx.frame.announced.take());
     cx.unchecked = workflow.is_unchecked() || (unchecked && !workflow.is_closed());
     let walked = async {
         if nested {
@@ -113,11 +113,13 @@ async fn walk_all(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flo
         if workflow.is_closed() {
             cx.known = nested::known(spec);
         }
+        cx.states = nested::states(workflow, cx);
         let walk = Walk { workflow, steps: spec.steps };
         walk.steps(0..spec.steps.len(), cx).await
     };
     let walked = walked.await;
     (cx.scope, cx.known, cx.unchecked) = (scope, known, unchecked);
+    (cx.states, cx.frame.announced) = (states, announced);
     if let Some(above) = above {
         cx.above = above;
     }

@@ -6,12 +6,12 @@ use super::update::Update;
 use crate::id::IdSeed;
 use crate::store::event::{Event, StateDelta};
 use crate::store::outbox::Outbox;
-use crate::store::session::{Session, SessionKey};
+use crate::store::session::{OwnKeys, Session, SessionKey};
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, RunId};
 use serde_json::Value;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Where the events of a run go: into the log of its session, and to its consumer.
 #[derive(Debug)]
@@ -19,6 +19,22 @@ pub(crate) struct Delivery {
     pub(crate) session: Arc<Session>,
     pub(crate) seed: IdSeed,
     pub(crate) outbox: Outbox,
+    /// The keys that hold what this run has written, of a workflow that is closed.
+    pub(crate) own: OnceLock<Box<OwnKeys>>,
+}
+
+impl Delivery {
+    /// The run has written this.
+    pub(crate) fn record(&self, delta: &StateDelta) {
+        if let Some(own) = self.own.get() {
+            own.record(delta);
+        }
+    }
+
+    fn put(&self, event: &Arc<Event>) -> u64 {
+        self.record(&event.actions.state_delta);
+        self.outbox.push(event.clone())
+    }
 }
 
 /// A commit on its way: the run does not end before it is known how it ended.
@@ -152,7 +168,7 @@ impl Slot {
     pub fn append(self, draft: Draft) -> Stored {
         let (delivery, temp) = (&self.delivery, draft.temp);
         let mut ticket = 0;
-        let put = |event: &Arc<Event>| ticket = delivery.outbox.push(event.clone());
+        let put = |event: &Arc<Event>| ticket = delivery.put(event);
         let (place, event) = delivery.session.append(draft.event, delivery.seed, put);
         Stored { place, event, temp, ticket: Some(ticket) }
     }
@@ -164,7 +180,7 @@ impl Slot {
     pub fn append_update(self, mut update: Update) -> Result<Stored> {
         let delivery = &self.delivery;
         let mut ticket = 0;
-        let put = |event: &Arc<Event>| ticket = delivery.outbox.push(event.clone());
+        let put = |event: &Arc<Event>| ticket = delivery.put(event);
         let (key, mut temp) = (update.key().clone(), StateDelta::default());
         let make = |current: Option<&Value>| {
             let draft = update.apply(current)?;
@@ -180,7 +196,7 @@ impl Slot {
     pub fn deliver(self, place: u64, event: Arc<Event>, temp: StateDelta) -> Stored {
         let delivery = &self.delivery;
         delivery.session.append_stored(event.clone());
-        let ticket = Some(delivery.outbox.push(event.clone()));
+        let ticket = Some(delivery.put(&event));
         Stored { place, event, temp, ticket }
     }
 }

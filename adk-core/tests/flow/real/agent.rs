@@ -5,7 +5,7 @@ use super::stage::Stage;
 use crate::reference::Stored;
 use crate::tree::Agent;
 use adk_core::spec::AgentMeta;
-use adk_core::{At, BoxFuture, Context, DynAgent, Event, Flow, Path, Prepare, Result};
+use adk_core::{Announced, At, BoxFuture, Context, DynAgent, Event, Flow, Path, Prepare, Result};
 
 pub struct Scripted<'a> {
     pub agent: &'a Agent,
@@ -24,6 +24,12 @@ impl DynAgent for Scripted<'_> {
         Box::pin(self.turn(cx))
     }
     fn prepare_dyn(&self, _: &mut Prepare<'_>) {}
+    /// It writes what its tools would.
+    fn announced_dyn(&self) -> Announced {
+        let tools = self.meta.tools.iter().flat_map(|tool| tool.writes);
+        let all: Vec<_> = self.meta.writes.iter().chain(tools).copied().collect();
+        Announced::of(&self.meta.writes(&all))
+    }
 }
 
 impl Scripted<'_> {

@@ -258,7 +258,8 @@ impl Expansion<'_> {
         let states = &self.tree.items.states;
         let checks = states.iter().map(|typed| {
             let (key, ty) = (typed.key.text(), &typed.ty);
-            quote!(<#ty as __wire::KeyValue>::get(__values, #key)?;)
+            let get = quote!(<#ty as __wire::KeyValue>::get(__values, #key)?;);
+            if typed.perhaps { quote!(if __values.has(#key) { #get }) } else { get }
         });
         (!states.is_empty()).then(|| {
             quote! {

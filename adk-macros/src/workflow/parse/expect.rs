@@ -242,7 +242,7 @@ impl Typed {
                 Diagnostic::syntax(input.span(), fact).help("prefixes are `user:`, `app:` and `temp:`")
             );
         }
-        Ok(Self { attrs, key, ty })
+        Ok(Self { attrs, key, ty, perhaps: false })
     }
 }
 

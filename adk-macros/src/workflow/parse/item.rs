@@ -103,7 +103,8 @@ fn state(attrs: Vec<Attribute>, input: ParseStream<'_>, sink: &mut Sink) -> Resu
             .help(format!("write `let {key}: ...` for a key with a first value")));
     }
     end(input, sink)?;
-    Ok(typed)
+    let ty = crate::types::value(&typed.ty).clone();
+    Ok(Typed { perhaps: ty != typed.ty, ty, ..typed })
 }
 
 /// The `;` of an item. If another item follows, only the `;` is missing.

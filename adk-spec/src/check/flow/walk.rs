@@ -90,7 +90,13 @@ impl<'a> Walk<'_, 'a> {
         // They are there from the start.
         let mut key = NEVER + 1;
         while key < self.keys.len() {
-            self.sets.add(SURE, key);
+            let may_be_absent = match self.keys.all[key].writer {
+                Some(writer) => writer.spec.optional,
+                None => false,
+            };
+            if !may_be_absent {
+                self.sets.add(SURE, key);
+            }
             key += 1;
         }
         at = 0;

@@ -17,7 +17,7 @@ pub fn by_hand(cx: ReadonlyContext) -> String {
 fn begins(_: &mut CallbackContext) {}
 
 async fn ends(cx: &mut CallbackContext) -> Result<Option<Content>> {
-    cx.state().set("seen", true).map(|()| None)
+    cx.state().set("temp:seen", true).map(|()| None)
 }
 
 fn asks(_: &mut CallbackContext, _: &mut ModelRequest) -> Option<&'static str> {
@@ -54,7 +54,7 @@ workflow! {
             instruction: by_hand,
             tools: [look_up, agent(reader)],
             before_agent: begins,
-            after_agent: [ends, |cx: &mut CallbackContext| cx.state().set("seen", 1 < 2 && 3 > 2)],
+            after_agent: [ends, |cx: &mut CallbackContext| cx.state().set("temp:seen", 1 < 2 && 3 > 2)],
             before_model: asks,
             after_model: [answers],
             on_model_error: fails,

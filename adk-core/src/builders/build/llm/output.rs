@@ -21,6 +21,6 @@ impl OutputType {
     pub(in crate::builders::build) fn of<T: JsonSchema + Serialize + DeserializeOwned + 'static>() -> Self {
         let is_text = TypeId::of::<T>() == TypeId::of::<String>();
         let output = if is_text { OutputKey::text("") } else { OutputKey::json::<T>("") };
-        Self::Type { output, key: Key::of::<T> }
+        Self::Type { output, key: Key::read_as::<T> }
     }
 }

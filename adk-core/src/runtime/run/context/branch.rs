@@ -38,6 +38,7 @@ impl Context {
             run: self.run.clone(),
             scope: self.scope.clone(),
             known: self.known.clone(),
+            states: self.states.clone(),
             branch: Some(branch.into()),
             instance: self.instance.clone(),
             above: self.above.clone(),

@@ -15,8 +15,12 @@ impl Context {
     /// cancels it here. A partial event is handed on and not stored.
     ///
     /// # Errors
-    /// When the store fails, or a value of the event is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
+    /// When the store fails, a value of the event is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH), or it writes a key
+    /// that was not announced, as with [`State::set`](crate::State::set).
     pub async fn emit(&mut self, event: Event) -> Result<EventId> {
+        if let Some(announced) = self.event_rules() {
+            announced.check_event(&event, &self.frame.path)?;
+        }
         if !event.partial
             && let Some(settled) = self.run.settle(&self.frame.path)
         {
@@ -58,6 +62,9 @@ impl Context {
             let given = plugin.event(&mut cx, &draft.event).await?;
             let Overlay { state_delta: after, artifact_delta: files, .. } = std::mem::take(&mut cx.overlay);
             let is_last = given.is_some();
+            if let Some(event) = &given {
+                cx.rules.check_stored(event, &before, self.scope.as_deref(), &self.frame.path)?;
+            }
             let mut event = given.unwrap_or_else(|| draft.event.clone());
             if !draft.event.partial {
                 self.give_back(cx);
@@ -100,9 +107,13 @@ impl Context {
         if let Some(settled) = self.run.settle(&self.frame.path) {
             settled.await?;
         }
-        let placing = self.placing();
+        let (placing, rules) = (self.placing(), self.event_rules().cloned());
         let pending = std::mem::take(&mut self.overlay);
-        let work = async move { placing.draft(work.await?, pending) };
+        let work = async move {
+            let event = work.await?;
+            rules.map_or(Ok(()), |rules| rules.check_event(&event, &placing.path))?;
+            placing.draft(event, pending)
+        };
         let stored = self.commit(Body::Call(Box::pin(work))).settled().await?;
         let (id, ticket) = stored.map_or_else(|handed| handed, |stored| self.handed(stored));
         if let Some(ticket) = ticket {

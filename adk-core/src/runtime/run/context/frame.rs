@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::models::model::Usage;
-use crate::runtime::run::Seat;
+use crate::runtime::run::{Announced, Seat};
 use crate::{At, ErrorKind, Name, Path};
 
 /// What belongs to one turn of one agent or one round of one loop.
@@ -14,6 +14,8 @@ pub(crate) struct Frame {
     pub(super) steps: u32,
     /// The first turn of what runs again: what was answered there is not asked again.
     pub(super) first_turn: Option<Path>,
+    /// What the agent that runs may write.
+    pub(crate) announced: Option<Announced>,
     /// An event of this turn escalated.
     pub(crate) escalated: bool,
     /// Nobody is asked after this turn.
@@ -44,6 +46,7 @@ impl Frame {
             emits: 0,
             steps: 0,
             first_turn: None,
+            announced: None,
             escalated: false,
             ends_unasked: false,
             exit_to: None,

@@ -1,6 +1,6 @@
 //! `key-missing`, `key-maybe-missing`, `output-missing`.
 
-use super::super::effects::has_prefix;
+use super::super::effects::{contains, has_prefix};
 use super::super::{Fault, Part, Reader};
 use super::causes::{Cause, cause, first_value, remedy, why};
 use super::known::Known;
@@ -34,6 +34,12 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
         why(m, spec, writer, key, &cause);
         m.push("; help: ");
         remedy(m, spec, at, writer, key, &cause);
+        return if_absent(m, spec, fault, reader);
+    }
+    if contains(spec.states, key) {
+        m.begin(Check::KeyMaybeMissing);
+        subject(m, spec, fault, reader);
+        m.push(", but the session need not hold that `state`; help: let a step before it write the key");
         return if_absent(m, spec, fault, reader);
     }
     m.begin(Check::KeyMissing);

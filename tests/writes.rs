@@ -1,0 +1,213 @@
+//! Every write is checked: what agents, tools and callbacks set in the state, they have announced.
+
+use adk::prelude::*;
+use adk::testing::ScriptedModel;
+use adk::tool::FunctionTool;
+use adk::{AgentMeta, ErrorKind, RunConfig, SequentialAgent, llm::LlmAgent};
+use serde_json::json;
+
+/// Says that it is completed.
+#[tool(writes(completed: bool, user:plan: Plan))]
+fn finish(cx: &mut ToolContext, key: String, value: &adk::Value) -> Result<String> {
+    // What a tool makes of the error does not matter.
+    let refused = cx.state().set(key, value).err();
+    Ok(refused.map_or_else(|| "done".to_owned(), |error| error.to_string()))
+}
+
+/// A plan.
+#[data]
+struct Plan {
+    days: u8,
+}
+
+workflow! {
+    /// Answers.
+    Desk(question: String) -> reply: String {
+        agent clerk -> reply: String { instruction: "Answer {question}", tools: [finish], max_turns: 3 }
+        clerk
+    }
+}
+
+fn scripted(key: &str, value: adk::Value) -> Runner {
+    let model = ScriptedModel::new().call("finish", json!({"key": key, "value": value})).text("ok");
+    Runner::builder().model(model).build().unwrap()
+}
+
+async fn sets(key: &str, value: adk::Value) -> Result<String, (ErrorKind, String)> {
+    let ran = scripted(key, value).run(&Desk::default(), "when?").await;
+    ran.map(|outcome| outcome.output).map_err(|error| (error.kind(), error.to_string()))
+}
+
+#[tokio::test]
+async fn a_tool_writes_what_it_has_announced() {
+    assert_eq!(sets("completed", json!(true)).await.unwrap(), "ok");
+    assert_eq!(sets("user:plan", json!({"days": 2})).await.unwrap(), "ok");
+    assert_eq!(sets("temp:scratch", json!([1])).await.unwrap(), "ok");
+}
+
+#[tokio::test]
+async fn another_key_fails_the_run_and_names_the_nearest() {
+    let (kind, text) = sets("complted", json!(true)).await.unwrap_err();
+    assert_eq!(kind, ErrorKind::KeyUnannounced);
+    let wanted = "agent `clerk` (at desk/clerk): tool `finish` writes state key `complted`, which it has not announced; help: \
+                  did you mean `completed`? Otherwise announce it: `#[tool(writes(complted: bool))]`";
+    assert!(text.starts_with(wanted), "{text}");
+    let (kind, text) = sets("app:motd", json!("hello")).await.unwrap_err();
+    assert_eq!(kind, ErrorKind::KeyUnannounced);
+    assert!(text.contains("`#[tool(writes(app:motd: String))]`"), "{text}");
+    // The key of its agent is not its own.
+    assert_eq!(sets("reply", json!("x")).await.unwrap_err().0, ErrorKind::KeyUnannounced);
+}
+
+#[tokio::test]
+async fn another_type_fails_the_run() {
+    for (key, value, why) in [
+        (
+            "completed",
+            json!("yes"),
+            "announced as `bool`, and is set to another type: invalid type: string \"yes\"",
+        ),
+        (
+            "user:plan",
+            json!({"days": 300}),
+            "announced as `Plan`, and is set to another type: invalid value: integer `300`",
+        ),
+        ("completed", json!(null), "announced as `bool`"),
+    ] {
+        let (kind, text) = sets(key, value).await.unwrap_err();
+        assert_eq!(kind, ErrorKind::KeyType);
+        assert!(
+            text.starts_with("agent `clerk` (at desk/clerk): state key `") && text.contains(why),
+            "{text}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn adk_and_trees_without_flow_checks_write_what_they_like() {
+    let outcome =
+        scripted("complted", json!(1)).run(&Desk::default(), "?").config(RunConfig::adk()).await.unwrap();
+    assert_eq!(outcome.get::<u8>("complted").unwrap(), Some(1));
+
+    let agent = || {
+        let tool =
+            FunctionTool::new("finish", "Ends.", |(), cx| cx.state().set("loose", 1).map_err(Error::other));
+        LlmAgent::builder("clerk").instruction("Go.").tool(tool)
+    };
+    let runner = || -> Runner {
+        Runner::builder().model(ScriptedModel::new().call("finish", json!({})).text("ok")).build().unwrap()
+    };
+    let tree = SequentialAgent::builder("w").sub_agent(agent()).build().unwrap();
+    let error = runner().run(&tree, "go").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::KeyUnannounced);
+    assert!(error.to_string().contains("`.writes::<u64>(\"loose\")` of a `FunctionTool`"), "{error}");
+    let tree = SequentialAgent::builder("w").sub_agent(agent()).flow_checks(false).build().unwrap();
+    assert_eq!(runner().run(&tree, "go").await.unwrap().get::<u8>("loose").unwrap(), Some(1));
+}
+
+/// Sets one key or emits it.
+#[derive(Default)]
+struct Hand(Option<(&'static str, adk::Value, bool)>);
+
+#[agent(writes(score: u8, plan: Option<Plan>))]
+impl Agent for Hand {
+    const META: AgentMeta<'static> = AgentMeta::custom("hand");
+
+    async fn run(&self, cx: &mut Context) -> Result<Flow> {
+        cx.state().set("score", 1)?;
+        match &self.0 {
+            Some((key, value, true)) => drop(cx.emit(Event::new().with_state(*key, value.clone())).await?),
+            Some((key, value, false)) => cx.state().set(*key, value)?,
+            None => drop(cx.state().update("score", |n: Option<u8>| u16::from(n.unwrap_or(0)) + 300).await?),
+        }
+        Ok(Flow::Continue)
+    }
+}
+
+workflow! {
+    /// One agent by hand.
+    ByHand() -> score: u8 {
+        agent hand: Hand;
+        hand
+    }
+}
+
+#[tokio::test]
+async fn an_agent_by_hand_writes_what_it_has_announced() {
+    let runner: Runner = Runner::builder().build().unwrap();
+    for emits in [true, false] {
+        let run = async |key, value| runner.run(&ByHand::new(Hand(Some((key, value, emits)))), ()).await;
+        run("score", json!(2)).await.unwrap();
+        run("plan", json!({"days": 1})).await.unwrap();
+        let error = run("scores", json!(2)).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "agent `hand` (at by_hand/hand): it writes state key `scores`, which it has not announced; help: did you mean \
+             `score`? Otherwise announce it: `#[agent(writes(scores: u64))]` on its `impl Agent`"
+        );
+        assert_eq!(run("score", json!("2")).await.unwrap_err().kind(), ErrorKind::KeyType);
+        assert_eq!(run("user:score", json!(2)).await.unwrap_err().kind(), ErrorKind::KeyUnannounced);
+    }
+    let error = runner.run(&ByHand::new(Hand(None)), ()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::KeyType, "{error}");
+}
+
+/// A callback that sets a key.
+fn mark(key: &'static str) -> impl Fn(&mut CallbackContext) -> Result<()> + Send + Sync + 'static {
+    move |cx| cx.state().set(key, "text")
+}
+
+workflow! {
+    /// Callbacks of an agent and of a block.
+    Called() -> reply: String {
+        state seen: String;
+        agent clerk -> reply: String { instruction: "Go." }
+        again: loop(max = 1) < clerk >
+    }
+}
+
+#[tokio::test]
+async fn callbacks_write_prefixed_keys_those_of_their_agent_and_state() {
+    for (key, of_agent, of_block) in [
+        ("user:seen", true, true),
+        ("temp:seen", true, true),
+        ("seen", true, true),
+        ("reply", true, false),
+        ("other", false, false),
+    ] {
+        for (is_block, is_fine) in [(false, of_agent), (true, of_block)] {
+            let mut called = Called::default();
+            if is_block {
+                called.again.add_after_agent(mark(key));
+            } else {
+                called.clerk.add_after_agent(mark(key));
+            }
+            let runner: Runner = Runner::builder().model(ScriptedModel::new().text("ok")).build().unwrap();
+            let ran = runner.session("u", "s").run(&called, ()).state("seen", "").await;
+            assert_eq!(ran.is_ok(), is_fine, "{key} {is_block}: {ran:?}");
+            if let Err(error) = ran {
+                assert_eq!(error.kind(), ErrorKind::KeyUnannounced, "{error}");
+            }
+        }
+    }
+}
+
+/// Adds one, and keeps a note that nothing announces.
+#[agent(writes = sum)]
+fn add(cx: &mut Context, sum: u64) -> Result<u64> {
+    cx.state().set("sun", sum)?;
+    Ok(sum + 1)
+}
+
+workflow! {
+    /// A function with a context.
+    Adding(sum: u64) -> sum: u64 { add }
+}
+
+#[tokio::test]
+async fn a_function_writes_what_it_has_announced() {
+    let runner: Runner = Runner::builder().build().unwrap();
+    let error = runner.run(&Adding::default(), 1_u64).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::KeyUnannounced);
+    assert!(error.to_string().contains("did you mean `sum`?"), "{error}");
+}
