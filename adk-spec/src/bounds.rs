@@ -27,8 +27,9 @@ impl Bounds {
 impl Spec<'_> {
     /// The worst case of a run: how many rounds its loops make and how often models are called.
     ///
-    /// An agent that asks a model counts one call, or its `max_turns` when it has tools or may be given some (`tools: [..]`), may transfer or answers with
-    /// another type than `String`, since all of these take further calls. What it may transfer to is counted as well, each
+    /// An agent that asks a model counts one call, or its `max_turns` when it has tools, may be given some (`tools: [..]`) or may
+    /// transfer, since these take further calls; one that answers with another type than `String` counts its
+    /// `answer_attempts`. What it may transfer to is counted as well, each
     /// with its `max_turns`, or with one call where nothing but being handed over to makes it ask again. An
     /// `impl Agent` by hand counts the `max_turns` of its description. Steps add up, whether one after the other or at
     /// the same time; a `match` counts as its worst arm; a loop or an `each` as its `max` times its steps. Without

@@ -8,7 +8,7 @@ fn find() {}
 
 mod agents {
     adk::llm::agent! {
-        pub planner -> plan: Vec<String> { instruction: "Plan {topic}." }
+        pub planner -> plan: Vec<String> { instruction: "Plan {topic}.", answer_attempts: 301 }
         pub writer -> draft: String { instruction: "Write {plan}.", max_turns: 2, tools: [crate::find] }
     }
 

@@ -115,7 +115,7 @@ async fn an_answer_of_another_type_is_an_error_that_says_what_is_wrong() {
         let server = WireServer::start([
             past(),
             inside(),
-            Reply::text(r#"{"score": 1000, "reasons": []}"#).when("Judge."),
+            Reply::text(r#"{"score": 1000, "reasons": []}"#).when("Judge.").forever(),
         ])
         .await;
         let ran = run(&runner(&server, format, streaming), &Judging::default(), "tea").await;

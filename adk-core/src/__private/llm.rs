@@ -2,7 +2,7 @@
 
 pub use crate::agents::llm::{Declared, Declares, IncludeContents, LlmDecl, LlmSettings};
 
-use crate::agents::llm::OutputKey;
+use crate::agents::llm::{ANSWER_ATTEMPTS, OutputKey};
 use crate::spec::{KeySpec, PromptKey};
 use adk_spec::__private::llm_meta;
 
@@ -36,6 +36,7 @@ pub const fn declared(
         output,
         include_contents: IncludeContents::Default,
         max_turns: None,
+        answer_attempts: ANSWER_ATTEMPTS,
         disallow_transfer_to_parent: false,
         disallow_transfer_to_peers: false,
         tools: Vec::new,

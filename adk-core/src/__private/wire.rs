@@ -17,7 +17,7 @@ use crate::__private::resources::SaysNeeds;
 use crate::__private::typed::Kind;
 use crate::agents::agent_tool::AgentTool;
 pub use crate::agents::llm::Instruction;
-use crate::agents::llm::OutputKey;
+use crate::agents::llm::{ANSWER_ATTEMPTS, OutputKey};
 use crate::runtime::agent::{Agent, DynAgent};
 use crate::runtime::tool::{DynTool, Tool};
 pub use crate::runtime::workflow::{BlockField, LiveIf};
@@ -232,9 +232,14 @@ pub struct Exactly<T> {
     pub value: T,
 }
 
-/// The most model calls of one turn: what it declares, and one where nothing makes the agent ask again.
-pub const fn max_turns(is_short: bool, declared: Option<u32>) -> Option<u32> {
-    if is_short && declared.is_none() { Some(1) } else { declared }
+/// The most model calls of one turn of an agent without tools: what it declares, one for text, and for another type as often
+/// as an answer may not fit.
+pub const fn max_turns(is_text: bool, declared: Option<u32>) -> Option<u32> {
+    match declared {
+        None if is_text => Some(1),
+        None => Some(ANSWER_ATTEMPTS),
+        declared => declared,
+    }
 }
 
 /// What the value of a key may be.

@@ -13,6 +13,7 @@ mod live;
 mod merge;
 mod no_answer;
 mod output;
+mod repair;
 mod request;
 mod respond;
 mod template;
@@ -22,6 +23,7 @@ mod transfer;
 mod turn;
 
 pub use call::RETRY_KEY;
+pub(crate) use declare::ANSWER_ATTEMPTS;
 pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolList};
 pub use declared::{Declared, Declares};
 pub use instruction::{Fallible, Instruction, Instructs, Later, Text};
@@ -55,6 +57,8 @@ pub struct LlmAgent {
     include_contents: IncludeContents,
     /// The most model calls of a turn that were checked.
     max_turns: Option<u32>,
+    /// The most answers of a turn that may not fit its type.
+    answer_attempts: u32,
     /// The declared tools; those of the settings follow.
     tools: ToolList,
     /// Its agents at run time, in the order of [`AgentMeta::transfer`]. An agent that a macro declares has none here.
@@ -71,6 +75,7 @@ pub(crate) struct LlmParts {
     pub(crate) global: Instruction,
     pub(crate) output: Option<Output>,
     pub(crate) include_contents: IncludeContents,
+    pub(crate) answer_attempts: u32,
     pub(crate) disallow_transfer: (bool, bool),
     pub(crate) settings: LlmSettings,
 }
@@ -87,6 +92,7 @@ impl LlmAgent {
             output: decl.output.map(Output::declared),
             include_contents: decl.include_contents,
             max_turns: decl.max_turns,
+            answer_attempts: decl.answer_attempts,
             tools: ToolList((decl.tools)()),
             sub_agents: Vec::new(),
             disallow_transfer: (decl.disallow_transfer_to_parent, decl.disallow_transfer_to_peers),
@@ -95,8 +101,16 @@ impl LlmAgent {
     }
 
     pub(crate) fn made(made: LlmParts) -> Self {
-        let LlmParts { parts, instruction, global, output, include_contents, disallow_transfer, settings } =
-            made;
+        let LlmParts {
+            parts,
+            instruction,
+            global,
+            output,
+            include_contents,
+            answer_attempts,
+            disallow_transfer,
+            settings,
+        } = made;
         let (tools, sub_agents) = (ToolList(parts.tools.clone()), parts.transfer.clone());
         let max_turns = settings.max_turns;
         Self {
@@ -106,6 +120,7 @@ impl LlmAgent {
             output,
             include_contents,
             max_turns,
+            answer_attempts,
             tools,
             sub_agents,
             disallow_transfer,
@@ -192,7 +207,7 @@ impl DynAgent for LlmAgent {
 
     fn stand_in_dyn(&self, content: Content) -> Result<Event> {
         let value = match &self.output {
-            Some(output) => output::value(output, &content, None)?,
+            Some(output) => output::value(output, &content).map_err(|misfit| misfit.error(None, 1))?,
             None => None,
         };
         let event = Event::new().with_content(content);

@@ -70,13 +70,15 @@ async fn an_answer_has_to_fit_a_schema_that_is_known_at_run_time() {
     assert_eq!(outcome.get("grade").unwrap(), Some(good));
     assert_eq!(**model.requests()[0].response_schema.as_ref().unwrap(), schema);
 
-    let model = ScriptedModel::new().on("bad").reply(Reply::new().json(json!({"score": "three"})));
+    let model =
+        ScriptedModel::new().on("bad").reply(Reply::new().json(json!({"score": "three"}))).repeat_last();
     let error = runner(&model).run(&agent("bad"), "go").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::OutputInvalid);
     assert_eq!(
         error.message(),
-        "the model's answer does not fit the type of `grade`: `score`: expected an integer, got the string \"three\"; \
-         it was: {\"score\":\"three\"}"
+        "the model's answer does not fit the type of `grade` in 3 attempts: `score`: expected an integer, got the \
+         string \"three\"; it was: {\"score\":\"three\"}; the schema is: {\"type\":\"object\",\"properties\":{\"score\":\
+         {\"type\":\"integer\"},\"at\":{\"type\":\"string\",\"format\":\"date\"}},\"required\":[\"score\"]}"
     );
 }
 

@@ -122,7 +122,7 @@ async fn an_output_type_is_asked_for_and_its_value_is_stored() {
 
 #[tokio::test]
 async fn an_answer_of_another_type_fails_the_run_and_stores_nothing() {
-    let model = ScriptedModel::new().text("[1, 999]");
+    let model = ScriptedModel::new().text("[1, 999]").repeat_last();
     let (events, error) = drive(&runner(&model), &one::<Grader>()).await;
     let error = error.unwrap();
     assert!(events.is_empty());

@@ -21,6 +21,7 @@ mod later;
 mod no_answer;
 mod parallel;
 mod rehearsal;
+mod repair;
 mod respond;
 mod routing;
 mod tools;

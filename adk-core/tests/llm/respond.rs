@@ -93,7 +93,7 @@ async fn text_that_fits_serves_as_well() {
     let model = ScriptedModel::new().text(r#"{"title": "t", "score": 3}"#);
     let said = events(&model, &tree::<Reports>()).await;
     assert_eq!(delta(&said[0]), json!({"o": {"title": "t", "score": 3}}));
-    let error = failure(&ScriptedModel::new().text("Three."), &tree::<Reports>()).await;
+    let error = failure(&ScriptedModel::new().text("Three.").repeat_last(), &tree::<Reports>()).await;
     assert_eq!(error.kind(), ErrorKind::OutputInvalid);
 }
 

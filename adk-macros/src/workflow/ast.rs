@@ -117,6 +117,7 @@ pub(super) struct Fields {
     pub(super) timeout: Option<Timeout>,
     pub(super) retry: Option<Expr>,
     pub(super) max_turns: Option<Expr>,
+    pub(super) answer_attempts: Option<Expr>,
     pub(super) transfer: Vec<Path>,
     pub(super) disallow_transfer_to_parent: Option<LitBool>,
     pub(super) disallow_transfer_to_peers: Option<LitBool>,

@@ -18,8 +18,9 @@ use tokio::sync::mpsc;
 use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, timeout_at};
 
-/// The key of [`Event::custom_metadata`] on a partial event that tells that a failed call is made again. Its
-/// value is an object: `attempt` (the one that failed, from 1), `waitMs` and `error`.
+/// The key of [`Event::custom_metadata`] on a partial event that tells that a call is made again: one that failed, or whose
+/// answer did not fit the agent's type, so that its pieces do not count. Its value is an object: `attempt` (the one that
+/// failed, from 1), `waitMs` and `error`.
 pub const RETRY_KEY: &str = "retry";
 
 /// A call to be.

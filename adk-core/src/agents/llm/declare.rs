@@ -14,6 +14,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// How often a model may answer until an answer fits its type, where nothing else is said.
+pub(crate) const ANSWER_ATTEMPTS: u32 = 3;
+
 /// The declaration of an LLM agent. `workflow!` has checked it, so nothing can change it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -34,6 +37,8 @@ pub struct LlmDecl {
     pub include_contents: IncludeContents,
     /// The most model calls of one turn, as it was declared.
     pub max_turns: Option<u32>,
+    /// The most answers of one turn that may not fit the output type, the last of which is the error.
+    pub answer_attempts: u32,
     /// As a target of a transfer, it cannot hand back to its parent.
     pub disallow_transfer_to_parent: bool,
     /// As a target of a transfer, it cannot hand on to the other targets.
@@ -56,6 +61,7 @@ impl LlmDecl {
             output: None,
             include_contents: IncludeContents::Default,
             max_turns: None,
+            answer_attempts: ANSWER_ATTEMPTS,
             disallow_transfer_to_parent: false,
             disallow_transfer_to_peers: false,
             tools: Vec::new,
@@ -137,6 +143,21 @@ impl LlmDecl {
     #[must_use]
     pub const fn max_turns(mut self, turns: u32) -> Self {
         self.max_turns = Some(turns);
+        self
+    }
+
+    /// The most answers that may not fit the output type, of an agent that is declared whole otherwise: they are all its
+    /// model calls where nothing else makes it ask again.
+    ///
+    /// # Panics
+    /// When there are none.
+    #[must_use]
+    pub const fn answer_attempts(mut self, attempts: u32) -> Self {
+        assert!(attempts > 0, "syntax: `answer_attempts` is 0; help: 1 or more, as in `answer_attempts: 3`");
+        self.answer_attempts = attempts;
+        if self.max_turns.is_none() && self.meta.max_turns.is_some() {
+            self.meta.max_turns = Some(attempts);
+        }
         self
     }
 

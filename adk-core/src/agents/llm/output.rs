@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// The most of an answer that an error shows, in characters.
+/// The most of an answer and of its schema that an error shows, in characters.
 const SHOWN: usize = 200;
 
 /// The key that an answer is written to, and how.
@@ -90,11 +90,7 @@ impl fmt::Debug for Output {
 ///
 /// # Errors
 /// When the text is no JSON, or JSON of another type than the agent's.
-pub(super) fn value(
-    output: &Output,
-    content: &Content,
-    finish: Option<&FinishReason>,
-) -> Result<Option<(Name, Value)>> {
+pub(super) fn value(output: &Output, content: &Content) -> Result<Option<(Name, Value)>, Misfit> {
     let Some(key) = &output.key else { return Ok(None) };
     let text = content.text();
     if matches!(output.form, Form::Text) {
@@ -105,19 +101,57 @@ pub(super) fn value(
     }
     let schema = output.schema().unwrap_or_default();
     let value = decode::read(&text, &schema, |value| output.check(value));
-    value.map(|value| Some((key.clone(), value))).map_err(|why| invalid(key, &text, &why, finish))
+    value.map(|value| Some((key.clone(), value))).map_err(|why| Misfit::new(output, text, why))
 }
 
-fn invalid(key: &str, text: &str, why: &str, finish: Option<&FinishReason>) -> Error {
-    let shown: String = text.chars().take(SHOWN).collect();
-    let more = if shown.len() < text.len() { "..." } else { "" };
-    let message =
-        format!("the model's answer does not fit the type of `{key}`: {why}; it was: {shown}{more}");
-    let (message, help) = match no_answer::ended_early(finish) {
-        Some((reason, help)) => (format!("{message}; {reason}"), help),
-        None => (message, "say in the instruction what to answer, or choose a model that keeps to a schema"),
-    };
-    Error::new(ErrorKind::OutputInvalid, message).with_help(help)
+/// An answer that does not fit its type.
+#[derive(Debug)]
+pub(super) struct Misfit {
+    key: Name,
+    schema: Arc<Value>,
+    text: String,
+    /// What is wrong, and where.
+    pub(super) why: String,
+}
+
+impl Misfit {
+    pub(super) fn new(output: &Output, text: String, why: String) -> Self {
+        let key = output.key.clone().unwrap_or_default();
+        Self { key, schema: output.schema().unwrap_or_default(), text, why }
+    }
+
+    /// What the model is told.
+    pub(super) fn request(&self) -> String {
+        let Self { schema, why, .. } = self;
+        format!(
+            "Your answer does not fit: {why}. Answer once more, as a whole, with JSON of this schema and nothing else: {schema}"
+        )
+    }
+
+    /// The error of the last of so many answers.
+    pub(super) fn error(self, finish: Option<&FinishReason>, attempts: u32) -> Error {
+        let Self { key, schema, text, why } = self;
+        let again = if attempts > 1 { format!(" in {attempts} attempts") } else { String::new() };
+        let (text, schema) = (shown(&text), shown(&schema.to_string()));
+        let message = format!(
+            "the model's answer does not fit the type of `{key}`{again}: {why}; it was: {text}; the schema is: {schema}"
+        );
+        let (message, help) = match no_answer::ended_early(finish) {
+            Some((reason, help)) => (format!("{message}; {reason}"), help),
+            None => {
+                (message, "say in the instruction what to answer, or choose a model that keeps to a schema")
+            }
+        };
+        Error::new(ErrorKind::OutputInvalid, message).with_help(help)
+    }
+}
+
+/// The beginning of a text.
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -134,34 +168,33 @@ mod tests {
         let mut content = Content::model(" a ");
         content.parts.insert(0, Part::Thought(Thought { text: "hm".into(), signature: None }));
         content.parts.push(Part::text("b"));
-        assert_eq!(
-            value(&Output::declared(text), &content, None).unwrap(),
-            Some(("draft".into(), json!(" a b")))
-        );
-        assert_eq!(value(&Output::declared(text), &Content::default(), None).unwrap(), None);
+        assert_eq!(value(&Output::declared(text), &content).unwrap(), Some(("draft".into(), json!(" a b"))));
+        assert_eq!(value(&Output::declared(text), &Content::default()).unwrap(), None);
     }
 
     #[test]
     fn json_is_parsed_with_and_without_a_fence() {
         for answer in ["[1, 2]", " [1,2]\n", "```json\n[1, 2]\n```", "```\n[1, 2]```"] {
             assert_eq!(
-                value(&Output::declared(COUNT), &Content::model(answer), None).unwrap(),
+                value(&Output::declared(COUNT), &Content::model(answer)).unwrap(),
                 Some(("counts".into(), json!([1, 2]))),
                 "{answer}"
             );
         }
-        assert_eq!(value(&Output::declared(COUNT), &Content::model(" \n"), None).unwrap(), None);
+        assert_eq!(value(&Output::declared(COUNT), &Content::model(" \n")).unwrap(), None);
     }
 
     #[test]
     fn an_answer_of_another_type_says_why() {
-        let error = value(&Output::declared(COUNT), &Content::model("[1, 300]"), None).unwrap_err();
+        let fail = |text: &str, finish: Option<&FinishReason>| {
+            value(&Output::declared(COUNT), &Content::model(text)).unwrap_err().error(finish, 1)
+        };
+        let error = fail("[1, 300]", None);
         assert_eq!(error.kind(), ErrorKind::OutputInvalid);
         assert!(error.to_string().contains("`counts`") && error.to_string().contains("300"), "{error}");
-        let error = value(&Output::declared(COUNT), &Content::model("[1, "), Some(&FinishReason::MaxTokens))
-            .unwrap_err();
+        let error = fail("[1, ", Some(&FinishReason::MaxTokens));
         assert!(error.to_string().contains("no JSON") && error.to_string().contains("cut off"), "{error}");
-        let error = value(&Output::declared(COUNT), &Content::model("é".repeat(500)), None).unwrap_err();
+        let error = fail(&"é".repeat(500), None);
         assert!(error.to_string().contains("ééé..."), "{error}");
     }
 }

@@ -1,7 +1,7 @@
 //! An answer of a type beside tools: models that cannot be held to a schema while they may call tools give it by a tool.
 
 use super::Output;
-use crate::content::Content;
+use crate::content::{Content, FunctionCall};
 use crate::models::model::ToolDeclaration;
 use crate::runtime::tool::{Tool, ToolArgs, ToolContext, ToolError, decode};
 use crate::spec::ToolMeta;
@@ -20,6 +20,23 @@ pub(super) const INSTRUCTION: &str = "Give your final answer by calling `set_mod
 
 /// The argument that holds an answer that is no object.
 const WRAPPED: &str = "response";
+
+/// What the model reads around the reason why its answer was refused.
+const MISFIT: &str = "the answer does not fit: ";
+const AGAIN: &str =
+    ". Call `set_model_response` again with all that it asks for, each of the type that it asks for";
+
+/// What the model gives as its answer, if it does.
+pub(super) fn given(calls: &[FunctionCall]) -> Option<String> {
+    let call = calls.iter().find(|call| call.name == RESPOND)?;
+    Some(Value::Object(call.args.clone()).to_string())
+}
+
+/// The reason alone.
+pub(super) fn reason(refusal: &str) -> String {
+    let reason = refusal.strip_prefix(MISFIT).unwrap_or(refusal);
+    reason.strip_suffix(AGAIN).unwrap_or(reason).to_owned()
+}
 
 /// The tool by which a model gives its answer.
 pub(super) struct SetModelResponse {
@@ -66,10 +83,7 @@ impl Tool for SetModelResponse {
                 cx.actions.set_model_response = Some(answer.clone());
                 Ok(answer)
             }
-            Err(why) => Err(ToolError::argument(format!(
-                "the answer does not fit: {why}. Call `{RESPOND}` again with all that it asks for, each of the type that \
-                 it asks for"
-            ))),
+            Err(why) => Err(ToolError::argument(format!("{MISFIT}{why}{AGAIN}"))),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::call::{self, Call};
 use super::calls::Answers;
 use super::hooks::{self, Asked};
+use super::repair::Repair;
 use super::toolbox::Toolbox;
 use super::{LlmAgent, calls, later, no_answer, output, request, respond, transfer};
 use crate::flow::Flow;
@@ -10,7 +11,7 @@ use crate::models::model::{FinishReason, Model, ModelResponse, Usage};
 use crate::runtime::run::Context;
 use crate::runtime::tool::{ToolActions, text};
 use crate::store::event::{Actions, Event};
-use crate::{Error, ErrorKind, FunctionCall, Part, Result, depth};
+use crate::{Error, ErrorKind, FunctionCall, Name, Part, Result, depth};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -34,15 +35,12 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
     let mut turn = counted.map_or(0, |seat| seat.calls);
     let mut call_ids = HashSet::new();
     let mut was_cut_off = false;
+    let mut repair = Repair::default();
     loop {
         let mut asked = ToolActions::default();
-        let response = ask(agent, &tools, &model, turn, &mut asked, cx).await?;
-        turn += 1;
-        if let Some(seat) = &mut cx.frame.seat {
-            seat.calls = turn;
-        }
+        let (response, value) = fitting(&tools, &model, &mut turn, &mut repair, &mut asked, cx).await?;
         let is_cut_off = response.finish_reason == Some(FinishReason::MaxTokens);
-        let (mut event, calls) = answer_event(agent, response, turn - 1, &mut call_ids, cx)?;
+        let (mut event, calls) = answer_event(response, value, turn - 1, &mut call_ids, cx);
         event.actions = Actions { state_delta: event.actions.state_delta, ..actions_of(&asked) };
         if let Some(name) = asked.exit_to {
             flow = Flow::ExitTo(name);
@@ -67,7 +65,9 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
             later::answers(std::mem::take(&mut open), cx).await?;
             continue;
         }
+        let given = tools.responds().then(|| respond::given(&calls)).flatten();
         let Answers { content, mut actions, refused } = calls::answer(&tools, calls, cx).await?;
+        let spent = repair.called(agent, given, &content, cx);
         // What was refused does not run, so nothing more comes of it.
         open.retain(|call| !refused.contains(&call.id));
         let is_silent = content.parts.is_empty() && !cx.has_pending() && actions == ToolActions::default();
@@ -78,6 +78,7 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
             last = event.is_final_response();
             cx.emit(event).await?;
         }
+        spent?;
         if let Some(answer) = actions.set_model_response.take() {
             let event = answered(agent, respond::event(&answer), answer);
             cx.emit(event).await?;
@@ -121,25 +122,61 @@ fn answered(agent: &LlmAgent, event: Event, answer: Value) -> Event {
     }
 }
 
+/// Asks until the model calls tools, or gives an answer that fits: with the key of the agent, and its value.
+async fn fitting(
+    tools: &Toolbox<'_>,
+    model: &Arc<dyn Model>,
+    turn: &mut u32,
+    repair: &mut Repair,
+    asked: &mut ToolActions,
+    cx: &mut Context,
+) -> Result<(ModelResponse, Option<(Name, Value)>)> {
+    let agent = tools.agent();
+    loop {
+        let response = ask(tools, model, *turn, repair, asked, cx).await?;
+        *turn += 1;
+        if let Some(seat) = &mut cx.frame.seat {
+            seat.calls = *turn;
+        }
+        let is_answer = response.error_code.is_none()
+            && !response.content.parts.iter().any(|part| matches!(part, Part::FunctionCall(_)));
+        let Some(output) = agent.output.as_ref().filter(|_| is_answer) else { return Ok((response, None)) };
+        match output::value(output, &response.content) {
+            Ok(value) => return Ok((response, value)),
+            Err(misfit) => {
+                let is_last = limit(agent, cx).is_some_and(|max| *turn >= max);
+                // In a box: nearly all answers fit.
+                Box::pin(repair.refuse(agent, response, misfit, is_last, cx)).await?;
+            }
+        }
+    }
+}
+
+/// The most model calls of a turn; where agents hand over to each other, of all turns at this place.
+fn limit(agent: &LlmAgent, cx: &Context) -> Option<u32> {
+    let counted = cx.frame.seat.is_some() && cx.config().limit_handovers;
+    if counted { agent.max_calls() } else { agent.max_turns() }
+}
+
 /// One model call, if there may be one more.
 async fn ask(
-    agent: &LlmAgent,
     tools: &Toolbox<'_>,
     model: &Arc<dyn Model>,
     turn: u32,
+    repair: &Repair,
     asked: &mut ToolActions,
     cx: &mut Context,
 ) -> Result<ModelResponse> {
-    let counted = cx.frame.seat.is_some() && cx.config().limit_handovers;
-    let limit = if counted { agent.max_calls() } else { agent.max_turns() };
-    if let Some(max) = limit.filter(|max| turn >= *max) {
+    let agent = tools.agent();
+    if let Some(max) = limit(agent, cx).filter(|max| turn >= *max) {
         let message = format!(
             "it has made {max} model calls in one turn, its `max_turns`, and the model still calls tools"
         );
         return Err(Error::new(ErrorKind::TurnsExceeded, message)
             .with_help("raise `max_turns`, or say in the instruction when to stop calling tools"));
     }
-    let request = request::build(agent, tools, cx, turn).await?;
+    let mut request = request::build(agent, tools, cx, turn).await?;
+    request.contents.extend(repair.contents());
     let request = match hooks::before_model(agent, request, asked, cx).await? {
         Asked::Ask(request) => Arc::new(request),
         Asked::Answered(response) => return Ok(response),
@@ -167,12 +204,12 @@ async fn ask(
 
 /// The event of an answer, with the output in it when it is the last word, and the calls in it.
 fn answer_event(
-    agent: &LlmAgent,
     response: ModelResponse,
+    value: Option<(Name, Value)>,
     turn: u32,
     call_ids: &mut HashSet<String>,
     cx: &Context,
-) -> Result<(Event, Vec<FunctionCall>)> {
+) -> (Event, Vec<FunctionCall>) {
     let ModelResponse { mut content, finish_reason, usage, model_version, error_code, error_message } =
         response;
     let mut calls = Vec::new();
@@ -188,12 +225,6 @@ fn answer_event(
             calls.push(call.clone());
         }
     }
-    let value = match &agent.output {
-        Some(output) if calls.is_empty() && error_code.is_none() => {
-            output::value(output, &content, finish_reason.as_ref())?
-        }
-        _ => None,
-    };
     let mut event = Event::new();
     // As in ADK: what the provider withheld has no content at all, and an empty answer has one without parts.
     let is_withheld = error_code.as_deref().is_some_and(|code| code != no_answer::NO_CONTENT);
@@ -216,7 +247,7 @@ fn answer_event(
         details.error_code = error_code;
         details.error_message = error_message;
     }
-    Ok((event, calls))
+    (event, calls)
 }
 
 /// Reads arguments that came as another text than JSON alone.

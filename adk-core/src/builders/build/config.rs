@@ -29,7 +29,7 @@ impl Tree {
     /// | `question`, `output_key`, `output_schema`, `timeout`, `default` | `AwaitAgent` | an [`Await`](crate::Await): the question may have placeholders; the name is by default the key; without a schema the answer is text; the timeout is a text such as `"72h"`, in `ms`, `s`, `m` or `h`, and a default needs one |
     /// | `before_agent_callbacks`, `after_agent_callbacks` | all but `AwaitAgent` | by name, or as `{name: NAME}` |
     /// | `before_model_callbacks`, `after_model_callbacks`, `on_model_error_callbacks`, and those of `tool` | `LlmAgent` | the same |
-    /// | `max_turns` | `LlmAgent` | 1 or more; not of ADK |
+    /// | `max_turns`, `answer_attempts` | `LlmAgent` | 1 or more; not of ADK |
     /// | `flow_checks`, `state` | the root | whether keys and exits are checked, and keys with their initial values; not of ADK |
     ///
     /// A format other than JSON is read into a [`Value`] by its own crate.

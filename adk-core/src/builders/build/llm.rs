@@ -31,6 +31,7 @@ pub struct LlmAgentBuilder {
     output_key: Option<Name>,
     output: Option<OutputType>,
     include_contents: IncludeContents,
+    answer_attempts: Option<u32>,
     tools: Vec<Arc<dyn DynTool>>,
     sub_agents: Vec<SubAgent>,
     disallow_transfer: (bool, bool),
@@ -199,6 +200,14 @@ impl LlmAgentBuilder {
     #[must_use]
     pub fn max_turns(mut self, turns: u32) -> Self {
         self.settings.max_turns = Some(turns);
+        self
+    }
+
+    /// How often the model may answer until an answer fits the output type, 1 or more: it is told what is wrong and where, and
+    /// asked again. Default 3. Each attempt counts as a turn.
+    #[must_use]
+    pub fn answer_attempts(mut self, attempts: u32) -> Self {
+        self.answer_attempts = Some(attempts);
         self
     }
 

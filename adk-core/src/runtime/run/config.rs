@@ -50,6 +50,9 @@ pub struct RunConfig {
     /// `max_turns` and what [`Bounds`](crate::check::Bounds) counts for it; once they are spent, it is no target any more.
     /// Default `true`. In ADK each turn begins anew.
     pub limit_handovers: bool,
+    /// Whether an answer that does not fit its agent's type goes back to the model, as often as the agent's `answer_attempts`
+    /// say. Default `true`. In ADK it ends the run.
+    pub repair_answers: bool,
     /// Whether an agent that ends without having written its declared key fails the run. Default `true`.
     pub require_keys: bool,
     /// Whether an agent or a block that ends a loop without having announced it fails the run. Default `true`.
@@ -78,6 +81,7 @@ impl Default for RunConfig {
             tool_errors_end_run: false,
             transfer_errors_end_run: false,
             limit_handovers: true,
+            repair_answers: true,
             require_keys: true,
             require_announced_exits: true,
             require_announced_writes: true,
@@ -95,9 +99,9 @@ impl RunConfig {
     }
 
     /// What Google's ADK does where this crate differs on purpose: an escalate ends every enclosing loop, the error
-    /// of a tool or of a transfer ends the run, agents hand over to each other without end, neither a key that was not
-    /// written nor an exit or a write that was not announced is an error, an agent that is written by hand never counts as
-    /// finished, and runs of one session do not take turns.
+    /// of a tool or of a transfer or an answer of another type ends the run, agents hand over to each other without end,
+    /// neither a key that was not written nor an exit or a write that was not announced is an error, an agent that is written
+    /// by hand never counts as finished, and runs of one session do not take turns.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -107,6 +111,7 @@ impl RunConfig {
     ///     .tool_errors_end_run(true)
     ///     .transfer_errors_end_run(true)
     ///     .limit_handovers(false)
+    ///     .repair_answers(false)
     ///     .require_keys(false)
     ///     .require_announced_exits(false)
     ///     .require_announced_writes(false)
@@ -120,6 +125,7 @@ impl RunConfig {
             tool_errors_end_run: true,
             transfer_errors_end_run: true,
             limit_handovers: false,
+            repair_answers: false,
             require_keys: false,
             require_announced_exits: false,
             require_announced_writes: false,
@@ -214,6 +220,13 @@ impl RunConfig {
     #[must_use]
     pub fn limit_handovers(mut self, yes: bool) -> Self {
         self.limit_handovers = yes;
+        self
+    }
+
+    /// Whether an answer that does not fit goes back to the model.
+    #[must_use]
+    pub fn repair_answers(mut self, yes: bool) -> Self {
+        self.repair_answers = yes;
         self
     }
 

@@ -134,7 +134,7 @@ impl Declaration<'_> {
         let (turns_const, turns) = self.turns().unzip();
         let (settings_item, settings) = settings(number, fields, turns.as_ref()).unzip();
         let max_turns = self.max_turns(&text, turns.as_ref());
-        let turns = turns.iter();
+        let (turns, attempts) = (turns.iter(), fields.answer_attempts.iter());
         let (tool_items, tool_metas, tools) = tools(&name, number, fields, agents);
         let more_tools = fields.more_tools.then(|| quote!(.more_tools()));
         let transfer = (!targets.is_empty()).then(|| quote!(.transfer(&[#(#targets),*])));
@@ -168,6 +168,7 @@ impl Declaration<'_> {
                 #contents
                 #tools
                 #(.max_turns(#turns))*
+                #(.answer_attempts(#attempts))*
                 #disallow
                 #settings;
             }

@@ -27,6 +27,7 @@ const FIELDS: &[&str] = &[
     "timeout",
     "retry",
     "max_turns",
+    "answer_attempts",
     "global_instruction",
     "transfer",
     "disallow_transfer_to_parent",
@@ -127,7 +128,14 @@ impl Fields {
                 self.timeout =
                     Some(timeout(expect::expr(input, sink, &what)?, "leaves no time for any call")?)
             }
-            "max_turns" => self.max_turns = Some(turns(expect::expr(input, sink, &what)?)?),
+            "max_turns" => {
+                let of = "the most model calls of one turn";
+                self.max_turns = Some(count(expect::expr(input, sink, &what)?, &name, of)?)
+            }
+            "answer_attempts" => {
+                let of = "how often the model may answer until an answer fits its type";
+                self.answer_attempts = Some(count(expect::expr(input, sink, &what)?, &name, of)?)
+            }
             "model" => self.model = Some(expect::expr(input, sink, &what)?),
             "temperature" => self.temperature = Some(expect::expr(input, sink, &what)?),
             "top_p" => self.top_p = Some(expect::expr(input, sink, &what)?),
@@ -240,7 +248,7 @@ pub(super) fn timeout(expr: Expr, zero: &str) -> Result<Timeout> {
         .help("write a number and `ms`, `s`, `m` or `h`, as in `\"30s\"`, or a `Duration`"))
 }
 
-fn turns(value: Expr) -> Result<Expr> {
+fn count(value: Expr, name: &str, what: &str) -> Result<Expr> {
     let found = match &value {
         Expr::Lit(literal) if matches!(&literal.lit, Lit::Int(number) if number.base10_digits() == "0") => {
             "0"
@@ -248,8 +256,8 @@ fn turns(value: Expr) -> Result<Expr> {
         Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => "negative",
         _ => return Ok(value),
     };
-    Err(Diagnostic::syntax(value.span(), format!("`max_turns` is {found}"))
-        .help("it is the most model calls of one turn, 1 or more, as in `max_turns: 3`"))
+    Err(Diagnostic::syntax(value.span(), format!("`{name}` is {found}"))
+        .help(format!("it is {what}, 1 or more, as in `{name}: 3`")))
 }
 
 /// What makes a prompt: a text that is known when the workflow is compiled, or a function.

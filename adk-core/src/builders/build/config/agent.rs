@@ -261,6 +261,9 @@ impl<'r> Reader<'r> {
         if let Some(turns) = fields.whole("max_turns", faults) {
             agent = agent.max_turns(turns);
         }
+        if let Some(attempts) = fields.whole("answer_attempts", faults) {
+            agent = agent.answer_attempts(attempts);
+        }
         if let Some(config) = fields.object("generate_content_config", faults) {
             let place = fields.place_of("generate_content_config");
             agent = generation(agent, Fields::new(config, place), faults);

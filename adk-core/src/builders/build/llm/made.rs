@@ -2,7 +2,7 @@
 
 use super::{LlmAgentBuilder, OutputType};
 use crate::agents::about::Parts;
-use crate::agents::llm::{Instruction, LlmAgent, LlmParts, Output};
+use crate::agents::llm::{ANSWER_ATTEMPTS, Instruction, LlmAgent, LlmParts, Output};
 use crate::builders::build::error::BuildError;
 use crate::builders::build::item::{DEEPEST, Item, Placed, SubAgent};
 use crate::builders::build::tree::{OUTPUT_KEY, SUB_AGENTS, Tree};
@@ -61,6 +61,10 @@ impl LlmAgentBuilder {
             );
             faults.push(Fault::new(Check::Syntax, &*self.name, fact));
         }
+        if self.answer_attempts == Some(0) {
+            let fact = format!("`answer_attempts` of agent `{}` is 0; help: 1 or more", self.name);
+            faults.push(Fault::new(Check::Syntax, &*self.name, fact));
+        }
         faults.extend(self.output_key.as_deref().filter(|key| !is_key(key)).map(|key| self.no_key(key)));
         // Its handover targets are in no tree of their own. What a tree has found in there its description tells.
         for part in &self.sub_agents {
@@ -100,7 +104,8 @@ impl LlmAgentBuilder {
         let short = self.tools.is_empty() && parts.transfer.is_empty();
         let is_text = !matches!(&self.output, Some(OutputType::Schema(_)))
             && !matches!(&self.output, Some(OutputType::Type { output, .. }) if output.schema.is_some());
-        parts.max_turns = self.settings.max_turns.or((short && is_text).then_some(1));
+        let attempts = self.answer_attempts.unwrap_or(ANSWER_ATTEMPTS);
+        parts.max_turns = self.settings.max_turns.or(short.then_some(if is_text { 1 } else { attempts }));
         parts.may_exit = self.tools.iter().any(|tool| tool.meta().may_exit);
         parts.tools = self.tools;
         parts.schema = match &self.output {
@@ -126,6 +131,7 @@ impl LlmAgentBuilder {
             global: self.global_instruction,
             output,
             include_contents: self.include_contents,
+            answer_attempts: attempts,
             disallow_transfer: self.disallow_transfer,
             settings: self.settings,
         }
