@@ -31,7 +31,8 @@ impl Spec<'_> {
     /// another type than `String`, since all of these take further calls. What it may transfer to is counted as well, each
     /// with its `max_turns`, or with one call where nothing but being handed over to makes it ask again. An
     /// `impl Agent` by hand counts the `max_turns` of its description. Steps add up, whether one after the other or at
-    /// the same time; a `match` counts as its worst arm; a loop as its `max` times its steps. A loop without
+    /// the same time; a `match` counts as its worst arm; a loop as its `max` times its steps; a `try` as its attempts times
+    /// its steps, and its `else`. A loop without
     /// `max` has no bound, whether it has `until` or not, and neither has an `each`, unless there is nothing to count.
     /// Retries do not count, nor does what is asked again since the model called a tool that is not there.
     ///

@@ -8,7 +8,7 @@ mod value;
 
 pub use agrees::agrees;
 pub use instruction::{InstructionOf, IsInstruction, NoInstruction};
-pub use limit::{Bound, Max, MaxConcurrency, bound, max, max_concurrency};
+pub use limit::{Bound, Max, MaxAttempts, MaxConcurrency, attempts, bound, max, max_concurrency};
 pub use select::{Matched, ReadNothing, ReadPlain, Reader};
 pub use value::*;
 

@@ -91,6 +91,7 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
     let (kind, setting, each) = match largest.kind {
         Kind::Agent => ("agent", "max_turns", 1),
         Kind::Loop(_, each) => ("loop", "max", each),
+        Kind::Try(_, each) => ("try", "attempts", each),
         Kind::Workflow => ("workflow", "", 1),
         Kind::Block => ("block", "", 1),
     };
@@ -112,12 +113,12 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
         m.push(" makes up to ");
         m.number(largest.total as i128);
         m.push(" of them");
-        if let Kind::Loop(max, of_round) = largest.kind {
+        if let Kind::Loop(most, of_round) | Kind::Try(most, of_round) = largest.kind {
             m.push(", ");
             m.number(of_round as i128);
             m.push(" in each of ");
-            m.number(max as i128);
-            m.push(" rounds");
+            m.number(most as i128);
+            m.push(if let Kind::Try(..) = largest.kind { " attempts" } else { " rounds" });
         }
         if setting.is_empty() {
             m.all(&["; help: ", fewer, " in it"]);

@@ -172,7 +172,8 @@ pub fn prepare(workflow: &(dyn Wired + Sync), prepare: &mut Prepare<'_>) {
             | StepKind::Parallel { .. }
             | StepKind::Loop { .. }
             | StepKind::Match { .. }
-            | StepKind::Each { .. } => {
+            | StepKind::Each { .. }
+            | StepKind::Try(_) => {
                 open.push((step.end, step_of(workflow, at, prepare)));
                 prepare.block(step);
             }
@@ -182,7 +183,7 @@ pub fn prepare(workflow: &(dyn Wired + Sync), prepare: &mut Prepare<'_>) {
                     prepare.leave(outer);
                 }
             }
-            StepKind::Branch | StepKind::Arm { .. } | StepKind::Break { .. } => {}
+            StepKind::Branch | StepKind::Arm { .. } | StepKind::Else | StepKind::Break { .. } => {}
         }
     }
 }

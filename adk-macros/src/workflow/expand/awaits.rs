@@ -1,11 +1,10 @@
 //! Steps that wait: a const for each.
 
-use super::super::ast::Timeout;
 use super::super::plan::What;
-use super::fields::exactly;
+use super::fields::duration;
 use super::wired::value_of;
 use super::{Expansion, docs, index, key_spec, numbered};
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::TokenStream;
 use quote::quote;
 
 impl Expansion<'_> {
@@ -19,16 +18,7 @@ impl Expansion<'_> {
             let (key, ty, spec) = (typed.key.text(), &typed.ty, key_spec(typed, 1));
             let text = docs::description(&typed.attrs);
             let definition = crate::place::definition(&format!("{owner}.{name}"));
-            let timeout = wait.timeout.as_ref().map(|timeout| match timeout {
-                Timeout::Millis(millis) => {
-                    let millis = Literal::u64_unsuffixed(*millis);
-                    quote!(.timeout(|| ::core::time::Duration::from_millis(#millis)))
-                }
-                Timeout::Value(value) => {
-                    let value = exactly(&quote!(::core::time::Duration), value);
-                    quote!(.timeout(|| #value))
-                }
-            });
+            let timeout = wait.timeout.as_ref().map(duration).map(|time| quote!(.timeout(|| #time)));
             let otherwise = wait.default.as_ref().map(|value| {
                 let value = value_of(typed, value);
                 quote! {

@@ -92,6 +92,17 @@ pub(super) fn tools(
     (items, quote!(.tool_metas(#metas)), made)
 }
 
+/// A length of time.
+pub(super) fn duration(time: &Timeout) -> TokenStream {
+    match time {
+        Timeout::Millis(millis) => {
+            let millis = Literal::u64_unsuffixed(*millis);
+            quote!(::core::time::Duration::from_millis(#millis))
+        }
+        Timeout::Value(value) => exactly(&quote!(::core::time::Duration), value),
+    }
+}
+
 /// What a run may change, as it was declared: a function, and that it is the one.
 ///
 /// What is wrong with a value is wrong with that function, so that the agent is known and the flow is looked at all the same.
@@ -107,13 +118,7 @@ pub(super) fn settings(
     let model = fields.model.as_ref().map(|model| quote!(__wire::IntoModel::model(#model)));
     let float = |value: &Option<Expr>| value.as_ref().map(|value| quote!(__wire::Float::float(#value)));
     let whole = |value: &Option<Expr>, ty| value.as_ref().map(|value| exactly(&ty, value));
-    let timeout = fields.timeout.as_ref().map(|timeout| match timeout {
-        Timeout::Millis(millis) => {
-            let millis = Literal::u64_unsuffixed(*millis);
-            quote!(::core::time::Duration::from_millis(#millis))
-        }
-        Timeout::Value(value) => exactly(&quote!(::core::time::Duration), value),
-    });
+    let timeout = fields.timeout.as_ref().map(duration);
     let retry =
         fields.retry.as_ref().map(|retry| quote!(__settings.retry = __wire::IntoRetry::retry(#retry);));
     let stop = (!fields.stop.is_empty()).then(|| {

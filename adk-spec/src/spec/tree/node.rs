@@ -1,7 +1,9 @@
 //! What a [`Spec::nodes`](crate::spec::Spec::nodes) is made of.
 
 use super::reads;
-use crate::spec::{Accepts, AgentKind, AgentMeta, KeySpec, Renames, Step, StepKind, ToolMeta, ValueSchema};
+use crate::spec::{
+    Accepts, AgentKind, AgentMeta, Attempts, KeySpec, Renames, Step, StepKind, ToolMeta, ValueSchema,
+};
 use std::borrow::Cow;
 
 /// A node of a workflow: the workflow itself, an agent, or a block.
@@ -38,6 +40,10 @@ pub struct Node<'a> {
     pub until: Option<&'a str>,
     /// The most branches of a parallel, or elements of an each, at a time.
     pub max_concurrency: Option<u32>,
+    /// Whether the first branch of a parallel that finishes wins.
+    pub first: bool,
+    /// How often and how long a try runs its steps.
+    pub attempts: Option<Attempts>,
     /// The key that selects the arm of a match.
     pub key: Option<&'a str>,
     /// The pattern of an arm, with its guard.
@@ -98,6 +104,10 @@ pub enum NodeKind {
     Each,
     /// Repeats.
     Loop,
+    /// Runs its steps again when they fail.
+    Try,
+    /// What runs when all attempts of a try have failed.
+    Else,
     /// Ends a loop.
     Break,
 }
@@ -132,6 +142,8 @@ impl<'a> Node<'a> {
             max: None,
             until: None,
             max_concurrency: None,
+            first: false,
+            attempts: None,
             key: None,
             pattern: None,
             item: None,
@@ -181,8 +193,8 @@ impl<'a> Node<'a> {
                 Self { instance, named: step.named, description, ..agent }
             }
             StepKind::Sequence => block(NodeKind::Sequence, name),
-            StepKind::Parallel { max_concurrency } => {
-                Self { max_concurrency, ..block(NodeKind::Parallel, name) }
+            StepKind::Parallel { max_concurrency, first } => {
+                Self { max_concurrency, first, ..block(NodeKind::Parallel, name) }
             }
             StepKind::Match { key } => Self { key: Some(key), ..block(NodeKind::Match, name) },
             StepKind::Arm { pattern } => {
@@ -192,6 +204,8 @@ impl<'a> Node<'a> {
                 Self { item: Some(item), list: Some(list), max_concurrency, ..block(NodeKind::Each, name) }
             }
             StepKind::Loop { max, until } => Self { max, until, ..block(NodeKind::Loop, name) },
+            StepKind::Try(attempts) => Self { attempts: Some(attempts), ..block(NodeKind::Try, name) },
+            StepKind::Else => Self { named: true, ..block(NodeKind::Else, name) },
             StepKind::Break { target } => {
                 Self { exits: target.into_iter().collect(), named: true, ..block(NodeKind::Break, name) }
             }
