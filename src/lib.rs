@@ -60,17 +60,17 @@ extern crate self as adk;
 pub mod prelude;
 
 pub use adk_core::{
-    AGENT_LIFECYCLE_KEY, Actions, Agent, AgentKind, AgentMeta, AgentTool, Announced, ArtifactStore,
-    Artifacts, At, Await, AwaitBuilder, Blob, BoxError, BoxFuture, BoxStream, BuildError, CallbackContext,
-    Content, Context, Details, DynAgent, DynTool, Error, ErrorKind, Event, EventId, FileData, Flow,
-    FolderArtifacts, FunctionCall, FunctionResponse, Gives, Handover, History, IntoAgent, IntoAgents,
-    IntoInput, KeySpec, LEFT_OUT_KEY, LIFECYCLE_KEY, LOOP_ITERATION_KEY, Lifecycle, LifecycleOutcome,
-    LifecyclePhase, LiveQueue, LoopAgent, LoopEnd, LoopEndReason, MAX_DEPTH, MemoryArtifacts, Name, Needs,
-    NoAnswerKind, NoArtifacts, NoResources, Outcome, ParallelAgent, Part, Path, PathError, Plugin, Prepare,
-    ReadonlyContext, Registry, Rehearsal, Resources, Result, Role, RunConfig, RunEnd, RunId, RunRequest,
-    RunStream, STATE_UPDATE_KEY, SequentialAgent, SessionTurns, Spec, State, StateDelta, StoreErrorKind,
-    StoredPart, Thought, Tool, ToolArgs, ToolContext, ToolError, ToolMeta, Tree, Unstamped, Waiting, Watch,
-    WithCallbacks, Workflow,
+    AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, Actions, Agent, AgentKind, AgentMeta, AgentTool, Announced,
+    ArtifactStore, Artifacts, At, Await, AwaitBuilder, Blob, BoxError, BoxFuture, BoxStream, BuildError,
+    CallbackContext, Content, Context, Details, DynAgent, DynTool, Error, ErrorKind, Event, EventId,
+    FailedAttempt, FileData, Flow, FolderArtifacts, FunctionCall, FunctionResponse, Gives, Handover, History,
+    IntoAgent, IntoAgents, IntoInput, KeySpec, LEFT_OUT_KEY, LIFECYCLE_KEY, LOOP_ITERATION_KEY, Lifecycle,
+    LifecycleOutcome, LifecyclePhase, LiveQueue, LoopAgent, LoopEnd, LoopEndReason, MAX_DEPTH,
+    MemoryArtifacts, Name, Needs, NoAnswerKind, NoArtifacts, NoResources, Outcome, ParallelAgent, Part, Path,
+    PathError, Plugin, Prepare, ReadonlyContext, Registry, Rehearsal, Resources, Result, Role, RunConfig,
+    RunEnd, RunId, RunRequest, RunStream, STATE_UPDATE_KEY, SequentialAgent, SessionTurns, Spec, State,
+    StateDelta, StoreErrorKind, StoredPart, Thought, Tool, ToolArgs, ToolContext, ToolError, ToolMeta, Tree,
+    Unstamped, WINNER_KEY, Waiting, Watch, WithCallbacks, Workflow,
 };
 pub use adk_core::{
     build, callback, check, engine, fluent, model, runner, session, spec, testing, tool, tools, workflow,

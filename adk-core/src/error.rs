@@ -260,6 +260,13 @@ impl Error {
         )
     }
 
+    /// Whether it ends the run, whatever a block around would do about it: it says nothing of the step that failed.
+    pub(crate) fn is_of_run(&self) -> bool {
+        use ErrorKind::{Diverged, LlmCallsExceeded, Paused, RunBusy, TopologyChanged};
+        self.is_of_store()
+            || matches!(self.0.kind, Diverged | LlmCallsExceeded | Paused | RunBusy | TopologyChanged)
+    }
+
     /// Whether the same run may succeed later without a change.
     pub fn is_retryable(&self) -> bool {
         use ModelErrorKind::*;

@@ -42,9 +42,10 @@ pub use runtime::callback::{CallbackContext, Plugin};
 pub use runtime::live::LiveQueue;
 pub use runtime::resources::{Gives, Needs, NoResources, Resources};
 pub use runtime::run::{
-    AGENT_LIFECYCLE_KEY, ArtifactStore, Artifacts, Context, FolderArtifacts, History, LIFECYCLE_KEY,
-    Lifecycle, LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason, MemoryArtifacts, NoArtifacts,
-    Outcome, Prepare, ReadonlyContext, RunConfig, SessionTurns, State, StoredPart, Waiting,
+    AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, ArtifactStore, Artifacts, Context, FailedAttempt, FolderArtifacts,
+    History, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason,
+    MemoryArtifacts, NoArtifacts, Outcome, Prepare, ReadonlyContext, RunConfig, SessionTurns, State,
+    StoredPart, WINNER_KEY, Waiting,
 };
 pub use runtime::runner::{IntoInput, RunEnd, RunRequest, RunStream, Runner, Watch};
 pub use runtime::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError};

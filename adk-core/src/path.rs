@@ -51,7 +51,7 @@ impl Eq for Path {}
 pub enum At {
     /// The only one.
     Once,
-    /// A round of a loop, counted from 1.
+    /// A round of a loop, or an attempt of a `try`, counted from 1.
     Round(u32),
     /// An element of an `each`, counted from 0.
     Item(u32),
@@ -92,7 +92,8 @@ impl Path {
         self.0.parent.as_ref()
     }
 
-    /// The round of the innermost loop around this place, counted from 0; `None` outside of loops.
+    /// The round of the innermost loop around this place, or the attempt of a `try` inside of it, counted from 0; `None`
+    /// outside of both.
     pub fn iteration(&self) -> Option<u32> {
         let mut node = Some(self);
         while let Some(path) = node {

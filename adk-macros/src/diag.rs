@@ -218,7 +218,12 @@ static HINTS: &[(Place, &str, &str)] = &[
     (Place::Step, "leave", LEAVE),
     (Place::Step, "continue", "a round ends after the last step of its loop, and `break` ends the loop"),
     (Place::Step, "return", "a workflow ends after its last step, and its outputs are declared after `->`"),
-    (Place::Step, "else", "the arm for all other values is `_ => step`"),
+    (
+        Place::Step,
+        "else",
+        "the arm for all other values is `_ => step`, and the `else` of a `try` follows its `>`",
+    ),
+    (Place::Step, "retry", "what is run again when it fails is in `try(attempts = 3) < step; step >`"),
     (Place::Operator, ">>", SEMICOLON),
     (Place::Operator, "|>", SEMICOLON),
     (Place::Operator, ",", SEMICOLON),

@@ -32,8 +32,9 @@ impl Spec<'_> {
     /// `answer_attempts`. What it may transfer to is counted as well, each
     /// with its `max_turns`, or with one call where nothing but being handed over to makes it ask again. An
     /// `impl Agent` by hand counts the `max_turns` of its description. Steps add up, whether one after the other or at
-    /// the same time; a `match` counts as its worst arm; a loop or an `each` as its `max` times its steps. Without
-    /// `max` neither has a bound, whether a loop has `until` or not, unless there is nothing to count.
+    /// the same time; a `match` counts as its worst arm; a loop or an `each` as its `max` times its steps; a `try` as its
+    /// attempts times its steps, and its `else`. Without `max` neither loop nor `each` has a bound, whether a loop has `until`
+    /// or not, unless there is nothing to count.
     /// Retries do not count, nor does what is asked again since the model called a tool that is not there.
     ///
     /// It is a `const fn`, so a test may be an assertion that the compiler evaluates:

@@ -19,7 +19,7 @@ pub use live::is_live;
 pub use table::Check;
 
 use crate::message::Message;
-use crate::spec::{AgentMeta, Spec, Step, StepKind};
+use crate::spec::{AgentMeta, Attempts, Spec, Step, StepKind};
 use std::fmt;
 
 /// A fault of a workflow.
@@ -168,11 +168,14 @@ fn own(spec: &Spec<'_>, step: &Step<'_>, steps: &[Step<'_>], faults: &mut Vec<Fa
         StepKind::Loop { max: Some(0), .. } => {
             faults.push(Fault::of(step.name, &limits::describe(max, step.name, 0)))
         }
-        StepKind::Parallel { max_concurrency: Some(0) } => {
+        StepKind::Parallel { max_concurrency: Some(0), .. } => {
             faults.push(Fault::of(step.name, &limits::describe("max_concurrency", step.name, 0)));
         }
         StepKind::Each { max: Some(0), .. } => {
             faults.push(Fault::of(step.name, &limits::describe("max_elements", step.name, 0)));
+        }
+        StepKind::Try(Attempts { most: 0, .. }) => {
+            faults.push(Fault::of(step.name, &limits::describe("attempts", step.name, 0)));
         }
         _ => {}
     }

@@ -5,7 +5,7 @@ mod placeholder;
 
 use self::keys::{Read, by_tools, of_agent, read, written};
 use crate::nearest::Nearest;
-use crate::spec::{Spec, Step, StepKind};
+use crate::spec::{ERROR_KEY, Spec, Step, StepKind};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -138,6 +138,7 @@ impl Spec<'_> {
         for step in self.steps {
             match step.kind {
                 StepKind::Each { item, .. } => known.push(item),
+                StepKind::Else => known.push(ERROR_KEY),
                 StepKind::Agent { meta, .. } => {
                     let mut writes = Vec::new();
                     written(step.name, meta, step.renames, &mut writes);
@@ -196,7 +197,7 @@ impl Spec<'_> {
     fn unreachable_steps(&self, lints: &mut Vec<Lint>) {
         for two in self.steps.windows(2) {
             if let [Step { kind: StepKind::Break { .. }, .. }, Step { name, kind, .. }] = two
-                && !matches!(kind, StepKind::End)
+                && !matches!(kind, StepKind::End | StepKind::Else)
             {
                 let what = if name.is_empty() { "a second one" } else { name };
                 let fact = format!(

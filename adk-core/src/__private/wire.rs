@@ -8,7 +8,9 @@ mod value;
 
 pub use agrees::agrees;
 pub use instruction::{InstructionOf, IsInstruction, NoInstruction};
-pub use limit::{Bound, Max, MaxConcurrency, MaxElements, bound, max, max_concurrency, max_elements};
+pub use limit::{
+    Bound, Max, MaxAttempts, MaxConcurrency, MaxElements, attempts, bound, max, max_concurrency, max_elements,
+};
 pub use select::{Matched, ReadNothing, ReadPlain, Reader};
 pub use value::*;
 

@@ -5,12 +5,14 @@ mod actions;
 mod announced;
 mod apart;
 mod artifacts;
+mod attempt;
 mod callback;
 mod config;
 mod context;
 mod failures;
 mod history;
 mod lifecycle;
+mod meter;
 mod outcome;
 mod place;
 mod plugin;
@@ -29,6 +31,7 @@ pub use actions::ToolActions;
 pub use announced::Announced;
 pub(crate) use artifacts::MissingArtifactStore;
 pub use artifacts::{ArtifactStore, Artifacts, FolderArtifacts, MemoryArtifacts, NoArtifacts, StoredPart};
+pub use attempt::{ATTEMPT_KEY, FailedAttempt, WINNER_KEY};
 pub use callback::CallbackContext;
 pub use config::{RunConfig, SessionTurns};
 pub use context::Context;
@@ -45,6 +48,7 @@ pub(crate) use announced::{By, WriteRules, Writer};
 pub(crate) use callback::{Place, Steps};
 pub(crate) use context::{Answer, Asked, Cut, Frame, NothingWritten, perform};
 pub(crate) use lifecycle::Watch;
+pub(crate) use meter::{Spent, metered};
 pub(crate) use plugin::Plugins;
 pub(crate) use scope::KeyScope;
 pub(crate) use seat::{Seat, Target};
@@ -369,6 +373,11 @@ impl Run {
 
     pub(crate) fn end_loop(&self, end: LoopEnd) {
         lock(&self.loops).push(end);
+    }
+
+    /// The loops at the paths that are meant have ended in vain: what is around them goes on without them.
+    pub(crate) fn forget_loops(&self, is_meant: impl Fn(&Path) -> bool) {
+        lock(&self.loops).retain(|end| !is_meant(&end.path));
     }
 
     pub(crate) fn loops(&self) -> Vec<LoopEnd> {

@@ -1,9 +1,11 @@
 //! Workflows: what `workflow!` implements, and the walk over the flat list of steps.
 
 mod again;
+mod attempts;
 mod away;
 mod block;
 mod checkpoint;
+mod first;
 mod join;
 mod keys;
 mod lifecycle;
@@ -88,7 +90,7 @@ impl<R: ?Sized, I: Send, O: Send + 'static> Needs<R> for dyn Workflow<Input = I,
 
 /// A workflow that [`Runner::run_live`](crate::Runner::run_live) takes.
 ///
-/// `workflow!` implements it for a workflow that holds no loop, no parallel block and no `each`, nor a workflow with one
+/// `workflow!` implements it for a workflow that holds no loop, no parallel block, no `each` and no `try`, nor a workflow with one
 /// inside. By hand it is an empty `impl`; what is known at run time only is then looked at when the run begins.
 #[diagnostic::on_unimplemented(
     message = "live-loop: workflow `{Self}` holds a loop, a `parallel` or an `each`, or a workflow with one inside, which cannot run live; help: run it with `run(...)`, or run live a workflow that holds agents and sequences alone",

@@ -297,9 +297,12 @@ fn line(node: &Node<'_>) -> String {
         NodeKind::Arm => "arm",
         NodeKind::Each => "each",
         NodeKind::Loop => "loop",
+        NodeKind::Try => "try",
+        NodeKind::Else => "else",
         NodeKind::Break => "break",
     });
-    let choices = [node.until, node.key, node.pattern, node.item, node.list];
+    let first = node.first.then_some("first");
+    let choices = [node.until, node.key, node.pattern, node.item, node.list, first];
     let words = std::iter::once(&*node.name).chain(choices.into_iter().flatten()).chain(
         matches!(node.kind, NodeKind::Break).then_some(&node.exits[..]).unwrap_or_default().iter().copied(),
     );

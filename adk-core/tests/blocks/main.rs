@@ -1,4 +1,4 @@
-//! `match` and `each`, over trees wired by hand.
+//! `match`, `each`, `try` and `parallel(first)`, over trees wired by hand.
 #![allow(
     clippy::unwrap_used,
     unreachable_pub,
@@ -10,7 +10,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod attempts;
 mod elements;
+mod first;
 mod leave;
 mod lists;
 mod select;

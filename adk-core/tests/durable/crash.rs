@@ -98,7 +98,8 @@ pub async fn shape(world: &World, run: RunId, parallel: bool) -> Shape {
         let (calls, answers): (Value, Value) = (calls.collect(), answers.collect());
         let over = event.actions.transfer_to_agent.as_deref();
         let (path, author) = (event.path.to_string(), event.author.to_string());
-        let said = json!([path, author, event.text(), state, calls, answers, over]);
+        let failed = event.failed_attempt().map(|failed| (failed.attempt, failed.error, failed.again));
+        let said = json!([path, author, event.text(), state, calls, answers, over, failed, event.winner()]);
         by_path.entry(event.path.to_string()).or_default().push(said.clone());
         all.push(said);
     }

@@ -1,9 +1,10 @@
 //! Workflows of every kind of block, whose agents have side effects and read what others wrote.
 
 use crate::support::*;
-use adk_core::spec::KeySpec;
-use adk_core::{Context, Event, Flow, KeySpec as Key, Result};
+use adk_core::spec::{Attempts, KeySpec};
+use adk_core::{Context, Error, ErrorKind, Event, Flow, KeySpec as Key, Result};
 use serde_json::json;
+use std::time::Duration;
 
 /// A call, then an event that tells what the call gave and how often this agent has spoken; then another call whose
 /// event is its record.
@@ -80,6 +81,49 @@ pub fn item(name: &'static str) -> By {
     agent
 }
 
+/// Two calls, of which the second fails in attempts before that one, or takes for ever; what it wrote before stays.
+fn flaky(name: &'static str, succeeds: u32, hangs: bool) -> By {
+    let mut agent = by(name, move |cx| {
+        Box::pin(async move {
+            let attempt = cx.iteration().unwrap_or_default() + 1;
+            let seen: Option<u64> = cx.state().get(name)?;
+            let gave: u64 = cx.step("first", async move { Ok(seen.unwrap_or_default() + 1) }).await?;
+            cx.emit(Event::new().with_text(format!("{name} {seen:?}")).with_state(name, gave)).await?;
+            let second = cx.step("second", async move {
+                match attempt < succeeds {
+                    true if hangs => std::future::pending().await,
+                    true => Err(Error::new(ErrorKind::Timeout, format!("{attempt} of {name}"))),
+                    false => Ok(attempt),
+                }
+            });
+            let gave: u32 = second.await?;
+            cx.emit(Event::new().with_text(format!("{name} gave {gave}"))).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    agent.meta = agent.meta.writes(Box::leak(Box::new([KeySpec::new(name, "u64")])));
+    agent
+}
+
+/// Reads the error.
+fn sorry(name: &'static str) -> By {
+    put(name, name, |cx| cx.state().get::<String>("error").unwrap())
+}
+
+/// Works after so many seconds, of which the run knows nothing when it is taken up again.
+fn after(name: &'static str, seconds: u64) -> By {
+    let mut agent = by(name, move |cx| {
+        Box::pin(async move {
+            cx.emit(Event::new().with_state("both", name)).await?;
+            let wait = async move { Ok(tokio::time::sleep(Duration::from_secs(seconds)).await) };
+            cx.step("wait", wait).await?;
+            work(name, cx).await
+        })
+    });
+    agent.meta = agent.meta.writes(Box::leak(Box::new([KeySpec::new(name, "Value")])));
+    agent
+}
+
 /// A workflow by name, and whether parts of it run at the same time.
 pub type Named = (&'static str, fn() -> Tree, bool);
 
@@ -128,6 +172,62 @@ pub fn all() -> Vec<Named> {
                 let inside =
                     vec![run(works("a")), sequence("s", vec![run(works("c")), run(enough("x", "c", 1))])];
                 Tree::new("w", vec![repeat("l", Some(3), vec![parallel("p", inside)]), run(works("d"))])
+            },
+            true,
+        ),
+        (
+            "try",
+            || {
+                let tried = vec![run(works("a")), run(flaky("f", 2, false))];
+                let failed = vec![run(flaky("g", 9, false))];
+                let twice = Attempts::new(Some(2)).delay(Duration::from_secs(1));
+                let inside = vec![
+                    attempts("t", Attempts::new(None), tried, vec![]),
+                    attempts("u", twice, failed, vec![run(sorry("e"))]),
+                    run(works("z")),
+                ];
+                Tree::new("w", inside)
+            },
+            false,
+        ),
+        (
+            "try that takes too long",
+            || {
+                let limits = Attempts::new(None).timeout(Duration::from_secs(5));
+                let branches = vec![run(works("a")), run(flaky("f", 2, true))];
+                let tried = vec![parallel("p", branches), repeat("l", Some(1), vec![run(works("b"))])];
+                Tree::new("w", vec![attempts("t", limits, tried, vec![]), run(works("z"))])
+            },
+            true,
+        ),
+        (
+            "tries in elements and branches",
+            || {
+                let limits = Attempts::new(None);
+                let inner = Tree::new("inner", vec![run(flaky("f", 2, false))]);
+                let elements = each(
+                    "e",
+                    "item",
+                    "items",
+                    vec![attempts("t", limits, vec![run(item("n")), run(inner)], vec![])],
+                );
+                let other = attempts("u", limits, vec![run(flaky("g", 2, false))], vec![]);
+                let third = attempts(
+                    "v",
+                    Attempts::new(Some(2)),
+                    vec![run(flaky("h", 9, false))],
+                    vec![run(sorry("i"))],
+                );
+                Tree::new("w", vec![parallel("p", vec![elements, other])]).lets("items", json!([3, 1]))
+            },
+            true,
+        ),
+        (
+            "parallel of which the first wins",
+            || {
+                let wins = sequence("s", vec![run(after("a", 2)), run(works("c"))]);
+                let branches = vec![run(after("b", 9)), wins, run(flaky("f", 9, false))];
+                Tree::new("w", vec![first("p", branches), run(works("z"))])
             },
             true,
         ),

@@ -98,7 +98,7 @@ fn lay<'a>(nodes: &'a [Node], steps: &mut Vec<Step<'a>>, store: &'a Store<'a>) {
                 let (kind, part) = match block.kind {
                     Kind::Sequence => (StepKind::Sequence, None),
                     Kind::Parallel { limit } => {
-                        (StepKind::Parallel { max_concurrency: limit }, Some(StepKind::Branch))
+                        (StepKind::Parallel { max_concurrency: limit, first: false }, Some(StepKind::Branch))
                     }
                     Kind::Match { key } => (StepKind::Match { key }, Some(StepKind::Arm { pattern: "_" })),
                     Kind::Each { item, list, max, limit } => {

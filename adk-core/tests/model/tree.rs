@@ -33,9 +33,11 @@ fn node(shape: &Shape, seed: u64) -> Node {
         Shape::Loop { name, max, until, inside } => {
             Node::Block(name, StepKind::Loop { max: *max, until: *until }, nodes(inside, seed))
         }
-        Shape::Parallel { name, limit, inside } => {
-            Node::Block(name, StepKind::Parallel { max_concurrency: *limit }, nodes(inside, seed))
-        }
+        Shape::Parallel { name, limit, inside } => Node::Block(
+            name,
+            StepKind::Parallel { max_concurrency: *limit, first: false },
+            nodes(inside, seed),
+        ),
         Shape::Match { name, key, arms, .. } => {
             support::select(name, key, arms.iter().map(|arm| nodes(arm, seed)).collect())
         }

@@ -18,7 +18,7 @@ use adk_core::__private::workflow::{self, Keys, Values, Wired};
 use adk_core::Workflow;
 use adk_core::callback::AgentCallbacks;
 use adk_core::spec::{
-    AgentKind, AgentMeta, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind, ToolMeta,
+    AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind, ToolMeta,
 };
 use adk_core::{
     Announced, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result, Runner,
@@ -146,11 +146,11 @@ pub fn until(name: &'static str, key: &'static str, inside: Vec<Node>) -> Node {
 }
 
 pub fn parallel(name: &'static str, inside: Vec<Node>) -> Node {
-    Node::Block(name, StepKind::Parallel { max_concurrency: None }, inside)
+    Node::Block(name, StepKind::Parallel { max_concurrency: None, first: false }, inside)
 }
 
 pub fn limited(name: &'static str, limit: u32, inside: Vec<Node>) -> Node {
-    Node::Block(name, StepKind::Parallel { max_concurrency: Some(limit) }, inside)
+    Node::Block(name, StepKind::Parallel { max_concurrency: Some(limit), first: false }, inside)
 }
 
 pub fn select(name: &'static str, key: &'static str, arms: Vec<Vec<Node>>) -> Node {
@@ -163,6 +163,19 @@ pub fn each(name: &'static str, item: &'static str, list: &'static str, inside: 
         StepKind::Each { item, list, max: None, over: Over::Fail, max_concurrency: None },
         inside,
     )
+}
+
+/// A try, with its `else` unless that is empty.
+pub fn attempts(name: &'static str, limits: Attempts, body: Vec<Node>, otherwise: Vec<Node>) -> Node {
+    let mut inside = body;
+    if !otherwise.is_empty() {
+        inside.push(Node::Block("", StepKind::Else, otherwise));
+    }
+    Node::Block(name, StepKind::Try(limits), inside)
+}
+
+pub fn first(name: &'static str, inside: Vec<Node>) -> Node {
+    Node::Block(name, StepKind::Parallel { max_concurrency: None, first: true }, inside)
 }
 
 type Value0 = (&'static str, Value);

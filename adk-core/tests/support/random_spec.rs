@@ -114,7 +114,7 @@ impl Grow {
                 Self::close(open, into);
             }
             6 | 7 => {
-                let open = self.block(StepKind::Parallel { max_concurrency: most }, "p", into);
+                let open = self.block(StepKind::Parallel { max_concurrency: most, first: false }, "p", into);
                 for _ in 0..1 + self.random.below(3) {
                     self.marked(StepKind::Branch, inner, loops, into);
                 }

@@ -192,10 +192,21 @@ impl Block {
 /// What a block does.
 pub(super) enum BlockKind {
     Sequence,
-    Parallel { max_concurrency: Option<Limit> },
+    Parallel { first: bool, max_concurrency: Option<Limit> },
     Loop { max: Option<Limit>, until: Option<Key> },
     Match(Match),
     Each { item: Ident, list: Key, max: Option<Limit>, cut: bool, max_concurrency: Option<Limit> },
+    Try(Try),
+}
+
+/// `try(attempts = 3, timeout = "30s", delay = "1s", on = all) < ... > else < ... >`.
+pub(super) struct Try {
+    pub(super) attempts: Option<Limit>,
+    pub(super) timeout: Option<Timeout>,
+    pub(super) delay: Option<Timeout>,
+    /// `on = all`.
+    pub(super) all: bool,
+    pub(super) otherwise: Option<Vec<Node>>,
 }
 
 /// `match KEY < PATTERN => step, ... >`.
@@ -252,7 +263,7 @@ impl BlockKind {
             Self::Loop { until, .. } => until.as_ref(),
             Self::Match(choice) => Some(&choice.key),
             Self::Each { list, .. } => Some(list),
-            Self::Sequence | Self::Parallel { .. } => None,
+            Self::Sequence | Self::Parallel { .. } | Self::Try(_) => None,
         }
     }
 
@@ -264,6 +275,7 @@ impl BlockKind {
             Self::Loop { .. } => "loop",
             Self::Match(_) => "match",
             Self::Each { .. } => "each",
+            Self::Try(_) => "try",
         }
     }
 }

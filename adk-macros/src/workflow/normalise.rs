@@ -96,7 +96,10 @@ impl Frame {
                 Part::Item
             }
             (Part::Start, "await") | (Part::Item, _) => Part::Types,
-            (Part::Start, "sequence" | "parallel" | "loop" | "each") => Part::Step(Kind::Steps),
+            (Part::Start, "sequence" | "parallel" | "loop" | "each" | "try" | "else") => {
+                Part::Step(Kind::Steps)
+            }
+            (Part::Types, "else") if self.kind == Kind::Arms => Part::Step(Kind::Steps),
             (Part::Start, _) => Part::Word,
             (Part::Word, _) => Part::Step(Kind::Steps),
             (part, _) => part,

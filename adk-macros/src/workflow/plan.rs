@@ -1,6 +1,6 @@
 //! The flat list of steps, with a name and a field for each: what checks look at and what expansion emits.
 
-use super::ast::{Arm, Await, Block, BlockKind, Break, Decl, DeclKind, Node, Run, Workflow};
+use super::ast::{Arm, Await, Block, BlockKind, Break, Decl, DeclKind, Node, Run, Try, Workflow};
 use super::names;
 use adk_spec::nearest::nearest;
 use proc_macro2::{Ident, Span};
@@ -82,6 +82,8 @@ pub(super) enum What<'a> {
     Branch,
     /// An arm of a match.
     Arm(&'a Arm),
+    /// The `else` of a try.
+    Else,
     /// An agent that others transfer to, by its number.
     Target(usize),
     Break(&'a Break),
@@ -219,6 +221,11 @@ impl<'a> Planner<'a> {
                 }
             }
             _ => self.nodes(&block.nodes),
+        }
+        if let BlockKind::Try(Try { otherwise: Some(nodes), .. }) = &block.kind {
+            let open = self.push(String::new(), Span::call_site(), What::Else);
+            self.nodes(nodes);
+            self.close(open);
         }
         self.close(open);
     }

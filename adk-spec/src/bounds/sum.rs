@@ -29,6 +29,8 @@ pub(crate) enum Kind {
     Loop(u32, u64),
     /// Its elements and what each costs.
     Each(u32, u64),
+    /// Its attempts and what each costs.
+    Try(u32, u64),
     /// Nothing in it can be made less by itself, and no other such step in it has more than a half of it.
     Workflow,
     Block,
@@ -46,7 +48,7 @@ impl<'a> Sum<'a> {
         if let Some(total) = cost.of(self.bounds)
             && total > 1
             && match self.largest.kind {
-                Kind::Agent | Kind::Loop(..) | Kind::Each(..) => self.largest.total <= 1,
+                Kind::Agent | Kind::Loop(..) | Kind::Each(..) | Kind::Try(..) => self.largest.total <= 1,
                 Kind::Workflow | Kind::Block => self.largest.total <= total / 2,
             }
         {

@@ -57,6 +57,8 @@ enum What {
     Each {
         max: Option<u32>,
     },
+    /// The steps of a try, with their most attempts.
+    Try(u32),
     Match,
     Arm,
     /// What is simply added up.
@@ -71,7 +73,8 @@ impl What {
             StepKind::Each { max, .. } => Some(Self::Each { max }),
             StepKind::Match { .. } => Some(Self::Match),
             StepKind::Arm { .. } => Some(Self::Arm),
-            StepKind::Sequence | StepKind::Parallel { .. } => Some(Self::Block),
+            StepKind::Try(attempts) => Some(Self::Try(attempts.most)),
+            StepKind::Sequence | StepKind::Parallel { .. } | StepKind::Else => Some(Self::Block),
             _ => None,
         }
     }
@@ -89,6 +92,11 @@ pub(crate) const fn total<'a>(mut place: Place<'a>, cost: Cost, causes: &mut Cau
         let agent = if place.at < place.until {
             let (at, step) = (place.at, &place.steps[place.at]);
             place.at += 1;
+            if let (StepKind::Else, What::Try(most)) = (step.kind, open[depth].what) {
+                let Open { name, sum, .. } = open[depth];
+                (open[depth].sum, open[depth].what) =
+                    (repeated(sum, Kind::Try(most, 0), name, place.inside, cost), What::Block);
+            }
             if let Some(what) = What::of(step) {
                 if depth + 1 < DEEP {
                     depth += 1;
@@ -172,15 +180,10 @@ const fn close<'a>(
         What::Loop { max: Some(max), .. } => {
             // A loop runs at least once; a `max` of 0 is a fault of its own.
             let max = if max == 0 { 1 } else { max };
-            let round = Bounds { rounds: add(rounds, Some(1)), model_calls };
-            sum.bounds = Bounds { rounds: times(round.rounds, max), model_calls: times(model_calls, max) };
-            // With one round the part is that of a step in it.
-            if let (Some(each), Some(total)) = (cost.of(round), cost.of(sum.bounds))
-                && (max > 1 || sum.largest.total == 0)
-            {
-                sum.largest = Part { name, inside, total, kind: Kind::Loop(max, each) };
-            }
+            sum.bounds.rounds = add(rounds, Some(1));
+            sum = repeated(sum, Kind::Loop(max, 0), name, inside, cost);
         }
+        What::Try(most) => sum = repeated(sum, Kind::Try(most, 0), name, inside, cost),
         What::Loop { max: None, until } => {
             sum.bounds = Bounds { rounds: None, model_calls: endless(model_calls) };
             // One that nothing ends is `loop-endless`, and told as that.
@@ -210,6 +213,24 @@ const fn close<'a>(
         What::Root | What::Targets | What::Arm => {}
     }
     put(&sum, inner.what, outer, cost);
+}
+
+/// What the rounds of a loop cost, or the attempts of a try, of which each costs the sum.
+const fn repeated<'a>(mut sum: Sum<'a>, of: Kind, name: &'a str, inside: &'a str, cost: Cost) -> Sum<'a> {
+    let (Kind::Loop(most, _) | Kind::Try(most, _)) = of else { return sum };
+    let round = sum.bounds;
+    sum.bounds = Bounds { rounds: times(round.rounds, most), model_calls: times(round.model_calls, most) };
+    // With one round the part is that of a step in it.
+    if let (Some(each), Some(total)) = (cost.of(round), cost.of(sum.bounds))
+        && (most > 1 || sum.largest.total == 0)
+    {
+        let kind = match of {
+            Kind::Try(..) => Kind::Try(most, each),
+            _ => Kind::Loop(most, each),
+        };
+        sum.largest = Part { name, inside, total, kind };
+    }
+    sum
 }
 
 /// What an agent does by itself, without the steps in it.

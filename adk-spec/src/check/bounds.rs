@@ -92,6 +92,7 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
         Kind::Agent => ("agent", "max_turns", 1),
         Kind::Loop(_, each) => ("loop", "max", each),
         Kind::Each(_, each) => ("block", "max", each),
+        Kind::Try(_, each) => ("try", "attempts", each),
         Kind::Workflow => ("workflow", "", 1),
         Kind::Block => ("block", "", 1),
     };
@@ -116,6 +117,7 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
         let parts = match largest.kind {
             Kind::Loop(max, each) => Some((max, each, (" in each of ", " rounds"))),
             Kind::Each(max, each) => Some((max, each, (" for each of ", " elements"))),
+            Kind::Try(max, each) => Some((max, each, (" in each of ", " attempts"))),
             Kind::Agent | Kind::Workflow | Kind::Block => None,
         };
         if let Some((max, each, (of, parts))) = parts {

@@ -15,7 +15,9 @@ pub(super) const fn describe(word: &str, block: &str, value: i128) -> Message {
     m.number(value);
     m.push(if value > 0 { ", which is too large" } else { "" });
     m.push("; help: it is the largest number of ");
-    m.push(if rounds {
+    m.push(if same(word, "attempts") {
+        "attempts, 1 or more, as in `attempts = 3`"
+    } else if rounds {
         "rounds, 1 or more"
     } else if max {
         "rounds, 1 or more, as in `max = 5`"

@@ -56,6 +56,7 @@ const fn word(kind: &StepKind<'_>) -> Option<&'static str> {
         StepKind::Loop { .. } => Some("loop"),
         StepKind::Parallel { .. } => Some("parallel block"),
         StepKind::Each { .. } => Some("each block"),
+        StepKind::Try(_) => Some("try block"),
         _ => None,
     }
 }

@@ -158,7 +158,7 @@ fn waits_in_agents_that_are_tools() {
 
 #[test]
 fn limits() {
-    let parallel = StepKind::Parallel { max_concurrency: Some(0) };
+    let parallel = StepKind::Parallel { max_concurrency: Some(0), first: false };
     let steps = [
         Step::new("p", parallel, 4),
         Step::new("", StepKind::Branch, 3),

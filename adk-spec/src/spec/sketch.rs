@@ -53,7 +53,7 @@ pub(crate) fn sequence(name: &'static str, inside: impl IntoIterator<Item = Step
 
 pub(crate) fn parallel(name: &'static str, branches: impl IntoIterator<Item = Steps>) -> Steps {
     let branches = branches.into_iter().map(|branch| block("", StepKind::Branch, [branch]));
-    block(name, StepKind::Parallel { max_concurrency: None }, branches)
+    block(name, StepKind::Parallel { max_concurrency: None, first: false }, branches)
 }
 
 pub(crate) fn choice(

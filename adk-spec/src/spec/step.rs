@@ -1,6 +1,7 @@
 //! A workflow as a flat list of steps with end markers.
 
 use super::{AgentMeta, InputSpec, KeySpec};
+use std::time::Duration;
 
 /// The whole of a workflow: `MyWorkflow::SPEC`.
 #[derive(Clone, Copy, Debug)]
@@ -193,6 +194,8 @@ pub enum StepKind<'a> {
     Parallel {
         /// The most branches that run at a time.
         max_concurrency: Option<u32>,
+        /// The first branch that finishes wins, and the others are cancelled.
+        first: bool,
     },
     /// A branch of a parallel.
     Branch,
@@ -226,6 +229,10 @@ pub enum StepKind<'a> {
         /// The `bool` key that ends it after a round.
         until: Option<&'a str>,
     },
+    /// Runs its steps again when they fail.
+    Try(Attempts),
+    /// What runs when all attempts have failed: the last step of a try, and a block of its own.
+    Else,
     /// Ends the innermost loop, or the loop of that name.
     Break {
         /// The name of the loop.
@@ -234,6 +241,55 @@ pub enum StepKind<'a> {
     /// The end of a block.
     End,
 }
+
+/// How often a `try` runs its steps, and how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Attempts {
+    /// The most attempts. Default 3.
+    pub most: u32,
+    /// The time that one attempt may take. By default there is no limit.
+    pub timeout: Option<Duration>,
+    /// How long the second attempt waits; each later one waits twice as long as that before it. By default none waits.
+    pub delay: Option<Duration>,
+    /// Whether it tries again after any error, and not only after one that may pass.
+    pub all: bool,
+}
+
+impl Attempts {
+    /// Attempts that begin at once, have all the time they need, and end with an error that will not pass.
+    pub const fn new(most: Option<u32>) -> Self {
+        let most = match most {
+            Some(most) => most,
+            None => 3,
+        };
+        Self { most, timeout: None, delay: None, all: false }
+    }
+
+    /// The time that one attempt may take.
+    #[must_use]
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// How long the second attempt waits.
+    #[must_use]
+    pub const fn delay(mut self, delay: Duration) -> Self {
+        self.delay = Some(delay);
+        self
+    }
+
+    /// Says that it tries again after any error.
+    #[must_use]
+    pub const fn all(mut self) -> Self {
+        self.all = true;
+        self
+    }
+}
+
+/// The key of the error in the `else` of a `try`: a `String`.
+pub const ERROR_KEY: &str = "error";
 
 impl<'a> Step<'a> {
     /// A step at `end`, or a block that ends there.

@@ -48,6 +48,16 @@ pub trait MaxElements: Integer<Same = Self> {}
 #[diagnostic::do_not_recommend]
 impl<T: Integer<Same = T>> MaxElements for T {}
 
+/// The most attempts.
+#[diagnostic::on_unimplemented(
+    message = "syntax: `attempts` is of type `{Self}`, and not a whole number; help: it is the largest number of attempts, 1 or more, as in `attempts = 3`",
+    label = "expected a whole number"
+)]
+pub trait MaxAttempts: Integer<Same = Self> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Integer<Same = T>> MaxAttempts for T {}
+
 /// The most that `#[bounds(...)]` allows.
 #[diagnostic::on_unimplemented(
     message = "syntax: this is `{Self}`, and not a whole number",
@@ -73,6 +83,11 @@ pub const fn max_concurrency<T: MaxConcurrency>(number: T) -> T::Same {
 
 /// The number itself, as of [`max`].
 pub const fn max_elements<T: MaxElements>(number: T) -> T::Same {
+    number
+}
+
+/// The number itself, as of [`max`].
+pub const fn attempts<T: MaxAttempts>(number: T) -> T::Same {
     number
 }
 

@@ -185,7 +185,9 @@ fn spec_of(at: usize, step: &FlatStep) -> Step<'_> {
             let kind = match block.kind {
                 BlockKind::Loop { max } => StepKind::Loop { max, until: None },
                 BlockKind::Sequence => StepKind::Sequence,
-                BlockKind::Parallel { max_concurrency } => StepKind::Parallel { max_concurrency },
+                BlockKind::Parallel { max_concurrency } => {
+                    StepKind::Parallel { max_concurrency, first: false }
+                }
             };
             let spec = Step::new(&step.name, kind, step.end).description(&block.description);
             spec.skippable(block.callbacks.may_skip())

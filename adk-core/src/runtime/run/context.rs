@@ -111,6 +111,11 @@ impl Context {
         cx.actions
     }
 
+    /// Writes a stored key with the next event.
+    pub(crate) fn set_stored(&mut self, key: Name, value: Arc<Value>) {
+        self.overlay.state_delta.insert(key, value);
+    }
+
     /// Whether something was set or saved since the last event.
     pub(crate) fn has_pending(&self) -> bool {
         !self.overlay.is_empty()
@@ -177,7 +182,7 @@ impl Context {
         self.frame.steps
     }
 
-    /// The round of the innermost loop, counted from 0; `None` outside of loops.
+    /// The round of the innermost loop, or the attempt of a `try` inside of it, counted from 0; `None` outside of both.
     pub fn iteration(&self) -> Option<u32> {
         self.frame.path.iteration()
     }

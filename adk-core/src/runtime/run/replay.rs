@@ -49,7 +49,8 @@ struct Cursor {
     at: usize,
     /// How the paths begin of branches that were cancelled: nobody will emit what they still have in the log.
     gone: Vec<String>,
-    /// Updates in tool calls that were asked for, or whose call has ended without asking: they apply when it is their turn.
+    /// What applies when it is its turn: updates in tool calls that were asked for, or whose call has ended without asking,
+    /// and what was said where nothing runs again.
     released: HashSet<usize>,
     waiting: Vec<Waker>,
 }
@@ -268,11 +269,30 @@ impl Replay {
         for (index, Recorded { event, own, .. }) in self.events.iter().enumerate() {
             let Some((slot, _)) = own.as_ref().filter(|own| is_inside(own)) else { continue };
             behind = index + 1;
-            let temp = self.temp.get(slot).into_iter().flat_map(StateDelta::iter);
-            keys.extend(event.actions.state_delta.iter().chain(temp).map(|(key, _)| key.clone()));
+            self.written(event, slot, &mut keys);
         }
         self.turn(run, behind).await;
         Some((done.clone(), keys))
+    }
+
+    /// Passes by what was said at the paths that are meant, when it is its turn: nobody says it again. Gives the keys that
+    /// it has written.
+    pub(super) fn pass_by(&self, run: &Run, is_meant: impl Fn(&Path) -> bool) -> Vec<Name> {
+        let mut cursor = lock(&self.cursor);
+        let mut keys = Vec::new();
+        for (index, Recorded { event, own, .. }) in self.events.iter().enumerate() {
+            let Some((slot, _)) = own.as_ref().filter(|_| is_meant(&event.path)) else { continue };
+            cursor.released.insert(index);
+            self.written(event, slot, &mut keys);
+        }
+        self.pass(run, &mut cursor);
+        keys
+    }
+
+    /// Adds the keys that an event has written.
+    fn written(&self, event: &Event, slot: &str, keys: &mut Vec<Name>) {
+        let temp = self.temp.get(slot).into_iter().flat_map(StateDelta::iter);
+        keys.extend(event.actions.state_delta.iter().chain(temp).map(|(key, _)| key.clone()));
     }
 
     /// Answers the event of a slot from the record when it is its turn. `None`: all of the record is given back, and it is

@@ -67,6 +67,14 @@ impl KeyScope {
         Self { outer, kind: Kind::Renames, names: Vec::new(), written: Some(RwLock::default()) }
     }
 
+    /// The same, but for one key of its own, stored after the prefix `segment`.
+    pub(crate) fn with_own(outer: Option<Arc<KeyScope>>, segment: Arguments<'_>, name: Name) -> Self {
+        let key = Name::from(format!("{}{name}", prefix(outer.as_ref(), segment)));
+        let mut scope = Self::renames(outer);
+        scope.insert(Mapped { name, key, read: None });
+        scope
+    }
+
     /// Maps a name: a read finds `read` of the scope around until something was written, a write goes to `write` of it.
     pub(crate) fn map(&mut self, name: Name, read: Name, write: &Name) {
         let key = match &self.outer {

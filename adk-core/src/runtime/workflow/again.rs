@@ -26,7 +26,8 @@ impl Walk<'_> {
         };
         let around = self.steps[..branch].iter().rev().find(|step| step.end > at);
         !finishes(meta.kind, cx)
-            && around.is_some_and(|block| matches!(block.kind, StepKind::Parallel { max_concurrency: None }))
+            && around
+                .is_some_and(|block| matches!(block.kind, StepKind::Parallel { max_concurrency: None, .. }))
     }
 }
 

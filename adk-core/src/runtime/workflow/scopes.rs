@@ -2,7 +2,7 @@
 
 use crate::Name;
 use crate::runtime::run::KeyScope;
-use crate::spec::{AgentKind, AgentMeta, Renames, Spec, Step, StepKind};
+use crate::spec::{AgentKind, AgentMeta, ERROR_KEY, Renames, Spec, Step, StepKind};
 use std::sync::Arc;
 
 /// The keys of a workflow that is the step `name` of another: its outputs are keys of the other, the session's own
@@ -54,6 +54,11 @@ pub(super) fn of_element(each: &Name, index: u32, own: &[Name], outer: Option<Ar
         scope.map_to_own(name.clone());
     }
     scope
+}
+
+/// The keys of the `else` of the try of that name: its error is stored as `try_1/error`.
+pub(super) fn of_else(name: &Name, outer: Option<Arc<KeyScope>>) -> KeyScope {
+    KeyScope::with_own(outer, format_args!("{name}"), Name::literal(ERROR_KEY))
 }
 
 /// How an instance calls the key that its definition writes as `key`.

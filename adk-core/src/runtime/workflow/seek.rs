@@ -7,7 +7,7 @@ use super::walk::Walk;
 use super::wired::Wired;
 use super::{nested, reads, scopes};
 use crate::runtime::run::Context;
-use crate::spec::{AgentKind, StepKind};
+use crate::spec::{AgentKind, ERROR_KEY, StepKind};
 use crate::{At, Error, ErrorKind, Flow, Name, Result};
 use std::ops::Range;
 use std::sync::Arc;
@@ -55,6 +55,13 @@ impl Walk<'_> {
                     return agent.run_dyn(cx).await.map(drop);
                 }
                 StepKind::Loop { .. } => cx.go_to(cx.sought_at()),
+                StepKind::Try(_) => match cx.sought_at() {
+                    At::Once => {
+                        let scope = scopes::of_else(&self.workflow.name(at), cx.scope.take());
+                        (cx.scope, cx.known) = (Some(Arc::new(scope)), cx.known_with(ERROR_KEY));
+                    }
+                    round => cx.go_to(round),
+                },
                 StepKind::Parallel { .. } => {
                     let name = cx.peek_sought().ok_or_else(|| unknown(cx))?;
                     let step = self.find(&name, range).ok_or_else(|| unknown(cx))?;
@@ -110,7 +117,11 @@ impl Walk<'_> {
             let step = &self.steps[at];
             let is_place = !matches!(
                 step.kind,
-                StepKind::End | StepKind::Branch | StepKind::Arm { .. } | StepKind::Break { .. }
+                StepKind::End
+                    | StepKind::Branch
+                    | StepKind::Arm { .. }
+                    | StepKind::Else
+                    | StepKind::Break { .. }
             );
             is_place && step.name == name
         })

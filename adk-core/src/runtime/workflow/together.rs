@@ -5,32 +5,48 @@ use super::join::Branches;
 use super::reads::Elements;
 use super::scopes;
 use super::walk::{Exit, Walk, Walked, boxed};
-use crate::runtime::run::{Context, Cut, KeyScope, LoopEndReason};
+use crate::runtime::run::{Context, Cut, KeyScope, LoopEndReason, Spent, metered};
 use crate::spec::{AgentKind, StepKind};
 use crate::store::session::Scope;
-use crate::{At, BoxFuture, Event, Name, Result};
+use crate::{At, BoxFuture, Error, Event, Name, Result};
 use serde_json::Value;
 use std::future::poll_fn;
 use std::ops::Range;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
 impl Walk<'_> {
-    /// Runs the branches of a parallel.
-    pub(super) async fn parallel(&self, at: usize, limit: Option<u32>, cx: &Context) -> Result<Walked> {
+    /// Runs the branches of a parallel; all of them, unless they race.
+    pub(super) async fn parallel(
+        &self,
+        at: usize,
+        limit: Option<u32>,
+        race: Option<&mut Race>,
+        cx: &Context,
+    ) -> Result<Walked> {
         let (away, remote) = (Arc::<Away>::default(), cx.run.engine.remote());
+        let spent = race.as_ref().map(|race| race.spent.clone()).unwrap_or_default();
         let branches = self.parts(at).enumerate().map(|(index, branch)| {
-            let name = self.steps.get(branch.start).map_or("", |step| step.name);
-            let mut own = cx.for_branch(name);
-            if cx.config().escalate_ends_all_loops {
-                own.cut = Some(Cut::new(cx.path().clone()));
-            }
+            let own = self.branch_context(&branch, cx);
             let path = cx.path().child(self.workflow.name(branch.start), At::Once);
             let sent = away.send(index, path, &own, remote);
-            sent.unwrap_or_else(|| self.branch(branch, None, own))
+            let branch = sent.unwrap_or_else(|| self.branch(branch, None, own));
+            match spent.get(index) {
+                Some(spent) => Box::pin(metered(cx.run.clone(), spent.clone(), branch)),
+                None => branch,
+            }
         });
-        together(branches, limit, &away, cx).await
+        together(branches, limit, &away, race, cx).await
+    }
+
+    /// The context of a branch of the parallel at this path.
+    pub(super) fn branch_context(&self, branch: &Range<usize>, cx: &Context) -> Context {
+        let mut own = cx.for_branch(self.steps.get(branch.start).map_or("", |step| step.name));
+        if cx.config().escalate_ends_all_loops {
+            own.cut = Some(Cut::new(cx.path().clone()));
+        }
+        own
     }
 
     /// Runs the steps of an `each` once per element, and makes lists of what they have written.
@@ -67,7 +83,7 @@ impl Walk<'_> {
             }
             self.branch(body.clone(), Some((item.clone(), Arc::new(value.clone()))), element)
         });
-        if let Walked::Exit(exit) = together(elements, limit, &away, cx).await? {
+        if let Walked::Exit(exit) = together(elements, limit, &away, None, cx).await? {
             return Ok(Walked::Exit(exit));
         }
         if !written.is_empty() {
@@ -87,7 +103,7 @@ impl Walk<'_> {
     }
 
     /// Not an `async fn`: the declared type is what ends the recursion for the `Send` check.
-    fn branch<'s>(
+    pub(super) fn branch<'s>(
         &'s self,
         range: Range<usize>,
         item: Option<(Name, Arc<Value>)>,
@@ -146,21 +162,42 @@ fn gather<'a>(keys: &[Name], elements: &[Arc<KeyScope>], cx: &'a mut Context) ->
     Box::pin(async move { cx.emit(event).await.map(drop) })
 }
 
+/// Branches of which the first one that finishes wins.
+#[derive(Default)]
+pub(super) struct Race {
+    /// What each of them uses.
+    pub(super) spent: Vec<Arc<Mutex<Spent>>>,
+    /// Which one has won.
+    pub(super) winner: Option<usize>,
+    /// The last error of those that have failed.
+    failed: Option<Error>,
+}
+
+impl Race {
+    /// A race of so many branches.
+    pub(super) fn of(branches: usize) -> Self {
+        let spent = std::iter::repeat_with(Arc::default).take(branches).collect();
+        Self { spent, ..Self::default() }
+    }
+}
+
 /// Runs branches, so many at a time. Each is made when it begins.
 fn together<'s>(
     waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>> + Send + 's,
     limit: Option<u32>,
     away: &'s Away,
+    race: Option<&'s mut Race>,
     cx: &'s Context,
 ) -> BoxFuture<'s, Result<Walked>> {
     // As with `back` below: not a part of the frame that awaits it.
-    Box::pin(run(waiting, limit, away, cx))
+    Box::pin(run(waiting, limit, away, race, cx))
 }
 
 async fn run<'s>(
     mut waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>>,
     limit: Option<u32>,
     away: &'s Away,
+    mut race: Option<&'s mut Race>,
     cx: &'s Context,
 ) -> Result<Walked> {
     let limit = limit.map_or(usize::MAX, |n| n.max(1) as usize);
@@ -173,19 +210,27 @@ async fn run<'s>(
         {
             running.push(branch);
         }
-        match poll_fn(|task| running.poll_next(task)).await {
-            None => {
-                if away.has_sent() {
-                    boxed(|| away.apply(cx)).await;
-                }
-                return Ok(left.map_or(Walked::Through, Walked::Exit));
+        let Some((index, ended)) = poll_fn(|task| running.poll_next(task)).await else {
+            if away.has_sent() {
+                boxed(|| away.apply(cx)).await;
             }
-            Some(Ok(Walked::Through)) => {}
-            Some(Ok(Walked::Exit(exit))) if exit.ends_all_loops(cx) && !exit.is_direct => {
+            return match (left, race.and_then(|race| race.failed.take())) {
+                (Some(exit), _) => Ok(Walked::Exit(exit)),
+                (None, Some(error)) => Err(error),
+                (None, None) => Ok(Walked::Through),
+            };
+        };
+        match (ended, &mut race) {
+            (Ok(Walked::Through), None) => {}
+            (Ok(Walked::Exit(exit)), _) if exit.ends_all_loops(cx) && !exit.is_direct => {
                 left = left.or(Some(exit))
             }
+            (Err(error), Some(race)) if !error.is_of_run() => race.failed = Some(error),
             // Dropping the siblings cancels them; what they have committed stays.
-            Some(ended) => {
+            (ended, race) => {
+                if let (Ok(_), Some(race)) = (&ended, race) {
+                    race.winner = Some(index);
+                }
                 if away.has_sent() {
                     back(running, away, cx).await;
                 } else {

@@ -85,7 +85,8 @@ impl<'a> Walk<'a> {
                 | StepKind::Loop { .. }
                 | StepKind::Match { .. }
                 | StepKind::Parallel { .. }
-                | StepKind::Each { .. } => {
+                | StepKind::Each { .. }
+                | StepKind::Try(_) => {
                     self.announce(at, is_whole, open, cx).await?;
                     match boxed(|| self.enter(at, open, cx)).await? {
                         Begun::Runs => {
@@ -102,7 +103,7 @@ impl<'a> Walk<'a> {
                         }
                     }
                 }
-                StepKind::Branch | StepKind::Arm { .. } => {
+                StepKind::Branch | StepKind::Arm { .. } | StepKind::Else => {
                     at += 1;
                     None
                 }
@@ -169,10 +170,16 @@ impl<'a> Walk<'a> {
                 Ok((at + 1, None))
             }
             StepKind::Match { key } => Ok((self.arm(at, key, cx)?, None)),
-            StepKind::Parallel { max_concurrency } => {
+            StepKind::Parallel { max_concurrency, first } => {
                 self.announce_parallel(cx).await?;
-                Ok((step.end, boxed(|| self.parallel(at, max_concurrency, cx)).await?.exit()))
+                let walked = if first {
+                    boxed(|| self.first(at, max_concurrency, cx)).await?
+                } else {
+                    boxed(|| self.parallel(at, max_concurrency, None, cx)).await?
+                };
+                Ok((step.end, walked.exit()))
             }
+            StepKind::Try(limits) => Ok((step.end, boxed(|| self.attempts(at, limits, cx)).await?.exit())),
             StepKind::Each { item, list, max, over, max_concurrency } => {
                 let elements = reads::elements(item, list, max, over, cx)?;
                 let ran = boxed(|| self.each(at, item, elements, max_concurrency, cx)).await?;
@@ -235,6 +242,7 @@ fn kind(kind: &StepKind<'_>) -> NodeKind {
         StepKind::Parallel { .. } => NodeKind::Parallel,
         StepKind::Match { .. } => NodeKind::Match,
         StepKind::Each { .. } => NodeKind::Each,
+        StepKind::Try(_) => NodeKind::Try,
         _ => NodeKind::Sequence,
     }
 }

@@ -174,7 +174,8 @@ pub fn prepare(workflow: &(dyn Wired + Sync), prepare: &mut Prepare<'_>) {
             | StepKind::Parallel { .. }
             | StepKind::Loop { .. }
             | StepKind::Match { .. }
-            | StepKind::Each { .. } => {
+            | StepKind::Each { .. }
+            | StepKind::Try(_) => {
                 open.push((step.end, step_of(workflow, at, prepare)));
                 prepare.block(step);
                 let skips = workflow.callbacks(at).is_some_and(AgentCallbacks::may_skip);
@@ -188,7 +189,7 @@ pub fn prepare(workflow: &(dyn Wired + Sync), prepare: &mut Prepare<'_>) {
                     prepare.leave(outer);
                 }
             }
-            StepKind::Branch | StepKind::Arm { .. } | StepKind::Break { .. } => {}
+            StepKind::Branch | StepKind::Arm { .. } | StepKind::Else | StepKind::Break { .. } => {}
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `loop-max`: limits that are no number, or a key of the workflow. Constants are looked at in const evaluation.
 
-use super::super::ast::{BlockKind, Limit, Workflow};
+use super::super::ast::{BlockKind, Limit, Try, Workflow};
 use super::super::names::plain;
 use super::super::plan::{self, Plan};
 use crate::diag::Diagnostics;
@@ -18,8 +18,9 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostic
         let plan::What::Block(block) = step.what else { continue };
         let limits = match &block.kind {
             BlockKind::Loop { max, .. } => [(max, ROUNDS), (&None, ROUNDS)],
-            BlockKind::Parallel { max_concurrency } => [(max_concurrency, BRANCHES), (&None, BRANCHES)],
+            BlockKind::Parallel { max_concurrency, .. } => [(max_concurrency, BRANCHES), (&None, BRANCHES)],
             BlockKind::Each { max, max_concurrency, .. } => [(max, ELEMENTS), (max_concurrency, BRANCHES)],
+            BlockKind::Try(Try { attempts, .. }) => [(attempts, ATTEMPTS), (&None, ATTEMPTS)],
             _ => continue,
         };
         for (limit, what) in limits {
@@ -50,6 +51,12 @@ const ELEMENTS: What = (
     "max",
     "the largest number of elements, 1 or more, as in `max = 20`",
     "`max` is fixed when the workflow is compiled, but this reads a key; help: write a number",
+);
+const ATTEMPTS: What = (
+    Check::Syntax,
+    "attempts",
+    "the largest number of attempts, 1 or more, as in `attempts = 3`",
+    "`attempts` is fixed when the workflow is compiled, but this reads a key; help: write a number",
 );
 
 fn look_at(limit: &Limit, what: What, keys: &HashSet<String>, report: &mut Diagnostics) {

@@ -18,10 +18,7 @@ impl Expansion<'_> {
             let (key, ty, spec) = (typed.key.text(), &typed.ty, key_spec(typed, 1));
             let text = docs::description(&typed.attrs);
             let definition = crate::place::definition(&format!("{owner}.{name}"));
-            let timeout = wait.timeout.as_ref().map(|timeout| {
-                let longest = duration(timeout);
-                quote!(.timeout(|| #longest))
-            });
+            let timeout = wait.timeout.as_ref().map(duration).map(|time| quote!(.timeout(|| #time)));
             let otherwise = wait.default.as_ref().map(|value| {
                 let value = value_of(typed, value);
                 quote! {

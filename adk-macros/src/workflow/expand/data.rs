@@ -44,7 +44,7 @@ impl Expansion<'_> {
                     };
                     (crate::docs::description(&block.attrs), ty, field)
                 }
-                What::Branch | What::Arm(_) | What::Break(_) | What::Await(_) | What::End => {
+                What::Branch | What::Arm(_) | What::Else | What::Break(_) | What::Await(_) | What::End => {
                     continue;
                 }
             };

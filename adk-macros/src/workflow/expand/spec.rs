@@ -1,8 +1,9 @@
 //! `SPEC`, its agents, and the consts that raise its faults.
 
-use super::super::ast::{Block, BlockKind, DeclKind, Limit, Run};
+use super::super::ast::{Block, BlockKind, DeclKind, Limit, Run, Timeout, Try};
 use super::super::names;
 use super::super::plan::{Step, What};
+use super::fields::duration;
 use super::skips::may_skip;
 use super::{Expansion, docs, index, key_spec, number, numbered, raise, reading_spec};
 use crate::code::{code, read};
@@ -174,6 +175,7 @@ impl Expansion<'_> {
                 let pattern = arm.text();
                 of_kind(quote!(Arm { pattern: #pattern }))
             }
+            What::Else => of_kind(quote!(Else)),
             What::Break(one) => {
                 let target = option(one.target.as_ref().map(names::plain));
                 of_kind(quote!(Break { target: #target }))
@@ -187,9 +189,9 @@ impl Expansion<'_> {
     fn block(&self, i: usize, step: &Step<'_>, block: &Block, items: &mut TokenStream) -> TokenStream {
         match &block.kind {
             BlockKind::Sequence => quote!(Sequence),
-            BlockKind::Parallel { max_concurrency } => {
+            BlockKind::Parallel { first, max_concurrency } => {
                 let most = self.limit(i, step, max_concurrency.as_ref(), quote!(max_concurrency), items);
-                quote!(Parallel { max_concurrency: #most })
+                quote!(Parallel { max_concurrency: #most, first: #first })
             }
             BlockKind::Loop { max, until } => {
                 let max = self.limit(i, step, max.as_ref(), quote!(max), items);
@@ -213,6 +215,15 @@ impl Expansion<'_> {
                     over: __adk::spec::Over::#over,
                     max_concurrency: #most
                 })
+            }
+            BlockKind::Try(Try { attempts, timeout, delay, all, .. }) => {
+                let most = self.limit(i, step, attempts.as_ref(), quote!(attempts), items);
+                let wait = |word: TokenStream, time: &Option<Timeout>| {
+                    time.as_ref().map(duration).map(|time| quote!(.#word(#time)))
+                };
+                let (timeout, delay) = (wait(quote!(timeout), timeout), wait(quote!(delay), delay));
+                let all = all.then(|| quote!(.all()));
+                quote!(Try(__adk::spec::Attempts::new(#most) #timeout #delay #all))
             }
         }
     }

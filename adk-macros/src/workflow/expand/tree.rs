@@ -1,10 +1,13 @@
 //! The tree that rustdoc shows, in the form of `Spec`'s own.
 
-use super::super::ast::{Block, BlockKind, Decl, DeclKind, Key, Limit, Node, Run, Typed, Workflow};
+use super::super::ast::{
+    Block, BlockKind, Decl, DeclKind, Key, Limit, Node, Run, Timeout, Try, Typed, Workflow,
+};
 use super::super::names;
 use super::super::plan::Plan;
 use super::super::text::code;
 use quote::ToTokens;
+use std::time::Duration;
 
 /// The workflow as text.
 pub(super) fn text(workflow: &Workflow, plan: &Plan<'_>) -> String {
@@ -62,7 +65,11 @@ impl Tree<'_> {
 
     fn inside(&self, block: &Block) -> Vec<Line> {
         let BlockKind::Match(choice) = &block.kind else {
-            return self.nodes(&block.nodes);
+            let mut lines = self.nodes(&block.nodes);
+            if let BlockKind::Try(Try { otherwise: Some(nodes), .. }) = &block.kind {
+                lines.push(Line { text: "else".to_owned(), below: self.nodes(nodes) });
+            }
+            return lines;
         };
         let arms = choice.arms.iter().map(|arm| {
             let step = arm.node.as_ref().map(|node| self.node(node));
@@ -128,11 +135,25 @@ fn limit(limit: Option<&Limit>, word: &str) -> Option<String> {
     limit.map(|limit| format!("{word} = {}", code(limit.expr.to_token_stream())))
 }
 
+fn time(time: &Option<Timeout>, word: &str) -> Option<String> {
+    let time = match time.as_ref()? {
+        Timeout::Millis(millis) => format!("{:?}", Duration::from_millis(*millis)),
+        Timeout::Value(value) => code(value.to_token_stream()),
+    };
+    Some(format!("{word} = {time}"))
+}
+
 fn head(block: &Block) -> String {
     let (arguments, subject) = match &block.kind {
         BlockKind::Sequence => (vec![], String::new()),
-        BlockKind::Parallel { max_concurrency } => {
-            (vec![limit(max_concurrency.as_ref(), "max_concurrency")], String::new())
+        BlockKind::Parallel { first, max_concurrency } => {
+            let first = first.then(|| "first".to_owned());
+            (vec![first, limit(max_concurrency.as_ref(), "max_concurrency")], String::new())
+        }
+        BlockKind::Try(Try { attempts, timeout, delay, all, .. }) => {
+            let attempts = limit(attempts.as_ref(), "attempts").unwrap_or_else(|| "attempts = 3".to_owned());
+            let all = all.then(|| "on = all".to_owned());
+            (vec![Some(attempts), time(timeout, "timeout"), time(delay, "delay"), all], String::new())
         }
         BlockKind::Loop { max, until } => {
             let until = until.as_ref().map(|key| format!("until = {}", key.text()));

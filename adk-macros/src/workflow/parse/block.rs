@@ -1,8 +1,8 @@
 //! Blocks: the word, its arguments, and the steps in brackets.
 
-use super::super::ast::{Block, BlockKind, Callback, Key, Limit};
+use super::super::ast::{Block, BlockKind, Callback, Key, Limit, Timeout, Try};
 use super::expect::{self, expected, word};
-use super::field::callbacks;
+use super::field::{callbacks, timeout};
 use super::{Result, Sink, at_end, braces, drain, list, match_, parens, step};
 use crate::diag::{Diagnostic, Place, hint};
 use adk_spec::check::Check;
@@ -22,7 +22,7 @@ pub(super) fn begins(input: ParseStream<'_>) -> bool {
     }
     let opens = input.peek2(token::Brace) || input.peek2(token::Paren);
     match word(input).map(|word| word.to_string()).as_deref() {
-        Some("loop" | "match") => true,
+        Some("loop" | "match" | "try") => true,
         Some("sequence" | "parallel") => opens || input.peek2(Ident),
         Some("each") => opens || input.peek2(Ident::peek_any) && !input.peek2(Token![as]) || input.peek2(Lit),
         _ => false,
@@ -46,6 +46,19 @@ impl Block {
             match_::arms(&inside, sink, &mut choice.arms);
         } else {
             step::steps(&inside, sink, &mut block.nodes);
+        }
+        if let BlockKind::Try(attempts) = &mut block.kind
+            && input.parse::<Option<Token![else]>>()?.is_some()
+        {
+            let open = input.span();
+            if !input.peek(token::Brace) {
+                return Err(expected(input, "the steps of the `else`, as in `else < step; step >`"));
+            }
+            let inside = braces(input)?;
+            if at_end(&inside) {
+                sink.push(empty(&BlockKind::Sequence, open));
+            }
+            step::steps(&inside, sink, attempts.otherwise.get_or_insert_default());
         }
         Ok(block)
     }
@@ -73,14 +86,18 @@ impl Block {
             let help = format!("name it, as in `refinement: {word}(...) < ... >`");
             sink.push(Diagnostic::new(Check::FieldUnknown, hook.span(), fact).help(help));
         }
-        let Arguments { max, until, max_concurrency, callbacks, cut, .. } = arguments;
+        let Arguments { max, until, max_concurrency, first, callbacks, cut, .. } = arguments;
         if let (Some(word), None) = (&cut, &max) {
             let fact = "`over` says what becomes of elements beyond `max`, and there is no `max`";
             sink.push(Diagnostic::syntax(word.span(), fact).help("write `each(max = 20, over = cut)`"));
         }
         let kind = match word.as_str() {
             "loop" => BlockKind::Loop { max, until },
-            "parallel" => BlockKind::Parallel { max_concurrency },
+            "parallel" => BlockKind::Parallel { first, max_concurrency },
+            "try" => {
+                let Arguments { attempts, timeout, delay, all, .. } = arguments;
+                BlockKind::Try(Try { attempts, timeout, delay, all, otherwise: None })
+            }
             "match" => BlockKind::Match(match_::subject(input)?),
             "each" => {
                 let (item, list) = element(input)?;
@@ -161,6 +178,11 @@ struct Arguments {
     max_concurrency: Option<Limit>,
     /// `over = cut`.
     cut: Option<Ident>,
+    first: bool,
+    attempts: Option<Limit>,
+    timeout: Option<Timeout>,
+    delay: Option<Timeout>,
+    all: bool,
     callbacks: Vec<Callback>,
     seen: Vec<String>,
 }
@@ -201,7 +223,9 @@ impl Arguments {
         if !known.contains(&name.as_str()) && !CALLBACKS.contains(&name.as_str()) {
             return Err(unknown(&word, block, list));
         }
-        expect::token::<Token![=]>(list, &format!("`=`, as in `{}`", self::example(&name)))?;
+        if name != "first" {
+            expect::token::<Token![=]>(list, &format!("`=`, as in `{}`", self::example(&name)))?;
+        }
         if self.seen.contains(&name) {
             let fact = format!("`{name}` is set twice in this block");
             return Err(Diagnostic::new(Check::FieldUnknown, word.span(), fact).help("remove one of them"));
@@ -215,6 +239,14 @@ impl Arguments {
                 let missing = expected(list, "`cut`, as in `each(max = 20, over = cut)`");
                 let word = list.call(Ident::parse_any).ok().filter(|word| word == "cut");
                 self.cut = Some(word.ok_or(missing)?);
+            }
+            "first" => self.first = true,
+            "attempts" => self.attempts = Some(limit(list, "attempts", sink)?),
+            "on" => self.all = all(list)?,
+            "timeout" | "delay" => {
+                let value = expect::expr(list, sink, "a length of time, as in `\"30s\"`")?;
+                let value = Some(timeout(value, "leaves no time to wait or to run")?);
+                if name == "delay" { self.delay = value } else { self.timeout = value }
             }
             _ => self.callbacks.extend(callbacks(list, &word, sink)?),
         }
@@ -234,10 +266,19 @@ fn until(list: ParseStream<'_>) -> Result<Key> {
     if list.is_empty() || list.peek(Token![,]) { Ok(key) } else { Err(no_key) }
 }
 
+/// `all`.
+fn all(list: ParseStream<'_>) -> Result<bool> {
+    let error = expected(list, "`all`, as in `on = all`").help(
+        "without `on` a block is tried again after errors that may pass, such as a model that is overloaded",
+    );
+    if list.call(Ident::parse_any).is_ok_and(|word| word == "all") { Ok(true) } else { Err(error) }
+}
+
 fn arguments_of(block: &str) -> &'static [&'static str] {
     match block {
-        "parallel" => &["max_concurrency"],
+        "parallel" => &["max_concurrency", "first"],
         "each" => &["max", "over", "max_concurrency"],
+        "try" => &["attempts", "timeout", "delay", "on"],
         "loop" => &["max", "until"],
         _ => &[],
     }
@@ -250,6 +291,10 @@ fn example(argument: &str) -> &'static str {
         "over" => "over = cut",
         "before_agent" => "before_agent = check",
         "after_agent" => "after_agent = check",
+        "attempts" => "attempts = 3",
+        "timeout" => "timeout = \"30s\"",
+        "delay" => "delay = \"1s\"",
+        "on" => "on = all",
         _ => "max = 5",
     }
 }
@@ -293,6 +338,7 @@ fn limit(list: ParseStream<'_>, name: &str, sink: &mut Sink) -> Result<Limit> {
     let what = match name {
         "max" => "the largest number of rounds, 1 or more, as in `max = 5`",
         "max_elements" => "the largest number of elements, 1 or more, as in `max = 20`",
+        "attempts" => "the largest number of attempts, 1 or more, as in `attempts = 3`",
         _ => "the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`",
     };
     let expr = expect::expr(list, sink, what)?;

@@ -14,8 +14,8 @@ use syn::{Attribute, Ident, Lifetime, Token, token};
 
 const STEP: &str = "a step: an agent, a block such as `loop < ... >`, or `break`";
 /// Words with which a statement begins.
-const WORDS: [&str; 10] =
-    ["agent", "let", "state", "sequence", "parallel", "loop", "match", "each", "await", "break"];
+const WORDS: [&str; 11] =
+    ["agent", "let", "state", "sequence", "parallel", "loop", "match", "each", "try", "await", "break"];
 
 /// Steps, up to the end of their block.
 pub(super) fn steps(input: ParseStream<'_>, sink: &mut Sink, nodes: &mut Vec<Node>) {
@@ -178,7 +178,7 @@ fn not_a_step(word: &Ident, remedy: Option<&str>, near: Option<&str>) -> Diagnos
             )
         }
         (None, None) => {
-            "blocks are `sequence`, `parallel`, `loop`, `match` and `each`; two steps have a `;` between them"
+            "blocks are `sequence`, `parallel`, `loop`, `match`, `each` and `try`; two steps have a `;` between them"
                 .to_owned()
         }
     };

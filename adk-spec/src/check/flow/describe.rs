@@ -15,7 +15,7 @@ use super::effects::{Act, Effects, has_prefix, tool};
 use super::session;
 use super::{Fault, Flaw};
 use crate::message::Message;
-use crate::spec::{AgentKind, Spec, StepKind, ToolMeta};
+use crate::spec::{AgentKind, Attempts, Spec, StepKind, ToolMeta};
 use crate::text::same;
 
 /// One fault as text.
@@ -50,6 +50,8 @@ const fn who(m: &mut Message, spec: &Spec<'_>, at: usize) {
         },
         StepKind::Loop { .. } => "loop `",
         StepKind::Parallel { .. } => "parallel `",
+        StepKind::Try(_) => "try `",
+        StepKind::Else => return m.push("`else`"),
         StepKind::Match { key } => return m.all(&["`match ", key, "`"]),
         StepKind::Each { item, list, .. } => return m.all(&["`each ", item, " in ", list, "`"]),
         _ => "`",
@@ -225,7 +227,9 @@ const fn parent(spec: &Spec<'_>, at: usize) -> usize {
 /// A kind of block that may be the reason why a key is not written.
 #[derive(Clone, Copy)]
 enum Around {
+    /// A match, or a parallel whose first branch wins.
     Match,
+    Try,
     Loop,
     /// A callback may skip it.
     Skippable,
@@ -237,7 +241,10 @@ const fn around(spec: &Spec<'_>, at: usize, not: usize, block: Around) -> Option
     while i > 0 {
         i -= 1;
         let wanted = match block {
-            Around::Match => matches!(spec.steps[i].kind, StepKind::Match { .. }),
+            Around::Match => {
+                matches!(spec.steps[i].kind, StepKind::Match { .. } | StepKind::Parallel { first: true, .. })
+            }
+            Around::Try => matches!(spec.steps[i].kind, StepKind::Try(_)),
             Around::Loop => matches!(spec.steps[i].kind, StepKind::Loop { .. }),
             Around::Skippable => spec.steps[i].skippable,
         };
@@ -248,16 +255,33 @@ const fn around(spec: &Spec<'_>, at: usize, not: usize, block: Around) -> Option
     None
 }
 
-/// The innermost loop around both of two steps.
+/// The innermost block around both of two steps that may run again: a loop, or the attempts of a try.
 const fn common_loop(spec: &Spec<'_>, a: usize, b: usize) -> Option<usize> {
     let mut i = if a < b { a } else { b };
     while i > 0 {
         i -= 1;
-        if matches!(spec.steps[i].kind, StepKind::Loop { .. }) && holds(spec, i, a) && holds(spec, i, b) {
+        let again = match spec.steps[i].kind {
+            StepKind::Loop { .. } => true,
+            StepKind::Try(Attempts { most: 2.., .. }) => !in_else(spec, i, a) && !in_else(spec, i, b),
+            _ => false,
+        };
+        if again && holds(spec, i, a) && holds(spec, i, b) {
             return Some(i);
         }
     }
     None
+}
+
+/// Whether a step is in the `else` of a try.
+const fn in_else(spec: &Spec<'_>, block: usize, at: usize) -> bool {
+    let mut i = block;
+    while i < at {
+        if matches!(spec.steps[i].kind, StepKind::Else) && holds(spec, i, at) && parent(spec, i) == block {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }
 
 /// The most names that a message lists.

@@ -1,15 +1,17 @@
 //! The keys that a workflow writes: one table of them all, filled before the walk.
 //!
 //! A key belongs to the workflow or to an `each`. A key inside an `each` is not the key of that name outside. What an
-//! `each` writes becomes a list of that name around it.
+//! `each` writes becomes a list of that name around it. The `else` of a `try` has one key of its own, the error.
 
 mod count;
 mod key;
 
 pub(super) use self::count::count;
 pub(super) use self::key::{Key, Named, Writer};
-use crate::number::{NONE as NO_NUMBER, UNKNOWN};
-use crate::spec::{KeySpec, Step};
+use crate::__private::key;
+use crate::number::{NONE as NO_NUMBER, UNKNOWN, of_name};
+use crate::spec::{ERROR_KEY, KeySpec, Step};
+use crate::text::same;
 
 /// No step, no key.
 pub(super) const NONE: usize = usize::MAX;
@@ -19,16 +21,21 @@ pub(super) const EVERY: usize = 0;
 /// Is certain after a point that no run passes, and nowhere else.
 pub(super) const NEVER: usize = 1;
 
-/// An `each` around the step that is looked at.
+/// What an `else` reads.
+const ERROR: KeySpec<'static> =
+    key::<String>(ERROR_KEY, 0, false, "String", false, false, of_name("String"), 0);
+
+/// An `each` around the step that is looked at, or an `else`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Each {
     at: usize,
-    /// Its item, on which its other keys hang.
+    /// Its item, on which its other keys hang; of an `else` the error.
     item: usize,
+    is_else: bool,
 }
 
 impl Each {
-    pub(super) const NONE: Self = Self { at: NONE, item: NONE };
+    pub(super) const NONE: Self = Self { at: NONE, item: NONE, is_else: false };
 }
 
 /// All keys that are written.
@@ -41,13 +48,15 @@ pub(super) struct Keys<'t, 'a> {
     mask: usize,
     eaches: &'t mut [Each],
     deep: usize,
+    /// How many of these are no `else`.
+    elements: usize,
 }
 
 impl<'t, 'a> Keys<'t, 'a> {
     /// An empty table, but for two keys without a name, [`EVERY`] and [`NEVER`].
     pub(super) const fn new(all: &'t mut [Key<'a>], slots: &'t mut [usize], eaches: &'t mut [Each]) -> Self {
         let mask = slots.len() - 1;
-        Self { all, len: NEVER + 1, slots, mask, eaches, deep: 0 }
+        Self { all, len: NEVER + 1, slots, mask, eaches, deep: 0, elements: 0 }
     }
 
     pub(super) const fn len(&self) -> usize {
@@ -56,18 +65,33 @@ impl<'t, 'a> Keys<'t, 'a> {
 
     /// Whether elements run at the same time here.
     pub(super) const fn in_each(&self) -> bool {
-        self.deep > 0
+        self.elements > 0
+    }
+
+    /// Whether all keys here are those of the workflow.
+    pub(super) const fn is_plain(&self) -> bool {
+        self.deep == 0
     }
 
     /// Goes into an `each`; its item.
     pub(super) const fn enter(&mut self, at: usize, item: &'a str) -> usize {
-        self.eaches[self.deep] = Each { at, item: NONE };
+        self.elements += 1;
+        self.own_key(at, KeySpec::new(item, "").placed(1), false)
+    }
+
+    /// Goes into an `else`; its error.
+    pub(super) const fn enter_else(&mut self, at: usize) -> usize {
+        self.own_key(at, ERROR, true)
+    }
+
+    const fn own_key(&mut self, at: usize, spec: KeySpec<'a>, is_else: bool) -> usize {
+        self.eaches[self.deep] = Each { at, item: NONE, is_else };
         self.deep += 1;
-        let key = self.key(self.deep, &Named::new(item));
+        let key = self.key(self.deep, &Named::new(spec.name));
         self.eaches[self.deep - 1].item = key;
         if self.all[key].writer.is_none() {
-            self.all[key].writer =
-                Some(Writer { spec: KeySpec::new(item, "").placed(1), at, slot: 0, depth: 0, module: None });
+            self.all[key].number = spec.number;
+            self.all[key].writer = Some(Writer { spec, at, slot: 0, depth: 0, module: None });
             self.all[key].typed = true;
         }
         key
@@ -88,6 +112,7 @@ impl<'t, 'a> Keys<'t, 'a> {
 
     pub(super) const fn leave(&mut self) {
         self.deep -= 1;
+        self.elements -= !self.eaches[self.deep].is_else as usize;
     }
 
     /// The scope at that depth.
@@ -191,10 +216,10 @@ impl<'t, 'a> Keys<'t, 'a> {
                 self.all[key].writer = Some(Writer { depth, ..writer });
                 self.all[key].typed = typed;
             }
-            if deep == 0 {
+            if deep == 0 || self.eaches[deep - 1].is_else {
                 return mixed;
             }
-            (deep, depth) = (deep - 1, depth + 1);
+            (deep, depth) = (self.owner(deep - 1, name), depth + 1);
             let list = self.key(deep, name);
             mixed = mixed || self.all[list].plain;
             self.all[key].list = list;
@@ -212,6 +237,14 @@ impl<'t, 'a> Keys<'t, 'a> {
     }
 
     const fn own_depth(&self, name: &Named<'_>, session: bool) -> usize {
-        if session || name.prefix { 0 } else { self.deep }
+        if session || name.prefix { 0 } else { self.owner(self.deep, name) }
+    }
+
+    /// The nearest scope from that depth on to which a written key belongs: an `else` has its error alone.
+    const fn owner(&self, mut deep: usize, name: &Named<'_>) -> usize {
+        while deep > 0 && self.eaches[deep - 1].is_else && !same(ERROR_KEY, name.text()) {
+            deep -= 1;
+        }
+        deep
     }
 }

@@ -107,6 +107,9 @@ impl<'a> Walk<'_, 'a> {
                 StepKind::Each { item, .. } => {
                     self.keys.enter(at, item);
                 }
+                StepKind::Else => {
+                    self.keys.enter_else(at);
+                }
                 StepKind::End if self.keys.ends(steps, at) => self.keys.leave(),
                 _ => {}
             }
@@ -218,7 +221,9 @@ impl<'a> Walk<'_, 'a> {
         match step.kind {
             StepKind::Agent { meta, .. } => self.agent(at, meta, step.renames),
             StepKind::Sequence => self.open(at, Kind::Sequence),
-            StepKind::Parallel { .. } => self.open(at, Kind::Parallel),
+            StepKind::Parallel { first, .. } => self.open(at, Kind::Parallel { first }),
+            StepKind::Try(_) => self.open(at, Kind::Try),
+            StepKind::Else => self.otherwise(at),
             StepKind::Branch | StepKind::Arm { .. } => self.open(at, Kind::Branch),
             StepKind::Loop { max, until } => {
                 self.open(at, Kind::Loop);

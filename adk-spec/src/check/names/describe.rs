@@ -94,8 +94,10 @@ const fn remedy(m: &mut Message, step: &Step<'_>, twice: &Twice<'_>) {
 
 /// The faults of a name by itself that tokens cannot have: for trees that are built at run time.
 pub(in crate::check) fn of_step(step: &Step<'_>) -> Option<Message> {
-    let is_marker =
-        matches!(step.kind, StepKind::Branch | StepKind::Arm { .. } | StepKind::Break { .. } | StepKind::End);
+    let is_marker = matches!(
+        step.kind,
+        StepKind::Branch | StepKind::Arm { .. } | StepKind::Else | StepKind::Break { .. } | StepKind::End
+    );
     if is_marker || is_identifier(step.name) {
         return None;
     }

@@ -52,7 +52,7 @@ fn seq(inside: Vec<Tree>) -> Tree {
 }
 
 pub(super) fn par(inside: Vec<Tree>) -> Tree {
-    Tree::Block(StepKind::Parallel { max_concurrency: None }, "p", inside)
+    Tree::Block(StepKind::Parallel { max_concurrency: None, first: false }, "p", inside)
 }
 
 pub(super) fn lp(max: Option<u32>, inside: Vec<Tree>) -> Tree {

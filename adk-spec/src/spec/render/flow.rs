@@ -75,6 +75,9 @@ impl Draw<'_, '_> {
             self.loose = to(Id('n', around.at), "transfer".to_owned(), ArrowKind::Transfer);
         } else if node.kind == NodeKind::Parallel {
             self.loose = to(Id('n', around.at), String::new(), ArrowKind::Next);
+        } else if inner.kind == NodeKind::Else {
+            around.ends.append(&mut self.loose);
+            self.loose = to(Id('n', around.at), "else".to_owned(), ArrowKind::Exit);
         } else if node.kind == NodeKind::Match {
             let pattern = inner.pattern.unwrap_or_default().to_owned();
             self.loose = to(Id('n', around.at), pattern, ArrowKind::Next);
@@ -95,12 +98,12 @@ impl Draw<'_, '_> {
             NodeKind::Custom => self.agent(at, Shape::Custom),
             NodeKind::Await => self.agent(at, Shape::Await),
             NodeKind::Sequence if node.named => self.frame(at, Frame::Block),
-            NodeKind::Sequence | NodeKind::Arm => {}
+            NodeKind::Sequence | NodeKind::Arm | NodeKind::Else => {}
             NodeKind::Parallel => {
                 self.frame(at, Frame::Block);
                 self.point(Id('n', at), Shape::Bar, Vec::new(), "");
             }
-            NodeKind::Match => {
+            NodeKind::Match | NodeKind::Try => {
                 if node.named {
                     self.frame(at, Frame::Block);
                 }
@@ -136,12 +139,13 @@ impl Draw<'_, '_> {
         let is_empty = node.children.is_empty();
         let is_framed = match node.kind {
             NodeKind::Workflow => has_steps(self.nodes, node),
-            NodeKind::Sequence | NodeKind::Match => node.named,
+            NodeKind::Sequence | NodeKind::Match | NodeKind::Try => node.named,
             NodeKind::Parallel | NodeKind::Each | NodeKind::Loop => true,
             _ => false,
         };
         match node.kind {
             NodeKind::Match if !is_empty => self.loose = open.ends,
+            NodeKind::Try => self.loose.append(&mut open.ends),
             NodeKind::Parallel if !is_empty => {
                 self.loose = open.ends;
                 // No branch may come to its end: each has left the loop around.

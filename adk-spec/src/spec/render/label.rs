@@ -62,6 +62,8 @@ pub(super) fn head(node: &Node<'_>) -> String {
         NodeKind::Match => "match",
         NodeKind::Each => "each",
         NodeKind::Loop => "loop",
+        NodeKind::Try => "try",
+        NodeKind::Else => "else",
         NodeKind::Break => "break",
         NodeKind::Arm => return format!("{} =>", node.pattern.unwrap_or_default()),
         NodeKind::Workflow | NodeKind::Llm | NodeKind::Function | NodeKind::Custom => return agent(node),
@@ -84,7 +86,13 @@ pub(super) fn head(node: &Node<'_>) -> String {
 
 /// The limits of a block: `max = 5, until = done`.
 pub(super) fn limits(node: &Node<'_>) -> String {
+    let attempts = node.attempts.as_ref();
     let limits = [
+        node.first.then(|| "first".to_owned()),
+        attempts.map(|attempts| format!("attempts = {}", attempts.most)),
+        attempts.and_then(|attempts| Some(format!("timeout = {:?}", attempts.timeout?))),
+        attempts.and_then(|attempts| Some(format!("delay = {:?}", attempts.delay?))),
+        attempts.filter(|attempts| attempts.all).map(|_| "on = all".to_owned()),
         node.max.map(|max| format!("max = {max}")),
         (node.over == Over::Cut).then(|| "over = cut".to_owned()),
         node.until.map(|key| format!("until = {key}")),
@@ -95,7 +103,8 @@ pub(super) fn limits(node: &Node<'_>) -> String {
 
 /// Name and head of a block.
 pub(super) fn title(node: &Node<'_>) -> String {
-    let is_block = !matches!(node.kind, NodeKind::Break | NodeKind::Arm | NodeKind::Await) && !is_agent(node);
+    let is_block = !matches!(node.kind, NodeKind::Break | NodeKind::Arm | NodeKind::Else | NodeKind::Await)
+        && !is_agent(node);
     if is_block && node.named && !node.name.is_empty() {
         format!("{}: {}", node.name, head(node))
     } else {

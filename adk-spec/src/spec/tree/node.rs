@@ -2,7 +2,7 @@
 
 use super::reads;
 use crate::spec::{
-    Accepts, AgentKind, AgentMeta, KeySpec, Over, Renames, Step, StepKind, ToolMeta, ValueSchema,
+    Accepts, AgentKind, AgentMeta, Attempts, KeySpec, Over, Renames, Step, StepKind, ToolMeta, ValueSchema,
 };
 use std::borrow::Cow;
 
@@ -42,6 +42,10 @@ pub struct Node<'a> {
     pub until: Option<&'a str>,
     /// The most branches of a parallel, or elements of an each, at a time.
     pub max_concurrency: Option<u32>,
+    /// Whether the first branch of a parallel that finishes wins.
+    pub first: bool,
+    /// How often and how long a try runs its steps.
+    pub attempts: Option<Attempts>,
     /// The key that selects the arm of a match.
     pub key: Option<&'a str>,
     /// The pattern of an arm, with its guard.
@@ -102,6 +106,10 @@ pub enum NodeKind {
     Each,
     /// Repeats.
     Loop,
+    /// Runs its steps again when they fail.
+    Try,
+    /// What runs when all attempts of a try have failed.
+    Else,
     /// Ends a loop.
     Break,
 }
@@ -137,6 +145,8 @@ impl<'a> Node<'a> {
             over: Over::Fail,
             until: None,
             max_concurrency: None,
+            first: false,
+            attempts: None,
             key: None,
             pattern: None,
             item: None,
@@ -186,8 +196,8 @@ impl<'a> Node<'a> {
                 Self { instance, named: step.named, description, ..agent }
             }
             StepKind::Sequence => block(NodeKind::Sequence, name),
-            StepKind::Parallel { max_concurrency } => {
-                Self { max_concurrency, ..block(NodeKind::Parallel, name) }
+            StepKind::Parallel { max_concurrency, first } => {
+                Self { max_concurrency, first, ..block(NodeKind::Parallel, name) }
             }
             StepKind::Match { key } => Self { key: Some(key), ..block(NodeKind::Match, name) },
             StepKind::Arm { pattern } => {
@@ -198,6 +208,8 @@ impl<'a> Node<'a> {
                 Self { item, list, max, over, max_concurrency, ..block(NodeKind::Each, name) }
             }
             StepKind::Loop { max, until } => Self { max, until, ..block(NodeKind::Loop, name) },
+            StepKind::Try(attempts) => Self { attempts: Some(attempts), ..block(NodeKind::Try, name) },
+            StepKind::Else => Self { named: true, ..block(NodeKind::Else, name) },
             StepKind::Break { target } => {
                 Self { exits: target.into_iter().collect(), named: true, ..block(NodeKind::Break, name) }
             }

@@ -15,7 +15,7 @@ const INNER: &[Step<'static>] = &[
 ];
 const DRAFTING: AgentMeta<'static> = AgentMeta::new(AgentKind::Workflow, "drafting").steps(INNER);
 const STEPS: &[Step<'static>] = &[
-    Step::new("parallel_1", StepKind::Parallel { max_concurrency: Some(4) }, 7).unnamed(),
+    Step::new("parallel_1", StepKind::Parallel { max_concurrency: Some(4), first: false }, 7).unnamed(),
     Step::new("", StepKind::Branch, 3),
     Step::new("drafting", StepKind::Agent { meta: &DRAFTING, instance: false }, 2),
     Step::new("", StepKind::End, 3),
@@ -114,8 +114,11 @@ fn blocks_of_every_kind() {
 fn several_steps_in_one_branch_follow_one_another() {
     let branch = |inside| block("", StepKind::Branch, inside);
     let branches = [branch(vec![run(llm("a")), run(llm("b"))]), branch(vec![run(llm("c"))])];
-    let spec =
-        Spec::new("w", "", steps([block("p", StepKind::Parallel { max_concurrency: None }, branches)]));
+    let spec = Spec::new(
+        "w",
+        "",
+        steps([block("p", StepKind::Parallel { max_concurrency: None, first: false }, branches)]),
+    );
     let nodes = spec.nodes();
     assert_eq!(nodes[1].children.len(), 2);
     assert_eq!((nodes[2].kind, &*nodes[2].children), (NodeKind::Sequence, &[3, 4][..]));

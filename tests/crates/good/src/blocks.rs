@@ -46,7 +46,7 @@ workflow! {
         agent triage -> severity: Severity { instruction: "How bad is {criticism}?" }
         agent worker -> note: String { instruction: "Work on {word}, {inner?}." }
         agent reader -> sum: String { instruction: "Read {notes}, {note}." }
-        state user:tier: Option<u8>;
+        state user:tier: u8;
 
         /// Documented, as every named block may be.
         refinement: loop(max = MOST) <
@@ -71,7 +71,7 @@ workflow! {
         match count { i64::MIN..=-1 => (), 0 => critic as g, n if n > 1 && n < 10 => (), _ => {critic as h} }
         match maybe < Some(n @ 1..=3) if n > 1 => (), Some(_) | None => critic as i >
         match topic < "cats" | "dogs" => (), word if word.starts_with('<') => critic as j, _ => () >
-        match user:tier < Some(1) => (), _ => () >
+        match user:tier < 1 => (), _ => () >
         state_of: match severity { Severity::Low => (); _ => () };
         work: each(max_concurrency = 3) word in words < worker; match note < "" => (), _ => () > >
         each row in tables < each cell in row < worker(word = cell, inner = row) as cells -> cell_note > >

@@ -109,7 +109,7 @@ workflow! {
         agent writer -> draft: String {
             instruction: "{topic}{tone}{first}{pair}{table}{list}{map}{any}{number}{flag}{closure}{shift}{letter}{turbofish}\
                 {choice}{user:name}{app:rules}{temp:note}{box_of}{fixed}{trailing}{text}{owned}{perhaps}{doubled}\
-                {user:language}{app:limits}{nothing?}{artifact.picture.png?}{{topic}}",
+                {user:language?}{app:limits}{nothing?}{artifact.picture.png?}{{topic}}",
         }
 
         writer;

@@ -11,7 +11,15 @@ use std::sync::{Arc, OnceLock};
 impl Context {
     /// A context for a branch of the parallel block at this path: `outer.block.child` as in ADK.
     pub(crate) fn for_branch(&self, child: &str) -> Self {
-        self.split(format_args!("{}.{child}", self.frame.path.name()))
+        self.split(Some(format_args!("{}.{child}", self.frame.path.name())))
+    }
+
+    /// A context for steps of the block at this path that run in no branch of their own: `outer/try_1#2`.
+    pub(crate) fn apart(&self, at: At) -> Self {
+        let mut own = self.split(None);
+        own.frame.path = self.frame.path.with(at);
+        own.frame.author.clone_from(&self.frame.author);
+        own
     }
 
     /// The keys that can have been written, with one more.
@@ -21,25 +29,26 @@ impl Context {
 
     /// A context for an element of the `each` at this path: `outer.each_1[3]`.
     pub(crate) fn element(&self, index: u32, scope: Arc<KeyScope>) -> Self {
-        let mut own = self.split(format_args!("{}[{index}]", self.frame.path.name()));
+        let mut own = self.split(Some(format_args!("{}[{index}]", self.frame.path.name())));
         own.frame.path = self.frame.path.with(At::Item(index));
         own.frame.author.clone_from(&self.frame.author);
         own.scope = Some(scope);
         own
     }
 
-    fn split(&self, branch: fmt::Arguments<'_>) -> Self {
+    fn split(&self, branch: Option<fmt::Arguments<'_>>) -> Self {
         self.run.outbox().live.fetch_add(1, Relaxed);
-        let branch = match &self.branch {
-            Some(outer) => format!("{outer}.{branch}"),
-            None => branch.to_string(),
+        let branch = match (&self.branch, branch) {
+            (outer, None) => outer.clone(),
+            (Some(outer), Some(branch)) => Some(format!("{outer}.{branch}").into()),
+            (None, Some(branch)) => Some(branch.to_string().into()),
         };
         Self {
             run: self.run.clone(),
             scope: self.scope.clone(),
             known: self.known.clone(),
             states: self.states.clone(),
-            branch: Some(branch.into()),
+            branch,
             instance: self.instance.clone(),
             above: self.above.clone(),
             unchecked: self.unchecked,

@@ -98,7 +98,7 @@ impl Context {
         }
     }
 
-    pub(super) fn step_key(&mut self, name: Name) -> StepKey {
+    pub(crate) fn step_key(&mut self, name: Name) -> StepKey {
         let index = self.frame.steps;
         self.frame.steps += 1;
         StepKey { run_id: self.run.id, path: self.frame.path.clone(), name, index }

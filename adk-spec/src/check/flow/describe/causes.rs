@@ -2,7 +2,9 @@
 
 use super::super::effects::{contains, has_prefix};
 use super::types::owned;
-use super::{Around, apart, around, holds, kind, who, writes, writes_surely, written_as};
+use super::{
+    Around, apart, around, common_loop, holds, in_else, kind, who, writes, writes_surely, written_as,
+};
 use crate::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 
@@ -10,8 +12,12 @@ use crate::spec::{AgentKind, Spec, StepKind};
 pub(super) enum Cause {
     /// It reads the key itself, and is the only writer.
     Itself,
-    /// It comes later in the same loop.
-    Later,
+    /// It comes later in the same loop, or in the same try, which is this one.
+    Later(usize),
+    /// This try, whose `else` reads it, may have failed before it is written.
+    Failed(usize),
+    /// Not both the steps of this try and its `else` write it.
+    Try(usize),
     /// It is in another arm of a match in the same loop.
     OtherArm,
     /// This step need not write it.
@@ -34,7 +40,12 @@ pub(super) const fn cause(spec: &Spec<'_>, at: usize, writer: usize, key: &str) 
     } else if inside && apart(spec, writer, at) {
         Cause::OtherArm
     } else if inside && writer > at {
-        Cause::Later
+        Cause::Later(match common_loop(spec, at, writer) {
+            Some(block) => block,
+            None => at,
+        })
+    } else if let Some(block) = failed(spec, writer, at) {
+        Cause::Failed(block)
     } else if !writes_surely(spec, writer, key) {
         Cause::Perhaps(writer)
     } else if let Some(block) = around(spec, writer, at, Around::Skippable) {
@@ -44,6 +55,8 @@ pub(super) const fn cause(spec: &Spec<'_>, at: usize, writer: usize, key: &str) 
             Some(step) => Cause::Perhaps(step),
             None => Cause::Arm(block),
         }
+    } else if let Some(block) = around(spec, writer, at, Around::Try) {
+        Cause::Try(block)
     } else if let Some(block) = around(spec, writer, at, Around::Loop) {
         match each_around(spec, writer, at) {
             Some(each) if holds(spec, block, each) => Cause::Broken(block, each),
@@ -57,9 +70,25 @@ pub(super) const fn cause(spec: &Spec<'_>, at: usize, writer: usize, key: &str) 
 pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &str, cause: &Cause) {
     match cause {
         Cause::Itself => m.push("nothing else writes that key, so it is not there in the first round"),
-        Cause::Later => {
+        Cause::Later(block) => {
             who(m, spec, writer);
-            m.push(" writes it later in the same loop, so it is not there in the first round");
+            m.push(match spec.steps[*block].kind {
+                StepKind::Try(_) => {
+                    " writes it later in the same `try`, so it is not there in the first attempt"
+                }
+                _ => " writes it later in the same loop, so it is not there in the first round",
+            });
+        }
+        Cause::Failed(block) => {
+            who(m, spec, *block);
+            m.push(" may fail before ");
+            who(m, spec, writer);
+            m.push(" writes it");
+        }
+        Cause::Try(block) => {
+            m.push("not both the steps and the `else` of ");
+            who(m, spec, *block);
+            m.push(" write it for certain");
         }
         Cause::OtherArm => {
             who(m, spec, writer);
@@ -77,7 +106,10 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
             let silent = silent_arm(spec, *block, key);
             match silent {
                 Some(pattern) => m.all(&["arm `", pattern, "` of "]),
-                None => m.push("not every arm of "),
+                None if matches!(spec.steps[*block].kind, StepKind::Match { .. }) => {
+                    m.push("not every arm of ")
+                }
+                None => m.push("not every branch of "),
             }
             who(m, spec, *block);
             m.push(if silent.is_some() { " does not write it" } else { " writes it for certain" });
@@ -99,6 +131,22 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
             m.push(" writes it on some paths only");
         }
     }
+}
+
+/// The try whose steps hold the first of two steps, and whose `else` holds the other.
+const fn failed(spec: &Spec<'_>, writer: usize, at: usize) -> Option<usize> {
+    let mut i = writer;
+    while i > 0 {
+        i -= 1;
+        if matches!(spec.steps[i].kind, StepKind::Try(_))
+            && holds(spec, i, writer)
+            && in_else(spec, i, at)
+            && !in_else(spec, i, writer)
+        {
+            return Some(i);
+        }
+    }
+    None
 }
 
 /// The pattern of the first arm of a match that does not write a key; of those with a `break` only if there is no other.
@@ -179,7 +227,11 @@ pub(super) const fn remedy(
 ) {
     let each = each_around(spec, writer, at);
     match cause {
-        Cause::Arm(_) => m.push("write it in every arm"),
+        Cause::Arm(block) if matches!(spec.steps[*block].kind, StepKind::Match { .. }) => {
+            m.push("write it in every arm")
+        }
+        Cause::Arm(_) => m.push("write it in every branch"),
+        Cause::Try(_) => m.push("write it in both"),
         Cause::Perhaps(step) if matches!(kind(spec, *step), Some(AgentKind::Workflow)) => {
             m.all(&["let `", key, "` be an output of "]);
             who(m, spec, *step);

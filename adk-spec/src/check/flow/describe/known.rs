@@ -1,7 +1,7 @@
 //! The keys that there are at a step.
 
 use super::{Effects, apart, common_loop, holds};
-use crate::spec::{Spec, StepKind};
+use crate::spec::{ERROR_KEY, Spec, StepKind};
 
 /// The keys that are declared, the elements around a step, and what other steps write, as often as they do.
 ///
@@ -49,6 +49,7 @@ impl<'s, 'a> Known<'s, 'a> {
             let is_before = self.end < spec.steps.len();
             match spec.steps[i].kind {
                 StepKind::Each { item, .. } if holds(spec, i, self.at) => return Some(item),
+                StepKind::Else if holds(spec, i, self.at) => return Some(ERROR_KEY),
                 StepKind::Agent { meta, .. } => {
                     let runs_once = i == self.at && common_loop(spec, i, i).is_none();
                     let is_apart = is_before && apart(spec, i, self.at);

@@ -124,8 +124,9 @@ pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) 
     if let Cause::Broken(..) = cause {
         return remedy(m, spec, end, writer, key, &cause);
     }
-    if let Cause::Arm(_) = cause {
-        m.push("write it in every arm, or ");
+    if let Cause::Arm(_) | Cause::Try(_) = cause {
+        remedy(m, spec, end, writer, key, &cause);
+        m.push(", or ");
     }
     first_value(m, spec, key, spec.outputs[fault.at - end].ty);
 }

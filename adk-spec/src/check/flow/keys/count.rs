@@ -33,6 +33,8 @@ pub(in crate::check::flow) const fn count(steps: &[Step<'_>]) -> usize {
                 // What an `each` writes is a key outside of it as well.
                 keys += own * (1 + deep);
             }
+            // The error.
+            StepKind::Else => keys += 1,
             StepKind::Each { .. } => {
                 (around, deep) = (at, deep + 1);
                 keys += 1;

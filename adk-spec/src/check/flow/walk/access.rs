@@ -46,7 +46,7 @@ impl<'a> Walk<'_, 'a> {
         let mut d = if self.parallels == 0 { 0 } else { self.depth };
         while d > 0 {
             d -= 1;
-            if matches!(self.blocks[d].kind, Kind::Parallel) {
+            if matches!(self.blocks[d].kind, Kind::Parallel { .. }) {
                 if self.sets.has(set_of(d, WROTE), key) {
                     self.race(at, part, name, self.blocks[d].at, Some(reader));
                     return true;
@@ -104,8 +104,10 @@ impl<'a> Walk<'_, 'a> {
         let mut d = if self.parallels == 0 { 0 } else { self.depth };
         while d > 0 {
             d -= 1;
-            if matches!(self.blocks[d].kind, Kind::Parallel) {
-                if self.sets.has(set_of(d, WROTE), key) || self.sets.has(set_of(d, READ), key) {
+            if let Kind::Parallel { first } = self.blocks[d].kind {
+                // The block commits what the winner has written; but no event holds a `temp:` key.
+                let both = !first || matches!(name.as_bytes(), [b't', b'e', b'm', b'p', b':', ..]);
+                if both && self.sets.has(set_of(d, WROTE), key) || self.sets.has(set_of(d, READ), key) {
                     self.race(at, Part::Name, name, self.blocks[d].at, None);
                 }
                 self.sets.add(set_of(d, WRITING), key);

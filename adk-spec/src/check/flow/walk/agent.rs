@@ -150,7 +150,7 @@ impl<'a> Walk<'_, 'a> {
     /// look; [`EVERY`] otherwise. What most reads cost, each call costs as much as several steps.
     const fn certain(&self, hash: u64) -> usize {
         if self.parallels == 0
-            && !self.keys.in_each()
+            && self.keys.is_plain()
             && let Ok(key) = self.keys.lookup(hash)
             && self.sets.has(SURE, key)
         {

@@ -15,7 +15,7 @@ const OWN: usize = 2;
 
 /// The sets of a block.
 const ENTRY: usize = 0;
-/// Loop, match: the meet of the ways out. Parallel: the union of the branches.
+/// Loop, match, try: the meet of the ways out. Parallel: the union of the branches, or their meet where the first wins.
 const AFTER: usize = 1;
 /// Parallel: what finished branches wrote and read, and what the open one does.
 pub(super) const WROTE: usize = 2;
@@ -50,12 +50,17 @@ impl Block {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     Sequence,
-    Parallel,
+    Parallel {
+        /// The first branch wins.
+        first: bool,
+    },
     /// Of a parallel or of a match.
     Branch,
     Match,
     Loop,
     Each,
+    Try,
+    Else,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -110,10 +115,13 @@ impl<'a> Walk<'_, 'a> {
         self.blocks[d] = Block { kind, at, ends: false };
         self.sets.copy(set_of(d, ENTRY), SURE);
         match kind {
-            Kind::Match | Kind::Loop => self.sets.fill(set_of(d, AFTER), true),
-            Kind::Parallel => {
+            Kind::Match | Kind::Loop | Kind::Try => self.sets.fill(set_of(d, AFTER), true),
+            Kind::Parallel { first } => {
                 self.parallels += 1;
                 self.sets.copy(set_of(d, AFTER), SURE);
+                if first {
+                    self.sets.fill(set_of(d, AFTER), true);
+                }
                 let mut set = WROTE;
                 while set <= READING {
                     self.sets.fill(set_of(d, set), false);
@@ -123,6 +131,18 @@ impl<'a> Walk<'_, 'a> {
             _ => {}
         }
         self.depth += 1;
+    }
+
+    /// The `else` of a try: its steps may have failed at any point, also after earlier attempts.
+    pub(super) const fn otherwise(&mut self, at: usize) {
+        if self.depth > 0 {
+            let d = self.depth - 1;
+            self.sets.meet(set_of(d, AFTER), SURE);
+            self.sets.copy(SURE, set_of(d, ENTRY));
+        }
+        self.open(at, Kind::Else);
+        let error = self.keys.enter_else(at);
+        self.sets.add(SURE, error);
     }
 
     pub(super) const fn close(&mut self) {
@@ -150,10 +170,15 @@ impl<'a> Walk<'_, 'a> {
         match kind {
             Kind::Sequence => {}
             Kind::Branch => self.close_branch(),
-            Kind::Parallel => {
+            Kind::Parallel { .. } => {
                 self.parallels -= 1;
                 self.sets.copy(SURE, set_of(d, AFTER));
             }
+            Kind::Try => {
+                self.sets.meet(set_of(d, AFTER), SURE);
+                self.sets.copy(SURE, set_of(d, AFTER));
+            }
+            Kind::Else => self.keys.leave(),
             Kind::Match | Kind::Loop => self.sets.copy(SURE, set_of(d, AFTER)),
             Kind::Each => {
                 let StepKind::Each { item, .. } = self.spec.steps[at].kind else { return };
@@ -181,8 +206,12 @@ impl<'a> Walk<'_, 'a> {
             return;
         }
         let parent = self.depth - 1;
-        if matches!(self.blocks[parent].kind, Kind::Parallel) {
-            self.sets.join(set_of(parent, AFTER), SURE);
+        if let Kind::Parallel { first } = self.blocks[parent].kind {
+            if first {
+                self.sets.meet(set_of(parent, AFTER), SURE);
+            } else {
+                self.sets.join(set_of(parent, AFTER), SURE);
+            }
             self.sets.join(set_of(parent, WROTE), set_of(parent, WRITING));
             self.sets.join(set_of(parent, READ), set_of(parent, READING));
             self.sets.fill(set_of(parent, WRITING), false);

@@ -1,0 +1,92 @@
+//! `parallel(first)`: the first branch that finishes wins.
+//!
+//! The winner is recorded. A run that is taken up again runs the winner alone, and passes by what the others had done.
+
+use super::together::Race;
+use super::walk::{Walk, Walked};
+use crate::runtime::run::{Context, Spent, WINNER_KEY, perform, record};
+use crate::sync::lock;
+use crate::{Error, ErrorKind, Event, Name, Path, Result, depth};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The record of a race that is decided.
+#[derive(Serialize, Deserialize)]
+struct Won {
+    branch: usize,
+    /// What the others have used.
+    spent: Spent,
+}
+
+impl Walk<'_> {
+    pub(super) async fn first(&self, at: usize, limit: Option<u32>, cx: &mut Context) -> Result<Walked> {
+        let key = cx.step_key(Name::literal("first"));
+        let (run, block, begun) = (cx.run.clone(), cx.path().clone(), cx.run.session().len());
+        let branches: Vec<_> = self.parts(at).collect();
+        let (walked, won) = if let Some(record) = run.recorded(&key) {
+            let won: Won = record::read(record, record::RecordOf::Step(&key.name))?;
+            let branch = branches.get(won.branch).ok_or_else(|| no_branch(&block))?.clone();
+            let names = self.names(&branch);
+            cx.pass_by(&won.spent, |path| below(&block, path).is_some_and(|name| !names.contains(name)));
+            let own = self.branch_context(&branch, cx);
+            let _joining = cx.joining();
+            (self.branch(branch, None, own).await?, won)
+        } else {
+            let mut race = Race::of(branches.len());
+            let walked = self.parallel(at, limit, Some(&mut race), cx).await?;
+            let Some(branch) = race.winner else { return Ok(walked) };
+            let others = race.spent.iter().enumerate().filter(|(other, _)| *other != branch);
+            let spent = others.fold(Spent::default(), |sum, (_, spent)| sum.plus(*lock(spent)));
+            let won = Won { branch, spent };
+            (walked, perform(run.clone(), key, depth::check_record, async { Ok(won) }).await?)
+        };
+        let names = branches.get(won.branch).map(|branch| self.names(branch)).unwrap_or_default();
+        run.forget_loops(|path| below(&block, path).is_some_and(|name| !names.contains(name)));
+        self.repeat(&names, begun, cx).await?;
+        let winner = names.first().map_or("", Name::as_str);
+        cx.emit_boxed(Event::new().with_metadata(WINNER_KEY, winner)).await?;
+        Ok(walked)
+    }
+
+    /// Writes once more, with the next event, what the winner has written: another branch may have written it later.
+    async fn repeat(&self, names: &[Name], begun: usize, cx: &mut Context) -> Result<()> {
+        let session = cx.run.session().clone();
+        if !session.is_loaded() {
+            session.load(begun..session.len()).await?;
+        }
+        let (run_id, block) = (cx.run.id, cx.path().clone());
+        let events = (begun..session.len()).filter_map(|place| session.event(place));
+        let is_own = |event: &&Arc<Event>| {
+            event.invocation_id == run_id
+                && below(&block, &event.path).is_some_and(|name| names.contains(name))
+        };
+        for (key, value) in events.filter(is_own).flat_map(|event| event.actions.state_delta.iter()) {
+            cx.set_stored(key.clone(), value.clone());
+        }
+        Ok(())
+    }
+
+    /// The names of the steps of a branch.
+    fn names(&self, branch: &Range<usize>) -> Vec<Name> {
+        let (mut names, mut at) = (Vec::new(), branch.start);
+        while at < branch.end {
+            names.push(self.workflow.name(at));
+            at = self.steps[at].end + 1;
+        }
+        names
+    }
+}
+
+/// The step of a block that a path goes through.
+fn below<'a>(block: &Path, path: &'a Path) -> Option<&'a Name> {
+    let inside = std::iter::successors(Some(path), |path| path.parent());
+    inside.into_iter().find(|path| path.parent() == Some(block)).map(Path::name)
+}
+
+fn no_branch(block: &Path) -> Error {
+    let message = "the branch that has won this `parallel(first)` is not there any more";
+    Error::new(ErrorKind::TopologyChanged, message)
+        .with_help("resume the run with the workflow that it was begun with")
+        .at(block)
+}
