@@ -14,4 +14,13 @@ workflow! {
     }
 }
 
+workflow! {
+    pub Talking(question: String) -> answer: String {
+        state notes: Option<String>;
+        agent clerk -> answer: String { instruction: "Answer {question} by {notes}." }
+
+        clerk
+    }
+}
+
 fn main() {}

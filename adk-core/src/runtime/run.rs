@@ -205,11 +205,19 @@ impl Run {
 
     /// The keys that hold what this run has written and nothing else, where its workflow is closed.
     pub(crate) fn own(&self) -> Option<&OwnKeys> {
+        self.replay.as_deref().and_then(Replay::own).or_else(|| self.live_own())
+    }
+
+    /// The same as the store has it, also while a record is given back.
+    pub(crate) fn live_own(&self) -> Option<&OwnKeys> {
         self.delivery.own.get().map(|own| &**own)
     }
 
     /// From now on these keys hold what this run writes.
     pub(crate) fn closed_over(&self, own: OwnKeys) {
+        if let Some(replay) = &self.replay {
+            replay.closed_over(&own);
+        }
         let _ = self.delivery.own.set(Box::new(own));
     }
 

@@ -25,7 +25,7 @@ fn sees() -> By {
             cx.emit(told(before)).await?;
             cx.emit(told(inner)).await?;
             cx.wait::<bool>("answer").await?;
-            let after = cx.state().get("k")?;
+            let after = cx.state().get("user:k")?;
             cx.emit(told(after)).await?;
             Ok(Flow::Continue)
         })
@@ -79,9 +79,9 @@ async fn a_resumed_run_sees_what_it_saw_and_what_others_wrote_where_it_stands_in
     });
     handle.run(&Tree::new("v", vec![run(writes)]), "meanwhile").await.unwrap();
     runner.answer(&waiting.id, true).await.unwrap();
-    // Would it see 10 before its question, it would say something else than its record.
+    // Would it see 20 before its question, it would say something else than its record. Its own key holds what it wrote: nothing.
     runner.resume(&tree, waiting.run_id).await.unwrap();
-    assert_eq!(said(&world, waiting.run_id).await, ["go", "Some(1)", "Some(2)", "Some(10)"]);
+    assert_eq!(said(&world, waiting.run_id).await, ["go", "None", "Some(2)", "Some(20)"]);
 }
 
 /// Reads what the other branch has written as soon as it has said something itself: later than the other at first, and

@@ -112,11 +112,14 @@ type Call =
 /// The keys that tools of these tests write.
 const WRITTEN: &[KeySpec<'static>] = &[
     KeySpec::new("d", "Value"),
+    KeySpec::new("first", "Value"),
     KeySpec::new("k", "Value"),
     KeySpec::new("l", "Value"),
     KeySpec::new("notes", "Value"),
     KeySpec::new("o", "Value"),
+    KeySpec::new("second", "Value"),
     KeySpec::new("seen", "Value"),
+    KeySpec::new("third", "Value"),
 ];
 
 /// A tool by hand.

@@ -20,12 +20,14 @@ mod expect;
 mod grow;
 mod tree;
 
-use adk_core::{Error, Flow, LoopEndReason, Outcome, RunEnd, Runner};
+use adk_core::runner::SessionHandle;
+use adk_core::{Error, Event, Flow, LoopEndReason, Outcome, RunEnd, Runner};
 use compare::{Branch, Item, compare, of_each, replay};
 use expect::Ended;
 use grow::Shape;
 use std::fmt::Write as _;
 use std::sync::Arc;
+use support::Tree;
 use tokio::runtime::{Builder, Runtime};
 
 /// The same numbers on every machine.
@@ -143,51 +145,63 @@ fn ended(outcome: &Outcome<()>) -> Vec<String> {
     outcome.loops.iter().map(|end| format!("{} {} {}", end.path, end.rounds, reason(&end.reason))).collect()
 }
 
-/// Grows a tree, runs it, and says what is not as the interpreter has it.
+/// What came of a run.
+type Ran = (Vec<Arc<Event>>, RunEnd<()>, Option<Error>);
+
+async fn drive(handle: &SessionHandle, tree: &Tree) -> Ran {
+    let mut stream = handle.run(tree, "go").stream();
+    let (mut taken, mut error) = (Vec::new(), None);
+    while let Some(event) = stream.next().await {
+        match event {
+            Ok(event) => taken.push(event),
+            Err(failed) => error = Some(failed),
+        }
+    }
+    (taken, stream.end(), error)
+}
+
+/// Grows a tree, runs it twice at once in one session, and says what is not as the interpreter has it: they take turns, and the
+/// second one sees nothing of what the first has left.
 fn check(seed: u64, runtime: &Runtime) -> Result<usize, String> {
     let shape = Shape::grow(seed);
-    let (mut events, mut loops) = (Vec::new(), Vec::new());
-    let expected = expect::workflow(&shape, seed, &mut events, &mut loops);
     let tree = tree::tree(&shape, seed);
     let runner: Runner = Runner::builder().build().unwrap();
     let handle = runner.session("u", "s");
-    let (taken, end, error): (Vec<_>, _, Option<Error>) = runtime.block_on(async {
-        let mut stream = handle.run(&tree, "go").stream();
-        let (mut taken, mut error) = (Vec::new(), None);
-        while let Some(event) = stream.next().await {
-            match event {
-                Ok(event) => taken.push(event),
-                Err(failed) => error = Some(failed),
-            }
-        }
-        (taken, stream.end(), error)
-    });
+    let (first, second) =
+        runtime.block_on(async { tokio::join!(drive(&handle, &tree), drive(&handle, &tree)) });
     let session = runtime.block_on(handle.open()).unwrap();
     let logged: Vec<_> = session.events().cloned().collect();
     let fail = |why: String| Err(format!("seed {seed}: {why}\n{shape:#?}"));
+    let taken: Vec<_> = first.0.iter().chain(&second.0).cloned().collect();
     if !(taken.len() == logged.len() && taken.iter().zip(&logged).all(|(a, b)| Arc::ptr_eq(a, b))) {
         return fail(format!("delivered is not logged:\n{:#?}\n{:#?}", seen(&taken), seen(&logged)));
     }
     if !logged.is_sorted_by(|a, b| a.id < b.id && a.timestamp <= b.timestamp) {
         return fail("ids or times run backwards".into());
     }
-    if let Err(why) = compare(&events, &seen(&taken), false) {
-        return fail(format!("events: {why}\n{:#?}\nexpected {events:#?}", seen(&taken)));
+    for ran in [first, second] {
+        if let Err(why) = as_expected(&shape, seed, ran) {
+            return fail(why);
+        }
     }
-    if let Err(why) = replay(&logged) {
-        return fail(format!("values: {why}\n{:#?}", seen(&taken)));
-    }
+    Ok(taken.len())
+}
+
+fn as_expected(shape: &Shape, seed: u64, (taken, end, error): Ran) -> Result<(), String> {
+    let (mut events, mut loops) = (Vec::new(), Vec::new());
+    let expected = expect::workflow(shape, seed, &mut events, &mut loops);
+    compare(&events, &seen(&taken), false)
+        .map_err(|why| format!("events: {why}\n{:#?}\nexpected {events:#?}", seen(&taken)))?;
+    replay(&taken).map_err(|why| format!("values: {why}\n{:#?}", seen(&taken)))?;
     match (expected, end, error) {
-        (Ended::Through, RunEnd::Finished(outcome), None) => match compare(&loops, &ended(&outcome), false) {
-            Ok(()) => Ok(taken.len()),
-            Err(why) => fail(format!("loops: {why}\n{:#?}\nexpected {loops:#?}", ended(&outcome))),
-        },
+        (Ended::Through, RunEnd::Finished(outcome), None) => compare(&loops, &ended(&outcome), false)
+            .map_err(|why| format!("loops: {why}\n{:#?}\nexpected {loops:#?}", ended(&outcome))),
         (Ended::Failed(path), RunEnd::Failed, Some(error))
             if error.path().is_some_and(|at| at.to_string() == path) =>
         {
-            Ok(taken.len())
+            Ok(())
         }
-        (expected, end, error) => fail(format!("expected {expected:?}, but {end:?}, {error:?}")),
+        (expected, end, error) => Err(format!("expected {expected:?}, but {end:?}, {error:?}")),
     }
 }
 

@@ -239,6 +239,13 @@ impl Tree {
         self
     }
 
+    /// Keys of the session.
+    pub fn states(mut self, keys: &'static [KeySpec<'static>]) -> Self {
+        self.meta.states = keys;
+        self.spec = self.spec.states(keys);
+        self
+    }
+
     /// A `let` whose expression panics.
     pub fn panics(mut self) -> Self {
         self.panics = true;

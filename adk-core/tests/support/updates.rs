@@ -4,6 +4,7 @@
 use super::limits::Opens;
 use super::{By, Tree, by, parallel, run, say};
 use adk_core::session::EventFilter;
+use adk_core::spec::KeySpec;
 use adk_core::testing::ScriptedModel;
 use adk_core::{Context, Error, ErrorKind, Event, Flow, MAX_DEPTH, RunId, Runner};
 use serde_json::{Value, json};
@@ -39,7 +40,8 @@ pub async fn adds_all(place: &impl Opens) {
     let model = ScriptedModel::new();
     let runners = [place.runner(model.clone()).await, place.runner(model).await];
     let [here, there] = &runners;
-    let alone = Arc::new(Tree::new("w", vec![run(adds("a", &KEYS))]));
+    let alone = Tree::new("w", vec![run(adds("a", &KEYS))]).states(const { &[KeySpec::new("n", "u64")] });
+    let alone = Arc::new(alone);
     let of_each = async |session: fn(usize) -> String| {
         let tasks: Vec<_> = (0..40)
             .map(|n| {

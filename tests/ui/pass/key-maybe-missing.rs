@@ -13,6 +13,17 @@ fn find(topic: &str) -> Option<String> {
 }
 
 workflow! {
+    /// What the session may not hold yet is read as what may be absent, until it is written.
+    pub Minutes(line: String) -> summary: String {
+        state notes: Option<String>;
+        agent keeper -> notes: String { instruction: "Add {line} to: {notes?}" }
+        agent summer -> summary: String { instruction: "Sum up {notes}." }
+
+        keeper; summer
+    }
+}
+
+workflow! {
     pub Writing(topic: String, severity: String) {
         agent writer -> draft: String { instruction: "Write about {topic}. What was said: {criticism?}" }
         agent critic -> criticism: String { instruction: "Review {draft}." }

@@ -4,7 +4,7 @@ use super::{Run, is_update};
 use crate::store::engine::{Body, Claim, ClaimedRun, Done, Reply, Stored, is_failure};
 use crate::store::event::{Event, STATE_UPDATE_KEY, StateDelta};
 use crate::store::outbox::Counted;
-use crate::store::session::Session;
+use crate::store::session::{OwnKeys, Session};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Name, Path, Result};
 use serde_json::Value;
@@ -14,13 +14,15 @@ use std::sync::atomic::{
     AtomicBool,
     Ordering::{Acquire, Release},
 };
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Poll, Waker};
 
 /// What was recorded of a run. While it is given back, the run sees a session of its own, in which each event is
 /// applied when it is its turn: so state and history have at every point what they had then, between branches as well.
 pub(crate) struct Replay {
     session: Arc<Session>,
+    /// What the run has written as far as its record is given back, where its workflow is closed.
+    own: OnceLock<OwnKeys>,
     events: Vec<Recorded>,
     /// The index of each event of this run in `events`: by its path, and how many came before it there.
     slots: HashMap<String, usize>,
@@ -82,12 +84,39 @@ impl Replay {
         let done = done.into_iter().map(|done| (done.path.to_string(), done)).collect();
         let is_over = AtomicBool::new(events.is_empty());
         let (begins, seen, cursor) = (record.begins, Mutex::default(), Mutex::default());
-        (Self { session, events, slots, temp, steps, done, begins, seen, cursor, is_over }, claim)
+        (
+            Self {
+                session,
+                own: OnceLock::new(),
+                events,
+                slots,
+                temp,
+                steps,
+                done,
+                begins,
+                seen,
+                cursor,
+                is_over,
+            },
+            claim,
+        )
     }
 
     /// The session as far as the record is given back; `None` when all of it is.
     pub(crate) fn session(&self) -> Option<&Arc<Session>> {
         (!self.is_over()).then_some(&self.session)
+    }
+
+    /// The same for the keys of a closed workflow.
+    pub(crate) fn own(&self) -> Option<&OwnKeys> {
+        if self.is_over() { None } else { self.own.get() }
+    }
+
+    /// From now on these keys hold what the run has written: `live` all of it, as the store does.
+    pub(crate) fn closed_over(&self, live: &OwnKeys) {
+        let _ = self.own.set(live.copy());
+        let own = self.events.iter().filter(|recorded| recorded.own.is_some());
+        own.for_each(|recorded| live.record(&recorded.event.actions.state_delta));
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -163,8 +192,8 @@ impl Replay {
 
     fn apply(&self, run: &Run, event: &Arc<Event>, slot: Option<&str>) {
         self.session.append_stored(event.clone());
-        if slot.is_some() {
-            run.delivery.record(&event.actions.state_delta);
+        if let Some(own) = self.own.get().filter(|_| slot.is_some()) {
+            own.record(&event.actions.state_delta);
         }
         for (key, value) in slot.and_then(|slot| self.temp.get(slot)).iter().flat_map(|temp| temp.iter()) {
             run.set_temp(key.clone(), value.clone());

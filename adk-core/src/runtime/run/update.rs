@@ -349,12 +349,13 @@ impl Run {
         let is_temp = Scope::of(&key) == Scope::Temp;
         let is_read_elsewhere = || scope.is_some_and(|scope| scope.read_key(name).as_deref() != Some(&*key));
         // What no store can keep others from is kept here: branches of a run are in one process.
-        let is_own = self.own().is_some_and(|own| own.has(&key));
-        let is_here = is_temp || is_own || is_read_elsewhere();
+        let own = self.live_own().filter(|own| own.has(&key));
+        let is_here = is_temp || own.is_some() || is_read_elsewhere();
         let _alone = if is_here { Some(self.updating.lock().await) } else { None };
         if !update.has_base() && is_here {
             // Nothing was written here yet under that name: the value of the key is not that of the name.
-            update.starts_from(self.value(scope, name));
+            let own = own.filter(|_| !is_read_elsewhere());
+            update.starts_from(own.map_or_else(|| self.value(scope, name), |own| own.get(&key)));
         }
         let body = if is_temp { Body::Ready(update.apply(None)?) } else { Body::Update(Box::new(update)) };
         let stored = commit(self, at, body).await?;

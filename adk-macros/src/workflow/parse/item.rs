@@ -103,8 +103,9 @@ fn state(attrs: Vec<Attribute>, input: ParseStream<'_>, sink: &mut Sink) -> Resu
             .help(format!("write `let {key}: ...` for a key with a first value")));
     }
     end(input, sink)?;
-    let ty = crate::types::value(&typed.ty).clone();
-    Ok(Typed { perhaps: ty != typed.ty, ty, ..typed })
+    let ty = crate::types::value(&typed.ty);
+    let (perhaps, ty) = (!std::ptr::eq(ty, &typed.ty), ty.clone());
+    Ok(Typed { perhaps, ty, ..typed })
 }
 
 /// The `;` of an item. If another item follows, only the `;` is missing.
