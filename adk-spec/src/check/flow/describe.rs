@@ -153,7 +153,7 @@ const fn reader_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Op
 }
 
 /// Whether a step reads a key, or something inside of it does.
-const fn reads(spec: &Spec<'_>, at: usize, key: &str) -> bool {
+pub(super) const fn reads(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     match spec.steps[at].kind {
         StepKind::Agent { meta, .. } => {
             let mut all = Effects::of(meta, spec.steps[at].renames);
