@@ -3,6 +3,7 @@
 use super::super::describe::reads;
 use super::super::effects::{Act, DEEPEST, Effects, is_alone, may_exit};
 use super::super::keys::{EVERY, NONE, Named};
+use super::super::session::is_session;
 use super::super::{Part, Reader};
 use super::Walk;
 use super::blocks::SURE;
@@ -57,7 +58,7 @@ impl<'a> Walk<'_, 'a> {
                 Act::Write { spec, slot, sure } => {
                     let key = self.write(at, &Named::new(effect.key), sure, false);
                     self.writes_as(at, key, &spec, slot, None);
-                    if self.parallels > 0 && reads_inside(meta, spec.name) {
+                    if self.parallels > 0 && !is_session(meta, spec.name) && reads_inside(meta, spec.name) {
                         self.read_key(at, Part::Name, effect.key, key, Reader::Inside);
                     }
                 }
