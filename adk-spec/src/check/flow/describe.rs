@@ -235,7 +235,7 @@ enum Around {
     Skippable,
 }
 
-/// The innermost block of a kind that holds one step and not the other.
+/// The innermost block of a kind that holds one step and not the other; of a try one half does.
 const fn around(spec: &Spec<'_>, at: usize, not: usize, block: Around) -> Option<usize> {
     let mut i = at;
     while i > 0 {
@@ -248,7 +248,10 @@ const fn around(spec: &Spec<'_>, at: usize, not: usize, block: Around) -> Option
             Around::Loop => matches!(spec.steps[i].kind, StepKind::Loop { .. }),
             Around::Skippable => spec.steps[i].skippable,
         };
-        if wanted && holds(spec, i, at) && !holds(spec, i, not) {
+        if wanted
+            && holds(spec, i, at)
+            && (!holds(spec, i, not) || in_else(spec, i, at) != in_else(spec, i, not))
+        {
             return Some(i);
         }
     }
