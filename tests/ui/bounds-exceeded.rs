@@ -98,4 +98,15 @@ workflow! {
     }
 }
 
+workflow! {
+    #[bounds(model_calls = 5)]
+    pub Tried(topic: String) {
+        agent writer { instruction: "Write about {topic}." }
+        agent critic { instruction: "Review {topic}." }
+        agent sorry { instruction: "{error}" }
+
+        try < writer; critic > else < sorry >
+    }
+}
+
 fn main() {}

@@ -15,4 +15,13 @@ workflow! {
     }
 }
 
+workflow! {
+    pub Trying(topic: String) {
+        agent writer { instruction: "{topic}" }
+
+        try(attempt = 3, timeout = "1s", on = all) < writer >
+        parallel(first, fist) < writer as second; writer as third >
+    }
+}
+
 fn main() {}

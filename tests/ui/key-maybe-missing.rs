@@ -23,4 +23,23 @@ workflow! {
     }
 }
 
+workflow! {
+    pub Asking(topic: String) -> (answer: String, note: String) {
+        agent search -> facts: String { instruction: "On {topic}, after {answer}." }
+        agent answerer -> answer: String { instruction: "Answer from {facts}." }
+        agent sorry -> note: String { instruction: "Say that {error} happened, and {facts}." }
+
+        try(attempts = 2) < search; answerer > else < sorry >
+    }
+}
+
+workflow! {
+    pub Racing(topic: String) -> answer: String {
+        agent quick -> answer: String { instruction: "On {topic}." }
+        agent careful -> report: String { instruction: "On {topic}." }
+
+        parallel(first) < quick; careful >
+    }
+}
+
 fn main() {}

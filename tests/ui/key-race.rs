@@ -10,4 +10,14 @@ workflow! {
     }
 }
 
+workflow! {
+    pub Fast(topic: String) -> draft: String {
+        agent quick -> draft: String { instruction: "On {topic}." }
+        agent slow -> draft: String { instruction: "On {topic}." }
+        agent reviser -> draft: String { instruction: "Revise {draft}." }
+
+        parallel(first) < quick; < slow; reviser > >
+    }
+}
+
 fn main() {}

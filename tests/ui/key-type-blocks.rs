@@ -170,4 +170,17 @@ workflow! {
     }
 }
 
+#[agent]
+fn counts(error: u32) {
+    drop(error);
+}
+
+workflow! {
+    pub Counting(topic: String) {
+        agent teller { instruction: "{topic}" }
+
+        try < teller > else < counts >
+    }
+}
+
 fn main() {}

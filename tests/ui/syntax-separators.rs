@@ -161,4 +161,15 @@ mod unclosed {
     }
 }
 
+workflow! {
+    pub Tried(topic: String) {
+        agent first { instruction: "{topic}" }
+        agent second { instruction: "{topic}" }
+
+        try < first >;
+        else < second >
+        try(attempts = 0, on = some) < first as third > else < >
+    }
+}
+
 fn main() {}

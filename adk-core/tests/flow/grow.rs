@@ -123,8 +123,8 @@ impl Grower {
     }
 
     fn node(&mut self, here: &mut Here) -> Node {
-        let kind = if here.depth == 0 || self.left <= 1 { 0 } else { self.random.below(20) };
-        let before = (8..=17).contains(&kind).then(|| here.known.clone());
+        let kind = if here.depth == 0 || self.left <= 1 { 0 } else { self.random.below(22) };
+        let before = matches!(kind, 8..=17 | 20..).then(|| here.known.clone());
         let mut node = self.node_of(kind, here);
         if let (Node::Block(block), Some(before)) = (&mut node, before)
             && !matches!(block.kind, Kind::Match { .. })
@@ -143,6 +143,7 @@ impl Grower {
             12 | 13 => self.arms(here),
             14 | 15 => self.elements(here),
             16 | 17 => self.rounds(here),
+            20 | 21 => self.tried(here),
             18 | 19 if !self.definitions.is_empty() => self.nested(here),
             6 if self.random.one_in(2) => Node::Run(self.person(here)),
             7 if self.random.one_in(3)

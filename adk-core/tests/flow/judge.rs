@@ -2,7 +2,7 @@
 
 use super::reference::{EXACT, Found, Relaxed, look};
 use super::spec::{Store, spec};
-use super::tree::{Flow, KEYS, OWN};
+use super::tree::{ERROR, Flow, KEYS, OWN};
 use adk_core::check::{Fault, faults};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -172,7 +172,8 @@ impl Told {
 
     /// The step and the key.
     fn place(&self) -> (String, &'static str) {
-        let key = KEYS.iter().chain([&OWN]).flat_map(|keys| keys.iter()).find(|key| self.is_of(key));
+        let key =
+            KEYS.iter().chain([&OWN, &&[ERROR][..]]).flat_map(|keys| keys.iter()).find(|key| self.is_of(key));
         (self.node.clone(), key.copied().unwrap_or_default())
     }
 }

@@ -136,7 +136,12 @@ fn everything_grows() {
             Node::Block(block) => match block.kind {
                 _ if block.skippable => see("a block that a callback may skip", true),
                 Kind::Sequence => see("sequence", true),
-                Kind::Parallel { limit } => see("parallel", limit.is_none()),
+                Kind::Parallel { limit, first } => {
+                    see("parallel", limit.is_none());
+                    see("parallel that the first wins", first);
+                }
+                Kind::Try { .. } => see("try", true),
+                Kind::Else => see("else", true),
                 Kind::Match { .. } => see("match", true),
                 Kind::Each { .. } => see("each", true),
                 Kind::Loop { max, until } => {

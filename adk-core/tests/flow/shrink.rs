@@ -74,8 +74,14 @@ fn bodies(nodes: &[Node]) -> Vec<Vec<Node>> {
         if nodes.len() > 1 {
             all.push(put(Vec::new()));
         }
-        if let Node::Block(block) = node {
-            all.push(put(block.inside.clone()));
+        if let Node::Block(block) = node
+            && !matches!(block.kind, Kind::Else)
+        {
+            let inside = block
+                .inside
+                .iter()
+                .filter(|node| !matches!(node, Node::Block(Block { kind: Kind::Else, .. })));
+            all.push(put(inside.cloned().collect()));
         }
         all.extend(smaller(node).into_iter().map(|node| put(vec![node])));
     }
@@ -101,7 +107,11 @@ fn smaller(node: &Node) -> Vec<Node> {
                 all.push(Block { skippable: false, ..block.clone() });
             }
             let kind = match block.kind {
-                Kind::Parallel { limit: Some(_) } => Some(Kind::Parallel { limit: None }),
+                Kind::Parallel { limit: Some(_), first } => Some(Kind::Parallel { limit: None, first }),
+                Kind::Parallel { limit: None, first: true } => {
+                    Some(Kind::Parallel { limit: None, first: false })
+                }
+                Kind::Try { most } if most > 1 => Some(Kind::Try { most: most - 1 }),
                 Kind::Each { item, list, max, limit: Some(_) } => {
                     Some(Kind::Each { item, list, max, limit: None })
                 }
@@ -122,8 +132,17 @@ fn smaller(node: &Node) -> Vec<Node> {
     }
 }
 
-/// `()` is an arm and nothing else.
+/// `()` is an arm and nothing else, and an `else` ends a try.
 fn is_whole(block: &Block) -> bool {
+    let is_else = |node: &Node| matches!(node, Node::Block(Block { kind: Kind::Else, .. }));
+    let elses = block.inside.iter().filter(|node| is_else(node)).count();
+    let can_fail = matches!(block.kind, Kind::Try { .. })
+        && elses == usize::from(block.inside.last().is_some_and(is_else))
+        && block.inside.len() > elses;
+    (elses == 0 || can_fail) && has_no_nothing(block)
+}
+
+fn has_no_nothing(block: &Block) -> bool {
     matches!(block.kind, Kind::Match { .. }) || !block.inside.iter().any(|node| matches!(node, Node::Nothing))
 }
 

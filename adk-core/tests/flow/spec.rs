@@ -3,7 +3,7 @@
 use super::tree::{Agent, Flow, Kind, Node, type_of};
 use adk_core::__private::typed::Numbered;
 use adk_core::spec::{
-    AgentKind, AgentMeta, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind, ToolMeta,
+    AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind, ToolMeta,
 };
 use serde_json::Value;
 use std::cell::{Cell, OnceCell};
@@ -97,16 +97,19 @@ fn lay<'a>(nodes: &'a [Node], steps: &mut Vec<Step<'a>>, store: &'a Store<'a>) {
             Node::Block(block) => {
                 let (kind, part) = match block.kind {
                     Kind::Sequence => (StepKind::Sequence, None),
-                    Kind::Parallel { limit } => {
-                        (StepKind::Parallel { max_concurrency: limit, first: false }, Some(StepKind::Branch))
+                    Kind::Parallel { limit, first } => {
+                        (StepKind::Parallel { max_concurrency: limit, first }, Some(StepKind::Branch))
                     }
+                    Kind::Try { most } => (StepKind::Try(Attempts::new(Some(most)).all()), None),
+                    Kind::Else => (StepKind::Else, None),
                     Kind::Match { key } => (StepKind::Match { key }, Some(StepKind::Arm { pattern: "_" })),
                     Kind::Each { item, list, max, limit } => {
                         (StepKind::Each { item, list, max, over: Over::Cut, max_concurrency: limit }, None)
                     }
                     Kind::Loop { max, until } => (StepKind::Loop { max, until }, None),
                 };
-                let step = Step::new(&block.name, kind, at);
+                let name = if let Kind::Else = block.kind { "" } else { &*block.name };
+                let step = Step::new(name, kind, at);
                 steps.push(step.skippable(block.skippable));
                 match part {
                     None => lay(&block.inside, steps, store),

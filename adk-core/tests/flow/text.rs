@@ -119,7 +119,12 @@ fn block(block: &Block, depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
     let limit = |limit: Option<u32>| limit.map(|limit| format!("max_concurrency = {limit}"));
     let head = match block.kind {
         Kind::Sequence => "sequence".to_owned(),
-        Kind::Parallel { limit: most } => format!("parallel{}", arguments(limit(most).into_iter())),
+        Kind::Parallel { limit: most, first } => {
+            let first = first.then(|| "first".to_owned());
+            format!("parallel{}", arguments(first.into_iter().chain(limit(most))))
+        }
+        Kind::Try { most } => format!("try(attempts = {most}, on = all)"),
+        Kind::Else => "else".to_owned(),
         Kind::Match { key } => format!("match {key}"),
         Kind::Each { item, list, max, limit: most } => {
             let max = max.map(|max| format!("max = {max}, over = cut"));

@@ -24,6 +24,9 @@ pub const PREFIXED: &[Key] = &["user:u", "app:v", "temp:t"];
 /// How definitions call keys that their instances rename.
 pub const OWN: &[Key] = &["o1", "o2", "o3", "o4"];
 
+/// What an `else` reads.
+pub const ERROR: Key = "error";
+
 /// All keys that a workflow may use.
 pub const KEYS: &[&[Key]] = &[PLAIN, FLAGS, LISTS, NOTES, DEEP_NOTES, ITEMS, STATES, PREFIXED];
 
@@ -138,10 +141,29 @@ pub struct Block {
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Sequence,
-    Parallel { limit: Option<u32> },
-    Match { key: Key },
-    Each { item: Key, list: Key, max: Option<u32>, limit: Option<u32> },
-    Loop { max: Option<u32>, until: Option<Key> },
+    Parallel {
+        limit: Option<u32>,
+        first: bool,
+    },
+    Match {
+        key: Key,
+    },
+    Each {
+        item: Key,
+        list: Key,
+        max: Option<u32>,
+        limit: Option<u32>,
+    },
+    Loop {
+        max: Option<u32>,
+        until: Option<Key>,
+    },
+    /// Its last node may be its `else`.
+    Try {
+        most: u32,
+    },
+    /// Called like its try.
+    Else,
 }
 
 impl Read {

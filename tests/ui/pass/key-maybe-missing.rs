@@ -60,3 +60,21 @@ workflow! {
         noting: loop(max = 2, before_agent = |cx| { println!("{}", cx.agent_name()); }) < noter >
     }
 }
+
+#[agent(writes = answer)]
+fn apologise(error: String) -> String {
+    error
+}
+
+workflow! {
+    /// Both the steps and the `else` write it, and each branch of a race does.
+    pub Asking(topic: String) -> (answer: String, reply: String) {
+        agent search -> facts: String { instruction: "On {topic}, after {answer?}." }
+        agent answerer -> answer: String { instruction: "Answer from {facts}." }
+        agent quick -> reply: String { instruction: "On {answer}." }
+        agent careful -> reply: String { instruction: "On {answer}." }
+
+        try(attempts = 2, delay = std::time::Duration::from_secs(1)) < search; answerer > else < apologise >
+        parallel(first, max_concurrency = 2) < quick; careful >
+    }
+}

@@ -6,7 +6,9 @@ use crate::tree::*;
 impl Grower {
     pub(super) fn parallel(&mut self, here: &mut Here) -> Node {
         let limit = self.random.one_in(4).then(|| 1 + self.random.below(3) as u32);
+        let first = self.random.one_in(4);
         let (mut inside, mut known) = (Vec::new(), here.known.clone());
+        let mut won: Option<Vec<Key>> = None;
         let (mut touched, mut taken) = (here.touched.clone(), here.taken.clone());
         for _ in 0..1 + self.random.below(3) {
             let mut own = Here {
@@ -20,15 +22,21 @@ impl Grower {
                 false if own.depth > 0 => self.sequence(&mut own),
                 false => self.node(&mut own),
             };
+            match &mut won {
+                None => won = Some(own.known.clone()),
+                Some(won) => won.retain(|key| own.known.contains(key)),
+            }
             known.extend(own.known);
             let branch_writes = all_written(std::slice::from_ref(&branch));
             touched.extend(read(std::slice::from_ref(&branch)));
-            touched.extend(&branch_writes);
+            if !first || self.random.one_in(2) {
+                touched.extend(&branch_writes);
+            }
             taken.extend(&branch_writes);
             inside.push(branch);
         }
-        here.known = known;
-        self.block(Kind::Parallel { limit }, "p", inside)
+        here.known = won.filter(|_| first).unwrap_or(known);
+        self.block(Kind::Parallel { limit, first }, "p", inside)
     }
 
     pub(super) fn arms(&mut self, here: &mut Here) -> Node {
@@ -89,6 +97,23 @@ impl Grower {
         self.block(Kind::Each { item, list, max, limit }, "e", inside)
     }
 
+    pub(super) fn tried(&mut self, here: &mut Here) -> Node {
+        let name = self.name("try");
+        let mut own = Here { depth: here.depth - 1, ..here.clone() };
+        let mut inside = self.nodes(&mut own);
+        let most = 1 + self.random.below(3) as u32;
+        if self.random.one_in(2) {
+            let mut other = Here { depth: here.depth - 1, ..here.clone() };
+            other.known.push(ERROR);
+            let otherwise = self.nodes(&mut other);
+            own.known.retain(|key| other.known.contains(key));
+            let kind = Kind::Else;
+            inside.push(Node::Block(Block { name: name.clone(), kind, inside: otherwise, skippable: false }));
+        }
+        here.known = own.known;
+        Node::Block(Block { name, kind: Kind::Try { most }, inside, skippable: false })
+    }
+
     pub(super) fn rounds(&mut self, here: &mut Here) -> Node {
         let name = self.name("l");
         here.loops.push(name.clone());
@@ -136,7 +161,7 @@ fn read(nodes: &[Node]) -> Vec<Key> {
             Kind::Match { key } => keys.push(key),
             Kind::Each { list, .. } => keys.push(list),
             Kind::Loop { until, .. } => keys.extend(until),
-            Kind::Sequence | Kind::Parallel { .. } => {}
+            Kind::Sequence | Kind::Parallel { .. } | Kind::Try { .. } | Kind::Else => {}
         },
         Node::Break(_) | Node::Nothing => {}
     });

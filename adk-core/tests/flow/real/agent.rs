@@ -5,7 +5,9 @@ use super::stage::Stage;
 use crate::reference::Stored;
 use crate::tree::Agent;
 use adk_core::spec::AgentMeta;
-use adk_core::{Announced, At, BoxFuture, Context, DynAgent, Event, Flow, Path, Prepare, Result};
+use adk_core::{
+    Announced, At, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Path, Prepare, Result,
+};
 
 pub struct Scripted<'a> {
     pub agent: &'a Agent,
@@ -49,8 +51,20 @@ impl Scripted<'_> {
             return Ok(flow);
         }
         self.stage.pass().await;
+        self.fail(cx)?;
         self.write(cx).await?;
+        self.fail(cx)?;
         Ok(flow)
+    }
+
+    /// Fails, perhaps, in an attempt of a try.
+    fn fail(&self, cx: &Context) -> Result<()> {
+        let mut nodes = std::iter::successors(Some(cx.path()), |path| path.parent());
+        let is_tried = nodes.any(|node| node.name().starts_with("try") && matches!(node.at(), At::Round(_)));
+        if is_tried && !self.stage.is_tired() && self.stage.choose(5) == 4 {
+            return Err(Error::new(ErrorKind::Timeout, "it was chosen to fail"));
+        }
+        Ok(())
     }
 
     /// Whether it ends a loop.

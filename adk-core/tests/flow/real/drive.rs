@@ -5,16 +5,16 @@ use super::stage::Stage;
 use super::wired::Tree;
 use super::{Choices, Seen, Wrong};
 use crate::spec::Store;
-use crate::tree::{Flow, Kind, Node};
+use crate::tree::{Block, Flow, Kind, Node};
 use adk_core::{Error, ErrorKind, RunEnd, Runner};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 /// Runs a tree so many times at random, and before that as often with its first decisions one by one. When there are
 /// not more executions than that, each is run, and none twice.
 pub fn play(flow: &Flow, seed: u64, times: u64) -> Seen {
-    let (mut parallels, mut workflows) = (BTreeSet::new(), BTreeSet::new());
+    let (mut parallels, mut workflows) = (BTreeMap::new(), BTreeSet::new());
     names(flow, &mut parallels, &mut workflows);
     let stage = Stage::new(parallels, workflows);
     let store = Store::default();
@@ -52,7 +52,11 @@ fn execute(
         let next = pin!(stream.next()).poll(&mut Context::from_waker(Waker::noop()));
         match next {
             Poll::Ready(Some(Ok(event))) => stage.event(&event),
-            Poll::Ready(Some(Err(error))) if error.kind() == ErrorKind::Expired => break,
+            Poll::Ready(Some(Err(error)))
+                if matches!(error.kind(), ErrorKind::Expired | ErrorKind::Timeout) =>
+            {
+                break;
+            }
             Poll::Ready(Some(Err(error))) => {
                 stage.wrong(of(&error));
                 break;
@@ -81,11 +85,11 @@ fn of(error: &Error) -> Wrong {
     }
 }
 
-/// The parallel blocks, and the steps that are workflows.
-fn names(flow: &Flow, parallels: &mut BTreeSet<String>, workflows: &mut BTreeSet<String>) {
+/// The parallel blocks, each with whether the first branch wins, and the steps that are workflows.
+fn names(flow: &Flow, parallels: &mut BTreeMap<String, bool>, workflows: &mut BTreeSet<String>) {
     flow.each(&mut |node| match node {
-        Node::Block(block) if matches!(block.kind, Kind::Parallel { .. }) => {
-            parallels.insert(block.name.clone());
+        Node::Block(Block { name, kind: Kind::Parallel { first, .. }, .. }) => {
+            parallels.insert(name.clone(), *first);
         }
         Node::Nested(nested) => {
             workflows.insert(nested.name.clone());

@@ -29,8 +29,8 @@ struct State {
     rounds: BTreeMap<String, (usize, usize)>,
     given_up: BTreeSet<String>,
     seen: Seen,
-    /// Names of the parallel blocks, and of the steps that are workflows.
-    parallels: BTreeSet<String>,
+    /// Names of the parallel blocks, each with whether the first branch wins, and of the steps that are workflows.
+    parallels: BTreeMap<String, bool>,
     workflows: BTreeSet<String>,
 }
 
@@ -46,7 +46,7 @@ struct Touch {
 }
 
 impl Stage {
-    pub fn new(parallels: BTreeSet<String>, workflows: BTreeSet<String>) -> Self {
+    pub fn new(parallels: BTreeMap<String, bool>, workflows: BTreeSet<String>) -> Self {
         Self(Arc::new(Mutex::new(State { parallels, workflows, ..State::default() })))
     }
 
@@ -255,7 +255,11 @@ impl State {
             if self.given_up.is_empty() { std::mem::take(&mut self.touched) } else { BTreeMap::new() };
         for (key, touched) in touched {
             let races = touched.iter().enumerate().any(|(i, a)| {
-                touched[..i].iter().any(|b| (a.writes || b.writes) && self.together(&a.path, &b.path))
+                touched[..i].iter().any(|b| {
+                    let together = self.together(&a.path, &b.path);
+                    let one = a.writes != b.writes || key.starts_with("temp:");
+                    (a.writes || b.writes) && together.is_some_and(|first| one || !first)
+                })
             });
             if races {
                 let key = key.rsplit('/').next().unwrap_or_default().to_owned();
@@ -264,18 +268,19 @@ impl State {
         }
     }
 
-    /// Whether neither of two places is before the other: they part below a parallel block, or at an `each`.
-    fn together(&self, a: &Path, b: &Path) -> bool {
+    /// Whether neither of two places is before the other: they part below a parallel block, or at an `each`. Then, whether
+    /// that is a block whose first branch wins.
+    fn together(&self, a: &Path, b: &Path) -> Option<bool> {
         if a == b {
-            return false;
+            return None;
         }
         let (a, b) = (nodes(a), nodes(b));
         let differ = |at: &usize| a[*at].name() != b[*at].name() || a[*at].at() != b[*at].at();
-        let Some(at) = (0..a.len().min(b.len())).find(differ) else { return false };
+        let at = (0..a.len().min(b.len())).find(differ)?;
         if a[at].name() == b[at].name() {
-            matches!((a[at].at(), b[at].at()), (At::Item(_), At::Item(_)))
+            matches!((a[at].at(), b[at].at()), (At::Item(_), At::Item(_))).then_some(false)
         } else {
-            at > 0 && self.parallels.contains(a[at - 1].name().as_str())
+            self.parallels.get(a[at.checked_sub(1)?].name().as_str()).copied()
         }
     }
 }

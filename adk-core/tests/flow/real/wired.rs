@@ -100,6 +100,7 @@ fn place<'a>(nodes: &'a [Node], scope: Scope, storage: &mut Storage, placed: &mu
 fn inside(block: &Block, scope: Scope, storage: &mut Storage) -> Scope {
     match block.kind {
         Kind::Each { item, .. } => storage.element(block, item, scope),
+        Kind::Else => storage.otherwise(&block.name, scope),
         _ => scope,
     }
 }

@@ -1,6 +1,6 @@
 //! What blocks do to all executions at once.
 
-use super::super::tree::{Block, Key, written};
+use super::super::tree::{Block, ERROR, Key, Kind, Node, written};
 use super::cells::Scope;
 use super::run::{Machine, Touch, Ways};
 use super::states::States;
@@ -21,7 +21,7 @@ impl<'f> Machine<'f> {
     }
 
     /// Branches, of which each may be anywhere while another is where it is.
-    pub(super) fn parallel(&mut self, block: &'f Block, scope: Scope, states: States) -> Ways {
+    pub(super) fn parallel(&mut self, block: &'f Block, first: bool, scope: Scope, states: States) -> Ways {
         let mut branches = Vec::new();
         let mut touched: Vec<BTreeSet<Touch<'f>>> = Vec::new();
         for branch in &block.inside {
@@ -29,7 +29,7 @@ impl<'f> Machine<'f> {
             branches.push(self.node(branch, scope, states));
             let own = self.touched.pop().unwrap_or_default();
             for sibling in &touched {
-                self.races(sibling, &own);
+                self.races(sibling, &own, first);
             }
             touched.push(own);
         }
@@ -43,15 +43,26 @@ impl<'f> Machine<'f> {
                 exits.push((*to, left));
             }
         }
-        let through = all(|branch| branch.through).unwrap_or(states);
+        let mut through = all(|branch| branch.through).unwrap_or(states);
+        if first {
+            through = States::NONE;
+            for (i, branch) in branches.iter().enumerate() {
+                let others = branches.iter().enumerate().filter(|(j, _)| *j != i);
+                let won = others.fold(branch.through, |won, (_, other)| won.beside(other.between));
+                through = through.or(won);
+            }
+        }
         Ways { through, exits, between: all(|branch| branch.between).unwrap_or(states) }
     }
 
     /// Two that run at the same time.
-    fn races(&mut self, one: &BTreeSet<Touch<'f>>, other: &BTreeSet<Touch<'f>>) {
+    fn races(&mut self, one: &BTreeSet<Touch<'f>>, other: &BTreeSet<Touch<'f>>, first: bool) {
         for a in one {
             for b in other.iter().filter(|b| a.cell == b.cell && (a.writes || b.writes)) {
                 let key = self.storage.name(a.cell);
+                if first && a.writes && b.writes && !key.starts_with("temp:") {
+                    continue;
+                }
                 match self.step {
                     None => {
                         for (reader, writer) in [(a, b), (b, a)] {
@@ -95,7 +106,7 @@ impl<'f> Machine<'f> {
         // What is not the element's own, another element touches as well.
         let shared: BTreeSet<Touch<'f>> =
             touched.iter().filter(|touch| !self.storage.is_inside(touch.cell, inside)).copied().collect();
-        self.races(&shared, &shared);
+        self.races(&shared, &shared, false);
         self.pass_on(shared);
         let exits = element.exits.iter().map(|(to, left)| (*to, left.or(left.beside(element.between))));
         let exits = exits.collect();
@@ -106,6 +117,32 @@ impl<'f> Machine<'f> {
             through.write(cell);
         }
         Ways { through, exits, between: states.or(element.between).or(through) }
+    }
+
+    /// A try, of which each attempt may fail at any moment.
+    pub(super) fn attempts(&mut self, block: &'f Block, most: u32, scope: Scope, states: States) -> Ways {
+        let (body, otherwise) = match block.inside.split_last() {
+            Some((Node::Block(last), body)) if matches!(last.kind, Kind::Else) => (body, Some(last)),
+            _ => (&block.inside[..], None),
+        };
+        let mut ways = Ways { through: States::NONE, ..Ways::at(states) };
+        let mut failed = states;
+        for _ in 0..most {
+            let more = self.nodes(body, scope, failed);
+            ways.through = ways.through.or(more.through);
+            ways.exits.extend(more.exits);
+            failed = failed.or(more.between);
+        }
+        ways.between = ways.between.or(failed);
+        if let Some(otherwise) = otherwise {
+            let inside = self.storage.otherwise(&otherwise.name, scope);
+            failed.write(self.storage.cell(inside, ERROR));
+            let more = self.nodes(&otherwise.inside, inside, failed);
+            ways.through = ways.through.or(more.through);
+            ways.between = ways.between.or(more.between);
+            ways.exits.extend(more.exits);
+        }
+        ways
     }
 
     /// A loop, until further rounds bring nothing new.

@@ -1,6 +1,6 @@
 //! Where a key is stored: what a name stands for at a place.
 
-use super::super::tree::{Block, Key, Nested, has_prefix, written};
+use super::super::tree::{Block, ERROR, Key, Nested, has_prefix, written};
 use super::states::{Cell, MOST, States};
 use std::collections::HashMap;
 
@@ -31,6 +31,8 @@ enum What {
     },
     /// All elements share one place: of two, neither knows which one it is.
     Element(Vec<Key>),
+    /// The error is its own.
+    Else,
 }
 
 pub struct Storage {
@@ -60,6 +62,11 @@ impl Storage {
         self.place(&block.name, outer, What::Element(own))
     }
 
+    /// The place of names of the `else` of a try.
+    pub fn otherwise(&mut self, name: &str, outer: Scope) -> Scope {
+        self.place(name, outer, What::Else)
+    }
+
     fn place(&mut self, step: &str, outer: Scope, what: What) -> Scope {
         if let Some(scope) = self.by_step.get(&(outer, step.to_owned())) {
             return *scope;
@@ -81,7 +88,8 @@ impl Storage {
                 None => (scope, key),
             },
             What::Element(own) if own.contains(&key) => (scope, key),
-            What::Element(_) => return self.cell(place.outer, key),
+            What::Else if key == ERROR => (scope, key),
+            What::Element(_) | What::Else => return self.cell(place.outer, key),
         };
         let next = self.of.len();
         assert!(next < MOST, "too many keys for the reference");
@@ -98,7 +106,10 @@ impl Storage {
         let mut inside = Vec::new();
         while at != SESSION {
             let place = &self.places[at];
-            inside.insert(0, (place.step.clone(), matches!(place.what, What::Element(_))));
+            // What is inside of an `else` is stored as what is around it, but for the error.
+            if at == self.of[cell].0 || !matches!(place.what, What::Else) {
+                inside.insert(0, (place.step.clone(), matches!(place.what, What::Element(_))));
+            }
             at = place.outer;
         }
         Stored { inside, key }
@@ -116,6 +127,7 @@ impl Storage {
                 around.is_some_and(|(_, around)| self.is_session(place.outer, around))
             }
             What::Element(own) => !own.contains(&key) && self.is_session(place.outer, key),
+            What::Else => self.is_session(place.outer, key),
         }
     }
 

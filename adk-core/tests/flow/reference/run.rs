@@ -157,7 +157,9 @@ impl<'f> Machine<'f> {
     fn block(&mut self, block: &'f Block, scope: Scope, states: States) -> Ways {
         match block.kind {
             Kind::Sequence => self.nodes(&block.inside, scope, states),
-            Kind::Parallel { .. } => self.parallel(block, scope, states),
+            Kind::Parallel { first, .. } => self.parallel(block, first, scope, states),
+            Kind::Try { most } => self.attempts(block, most, scope, states),
+            Kind::Else => self.nodes(&block.inside, scope, states),
             Kind::Match { key } => self.arms(block, key, scope, states),
             Kind::Each { item, list, .. } => self.elements(block, item, list, scope, states),
             Kind::Loop { max, until } => self.rounds(block, max, until, scope, states),

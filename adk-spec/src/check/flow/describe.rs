@@ -153,7 +153,7 @@ const fn reader_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Op
 }
 
 /// Whether a step reads a key, or something inside of it does.
-const fn reads(spec: &Spec<'_>, at: usize, key: &str) -> bool {
+pub(super) const fn reads(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     match spec.steps[at].kind {
         StepKind::Agent { meta, .. } => {
             let mut all = Effects::of(meta, spec.steps[at].renames);
@@ -235,7 +235,7 @@ enum Around {
     Skippable,
 }
 
-/// The innermost block of a kind that holds one step and not the other.
+/// The innermost block of a kind that holds one step and not the other; of a try one half does.
 const fn around(spec: &Spec<'_>, at: usize, not: usize, block: Around) -> Option<usize> {
     let mut i = at;
     while i > 0 {
@@ -248,7 +248,10 @@ const fn around(spec: &Spec<'_>, at: usize, not: usize, block: Around) -> Option
             Around::Loop => matches!(spec.steps[i].kind, StepKind::Loop { .. }),
             Around::Skippable => spec.steps[i].skippable,
         };
-        if wanted && holds(spec, i, at) && !holds(spec, i, not) {
+        if wanted
+            && holds(spec, i, at)
+            && (!holds(spec, i, not) || in_else(spec, i, at) != in_else(spec, i, not))
+        {
             return Some(i);
         }
     }

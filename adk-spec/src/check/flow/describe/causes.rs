@@ -14,9 +14,7 @@ pub(super) enum Cause {
     Itself,
     /// It comes later in the same loop, or in the same try, which is this one.
     Later(usize),
-    /// This try, whose `else` reads it, may have failed before it is written.
-    Failed(usize),
-    /// Not both the steps of this try and its `else` write it.
+    /// It is in the steps of this try, which may fail before it, or in its `else`.
     Try(usize),
     /// It is in another arm of a match in the same loop.
     OtherArm,
@@ -44,8 +42,6 @@ pub(super) const fn cause(spec: &Spec<'_>, at: usize, writer: usize, key: &str) 
             Some(block) => block,
             None => at,
         })
-    } else if let Some(block) = failed(spec, writer, at) {
-        Cause::Failed(block)
     } else if !writes_surely(spec, writer, key) {
         Cause::Perhaps(writer)
     } else if let Some(block) = around(spec, writer, at, Around::Skippable) {
@@ -79,16 +75,17 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
                 _ => " writes it later in the same loop, so it is not there in the first round",
             });
         }
-        Cause::Failed(block) => {
+        Cause::Try(block) if in_else(spec, *block, writer) => {
+            who(m, spec, writer);
+            m.push(" writes it only if ");
+            who(m, spec, *block);
+            m.push(" fails");
+        }
+        Cause::Try(block) => {
             who(m, spec, *block);
             m.push(" may fail before ");
             who(m, spec, writer);
             m.push(" writes it");
-        }
-        Cause::Try(block) => {
-            m.push("not both the steps and the `else` of ");
-            who(m, spec, *block);
-            m.push(" write it for certain");
         }
         Cause::OtherArm => {
             who(m, spec, writer);
@@ -131,22 +128,6 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
             m.push(" writes it on some paths only");
         }
     }
-}
-
-/// The try whose steps hold the first of two steps, and whose `else` holds the other.
-const fn failed(spec: &Spec<'_>, writer: usize, at: usize) -> Option<usize> {
-    let mut i = writer;
-    while i > 0 {
-        i -= 1;
-        if matches!(spec.steps[i].kind, StepKind::Try(_))
-            && holds(spec, i, writer)
-            && in_else(spec, i, at)
-            && !in_else(spec, i, writer)
-        {
-            return Some(i);
-        }
-    }
-    None
 }
 
 /// The pattern of the first arm of a match that does not write a key; of those with a `break` only if there is no other.
@@ -231,7 +212,6 @@ pub(super) const fn remedy(
             m.push("write it in every arm")
         }
         Cause::Arm(_) => m.push("write it in every branch"),
-        Cause::Try(_) => m.push("write it in both"),
         Cause::Perhaps(step) if matches!(kind(spec, *step), Some(AgentKind::Workflow)) => {
             m.all(&["let `", key, "` be an output of "]);
             who(m, spec, *step);

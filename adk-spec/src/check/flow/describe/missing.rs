@@ -124,7 +124,7 @@ pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) 
     if let Cause::Broken(..) = cause {
         return remedy(m, spec, end, writer, key, &cause);
     }
-    if let Cause::Arm(_) | Cause::Try(_) = cause {
+    if let Cause::Arm(_) = cause {
         remedy(m, spec, end, writer, key, &cause);
         m.push(", or ");
     }

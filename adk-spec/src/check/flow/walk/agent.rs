@@ -1,13 +1,16 @@
 //! A step that is an agent: what it reads, its renamings, its exits, what it writes, in this order.
 
+use super::super::describe::reads;
 use super::super::effects::{Act, DEEPEST, Effects, is_alone, may_exit};
 use super::super::keys::{EVERY, NONE, Named};
+use super::super::session::is_session;
 use super::super::{Part, Reader};
 use super::Walk;
 use super::blocks::SURE;
 use crate::number::NONE as NO_NUMBER;
 use crate::spec::placeholder::{Placeholders, Source};
-use crate::spec::{AgentKind, AgentMeta, KeySpec, Renames};
+use crate::spec::{AgentKind, AgentMeta, KeySpec, Renames, Spec, StepKind};
+use crate::text::same;
 
 impl<'a> Walk<'_, 'a> {
     pub(super) const fn agent(&mut self, at: usize, meta: &'a AgentMeta<'a>, renames: Renames<'a>) {
@@ -55,6 +58,9 @@ impl<'a> Walk<'_, 'a> {
                 Act::Write { spec, slot, sure } => {
                     let key = self.write(at, &Named::new(effect.key), sure, false);
                     self.writes_as(at, key, &spec, slot, None);
+                    if self.parallels > 0 && !is_session(meta, spec.name) && reads_inside(meta, spec.name) {
+                        self.read_key(at, Part::Name, effect.key, key, Reader::Inside);
+                    }
                 }
                 Act::May(spec) => {
                     let key = self.write(at, &Named::new(effect.key), false, false);
@@ -193,6 +199,30 @@ impl<'a> Walk<'_, 'a> {
             i += 1;
         }
     }
+}
+
+/// Whether something in a workflow reads one of its outputs, which is the key around it.
+const fn reads_inside(workflow: &AgentMeta<'_>, output: &str) -> bool {
+    let spec = Spec::new("", "", workflow.steps);
+    let mut i = 0;
+    while i < spec.steps.len() {
+        if reads(&spec, i, output) {
+            return true;
+        }
+        if let StepKind::Agent { meta, .. } = spec.steps[i].kind {
+            let mut all = Effects::writes(meta, spec.steps[i].renames);
+            while let Some(effect) = all.next() {
+                if let Act::Write { spec, .. } = effect.act
+                    && same(effect.key, output)
+                    && reads_inside(meta, spec.name)
+                {
+                    return true;
+                }
+            }
+        }
+        i += 1;
+    }
+    false
 }
 
 /// Whether an agent has written its key when it ends a loop: a function returns both at once, `(T, Flow)`.
