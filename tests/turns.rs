@@ -45,7 +45,7 @@ async fn a_run_does_not_see_the_keys_of_an_earlier_one() {
         assert_eq!(session.run(&Deeper::default(), topic).await.unwrap().output, "nothing");
         assert_eq!(session.run(&Twice::default(), topic).await.unwrap().output, topic);
     }
-    // The session holds it all the same, for whoever reads the session.
+    // The session holds it all the same, for a reader of the session.
     assert_eq!(
         session.run(&Once::default(), "c").await.unwrap().get::<String>("note").unwrap().as_deref(),
         Some("c")

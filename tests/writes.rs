@@ -30,7 +30,7 @@ workflow! {
 
 fn scripted(key: &str, value: adk::Value) -> Runner {
     let model = ScriptedModel::new().call("finish", json!({"key": key, "value": value})).text("ok");
-    Runner::builder().model(model).build().unwrap()
+    Runner::builder().model(model).build().expect("a runner")
 }
 
 async fn sets(key: &str, value: adk::Value) -> Result<String, (ErrorKind, String)> {

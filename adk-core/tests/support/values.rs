@@ -492,8 +492,7 @@ pub async fn are_refused_without_a_form(opens: &impl Opens) {
             Ok::<_, Error>(value)
         });
         let model = ScriptedModel::new().call("grade", json!({})).text("done");
-        let agent =
-            LlmAgent::builder("m").instruction("Go.").tool(tool.writes::<bool>("graded")).build().unwrap();
+        let agent = LlmAgent::builder("m").tool(tool.writes::<bool>("graded")).build().unwrap();
         let session = opens.runner(model).await.session("u", format!("tool{n}"));
         session.run(&Tree::new("w", vec![run(agent)]), "go").await.unwrap();
         let found = session.get(&EventFilter::new()).await.unwrap().unwrap();

@@ -19,7 +19,7 @@ pub(crate) struct OwnKeys {
 }
 
 impl OwnKeys {
-    /// Those of a tree with these `state` keys, of which nothing is written yet.
+    /// Those of a tree with these `state` keys. Nothing is written yet.
     pub(crate) fn new(states: BTreeSet<Name>) -> Self {
         Self { states: Arc::new(states), values: RwLock::default() }
     }

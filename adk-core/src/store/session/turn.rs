@@ -51,7 +51,7 @@ impl Session {
         }
     }
 
-    /// Waits for the turn behind those that came before; `None` for a run inside of the one that has it, which would wait
+    /// Waits for the turn after those that came before; `None` for a run inside of the one that has it, which would wait
     /// for ever.
     pub(crate) async fn turn(self: &Arc<Self>) -> Option<Turn> {
         if self.is_polled() {
