@@ -1,6 +1,7 @@
 //! A workflow as a flat list of steps with end markers.
 
 use super::{AgentMeta, InputSpec, KeySpec};
+use std::time::Duration;
 
 /// The whole of a workflow: `MyWorkflow::SPEC`.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +29,7 @@ pub struct Spec<'a> {
     pub(crate) built: bool,
 }
 
-/// What a workflow may cost at most.
+/// What a workflow may cost at most: `#[bounds(...)]`. It is held while the workflow runs as well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Limits {
@@ -36,12 +37,65 @@ pub struct Limits {
     pub model_calls: Option<u64>,
     /// The most rounds of all loops together.
     pub rounds: Option<u64>,
+    /// The most calls of tools.
+    pub tool_calls: Option<u64>,
+    /// The most tokens, of requests and answers together.
+    pub tokens: Option<u64>,
+    /// The longest that it may take, waits included.
+    pub time: Option<Duration>,
+    /// Whether it has to be known that it ends.
+    pub ends: bool,
 }
 
 impl Limits {
-    /// Limits; `None` is no limit.
+    /// No limits.
+    pub const NONE: Self = Self::new(None, None);
+
+    /// Limits of model calls and rounds; `None` is no limit.
     pub const fn new(model_calls: Option<u64>, rounds: Option<u64>) -> Self {
-        Self { model_calls, rounds }
+        Self { model_calls, rounds, tool_calls: None, tokens: None, time: None, ends: false }
+    }
+
+    /// The most model calls.
+    #[must_use]
+    pub const fn model_calls(mut self, most: u64) -> Self {
+        self.model_calls = Some(most);
+        self
+    }
+
+    /// The most rounds of all loops together.
+    #[must_use]
+    pub const fn rounds(mut self, most: u64) -> Self {
+        self.rounds = Some(most);
+        self
+    }
+
+    /// The most calls of tools.
+    #[must_use]
+    pub const fn tool_calls(mut self, most: u64) -> Self {
+        self.tool_calls = Some(most);
+        self
+    }
+
+    /// The most tokens.
+    #[must_use]
+    pub const fn tokens(mut self, most: u64) -> Self {
+        self.tokens = Some(most);
+        self
+    }
+
+    /// The longest that it may take.
+    #[must_use]
+    pub const fn time(mut self, longest: Duration) -> Self {
+        self.time = Some(longest);
+        self
+    }
+
+    /// Whether it has to be known that it ends.
+    #[must_use]
+    pub const fn ends(mut self, yes: bool) -> Self {
+        self.ends = yes;
+        self
     }
 }
 

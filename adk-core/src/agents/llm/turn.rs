@@ -4,6 +4,7 @@ use super::call::{self, Call};
 use super::calls::Answers;
 use super::hooks::{self, Asked};
 use super::toolbox::Toolbox;
+use super::tools::RESERVED;
 use super::{LlmAgent, calls, later, no_answer, output, request, respond, transfer};
 use crate::flow::Flow;
 use crate::models::model::{FinishReason, Model, ModelResponse, Usage};
@@ -11,6 +12,7 @@ use crate::runtime::run::Context;
 use crate::runtime::tool::{ToolActions, text};
 use crate::store::event::{Actions, Event};
 use crate::{Error, ErrorKind, FunctionCall, Part, Result, depth};
+use adk_spec::__private::Cost;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -67,7 +69,10 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
             later::answers(std::mem::take(&mut open), cx).await?;
             continue;
         }
+        count_tools(&calls, cx)?;
         let Answers { content, mut actions, refused } = calls::answer(&tools, calls, cx).await?;
+        // An agent that is a tool may have used up what is left.
+        cx.held()?;
         // What was refused does not run, so nothing more comes of it.
         open.retain(|call| !refused.contains(&call.id));
         let is_silent = content.parts.is_empty() && !cx.has_pending() && actions == ToolActions::default();
@@ -145,6 +150,7 @@ async fn ask(
         Asked::Answered(response) => return Ok(response),
     };
     cx.run.count_llm_call()?;
+    cx.count_call()?;
     let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
     let call = Call { model: model.clone(), request: request.clone(), timeout, retry };
     let mut response = match call::make(call, cx).await {
@@ -152,6 +158,7 @@ async fn ask(
             let usage = Usage { calls: 1, ..response.usage };
             **cx.frame.usage.get_or_insert_default() += usage;
             cx.run.add_usage(usage);
+            cx.count(Cost::Tokens, usage.total_tokens())?;
             response
         }
         Err(error) => hooks::on_model_error(agent, &request, error, asked, cx).await?,
@@ -163,6 +170,16 @@ async fn ask(
             Some("The model returned no content (finish_reason=STOP with empty parts).".into());
     }
     hooks::after_model(agent, response, asked, cx).await
+}
+
+/// Counts calls of tools before they are made; those of the runtime's own are none.
+fn count_tools(calls: &[FunctionCall], cx: &mut Context) -> Result<()> {
+    let own = calls.iter().filter(|call| !RESERVED.contains(&&*call.name));
+    let usage = Usage { tool_calls: own.count() as u64, ..Usage::default() };
+    cx.count(Cost::ToolCalls, usage.tool_calls)?;
+    **cx.frame.usage.get_or_insert_default() += usage;
+    cx.run.add_usage(usage);
+    Ok(())
 }
 
 /// The event of an answer, with the output in it when it is the last word, and the calls in it.

@@ -13,8 +13,8 @@ pub(crate) use step::perform;
 pub(crate) use wait::{Answer, Asked};
 
 use super::{
-    Above, Artifacts, CallbackContext, Caller, History, KeyScope, Overlay, Place, Run, RunConfig, State,
-    Steps, ToolActions, Updates, Written,
+    Above, Artifacts, CallbackContext, Caller, History, KeyScope, Meter, Overlay, Place, Run, RunConfig,
+    State, Steps, ToolActions, Updates, Written,
 };
 use crate::runtime::resources::SharedResources;
 use crate::{Name, Path, RunId};
@@ -37,6 +37,8 @@ pub struct Context {
     pub(crate) instance: Option<Name>,
     /// What the agents above have given to those below them.
     pub(crate) above: Option<Arc<Above>>,
+    /// What the workflows around have used of their bounds, where one has some.
+    pub(crate) meter: Option<Arc<Meter>>,
     /// The tree around was built without checks of its flow: who ends a loop need not have announced it.
     pub(crate) unchecked: bool,
     pub(crate) frame: Frame,
@@ -61,6 +63,7 @@ impl Context {
             branch: None,
             instance: None,
             above: None,
+            meter: None,
             unchecked: false,
             frame: Frame::new(Path::root(name), 0),
             overlay: Overlay::default(),
@@ -104,6 +107,11 @@ impl Context {
         cx.updated.iter().for_each(|(key, _)| written.add(key));
         self.overlay = cx.overlay;
         cx.actions
+    }
+
+    /// Drops what was set since the last event, of work that is dropped as well.
+    pub(crate) fn drop_pending(&mut self) {
+        self.overlay = Overlay::default();
     }
 
     /// Whether something was set or saved since the last event.

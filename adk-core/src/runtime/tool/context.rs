@@ -3,8 +3,8 @@
 use crate::models::model::Usage;
 use crate::runtime::resources::{NoResources, Resources, SharedResources};
 use crate::runtime::run::{
-    Artifacts, CallPlace, CallStep, CallbackContext, Caller, Context, KeyScope, Overlay, Place, Run, State,
-    Steps, ToolActions, Updates, is_update,
+    Artifacts, CallPlace, CallStep, CallbackContext, Caller, Context, KeyScope, Meter, Overlay, Place, Run,
+    State, Steps, ToolActions, Updates, is_update,
 };
 use crate::store::event::{Actions, Event, StateDelta};
 use crate::{At, Name, Path, RunId};
@@ -127,7 +127,9 @@ impl ToolContext {
             set: delta.iter().map(|(key, _)| key.clone()).collect(),
         };
         let run = Run::inside(&self.run, delta, self.records_under.clone(), call);
-        Context::inside(Arc::new(run), self.path.child(name, At::Once), self.scope.clone())
+        let mut inner = Context::inside(Arc::new(run), self.path.child(name, At::Once), self.scope.clone());
+        inner.meter = self.step.meter.as_ref().map(Meter::tool);
+        inner
     }
 
     /// What such an agent has used, however it ended: it counts for the call, and with its record when the run is taken up

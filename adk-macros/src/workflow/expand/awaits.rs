@@ -1,5 +1,6 @@
 //! Steps that wait: a const for each.
 
+use super::super::ast::Timeout;
 use super::super::plan::What;
 use super::fields::duration;
 use super::wired::value_of;
@@ -22,6 +23,8 @@ impl Expansion<'_> {
                 let longest = duration(timeout);
                 quote!(.timeout(|| #longest))
             });
+            let longest = wait.timeout.iter().filter(|timeout| matches!(timeout, Timeout::Millis(_)));
+            let longest = longest.map(duration);
             let otherwise = wait.default.as_ref().map(|value| {
                 let value = value_of(typed, value);
                 quote! {
@@ -38,6 +41,7 @@ impl Expansion<'_> {
                         __adk::AgentMeta::new(__adk::AgentKind::Await, #name)
                             .defined(#definition)
                             .description(#question)
+                            #(.timeout(#longest))*
                             .prompts(&[#question])
                             .sources(&[""])
                             .writes(&[#spec]),

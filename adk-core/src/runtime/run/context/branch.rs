@@ -41,6 +41,7 @@ impl Context {
             branch: Some(branch.into()),
             instance: self.instance.clone(),
             above: self.above.clone(),
+            meter: self.meter.clone(),
             unchecked: self.unchecked,
             frame: Frame::new(self.frame.path.clone(), 0),
             overlay: Overlay::default(),
