@@ -184,6 +184,8 @@ pub(super) struct Block {
     pub(super) kind: BlockKind,
     /// The word, or the opening bracket of a block without one.
     pub(super) span: Span,
+    /// `on_error = skip`.
+    pub(super) skip: bool,
     /// None for a `match`, which has arms.
     pub(super) nodes: Vec<Node>,
     pub(super) callbacks: Vec<Callback>,

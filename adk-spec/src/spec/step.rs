@@ -195,6 +195,8 @@ pub struct Step<'a> {
     pub named: bool,
     /// The keys of an instance, where they are not those of the definition.
     pub renames: Renames<'a>,
+    /// What a branch or an element does to its block that fails.
+    pub on_error: OnError,
     /// Whether a `before_agent` callback of the block may answer in its place, so that nothing inside of it runs.
     pub skippable: bool,
 }
@@ -229,6 +231,18 @@ pub enum Over {
     Fail,
     /// The elements beyond `max` are left out.
     Cut,
+}
+
+/// What becomes of a parallel block, or of an `each`, when a branch or an element of it fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum OnError {
+    /// It fails as well, and the others are cancelled.
+    #[default]
+    Fail,
+    /// It goes on without what has failed.
+    Skip,
 }
 
 /// What a step is.
@@ -293,14 +307,32 @@ impl<'a> Step<'a> {
     /// A step at `end`, or a block that ends there.
     pub const fn new(name: &'a str, kind: StepKind<'a>, end: usize) -> Self {
         let named = !name.is_empty();
-        Self { name, kind, end, description: "", named, renames: Renames::NONE, skippable: false }
+        Self {
+            name,
+            kind,
+            end,
+            description: "",
+            named,
+            renames: Renames::NONE,
+            on_error: OnError::Fail,
+            skippable: false,
+        }
     }
 
     /// A step that runs an agent.
     pub const fn agent(name: &'a str, meta: &'a AgentMeta<'a>, instance: bool, at: usize) -> Self {
         let named = matches!(name.as_bytes(), [_, ..]);
         let kind = StepKind::Agent { meta, instance };
-        Self { name, kind, end: at, description: "", named, renames: Renames::NONE, skippable: false }
+        Self {
+            name,
+            kind,
+            end: at,
+            description: "",
+            named,
+            renames: Renames::NONE,
+            on_error: OnError::Fail,
+            skippable: false,
+        }
     }
 
     /// What the block is for.
@@ -317,11 +349,23 @@ impl<'a> Step<'a> {
         self
     }
 
+    /// Says what a branch or an element does to the block that fails.
+    #[must_use]
+    pub const fn on_error(mut self, on_error: OnError) -> Self {
+        self.on_error = on_error;
+        self
+    }
+
     /// Says that a `before_agent` callback of the block may answer in its place: what it writes is not certain then.
     #[must_use]
     pub const fn skippable(mut self, yes: bool) -> Self {
         self.skippable = yes;
         self
+    }
+
+    /// Whether what is written in a parallel block is not certain after it, since a branch may fail.
+    pub(crate) const fn skips_branches(&self) -> bool {
+        matches!((self.kind, self.on_error), (StepKind::Parallel { .. }, OnError::Skip))
     }
 
     /// Says that nobody chose the name: it is exempt from `name-duplicate` across workflows.

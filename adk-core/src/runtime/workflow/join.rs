@@ -79,8 +79,8 @@ impl<F: Future + Unpin> Branches<F> {
         self.live
     }
 
-    /// The next one that ends; `None` when all have.
-    pub(crate) fn poll_next(&mut self, task: &mut Context<'_>) -> Poll<Option<F::Output>> {
+    /// The next one that ends, with its place in the order in which they were pushed; `None` when all have.
+    pub(crate) fn poll_next(&mut self, task: &mut Context<'_>) -> Poll<Option<(usize, F::Output)>> {
         if self.live == 0 {
             return Poll::Ready(None);
         }
@@ -100,7 +100,7 @@ impl<F: Future + Unpin> Branches<F> {
                 self.all[index] = None;
                 self.live -= 1;
                 self.batch.drain(..=at);
-                return Poll::Ready(Some(output));
+                return Poll::Ready(Some((index, output)));
             }
         }
         self.batch.clear();

@@ -6,10 +6,11 @@ use super::reads::Elements;
 use super::scopes;
 use super::walk::{Exit, Walk, Walked, boxed};
 use crate::runtime::run::{Context, Cut, KeyScope, LoopEndReason};
-use crate::spec::{AgentKind, StepKind};
+use crate::spec::{AgentKind, OnError, StepKind};
+use crate::store::event::LEFT_OUT_KEY;
 use crate::store::session::Scope;
-use crate::{At, BoxFuture, Event, Name, Result};
-use serde_json::Value;
+use crate::{At, BoxFuture, Error, ErrorKind, Event, Name, Path, Result};
+use serde_json::{Value, json};
 use std::future::poll_fn;
 use std::ops::Range;
 use std::pin::pin;
@@ -18,7 +19,7 @@ use std::task::Poll;
 
 impl Walk<'_> {
     /// Runs the branches of a parallel.
-    pub(super) async fn parallel(&self, at: usize, limit: Option<u32>, cx: &Context) -> Result<Walked> {
+    pub(super) async fn parallel(&self, at: usize, limit: Option<u32>, cx: &mut Context) -> Result<Walked> {
         let (away, remote) = (Arc::<Away>::default(), cx.run.engine.remote());
         let branches = self.parts(at).enumerate().map(|(index, branch)| {
             let name = self.steps.get(branch.start).map_or("", |step| step.name);
@@ -30,7 +31,18 @@ impl Walk<'_> {
             let sent = away.send(index, path, &own, remote);
             sent.unwrap_or_else(|| self.branch(branch, None, own))
         });
-        together(branches, limit, &away, cx).await
+        let paths = self.parts(at).map(|branch| cx.path().child(self.workflow.name(branch.start), At::Once));
+        let skip = self.skip(at, paths);
+        let (walked, failed) = together(branches, limit, &away, skip, cx).await?;
+        if !failed.is_empty() && matches!(walked, Walked::Through) {
+            tell_failed(&failed, cx).await?;
+        }
+        Ok(walked)
+    }
+
+    /// The paths of the parts of a block that are left out when they fail: all, or none.
+    fn skip(&self, at: usize, paths: impl Iterator<Item = Path>) -> Vec<Path> {
+        if self.steps[at].on_error == OnError::Skip { paths.collect() } else { Vec::new() }
     }
 
     /// Runs the steps of an `each` once per element, and makes lists of what they have written.
@@ -67,11 +79,19 @@ impl Walk<'_> {
             }
             self.branch(body.clone(), Some((item.clone(), Arc::new(value.clone()))), element)
         });
-        if let Walked::Exit(exit) = together(elements, limit, &away, cx).await? {
+        let paths = (0..).take(count).map(|index| cx.path().with(At::Item(index)));
+        let skip = self.skip(at, paths);
+        let (walked, failed) = together(elements, limit, &away, skip, cx).await?;
+        if let Walked::Exit(exit) = walked {
             return Ok(Walked::Exit(exit));
         }
+        if !failed.is_empty() {
+            tell_failed(&failed, cx).await?;
+        }
         if !written.is_empty() {
-            gather(&written, &scopes, cx).await?;
+            let is_left_out = |index: usize| failed.iter().any(|(failed, ..)| *failed == index);
+            let scopes = scopes.into_iter().enumerate().filter(|(index, _)| !is_left_out(*index));
+            gather(&written, scopes.map(|(_, scope)| scope), cx).await?;
         }
         Ok(Walked::Through)
     }
@@ -136,8 +156,12 @@ pub(super) fn begin(item: Name, value: Arc<Value>, own: &mut Context) -> BoxFutu
 }
 
 /// Commits the lists of what the elements have written.
-fn gather<'a>(keys: &[Name], elements: &[Arc<KeyScope>], cx: &'a mut Context) -> BoxFuture<'a, Result<()>> {
-    let mut event = Event::new();
+fn gather<'a>(
+    keys: &[Name],
+    elements: impl Iterator<Item = Arc<KeyScope>>,
+    cx: &'a mut Context,
+) -> BoxFuture<'a, Result<()>> {
+    let (mut event, elements) = (Event::new(), elements.collect::<Vec<_>>());
     for key in keys {
         let values = elements.iter().filter_map(|scope| cx.run.value(Some(scope), key));
         let list: Vec<_> = values.map(|value| Value::clone(&value)).collect();
@@ -146,26 +170,49 @@ fn gather<'a>(keys: &[Name], elements: &[Arc<KeyScope>], cx: &'a mut Context) ->
     Box::pin(async move { cx.emit(event).await.map(drop) })
 }
 
-/// Runs branches, so many at a time. Each is made when it begins.
+/// A part that has failed: its number, its path, and why.
+type Failed = (usize, Path, String);
+
+/// Says what was left out of a block, and why.
+fn tell_failed<'a>(failed: &[Failed], cx: &'a mut Context) -> BoxFuture<'a, Result<()>> {
+    let failed = failed.iter().map(|(_, path, error)| json!({"path": path.to_string(), "error": error}));
+    let event = Event::new().with_metadata(LEFT_OUT_KEY, json!({"failed": failed.collect::<Vec<_>>()}));
+    Box::pin(async move { cx.emit(event).await.map(drop) })
+}
+
+/// Whether a block may go on without a part that has failed so: neither the store, nor the record, nor a bound around it.
+fn may_skip(error: &Error, cx: &Context) -> bool {
+    let is_of_run = matches!(
+        error.kind(),
+        ErrorKind::Diverged | ErrorKind::TopologyChanged | ErrorKind::LlmCallsExceeded
+    );
+    !is_of_run && !error.is_of_store() && cx.held().is_ok()
+}
+
+/// Runs branches, so many at a time. Each is made when it begins. Those that fail are left out where `skip` has their
+/// paths, and come back in their order.
 fn together<'s>(
     waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>> + Send + 's,
     limit: Option<u32>,
     away: &'s Away,
+    skip: Vec<Path>,
     cx: &'s Context,
-) -> BoxFuture<'s, Result<Walked>> {
+) -> BoxFuture<'s, Result<(Walked, Vec<Failed>)>> {
     // As with `back` below: not a part of the frame that awaits it.
-    Box::pin(run(waiting, limit, away, cx))
+    Box::pin(run(waiting, limit, away, skip, cx))
 }
 
 async fn run<'s>(
     mut waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>>,
     limit: Option<u32>,
     away: &'s Away,
+    skip: Vec<Path>,
     cx: &'s Context,
-) -> Result<Walked> {
+) -> Result<(Walked, Vec<Failed>)> {
     let limit = limit.map_or(usize::MAX, |n| n.max(1) as usize);
     let _joining = cx.joining();
     let mut left = None;
+    let mut failed: Vec<Failed> = Vec::new();
     let mut running = Branches::default();
     loop {
         while running.live() < limit
@@ -178,14 +225,24 @@ async fn run<'s>(
                 if away.has_sent() {
                     boxed(|| away.apply(cx)).await;
                 }
-                return Ok(left.map_or(Walked::Through, Walked::Exit));
+                failed.sort_unstable_by_key(|(index, ..)| *index);
+                return Ok((left.map_or(Walked::Through, Walked::Exit), failed));
             }
-            Some(Ok(Walked::Through)) => {}
-            Some(Ok(Walked::Exit(exit))) if exit.ends_all_loops(cx) && !exit.is_direct => {
+            Some((_, Ok(Walked::Through))) => {}
+            Some((_, Ok(Walked::Exit(exit)))) if exit.ends_all_loops(cx) && !exit.is_direct => {
                 left = left.or(Some(exit))
             }
+            Some((index, Err(error))) if index < skip.len() && may_skip(&error, cx) => {
+                // From here on its failed calls are results: a run that is taken up again leaves out the same.
+                for path in [&skip[index], cx.path()] {
+                    if let Some(settled) = cx.run.settle(path) {
+                        settled.await?;
+                    }
+                }
+                failed.push((index, skip[index].clone(), error.to_string()));
+            }
             // Dropping the siblings cancels them; what they have committed stays.
-            Some(ended) => {
+            Some((_, ended)) => {
                 if away.has_sent() {
                     back(running, away, cx).await;
                 } else {
@@ -196,7 +253,7 @@ async fn run<'s>(
                     replay.cancelled(&cx.run, format!("{}/", cx.path()));
                     replay.cancelled(&cx.run, format!("{}[", cx.path()));
                 }
-                return ended;
+                return ended.map(|walked| (walked, Vec::new()));
             }
         }
     }

@@ -73,7 +73,7 @@ impl Block {
             let help = format!("name it, as in `refinement: {word}(...) < ... >`");
             sink.push(Diagnostic::new(Check::FieldUnknown, hook.span(), fact).help(help));
         }
-        let Arguments { max, until, max_concurrency, callbacks, cut, .. } = arguments;
+        let Arguments { max, until, max_concurrency, callbacks, cut, skip, .. } = arguments;
         if let (Some(word), None) = (&cut, &max) {
             let fact = "`over` says what becomes of elements beyond `max`, and there is no `max`";
             sink.push(Diagnostic::syntax(word.span(), fact).help("write `each(max = 20, over = cut)`"));
@@ -91,7 +91,7 @@ impl Block {
         if !input.peek(token::Brace) {
             return Err(no_steps(input, &kind));
         }
-        Ok(Box::new(Self { attrs, name, kind, span, nodes: Vec::new(), callbacks }))
+        Ok(Box::new(Self { attrs, name, kind, span, skip, nodes: Vec::new(), callbacks }))
     }
 }
 
@@ -161,6 +161,8 @@ struct Arguments {
     max_concurrency: Option<Limit>,
     /// `over = cut`.
     cut: Option<Ident>,
+    /// `on_error = skip`.
+    skip: bool,
     callbacks: Vec<Callback>,
     seen: Vec<String>,
 }
@@ -211,16 +213,22 @@ impl Arguments {
             "max_concurrency" => self.max_concurrency = Some(limit(list, "max_concurrency", sink)?),
             "max" if block == "each" => self.max = Some(limit(list, "max_elements", sink)?),
             "max" => self.max = Some(limit(list, "max", sink)?),
-            "over" => {
-                let missing = expected(list, "`cut`, as in `each(max = 20, over = cut)`");
-                let word = list.call(Ident::parse_any).ok().filter(|word| word == "cut");
-                self.cut = Some(word.ok_or(missing)?);
+            "over" => self.cut = Some(only(list, "cut", "`cut`, as in `each(max = 20, over = cut)`")?),
+            "on_error" => {
+                only(list, "skip", "`skip`, as in `on_error = skip`")?;
+                self.skip = true;
             }
             _ => self.callbacks.extend(callbacks(list, &word, sink)?),
         }
         self.seen.push(name);
         Ok(())
     }
+}
+
+/// The only word that an argument takes.
+fn only(list: ParseStream<'_>, word: &str, what: &str) -> Result<Ident> {
+    let missing = expected(list, what);
+    list.call(Ident::parse_any).ok().filter(|found| found == word).ok_or(missing)
 }
 
 fn until(list: ParseStream<'_>) -> Result<Key> {
@@ -236,8 +244,8 @@ fn until(list: ParseStream<'_>) -> Result<Key> {
 
 fn arguments_of(block: &str) -> &'static [&'static str] {
     match block {
-        "parallel" => &["max_concurrency"],
-        "each" => &["max", "over", "max_concurrency"],
+        "parallel" => &["max_concurrency", "on_error"],
+        "each" => &["max", "over", "max_concurrency", "on_error"],
         "loop" => &["max", "until"],
         _ => &[],
     }
@@ -248,6 +256,7 @@ fn example(argument: &str) -> &'static str {
         "until" => "until = approved",
         "max_concurrency" => "max_concurrency = 4",
         "over" => "over = cut",
+        "on_error" => "on_error = skip",
         "before_agent" => "before_agent = check",
         "after_agent" => "after_agent = check",
         _ => "max = 5",

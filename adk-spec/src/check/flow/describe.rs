@@ -239,7 +239,7 @@ const fn around(spec: &Spec<'_>, at: usize, not: usize, block: Around) -> Option
         let wanted = match block {
             Around::Match => matches!(spec.steps[i].kind, StepKind::Match { .. }),
             Around::Loop => matches!(spec.steps[i].kind, StepKind::Loop { .. }),
-            Around::Skippable => spec.steps[i].skippable,
+            Around::Skippable => spec.steps[i].skippable || spec.steps[i].skips_branches(),
         };
         if wanted && holds(spec, i, at) && !holds(spec, i, not) {
             return Some(i);
