@@ -1,8 +1,11 @@
 //! What a run may cost: refused where it is declared otherwise, and held while it runs.
 
+use adk::engine::MemoryJournal;
 use adk::prelude::*;
+use adk::session::{MemoryStore, SessionStore};
 use adk::testing::ScriptedModel;
 use adk::{AgentTool, ErrorKind};
+use std::sync::Arc;
 
 /// Searches.
 #[tool]
@@ -88,4 +91,222 @@ async fn a_callback_that_may_skip_a_block_is_declared_there() {
         "{error}"
     );
     assert_eq!(model.requests().len(), 2);
+}
+
+/// Three calls in one reply.
+fn searches() -> [(&'static str, serde_json::Value); 3] {
+    std::array::from_fn(|_| ("search", serde_json::json!({})))
+}
+
+workflow! {
+    /// Answers a question, in rounds.
+    #[bounds(model_calls = 2, tool_calls = 4, rounds = 6)]
+    pub Limited(question: String) -> answer: String {
+        agent clerk -> answer: String { instruction: "Answer {question}.", tools: [search], max_turns: 2 }
+
+        clerk
+    }
+}
+
+#[tokio::test]
+async fn tool_calls_are_held_before_they_are_made() {
+    let model = ScriptedModel::new().calls(searches()).calls(searches()).repeat_last();
+    let runner = Runner::builder().model(model.clone()).build().unwrap();
+    let session = runner.session("u", "s");
+    let error = session.run(&Limited::default(), "Why?").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BoundsExceeded);
+    assert_eq!(
+        error.to_string(),
+        "agent `clerk` (at limited/clerk): workflow `limited` has used up the 4 tool calls of its `#[bounds(tool_calls = 4)]`; \
+         help: raise `tool_calls`, or look in the events of the run for what needs so much"
+    );
+    let responses: usize =
+        session.open().await.unwrap().events().map(|event| event.function_responses().count()).sum();
+    assert_eq!(responses, 3, "what was committed stays");
+}
+
+/// A model that calls a tool which is not there is asked again: more often than any check can know.
+#[tokio::test]
+async fn model_calls_are_held_where_they_cannot_be_counted_before() {
+    let model = ScriptedModel::new().call("nothing", serde_json::json!({})).repeat_last();
+    let runner = Runner::builder().model(model.clone()).build().unwrap();
+    let error = runner.run(&Desk::default(), "Why?").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BoundsExceeded);
+    assert!(
+        error.to_string().contains("has used up the 1 model call of its `#[bounds(model_calls = 1)]`"),
+        "{error}"
+    );
+    assert_eq!(model.requests().len(), 1);
+}
+
+workflow! {
+    /// Drafts three times at once.
+    #[bounds(tokens = 50)]
+    pub Drafting(topics: Vec<String>) -> note: Vec<String> {
+        agent writer -> note: String { instruction: "Write about {topic}." }
+
+        each(max = 3) topic in topics < writer >
+    }
+}
+
+fn costly(tokens: u64) -> adk::testing::Reply {
+    adk::testing::Reply::new().text("Text.").usage(tokens, 0)
+}
+
+#[tokio::test]
+async fn tokens_are_counted_over_parallel_branches() {
+    let topics = || vec!["a".to_owned(), "b".to_owned(), "c".to_owned()];
+    let model = ScriptedModel::new().reply(costly(10)).repeat_last();
+    let runner = Runner::builder().model(model).build().unwrap();
+    assert_eq!(runner.run(&Drafting::default(), topics()).await.unwrap().output.len(), 3);
+    let model = ScriptedModel::new().reply(costly(20)).repeat_last();
+    let runner = Runner::builder().model(model).build().unwrap();
+    let error = runner.run(&Drafting::default(), topics()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BoundsExceeded);
+    assert!(
+        error.to_string().contains("has used up the 50 tokens of its `#[bounds(tokens = 50)]`"),
+        "{error}"
+    );
+}
+
+/// Never comes back.
+#[tool]
+async fn hangs() {
+    std::future::pending::<()>().await;
+}
+
+workflow! {
+    /// Waits for a tool that hangs.
+    #[bounds(time = "10m")]
+    pub Hanging(question: String) -> answer: String {
+        agent clerk -> answer: String { instruction: "Answer {question}.", tools: [hangs] }
+
+        clerk
+    }
+}
+
+workflow! {
+    /// Does so as a part.
+    pub Around(question: String) -> answer: String {
+        Hanging
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_is_held_where_a_tool_hangs() {
+    let model = ScriptedModel::new().call("hangs", serde_json::json!({})).repeat_last();
+    let runner = Runner::builder().model(model).build().unwrap();
+    let before = tokio::time::Instant::now();
+    let error = runner.run(&Hanging::default(), "Why?").await.unwrap_err();
+    assert_eq!(before.elapsed().as_secs(), 600);
+    assert_eq!(error.kind(), ErrorKind::BoundsExceeded);
+    assert_eq!(
+        error.to_string(),
+        "agent `hanging` (at hanging): workflow `hanging` takes longer than 600s, the `time` of its `#[bounds(...)]`; help: \
+         raise `time`, or look in the events of the run for what needs so much"
+    );
+    let error = runner.run(&Around::default(), "Why?").await.unwrap_err();
+    assert!(
+        error.to_string().starts_with("agent `hanging` (at around/hanging): workflow `hanging` takes"),
+        "{error}"
+    );
+}
+
+workflow! {
+    /// Hands on to workflows with bounds of their own.
+    #[bounds(model_calls = 4, rounds = 2)]
+    pub Office(question: String) -> answer: String {
+        loop(max = 2) < Limited >
+    }
+}
+
+#[tokio::test]
+async fn a_nested_workflow_is_held_to_its_own_part_and_all_of_them_to_that_around() {
+    assert_eq!(Office::SPEC.bounds().model_calls, Some(4));
+    let model = ScriptedModel::new()
+        .call("search", serde_json::json!({}))
+        .text("A.")
+        .call("search", serde_json::json!({}))
+        .text("B.");
+    let runner = Runner::builder().model(model).build().unwrap();
+    let outcome = runner.run(&Office::default(), "Why?").await.unwrap();
+    assert_eq!((outcome.output.as_str(), outcome.usage.calls, outcome.usage.tool_calls), ("B.", 4, 2));
+}
+
+/// Pays.
+#[tool(confirm)]
+fn pay() -> &'static str {
+    "paid"
+}
+
+workflow! {
+    /// Pays a bill.
+    #[bounds(tokens = 25)]
+    pub Paying(bill: String) -> answer: String {
+        agent reader -> sum: String { instruction: "How much is {bill}?" }
+        agent payer -> answer: String { instruction: "Pay {sum}.", tools: [pay], max_turns: 3 }
+
+        reader;
+        payer
+    }
+}
+
+#[tokio::test]
+async fn what_was_recorded_counts_again_when_a_run_is_taken_up() {
+    let model = |last: u64| {
+        let calls = adk::testing::Reply::new().call("pay", serde_json::json!({})).usage(10, 0);
+        let last = adk::testing::Reply::new().text("Done.").usage(last, 0);
+        ScriptedModel::new().reply(costly(10)).reply(calls).reply(last)
+    };
+    for (last, fits) in [(5, true), (6, false)] {
+        // Each time that it is taken up, another process does it.
+        let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::default());
+        let engine = MemoryJournal::new();
+        let model = model(last);
+        let runner = || {
+            let runner = Runner::builder().session_store(sessions.clone()).engine(engine.clone());
+            runner.model(model.clone()).build().unwrap()
+        };
+        let paused = runner().run(&Paying::default(), "a bill").await.unwrap_err();
+        assert_eq!(paused.kind(), ErrorKind::Paused);
+        let waiting = runner().waiting().await.unwrap().remove(0);
+        runner().answer(&waiting.id, true).await.unwrap();
+        let ended = runner().resume(&Paying::default(), waiting.run_id).await;
+        assert_eq!(model.requests().len(), 3, "no call was made twice");
+        match ended {
+            Ok(outcome) => assert!(fits && outcome.usage.total_tokens() == 25, "{outcome:?}"),
+            Err(error) => assert!(!fits && error.kind() == ErrorKind::BoundsExceeded, "{error}"),
+        }
+    }
+}
+
+workflow! {
+    /// Is known to end.
+    #[bounds(ends, model_calls = 4, tokens = 800, time = "1h")]
+    pub Ending(question: String) -> answer: String {
+        agent clerk -> answer: String {
+            instruction: "Answer {question}.",
+            timeout: "30s",
+            retry: 0,
+            max_output_tokens: 200,
+        }
+
+        loop(max = 2) < clerk >
+        parallel < clerk as second -> left; clerk as third -> right >
+    }
+}
+
+#[test]
+fn bounds_are_shown_as_a_table() {
+    assert_eq!(
+        Ending::SPEC.bounds().to_string(),
+        "model calls  4          loop `loop_1`: 2, 1 in each of 2 rounds\n\
+         rounds       2          loop `loop_1`: 2, 1 in each of 2 rounds\n\
+         tool calls   0\n\
+         tokens       800        loop `loop_1`: 400, 200 in each of 2 rounds\n\
+         time         1 min 30 s loop `loop_1`: 1 min, 30 s in each of 2 rounds\n\
+         ends         at most 4 calls, 1 min 30 s"
+    );
+    let table = Hanging::SPEC.bounds().to_string();
+    assert!(table.ends_with("ends         not known: agent `clerk` has tools and no `max_turns`"), "{table}");
 }

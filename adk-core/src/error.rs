@@ -79,6 +79,8 @@ pub enum ErrorKind {
     UnexpectedExit,
     /// A transfer to an agent that is not there, or that may not be handed over to.
     Transfer,
+    /// A workflow has used up a number of its `#[bounds(...)]`, or its time.
+    BoundsExceeded,
     /// More model calls than `RunConfig::max_llm_calls`.
     LlmCallsExceeded,
     /// More model calls of one agent than its `max_turns`.

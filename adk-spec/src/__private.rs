@@ -1,5 +1,6 @@
 //! What expansions of the macros and `adk-workflow-core` call. Not for users: it changes without notice.
 
+pub use crate::bounds::Cost;
 pub use crate::check::bounds::raise_bounds;
 pub use crate::check::facts::{Facts, Sizes, all, facts, sizes};
 pub use crate::check::flow::{Pair, READS, WRITES};
@@ -76,6 +77,7 @@ pub const fn llm_meta<'a>(
         resources: &[],
         transfer: &[],
         max_turns,
+        max_output_tokens: None,
         timeout: None,
         states: &[],
         lets: &[],

@@ -3,28 +3,35 @@
 //! One pass over the flat list of steps, with a stack of the blocks that matter: no recursion over blocks or nested
 //! workflows, since const evaluation allows 128 calls within each other.
 
+mod shown;
 mod sum;
 mod walk;
 
-use crate::spec::Spec;
+use crate::spec::{Limits, Spec, Step};
+use std::time::Duration;
 pub(crate) use sum::{Kind, Part, Sum};
 pub(crate) use walk::{Place, total};
 
-/// The most that one run of a workflow may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+/// The most that one run of a workflow may do. Shown, it is a table with the step that contributes most to each number, and
+/// whether the run is known to end.
+#[derive(Clone, Copy, serde::Serialize)]
 #[non_exhaustive]
-pub struct Bounds {
+pub struct Bounds<'a> {
     /// Rounds of all loops together; `None` is unbounded.
     pub rounds: Option<u64>,
     /// Model calls, retries not counted; `None` is unbounded.
     pub model_calls: Option<u64>,
+    /// Calls of tools: 0 without tools, otherwise unbounded, since one reply of a model may hold any number.
+    pub tool_calls: Option<u64>,
+    /// Tokens of answers: model calls times `max_output_tokens`; `None` where that is not known.
+    pub tokens: Option<u64>,
+    /// The time of all calls and waits, by their `timeout`s; `None` where one has none.
+    pub time: Option<Duration>,
+    #[serde(skip)]
+    steps: &'a [Step<'a>],
 }
 
-impl Bounds {
-    pub(crate) const NOTHING: Self = Self { rounds: Some(0), model_calls: Some(0) };
-}
-
-impl Spec<'_> {
+impl<'a> Spec<'a> {
     /// The worst case of a run: how many rounds its loops make and how often models are called.
     ///
     /// An agent that asks a model counts one call, or its `max_turns` when it has tools, may be given some (`tools: [..]`) or may
@@ -36,6 +43,10 @@ impl Spec<'_> {
     /// attempts times its steps, and its `else`. Without `max` neither loop nor `each` has a bound, whether a loop has `until`
     /// or not, unless there is nothing to count.
     /// Retries do not count, nor does what is asked again since the model called a tool that is not there.
+    ///
+    /// Tokens and time are known where the parts say enough: `max_output_tokens`, and the `timeout` of each call, tool, function
+    /// and `await` (written as texts such as `"30s"`). What runs at the same time counts as the longest of it, unless
+    /// `max_concurrency` limits that.
     ///
     /// It is a `const fn`, so a test may be an assertion that the compiler evaluates:
     ///
@@ -55,25 +66,82 @@ impl Spec<'_> {
     ///
     /// With `#[bounds(model_calls = 10)]` on it, a workflow whose worst case is greater does not compile.
     #[must_use]
-    pub const fn bounds(&self) -> Bounds {
-        total(Place::start(self.steps), Cost::ModelCalls, &mut Causes::new()).bounds
+    pub const fn bounds(&self) -> Bounds<'a> {
+        let costs = total(Place::start(self.steps), Cost::ModelCalls, &mut Causes::new()).costs;
+        Bounds {
+            rounds: costs.of(Cost::Rounds),
+            model_calls: costs.of(Cost::ModelCalls),
+            tool_calls: costs.of(Cost::ToolCalls),
+            tokens: costs.of(Cost::Tokens),
+            time: match costs.of(Cost::Time) {
+                Some(millis) => Some(Duration::from_millis(millis)),
+                None => None,
+            },
+            steps: self.steps,
+        }
     }
 }
 
 /// What is limited.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Cost {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cost {
+    /// Calls of models.
     ModelCalls,
+    /// Rounds of loops.
     Rounds,
+    /// Calls of tools.
+    ToolCalls,
+    /// Tokens: of answers where it is computed, all of them where it is counted.
+    Tokens,
+    /// Milliseconds.
+    Time,
 }
 
 impl Cost {
-    pub(crate) const fn of(self, bounds: Bounds) -> Option<u64> {
+    /// All of them, in the order in which they are checked.
+    pub const ALL: [Self; 5] = [Self::ModelCalls, Self::Rounds, Self::ToolCalls, Self::Tokens, Self::Time];
+
+    /// The argument of `#[bounds(...)]`.
+    pub const fn word(self) -> &'static str {
         match self {
-            Self::ModelCalls => bounds.model_calls,
-            Self::Rounds => bounds.rounds,
+            Self::ModelCalls => "model_calls",
+            Self::Rounds => "rounds",
+            Self::ToolCalls => "tool_calls",
+            Self::Tokens => "tokens",
+            Self::Time => "time",
         }
     }
+
+    /// What is counted, one of it.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::ModelCalls => "model call",
+            Self::Rounds => "round",
+            Self::ToolCalls => "tool call",
+            Self::Tokens => "token",
+            Self::Time => "millisecond",
+        }
+    }
+
+    /// The most that is allowed.
+    pub const fn allowed(self, limits: &Limits) -> Option<u64> {
+        match self {
+            Self::ModelCalls => limits.model_calls,
+            Self::Rounds => limits.rounds,
+            Self::ToolCalls => limits.tool_calls,
+            Self::Tokens => limits.tokens,
+            Self::Time => match limits.time {
+                Some(time) => Some(millis(time)),
+                None => None,
+            },
+        }
+    }
+}
+
+/// The milliseconds of a length of time; what does not fit is the most.
+pub(crate) const fn millis(time: Duration) -> u64 {
+    let millis = time.as_millis();
+    if millis > u64::MAX as u128 { u64::MAX } else { millis as u64 }
 }
 
 /// What makes a workflow cost without end: the first few, and how many there are.
@@ -103,6 +171,16 @@ pub(crate) enum Why {
     Agents,
     /// Its description does not say how often it asks a model.
     Silent,
+    /// It may call its tools as often as its model likes.
+    ToolCalls,
+    /// It has no `max_output_tokens`.
+    Tokens,
+    /// It has no `timeout`.
+    Timeout,
+    /// It has a tool without `timeout`, or one that may be anything.
+    ToolTimeout,
+    /// An `await` without `timeout`.
+    Wait,
     /// A loop without `max`.
     Loop,
     /// An `each` without `max`.

@@ -20,6 +20,6 @@ pub use input::InputSpec;
 pub use key::KeySpec;
 pub(crate) use key::{OPENED, has_prefix, layout};
 pub use resource::ResourceSpec;
-pub use step::{Attempts, ERROR_KEY, Limits, Over, Renames, Spec, Step, StepKind};
+pub use step::{Attempts, ERROR_KEY, Limits, OnError, Over, Renames, Spec, Step, StepKind};
 pub use tool::ToolMeta;
 pub use tree::{Node, NodeKind};

@@ -109,4 +109,34 @@ workflow! {
     }
 }
 
+workflow! {
+    #[bounds(tokens = 1000)]
+    pub Verbose(question: String) {
+        agent clerk { instruction: "Answer {question}.", max_output_tokens: 600 }
+
+        loop(max = 2) < clerk >
+    }
+}
+
+workflow! {
+    #[bounds(time = "1m")]
+    pub Slow(question: String) {
+        agent clerk { instruction: "Answer {question}.", timeout: "45s", retry: 0 }
+
+        clerk;
+        await(timeout = "30s") go: bool;
+    }
+}
+
+workflow! {
+    #[bounds(ends)]
+    pub Forever(question: String) {
+        agent clerk { instruction: "Answer {question}." }
+
+        clerk;
+        await go: bool;
+        agents::functions::lister
+    }
+}
+
 fn main() {}

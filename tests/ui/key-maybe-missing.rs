@@ -42,4 +42,15 @@ workflow! {
     }
 }
 
+workflow! {
+    pub Sides(topic: String) {
+        agent left -> left: String { instruction: "For {topic}." }
+        agent right -> right: String { instruction: "Against {topic}." }
+        agent judge { instruction: "Judge {left} and {right?}." }
+
+        parallel(on_error = skip) < left; right >
+        judge
+    }
+}
+
 fn main() {}

@@ -158,7 +158,7 @@ impl LlmAgent {
         self.settings.max_turns.or(self.max_turns)
     }
 
-    /// `max_turns` is part of what `bounds` counts, so it can be lowered and not raised.
+    /// What `bounds` counts can be lowered and not raised.
     fn check_turns(&self) -> Result<()> {
         let (kind, why) = match (self.max_turns(), self.max_turns) {
             (Some(0), _) => (ErrorKind::Config, "an agent makes at least one model call".to_owned()),
@@ -167,10 +167,26 @@ impl LlmAgent {
                     format!("it is declared with `max_turns: {most}`, which is the most that was checked");
                 (ErrorKind::Unchecked, why)
             }
-            _ => return Ok(()),
+            _ => return self.check_call(),
         };
         let set = self.max_turns().unwrap_or_default();
         Err(Error::new(kind, format!("`set_max_turns({set})`: {why}")))
+    }
+
+    /// A model call as it was declared, or less.
+    fn check_call(&self) -> Result<()> {
+        let (meta, settings) = (self.about.meta(), &self.settings);
+        let longest = settings.timeout.map(|attempt| settings.retry.longest(attempt));
+        let tokens = settings.generation.max_output_tokens;
+        let raised = if meta.timeout.is_some_and(|most| longest.is_none_or(|longest| longest > most)) {
+            "`set_timeout` or `set_retry`: a model call may take longer"
+        } else if meta.max_output_tokens.is_some_and(|most| tokens.is_none_or(|tokens| tokens > most)) {
+            "`set_max_output_tokens`: an answer may be longer"
+        } else {
+            return Ok(());
+        };
+        let message = format!("{raised} than by the declaration, and that is what was checked");
+        Err(Error::new(ErrorKind::Unchecked, message).with_help("declare the most, and set less"))
     }
 
     /// The most model calls of all turns at one place, for an agent that others hand over to. Where nothing but a transfer

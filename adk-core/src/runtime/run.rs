@@ -21,6 +21,7 @@ mod readonly;
 mod replay;
 mod scope;
 mod seat;
+mod spent;
 mod state;
 mod update;
 
@@ -48,10 +49,11 @@ pub(crate) use announced::{By, WriteRules, Writer};
 pub(crate) use callback::{Place, Steps};
 pub(crate) use context::{Answer, Asked, Cut, Frame, NothingWritten, perform};
 pub(crate) use lifecycle::Watch;
-pub(crate) use meter::{Spent, metered};
+pub(crate) use meter::{Meter, count_again};
 pub(crate) use plugin::Plugins;
 pub(crate) use scope::KeyScope;
 pub(crate) use seat::{Seat, Target};
+pub(crate) use spent::{Spent, metered};
 pub(crate) use state::{Overlay, decode, encode, stored};
 pub(crate) use update::{CallPlace, CallStep, Caller, Updates, Written, is_update};
 

@@ -21,7 +21,8 @@ pub const LOOP_ITERATION_KEY: &str = "loop_iteration";
 pub const STATE_UPDATE_KEY: &str = "state_update";
 
 /// The key of [`Event::custom_metadata`] by which a block says what it has left out: of an `each` with `over = cut` an object
-/// with `list` (the key), `max`, and `over` (how many elements are beyond it).
+/// with `list` (the key), `max`, and `over` (how many elements are beyond it); of a block with `on_error = skip` one with
+/// `failed`, a list of objects with `path` and `error`.
 pub const LEFT_OUT_KEY: &str = "left_out";
 
 /// One thing that happened in a run.

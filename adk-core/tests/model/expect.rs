@@ -3,6 +3,7 @@
 use crate::Plan;
 use crate::compare::{Branch, Item};
 use crate::grow::{Shape, What, item};
+use crate::support::SKIP;
 use adk_core::Flow;
 use adk_core::spec::Over;
 use std::collections::{BTreeMap, BTreeSet};
@@ -132,7 +133,19 @@ fn step(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended 
                 let ended = step(&own, &mut events, &mut loops);
                 (format!("{place}/{}", shape.name()), ended, events, loops)
             });
-            together(branches, &format!("{place}/"), events, loops)
+            let skips = name.starts_with(SKIP);
+            let branches: Vec<_> = branches.collect();
+            let fails = |(_, ended, ..): &(_, Ended, _, _)| matches!(ended, Ended::Failed(_));
+            let is_left_out = skips && branches.iter().any(fails);
+            let through = branches.into_iter().map(|(path, ended, events, loops)| match ended {
+                Ended::Failed(_) if skips => (path, Ended::Through, events, loops),
+                ended => (path, ended, events, loops),
+            });
+            let ended = together(through, &format!("{place}/"), events, loops);
+            if is_left_out {
+                events.push(at.line(&place, ""));
+            }
+            ended
         }
         Shape::Each { name, item: own, writer, max, inside, .. } => {
             let place = path(name);

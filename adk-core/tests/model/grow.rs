@@ -1,5 +1,6 @@
 //! Random trees.
 
+use crate::support::SKIP;
 use crate::{Leave, Loop, Random};
 use adk_core::spec::Over;
 use serde_json::{Value, json};
@@ -196,7 +197,7 @@ impl Grower {
     }
 
     fn parallel(&mut self, depth: u32, leave: &Leave, item: Item) -> Shape {
-        let name = self.name("p");
+        let name = if self.random.one_in(4) { self.name(SKIP) } else { self.name("p") };
         let count = 1 + self.random.below(4);
         let leaves = self.random.below(count);
         let inside = (0..count).map(|at| {

@@ -18,7 +18,8 @@ use adk_core::__private::workflow::{self, Keys, Values, Wired};
 use adk_core::Workflow;
 use adk_core::callback::AgentCallbacks;
 use adk_core::spec::{
-    AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind, ToolMeta,
+    AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, OnError, Over, Renames, Spec, Step, StepKind,
+    ToolMeta,
 };
 use adk_core::{
     Announced, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result, Runner,
@@ -272,6 +273,9 @@ impl Tree {
     }
 }
 
+/// How the names of blocks begin that leave out what fails.
+pub const SKIP: &str = "skip";
+
 fn flatten(nodes: Vec<Node>, steps: &mut Vec<Step<'static>>, agents: &mut Vec<Option<Box<dyn DynAgent>>>) {
     for node in nodes {
         let at = steps.len();
@@ -298,7 +302,8 @@ fn flatten(nodes: Vec<Node>, steps: &mut Vec<Step<'static>>, agents: &mut Vec<Op
             }
             Node::Block(name, kind, inside) => {
                 // The flow of these trees is not checked, so any block may be skipped.
-                steps.push(Step::new(name, kind, at).skippable(true));
+                let on_error = if name.starts_with(SKIP) { OnError::Skip } else { OnError::Fail };
+                steps.push(Step::new(name, kind, at).skippable(true).on_error(on_error));
                 agents.push(None);
                 let branches = matches!(kind, StepKind::Parallel { .. });
                 for node in inside {

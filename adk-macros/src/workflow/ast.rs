@@ -16,16 +16,25 @@ pub(super) struct Workflow {
     /// Paths in the order of the source, for editors.
     pub(super) mentions: Vec<Mention>,
     /// `#[bounds(...)]`.
-    pub(super) bounds: Bounds,
+    pub(super) bounds: Vec<Bound>,
     /// `#[type_pairs(64)]`.
     pub(super) type_pairs: Option<usize>,
 }
 
-/// `#[bounds(model_calls = 30, rounds = 12)]`.
-#[derive(Default)]
-pub(super) struct Bounds {
-    pub(super) model_calls: Option<Expr>,
-    pub(super) rounds: Option<Expr>,
+/// An argument of `#[bounds(model_calls = 30, time = "10m", ends)]`.
+pub(super) struct Bound {
+    pub(super) word: Ident,
+    /// Where its value is, or the word where it has none.
+    pub(super) span: Span,
+    pub(super) value: BoundValue,
+}
+
+/// What is allowed.
+pub(super) enum BoundValue {
+    Number(Expr),
+    Time(Timeout),
+    /// `ends`.
+    Ends,
 }
 
 /// The declarations before the first step.
@@ -178,6 +187,8 @@ pub(super) struct Block {
     pub(super) kind: BlockKind,
     /// The word, or the opening bracket of a block without one.
     pub(super) span: Span,
+    /// `on_error = skip`.
+    pub(super) skip: bool,
     /// None for a `match`, which has arms.
     pub(super) nodes: Vec<Node>,
     pub(super) callbacks: Vec<Callback>,

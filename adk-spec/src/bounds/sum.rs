@@ -1,11 +1,11 @@
 //! Arithmetic on bounds: `None` is without end, and nothing overflows.
 
-use super::{Bounds, Cost};
+use super::Cost;
 
 /// What some steps cost, and who has the largest part in it.
 #[derive(Clone, Copy)]
 pub(crate) struct Sum<'a> {
-    pub(crate) bounds: Bounds,
+    pub(crate) costs: Costs,
     pub(crate) largest: Part<'a>,
     /// Whether something in it may end a loop around it.
     pub(crate) exits: bool,
@@ -38,14 +38,14 @@ pub(crate) enum Kind {
 
 impl<'a> Sum<'a> {
     pub(crate) const NOTHING: Self = Self {
-        bounds: Bounds::NOTHING,
+        costs: Costs::NOTHING,
         largest: Part { name: "", inside: "", total: 0, kind: Kind::Agent },
         exits: false,
     };
 
     /// The same as the part of the step around it, unless something in it is to be named instead.
     pub(crate) const fn gathered(mut self, name: &'a str, inside: &'a str, kind: Kind, cost: Cost) -> Self {
-        if let Some(total) = cost.of(self.bounds)
+        if let Some(total) = self.costs.of(cost)
             && total > 1
             && match self.largest.kind {
                 Kind::Agent | Kind::Loop(..) | Kind::Each(..) | Kind::Try(..) => self.largest.total <= 1,
@@ -62,10 +62,20 @@ impl<'a> Sum<'a> {
         Self { exits: false, ..self }
     }
 
-    /// One after the other, or at the same time.
+    /// One after the other.
     pub(crate) const fn add(&mut self, other: &Sum<'a>) {
-        self.bounds.model_calls = add(self.bounds.model_calls, other.bounds.model_calls);
-        self.bounds.rounds = add(self.bounds.rounds, other.bounds.rounds);
+        self.costs = self.costs.plus(other.costs);
+        self.also(other);
+    }
+
+    /// At the same time: only the longest takes time.
+    pub(crate) const fn beside(&mut self, other: &Sum<'a>) {
+        let time = self.costs.worst(other.costs).of(Cost::Time);
+        self.costs = self.costs.plus(other.costs).with(Cost::Time, time);
+        self.also(other);
+    }
+
+    const fn also(&mut self, other: &Sum<'a>) {
         if other.largest.total > self.largest.total {
             self.largest = other.largest;
         }
@@ -74,16 +84,70 @@ impl<'a> Sum<'a> {
 
     /// Either the one or the other.
     pub(crate) const fn or(&mut self, other: &Sum<'a>, cost: Cost) {
-        if less(cost.of(self.bounds), cost.of(other.bounds)) {
+        if less(self.costs.of(cost), other.costs.of(cost)) {
             self.largest = other.largest;
         }
         self.exits = self.exits || other.exits;
-        if less(self.bounds.model_calls, other.bounds.model_calls) {
-            self.bounds.model_calls = other.bounds.model_calls;
+        self.costs = self.costs.worst(other.costs);
+    }
+}
+
+/// How much of each cost, in the order of [`Cost::ALL`].
+#[derive(Clone, Copy)]
+pub(crate) struct Costs([Option<u64>; Cost::ALL.len()]);
+
+impl Costs {
+    pub(crate) const NOTHING: Self = Self([Some(0); Cost::ALL.len()]);
+
+    pub(crate) const fn of(&self, cost: Cost) -> Option<u64> {
+        self.0[cost as usize]
+    }
+
+    pub(crate) const fn with(mut self, cost: Cost, amount: Option<u64>) -> Self {
+        self.0[cost as usize] = amount;
+        self
+    }
+
+    const fn plus(mut self, other: Self) -> Self {
+        let mut i = 0;
+        while i < self.0.len() {
+            self.0[i] = add(self.0[i], other.0[i]);
+            i += 1;
         }
-        if less(self.bounds.rounds, other.bounds.rounds) {
-            self.bounds.rounds = other.bounds.rounds;
+        self
+    }
+
+    /// The greater of each.
+    const fn worst(mut self, other: Self) -> Self {
+        let mut i = 0;
+        while i < self.0.len() {
+            if less(self.0[i], other.0[i]) {
+                self.0[i] = other.0[i];
+            }
+            i += 1;
         }
+        self
+    }
+
+    pub(crate) const fn times(mut self, rounds: u32) -> Self {
+        let mut i = 0;
+        while i < self.0.len() {
+            self.0[i] = times(self.0[i], rounds);
+            i += 1;
+        }
+        self
+    }
+
+    /// Any number of times: nothing remains nothing.
+    pub(crate) const fn endless(mut self) -> Self {
+        let mut i = 0;
+        while i < self.0.len() {
+            if !matches!(self.0[i], Some(0)) {
+                self.0[i] = None;
+            }
+            i += 1;
+        }
+        self
     }
 }
 
@@ -98,14 +162,6 @@ pub(crate) const fn times(a: Option<u64>, rounds: u32) -> Option<u64> {
     match a {
         Some(a) => Some(a.saturating_mul(rounds as u64)),
         None => None,
-    }
-}
-
-/// Any number of times: nothing remains nothing.
-pub(crate) const fn endless(a: Option<u64>) -> Option<u64> {
-    match a {
-        Some(0) => Some(0),
-        _ => None,
     }
 }
 

@@ -128,7 +128,7 @@ fn as_deep_and_as_long_as_anyone_likes() {
         steps[DEPTH] = Step::new("a", StepKind::Agent { meta: &A, instance: false }, DEPTH);
         steps
     };
-    const BOUNDS: Bounds = Spec::new("w", "", STEPS).bounds();
+    const BOUNDS: Bounds<'static> = Spec::new("w", "", STEPS).bounds();
     assert_eq!((BOUNDS.model_calls, BOUNDS.rounds), (Some(1), Some(DEPTH as u64)));
 
     let arms = (0..500).fold(run(llm("a")), |inside, _| choice("m", "key", [("A", inside), ("_", vec![])]));

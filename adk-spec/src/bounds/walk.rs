@@ -1,8 +1,8 @@
 //! The pass over the steps.
 
-use super::sum::{Kind, Part, Sum, add, endless, times};
-use super::{Bounds, Cause, Causes, Cost, Why};
-use crate::spec::{AgentKind, AgentMeta, Step, StepKind};
+use super::sum::{Costs, Kind, Part, Sum, add, times};
+use super::{Cause, Causes, Cost, Why, millis};
+use crate::spec::{AgentKind, AgentMeta, Attempts, Step, StepKind};
 use crate::text::same;
 
 /// A place in a list of steps; after the last one come the agents that the owner of the list may transfer to.
@@ -56,11 +56,18 @@ enum What {
     },
     Each {
         max: Option<u32>,
+        /// How many at a time.
+        limit: Option<u32>,
     },
     /// The steps of a try, with their most attempts.
-    Try(u32),
+    Try(Attempts),
     Match,
     Arm,
+    /// At the same time, unless so many at a time.
+    Parallel {
+        limit: Option<u32>,
+    },
+    Branch,
     /// What is simply added up.
     Block,
 }
@@ -70,11 +77,13 @@ impl What {
     const fn of(step: &Step<'_>) -> Option<Self> {
         match step.kind {
             StepKind::Loop { max, until } => Some(Self::Loop { max, until: until.is_some() }),
-            StepKind::Each { max, .. } => Some(Self::Each { max }),
+            StepKind::Each { max, max_concurrency: limit, .. } => Some(Self::Each { max, limit }),
             StepKind::Match { .. } => Some(Self::Match),
             StepKind::Arm { .. } => Some(Self::Arm),
-            StepKind::Try(attempts) => Some(Self::Try(attempts.most)),
-            StepKind::Sequence | StepKind::Parallel { .. } | StepKind::Else => Some(Self::Block),
+            StepKind::Try(attempts) => Some(Self::Try(attempts)),
+            StepKind::Parallel { max_concurrency: limit, .. } => Some(Self::Parallel { limit }),
+            StepKind::Branch => Some(Self::Branch),
+            StepKind::Sequence | StepKind::Else => Some(Self::Block),
             _ => None,
         }
     }
@@ -92,10 +101,10 @@ pub(crate) const fn total<'a>(mut place: Place<'a>, cost: Cost, causes: &mut Cau
         let agent = if place.at < place.until {
             let (at, step) = (place.at, &place.steps[place.at]);
             place.at += 1;
-            if let (StepKind::Else, What::Try(most)) = (step.kind, open[depth].what) {
+            if let (StepKind::Else, What::Try(attempts)) = (step.kind, open[depth].what) {
                 let Open { name, sum, .. } = open[depth];
                 (open[depth].sum, open[depth].what) =
-                    (repeated(sum, Kind::Try(most, 0), name, place.inside, cost), What::Block);
+                    (tried(sum, attempts, name, place.inside, cost), What::Block);
             }
             if let Some(what) = What::of(step) {
                 if depth + 1 < DEEP {
@@ -162,6 +171,7 @@ pub(crate) const fn total<'a>(mut place: Place<'a>, cost: Cost, causes: &mut Cau
 const fn put<'a>(sum: &Sum<'a>, what: What, outer: &mut Open<'a>, cost: Cost) {
     match (what, outer.what) {
         (What::Arm, What::Match) => outer.sum.or(sum, cost),
+        (What::Branch, What::Parallel { limit: None }) => outer.sum.beside(sum),
         _ => outer.sum.add(sum),
     }
 }
@@ -175,53 +185,77 @@ const fn close<'a>(
     causes: &mut Causes<'a>,
 ) {
     let (name, mut sum) = (inner.name, inner.sum);
-    let Bounds { rounds, model_calls } = sum.bounds;
     match inner.what {
         What::Loop { max: Some(max), .. } => {
             // A loop runs at least once; a `max` of 0 is a fault of its own.
             let max = if max == 0 { 1 } else { max };
-            sum.bounds.rounds = add(rounds, Some(1));
-            sum = repeated(sum, Kind::Loop(max, 0), name, inside, cost);
+            let round = sum.costs.with(Cost::Rounds, add(sum.costs.of(Cost::Rounds), Some(1)));
+            sum = repeated(sum, round, Kind::Loop(max, 0), name, inside, cost);
         }
-        What::Try(most) => sum = repeated(sum, Kind::Try(most, 0), name, inside, cost),
+        What::Try(attempts) => sum = tried(sum, attempts, name, inside, cost),
         What::Loop { max: None, until } => {
-            sum.bounds = Bounds { rounds: None, model_calls: endless(model_calls) };
+            sum.costs = sum.costs.endless().with(Cost::Rounds, None);
             // One that nothing ends is `loop-endless`, and told as that.
-            if cost.of(sum.bounds).is_none() && (until || sum.exits) {
+            if sum.costs.of(cost).is_none() && (until || sum.exits) {
                 causes.add(Cause { name, inside, why: Why::Loop });
             }
         }
-        What::Each { max: Some(max) } => {
+        What::Each { max: Some(max), limit } => {
             let max = if max == 0 { 1 } else { max };
-            let element = sum.bounds;
-            sum.bounds = Bounds { rounds: times(rounds, max), model_calls: times(model_calls, max) };
-            if let (Some(each), Some(total)) = (cost.of(element), cost.of(sum.bounds))
+            let element = sum.costs;
+            // So many groups take their time one after the other.
+            let groups = match limit {
+                None | Some(0) => 1,
+                Some(limit) => max.div_ceil(limit),
+            };
+            sum.costs = element.times(max).with(Cost::Time, times(element.of(Cost::Time), groups));
+            if let (Some(each), Some(total)) = (element.of(cost), sum.costs.of(cost))
                 && max > 1
                 && total > 0
             {
                 sum.largest = Part { name, inside, total, kind: Kind::Each(max, each) };
             }
         }
-        What::Each { max: None } => {
-            sum.bounds = Bounds { rounds: endless(rounds), model_calls: endless(model_calls) };
-            if cost.of(sum.bounds).is_none() {
+        What::Each { max: None, .. } => {
+            sum.costs = sum.costs.endless();
+            if sum.costs.of(cost).is_none() {
                 causes.add(Cause { name, inside, why: Why::Each });
             }
         }
         What::Workflow => sum = sum.closed().gathered(name, inner.behind.inside, Kind::Workflow, cost),
-        What::Match | What::Block => sum = sum.gathered(name, inside, Kind::Block, cost),
-        What::Root | What::Targets | What::Arm => {}
+        What::Match | What::Parallel { .. } | What::Block => {
+            sum = sum.gathered(name, inside, Kind::Block, cost)
+        }
+        What::Root | What::Targets | What::Arm | What::Branch => {}
     }
     put(&sum, inner.what, outer, cost);
 }
 
-/// What the rounds of a loop cost, or the attempts of a try, of which each costs the sum.
-const fn repeated<'a>(mut sum: Sum<'a>, of: Kind, name: &'a str, inside: &'a str, cost: Cost) -> Sum<'a> {
+/// The attempts of a try, and the waits between them.
+const fn tried<'a>(sum: Sum<'a>, attempts: Attempts, name: &'a str, inside: &'a str, cost: Cost) -> Sum<'a> {
+    let attempt = match (sum.costs.of(Cost::Time), attempts.timeout) {
+        (Some(time), Some(most)) if time <= millis(most) => sum.costs,
+        (_, Some(most)) => sum.costs.with(Cost::Time, Some(millis(most))),
+        (_, None) => sum.costs,
+    };
+    let sum = repeated(sum, attempt, Kind::Try(attempts.most, 0), name, inside, cost);
+    let time = add(sum.costs.of(Cost::Time), Some(attempts.waits()));
+    Sum { costs: sum.costs.with(Cost::Time, time), ..sum }
+}
+
+/// The rounds of a loop, or the attempts of a try, of which each costs so much.
+const fn repeated<'a>(
+    mut sum: Sum<'a>,
+    round: Costs,
+    of: Kind,
+    name: &'a str,
+    inside: &'a str,
+    cost: Cost,
+) -> Sum<'a> {
     let (Kind::Loop(most, _) | Kind::Try(most, _)) = of else { return sum };
-    let round = sum.bounds;
-    sum.bounds = Bounds { rounds: times(round.rounds, most), model_calls: times(round.model_calls, most) };
+    sum.costs = round.times(most);
     // With one round the part is that of a step in it.
-    if let (Some(each), Some(total)) = (cost.of(round), cost.of(sum.bounds))
+    if let (Some(each), Some(total)) = (round.of(cost), sum.costs.of(cost))
         && (most > 1 || sum.largest.total == 0)
     {
         let kind = match of {
@@ -259,27 +293,76 @@ const fn turn<'a>(
         (None, Some(turns)) if is_target => Some(turns as u64),
         (None, _) => Some(1),
         // One turn may call any number of them.
-        (Some(Why::Agents), _) => {
-            if let Cost::ModelCalls = cost {
-                causes.add(Cause { name, inside, why: Why::Agents });
-            }
-            None
-        }
-        (Some(_), Some(turns)) => Some(turns as u64),
-        (Some(why), None) => {
-            if let Cost::ModelCalls = cost {
-                causes.add(Cause { name, inside, why });
-            }
-            None
-        }
+        (Some(Why::Agents), _) => None,
+        (Some(_), turns) => match turns {
+            Some(turns) => Some(turns as u64),
+            None => None,
+        },
     };
-    let bounds = Bounds { rounds: Some(0), model_calls: calls };
-    let total = match cost.of(bounds) {
+    let (costs, without) = costs(meta, calls);
+    let total = match costs.of(cost) {
         Some(total) => total,
-        None => 0,
+        None => {
+            let why = match (cost, calls, why) {
+                (Cost::ToolCalls, ..) => Why::ToolCalls,
+                (Cost::ModelCalls | Cost::Tokens, None, Some(why)) => why,
+                (Cost::Time, None, Some(why)) if !matches!(why, Why::Silent) => why,
+                (Cost::Time, ..) => without,
+                _ => Why::Tokens,
+            };
+            causes.add(Cause { name, inside, why });
+            0
+        }
     };
     let exits = meta.may_exit || !meta.exits.is_empty();
-    Sum { bounds, largest: Part { name, inside, total, kind: Kind::Agent }, exits }
+    Sum { costs, largest: Part { name, inside, total, kind: Kind::Agent }, exits }
+}
+
+/// What an agent costs that makes so many model calls, and why its time is not known.
+const fn costs(meta: &AgentMeta<'_>, calls: Option<u64>) -> (Costs, Why) {
+    let costs = Costs::NOTHING.with(Cost::ModelCalls, calls);
+    let asks = matches!(meta.kind, AgentKind::Llm);
+    let tokens = match (calls, meta.max_output_tokens) {
+        (Some(0), _) => Some(0),
+        (Some(calls), Some(tokens)) => Some(calls.saturating_mul(tokens as u64)),
+        _ => None,
+    };
+    let no_tools = if asks { meta.tools.is_empty() && !meta.more_tools } else { matches!(calls, Some(0)) };
+    let costs = costs.with(Cost::Tokens, tokens).with(Cost::ToolCalls, if no_tools { Some(0) } else { None });
+    let (time, without) = match (meta.timeout, longest_tool(meta)) {
+        (Some(own), Some(tools)) => (Some(millis(own).saturating_add(tools)), Why::Timeout),
+        (Some(_), None) => (None, Why::ToolTimeout),
+        (None, _) if matches!(meta.kind, AgentKind::Await) => (None, Why::Wait),
+        (None, _) => (None, Why::Timeout),
+    };
+    let time = match (asks, time, calls) {
+        (true, Some(time), Some(calls)) => Some(time.saturating_mul(calls)),
+        (true, ..) => None,
+        (false, time, _) => time,
+    };
+    (costs.with(Cost::Time, time), without)
+}
+
+/// The milliseconds that the calls of one turn may take at most, which run at the same time.
+const fn longest_tool(meta: &AgentMeta<'_>) -> Option<u64> {
+    // The longest wait before another attempt.
+    const WAIT: u64 = 60_000;
+    if meta.more_tools {
+        return None;
+    }
+    let (mut longest, mut i) = (0, 0);
+    while i < meta.tools.len() {
+        let tool = &meta.tools[i];
+        let (Some(timeout), false) = (tool.timeout, tool.confirm || tool.long_running) else { return None };
+        let attempts = tool.retry as u64;
+        let time = millis(timeout).saturating_mul(attempts.saturating_add(1));
+        let time = time.saturating_add(attempts.saturating_mul(WAIT));
+        if time > longest {
+            longest = time;
+        }
+        i += 1;
+    }
+    Some(longest)
 }
 
 /// Whether agents are among its tools, which make model calls of their own.

@@ -4,14 +4,15 @@ use crate::bounds::{Cause, Causes, Cost, Kind, Part, Place, Sum, Why, total};
 use crate::check::Check;
 use crate::message::Message;
 use crate::spec::Spec;
+use crate::text::same;
 
-/// Ends const evaluation when a workflow may cost more than its `#[bounds(...)]` allows: more model calls, or, at the place
-/// of those, more rounds. A workflow that is `faulty` by itself is not reported: its cost depends on its faults.
+/// Ends const evaluation when a workflow may cost more than its `#[bounds(...)]` allows, at the place of the argument that
+/// is exceeded first. A workflow that is `faulty` by itself is not reported: its cost depends on its faults.
 #[track_caller]
-pub const fn raise_bounds(spec: &Spec<'_>, rounds: bool, faulty: bool) {
+pub const fn raise_bounds(spec: &Spec<'_>, word: &str, faulty: bool) {
     if !faulty
-        && let Some((message, of_rounds)) = find(spec)
-        && of_rounds == rounds
+        && let Some((message, exceeded)) = find(spec)
+        && same(exceeded, word)
     {
         panic!("{}", message.as_str());
     }
@@ -25,38 +26,50 @@ pub(super) const fn describe(spec: &Spec<'_>) -> Option<Message> {
     }
 }
 
-/// One message, for model calls before rounds, and whether it is about rounds.
-const fn find(spec: &Spec<'_>) -> Option<(Message, bool)> {
+/// One message, and the argument that it is about.
+const fn find(spec: &Spec<'_>) -> Option<(Message, &'static str)> {
     if spec.has_stub() {
         return None;
     }
-    if let Some(message) = exceeded(spec, spec.limits.model_calls, Cost::ModelCalls) {
-        return Some((message, false));
+    let mut i = 0;
+    while i < Cost::ALL.len() {
+        let cost = Cost::ALL[i];
+        if let Some(message) = exceeded(spec, cost.allowed(&spec.limits), cost) {
+            return Some((message, cost.word()));
+        }
+        i += 1;
     }
-    match exceeded(spec, spec.limits.rounds, Cost::Rounds) {
-        Some(message) => Some((message, true)),
-        None => None,
+    if spec.limits.ends
+        && let Some(message) = without_end(spec)
+    {
+        return Some((message, "ends"));
     }
+    None
 }
 
 const fn exceeded(spec: &Spec<'_>, allowed: Option<u64>, cost: Cost) -> Option<Message> {
     let Some(allowed) = allowed else { return None };
     let mut causes = Causes::new();
-    let Sum { bounds, largest, .. } = total(Place::start(spec.steps), cost, &mut causes);
+    let Sum { costs, largest, .. } = total(Place::start(spec.steps), cost, &mut causes);
     let mut m = Message::new();
     m.begin(Check::BoundsExceeded);
-    match cost.of(bounds) {
+    match costs.of(cost) {
         Some(worst) if worst <= allowed => return None,
         Some(worst) => {
             m.push("the worst case of this workflow is ");
             m.push(if worst == u64::MAX { "more than " } else { "" });
             amount(&mut m, if worst == u64::MAX { worst - 1 } else { worst }, cost);
             m.push(", and it allows ");
-            m.number(allowed as i128);
+            match cost {
+                Cost::Time => amount(&mut m, allowed, cost),
+                _ => m.number(allowed as i128),
+            }
             finite(&mut m, worst, allowed, &largest, cost);
         }
         // `loop-endless` reports the loop without end.
         None if causes.count == 0 => return None,
+        // How many of these there are is often not known. They are held while the workflow runs.
+        None if matches!(cost, Cost::ToolCalls | Cost::Tokens | Cost::Time) => return None,
         None => {
             m.push("the worst case of this workflow is unbounded, and it allows ");
             amount(&mut m, allowed, cost);
@@ -67,29 +80,57 @@ const fn exceeded(spec: &Spec<'_>, allowed: Option<u64>, cost: Cost) -> Option<M
     Some(m)
 }
 
-const fn word(cost: Cost) -> &'static str {
-    match cost {
-        Cost::ModelCalls => "model_calls",
-        Cost::Rounds => "rounds",
+/// Why it is not known that a run ends. With a limit of time, its calls and waits need none.
+const fn without_end(spec: &Spec<'_>) -> Option<Message> {
+    let needed = [
+        Some(Cost::ModelCalls),
+        Some(Cost::Rounds),
+        if spec.limits.time.is_some() { None } else { Some(Cost::Time) },
+    ];
+    let mut i = 0;
+    while i < needed.len() {
+        if let Some(cost) = needed[i] {
+            let mut causes = Causes::new();
+            total(Place::start(spec.steps), cost, &mut causes);
+            if causes.count > 0 {
+                let mut m = Message::new();
+                m.begin(Check::BoundsExceeded);
+                m.push("it is not known that this workflow ends: ");
+                unbounded(&mut m, &causes, cost);
+                return Some(m);
+            }
+        }
+        i += 1;
     }
+    None
 }
 
 const fn amount(m: &mut Message, number: u64, cost: Cost) {
+    if let Cost::Time = cost {
+        return length(m, number);
+    }
     m.number(number as i128);
-    m.push(match cost {
-        Cost::ModelCalls => " model call",
-        Cost::Rounds => " round",
-    });
-    m.push(if number == 1 { "" } else { "s" });
+    m.all(&[" ", cost.unit(), if number == 1 { "" } else { "s" }]);
     if let Cost::Rounds = cost {
         m.push(" of its loops");
     }
 }
 
+/// Milliseconds as people write them, in the largest unit that leaves no rest.
+const fn length(m: &mut Message, millis: u64) {
+    let units = [(3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms")];
+    let mut i = 0;
+    while i + 1 < units.len() && (millis == 0 || !millis.is_multiple_of(units[i].0)) {
+        i += 1;
+    }
+    m.number((millis / units[i].0) as i128);
+    m.push(units[i].1);
+}
+
 /// Names the step that has the largest part in a cost, and what to write so that it fits.
 const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, cost: Cost) {
     let (kind, setting, each) = match largest.kind {
-        Kind::Agent => ("agent", "max_turns", 1),
+        Kind::Agent => ("agent", "max_turns", if let Cost::ModelCalls = cost { 1 } else { 0 }),
         Kind::Loop(_, each) => ("loop", "max", each),
         Kind::Each(_, each) => ("block", "max", each),
         Kind::Try(_, each) => ("try", "attempts", each),
@@ -99,6 +140,9 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
     let fewer = match cost {
         Cost::ModelCalls => "place fewer agents that ask a model",
         Cost::Rounds => "place fewer loops",
+        Cost::ToolCalls => "place fewer agents with tools",
+        Cost::Tokens => "lower the `max_output_tokens` of the agents",
+        Cost::Time => "lower the `timeout`s",
     };
     if largest.total == u64::MAX {
         m.push(": ");
@@ -111,9 +155,12 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
     } else if largest.total > 1 {
         m.push(": ");
         named(m, kind, largest.name, largest.inside);
-        m.push(" makes up to ");
-        m.number(largest.total as i128);
-        m.push(" of them");
+        m.push(if let Cost::Time = cost { " takes up to " } else { " makes up to " });
+        match cost {
+            Cost::Time => length(m, largest.total),
+            _ => m.number(largest.total as i128),
+        }
+        m.push(if let Cost::Time = cost { " of it" } else { " of them" });
         let parts = match largest.kind {
             Kind::Loop(max, each) => Some((max, each, (" in each of ", " rounds"))),
             Kind::Each(max, each) => Some((max, each, (" for each of ", " elements"))),
@@ -122,13 +169,19 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
         };
         if let Some((max, each, (of, parts))) = parts {
             m.push(", ");
-            m.number(each as i128);
+            match cost {
+                Cost::Time => length(m, each),
+                _ => m.number(each as i128),
+            }
             m.push(of);
             m.number(max as i128);
             m.push(parts);
         }
         if setting.is_empty() {
             m.all(&["; help: ", fewer, " in it"]);
+        } else if each == 0 {
+            let limit = if let Cost::Tokens = cost { "max_output_tokens" } else { "timeout" };
+            m.all(&["; help: lower its `", setting, "` or `", limit, "`"]);
         } else {
             let left = allowed.saturating_sub(worst - largest.total) / each;
             m.all(&["; help: lower its `", setting, "`"]);
@@ -141,6 +194,7 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
         m.push(match cost {
             Cost::ModelCalls => ", one for each agent that asks a model; help: ",
             Cost::Rounds => ", one for each loop; help: ",
+            Cost::ToolCalls | Cost::Tokens | Cost::Time => "; help: ",
         });
         m.push(fewer);
     }
@@ -148,8 +202,15 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
         // So many that they were not counted to the end.
         return;
     }
-    m.all(&[", or write `#[bounds(", word(cost), " = "]);
-    m.number(worst as i128);
+    m.all(&[", or write `#[bounds(", cost.word(), " = "]);
+    match cost {
+        Cost::Time => {
+            m.push("\"");
+            length(m, worst);
+            m.push("\"");
+        }
+        _ => m.number(worst as i128),
+    }
     m.push(")]`");
 }
 
@@ -162,28 +223,14 @@ const fn named(m: &mut Message, kind: &str, name: &str, inside: &str) {
 
 /// Names what has no end, and what to write so that it has one.
 const fn unbounded(m: &mut Message, causes: &Causes<'_>, cost: Cost) {
-    let (mut turns, mut silent, mut max, mut each, mut agents) = (false, false, false, false, false);
+    let mut seen = [false; REMEDIES.len()];
     let mut i = 0;
     while i < causes.first.len() {
-        let Some(Cause { name, inside, why }) = causes.first[i] else { break };
+        let Some(cause) = causes.first[i] else { break };
         if i > 0 {
             m.push(if i + 1 == causes.count { ", and " } else { ", " });
         }
-        let (kind, fact, seen) = match why {
-            Why::Tools => ("agent", " has tools and no `max_turns`", &mut turns),
-            Why::MoreTools => ("agent", " may be given tools and has no `max_turns`", &mut turns),
-            Why::Transfer => ("agent", " may transfer and has no `max_turns`", &mut turns),
-            Why::Typed => {
-                ("agent", " answers with a type that is not `String` and has no `max_turns`", &mut turns)
-            }
-            Why::Agents => ("agent", " calls agents as tools, as often as its model likes", &mut agents),
-            Why::Silent => ("agent", " does not say how often it calls a model", &mut silent),
-            Why::Loop => ("loop", " has no `max`", &mut max),
-            Why::Each => ("block", " runs once per element of a list and has no `max`", &mut each),
-        };
-        *seen = true;
-        named(m, kind, name, inside);
-        m.push(fact);
+        seen[named_cause(m, &cause)] = true;
         i += 1;
     }
     if causes.count > causes.first.len() {
@@ -192,23 +239,57 @@ const fn unbounded(m: &mut Message, causes: &Causes<'_>, cost: Cost) {
         m.push(" more");
     }
     let mut join = "; help: ";
-    let remedies = [
-        (turns, "give the agent a `max_turns`, as in `max_turns: 3`"),
-        (silent, "say it in its `META`, as in `.max_turns(Some(3))`"),
-        (max, "give the loop a `max`, as in `loop(max = 5)`"),
-        (each, "give the `each` a `max`, as in `each(max = 20)`"),
-    ];
     let mut i = 0;
-    while i < remedies.len() {
-        if remedies[i].0 {
-            m.all(&[join, remedies[i].1]);
+    while i < REMEDIES.len() {
+        if seen[i] {
+            m.all(&[join, REMEDIES[i]]);
+            if REMEDIES[i].is_empty() {
+                m.all(&["leave `", cost.word(), "` out of `#[bounds(...)]`"]);
+            }
             join = ", and ";
         }
         i += 1;
     }
-    if agents {
-        m.all(&[join, "leave `", word(cost), "` out of `#[bounds(...)]`"]);
-    }
+}
+
+const REMEDIES: [&str; 8] = [
+    "give the agent a `max_turns`, as in `max_turns: 3`",
+    "say it in its `META`, as in `.max_turns(Some(3))`",
+    "give the loop a `max`, as in `loop(max = 5)`",
+    "give the `each` a `max`, as in `each(max = 20)`",
+    "give the agent `max_output_tokens`, as in `max_output_tokens: 1000`",
+    "give it a `timeout`, as in `timeout: \"30s\"` or `#[agent(timeout = \"30s\")]`",
+    "give each tool a `timeout`, as in `#[tool(timeout = \"20s\")]`",
+    "",
+];
+
+/// Says what has no end; gives the place of its remedy among [`REMEDIES`], the last of which is to ask for less.
+const fn named_cause(m: &mut Message, cause: &Cause<'_>) -> usize {
+    let (kind, fact, remedy) = match cause.why {
+        Why::Tools => ("agent", " has tools and no `max_turns`", 0),
+        Why::MoreTools => ("agent", " may be given tools and has no `max_turns`", 0),
+        Why::Transfer => ("agent", " may transfer and has no `max_turns`", 0),
+        Why::Typed => ("agent", " answers with a type that is not `String` and has no `max_turns`", 0),
+        Why::Silent => ("agent", " does not say how often it calls a model", 1),
+        Why::Loop => ("loop", " has no `max`", 2),
+        Why::Each => ("block", " runs once per element of a list and has no `max`", 3),
+        Why::Tokens => ("agent", " has no `max_output_tokens`", 4),
+        Why::Timeout => ("agent", " has no `timeout`", 5),
+        Why::Wait => ("`await`", " has no `timeout`", 5),
+        Why::ToolTimeout => ("agent", " has a tool without `timeout`", 6),
+        Why::Agents => ("agent", " calls agents as tools, as often as its model likes", 7),
+        Why::ToolCalls => ("agent", " calls tools as often as its model likes", 7),
+    };
+    named(m, kind, cause.name, cause.inside);
+    m.push(fact);
+    remedy
+}
+
+/// Why something has no end, as text.
+pub(crate) fn cause(cause: Cause<'_>) -> String {
+    let mut m = Message::new();
+    named_cause(&mut m, &cause);
+    m.as_str().to_owned()
 }
 
 #[cfg(test)]

@@ -99,9 +99,11 @@ pub struct AgentMeta<'a> {
     pub transfer: &'a [&'a AgentMeta<'a>],
     /// The most model calls of one of its turns; `None` is unbounded.
     pub max_turns: Option<u32>,
-    /// The longest that a function may take; `None` for no limit. An agent that is written by hand says what it keeps to.
+    /// The longest that a function or an `await` may take, or one model call with its retries; `None` for no limit. An agent that is written by hand says what it keeps to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
+    /// The most tokens of one answer; `None` is unbounded.
+    pub max_output_tokens: Option<u32>,
     /// Keys of the session that a workflow needs.
     pub states: &'a [KeySpec<'a>],
     /// Keys to which a workflow gives a value when it starts.
@@ -147,6 +149,7 @@ impl<'a> AgentMeta<'a> {
                 AgentKind::Function | AgentKind::Await => Some(0),
                 _ => None,
             },
+            max_output_tokens: None,
             timeout: None,
             states: &[],
             lets: &[],
@@ -307,6 +310,13 @@ impl<'a> AgentMeta<'a> {
     #[must_use]
     pub const fn timeout(mut self, longest: Duration) -> Self {
         self.timeout = Some(longest);
+        self
+    }
+
+    /// The most tokens of one answer.
+    #[must_use]
+    pub const fn max_output_tokens(mut self, tokens: Option<u32>) -> Self {
+        self.max_output_tokens = tokens;
         self
     }
 

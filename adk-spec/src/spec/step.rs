@@ -29,7 +29,7 @@ pub struct Spec<'a> {
     pub(crate) built: bool,
 }
 
-/// What a workflow may cost at most.
+/// What a workflow may cost at most: `#[bounds(...)]`. It is held while the workflow runs as well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Limits {
@@ -37,12 +37,65 @@ pub struct Limits {
     pub model_calls: Option<u64>,
     /// The most rounds of all loops together.
     pub rounds: Option<u64>,
+    /// The most calls of tools.
+    pub tool_calls: Option<u64>,
+    /// The most tokens, of requests and answers together.
+    pub tokens: Option<u64>,
+    /// The longest that it may take, waits included.
+    pub time: Option<Duration>,
+    /// Whether it has to be known that it ends.
+    pub ends: bool,
 }
 
 impl Limits {
-    /// Limits; `None` is no limit.
+    /// No limits.
+    pub const NONE: Self = Self::new(None, None);
+
+    /// Limits of model calls and rounds; `None` is no limit.
     pub const fn new(model_calls: Option<u64>, rounds: Option<u64>) -> Self {
-        Self { model_calls, rounds }
+        Self { model_calls, rounds, tool_calls: None, tokens: None, time: None, ends: false }
+    }
+
+    /// The most model calls.
+    #[must_use]
+    pub const fn model_calls(mut self, most: u64) -> Self {
+        self.model_calls = Some(most);
+        self
+    }
+
+    /// The most rounds of all loops together.
+    #[must_use]
+    pub const fn rounds(mut self, most: u64) -> Self {
+        self.rounds = Some(most);
+        self
+    }
+
+    /// The most calls of tools.
+    #[must_use]
+    pub const fn tool_calls(mut self, most: u64) -> Self {
+        self.tool_calls = Some(most);
+        self
+    }
+
+    /// The most tokens.
+    #[must_use]
+    pub const fn tokens(mut self, most: u64) -> Self {
+        self.tokens = Some(most);
+        self
+    }
+
+    /// The longest that it may take.
+    #[must_use]
+    pub const fn time(mut self, longest: Duration) -> Self {
+        self.time = Some(longest);
+        self
+    }
+
+    /// Whether it has to be known that it ends.
+    #[must_use]
+    pub const fn ends(mut self, yes: bool) -> Self {
+        self.ends = yes;
+        self
     }
 }
 
@@ -142,6 +195,8 @@ pub struct Step<'a> {
     pub named: bool,
     /// The keys of an instance, where they are not those of the definition.
     pub renames: Renames<'a>,
+    /// What a branch or an element does to its block that fails.
+    pub on_error: OnError,
     /// Whether a `before_agent` callback of the block may answer in its place, so that nothing inside of it runs.
     pub skippable: bool,
 }
@@ -176,6 +231,18 @@ pub enum Over {
     Fail,
     /// The elements beyond `max` are left out.
     Cut,
+}
+
+/// What becomes of a parallel block, or of an `each`, when a branch or an element of it fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum OnError {
+    /// It fails as well, and the others are cancelled.
+    #[default]
+    Fail,
+    /// It goes on without what has failed.
+    Skip,
 }
 
 /// What a step is.
@@ -280,6 +347,19 @@ impl Attempts {
         self
     }
 
+    /// The milliseconds that all attempts wait together.
+    pub(crate) const fn waits(&self) -> u64 {
+        let first = match self.delay {
+            Some(delay) => delay.as_millis() as u64,
+            None => 0,
+        };
+        match 1_u64.checked_shl(self.most.saturating_sub(1)) {
+            Some(times) => first.saturating_mul(times - 1),
+            None if first == 0 => 0,
+            None => u64::MAX,
+        }
+    }
+
     /// Says that it tries again after any error.
     #[must_use]
     pub const fn all(mut self) -> Self {
@@ -295,14 +375,32 @@ impl<'a> Step<'a> {
     /// A step at `end`, or a block that ends there.
     pub const fn new(name: &'a str, kind: StepKind<'a>, end: usize) -> Self {
         let named = !name.is_empty();
-        Self { name, kind, end, description: "", named, renames: Renames::NONE, skippable: false }
+        Self {
+            name,
+            kind,
+            end,
+            description: "",
+            named,
+            renames: Renames::NONE,
+            on_error: OnError::Fail,
+            skippable: false,
+        }
     }
 
     /// A step that runs an agent.
     pub const fn agent(name: &'a str, meta: &'a AgentMeta<'a>, instance: bool, at: usize) -> Self {
         let named = matches!(name.as_bytes(), [_, ..]);
         let kind = StepKind::Agent { meta, instance };
-        Self { name, kind, end: at, description: "", named, renames: Renames::NONE, skippable: false }
+        Self {
+            name,
+            kind,
+            end: at,
+            description: "",
+            named,
+            renames: Renames::NONE,
+            on_error: OnError::Fail,
+            skippable: false,
+        }
     }
 
     /// What the block is for.
@@ -319,11 +417,23 @@ impl<'a> Step<'a> {
         self
     }
 
+    /// Says what a branch or an element does to the block that fails.
+    #[must_use]
+    pub const fn on_error(mut self, on_error: OnError) -> Self {
+        self.on_error = on_error;
+        self
+    }
+
     /// Says that a `before_agent` callback of the block may answer in its place: what it writes is not certain then.
     #[must_use]
     pub const fn skippable(mut self, yes: bool) -> Self {
         self.skippable = yes;
         self
+    }
+
+    /// Whether what is written in a parallel block is not certain after it, since a branch may fail.
+    pub(crate) const fn skips_branches(&self) -> bool {
+        matches!((self.kind, self.on_error), (StepKind::Parallel { .. }, OnError::Skip))
     }
 
     /// Says that nobody chose the name: it is exempt from `name-duplicate` across workflows.

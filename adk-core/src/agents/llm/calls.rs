@@ -8,7 +8,7 @@ use super::toolbox::Toolbox;
 use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
 use crate::models::model::ModelResponse;
 use crate::panic::caught;
-use crate::runtime::run::{CallStep, Context, Run};
+use crate::runtime::run::{CallStep, Context, Run, count_again};
 use crate::runtime::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolErrorKind, ToolRecord};
 use crate::{BoxFuture, Error, ErrorKind, MAX_DEPTH, Name, Path, Result, depth, task};
 use futures_util::future::join_all;
@@ -145,6 +145,7 @@ pub(super) async fn ended<T>(
     if !of.is_made() {
         let left = left(&ended);
         run.skipped(left.usage);
+        count_again(of.meter.as_ref(), &left.usage, 0, &path);
         if !left.updated.is_empty() {
             run.updates_again(&path, &of.to_string(), &left.updated).await?;
         }

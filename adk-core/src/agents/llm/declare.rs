@@ -161,6 +161,20 @@ impl LlmDecl {
         self
     }
 
+    /// The longest that one attempt of a model call may take, and how often it is made again.
+    #[must_use]
+    pub const fn timeout(mut self, attempt: Duration, retry: u32) -> Self {
+        self.meta.timeout = Some(Retry::new(retry).longest(attempt));
+        self
+    }
+
+    /// The most tokens of one answer.
+    #[must_use]
+    pub const fn max_output_tokens(mut self, tokens: u32) -> Self {
+        self.meta.max_output_tokens = Some(tokens);
+        self
+    }
+
     /// Where it cannot transfer to.
     #[must_use]
     pub const fn disallow_transfer(mut self, to_parent: bool, to_peers: bool) -> Self {
@@ -309,6 +323,13 @@ impl Retry {
     /// That many times, with the default waits.
     pub const fn new(times: u32) -> Self {
         Self { times, delay: Duration::from_secs(1), max_delay: Duration::from_secs(60) }
+    }
+
+    /// The longest that a call may take with all its attempts and the waits between them.
+    pub(crate) const fn longest(&self, attempt: Duration) -> Duration {
+        attempt
+            .saturating_mul(self.times.saturating_add(1))
+            .saturating_add(self.max_delay.saturating_mul(self.times))
     }
 
     /// The first wait.

@@ -13,7 +13,7 @@ use adk_spec::__private::wait_in_tool;
 use std::sync::Arc;
 
 /// Names that the runtime gives to tools of its own.
-const RESERVED: [&str; 2] = [TRANSFER, RESPOND];
+pub(super) const RESERVED: [&str; 2] = [TRANSFER, RESPOND];
 
 impl LlmAgent {
     /// All tools, in the order of the model request.

@@ -5,6 +5,7 @@ use super::calls::Answers;
 use super::hooks::{self, Asked};
 use super::repair::Repair;
 use super::toolbox::Toolbox;
+use super::tools::RESERVED;
 use super::{LlmAgent, calls, later, no_answer, output, request, respond, transfer};
 use crate::flow::Flow;
 use crate::models::model::{FinishReason, Model, ModelResponse, Usage};
@@ -12,6 +13,7 @@ use crate::runtime::run::Context;
 use crate::runtime::tool::{ToolActions, text};
 use crate::store::event::{Actions, Event};
 use crate::{Error, ErrorKind, FunctionCall, Name, Part, Result, depth};
+use adk_spec::__private::Cost;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -65,8 +67,11 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
             later::answers(std::mem::take(&mut open), cx).await?;
             continue;
         }
+        count_tools(&calls, cx)?;
         let given = tools.responds().then(|| respond::given(&calls)).flatten();
         let Answers { content, mut actions, refused } = calls::answer(&tools, calls, cx).await?;
+        // An agent that is a tool may have used up what is left.
+        cx.held()?;
         let spent = repair.called(agent, given, &content, cx);
         // What was refused does not run, so nothing more comes of it.
         open.retain(|call| !refused.contains(&call.id));
@@ -182,6 +187,7 @@ async fn ask(
         Asked::Answered(response) => return Ok(response),
     };
     cx.run.count_llm_call()?;
+    cx.count_call()?;
     let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
     let call = Call { model: model.clone(), request: request.clone(), timeout, retry };
     let mut response = match call::make(call, cx).await {
@@ -189,6 +195,7 @@ async fn ask(
             let usage = Usage { calls: 1, ..response.usage };
             **cx.frame.usage.get_or_insert_default() += usage;
             cx.run.add_usage(usage);
+            cx.count(Cost::Tokens, usage.total_tokens())?;
             response
         }
         Err(error) => hooks::on_model_error(agent, &request, error, asked, cx).await?,
@@ -200,6 +207,16 @@ async fn ask(
             Some("The model returned no content (finish_reason=STOP with empty parts).".into());
     }
     hooks::after_model(agent, response, asked, cx).await
+}
+
+/// Counts calls of tools before they are made; those of the runtime's own are none.
+fn count_tools(calls: &[FunctionCall], cx: &mut Context) -> Result<()> {
+    let own = calls.iter().filter(|call| !RESERVED.contains(&&*call.name));
+    let usage = Usage { tool_calls: own.count() as u64, ..Usage::default() };
+    cx.count(Cost::ToolCalls, usage.tool_calls)?;
+    **cx.frame.usage.get_or_insert_default() += usage;
+    cx.run.add_usage(usage);
+    Ok(())
 }
 
 /// The event of an answer, with the output in it when it is the last word, and the calls in it.

@@ -110,6 +110,9 @@ pub struct Usage {
     /// How many calls. The usage of one call, as an event tells it in ADK's form, has none.
     #[serde(skip_serializing_if = "is_zero")]
     pub calls: u64,
+    /// How many calls of tools the answers held, those of the runtime's own tools not counted.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub tool_calls: u64,
 }
 
 /// ADK leaves out what it has no count for.
@@ -143,5 +146,6 @@ impl std::ops::AddAssign for Usage {
         add(&mut self.cached_tokens, other.cached_tokens);
         add(&mut self.thought_tokens, other.thought_tokens);
         add(&mut self.calls, other.calls);
+        add(&mut self.tool_calls, other.tool_calls);
     }
 }

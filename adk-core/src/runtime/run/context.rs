@@ -13,7 +13,7 @@ pub(crate) use step::perform;
 pub(crate) use wait::{Answer, Asked};
 
 use super::{
-    Above, Announced, Artifacts, By, CallbackContext, Caller, History, KeyScope, Overlay, Place, Run,
+    Above, Announced, Artifacts, By, CallbackContext, Caller, History, KeyScope, Meter, Overlay, Place, Run,
     RunConfig, State, Steps, ToolActions, Updates, WriteRules, Writer, Written,
 };
 use crate::runtime::resources::SharedResources;
@@ -40,6 +40,8 @@ pub struct Context {
     pub(crate) instance: Option<Name>,
     /// What the agents above have given to those below them.
     pub(crate) above: Option<Arc<Above>>,
+    /// What the workflows around have used of their bounds, where one has some.
+    pub(crate) meter: Option<Arc<Meter>>,
     /// The tree around was built without checks of its flow: who ends a loop need not have announced it.
     pub(crate) unchecked: bool,
     pub(crate) frame: Frame,
@@ -65,6 +67,7 @@ impl Context {
             branch: None,
             instance: None,
             above: None,
+            meter: None,
             unchecked: false,
             frame: Frame::new(Path::root(name), 0),
             overlay: Overlay::default(),
@@ -114,6 +117,11 @@ impl Context {
     /// Writes a stored key with the next event.
     pub(crate) fn set_stored(&mut self, key: Name, value: Arc<Value>) {
         self.overlay.state_delta.insert(key, value);
+    }
+
+    /// Drops what was set since the last event, of work that is dropped as well.
+    pub(crate) fn drop_pending(&mut self) {
+        self.overlay = Overlay::default();
     }
 
     /// Whether something was set or saved since the last event.

@@ -1,76 +1,187 @@
-//! Measures what a part of a run uses.
+//! [`Meter`]: what a workflow with `#[bounds(...)]` has used, counted and held while it runs.
+//!
+//! Nothing of it is stored: a run that is taken up again counts what it is given back from its record as it did the first time.
 
 use super::{Context, Run};
-use crate::Path;
 use crate::models::model::Usage;
-use crate::sync::lock;
-use serde::{Deserialize, Serialize};
-use std::future::poll_fn;
-use std::pin::pin;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex};
+use crate::spec::{Limits, Spec};
+use crate::store::session::now_micros;
+use crate::{Error, ErrorKind, Name, Path, Result};
+use adk_spec::__private::Cost;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+use tokio::time::Instant;
 
-/// What a part of a run has used that is not executed again when the run is resumed.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Spent {
-    pub(crate) usage: Usage,
-    /// Model calls, those that failed included.
-    pub(crate) calls: u32,
+/// What one run of a workflow may use, and has used.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    workflow: Name,
+    limits: Limits,
+    /// In the order of [`Cost::ALL`].
+    used: [AtomicU64; Cost::ALL.len()],
+    /// What was used up first, and where.
+    exceeded: OnceLock<(Cost, Path)>,
+    /// That of the workflow around.
+    outer: Option<Arc<Meter>>,
+    /// It is an agent that is used as a tool: its loops are none of the workflow around.
+    is_tool: bool,
 }
 
-/// Adds to `spent` what a part of a run uses. All of it is counted while the part is polled, and nothing else of the run is
-/// polled then.
-pub(crate) async fn metered<F: Future>(run: Arc<Run>, spent: Arc<Mutex<Spent>>, part: F) -> F::Output {
-    let mut part = pin!(part);
-    poll_fn(|task| {
-        let before = run.spent();
-        let polled = part.as_mut().poll(task);
-        lock(&spent).add(before, run.spent());
-        polled
-    })
-    .await
-}
+impl Meter {
+    fn new(workflow: Name, limits: Limits, outer: Option<Arc<Self>>) -> Self {
+        let (used, exceeded) = (Default::default(), OnceLock::new());
+        Self { workflow, limits, used, exceeded, outer, is_tool: false }
+    }
 
-impl Run {
-    /// What was used so far.
-    fn spent(&self) -> Spent {
-        let mut outermost = self;
-        while let Some(outer) = &outermost.outer {
-            outermost = outer;
+    /// That of an agent that is used as a tool.
+    pub(crate) fn tool(outer: &Arc<Self>) -> Arc<Self> {
+        let own = Self::new(Name::default(), Limits::NONE, Some(outer.clone()));
+        Arc::new(Self { is_tool: true, ..own })
+    }
+
+    /// This one and those around it for which the cost counts.
+    fn counting(&self, cost: Cost) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), move |meter| {
+            let meter: &Self = meter;
+            let is_last = meter.is_tool && cost == Cost::Rounds;
+            meter.outer.as_deref().filter(|_| !is_last)
+        })
+    }
+
+    /// How much was used so far.
+    pub(crate) fn used(&self, cost: Cost) -> u64 {
+        self.used[cost as usize].load(Relaxed)
+    }
+
+    fn add(&self, cost: Cost, more: u64, path: &Path) -> Result<()> {
+        let used = self.used[cost as usize].fetch_add(more, Relaxed).saturating_add(more);
+        match cost.allowed(&self.limits) {
+            Some(most) if used > most => Err(self.exceed(cost, path)),
+            _ => Ok(()),
         }
-        Spent { usage: self.usage(), calls: outermost.llm_calls.load(Relaxed) }
+    }
+
+    fn exceed(&self, cost: Cost, path: &Path) -> Error {
+        let (cost, path) = self.exceeded.get_or_init(|| (cost, path.clone()));
+        self.error(*cost).at(path)
+    }
+
+    fn error(&self, cost: Cost) -> Error {
+        let (workflow, word) = (&self.workflow, cost.word());
+        let message = match (cost, self.limits.time, cost.allowed(&self.limits)) {
+            (Cost::Time, Some(time), _) => format!(
+                "workflow `{workflow}` takes longer than {time:?}, the `time` of its `#[bounds(...)]`"
+            ),
+            (_, _, most) => {
+                let most = most.unwrap_or_default();
+                let s = if most == 1 { "" } else { "s" };
+                format!(
+                    "workflow `{workflow}` has used up the {most} {}{s} of its `#[bounds({word} = {most})]`",
+                    cost.unit()
+                )
+            }
+        };
+        Error::new(ErrorKind::BoundsExceeded, message)
+            .with_help(format!("raise `{word}`, or look in the events of the run for what needs so much"))
+    }
+
+    /// What was used up, where something was: the run of the workflow has failed, even if an agent has gone on after the error.
+    pub(crate) fn exceeded(&self) -> Option<Error> {
+        self.exceeded.get().map(|(cost, path)| self.error(*cost).at(path))
     }
 }
 
 impl Context {
-    /// Passes by what was done at the paths that are meant and is not done again. What it used counts all the same.
-    pub(crate) fn pass_by(&self, spent: &Spent, is_meant: impl Fn(&Path) -> bool) {
-        self.run.add_usage(spent.usage);
-        self.run.counted(spent.calls);
-        let replay = self.run.replay.as_ref();
-        let keys = replay.map(|replay| replay.pass_by(&self.run, is_meant)).unwrap_or_default();
-        if let Some(scope) = &self.scope {
-            keys.iter().for_each(|key| scope.wrote(key));
+    /// Goes into a workflow; gives the meter around, if this one has limits.
+    pub(crate) fn enter_bounds(&mut self, spec: &Spec<'_>) -> Option<Option<Arc<Meter>>> {
+        if spec.limits == Limits::NONE {
+            return None;
         }
+        let own = Meter::new(Name::shared(spec.name), spec.limits, self.meter.take());
+        // A branch in another process goes on from what its run had used.
+        own.used[Cost::ModelCalls as usize].store(self.run.calls_before(self.path()), Relaxed);
+        Some(self.meter.replace(Arc::new(own)))
+    }
+
+    /// Counts what is about to be done, in each workflow around.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BoundsExceeded`] when it is more than one of them may use.
+    pub(crate) fn count(&self, cost: Cost, more: u64) -> Result<()> {
+        let Some(meter) = &self.meter else { return Ok(()) };
+        meter.counting(cost).try_for_each(|meter| meter.add(cost, more, self.path()))
+    }
+
+    /// Counts a model call before it is made: some tokens have to be left for it.
+    pub(crate) fn count_call(&self) -> Result<()> {
+        self.count(Cost::ModelCalls, 1)?;
+        let Some(meter) = &self.meter else { return Ok(()) };
+        let is_spent = |meter: &&Meter| {
+            meter.limits.tokens.is_some_and(|most| meter.used[Cost::Tokens as usize].load(Relaxed) >= most)
+        };
+        meter
+            .counting(Cost::Tokens)
+            .find(is_spent)
+            .map_or(Ok(()), |meter| Err(meter.exceed(Cost::Tokens, self.path())))
+    }
+
+    /// What something used counts that is not done again, or was done elsewhere.
+    pub(crate) fn count_again(&self, usage: &Usage, rounds: u64) {
+        count_again(self.meter.as_ref(), usage, rounds, self.path());
+    }
+
+    /// Sees that no workflow around has used up something: after that nothing goes on, whoever has taken the error.
+    ///
+    /// # Errors
+    /// The first one that it was.
+    pub(crate) fn held(&self) -> Result<()> {
+        let mut around = self.meter.iter().flat_map(|meter| meter.counting(Cost::Time));
+        around.find_map(Meter::exceeded).map_or(Ok(()), Err)
+    }
+
+    /// Whether a block may go on after a part of it that has failed so: neither the store nor the record has failed, nor is a
+    /// bound around it exceeded.
+    pub(crate) fn may_go_on(&self, error: &Error) -> bool {
+        !error.is_of_run() && self.held().is_ok()
+    }
+
+    /// When a time has passed that is counted from here on. The start is recorded, so that a run that is taken up again has the
+    /// rest of it.
+    pub(crate) async fn time_from_here(&mut self, longest: Duration) -> Result<Option<Instant>> {
+        let start = self.step("bounds", async { Ok(now_micros()) }).await?;
+        let taken = Duration::from_micros(now_micros().saturating_sub(start));
+        // One that is too long for the clock is none.
+        Ok(Instant::now().checked_add(longest.saturating_sub(taken)))
+    }
+
+    /// The time of the workflow at that path is over.
+    pub(crate) fn time_is_over(&self, path: &Path) -> Error {
+        let own = self.meter.as_ref().map(|meter| meter.exceed(Cost::Time, path));
+        own.unwrap_or_else(|| Error::new(ErrorKind::BoundsExceeded, "the workflow takes too long").at(path))
     }
 }
 
-impl Spent {
-    /// The sum of both.
-    pub(crate) fn plus(mut self, other: Self) -> Self {
-        self.add(Self::default(), other);
-        self
+/// The same for the meter of a tool call.
+pub(crate) fn count_again(meter: Option<&Arc<Meter>>, usage: &Usage, rounds: u64, path: &Path) {
+    let Some(meter) = meter else { return };
+    let costs = [
+        (Cost::ModelCalls, usage.calls),
+        (Cost::ToolCalls, usage.tool_calls),
+        (Cost::Tokens, usage.total_tokens()),
+        (Cost::Rounds, rounds),
+    ];
+    for (cost, more) in costs {
+        // What is over is an error of the next call, and of the end of the workflow.
+        meter.counting(cost).for_each(|meter| drop(meter.add(cost, more, path)));
     }
+}
 
-    /// Adds the difference.
-    fn add(&mut self, before: Self, after: Self) {
-        self.calls = self.calls.saturating_add(after.calls.saturating_sub(before.calls));
-        self.usage += Usage {
-            input_tokens: after.usage.input_tokens.saturating_sub(before.usage.input_tokens),
-            output_tokens: after.usage.output_tokens.saturating_sub(before.usage.output_tokens),
-            cached_tokens: after.usage.cached_tokens.saturating_sub(before.usage.cached_tokens),
-            thought_tokens: after.usage.thought_tokens.saturating_sub(before.usage.thought_tokens),
-            calls: after.usage.calls.saturating_sub(before.usage.calls),
-        };
+impl Run {
+    /// The model calls that were made before a remote branch began, at the root of its run.
+    fn calls_before(&self, path: &Path) -> u64 {
+        let calls = self.llm_calls.load(Relaxed);
+        if self.is_branch && path.parent().is_none() { calls.into() } else { 0 }
     }
 }

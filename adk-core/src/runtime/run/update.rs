@@ -7,7 +7,7 @@
 
 use super::place::Placing;
 use super::record::{self, RecordOf};
-use super::{Context, KeyScope, Overlay, Run, State, decode, encode, perform};
+use super::{Context, KeyScope, Meter, Overlay, Run, State, decode, encode, perform};
 use crate::store::engine::{Body, Change, Draft, Reply, StepKey, Stored, Update, is_failure};
 use crate::store::event::{Event, STATE_UPDATE_KEY};
 use crate::store::session::Scope;
@@ -65,6 +65,8 @@ impl Written<'_> {
 pub(crate) struct CallStep {
     name: Name,
     index: u32,
+    /// What the workflows around have used.
+    pub(crate) meter: Option<Arc<Meter>>,
     /// It was made, and not answered from the record.
     is_made: AtomicBool,
 }
@@ -72,7 +74,8 @@ pub(crate) struct CallStep {
 impl CallStep {
     /// The next step of the agent that runs.
     pub(crate) fn next(cx: &Context, name: &Name) -> Arc<Self> {
-        Arc::new(Self { name: name.clone(), index: cx.next_step(), is_made: AtomicBool::new(false) })
+        let (meter, is_made) = (cx.meter.clone(), AtomicBool::new(false));
+        Arc::new(Self { name: name.clone(), index: cx.next_step(), meter, is_made })
     }
 
     /// Makes the call.

@@ -4,8 +4,8 @@ use super::DynTool;
 use crate::models::model::Usage;
 use crate::runtime::resources::{NoResources, Resources, SharedResources};
 use crate::runtime::run::{
-    Artifacts, By, CallPlace, CallStep, CallbackContext, Caller, Context, KeyScope, Overlay, Place, Run,
-    State, Steps, ToolActions, Updates, WriteRules, Writer, is_update,
+    Artifacts, By, CallPlace, CallStep, CallbackContext, Caller, Context, KeyScope, Meter, Overlay, Place,
+    Run, State, Steps, ToolActions, Updates, WriteRules, Writer, is_update,
 };
 use crate::store::event::{Actions, Event, StateDelta};
 use crate::{At, Error, Name, Path, Result, RunId};
@@ -155,6 +155,7 @@ impl ToolContext {
         let run = Run::inside(&self.run, delta, self.records_under.clone(), call);
         let mut inner = Context::inside(Arc::new(run), self.path.child(name, At::Once), self.scope.clone());
         inner.unchecked = self.unchecked;
+        inner.meter = self.step.meter.as_ref().map(Meter::tool);
         inner
     }
 

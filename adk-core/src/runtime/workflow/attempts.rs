@@ -48,7 +48,7 @@ impl Walk<'_> {
                     Err(error) => error.at(&path),
                 };
                 let again = attempt < limits.most && (limits.all || error.is_retryable());
-                if error.is_of_run() || !again && otherwise.is_none() {
+                if !cx.may_go_on(&error) || !again && otherwise.is_none() {
                     return Err(error);
                 }
                 let next = again.then(|| now_micros().saturating_add(delay(limits.delay, attempt)));
@@ -101,7 +101,8 @@ impl Walk<'_> {
         own: Context,
     ) -> (Result<Walked>, Spent) {
         let (path, spent) = (own.path().clone(), Arc::<Mutex<Spent>>::default());
-        let work = metered(own.run.clone(), spent.clone(), self.branch(body, None, own));
+        let (run, meter) = (own.run.clone(), own.meter.clone());
+        let work = metered(run, meter, spent.clone(), self.branch(body, None, own));
         let ran = match timeout {
             None => work.await,
             Some(most) => match tokio::time::timeout(most, work).await {

@@ -1,7 +1,7 @@
 //! Branches of a block that run in another process, and their reports.
 
 use super::walk::{Exit, Walked};
-use crate::runtime::run::{Context, KeyScope, LoopEndReason};
+use crate::runtime::run::{Context, KeyScope, LoopEndReason, count_again};
 use crate::store::engine::{BranchEnd, BranchReport, RemoteBranches, Stored};
 use crate::store::outbox::Counted;
 use crate::sync::lock;
@@ -41,17 +41,19 @@ impl Away {
         let (cancel, cancelled) = oneshot::channel();
         // A sender that is dropped cancels as well: then the block is.
         let cancelled = Box::pin(async move { drop(cancelled.await) });
-        let report = remote.offer(own.branch_task(path), cancelled)?;
+        let report = remote.offer(own.branch_task(path.clone()), cancelled)?;
         let mut state = lock(&self.0);
         state.indices.insert(index);
         state.cancel.push(cancel);
-        let (away, scope) = (self.clone(), own.scope.clone());
+        let (away, scope, meter) = (self.clone(), own.scope.clone(), own.meter.clone());
         Some(Box::pin(async move {
             let _busy = Counted::new(&run.outbox().in_flight);
             let BranchReport { end, events, loops, usage } = report.await?;
             lock(&away.0).back.extend(events.into_iter().map(|event| (event, scope.clone())));
+            let rounds = loops.iter().map(|end| u64::from(end.rounds)).sum();
             loops.into_iter().for_each(|end| run.end_loop(end));
             run.skipped(usage);
+            count_again(meter.as_ref(), &usage, rounds, &path);
             end.map(walked)
         }))
     }

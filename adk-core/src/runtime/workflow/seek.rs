@@ -15,6 +15,7 @@ use std::sync::Arc;
 /// Goes through a workflow to the branch that the context looks for, and runs it.
 pub(super) async fn down(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flow> {
     let spec = workflow.spec();
+    cx.enter_bounds(spec);
     cx.unchecked = workflow.is_unchecked() || (cx.unchecked && !workflow.is_closed());
     if workflow.is_closed() {
         if cx.path().parent().is_some() {

@@ -6,10 +6,11 @@ use super::reads::Elements;
 use super::scopes;
 use super::walk::{Exit, Walk, Walked, boxed};
 use crate::runtime::run::{Context, Cut, KeyScope, LoopEndReason, Spent, metered};
-use crate::spec::{AgentKind, StepKind};
+use crate::spec::{AgentKind, OnError, StepKind};
+use crate::store::event::LEFT_OUT_KEY;
 use crate::store::session::Scope;
-use crate::{At, BoxFuture, Error, Event, Name, Result};
-use serde_json::Value;
+use crate::{At, BoxFuture, Error, Event, Name, Path, Result};
+use serde_json::{Value, json};
 use std::future::poll_fn;
 use std::ops::Range;
 use std::pin::pin;
@@ -23,7 +24,7 @@ impl Walk<'_> {
         at: usize,
         limit: Option<u32>,
         race: Option<&mut Race>,
-        cx: &Context,
+        cx: &mut Context,
     ) -> Result<Walked> {
         let (away, remote) = (Arc::<Away>::default(), cx.run.engine.remote());
         let spent = race.as_ref().map(|race| race.spent.clone()).unwrap_or_default();
@@ -33,11 +34,17 @@ impl Walk<'_> {
             let sent = away.send(index, path, &own, remote);
             let branch = sent.unwrap_or_else(|| self.branch(branch, None, own));
             match spent.get(index) {
-                Some(spent) => Box::pin(metered(cx.run.clone(), spent.clone(), branch)),
+                Some(spent) => Box::pin(metered(cx.run.clone(), cx.meter.clone(), spent.clone(), branch)),
                 None => branch,
             }
         });
-        together(branches, limit, &away, race, cx).await
+        let paths = self.parts(at).map(|branch| cx.path().child(self.workflow.name(branch.start), At::Once));
+        let skip = self.skip(at, paths);
+        let (walked, failed) = together(branches, limit, &away, race, skip, cx).await?;
+        if !failed.is_empty() && matches!(walked, Walked::Through) {
+            tell_failed(&failed, cx).await?;
+        }
+        Ok(walked)
     }
 
     /// The context of a branch of the parallel at this path.
@@ -47,6 +54,11 @@ impl Walk<'_> {
             own.cut = Some(Cut::new(cx.path().clone()));
         }
         own
+    }
+
+    /// The paths of the parts of a block that are left out when they fail: all, or none.
+    fn skip(&self, at: usize, paths: impl Iterator<Item = Path>) -> Vec<Path> {
+        if self.steps[at].on_error == OnError::Skip { paths.collect() } else { Vec::new() }
     }
 
     /// Runs the steps of an `each` once per element, and makes lists of what they have written.
@@ -83,11 +95,19 @@ impl Walk<'_> {
             }
             self.branch(body.clone(), Some((item.clone(), Arc::new(value.clone()))), element)
         });
-        if let Walked::Exit(exit) = together(elements, limit, &away, None, cx).await? {
+        let paths = (0..).take(count).map(|index| cx.path().with(At::Item(index)));
+        let skip = self.skip(at, paths);
+        let (walked, failed) = together(elements, limit, &away, None, skip, cx).await?;
+        if let Walked::Exit(exit) = walked {
             return Ok(Walked::Exit(exit));
         }
+        if !failed.is_empty() {
+            tell_failed(&failed, cx).await?;
+        }
         if !written.is_empty() {
-            gather(&written, &scopes, cx).await?;
+            let is_left_out = |index: usize| failed.iter().any(|(failed, ..)| *failed == index);
+            let scopes = scopes.into_iter().enumerate().filter(|(index, _)| !is_left_out(*index));
+            gather(&written, scopes.map(|(_, scope)| scope), cx).await?;
         }
         Ok(Walked::Through)
     }
@@ -152,8 +172,12 @@ pub(super) fn begin(item: Name, value: Arc<Value>, own: &mut Context) -> BoxFutu
 }
 
 /// Commits the lists of what the elements have written.
-fn gather<'a>(keys: &[Name], elements: &[Arc<KeyScope>], cx: &'a mut Context) -> BoxFuture<'a, Result<()>> {
-    let mut event = Event::new();
+fn gather<'a>(
+    keys: &[Name],
+    elements: impl Iterator<Item = Arc<KeyScope>>,
+    cx: &'a mut Context,
+) -> BoxFuture<'a, Result<()>> {
+    let (mut event, elements) = (Event::new(), elements.collect::<Vec<_>>());
     for key in keys {
         let values = elements.iter().filter_map(|scope| cx.run.value(Some(scope), key));
         let list: Vec<_> = values.map(|value| Value::clone(&value)).collect();
@@ -181,16 +205,28 @@ impl Race {
     }
 }
 
-/// Runs branches, so many at a time. Each is made when it begins.
+/// A part that has failed: its number, its path, and why.
+type Failed = (usize, Path, String);
+
+/// Says what was left out of a block, and why.
+fn tell_failed<'a>(failed: &[Failed], cx: &'a mut Context) -> BoxFuture<'a, Result<()>> {
+    let failed = failed.iter().map(|(_, path, error)| json!({"path": path.to_string(), "error": error}));
+    let event = Event::new().with_metadata(LEFT_OUT_KEY, json!({"failed": failed.collect::<Vec<_>>()}));
+    Box::pin(async move { cx.emit(event).await.map(drop) })
+}
+
+/// Runs branches, so many at a time. Each is made when it begins. Those that fail are left out where `skip` has their
+/// paths, and come back in their order.
 fn together<'s>(
     waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>> + Send + 's,
     limit: Option<u32>,
     away: &'s Away,
     race: Option<&'s mut Race>,
+    skip: Vec<Path>,
     cx: &'s Context,
-) -> BoxFuture<'s, Result<Walked>> {
+) -> BoxFuture<'s, Result<(Walked, Vec<Failed>)>> {
     // As with `back` below: not a part of the frame that awaits it.
-    Box::pin(run(waiting, limit, away, race, cx))
+    Box::pin(run(waiting, limit, away, race, skip, cx))
 }
 
 async fn run<'s>(
@@ -198,11 +234,13 @@ async fn run<'s>(
     limit: Option<u32>,
     away: &'s Away,
     mut race: Option<&'s mut Race>,
+    skip: Vec<Path>,
     cx: &'s Context,
-) -> Result<Walked> {
+) -> Result<(Walked, Vec<Failed>)> {
     let limit = limit.map_or(usize::MAX, |n| n.max(1) as usize);
     let _joining = cx.joining();
     let mut left = None;
+    let mut failed: Vec<Failed> = Vec::new();
     let mut running = Branches::default();
     loop {
         while running.live() < limit
@@ -214,10 +252,11 @@ async fn run<'s>(
             if away.has_sent() {
                 boxed(|| away.apply(cx)).await;
             }
+            failed.sort_unstable_by_key(|(index, ..)| *index);
             return match (left, race.and_then(|race| race.failed.take())) {
-                (Some(exit), _) => Ok(Walked::Exit(exit)),
+                (Some(exit), _) => Ok((Walked::Exit(exit), failed)),
                 (None, Some(error)) => Err(error),
-                (None, None) => Ok(Walked::Through),
+                (None, None) => Ok((Walked::Through, failed)),
             };
         };
         match (ended, &mut race) {
@@ -225,7 +264,16 @@ async fn run<'s>(
             (Ok(Walked::Exit(exit)), _) if exit.ends_all_loops(cx) && !exit.is_direct => {
                 left = left.or(Some(exit))
             }
-            (Err(error), Some(race)) if !error.is_of_run() => race.failed = Some(error),
+            (Err(error), _) if index < skip.len() && cx.may_go_on(&error) => {
+                // From here on its failed calls are results: a run that is taken up again leaves out the same.
+                for path in [&skip[index], cx.path()] {
+                    if let Some(settled) = cx.run.settle(path) {
+                        settled.await?;
+                    }
+                }
+                failed.push((index, skip[index].clone(), error.to_string()));
+            }
+            (Err(error), Some(race)) if cx.may_go_on(&error) => race.failed = Some(error),
             // Dropping the siblings cancels them; what they have committed stays.
             (ended, race) => {
                 if let (Ok(_), Some(race)) = (&ended, race) {
@@ -241,7 +289,7 @@ async fn run<'s>(
                     replay.cancelled(&cx.run, format!("{}/", cx.path()));
                     replay.cancelled(&cx.run, format!("{}[", cx.path()));
                 }
-                return ended;
+                return ended.map(|walked| (walked, Vec::new()));
             }
         }
     }

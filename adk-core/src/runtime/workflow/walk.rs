@@ -12,6 +12,7 @@ use super::wired::Wired;
 use crate::runtime::run::{Context, Frame, LifecycleOutcome, LoopEndReason, Watch};
 use crate::spec::{AgentKind, NodeKind, Step, StepKind};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Result};
+use adk_spec::__private::Cost;
 use std::ops::Range;
 
 /// A block that the walk is in.
@@ -167,6 +168,7 @@ impl<'a> Walk<'a> {
                     block.round = 1;
                 }
                 cx.go_to(At::Round(1));
+                cx.count(Cost::Rounds, 1)?;
                 Ok((at + 1, None))
             }
             StepKind::Match { key } => Ok((self.arm(at, key, cx)?, None)),

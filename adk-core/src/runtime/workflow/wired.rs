@@ -9,6 +9,8 @@ use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::run::{Context, LoopEndReason, Prepare};
 use crate::spec::{Spec, StepKind};
 use crate::{Error, ErrorKind, Name, Path, Result};
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
 
 /// What the walk needs to know of a workflow beside its [`Spec`]: thin code that the macro writes.
 // It does not ask for `Send` and `Sync` again, so that rustc says once that a workflow is not: of `MadeByMacro`.
@@ -106,18 +108,15 @@ async fn walk_all(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flo
     let (scope, known) = (cx.scope.clone(), cx.known.clone());
     let (unchecked, states, announced) = (cx.unchecked, cx.states.clone(), cx.frame.announced.take());
     cx.unchecked = workflow.is_unchecked() || (unchecked && !workflow.is_closed());
-    let walked = async {
-        if nested {
-            Box::pin(nested::enter(workflow, cx)).await?;
-        }
-        if workflow.is_closed() {
-            cx.known = nested::known(spec);
-        }
-        cx.states = nested::states(workflow, cx);
-        let walk = Walk { workflow, steps: spec.steps };
-        walk.steps(0..spec.steps.len(), cx).await
+    let meter = cx.enter_bounds(spec);
+    let walked = match spec.limits.time {
+        None => walk_in(workflow, nested, cx).await,
+        Some(longest) => Box::pin(walk_within(longest, workflow, nested, cx)).await,
     };
-    let walked = walked.await;
+    let walked = walked.and_then(|walked| cx.held().map(|()| walked));
+    if let Some(meter) = meter {
+        cx.meter = meter;
+    }
     (cx.scope, cx.known, cx.unchecked) = (scope, known, unchecked);
     (cx.states, cx.frame.announced) = (states, announced);
     if let Some(above) = above {
@@ -135,6 +134,41 @@ async fn walk_all(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flo
         Box::pin(nested::leave(spec, cx)).await?;
     }
     Ok(flow)
+}
+
+async fn walk_in(workflow: &(dyn Wired + Sync), nested: bool, cx: &mut Context) -> Result<Walked> {
+    let spec = workflow.spec();
+    if nested {
+        Box::pin(nested::enter(workflow, cx)).await?;
+    }
+    if workflow.is_closed() {
+        cx.known = nested::known(spec);
+    }
+    cx.states = nested::states(workflow, cx);
+    let walk = Walk { workflow, steps: spec.steps };
+    walk.steps(0..spec.steps.len(), cx).await
+}
+
+/// The same for at most so long. What has not ended by then is dropped where it is.
+async fn walk_within(
+    longest: Duration,
+    workflow: &(dyn Wired + Sync),
+    nested: bool,
+    cx: &mut Context,
+) -> Result<Walked> {
+    let Some(deadline) = cx.time_from_here(longest).await? else {
+        return walk_in(workflow, nested, cx).await;
+    };
+    let place = (cx.path().clone(), cx.frame.author.clone(), cx.instance.clone(), cx.above.clone());
+    // One that is over already, of a run that is taken up again, leaves no time to wait for anybody.
+    if Instant::now() < deadline
+        && let Ok(walked) = timeout_at(deadline, walk_in(workflow, nested, cx)).await
+    {
+        return walked;
+    }
+    cx.drop_pending();
+    (cx.frame.path, cx.frame.author, cx.instance, cx.above) = place;
+    Err(cx.time_is_over(cx.path()))
 }
 
 /// An exit never leaves a workflow, as `break` never leaves a function.

@@ -1,5 +1,6 @@
 //! Steps that wait: a const for each.
 
+use super::super::ast::Timeout;
 use super::super::plan::What;
 use super::fields::duration;
 use super::wired::value_of;
@@ -19,6 +20,8 @@ impl Expansion<'_> {
             let text = docs::description(&typed.attrs);
             let definition = crate::place::definition(&format!("{owner}.{name}"));
             let timeout = wait.timeout.as_ref().map(duration).map(|time| quote!(.timeout(|| #time)));
+            let longest = wait.timeout.iter().filter(|timeout| matches!(timeout, Timeout::Millis(_)));
+            let longest = longest.map(duration);
             let otherwise = wait.default.as_ref().map(|value| {
                 let value = value_of(typed, value);
                 quote! {
@@ -35,6 +38,7 @@ impl Expansion<'_> {
                         __adk::AgentMeta::new(__adk::AgentKind::Await, #name)
                             .defined(#definition)
                             .description(#question)
+                            #(.timeout(#longest))*
                             .prompts(&[#question])
                             .sources(&[""])
                             .writes(&[#spec]),

@@ -1,7 +1,8 @@
 //! `#[bounds(...)]`, and agents that are never placed.
 
-use super::super::ast::DeclKind;
+use super::super::ast::{Bound, BoundValue, DeclKind};
 use super::super::names;
+use super::fields::duration;
 use super::{Expansion, number, numbered, raise};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -13,38 +14,39 @@ impl Expansion<'_> {
     /// `.limits(...)` of the spec; what const evaluation has to look at goes to `items`.
     pub(super) fn limits(&self, items: &mut TokenStream) -> Option<TokenStream> {
         let bounds = &self.tree.bounds;
-        if bounds.model_calls.is_none() && bounds.rounds.is_none() {
-            return None;
-        }
-        let model_calls = self.bound("model_calls", 0, bounds.model_calls.as_ref(), items);
-        let rounds = self.bound("rounds", 1, bounds.rounds.as_ref(), items);
-        Some(quote!(.limits(__adk::spec::Limits::new(#model_calls, #rounds))))
+        let all = bounds.iter().enumerate().map(|(i, Bound { word, value, .. })| {
+            let most = match value {
+                BoundValue::Number(number) => self.bound(&word.to_string(), i, number, items),
+                BoundValue::Time(time) => duration(time),
+                BoundValue::Ends => quote!(true),
+            };
+            let word = names::unspanned(word);
+            quote!(.#word(#most))
+        });
+        let all: Vec<_> = all.collect();
+        (!all.is_empty()).then(|| quote!(.limits(__adk::spec::Limits::NONE #(#all)*)))
     }
 
     /// Raises `bounds-exceeded` under what was allowed.
     pub(super) fn exceeded(&self) -> TokenStream {
-        let (name, bounds) = (&self.name, &self.tree.bounds);
-        let allowed = [(&bounds.model_calls, false), (&bounds.rounds, true)].into_iter();
-        let places = allowed.filter_map(|(allowed, rounds)| allowed.as_ref().map(|at| (at.span(), rounds)));
-        let raise = |(at, rounds)| {
-            let given = quote!(&#name::SPEC, #rounds, __FACTS.is_faulty());
-            raise(at, quote!(__adk::check::raise_bounds), given)
+        let name = &self.name;
+        let raise = |Bound { word, span, .. }: &Bound| {
+            let word = word.to_string();
+            let given = quote!(&#name::SPEC, #word, __FACTS.is_faulty());
+            raise(*span, quote!(__adk::check::raise_bounds), given)
         };
-        places.map(raise).collect()
+        self.tree.bounds.iter().map(raise).collect()
     }
 
-    fn bound(&self, word: &str, i: usize, bound: Option<&Expr>, items: &mut TokenStream) -> TokenStream {
-        match bound {
-            None => quote!(::core::option::Option::None),
-            Some(Expr::Lit(number)) => quote!(::core::option::Option::Some(#number)),
-            Some(expr) => {
-                let constant = numbered("BOUND", i);
-                let call = raise(expr.span(), quote!(__adk::check::raise_bound), quote!(#word, #constant));
-                let number = number(expr, &quote!(bound));
-                items.extend(quote!(const #constant: i128 = #number as i128; #call));
-                quote!(::core::option::Option::Some(__adk::check::bound(#constant)))
-            }
+    fn bound(&self, word: &str, i: usize, bound: &Expr, items: &mut TokenStream) -> TokenStream {
+        if let Expr::Lit(number) = bound {
+            return quote!(#number);
         }
+        let constant = numbered("BOUND", i);
+        let call = raise(bound.span(), quote!(__adk::check::raise_bound), quote!(#word, #constant));
+        let number = number(bound, &quote!(bound));
+        items.extend(quote!(const #constant: i128 = #number as i128; #call));
+        quote!(__adk::check::bound(#constant))
     }
 
     /// `.unplaced(...)` of the spec: agents that are neither a step nor a target nor a tool.

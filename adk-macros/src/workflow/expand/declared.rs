@@ -1,9 +1,9 @@
 //! Declared LLM agents: a const for each.
 
-use super::super::ast::{Contents, Decl, DeclKind, Fields, Typed};
+use super::super::ast::{Contents, Decl, DeclKind, Fields, Timeout, Typed};
 use super::super::names;
 use super::super::plan::What;
-use super::fields::{OwnAgent, settings, tools};
+use super::fields::{OwnAgent, duration, settings, tools};
 use super::instruction::{Prompt, source};
 use super::{Expansion, docs, index, key_spec, numbered, prompt};
 use crate::code::{code, read};
@@ -11,7 +11,7 @@ use crate::place::definition;
 use crate::typed::{READS, places};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
-use syn::Path;
+use syn::{Expr, ExprLit, Lit, Path};
 
 impl Expansion<'_> {
     /// References to the descriptions of the agents that one may transfer to.
@@ -136,6 +136,7 @@ impl Declaration<'_> {
         let max_turns = self.max_turns(&text, turns.as_ref());
         let (turns, attempts) = (turns.iter(), fields.answer_attempts.iter());
         let (tool_items, tool_metas, tools) = tools(&name, number, fields, agents);
+        let limits = call_limits(fields);
         let more_tools = fields.more_tools.then(|| quote!(.more_tools()));
         let transfer = (!targets.is_empty()).then(|| quote!(.transfer(&[#(#targets),*])));
         let [parent, peers] = [&fields.disallow_transfer_to_parent, &fields.disallow_transfer_to_peers]
@@ -163,6 +164,7 @@ impl Declaration<'_> {
                 )
                 #tool_metas
                 #more_tools
+                #limits
                 #transfer
                 #make
                 #contents
@@ -226,6 +228,22 @@ impl Declaration<'_> {
             turns
         }
     }
+}
+
+/// What its settings say of a model call, where const evaluation can read it: texts and numbers.
+fn call_limits(fields: &Fields) -> TokenStream {
+    let is_number = |expr: &&Expr| matches!(expr, Expr::Lit(ExprLit { lit: Lit::Int(_), .. }));
+    let tokens = fields.max_output_tokens.iter().filter(is_number);
+    let retry = match &fields.retry {
+        None => Some(quote!(2)),
+        Some(times) => Some(times).filter(is_number).map(ToTokens::to_token_stream),
+    };
+    let time = fields.timeout.iter().zip(retry).filter(|(timeout, _)| matches!(timeout, Timeout::Millis(_)));
+    let time = time.map(|(timeout, retry)| {
+        let timeout = duration(timeout);
+        quote!(.timeout(#timeout, #retry))
+    });
+    quote!(#(.max_output_tokens(#tokens))* #(#time)*)
 }
 
 /// The prompts of an agent.

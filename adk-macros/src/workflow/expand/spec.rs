@@ -168,7 +168,8 @@ impl Expansion<'_> {
                 let description =
                     crate::docs::description(&block.attrs).map(|text| quote!(.description(#text)));
                 let skippable = may_skip(&block.callbacks).map(|yes| quote!(.skippable(#yes)));
-                quote!(#made #description #skippable)
+                let skip = block.skip.then(|| quote!(.on_error(__adk::spec::OnError::Skip)));
+                quote!(#made #description #skippable #skip)
             }
             What::Branch => of_kind(quote!(Branch)),
             What::Arm(arm) => {

@@ -167,7 +167,8 @@ fn head(block: &Block) -> String {
         }
     };
     let name = block.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
-    let arguments: Vec<_> = arguments.into_iter().flatten().collect();
+    let skip = block.skip.then(|| "on_error = skip".to_owned());
+    let arguments: Vec<_> = arguments.into_iter().chain([skip]).flatten().collect();
     format!("{name}{}{}{subject}", block.kind.word(), listed("(", &arguments, ")"))
 }
 

@@ -86,7 +86,7 @@ impl Block {
             let help = format!("name it, as in `refinement: {word}(...) < ... >`");
             sink.push(Diagnostic::new(Check::FieldUnknown, hook.span(), fact).help(help));
         }
-        let Arguments { max, until, max_concurrency, first, callbacks, cut, .. } = arguments;
+        let Arguments { max, until, max_concurrency, first, callbacks, cut, skip, .. } = arguments;
         if let (Some(word), None) = (&cut, &max) {
             let fact = "`over` says what becomes of elements beyond `max`, and there is no `max`";
             sink.push(Diagnostic::syntax(word.span(), fact).help("write `each(max = 20, over = cut)`"));
@@ -108,7 +108,7 @@ impl Block {
         if !input.peek(token::Brace) {
             return Err(no_steps(input, &kind));
         }
-        Ok(Box::new(Self { attrs, name, kind, span, nodes: Vec::new(), callbacks }))
+        Ok(Box::new(Self { attrs, name, kind, span, skip, nodes: Vec::new(), callbacks }))
     }
 }
 
@@ -183,6 +183,8 @@ struct Arguments {
     timeout: Option<Timeout>,
     delay: Option<Timeout>,
     all: bool,
+    /// `on_error = skip`.
+    skip: bool,
     callbacks: Vec<Callback>,
     seen: Vec<String>,
 }
@@ -235,10 +237,10 @@ impl Arguments {
             "max_concurrency" => self.max_concurrency = Some(limit(list, "max_concurrency", sink)?),
             "max" if block == "each" => self.max = Some(limit(list, "max_elements", sink)?),
             "max" => self.max = Some(limit(list, "max", sink)?),
-            "over" => {
-                let missing = expected(list, "`cut`, as in `each(max = 20, over = cut)`");
-                let word = list.call(Ident::parse_any).ok().filter(|word| word == "cut");
-                self.cut = Some(word.ok_or(missing)?);
+            "over" => self.cut = Some(only(list, "cut", "`cut`, as in `each(max = 20, over = cut)`")?),
+            "on_error" => {
+                only(list, "skip", "`skip`, as in `on_error = skip`")?;
+                self.skip = true;
             }
             "first" => self.first = true,
             "attempts" => self.attempts = Some(limit(list, "attempts", sink)?),
@@ -253,6 +255,12 @@ impl Arguments {
         self.seen.push(name);
         Ok(())
     }
+}
+
+/// The only word that an argument takes.
+fn only(list: ParseStream<'_>, word: &str, what: &str) -> Result<Ident> {
+    let missing = expected(list, what);
+    list.call(Ident::parse_any).ok().filter(|found| found == word).ok_or(missing)
 }
 
 fn until(list: ParseStream<'_>) -> Result<Key> {
@@ -276,8 +284,8 @@ fn all(list: ParseStream<'_>) -> Result<bool> {
 
 fn arguments_of(block: &str) -> &'static [&'static str] {
     match block {
-        "parallel" => &["max_concurrency", "first"],
-        "each" => &["max", "over", "max_concurrency"],
+        "parallel" => &["max_concurrency", "first", "on_error"],
+        "each" => &["max", "over", "max_concurrency", "on_error"],
         "try" => &["attempts", "timeout", "delay", "on"],
         "loop" => &["max", "until"],
         _ => &[],
@@ -289,6 +297,7 @@ fn example(argument: &str) -> &'static str {
         "until" => "until = approved",
         "max_concurrency" => "max_concurrency = 4",
         "over" => "over = cut",
+        "on_error" => "on_error = skip",
         "before_agent" => "before_agent = check",
         "after_agent" => "after_agent = check",
         "attempts" => "attempts = 3",

@@ -1,8 +1,9 @@
 //! `pub NAME(inputs) -> outputs { items; steps }`, with its attributes.
 
-use super::super::ast::{Input, Typed, Workflow};
+use super::super::ast::{Bound, BoundValue, Input, Typed, Workflow};
+use super::block::code_list;
 use super::expect::{self, expected};
-use super::{Result, Sink, braces, item, list, parens, step};
+use super::{Result, Sink, braces, field, item, list, parens, step};
 use crate::diag::Diagnostic;
 use adk_spec::check::Check;
 use adk_spec::nearest::nearest;
@@ -13,7 +14,7 @@ use syn::{Attribute, Expr, Ident, Lit, LitInt, Meta, Token, UnOp, token};
 
 const NAME: &str = "the name of the workflow, as in `pub Writing(topic: String)`";
 const BOUNDS: &str = "as in `#[bounds(model_calls = 30)]`";
-const KNOWN: [&str; 2] = ["model_calls", "rounds"];
+const KNOWN: [&str; 6] = ["model_calls", "tool_calls", "rounds", "tokens", "time", "ends"];
 /// More pairs than a workflow needs; each takes time to compile.
 const MOST_PAIRS: usize = 100_000;
 /// Attributes that make sense on the struct that a workflow or an agent becomes.
@@ -146,25 +147,32 @@ impl Workflow {
     fn bound(&mut self, list: ParseStream<'_>) -> Result<()> {
         let word = list
             .call(Ident::parse_any)
-            .map_err(|_| expected(list, &format!("`model_calls` or `rounds`, {BOUNDS}")))?;
+            .map_err(|_| expected(list, &format!("one of {}, {BOUNDS}", code_list(&KNOWN))))?;
         let name = word.to_string();
         let unknown = |fact: String| Diagnostic::new(Check::FieldUnknown, word.span(), fact);
-        let place = match name.as_str() {
-            "model_calls" => &mut self.bounds.model_calls,
-            "rounds" => &mut self.bounds.rounds,
-            _ => {
-                let help = nearest(&name, KNOWN).map_or_else(
-                    || "it takes `model_calls` and `rounds`".to_owned(),
-                    |near| format!("did you mean `{near}`?"),
-                );
-                return Err(unknown(format!("`bounds` has no argument `{name}`")).help(help));
-            }
-        };
-        if place.is_some() {
+        if !KNOWN.contains(&name.as_str()) {
+            let help = nearest(&name, KNOWN).map_or_else(
+                || format!("it takes {}", code_list(&KNOWN)),
+                |near| format!("did you mean `{near}`?"),
+            );
+            return Err(unknown(format!("`bounds` has no argument `{name}`")).help(help));
+        }
+        if self.bounds.iter().any(|bound| bound.word == word) {
             return Err(unknown(format!("`{name}` is set twice")).help("remove one of them"));
         }
+        if name == "ends" {
+            self.bounds.push(Bound { span: word.span(), word, value: BoundValue::Ends });
+            return Ok(());
+        }
         expect::token::<Token![=]>(list, &format!("`=`, {BOUNDS}"))?;
-        *place = Some(most(list, &name)?);
+        let span = list.span();
+        let value = if name == "time" {
+            let time = expect::token(list, "the longest time, as in `time = \"10m\"`")?;
+            BoundValue::Time(field::timeout(time, "leaves no time for anything")?)
+        } else {
+            BoundValue::Number(most(list, &name)?)
+        };
+        self.bounds.push(Bound { word, span, value });
         Ok(())
     }
 

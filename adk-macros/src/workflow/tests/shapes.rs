@@ -162,7 +162,8 @@ fn lists_and_instances() {
 fn bounds() {
     let (tree, errors) = read("#[bounds(model_calls = 30)] #[bounds(rounds = N * 2)] pub W() { a }");
     assert_eq!(errors, Vec::<String>::new());
-    assert!(tree.bounds.model_calls.is_some() && tree.bounds.rounds.is_some());
+    let words: Vec<_> = tree.bounds.iter().map(|bound| bound.word.to_string()).collect();
+    assert_eq!(words, ["model_calls", "rounds"]);
 }
 
 #[test]

@@ -185,8 +185,8 @@ fn the_same_in_const_evaluation() {
     const A: AgentMeta<'static> = llm("a");
     const STEPS: &[Step<'static>] = &[Step::new("a", StepKind::Agent { meta: &A, instance: false }, 0)];
     const SPEC: Spec<'static> = Spec::new("w", "", STEPS);
-    const { raise_bounds(&SPEC.limits(Limits::new(Some(1), Some(0))), false, false) };
+    const { raise_bounds(&SPEC.limits(Limits::new(Some(1), Some(0))), "model_calls", false) };
     let spec = SPEC.limits(Limits::new(Some(0), None));
-    let raised = std::panic::catch_unwind(|| raise_bounds(&spec, false, false)).unwrap_err();
+    let raised = std::panic::catch_unwind(|| raise_bounds(&spec, "model_calls", false)).unwrap_err();
     assert_eq!(raised.downcast_ref::<String>(), Some(&faults(&spec)[0].message));
 }

@@ -246,7 +246,7 @@ const fn around(spec: &Spec<'_>, at: usize, not: usize, block: Around) -> Option
             }
             Around::Try => matches!(spec.steps[i].kind, StepKind::Try(_)),
             Around::Loop => matches!(spec.steps[i].kind, StepKind::Loop { .. }),
-            Around::Skippable => spec.steps[i].skippable,
+            Around::Skippable => spec.steps[i].skippable || spec.steps[i].skips_branches(),
         };
         if wanted
             && holds(spec, i, at)

@@ -1,6 +1,6 @@
 //! What a node is called in a picture: the words of the language.
 
-use crate::spec::{Node, NodeKind, Over, Spec};
+use crate::spec::{Node, NodeKind, OnError, Over, Spec};
 use std::fmt::Write;
 
 /// A text of one line: white space is a blank, and what cannot be seen is written out.
@@ -97,6 +97,7 @@ pub(super) fn limits(node: &Node<'_>) -> String {
         (node.over == Over::Cut).then(|| "over = cut".to_owned()),
         node.until.map(|key| format!("until = {key}")),
         node.max_concurrency.map(|most| format!("max_concurrency = {most}")),
+        (node.on_error == OnError::Skip).then(|| "on_error = skip".to_owned()),
     ];
     limits.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

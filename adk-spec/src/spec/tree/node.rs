@@ -2,7 +2,8 @@
 
 use super::reads;
 use crate::spec::{
-    Accepts, AgentKind, AgentMeta, Attempts, KeySpec, Over, Renames, Step, StepKind, ToolMeta, ValueSchema,
+    Accepts, AgentKind, AgentMeta, Attempts, KeySpec, OnError, Over, Renames, Step, StepKind, ToolMeta,
+    ValueSchema,
 };
 use std::borrow::Cow;
 
@@ -40,6 +41,8 @@ pub struct Node<'a> {
     pub over: Over,
     /// The key that ends a loop after a round.
     pub until: Option<&'a str>,
+    /// What becomes of a parallel or an each when a part of it fails.
+    pub on_error: OnError,
     /// The most branches of a parallel, or elements of an each, at a time.
     pub max_concurrency: Option<u32>,
     /// Whether the first branch of a parallel that finishes wins.
@@ -143,6 +146,7 @@ impl<'a> Node<'a> {
             tools: &[],
             max: None,
             over: Over::Fail,
+            on_error: OnError::Fail,
             until: None,
             max_concurrency: None,
             first: false,
@@ -186,8 +190,12 @@ impl<'a> Node<'a> {
 
     /// The step without names of agents inside; `None` for a marker.
     pub(super) fn step(step: &Step<'a>, name: Cow<'a, str>) -> Option<Self> {
-        let block =
-            |kind, name| Self { description: step.description, named: step.named, ..Self::new(kind, name) };
+        let block = |kind, name| Self {
+            description: step.description,
+            named: step.named,
+            on_error: step.on_error,
+            ..Self::new(kind, name)
+        };
         Some(match step.kind {
             StepKind::Agent { meta, instance } => {
                 let agent = Self::agent(name, meta, step.renames);

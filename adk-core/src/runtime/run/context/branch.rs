@@ -51,6 +51,7 @@ impl Context {
             branch,
             instance: self.instance.clone(),
             above: self.above.clone(),
+            meter: self.meter.clone(),
             unchecked: self.unchecked,
             frame: Frame::new(self.frame.path.clone(), 0),
             overlay: Overlay::default(),

@@ -9,7 +9,7 @@ use crate::{At, ErrorKind, Name, Path};
 pub(crate) struct Frame {
     pub(crate) path: Path,
     /// Its name with that of the instance around it, `second::critic`; without one the last of the path.
-    pub(super) author: Option<Name>,
+    pub(crate) author: Option<Name>,
     pub(super) emits: u32,
     pub(super) steps: u32,
     /// The first turn of what runs again: what was answered there is not asked again.

@@ -56,6 +56,7 @@ impl Context {
             let run = self.run.clone();
             let (done, keys) = run.replay.as_ref()?.finished(&run, &self.frame.path).await?;
             run.skipped(done.usage);
+            self.count_again(&done.usage, 0);
             for key in keys {
                 if let Some(scope) = &self.scope {
                     scope.wrote(&key);

@@ -6,6 +6,7 @@ use crate::runtime::run::{Context, LifecycleOutcome, LoopEnd, LoopEndReason};
 use crate::runtime::workflow::{lifecycle, reads};
 use crate::spec::StepKind;
 use crate::{At, Result};
+use adk_spec::__private::Cost;
 
 /// Where a walk goes on after the end of a block.
 pub(super) enum Next {
@@ -37,6 +38,7 @@ impl Walk<'_> {
         }
         block.round = block.round.saturating_add(1);
         cx.go_to(At::Round(block.round));
+        cx.count(Cost::Rounds, 1)?;
         Ok(Next::Round(block.at + 1))
     }
 

@@ -95,7 +95,11 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
         Cause::Skipped(block) => {
             m.push("nothing in ");
             who(m, spec, *block);
-            m.push(" runs where its `before_agent` answers, nor ");
+            m.push(if spec.steps[*block].skips_branches() {
+                " is certain to have run to its end, since it goes on where a branch fails, nor is "
+            } else {
+                " runs where its `before_agent` answers, nor "
+            });
             who(m, spec, writer);
             m.push(", which writes it");
         }

@@ -195,8 +195,8 @@ impl<'a> Walk<'_, 'a> {
                 }
             }
         }
-        // A callback may have answered in its place.
-        if self.spec.steps[at].skippable {
+        // A callback may have answered in its place, or any branch failed.
+        if self.spec.steps[at].skippable || self.spec.steps[at].skips_branches() {
             self.sets.meet(SURE, set_of(d, ENTRY));
         }
     }

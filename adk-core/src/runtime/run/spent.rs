@@ -1,0 +1,89 @@
+//! Measures what a part of a run uses.
+
+use super::{Context, Meter, Run};
+use crate::Path;
+use crate::models::model::Usage;
+use crate::sync::lock;
+use adk_spec::__private::Cost;
+use serde::{Deserialize, Serialize};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
+
+/// What a part of a run has used that is not executed again when the run is resumed.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Spent {
+    pub(crate) usage: Usage,
+    /// Model calls, those that failed included.
+    pub(crate) calls: u32,
+    /// Rounds of loops, where a workflow around has `#[bounds(...)]`.
+    #[serde(default)]
+    pub(crate) rounds: u64,
+}
+
+/// Adds to `spent` what a part of a run uses. All of it is counted while the part is polled, and nothing else of the run is
+/// polled then.
+pub(crate) async fn metered<F: Future>(
+    run: Arc<Run>,
+    meter: Option<Arc<Meter>>,
+    spent: Arc<Mutex<Spent>>,
+    part: F,
+) -> F::Output {
+    let mut part = pin!(part);
+    poll_fn(|task| {
+        let before = run.spent(meter.as_deref());
+        let polled = part.as_mut().poll(task);
+        lock(&spent).add(before, run.spent(meter.as_deref()));
+        polled
+    })
+    .await
+}
+
+impl Run {
+    /// What was used so far.
+    fn spent(&self, meter: Option<&Meter>) -> Spent {
+        let mut outermost = self;
+        while let Some(outer) = &outermost.outer {
+            outermost = outer;
+        }
+        let rounds = meter.map_or(0, |meter| meter.used(Cost::Rounds));
+        Spent { usage: self.usage(), calls: outermost.llm_calls.load(Relaxed), rounds }
+    }
+}
+
+impl Context {
+    /// Passes by what was done at the paths that are meant and is not done again. What it used counts all the same.
+    pub(crate) fn pass_by(&self, spent: &Spent, is_meant: impl Fn(&Path) -> bool) {
+        self.run.add_usage(spent.usage);
+        self.run.counted(spent.calls);
+        self.count_again(&spent.usage, spent.rounds);
+        let replay = self.run.replay.as_ref();
+        let keys = replay.map(|replay| replay.pass_by(&self.run, is_meant)).unwrap_or_default();
+        if let Some(scope) = &self.scope {
+            keys.iter().for_each(|key| scope.wrote(key));
+        }
+    }
+}
+
+impl Spent {
+    /// The sum of both.
+    pub(crate) fn plus(mut self, other: Self) -> Self {
+        self.add(Self::default(), other);
+        self
+    }
+
+    /// Adds the difference.
+    fn add(&mut self, before: Self, after: Self) {
+        self.rounds = self.rounds.saturating_add(after.rounds.saturating_sub(before.rounds));
+        self.calls = self.calls.saturating_add(after.calls.saturating_sub(before.calls));
+        self.usage += Usage {
+            input_tokens: after.usage.input_tokens.saturating_sub(before.usage.input_tokens),
+            output_tokens: after.usage.output_tokens.saturating_sub(before.usage.output_tokens),
+            cached_tokens: after.usage.cached_tokens.saturating_sub(before.usage.cached_tokens),
+            thought_tokens: after.usage.thought_tokens.saturating_sub(before.usage.thought_tokens),
+            calls: after.usage.calls.saturating_sub(before.usage.calls),
+            tool_calls: after.usage.tool_calls.saturating_sub(before.usage.tool_calls),
+        };
+    }
+}
