@@ -12,6 +12,9 @@ mod desk {
     //! Agents of another module.
     use adk::prelude::*;
 
+    /// How all of them write.
+    pub const STYLE: &str = "Be kind. ";
+
     /// How urgent a ticket is.
     #[adk::data]
     #[derive(PartialEq)]
@@ -86,6 +89,29 @@ workflow! {
 async fn chosen(ticket: &str, tier: u8, maybe: Option<Vec<u8>>) -> String {
     let input = ChoosingInput { ticket: ticket.into(), tier, maybe };
     runner().run(&Choosing::default(), input).await.unwrap().output
+}
+
+/// What all clerks are told.
+const RULES: &str = "Be short. ";
+
+workflow! {
+    /// An instruction in parts.
+    pub Answering(ticket: String) -> reply: String {
+        agent clerk -> reply: String { instruction: concat!(RULES, desk::STYLE, "Answer {ticket}", '.', 7) }
+
+        clerk
+    }
+}
+
+#[tokio::test]
+async fn an_instruction_is_put_together_of_literals_and_consts() {
+    let model = ScriptedModel::new().text("Yes.");
+    let boxed: Box<dyn adk::model::Model> = Box::new(model.clone());
+    let runner = Runner::builder().model(boxed).build().unwrap();
+    runner.run(&Answering::default(), "Is it blue?").await.unwrap();
+    let asked = model.requests_of("clerk");
+    assert!(asked[0].system_instruction.starts_with("Be short. Be kind. Answer Is it blue?.7"), "{asked:?}");
+    assert_eq!(meta(&Answering::SPEC, "clerk").prompts, ["Be short. Be kind. Answer {ticket}.7"]);
 }
 
 #[tokio::test]

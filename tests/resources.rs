@@ -323,3 +323,28 @@ fn resources_may_be_generic_and_have_fields_that_are_not_given() {
     let number: &Option<u8> = adk::Gives::give(&all);
     assert_eq!(*number, Some(3));
 }
+
+/// Looks things up, by agents that no step names.
+mod front {
+    use super::find_customer;
+    use adk::prelude::*;
+
+    workflow! {
+        /// Asks who may know.
+        pub Front(id: usize) -> name: String {
+            agent helper -> name: String { instruction: "Who is {id}?", tools: [find_customer], max_turns: 3 }
+            agent clerk -> name: String { instruction: "Who is {id}?", transfer: [helper], max_turns: 3 }
+
+            clerk
+        }
+    }
+}
+
+#[test]
+fn a_resource_that_no_workflow_takes_is_said() {
+    use adk::Resources;
+    assert_eq!(Shop::unused(&[&Desk::SPEC]), [""; 0]);
+    assert_eq!(Shop::unused(&[&front::Front::SPEC]), ["Mailbox", "Greeting"]);
+    assert_eq!(Shop::unused(&[&front::Front::SPEC, &Greeter::SPEC]), [""; 0]);
+    assert_eq!(Shop::unused(&[&Late::SPEC]), ["Customers", "Mailbox", "Greeting"]);
+}

@@ -46,7 +46,7 @@ pub enum ErrorKind {
     Agent,
     /// A call of a model failed for good.
     Model(ModelErrorKind),
-    /// A model, tool or step took longer than its `timeout`.
+    /// A tool, a function or an attempt of a `try` took longer than its `timeout`.
     Timeout,
     /// An agent or tool panicked.
     Panic,
@@ -79,6 +79,8 @@ pub enum ErrorKind {
     LlmCallsExceeded,
     /// More model calls of one agent than its `max_turns`.
     TurnsExceeded,
+    /// The run took longer than its `RunConfig::deadline`.
+    DeadlineExceeded,
     /// The message of the user is empty.
     EmptyInput,
     /// A message for a live run came after its queue was closed.
@@ -170,13 +172,20 @@ impl Error {
         Self(Box::new(Inner { kind, message: message.into(), help: None, path: None, source: None }))
     }
 
-    /// Any error of an agent's own.
+    /// Any error of an agent's own. `?` makes it of the errors of the standard library and of JSON; for those of other crates
+    /// write `.map_err(Error::other)?`.
     ///
     /// ```
     /// # use adk_core as adk;
     /// use adk::{Error, ErrorKind};
+    ///
+    /// fn age(text: &str) -> adk::Result<u8> {
+    ///     Ok(text.parse()?)
+    /// }
+    ///
     /// let error = Error::other("no such file");
     /// assert_eq!(error.kind(), ErrorKind::Agent);
+    /// assert_eq!(age("old").unwrap_err().kind(), ErrorKind::Agent);
     /// ```
     pub fn other(error: impl Into<BoxError>) -> Self {
         let source = error.into();
@@ -237,9 +246,12 @@ impl Error {
 
     /// Whether it ends the run, whatever a block around would do about it: it says nothing of the step that failed.
     pub(crate) fn is_of_run(&self) -> bool {
-        use ErrorKind::{Diverged, LlmCallsExceeded, Paused, RunBusy, TopologyChanged};
+        use ErrorKind::{DeadlineExceeded, Diverged, LlmCallsExceeded, Paused, RunBusy, TopologyChanged};
         self.is_of_store()
-            || matches!(self.0.kind, Diverged | LlmCallsExceeded | Paused | RunBusy | TopologyChanged)
+            || matches!(
+                self.0.kind,
+                DeadlineExceeded | Diverged | LlmCallsExceeded | Paused | RunBusy | TopologyChanged
+            )
     }
 
     /// Whether the same run may succeed later without a change.
@@ -317,6 +329,22 @@ impl From<ModelError> for Error {
             None => this,
         }
     }
+}
+
+// Not for all errors: `Error` is one itself.
+macro_rules! from_foreign {
+    ($($error:ty),* $(,)?) => {$(
+        impl From<$error> for Error {
+            fn from(error: $error) -> Self {
+                Self::other(error)
+            }
+        }
+    )*};
+}
+from_foreign! {
+    BoxError, fmt::Error, serde_json::Error, std::char::ParseCharError, std::env::VarError, std::io::Error,
+    std::net::AddrParseError, std::num::ParseFloatError, std::num::ParseIntError, std::num::TryFromIntError,
+    std::str::ParseBoolError, std::str::Utf8Error, std::string::FromUtf8Error, std::time::SystemTimeError,
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod runtime;
 pub mod spec;
 mod store;
 mod sync;
+mod task;
 
 pub use adk_spec::{Name, check};
 pub use agents::agent_tool::AgentTool;

@@ -4,7 +4,7 @@
 //! text costs one call of the compiler, whose own lexer reads it. Of an agent there are hundreds of tokens that nobody
 //! wrote. What the user wrote keeps its spans, and so is quoted.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Literal, Span, TokenStream};
 use quote::quote;
 
 /// Tokens from a format string, with the span of the call site as those of `quote!`: `code!("const N: usize = {count};")`.
@@ -42,6 +42,16 @@ pub(crate) fn key(name: &str) -> TokenStream {
 /// A name as a number.
 pub(crate) fn hash(name: &str) -> Literal {
     Literal::u64_unsuffixed(adk_spec::hash::hash(name))
+}
+
+/// A `Duration` of so many milliseconds.
+pub(crate) fn millis_of(millis: u64) -> TokenStream {
+    code!("::core::time::Duration::from_millis({millis})")
+}
+
+/// What a description says of a `timeout`.
+pub(crate) fn limit((_, millis): (Span, u64)) -> TokenStream {
+    code!(".timeout(::core::time::Duration::from_millis({millis}))")
 }
 
 #[cfg(test)]

@@ -49,7 +49,9 @@ use proc_macro::TokenStream;
 /// - **It returns** a value (`writes = KEY` says which key), `Flow`, both as `(T, Flow)`, `Option<T>` to write perhaps,
 ///   `()`, or any of these in a `Result` whose error converts into `Box<dyn Error + Send + Sync>`.
 /// - `#[agent(blocking)]` runs it on the pool for work that blocks; `#[agent(exits(outer))]` says which loops
-///   `Flow::ExitTo` may name; `writes = user:plan` writes a key with a prefix.
+///   `Flow::ExitTo` may name; `writes = user:plan` writes a key with a prefix; `timeout = "20s"` (`ms`, `s`, `m`, `h`) is
+///   the longest that it may take, after which it fails with an error of kind `Timeout`. What blocks then still runs on its
+///   thread. Of a function with a context, the time of who reads the events counts as well.
 ///
 /// Without a context it is one recorded step: a run that is taken up again does not run it twice.
 ///
@@ -113,6 +115,10 @@ pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 /// - **Attributes**: `name = "..."`; `escalates` for a tool that ends a loop in a way that cannot be seen (a `Flow` it
 ///   returns and the word `escalate` in its body are seen); `writes(key: Type)` for what it sets in the
 ///   state of its context; `long_running`; `confirm`; `blocking`.
+/// - **Limits**: `timeout = "20s"` (`ms`, `s`, `m`, `h`) is the longest that one attempt of a call may take; it has to be
+///   async or `blocking`. `retry = 2` makes a call up to two times more when it fails or takes too long, after waits of one
+///   second, two, and so on. Wrong arguments and panics are not tried again, nor is a `blocking` call that takes too long:
+///   it still runs on its thread. The model reads the last error. Default: no limit, no further attempt.
 #[proc_macro_attribute]
 pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     function::tool(args.into(), item.into()).into()

@@ -112,6 +112,10 @@ fn expand(input: &DeriveInput, fields: &[Given<'_>]) -> TokenStream {
             }
         }
     });
+    let types = fields.iter().map(|Given { ty, .. }| {
+        let spelled = types::spelled(ty);
+        quote!(__resources::ResourceSpec::of::<#ty>(#spelled))
+    });
     quote! {
         #[automatically_derived]
         const _: () = {
@@ -124,6 +128,10 @@ fn expand(input: &DeriveInput, fields: &[Given<'_>]) -> TokenStream {
                 ) -> ::core::option::Option<&(dyn ::core::any::Any + ::core::marker::Send + ::core::marker::Sync)> {
                     #(#found)*
                     ::core::option::Option::None
+                }
+
+                fn types() -> ::std::vec::Vec<__resources::ResourceSpec<'static>> {
+                    ::std::vec![#(#types),*]
                 }
             }
         };

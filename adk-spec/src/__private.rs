@@ -8,6 +8,7 @@ pub use crate::check::keys::raise_keys;
 pub use crate::check::limits::{bound, limit, limit_fault, raise_bound, raise_limit};
 pub use crate::check::live::{LIVE_HELP, describe_live, describe_live_block};
 pub use crate::check::tools::{raise_tool, wait_in_tool};
+pub use crate::text::{joined, joined_len};
 
 use crate::hash::hash;
 use crate::spec::{AgentKind, AgentMeta, KeySpec, OPENED, PromptKey, layout};
@@ -73,6 +74,7 @@ pub const fn llm_meta<'a>(
         resources: &[],
         transfer: &[],
         max_turns,
+        timeout: None,
         states: &[],
         lets: &[],
         steps: &[],

@@ -20,3 +20,25 @@ pub(crate) const fn part(text: &str, start: usize, end: usize) -> &str {
         None => "",
     }
 }
+
+/// How long some texts are together.
+pub const fn joined_len(parts: &[&str]) -> usize {
+    let (mut len, mut rest) = (0, parts);
+    while let [part, more @ ..] = rest {
+        len += part.len();
+        rest = more;
+    }
+    len
+}
+
+/// Some texts as one, of the length that [`joined_len`] says: `concat!` takes literals alone.
+pub const fn joined<const LEN: usize>(parts: &[&str]) -> [u8; LEN] {
+    let (mut all, mut at, mut rest) = ([0; LEN], 0, parts);
+    while let [part, more @ ..] = rest {
+        let (_, room) = all.split_at_mut(at);
+        room.split_at_mut(part.len()).0.copy_from_slice(part.as_bytes());
+        at += part.len();
+        rest = more;
+    }
+    all
+}

@@ -9,4 +9,5 @@ mod agents;
 mod borrowed;
 mod data;
 mod docs;
+mod limits;
 mod tools;

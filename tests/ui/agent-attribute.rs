@@ -50,6 +50,13 @@ fn no_loop() -> Flow {
 #[agent(blocking)]
 async fn both() {}
 
+#[agent(timeout = 20)]
+async fn no_quotes() {}
+
+#[agent(timeout = "20s")]
+fn never_waits() {}
+
 fn main() {
+    let _ = (no_quotes, never_waits);
     let _ = (no_key, no_value, only_flow, slip, twice, other, prefix, no_flow, no_loop, both);
 }

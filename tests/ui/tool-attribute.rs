@@ -34,6 +34,14 @@ fn derived(#[serde(default)] word: String, #[schemars(range(max = 3))] most: u8)
     let _ = (word, most);
 }
 
+/// Looks it up.
+#[tool(timeout = "20", retry = many)]
+async fn no_unit() {}
+
+/// Looks it up.
+#[tool(timeout = "20s")]
+fn never_waits() {}
+
 fn main() {
-    let _ = (slip, two, name, both, contexts, derived);
+    let _ = (slip, two, name, both, contexts, derived, no_unit, never_waits);
 }

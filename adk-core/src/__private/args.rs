@@ -191,7 +191,7 @@ pub async fn run(work: impl Future<Output = Result<Done, ToolError>>) -> Result<
     }
 }
 
-/// Runs the body of a tool on the pool for work that blocks. The context goes there and comes back.
+/// Runs the body of a tool on the pool for work that blocks. A copy of the context goes there, and comes back with the result.
 ///
 /// # Errors
 /// Those of the tool.
@@ -199,7 +199,7 @@ pub async fn blocking<F>(cx: &mut ToolContext, work: F) -> Result<Done, ToolErro
 where
     F: FnOnce(&mut ToolContext) -> Result<Done, ToolError> + Send + 'static,
 {
-    let mut own = cx.detach();
+    let mut own = cx.copy();
     let work = move || {
         let done = work(&mut own);
         (own, done)

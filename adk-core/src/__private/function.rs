@@ -19,6 +19,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What may be read from a state key.
 #[diagnostic::on_unimplemented(
@@ -152,6 +153,8 @@ pub enum Step {
     Call(Box<dyn FnOnce() -> Result<Done> + Send>),
     /// It waits.
     Wait(BoxFuture<'static, Result<Done>>),
+    /// It runs on the pool for work that blocks.
+    Block(BoxFuture<'static, Result<Done>>),
 }
 
 /// Runs a function that has no context.
@@ -171,7 +174,7 @@ impl Recorded {
 
     /// A function that blocks: on the pool for work that does.
     pub fn block(self, work: impl FnOnce() -> Result<Done> + Send + 'static) -> Work<'static> {
-        Work::Step(Step::Wait(Box::pin(blocking(Box::new(work)))))
+        Work::Step(Step::Block(Box::pin(blocking(Box::new(work)))))
     }
 }
 
@@ -195,23 +198,55 @@ impl Direct {
 pub type Begin = for<'a> fn(&'a mut Context) -> Result<Work<'a>>;
 
 /// Runs a function, whose value goes to `key`.
-pub(crate) fn run<'a>(cx: &'a mut Context, key: &'static str, begin: Begin) -> BoxFuture<'a, Result<Flow>> {
+pub(crate) fn run<'a>(
+    cx: &'a mut Context,
+    key: &'static str,
+    limit: Option<Duration>,
+    begin: Begin,
+) -> BoxFuture<'a, Result<Flow>> {
     Box::pin(async move {
         // Two matches: the context is free again once it is known that the work does not hold it.
         let done = match begin(cx)? {
             Work::Step(step) => Err(step),
-            Work::Direct(work) => Ok(guarded(work).await),
+            Work::Direct(work) => Ok(match limit {
+                None => guarded(work).await,
+                Some(limit) => {
+                    let done = tokio::time::timeout(limit, guarded(work)).await;
+                    done.unwrap_or_else(|_| Err(timed_out(limit, "")))
+                }
+            }),
         };
         let done = match done {
             Ok(done) => done,
             Err(Step::Call(work)) => {
                 cx.recorded_call(Name::literal("call"), guarded(async move { work() })).await
             }
-            Err(Step::Wait(work)) => cx.recorded_call(Name::literal("call"), guarded(work)).await,
+            Err(Step::Wait(work)) => cx.recorded_call(Name::literal("call"), within(limit, work, "")).await,
+            Err(Step::Block(work)) => {
+                let left = "; it still runs on its thread, and its result is dropped";
+                cx.recorded_call(Name::literal("call"), within(limit, work, left)).await
+            }
         };
         let done = done.map_err(|error| error.at(cx.path()))?;
         done.commit(cx, key).await
     })
+}
+
+/// Runs work that waits, for at most so long.
+async fn within(
+    limit: Option<Duration>,
+    work: BoxFuture<'static, Result<Done>>,
+    left: &'static str,
+) -> Result<Done> {
+    let Some(limit) = limit else { return guarded(work).await };
+    let done = crate::task::limited(limit, guarded(work)).await;
+    done.unwrap_or_else(|| Err(timed_out(limit, left)))
+}
+
+fn timed_out(limit: Duration, left: &str) -> Error {
+    let message = format!("the function gave no result in {limit:?}, its `timeout`{left}");
+    Error::new(ErrorKind::Timeout, message)
+        .with_help("give it a longer `timeout`, or look for what it waits for")
 }
 
 async fn blocking(work: Box<dyn FnOnce() -> Result<Done> + Send>) -> Result<Done> {

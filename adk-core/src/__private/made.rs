@@ -97,7 +97,7 @@ impl<T: MadeByMacro> Agent for T {
         match self.made() {
             Making::Agent(agent) => agent.run_dyn(cx),
             Making::Workflow(workflow) => Box::pin(wired::run(workflow, cx)),
-            Making::Function(key, begin) => function::run(cx, key, begin),
+            Making::Function(key, begin) => function::run(cx, key, T::META.timeout, begin),
         }
     }
 

@@ -4,6 +4,7 @@ use crate::runtime::resources::SharedResources;
 use crate::{Context, Result, ToolContext};
 
 pub use crate::runtime::resources::{Gives, Needs, Resources};
+pub use adk_spec::spec::ResourceSpec;
 
 /// Resources that a function or a tool is about to take. It borrows nothing, so that the work may run anywhere.
 #[derive(Debug)]

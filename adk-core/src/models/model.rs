@@ -31,6 +31,20 @@ pub trait Model: Send + Sync + 'static {
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream;
 }
 
+impl<M: Model + ?Sized> Model for Box<M> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn answers_in_schema_beside_tools(&self) -> bool {
+        (**self).answers_in_schema_beside_tools()
+    }
+
+    fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
+        (**self).generate(request)
+    }
+}
+
 /// Finds models by their name; what `model: "..."` in a declaration and `.model("...")` on a runner use.
 pub trait ModelProvider: Send + Sync + 'static {
     /// The model of that name.

@@ -1,8 +1,9 @@
 //! What tools, agents and callbacks take from the program: pools, clients, settings.
 
-use crate::spec::ResourceSpec;
+use crate::spec::{ResourceSpec, Spec};
 use crate::{Error, ErrorKind, Result};
 use std::any::{Any, TypeId};
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -19,6 +20,22 @@ use std::sync::Arc;
 pub trait Resources: Send + Sync + 'static {
     /// The resource of that type; `None` when there is none.
     fn get(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)>;
+
+    /// The types that it gives.
+    fn types() -> Vec<ResourceSpec<'static>>
+    where
+        Self: Sized;
+
+    /// The types that it gives and that nothing in these workflows says it takes: for a test, since no macro sees all
+    /// workflows of a program. What is taken by `cx.resource()` alone is not seen either.
+    fn unused(workflows: &[&Spec<'_>]) -> Vec<&'static str>
+    where
+        Self: Sized,
+    {
+        let taken: HashSet<TypeId> =
+            workflows.iter().flat_map(|spec| spec.resources()).map(|taken| taken.id).collect();
+        Self::types().into_iter().filter(|given| !taken.contains(&given.id)).map(|given| given.name).collect()
+    }
 }
 
 /// Resources that hold a `T`: `#[derive(adk::Resources)]` implements it for the type of each field.
@@ -51,6 +68,10 @@ pub struct NoResources;
 impl Resources for NoResources {
     fn get(&self, _: TypeId) -> Option<&(dyn Any + Send + Sync)> {
         None
+    }
+
+    fn types() -> Vec<ResourceSpec<'static>> {
+        Vec::new()
     }
 }
 

@@ -71,6 +71,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// What all contexts of a run share.
 pub(crate) struct Run {
@@ -102,6 +104,8 @@ pub(crate) struct Run {
     within: Option<Arc<Within>>,
     /// The call of that one that it is.
     within_call: Option<Box<CallPlace>>,
+    /// When it has to have ended, and how long it may take by then.
+    pub(crate) deadline: Option<(Instant, Duration)>,
     /// Held by an update that no store can keep from others.
     updating: tokio::sync::Mutex<()>,
     /// Agents that have finished since the last commit.
@@ -146,6 +150,7 @@ impl Run {
             outer: None,
             within: None,
             within_call: None,
+            deadline: None,
             updating: tokio::sync::Mutex::const_new(()),
             done: Mutex::default(),
             failures: failures::Failures::default(),
@@ -216,6 +221,15 @@ impl Run {
     /// A run that begins: its record goes with its first commit.
     pub(crate) fn begins_with(&mut self, record: RunRecord) {
         self.begins = Mutex::new(Some(Arc::new(record)));
+    }
+
+    /// Counts the deadline of the settings, for a run that has taken so long already.
+    pub(crate) fn limit(&mut self, taken: Duration) {
+        self.deadline = self.config.deadline.and_then(|longest| {
+            // One that is too long for the clock is none.
+            let deadline = Instant::now().checked_add(longest.saturating_sub(taken))?;
+            Some((deadline, longest))
+        });
     }
 
     /// A run that is resumed; gives back the right to drive it.

@@ -17,6 +17,7 @@ use crate::spec::ToolMeta;
 use crate::{BoxError, BoxFuture};
 use serde_json::{Map, Value};
 use std::fmt;
+use std::time::Duration;
 
 /// The arguments of a call by name, as the model wrote them.
 pub type ToolArgs = Map<String, Value>;
@@ -108,6 +109,8 @@ pub enum ToolErrorKind {
     Failed,
     /// The tool panicked.
     Panic,
+    /// The tool took longer than its `timeout`.
+    Timeout,
 }
 
 impl ToolError {
@@ -124,6 +127,23 @@ impl ToolError {
     /// A panic with its message.
     pub fn panicked(message: impl Into<String>) -> Self {
         Self { kind: ToolErrorKind::Panic, message: message.into(), source: None }
+    }
+
+    /// A call that took longer than the `timeout` of its tool.
+    pub(crate) fn timed_out(tool: &ToolMeta<'_>, timeout: Duration) -> Self {
+        let left =
+            if tool.blocking { "; it still runs on its thread, and its result is dropped" } else { "" };
+        let message = format!("`{}` gave no result in {timeout:?}, its `timeout`{left}", tool.name);
+        Self { kind: ToolErrorKind::Timeout, ..Self::failed(message) }
+    }
+
+    /// Says how often the call was made.
+    #[must_use]
+    pub(crate) fn after(mut self, attempts: u32) -> Self {
+        if attempts > 1 {
+            self.message = format!("{} (after {attempts} attempts)", self.message);
+        }
+        self
     }
 
     /// A result that has no form in JSON.

@@ -274,3 +274,123 @@ async fn a_tool_knows_its_call_and_place() {
         [json!({"whoami": {"agent": "a", "path": "w/l#1/a", "round": 0, "id": "m1", "args": {"a": 1}}})]
     );
 }
+
+/// A tool that fails, hangs, then works.
+fn slow_at_first(calls: &Arc<AtomicU32>) -> ByTool {
+    let calls = calls.clone();
+    let mut flaky = tool("flaky", move |_, cx| {
+        let attempt = calls.fetch_add(1, SeqCst);
+        cx.actions.escalate = attempt < 2;
+        let set = cx.state().set(["first", "second", "third"][attempt as usize], attempt);
+        Box::pin(async move {
+            set?;
+            match attempt {
+                0 => Err(ToolError::failed("busy")),
+                1 => std::future::pending().await,
+                _ => Ok(json!("found")),
+            }
+        })
+    });
+    flaky.meta = flaky.meta.timeout(Duration::from_secs(20)).retry(2);
+    flaky
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_fails_or_hangs_is_made_again_and_is_one_entry_of_the_journal() {
+    let calls = Arc::new(AtomicU32::new(0));
+    let model = ScriptedModel::new().call("flaky", json!({})).text("ok");
+    let runner: Runner = Runner::builder()
+        .model(model.clone())
+        .engine(adk_core::engine::MemoryJournal::new())
+        .build()
+        .unwrap();
+    let tree = tree(vec![slow_at_first(&calls)]);
+    let since = tokio::time::Instant::now();
+    let mut stream = runner.run(&tree, "go").stream();
+    let (mut run, mut events) = (None, Vec::new());
+    while events.len() < 2 {
+        let event = stream.next().await.unwrap().unwrap();
+        run = Some(event.invocation_id);
+        if event.author != "user" {
+            events.push(event);
+        }
+    }
+    let waited = since.elapsed().as_secs();
+    assert!((23..26).contains(&waited), "two waits beside the timeout: {waited} s");
+    assert_eq!(responses(&events[1]), [json!({"flaky": {"result": "found"}})]);
+    assert_eq!(delta(&events[1]), json!({"third": 2}), "attempts that failed have written nothing");
+    // The stream is dropped before the model has answered: all is done again but for what is recorded.
+    drop(stream);
+    let outcome = runner.resume(&tree, run.unwrap()).await.unwrap();
+    assert_eq!((calls.load(SeqCst), model.requests().len()), (3, 2));
+    assert_eq!(outcome.get::<u32>("third").unwrap(), Some(2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_never_returns_is_an_error_for_the_model_or_for_the_run() {
+    let hangs = |times| {
+        let mut hangs = tool("hangs", |_, _| Box::pin(std::future::pending()));
+        hangs.meta = hangs.meta.timeout(Duration::from_secs(20)).retry(times);
+        tree(vec![hangs])
+    };
+    let model = ScriptedModel::new().call("hangs", json!({})).text("sorry");
+    let told = events(&model, &hangs(1)).await;
+    let error = "`hangs` gave no result in 20s, its `timeout` (after 2 attempts)";
+    assert_eq!(responses(&told[1]), [json!({"hangs": {"error": error}})]);
+    let strict = RunConfig::new().tool_errors_end_run(true);
+    let model = ScriptedModel::new().call("hangs", json!({}));
+    let strict: Runner = Runner::builder().model(model).config(strict).build().unwrap();
+    let error = drive(&strict, &hangs(0)).await.1.unwrap();
+    assert_eq!(error.kind(), ErrorKind::Timeout);
+    assert_eq!(
+        error.to_string(),
+        "agent `a` (at w/a): tool `hangs` gave no result in 20s, its `timeout`; help: give it a longer `timeout` or a \
+         `retry`, or look for what it waits for"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_pass_is_not_tried_again() {
+    let calls = Arc::new(AtomicU32::new(0));
+    let fails = |name, error: fn() -> ToolError| {
+        let calls = calls.clone();
+        let mut fails = tool(name, move |_, _| {
+            calls.fetch_add(1, SeqCst);
+            Box::pin(async move { Err(error()) })
+        });
+        fails.meta = fails.meta.retry(5);
+        fails
+    };
+    let tools = vec![
+        fails("argument", || ToolError::argument("`city` is missing")),
+        fails("panics", || panic!("boom")),
+    ];
+    let model = ScriptedModel::new().calls(["argument", "panics"].map(|name| (name, json!({})))).text("ok");
+    events(&model, &tree(tools)).await;
+    assert_eq!(calls.load(SeqCst), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_timeout_of_a_tool_does_not_count_the_time_of_the_consumer() {
+    let mut steps = tool("steps", |_, _| {
+        Box::pin(async {
+            for _ in 0..3 {
+                tokio::time::sleep(Duration::from_secs(5)).await;
+            }
+            Ok(json!("done"))
+        })
+    });
+    steps.meta = steps.meta.timeout(Duration::from_secs(16));
+    agent!(Talks = decl("talks"));
+    let model = ScriptedModel::new().on("a").call("steps", json!({})).text("ok").on("talks").text("hm");
+    let inside = vec![run(with(vec![steps])), run(llm::<Talks>())];
+    let tree = Tree::new("w", vec![super::support::parallel("p", inside)]);
+    let runner = runner(&model);
+    let mut stream = runner.run(&tree, "go").stream();
+    let mut responded = Vec::new();
+    while let Some(event) = stream.next().await {
+        responded.extend(responses(&event.unwrap()));
+        tokio::time::sleep(Duration::from_secs(60)).await;
+    }
+    assert_eq!(responded, [json!({"steps": {"result": "done"}})]);
+}

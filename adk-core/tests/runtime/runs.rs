@@ -156,3 +156,55 @@ async fn an_empty_message_is_refused_before_anything_is_stored() {
     );
     assert!(handle.open().await.unwrap().is_empty());
 }
+
+/// An agent that never ends, after one event.
+fn hangs() -> Tree {
+    let forever = by("forever", |cx| {
+        Box::pin(async move {
+            cx.emit(Event::new().with_state("seen", true)).await?;
+            std::future::pending().await
+        })
+    });
+    Tree::new("w", vec![parallel("p", vec![run(forever), run(say("other"))])])
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_ends_at_its_deadline_and_keeps_what_it_has() {
+    let config = RunConfig::new().deadline(std::time::Duration::from_secs(300));
+    let runner: Runner = Runner::builder().config(config).build().unwrap();
+    let (tree, handle) = (hangs(), runner.session("u", "s"));
+    let since = tokio::time::Instant::now();
+    let error = handle.run(&tree, "go").await.unwrap_err();
+    assert_eq!((error.kind(), since.elapsed().as_secs()), (ErrorKind::DeadlineExceeded, 300));
+    assert!(error.to_string().starts_with("agent `w` (at w): the run took longer than 300s"), "{error}");
+    assert!(!error.is_retryable());
+    let session = handle.open().await.unwrap();
+    assert_eq!((session.len(), session.get("seen")), (3, Some(json!(true).into())));
+    // One that is in time is not touched, nor one whose deadline no clock can hold.
+    let quick = Tree::new("w", vec![run(say("a"))]);
+    runner.run(&quick, "go").await.unwrap();
+    let never = RunConfig::new().deadline(std::time::Duration::MAX);
+    runner.run(&quick, "go").config(never).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_counts_from_the_first_start() {
+    let waits = by("waits", |cx| {
+        Box::pin(async move {
+            let yes: bool = cx.wait("decision").await?;
+            Ok(Flow::exit_if(yes))
+        })
+    });
+    let tree = Tree::new("w", vec![run(waits)]);
+    // It waits before the clock of the test has moved, and goes on when real time has.
+    let config = RunConfig::new().deadline(std::time::Duration::from_nanos(1));
+    let runner: Runner =
+        Runner::builder().engine(adk_core::engine::MemoryJournal::new()).config(config).build().unwrap();
+    let mut stream = runner.run(&tree, "go").stream();
+    while let Some(event) = stream.next().await {
+        event.unwrap();
+    }
+    let RunEnd::Paused(waiting) = stream.end() else { panic!() };
+    let error = runner.resume(&tree, waiting[0].run_id).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::DeadlineExceeded);
+}

@@ -167,10 +167,11 @@ fn meta(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
         let loops = &exits.loops;
         quote!(.exits(&[#(#loops),*]))
     });
+    let timeout = args.timeout.map(code::limit);
     let meta = read("__adk::function::meta");
     let name = code!("{text:?}, ::core::concat!(::core::module_path!(), \"::{text}\"),");
     let (scope, may_exit) = (place::scope(), read(may_exit));
-    quote!(#meta(#name #scope, #description, #reads, &[#(#writes),*], #may_exit) #exits)
+    quote!(#meta(#name #scope, #description, #reads, &[#(#writes),*], #may_exit) #exits #timeout)
 }
 
 /// A key whose type is known, as `__private::key` takes it.

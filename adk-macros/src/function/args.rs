@@ -8,7 +8,7 @@ use adk_spec::nearest::nearest;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{ParseBuffer, ParseStream, Parser};
-use syn::{LitStr, Token, Type, parenthesized, token};
+use syn::{LitInt, LitStr, Token, Type, parenthesized, token};
 
 /// A state key with its prefix.
 pub(super) struct Key {
@@ -30,8 +30,12 @@ pub(super) struct AgentArgs {
     pub(super) writes: Option<Key>,
     /// `exits(LOOP, ...)`.
     pub(super) exits: Option<Exits>,
+    pub(super) timeout: Option<Timeout>,
     pub(super) blocking: Option<Span>,
 }
+
+/// `timeout = "20s"`: the word, and the milliseconds.
+pub(super) type Timeout = (Span, u64);
 
 /// `#[agent(...)]` on an `impl Agent`.
 #[derive(Default)]
@@ -58,6 +62,9 @@ pub(super) struct ToolArgs {
     pub(super) escalates: bool,
     pub(super) long_running: bool,
     pub(super) confirm: bool,
+    pub(super) timeout: Option<Timeout>,
+    /// `retry = 2`.
+    pub(super) retry: Option<u32>,
     pub(super) blocking: Option<Span>,
 }
 
@@ -72,7 +79,7 @@ struct Words {
 
 const AGENT: Words = Words {
     attribute: "agent",
-    forms: &["writes = score", "exits(outer)", "blocking"],
+    forms: &["writes = score", "exits(outer)", "timeout = \"20s\"", "blocking"],
     foreign: &[
         ("description", "write it as a doc comment, `/// Grades the draft.`"),
         ("name", "the name is that of the function; where it is a step, `as` gives it another"),
@@ -95,7 +102,16 @@ const BY_HAND: Words = Words {
 
 const TOOL: Words = Words {
     attribute: "tool",
-    forms: &["name = \"look_up\"", "writes(plan: Plan)", "escalates", "long_running", "confirm", "blocking"],
+    forms: &[
+        "name = \"look_up\"",
+        "writes(plan: Plan)",
+        "escalates",
+        "long_running",
+        "confirm",
+        "timeout = \"20s\"",
+        "retry = 2",
+        "blocking",
+    ],
     foreign: &[
         ("description", "write it as a doc comment, `/// Looks a word up.`"),
         ("exits", "write `escalates`, or return `Flow`"),
@@ -120,6 +136,7 @@ pub(super) fn agent(args: TokenStream, report: &mut Diagnostics) -> AgentArgs {
                 "remove it, or write `exits(NAME)` for a loop further out",
             ),
             "exits" => out.exits = Some(Exits { loops: loops(input, report)?, span: word.span() }),
+            "timeout" => out.timeout = Some(timeout(word, input)?),
             _ => out.blocking = Some(word.span()),
         }
         Ok(())
@@ -156,6 +173,11 @@ pub(super) fn tool(args: TokenStream, report: &mut Diagnostics) -> ToolArgs {
             "escalates" => out.escalates = true,
             "long_running" => out.long_running = true,
             "confirm" => out.confirm = true,
+            "timeout" => out.timeout = Some(timeout(name, input)?),
+            "retry" => {
+                input.parse::<Token![=]>()?;
+                out.retry = Some(input.parse::<LitInt>()?.base10_parse()?);
+            }
             _ => out.blocking = Some(name.span()),
         }
         Ok(())
@@ -244,6 +266,18 @@ impl Words {
 /// `writes` of `writes = score`.
 fn word_of(form: &str) -> &str {
     form.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or(form)
+}
+
+/// `= "20s"`.
+fn timeout(word: &Ident, input: ParseStream<'_>) -> syn::Result<Timeout> {
+    input.parse::<Token![=]>()?;
+    let text: LitStr = input.parse()?;
+    let fact = match adk_spec::duration::millis(&text.value()) {
+        Some(0) => "it leaves no time",
+        Some(millis) => return Ok((word.span(), millis)),
+        None => "expected a number and `ms`, `s`, `m` or `h`",
+    };
+    Err(syn::Error::new(text.span(), fact))
 }
 
 /// `(outer, inner)`.

@@ -1,6 +1,6 @@
 //! What tokens alone can tell. What needs types is left to rustc, in consts that the expansion has.
 
-use super::args::{AgentArgs, ByHandArgs, ToolArgs, TypedKey};
+use super::args::{AgentArgs, ByHandArgs, Timeout, ToolArgs, TypedKey};
 use super::parse::{ByHand, Function};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::docs;
@@ -41,7 +41,7 @@ fn function(function: &Function, report: &mut Diagnostics) {
 /// `#[agent]`.
 pub(super) fn agent(function: &Function, args: &AgentArgs, report: &mut Diagnostics) {
     self::function(function, report);
-    not_async(function, args.blocking, report);
+    waits(function, args.blocking, args.timeout, report);
     for param in &function.params {
         report.hint(readable(&param.ty));
         if let Some((span, _)) = &param.default {
@@ -75,7 +75,7 @@ pub(super) fn by_hand(item: &ByHand, args: &ByHandArgs, report: &mut Diagnostics
 /// `#[tool]`.
 pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostics) {
     self::function(function, report);
-    not_async(function, args.blocking, report);
+    waits(function, args.blocking, args.timeout, report);
     for param in &function.params {
         if let Err(hint) = readable(&param.ty) {
             report.push(Diagnostic::new(Check::ToolArgument, hint.span, hint.fact).help(hint.help));
@@ -119,10 +119,19 @@ pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostic
     }
 }
 
-fn not_async(function: &Function, blocking: Option<Span>, report: &mut Diagnostics) {
-    if let (Some(span), Some(_)) = (blocking, function.sig.asyncness) {
-        let fact = format!("`{}` is async, and `blocking` is for functions that are not", function.name());
-        report.refuse(span, fact, "remove one of the two");
+/// What needs a function that waits, or one that does not.
+fn waits(function: &Function, blocking: Option<Span>, timeout: Option<Timeout>, report: &mut Diagnostics) {
+    let name = function.name();
+    match (blocking, function.sig.asyncness, timeout) {
+        (Some(span), Some(_), _) => {
+            let fact = format!("`{name}` is async, and `blocking` is for functions that are not");
+            report.refuse(span, fact, "remove one of the two");
+        }
+        (None, None, Some((span, _))) => {
+            let fact = format!("`{name}` is neither async nor `blocking`, so no timeout can end it");
+            report.refuse(span, fact, "make it `async`, or add `blocking`");
+        }
+        _ => {}
     }
 }
 

@@ -6,10 +6,11 @@ use super::parse::{Function, Param};
 use super::{
     Names, arguments, check, checked, item, name_of, needs, output_types, refuse, take_resources, whole,
 };
+use crate::code::{code, limit, read};
 use crate::diag::Diagnostics;
 use crate::{docs, place, types};
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, ExprLit, Lit};
 
 /// The function, the struct of its name, and the impl.
@@ -110,12 +111,14 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
             .module(#module)
         });
     }
-    if args.long_running {
-        meta.extend(quote!(.long_running(true)));
-    }
-    if args.confirm {
-        meta.extend(quote!(.confirm(true)));
-    }
+    let is_set = [
+        (args.long_running, ".long_running(true)"),
+        (args.confirm, ".confirm(true)"),
+        (args.blocking.is_some(), ".blocking(true)"),
+    ];
+    meta.extend(is_set.into_iter().filter(|(is, _)| *is).map(|(_, text)| read(text)));
+    meta.extend(args.timeout.map(limit));
+    meta.extend(args.retry.map(|times| code!(".retry({times})")));
     // Last: rustc promotes nothing after an `||` to a `'static`.
     meta.extend(quote!(.may_exit(#said || __adk::Probe::<__AdkPlain>::FLOW != 0)));
     meta
@@ -123,10 +126,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
 
 /// How a parameter is declared and read, chosen by its type.
 fn handle(param: &Param) -> TokenStream {
-    let ty = types::fixed({
-        let ty = &param.ty;
-        quote!(#ty)
-    });
+    let ty = types::fixed(param.ty.to_token_stream());
     // rustc points at the type before the `as` when it has no schema.
     let place = quote_spanned!(types::caret(&param.ty)=> _);
     let of = if types::is_called_context(&param.ty) {
@@ -222,10 +222,7 @@ fn checks(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenSt
     let mut checks = TokenStream::new();
     let mut before = TokenStream::new();
     for param in &function.params {
-        let ty = types::fixed({
-            let ty = &param.ty;
-            quote!(#ty)
-        });
+        let ty = types::fixed(param.ty.to_token_stream());
         let is_context = quote!(__adk::Probe::<#ty>::TOOL_CONTEXT);
         if !before.is_empty() {
             let message =
@@ -254,7 +251,7 @@ fn unable(function: &Function, args: &ToolArgs, report: &Diagnostics) -> Option<
         return None;
     }
     let contexts = function.params.iter().map(|Param { ty, .. }| {
-        let ty = types::fixed(quote!(#ty));
+        let ty = types::fixed(ty.to_token_stream());
         quote!(|| __adk::Probe::<#ty>::TOOL_CONTEXT || __adk::Probe::<#ty>::CONTEXT)
     });
     let wrong = quote!(!(false #(#contexts)*));

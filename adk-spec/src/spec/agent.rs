@@ -3,6 +3,7 @@
 use super::{KeySpec, ResourceSpec, Step, ToolMeta};
 use crate::hash::{hash, same};
 use std::any::Any;
+use std::time::Duration;
 
 /// Says what is wrong with a value that an `await` is answered with: a `serde_json::Value`, which this crate does not know.
 pub type Accepts = fn(&dyn Any) -> Result<(), String>;
@@ -96,6 +97,9 @@ pub struct AgentMeta<'a> {
     pub transfer: &'a [&'a AgentMeta<'a>],
     /// The most model calls of one of its turns; `None` is unbounded.
     pub max_turns: Option<u32>,
+    /// The longest that a function may take; `None` for no limit. An agent that is written by hand says what it keeps to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Duration>,
     /// Keys of the session that a workflow needs.
     pub states: &'a [KeySpec<'a>],
     /// Keys to which a workflow gives a value when it starts.
@@ -140,6 +144,7 @@ impl<'a> AgentMeta<'a> {
                 AgentKind::Function | AgentKind::Await => Some(0),
                 _ => None,
             },
+            timeout: None,
             states: &[],
             lets: &[],
             steps: &[],
@@ -285,6 +290,13 @@ impl<'a> AgentMeta<'a> {
     #[must_use]
     pub const fn max_turns(mut self, turns: Option<u32>) -> Self {
         self.max_turns = turns;
+        self
+    }
+
+    /// The longest that it may take.
+    #[must_use]
+    pub const fn timeout(mut self, longest: Duration) -> Self {
+        self.timeout = Some(longest);
         self
     }
 

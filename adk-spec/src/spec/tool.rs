@@ -1,6 +1,7 @@
 //! What a tool writes and may do.
 
 use super::{AgentMeta, KeySpec, Module, ResourceSpec};
+use std::time::Duration;
 
 /// The description of a tool, as far as checks need it.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
@@ -24,6 +25,13 @@ pub struct ToolMeta<'a> {
     pub long_running: bool,
     /// Whether a person has to agree to each call.
     pub confirm: bool,
+    /// The longest that one attempt of a call may take; `None` for no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Duration>,
+    /// How often a call that failed is made again.
+    pub retry: u32,
+    /// Whether it runs on a thread of its own, which a timeout does not stop.
+    pub blocking: bool,
     /// The agent that it is, when it is one.
     #[serde(skip)]
     pub agent: Option<&'a AgentMeta<'a>>,
@@ -41,6 +49,9 @@ impl<'a> ToolMeta<'a> {
             module: ("", 0),
             long_running: false,
             confirm: false,
+            timeout: None,
+            retry: 0,
+            blocking: false,
             agent: None,
         }
     }
@@ -89,6 +100,27 @@ impl<'a> ToolMeta<'a> {
     #[must_use]
     pub const fn confirm(mut self, yes: bool) -> Self {
         self.confirm = yes;
+        self
+    }
+
+    /// The longest that one attempt of a call may take.
+    #[must_use]
+    pub const fn timeout(mut self, longest: Duration) -> Self {
+        self.timeout = Some(longest);
+        self
+    }
+
+    /// Says how often a call that failed is made again.
+    #[must_use]
+    pub const fn retry(mut self, times: u32) -> Self {
+        self.retry = times;
+        self
+    }
+
+    /// Says whether it runs on a thread of its own.
+    #[must_use]
+    pub const fn blocking(mut self, yes: bool) -> Self {
+        self.blocking = yes;
         self
     }
 }

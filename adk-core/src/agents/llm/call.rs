@@ -6,8 +6,7 @@ use crate::content::{Content, Part, Role, Thought};
 use crate::models::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse};
 use crate::runtime::run::Context;
 use crate::store::event::Event;
-use crate::{Error, Name, Result};
-use backon::BackoffBuilder;
+use crate::{Error, Name, Result, task};
 use futures_util::StreamExt;
 use serde_json::json;
 use std::future::poll_fn;
@@ -16,7 +15,6 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, timeout_at};
 
@@ -48,8 +46,7 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
     let (send, mut pieces) = mpsc::channel(1);
     let work = async move {
         let answer = match call.timeout {
-            // The run is not polled while its consumer is busy. A task of its own counts the model's time alone.
-            Some(_) => apart(call.attempts(send)).await,
+            Some(_) => task::apart(call.attempts(send)).await,
             None => call.attempts(send).await,
         };
         answer.map(without_deep_arguments).map_err(Error::from)
@@ -89,35 +86,11 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
     }
 }
 
-/// Runs a future in a task that ends with this one.
-async fn apart<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
-    struct Task<T>(JoinHandle<T>);
-    impl<T> Drop for Task<T> {
-        fn drop(&mut self) {
-            self.0.abort();
-        }
-    }
-    let mut task = Task(tokio::spawn(future));
-    match (&mut task.0).await {
-        Ok(output) => output,
-        Err(error) => match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            // Aborted: the runtime is shutting down, and nobody polls this again.
-            Err(_) => std::future::pending().await,
-        },
-    }
-}
-
 impl Call {
     /// Attempts until one succeeds, one fails for good, or there were enough.
     async fn attempts(self, send: mpsc::Sender<Piece>) -> Result<ModelResponse, ModelError> {
-        let Retry { times, delay, max_delay } = self.retry;
-        let mut waits = backon::ExponentialBuilder::new()
-            .with_min_delay(delay)
-            .with_max_delay(max_delay)
-            .with_max_times(times as usize)
-            .with_jitter()
-            .build();
+        let max_delay = self.retry.max_delay;
+        let mut waits = self.retry.waits();
         let mut attempt = 1;
         loop {
             let mut handed = false;
@@ -130,7 +103,7 @@ impl Call {
                 return Err(error);
             }
             let Some(wait) = waits.next() else { return Err(given_up(error, attempt)) };
-            let wait = error.retry_after().unwrap_or(wait.min(max_delay));
+            let wait = error.retry_after().unwrap_or(wait);
             if wait > max_delay {
                 return Err(too_long(error, wait, max_delay));
             }

@@ -1,5 +1,6 @@
 //! The calls of one model turn: run beside each other, answered in one event.
 
+use super::Retry;
 use super::confirm::{self, Before, Confirmed};
 use super::hooks::ToolHooks;
 use super::merge::add;
@@ -8,12 +9,13 @@ use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
 use crate::models::model::ModelResponse;
 use crate::panic::caught;
 use crate::runtime::run::{CallStep, Context, Run};
-use crate::runtime::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolRecord};
-use crate::{BoxFuture, Error, ErrorKind, MAX_DEPTH, Name, Path, Result, depth};
+use crate::runtime::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolErrorKind, ToolRecord};
+use crate::{BoxFuture, Error, ErrorKind, MAX_DEPTH, Name, Path, Result, depth, task};
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What is recorded of a call.
 #[derive(Debug, Serialize, Deserialize)]
@@ -168,18 +170,10 @@ async fn run(
     let result = match given {
         Some(given) => given,
         None => {
-            let mark = own.mark();
-            let result = match caught(tool.call_dyn(call.args.clone(), &mut own)).await {
-                Ok(result) => result.and_then(|value| checked(&call.name, value)),
-                Err(panic) => Err(ToolError::panicked(format!("the tool panicked: {panic}"))),
-            };
+            let result = attempts(&tool, &call, &mut own).await;
             match result {
                 Ok(value) => Ok(value),
-                Err(error) => {
-                    // A call that failed has changed nothing, except for the files that are already stored.
-                    own.rewind(mark);
-                    hooks.failed(&call, error, &mut own).await?
-                }
+                Err(error) => hooks.failed(&call, error, &mut own).await?,
             }
         }
     };
@@ -189,6 +183,63 @@ async fn run(
         result = result.and_then(|value| checked(&call.name, value).map_err(|error| error.to_string()));
     }
     Ok(Called { result, left: own.into_record() })
+}
+
+/// Calls the tool until an attempt succeeds, fails for good, or there were enough.
+async fn attempts(
+    tool: &Arc<dyn DynTool>,
+    call: &FunctionCall,
+    own: &mut ToolContext,
+) -> Result<Value, ToolError> {
+    let meta = tool.meta();
+    let mut waits = Retry::new(meta.retry).waits();
+    let mut attempts = 1;
+    loop {
+        let mark = own.mark();
+        let result = match meta.timeout {
+            Some(timeout) => limited(tool, timeout, call, own).await,
+            None => attempt(&**tool, call, own).await,
+        };
+        let error = match result {
+            Ok(value) => return Ok(value),
+            Err(error) => error,
+        };
+        // A call that failed has changed nothing, except for the files that are already stored.
+        own.rewind(mark);
+        let may_pass = match error.kind() {
+            ToolErrorKind::Failed => true,
+            // One that still runs on its thread must not run twice at a time.
+            ToolErrorKind::Timeout => !meta.blocking,
+            ToolErrorKind::Argument | ToolErrorKind::Panic => false,
+        };
+        let Some(wait) = waits.next().filter(|_| may_pass) else { return Err(error.after(attempts)) };
+        tokio::time::sleep(wait).await;
+        attempts += 1;
+    }
+}
+
+async fn attempt(tool: &dyn DynTool, call: &FunctionCall, own: &mut ToolContext) -> Result<Value, ToolError> {
+    match caught(tool.call_dyn(call.args.clone(), own)).await {
+        Ok(result) => result.and_then(|value| checked(&call.name, value)),
+        Err(panic) => Err(ToolError::panicked(format!("the tool panicked: {panic}"))),
+    }
+}
+
+/// An attempt that may take so long.
+async fn limited(
+    tool: &Arc<dyn DynTool>,
+    timeout: Duration,
+    call: &FunctionCall,
+    own: &mut ToolContext,
+) -> Result<Value, ToolError> {
+    let (made, call, mut apart) = (tool.clone(), call.clone(), own.copy());
+    let (result, apart) = task::apart(async move {
+        let result = tokio::time::timeout(timeout, attempt(&*made, &call, &mut apart)).await;
+        (result, apart)
+    })
+    .await;
+    *own = apart;
+    result.unwrap_or_else(|_| Err(ToolError::timed_out(tool.meta(), timeout)))
 }
 
 /// Refuses a result that is nested too deep.

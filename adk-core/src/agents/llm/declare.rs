@@ -6,6 +6,7 @@ use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::runtime::tool::DynTool;
 use crate::spec::{Accepts, AgentMeta, ToolMeta, ValueSchema, schema};
 use adk_spec::__private::stub_if;
+use backon::BackoffBuilder;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -295,6 +296,17 @@ impl Retry {
     pub const fn delay(mut self, wait: Duration) -> Self {
         self.delay = wait;
         self
+    }
+
+    /// The waits before further attempts.
+    pub(super) fn waits(self) -> impl Iterator<Item = Duration> + Send {
+        let waits = backon::ExponentialBuilder::new()
+            .with_min_delay(self.delay)
+            .with_max_delay(self.max_delay)
+            .with_max_times(self.times as usize)
+            .with_jitter()
+            .build();
+        waits.map(move |wait| wait.min(self.max_delay))
     }
 
     /// The longest wait.

@@ -128,6 +128,8 @@ impl ToolHooks {
         }
         let error = match kind {
             ToolErrorKind::Panic => Error::new(ErrorKind::Panic, format!("tool `{}`: {error}", call.name)),
+            ToolErrorKind::Timeout => Error::new(ErrorKind::Timeout, format!("tool {error}"))
+                .with_help("give it a longer `timeout` or a `retry`, or look for what it waits for"),
             _ => Error::new(ErrorKind::Agent, format!("tool `{}` failed: {error}", call.name)),
         };
         if let Some(value) = self.answered(call, &error, cx).await? {

@@ -1,5 +1,7 @@
 //! Settings of a run.
 
+use std::time::Duration;
+
 /// Settings of a run; those of the runner unless `.config(...)` replaces them.
 ///
 /// ```
@@ -14,6 +16,9 @@
 pub struct RunConfig {
     /// The most model calls of the whole run, over all agents and branches; 0 is no limit. Default 500, as in ADK.
     pub max_llm_calls: u32,
+    /// The longest that the run may take from its start on, the time of its consumer and of people that it waits for
+    /// included, also when it is taken up again. `None` is no limit. Default `None`.
+    pub deadline: Option<Duration>,
     /// Whether replies of models come in pieces, as partial events, before they come as a whole. Default `false`.
     pub streaming: bool,
     /// Whether the stream tells that agents and blocks begin and end, see [`Lifecycle`](super::Lifecycle). Default `false`.
@@ -48,6 +53,7 @@ impl Default for RunConfig {
     fn default() -> Self {
         Self {
             max_llm_calls: 500,
+            deadline: None,
             streaming: false,
             lifecycle_events: false,
             escalate_ends_all_loops: false,
@@ -103,6 +109,17 @@ impl RunConfig {
     #[must_use]
     pub fn max_llm_calls(mut self, calls: u32) -> Self {
         self.max_llm_calls = calls;
+        self
+    }
+
+    /// The longest that the run may take. It then fails with an error of kind
+    /// [`DeadlineExceeded`](crate::ErrorKind::DeadlineExceeded), and what was committed stays.
+    ///
+    /// It is counted from the first start of the run. A run that waits for a person ends when it is taken up again, not while
+    /// it waits.
+    #[must_use]
+    pub fn deadline(mut self, longest: Duration) -> Self {
+        self.deadline = Some(longest);
         self
     }
 

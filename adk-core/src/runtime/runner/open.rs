@@ -6,9 +6,10 @@ use crate::runtime::run::Run;
 use crate::spec::Topology;
 use crate::store::engine::{BranchTask, Claim, ClaimedRun, RunRecord, refuse};
 use crate::store::event::StateDelta;
-use crate::store::session::{Session, SessionKey};
+use crate::store::session::{Session, SessionKey, now_micros};
 use crate::{Error, ErrorKind, Result, RunId, StoreErrorKind};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The run of a remote branch, as it was when the branch began.
 pub(super) async fn branch_run(shared: &Shared, task: &BranchTask) -> Result<Run> {
@@ -78,6 +79,7 @@ async fn make_again(shared: &Shared, claimed: ClaimedRun) -> Result<(Arc<Run>, C
     let session =
         if claimed.starts_over { Arc::new(session.as_it_was(&record.state, begins)) } else { session };
     let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
+    run.limit(Duration::from_micros(now_micros().saturating_sub(claimed.record.time)));
     let claim = run.goes_on_with(claimed);
     Ok((Arc::new(run), claim, start))
 }

@@ -20,6 +20,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{self, Poll};
+use std::time::Duration;
 
 /// A run to be: awaited, or spawned as any future, it gives its [`Outcome`], with [`stream`](Self::stream) its events as
 /// they come.
@@ -262,6 +263,7 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
             open_session(&shared, key).await?
         };
         let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
+        run.limit(Duration::ZERO);
         // What is said in a live run comes from its queue; its inputs are keys alone.
         let message = message.unwrap_or_else(|| match live {
             Some(_) => keys.given_message(),

@@ -8,6 +8,8 @@ use crate::store::engine::{BranchEnd, BranchTask};
 use crate::store::event::{Event, StateDelta};
 use crate::{Content, Error, ErrorKind, Name, Path, Result};
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
 
 /// What the first event of a run says.
 #[derive(Default)]
@@ -44,7 +46,10 @@ pub(super) async fn root<W: Workflow + ?Sized>(
     let answered = if is_watched { Box::pin(hooks::is_answered(&mut cx)).await } else { Ok(false) };
     let ran = match answered {
         Ok(true) => Ok(()),
-        Ok(false) => run_root(agent, &mut cx).await,
+        Ok(false) => match run.deadline {
+            None => run_root(agent, &mut cx).await,
+            Some(deadline) => Box::pin(before(deadline, run_root(agent, &mut cx))).await,
+        },
         Err(error) => Err(error),
     };
     let ended = match ran {
@@ -55,6 +60,21 @@ pub(super) async fn root<W: Workflow + ?Sized>(
         Ok(()) => workflow.finish(&Values { run: &run }).map_err(|error| output(error).at(&path)),
         Err(error) => Err(error.at(&path)),
     }
+}
+
+/// Runs the root until its deadline.
+async fn before(
+    (deadline, longest): (Instant, Duration),
+    ran: impl Future<Output = Result<()>>,
+) -> Result<()> {
+    // One that is over already, of a run that is taken up again, leaves no time to wait for anybody.
+    let ran = if Instant::now() < deadline { timeout_at(deadline, ran).await.ok() } else { None };
+    ran.unwrap_or_else(|| {
+        let message = format!("the run took longer than {longest:?}, its `deadline`");
+        Err(Error::new(ErrorKind::DeadlineExceeded, message).with_help(
+            "give it more with `RunConfig::deadline`, or look in its events for what takes so long",
+        ))
+    })
 }
 
 /// Emits what the user says, and what the run begins with.

@@ -184,10 +184,10 @@ impl ToolContext {
         (self.overlay.state_delta, self.actions) = mark;
     }
 
-    /// Moves the effects of the call so far out of this context, and leaves it empty.
-    pub(crate) fn detach(&mut self) -> Self {
-        let empty = Self {
-            actions: ToolActions::default(),
+    /// The context for work that runs apart. What comes back with it takes the place of this one.
+    pub(crate) fn copy(&self) -> Self {
+        Self {
+            actions: self.actions.clone(),
             run: self.run.clone(),
             scope: self.scope.clone(),
             agent: self.agent.clone(),
@@ -195,12 +195,11 @@ impl ToolContext {
             branch: self.branch.clone(),
             call_id: self.call_id.clone(),
             step: self.step.clone(),
-            overlay: Overlay::default(),
-            updated: Vec::new(),
-            usage: Usage::default(),
+            overlay: self.overlay.clone(),
+            updated: self.updated.clone(),
+            usage: self.usage,
             records_under: self.records_under.clone(),
-        };
-        std::mem::replace(self, empty)
+        }
     }
 
     /// The name of the agent that called.

@@ -13,6 +13,7 @@ use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A tool that is made at run time: ADK's `FunctionTool`.
 ///
@@ -67,6 +68,8 @@ struct Parts {
     may_exit: bool,
     long_running: bool,
     confirm: bool,
+    timeout: Option<Duration>,
+    retry: u32,
 }
 
 struct Keys<'a>(Vec<KeySpec<'a>>);
@@ -91,11 +94,13 @@ fn describe(parts: Parts) -> Made {
     let listed = Listed::new(parts, |parts| Keys(parts.writes.iter().map(Key::spec).collect()));
     Made::new(listed, |listed| {
         let (parts, keys) = (listed.borrow_owner(), listed.borrow_dependent());
-        ToolMeta::new(&parts.name, &parts.description)
+        let meta = ToolMeta::new(&parts.name, &parts.description)
             .writes(&keys.0)
             .may_exit(parts.may_exit)
             .long_running(parts.long_running)
             .confirm(parts.confirm)
+            .retry(parts.retry);
+        parts.timeout.map_or(meta, |longest| meta.timeout(longest))
     })
 }
 
@@ -190,6 +195,20 @@ impl FunctionTool {
     #[must_use]
     pub fn confirm(self, yes: bool) -> Self {
         self.changed(|parts| parts.confirm = yes)
+    }
+
+    /// The longest that one attempt of a call may take. Default: no limit. The closure has to be one of
+    /// [`new_async`](Self::new_async): nothing ends a call of one that does not wait.
+    #[must_use]
+    pub fn timeout(self, longest: Duration) -> Self {
+        self.changed(|parts| parts.timeout = Some(longest))
+    }
+
+    /// How often a call is made again that has failed or taken too long, with waits from one second up, each twice the one
+    /// before. Default 0. A call with wrong arguments and a panic are not made again.
+    #[must_use]
+    pub fn retry(self, times: u32) -> Self {
+        self.changed(|parts| parts.retry = times)
     }
 
     fn changed(mut self, change: impl FnOnce(&mut Parts)) -> Self {

@@ -1,6 +1,6 @@
 //! `loop-max`: limits that are no number, or a key of the workflow. Constants are looked at in const evaluation.
 
-use super::super::ast::{BlockKind, Try, Workflow};
+use super::super::ast::{BlockKind, Workflow};
 use super::super::names::plain;
 use super::super::plan::{Plan, What};
 use crate::diag::Diagnostics;
@@ -32,13 +32,16 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostic
                 "the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`",
                 "`max_concurrency` is fixed when the workflow is compiled, but this reads a key; help: write a number",
             ),
-            BlockKind::Try(Try { attempts: Some(limit), .. }) => (
-                limit,
-                Check::Syntax,
-                "attempts",
-                "the largest number of attempts, 1 or more, as in `attempts = 3`",
-                "`attempts` is fixed when the workflow is compiled, but this reads a key; help: write a number",
-            ),
+            BlockKind::Try(tried) => {
+                let Some(limit) = &tried.attempts else { continue };
+                (
+                    limit,
+                    Check::Syntax,
+                    "attempts",
+                    "the largest number of attempts, 1 or more, as in `attempts = 3`",
+                    "`attempts` is fixed when the workflow is compiled, but this reads a key; help: write a number",
+                )
+            }
             _ => continue,
         };
         if let Some(found) = fault(&limit.expr) {

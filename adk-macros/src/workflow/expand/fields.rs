@@ -3,8 +3,8 @@
 use super::super::ast::{Callback, Fields, Timeout, Tool};
 use super::super::names;
 use super::{closure, index, numbered, raise};
-use crate::code::read;
-use proc_macro2::{Ident, Literal, TokenStream};
+use crate::code::{millis_of, read};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Expr, Path};
 
@@ -92,17 +92,6 @@ pub(super) fn tools(
     (items, quote!(.tool_metas(#metas)), made)
 }
 
-/// A length of time.
-pub(super) fn duration(time: &Timeout) -> TokenStream {
-    match time {
-        Timeout::Millis(millis) => {
-            let millis = Literal::u64_unsuffixed(*millis);
-            quote!(::core::time::Duration::from_millis(#millis))
-        }
-        Timeout::Value(value) => exactly(&quote!(::core::time::Duration), value),
-    }
-}
-
 /// What a run may change, as it was declared: a function, and that it is the one.
 ///
 /// What is wrong with a value is wrong with that function, so that the agent is known and the flow is looked at all the same.
@@ -178,4 +167,12 @@ pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
         closure::added(&to, &method, hook, value).unwrap_or_else(|| quote!(#to.#method(#value);))
     });
     add.collect()
+}
+
+/// A length of time.
+pub(super) fn duration(timeout: &Timeout) -> TokenStream {
+    match timeout {
+        Timeout::Millis(millis) => millis_of(*millis),
+        Timeout::Value(value) => exactly(&quote!(::core::time::Duration), value),
+    }
 }

@@ -260,7 +260,7 @@ fn instruction(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Ex
         Expr::Binary(sum) => match &sum.op {
             BinOp::Add(plus) => (
                 plus.to_token_stream(),
-                "write one text, as a literal or in a `const`; `concat!(\"...\", \"...\")` puts literals together",
+                "write one text, as a literal or in a `const`; `concat!(RULES, \"...\")` puts literals and consts together",
             ),
             _ => return Ok(expr),
         },

@@ -1,0 +1,33 @@
+//! Work in a task of its own: for what has a time limit.
+//!
+//! A run is not polled while its consumer is busy. Work that has a limit must not pay for that time.
+
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+/// Runs a future in a task that ends with this one.
+pub(crate) async fn apart<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
+    struct Task<T>(JoinHandle<T>);
+    impl<T> Drop for Task<T> {
+        fn drop(&mut self) {
+            self.0.abort();
+        }
+    }
+    let mut task = Task(tokio::spawn(future));
+    match (&mut task.0).await {
+        Ok(output) => output,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // Aborted: the runtime is shutting down, and nobody polls this again.
+            Err(_) => std::future::pending().await,
+        },
+    }
+}
+
+/// Runs a future in a task of its own for at most `limit`; `None` when it has not ended by then.
+pub(crate) async fn limited<T: Send + 'static>(
+    limit: Duration,
+    future: impl Future<Output = T> + Send + 'static,
+) -> Option<T> {
+    apart(tokio::time::timeout(limit, future)).await.ok()
+}
