@@ -46,7 +46,7 @@ pub enum ErrorKind {
     Agent,
     /// A call of a model failed for good.
     Model(ModelErrorKind),
-    /// A tool or function took longer than its `timeout`.
+    /// A tool, a function or an attempt of a `try` took longer than its `timeout`.
     Timeout,
     /// An agent or tool panicked.
     Panic,
@@ -264,9 +264,12 @@ impl Error {
 
     /// Whether it ends the run, whatever a block around would do about it: it says nothing of the step that failed.
     pub(crate) fn is_of_run(&self) -> bool {
-        use ErrorKind::{Diverged, LlmCallsExceeded, Paused, RunBusy, TopologyChanged};
+        use ErrorKind::{DeadlineExceeded, Diverged, LlmCallsExceeded, Paused, RunBusy, TopologyChanged};
         self.is_of_store()
-            || matches!(self.0.kind, Diverged | LlmCallsExceeded | Paused | RunBusy | TopologyChanged)
+            || matches!(
+                self.0.kind,
+                DeadlineExceeded | Diverged | LlmCallsExceeded | Paused | RunBusy | TopologyChanged
+            )
     }
 
     /// Whether the same run may succeed later without a change.

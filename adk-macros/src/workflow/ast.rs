@@ -207,7 +207,7 @@ pub(super) enum BlockKind {
     Loop { max: Option<Limit>, until: Option<Key> },
     Match(Match),
     Each { item: Ident, list: Key, max: Option<Limit>, cut: bool, max_concurrency: Option<Limit> },
-    Try(Try),
+    Try(Box<Try>),
 }
 
 /// `try(attempts = 3, timeout = "30s", delay = "1s", on = all) < ... > else < ... >`.

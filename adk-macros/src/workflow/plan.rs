@@ -1,6 +1,6 @@
 //! The flat list of steps, with a name and a field for each: what checks look at and what expansion emits.
 
-use super::ast::{Arm, Await, Block, BlockKind, Break, Decl, DeclKind, Node, Run, Try, Workflow};
+use super::ast::{Arm, Await, Block, BlockKind, Break, Decl, DeclKind, Node, Run, Workflow};
 use super::names;
 use adk_spec::nearest::nearest;
 use proc_macro2::{Ident, Span};
@@ -222,7 +222,9 @@ impl<'a> Planner<'a> {
             }
             _ => self.nodes(&block.nodes),
         }
-        if let BlockKind::Try(Try { otherwise: Some(nodes), .. }) = &block.kind {
+        if let BlockKind::Try(tried) = &block.kind
+            && let Some(nodes) = &tried.otherwise
+        {
             let open = self.push(String::new(), Span::call_site(), What::Else);
             self.nodes(nodes);
             self.close(open);

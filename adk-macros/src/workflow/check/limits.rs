@@ -1,6 +1,6 @@
 //! `loop-max`: limits that are no number, or a key of the workflow. Constants are looked at in const evaluation.
 
-use super::super::ast::{BlockKind, Limit, Try, Workflow};
+use super::super::ast::{BlockKind, Limit, Workflow};
 use super::super::names::plain;
 use super::super::plan::{self, Plan};
 use crate::diag::Diagnostics;
@@ -20,7 +20,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostic
             BlockKind::Loop { max, .. } => [(max, ROUNDS), (&None, ROUNDS)],
             BlockKind::Parallel { max_concurrency, .. } => [(max_concurrency, BRANCHES), (&None, BRANCHES)],
             BlockKind::Each { max, max_concurrency, .. } => [(max, ELEMENTS), (max_concurrency, BRANCHES)],
-            BlockKind::Try(Try { attempts, .. }) => [(attempts, ATTEMPTS), (&None, ATTEMPTS)],
+            BlockKind::Try(tried) => [(&tried.attempts, ATTEMPTS), (&None, ATTEMPTS)],
             _ => continue,
         };
         for (limit, what) in limits {

@@ -217,7 +217,8 @@ impl Expansion<'_> {
                     max_concurrency: #most
                 })
             }
-            BlockKind::Try(Try { attempts, timeout, delay, all, .. }) => {
+            BlockKind::Try(tried) => {
+                let Try { attempts, timeout, delay, all, .. } = &**tried;
                 let most = self.limit(i, step, attempts.as_ref(), quote!(attempts), items);
                 let wait = |word: TokenStream, time: &Option<Timeout>| {
                     time.as_ref().map(duration).map(|time| quote!(.#word(#time)))

@@ -66,7 +66,9 @@ impl Tree<'_> {
     fn inside(&self, block: &Block) -> Vec<Line> {
         let BlockKind::Match(choice) = &block.kind else {
             let mut lines = self.nodes(&block.nodes);
-            if let BlockKind::Try(Try { otherwise: Some(nodes), .. }) = &block.kind {
+            if let BlockKind::Try(tried) = &block.kind
+                && let Some(nodes) = &tried.otherwise
+            {
                 lines.push(Line { text: "else".to_owned(), below: self.nodes(nodes) });
             }
             return lines;
@@ -150,7 +152,8 @@ fn head(block: &Block) -> String {
             let first = first.then(|| "first".to_owned());
             (vec![first, limit(max_concurrency.as_ref(), "max_concurrency")], String::new())
         }
-        BlockKind::Try(Try { attempts, timeout, delay, all, .. }) => {
+        BlockKind::Try(tried) => {
+            let Try { attempts, timeout, delay, all, .. } = &**tried;
             let attempts = limit(attempts.as_ref(), "attempts").unwrap_or_else(|| "attempts = 3".to_owned());
             let all = all.then(|| "on = all".to_owned());
             (vec![Some(attempts), time(timeout, "timeout"), time(delay, "delay"), all], String::new())

@@ -96,7 +96,7 @@ impl Block {
             "parallel" => BlockKind::Parallel { first, max_concurrency },
             "try" => {
                 let Arguments { attempts, timeout, delay, all, .. } = arguments;
-                BlockKind::Try(Try { attempts, timeout, delay, all, otherwise: None })
+                BlockKind::Try(Box::new(Try { attempts, timeout, delay, all, otherwise: None }))
             }
             "match" => BlockKind::Match(match_::subject(input)?),
             "each" => {
