@@ -175,18 +175,18 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
             m.number(max as i128);
             m.push(parts);
         }
+        let left = allowed.saturating_sub(worst.saturating_sub(largest.total)).checked_div(each);
         if setting.is_empty() {
             m.all(&["; help: ", fewer, " in it"]);
-        } else if each == 0 {
-            let limit = if let Cost::Tokens = cost { "max_output_tokens" } else { "timeout" };
-            m.all(&["; help: lower its `", setting, "` or `", limit, "`"]);
-        } else {
-            let left = allowed.saturating_sub(worst - largest.total) / each;
+        } else if let Some(left) = left {
             m.all(&["; help: lower its `", setting, "`"]);
             if left > 0 {
                 m.push(" to ");
                 m.number(left as i128);
             }
+        } else {
+            let limit = if let Cost::Tokens = cost { "max_output_tokens" } else { "timeout" };
+            m.all(&["; help: lower its `", setting, "` or `", limit, "`"]);
         }
     } else {
         m.push(match cost {
