@@ -71,8 +71,6 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
         }
         count_tools(&calls, cx)?;
         let Answers { content, mut actions, refused } = calls::answer(&tools, calls, cx).await?;
-        // An agent that is a tool may have used up what is left.
-        cx.held()?;
         // What was refused does not run, so nothing more comes of it.
         open.retain(|call| !refused.contains(&call.id));
         let is_silent = content.parts.is_empty() && !cx.has_pending() && actions == ToolActions::default();
