@@ -177,19 +177,8 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
             m.number(max as i128);
             m.push(parts);
         }
-        if setting.is_empty() {
-            m.all(&["; help: ", fewer, " in it"]);
-        } else if each == 0 {
-            let limit = if let Cost::Tokens = cost { "max_output_tokens" } else { "timeout" };
-            m.all(&["; help: lower its `", setting, "` or `", limit, "`"]);
-        } else {
-            let left = allowed.saturating_sub(worst - largest.total) / each;
-            m.all(&["; help: lower its `", setting, "`"]);
-            if left > 0 {
-                m.push(" to ");
-                m.number(left as i128);
-            }
-        }
+        let left = allowed.saturating_sub(worst.saturating_sub(largest.total)).checked_div(each);
+        lower(m, setting, left, fewer, cost);
     } else {
         m.push(match cost {
             Cost::ModelCalls => ", one for each agent that asks a model; help: ",
@@ -212,6 +201,22 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
         _ => m.number(worst as i128),
     }
     m.push(")]`");
+}
+
+/// What to lower: a setting, where it is known to which number, or what is in a block.
+const fn lower(m: &mut Message, setting: &str, left: Option<u64>, fewer: &str, cost: Cost) {
+    if setting.is_empty() {
+        return m.all(&["; help: ", fewer, " in it"]);
+    }
+    m.all(&["; help: lower its `", setting, "`"]);
+    match left {
+        Some(0) => {}
+        Some(left) => {
+            m.push(" to ");
+            m.number(left as i128);
+        }
+        None => m.push(if let Cost::Tokens = cost { " or `max_output_tokens`" } else { " or `timeout`" }),
+    }
 }
 
 const fn named(m: &mut Message, kind: &str, name: &str, inside: &str) {

@@ -83,6 +83,8 @@ pub(super) async fn answer(
         }
         content.parts.push(Part::FunctionResponse(FunctionResponse { id, name, response: response(result) }));
     }
+    // An agent that is a tool may have used up what is left of a bound.
+    cx.held()?;
     Ok(Answers { content, actions, refused })
 }
 

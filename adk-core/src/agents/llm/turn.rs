@@ -70,8 +70,6 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
         count_tools(&calls, cx)?;
         let given = tools.responds().then(|| respond::given(&calls)).flatten();
         let Answers { content, mut actions, refused } = calls::answer(&tools, calls, cx).await?;
-        // An agent that is a tool may have used up what is left.
-        cx.held()?;
         let spent = repair.called(agent, given, &content, cx);
         // What was refused does not run, so nothing more comes of it.
         open.retain(|call| !refused.contains(&call.id));
