@@ -7,6 +7,7 @@
 use super::{By, Tree, by, parallel, repeat, run};
 use adk_core::engine::{Engine, RunFilter};
 use adk_core::session::{EventFilter, SessionKey, SessionStore};
+use adk_core::spec::KeySpec;
 use adk_core::{Error, ErrorKind, Event, Flow, RunConfig, Runner, StoreErrorKind};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -96,9 +97,12 @@ fn counts(name: &'static str, key: &'static str) -> By {
     })
 }
 
+/// The keys are the session's, so that all its runs count on.
 fn counting(branches: &[&'static str], rounds: u32) -> Tree {
     let branches = branches.iter().map(|name| run(counts(name, name))).collect();
-    Tree::new("w", vec![repeat("l", Some(rounds), vec![parallel("p", branches), run(counts("n", "n"))])])
+    let steps = vec![repeat("l", Some(rounds), vec![parallel("p", branches), run(counts("n", "n"))])];
+    Tree::new("w", steps)
+        .states(const { &[KeySpec::new("a", "u64"), KeySpec::new("b", "u64"), KeySpec::new("n", "u64")] })
 }
 
 /// What is delivered is stored, in that order.
