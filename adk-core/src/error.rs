@@ -105,6 +105,8 @@ pub enum ErrorKind {
     UnknownRun,
     /// Somebody else drives the run.
     RunBusy,
+    /// The run was cancelled, see [`Runner::cancel`](crate::Runner::cancel).
+    Cancelled,
     /// Nobody waits under that id.
     UnknownWait,
     /// A wait was answered before: the first answer counts.
