@@ -116,6 +116,8 @@ pub enum ErrorKind {
     RunBusy,
     /// Another run of the session has its turn, and [`RunConfig::turns`](crate::RunConfig::turns) says not to wait for it.
     SessionBusy,
+    /// The run was cancelled, see [`Runner::cancel`](crate::Runner::cancel).
+    Cancelled,
     /// Nobody waits under that id.
     UnknownWait,
     /// A wait was answered before: the first answer counts.
@@ -264,11 +266,19 @@ impl Error {
 
     /// Whether it ends the run, whatever a block around would do about it: it says nothing of the step that failed.
     pub(crate) fn is_of_run(&self) -> bool {
-        use ErrorKind::{DeadlineExceeded, Diverged, LlmCallsExceeded, Paused, RunBusy, TopologyChanged};
+        use ErrorKind::{
+            Cancelled, DeadlineExceeded, Diverged, LlmCallsExceeded, Paused, RunBusy, TopologyChanged,
+        };
         self.is_of_store()
             || matches!(
                 self.0.kind,
-                DeadlineExceeded | Diverged | LlmCallsExceeded | Paused | RunBusy | TopologyChanged
+                Cancelled
+                    | DeadlineExceeded
+                    | Diverged
+                    | LlmCallsExceeded
+                    | Paused
+                    | RunBusy
+                    | TopologyChanged
             )
     }
 

@@ -129,6 +129,15 @@ impl RunRegistry for PostgresStore {
         })
     }
 
+    fn cancel<'a>(&'a self, app: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {
+        let app = app.to_owned();
+        let cancel: OwnWork<_> = Box::new(move |connection| {
+            let app = app.clone();
+            Box::pin(async move { journal::cancel(connection, &app, run).await })
+        });
+        Box::pin(self.0.call_in_transaction(cancel))
+    }
+
     fn release(&self, claim: ClaimId) {
         self.0.release(claim);
     }

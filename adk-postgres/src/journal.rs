@@ -212,8 +212,12 @@ pub(crate) async fn claim(
     check(&record)?;
     // Whoever drives it so far has either committed by now, or will see that it was claimed.
     let Some(head) = log::lock(connection, &key).await? else { return Err(refuse::unknown_run(run)) };
-    let sql = concat!("SELECT r.owner, r.epoch, ", is_alive!(), " FROM adkw_runs r WHERE r.id = $1");
+    let sql =
+        concat!("SELECT r.owner, r.epoch, ", is_alive!(), ", r.status FROM adkw_runs r WHERE r.id = $1");
     let row = sqlx::query(sql).bind(&id).fetch_one(&mut *connection).await.doing(what)?;
+    if row.try_get::<String, _>(3).doing(what)? == "cancelled" {
+        return Err(refuse::cancelled(run));
+    }
     let owner: Option<String> = row.try_get(0).doing(what)?;
     let epoch = row.try_get::<i64, _>(1).doing(what)?.unsigned_abs();
     let is_held = match owner {
@@ -241,6 +245,33 @@ pub(crate) async fn claim(
         done: pairs(connection, "SELECT path, done FROM adkw_done WHERE run = $1", &id).await?,
     };
     ClaimedRun::from_rows(Claim::new(claim, drop), record, events, &rows)
+}
+
+/// Cancels a run that has not ended, and gives its status. The row of its session is locked, as for a claim: whoever drives it
+/// has either committed by now, or will see that its claim is not the current one.
+pub(crate) async fn cancel(connection: &mut PgConnection, app: &str, run: RunId) -> Result<RunStatus> {
+    let what = "cancel a run";
+    let id = run.to_string();
+    let sql =
+        "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
+        WHERE r.id = $1 AND r.app = $2";
+    let row = sqlx::query(sql).bind(&id).bind(app).fetch_optional(&mut *connection).await.doing(what)?;
+    let Some(row) = row else { return Err(refuse::unknown_run(run)) };
+    let of = |column| row.try_get::<String, _>(column).doing(what);
+    let key = SessionKey::new(of(0)?, of(1)?, of(2)?);
+    let Some(head) = log::lock(connection, &key).await? else { return Err(refuse::unknown_run(run)) };
+    let sql = "UPDATE adkw_runs SET status = 'cancelled', owner = NULL, epoch = epoch + 1, error = NULL
+        WHERE id = $1 AND status IN ('running', 'paused', 'answered')";
+    if sqlx::query(sql).bind(&id).execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
+        let sql = "UPDATE adkw_sessions SET takes = takes + 1 WHERE number = $1";
+        sqlx::query(sql).bind(head.number).execute(&mut *connection).await.doing(what)?;
+        let sql = "DELETE FROM adkw_waits WHERE run = $1 AND answer IS NULL";
+        sqlx::query(sql).bind(&id).execute(&mut *connection).await.doing(what)?;
+    }
+    let sql = "SELECT status, error FROM adkw_runs WHERE id = $1";
+    let row = sqlx::query(sql).bind(&id).fetch_one(connection).await.doing(what)?;
+    let status: String = row.try_get(0).doing(what)?;
+    Ok(RunStatus::from_row(&status, row.try_get(1).doing(what)?))
 }
 
 /// Keys and JSON of a run.

@@ -13,7 +13,7 @@ mod support;
 use adk_postgres::PostgresStore;
 use support::{Database, quick};
 use trees::store::with_room;
-use trees::{killed, limits, survival, updates};
+use trees::{cancelled, killed, limits, survival, updates};
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
@@ -112,4 +112,13 @@ async fn an_update_that_fails_changes_nothing() {
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn shared_keys_are_read_as_this_program_knows_them() {
     updates::are_read_as_known(&Database::new().await, false).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_run_is_cancelled_by_any_program() {
+    cancelled::ends_what_waits(&Database::new().await).await;
+    cancelled::ends_at_the_next_commit(&Database::new().await).await;
+    cancelled::ends_at_once_here(&Database::new().await).await;
+    cancelled::tells_what_there_is(&Database::new().await).await;
 }

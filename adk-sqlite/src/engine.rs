@@ -86,6 +86,11 @@ impl RunRegistry for SqliteStore {
         Box::pin(self.0.writer.close(claim, status))
     }
 
+    fn cancel<'a>(&'a self, app: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {
+        let app = app.to_owned();
+        Box::pin(self.0.writer.write(move |db| journal::cancel(db, &app, run)))
+    }
+
     fn release(&self, claim: ClaimId) {
         self.0.writer.release(claim);
     }

@@ -191,13 +191,24 @@ fn read_wait(text: &str, user: String, session: String) -> Result<Waiting> {
 pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<ClaimedRun> {
     let what = "claim a run";
     let id = run.to_string();
-    let sql = "SELECT owner, record, number, epoch FROM adkw_runs WHERE id = ?1";
-    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?, row.get(3)?));
-    let row: Option<(Option<String>, _, _, u64)> =
+    let sql = "SELECT owner, record, number, epoch, status = 'cancelled' FROM adkw_runs WHERE id = ?1";
+    let row = |row: &Row<'_>| {
+        Ok((
+            row.get(0)?,
+            row.get::<_, String>(1)?,
+            row.get::<_, i64>(2)?,
+            row.get(3)?,
+            row.get::<_, bool>(4)?,
+        ))
+    };
+    let row: Option<(Option<String>, _, _, u64, _)> =
         db.connection.query_row(sql, [&id], row).optional().doing(what)?;
-    let Some((owner, record, of, epoch)) = row else { return Err(refuse::unknown_run(run)) };
+    let Some((owner, record, of, epoch, is_cancelled)) = row else { return Err(refuse::unknown_run(run)) };
     let record: RunRecord = from_text(&record, &format!("the record of run `{run}`"))?;
     check(&record)?;
+    if is_cancelled {
+        return Err(refuse::cancelled(run));
+    }
     let held = ClaimId { run_id: run, epoch };
     if owner.is_some_and(|owner| db.owner.drives(held, &owner, &db.owner.given_up())) {
         return Err(refuse::run_busy(run));
@@ -266,6 +277,24 @@ pub(crate) fn close(db: &mut Db, claim: ClaimId, status: Option<&RunStatus>) -> 
     let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?1)";
     let is_known: bool = db.connection.query_row(sql, [&run], |row| row.get(0)).doing(what)?;
     Ok(!is_known)
+}
+
+/// Cancels a run that has not ended, and gives its status.
+pub(crate) fn cancel(db: &mut Db, app: &str, run: RunId) -> Result<RunStatus> {
+    let what = "cancel a run";
+    let id = run.to_string();
+    let sql = "UPDATE adkw_runs SET status = 'cancelled', owner = NULL, epoch = epoch + 1, error = NULL
+        WHERE id = ?1 AND app = ?2 AND status IN ('running', 'paused', 'answered')";
+    if db.connection.prepare_cached(sql).doing(what)?.execute([&*id, app]).doing(what)? > 0 {
+        db.cache.runs.remove(&run);
+        let sql = "DELETE FROM adkw_waits WHERE run = ?1 AND answer IS NULL";
+        db.connection.prepare_cached(sql).doing(what)?.execute([&id]).doing(what)?;
+    }
+    let sql = "SELECT status, error FROM adkw_runs WHERE id = ?1 AND app = ?2";
+    let row = db
+        .connection
+        .query_row(sql, [&*id, app], |row| Ok(RunStatus::from_row(&row.get::<_, String>(0)?, row.get(1)?)));
+    row.optional().doing(what)?.ok_or_else(|| refuse::unknown_run(run))
 }
 
 /// Who drives a run, or did when it ended without a word.

@@ -12,7 +12,7 @@ use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
 use support::Folder;
 use trees::store::with_room;
-use trees::{killed, limits, survival, updates};
+use trees::{cancelled, killed, limits, survival, updates};
 
 #[tokio::test]
 async fn what_is_delivered_is_stored_in_that_order() {
@@ -104,4 +104,12 @@ async fn an_update_that_fails_changes_nothing() {
 #[tokio::test]
 async fn shared_keys_are_read_as_this_program_knows_them() {
     updates::are_read_as_known(&Folder::new(), false).await;
+}
+
+#[tokio::test]
+async fn a_run_is_cancelled_by_any_program() {
+    cancelled::ends_what_waits(&Folder::new()).await;
+    cancelled::ends_at_the_next_commit(&Folder::new()).await;
+    cancelled::ends_at_once_here(&Folder::new()).await;
+    cancelled::tells_what_there_is(&Folder::new()).await;
 }

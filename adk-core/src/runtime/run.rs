@@ -74,7 +74,7 @@ use replay::Replay;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -111,6 +111,8 @@ pub(crate) struct Run {
     within: Option<Arc<Within>>,
     /// The call of that one that it is.
     within_call: Option<Box<CallPlace>>,
+    /// It was cancelled by this process.
+    cancelled: AtomicBool,
     /// When it has to have ended, and how long it may take by then.
     pub(crate) deadline: Option<(Instant, Duration)>,
     /// Held by an update that no store can keep from others.
@@ -158,6 +160,7 @@ impl Run {
             outer: None,
             within: None,
             within_call: None,
+            cancelled: AtomicBool::new(false),
             deadline: None,
             updating: tokio::sync::Mutex::const_new(()),
             done: Mutex::default(),
@@ -254,6 +257,16 @@ impl Run {
     /// A run that begins: its record goes with its first commit.
     pub(crate) fn begins_with(&mut self, record: RunRecord) {
         self.begins = Mutex::new(Some(Arc::new(record)));
+    }
+
+    /// Ends it where it is, without waiting for its next commit.
+    pub(crate) fn cancel(&self) {
+        self.cancelled.store(true, Ordering::SeqCst);
+        self.outbox().wake();
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::SeqCst)
     }
 
     /// Counts the deadline of the settings, for a run that has taken so long already.

@@ -3,6 +3,7 @@
 mod accept;
 mod answers;
 mod builder;
+mod cancel;
 mod hooks;
 mod input;
 mod open;
@@ -51,6 +52,7 @@ pub(crate) struct Shared {
     services: Arc<Services>,
     config: RunConfig,
     workflows: Vec<Arc<dyn recover::Known>>,
+    driven: cancel::Driven,
 }
 
 impl<P: ModelProvider + Default> Runner<P> {

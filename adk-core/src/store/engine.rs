@@ -182,7 +182,8 @@ pub trait RunRegistry: Send + Sync {
     /// reads this answer.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownRun`]; the error of `check`; [`ErrorKind::RunBusy`] when another claim is held.
+    /// [`ErrorKind::UnknownRun`]; the error of `check`; [`refuse::cancelled`]; [`ErrorKind::RunBusy`] when another claim is
+    /// held.
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>>;
 
     /// Stores the agents that have finished since the last commit of a run that now waits or has failed: the marks that
@@ -199,6 +200,14 @@ pub trait RunRegistry: Send + Sync {
     /// # Errors
     /// When the store fails; [`refuse::fenced`].
     fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>>;
+
+    /// Cancels a run of an app that runs or waits, and removes its open waits. Its claim is no longer the current one, so that
+    /// whatever its process still writes is refused. Returns the status of the run, which has not changed if it had ended
+    /// before.
+    ///
+    /// # Errors
+    /// [`refuse::unknown_run`], also for a run of another app; when the store fails.
+    fn cancel<'a>(&'a self, app: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>>;
 
     /// Releases a claim without an end of its run: its stream was dropped, or its store failed. Does nothing for a claim
     /// that is not the current one. Called from `Drop`, so it must not block.

@@ -92,6 +92,11 @@ impl Outbox {
         Taken { outbox: self, ticket }
     }
 
+    /// Polls the run once more, whatever it waits for.
+    pub(crate) fn wake(&self) {
+        self.doorbell.wake_by_ref();
+    }
+
     /// Polls the run until it brings something. `run` is `None` once it has ended.
     pub(crate) fn poll<T>(
         &self,

@@ -141,6 +141,14 @@ impl RunRegistry for Crashing {
             self.inner.close(claim, status).await
         })
     }
+    fn cancel<'a>(&'a self, app: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {
+        Box::pin(async move {
+            self.point().await;
+            let cancelled = self.inner.cancel(app, run).await;
+            self.point().await;
+            cancelled
+        })
+    }
     fn release(&self, claim: ClaimId) {
         self.inner.release(claim);
     }

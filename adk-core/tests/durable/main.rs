@@ -6,6 +6,7 @@
 mod support;
 
 mod again;
+mod cancel;
 mod confirm;
 mod crash;
 mod engine;

@@ -182,6 +182,13 @@ impl RunRegistry for Later {
             Box::pin(async { closed })
         })
     }
+    fn cancel<'a>(&'a self, app: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {
+        let app = app.to_owned();
+        self.ask(move |own| {
+            let cancelled = ready_now(own.inner.cancel(&app, run));
+            Box::pin(async { cancelled })
+        })
+    }
     fn release(&self, claim: ClaimId) {
         self.give_back(claim);
     }

@@ -89,6 +89,9 @@ impl RunRegistry for Posted {
     fn close(&self, _: ClaimId, _: RunStatus) -> BoxFuture<'_, Result<()>> {
         Box::pin(async { Ok(()) })
     }
+    fn cancel<'a>(&'a self, _: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {
+        Box::pin(async move { Err(unknown(run)) })
+    }
     fn release(&self, _: ClaimId) {}
     fn runs<'a>(&'a self, _: &'a str, _: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         Box::pin(async { Ok(Vec::new()) })

@@ -2,6 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
 
 pub mod artifacts;
+pub mod cancelled;
 pub mod killed;
 pub mod limits;
 pub mod measured;

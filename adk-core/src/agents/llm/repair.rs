@@ -42,12 +42,10 @@ impl Repair {
         if is_cut_off || is_last || !cx.config().repair_answers || self.attempts >= agent.answer_attempts {
             return Err(misfit.error(finish, self.attempts));
         }
-        if cx.run.replay.as_ref().is_none_or(|replay| replay.is_over()) {
-            let told = json!({"attempt": self.attempts, "waitMs": 0, "error": misfit.why});
-            let mut event = Event::new().with_metadata(RETRY_KEY, told);
-            event.partial = true;
-            cx.emit(event).await?;
-        }
+        let told = json!({"attempt": self.attempts, "waitMs": 0, "error": misfit.why});
+        let mut event = Event::new().with_metadata(RETRY_KEY, told);
+        event.partial = true;
+        cx.emit(event).await?;
         self.said.extend([answer.content, Content::user(misfit.request())]);
         Ok(())
     }

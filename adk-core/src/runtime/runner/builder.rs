@@ -1,5 +1,6 @@
 //! What a runner is made of.
 
+use super::cancel::Driven;
 use super::recover::{self, Known};
 use super::{Runner, Shared};
 use crate::models::model::{ModelProvider, ModelRef};
@@ -176,6 +177,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
             }),
             config: self.config,
             workflows: self.workflows,
+            driven: Driven::default(),
         };
         Ok(Runner { shared: Arc::new(shared), types: PhantomData })
     }

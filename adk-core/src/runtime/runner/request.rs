@@ -1,6 +1,7 @@
 //! A run that is asked for and not begun yet.
 
 use super::Shared;
+use super::cancel::Driving;
 use super::open::{branch_run, claimed, open_in_turn};
 use super::root::{Start, branch, root};
 use super::stream::{Opened, RunStream};
@@ -250,12 +251,13 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
         if let Some(task) = task {
             let run = Arc::new(branch_run(&shared, &task).await?);
             let future = body(run.clone(), Start::default());
-            return Ok(Opened { run, claim: None, turn: None, future });
+            return Ok(Opened { run, claim: None, turn: None, driving: None, future });
         }
         if let Some(run) = resume {
             let (run, claim, turn, start) = claimed(&shared, run, shape).await?;
             let future = body(run.clone(), start);
-            return Ok(Opened { run, claim: Some(claim), turn, future });
+            let driving = Some(Driving::new(&shared, &run));
+            return Ok(Opened { run, claim: Some(claim), turn, driving, future });
         }
         let is_alone = private && shape.is_none();
         let (session, turn) = if is_alone {
@@ -294,7 +296,8 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
         }
         let run = Arc::new(run);
         let future = body(run.clone(), Start { message, delta });
-        Ok(Opened { run, claim, turn, future })
+        let driving = claim.as_ref().map(|_| Driving::new(&shared, &run));
+        Ok(Opened { run, claim, turn, driving, future })
     }
 }
 

@@ -1,7 +1,8 @@
 //! The events of a run, as they are committed.
 
+use super::cancel::{Driving, is_fenced, meaning};
 use crate::runtime::run::{DIVERGED_HELP, Outcome, Run, Waiting};
-use crate::store::engine::{Claim, RunFilter, RunStatus};
+use crate::store::engine::{Claim, RunFilter, RunStatus, refuse};
 use crate::store::outbox::Polled;
 use crate::store::session::Turn;
 use crate::{BoxFuture, Error, ErrorKind, Event, Result};
@@ -36,6 +37,8 @@ pub struct RunStream<'a, T> {
     claim: Option<Claim>,
     /// The turn of the session, until the end.
     turn: Option<Turn>,
+    /// By it the run is cancelled, where runs are kept.
+    driving: Option<Driving>,
     ended: Option<Result<T>>,
     /// The end that is stored in the registry of runs before the consumer sees it.
     closing: Option<Closing<T>>,
@@ -52,6 +55,7 @@ pub(super) struct Opened<'a, T> {
     pub(super) run: Arc<Run>,
     pub(super) claim: Option<Claim>,
     pub(super) turn: Option<Turn>,
+    pub(super) driving: Option<Driving>,
     pub(super) future: BoxFuture<'a, Result<T>>,
 }
 
@@ -76,6 +80,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             future: None,
             claim: None,
             turn: None,
+            driving: None,
             ended: None,
             closing: None,
             end: RunEnd::Running,
@@ -121,9 +126,9 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             let opened = ready!(opening.as_mut().poll(task));
             self.opening = None;
             match opened {
-                Ok(Opened { run, claim, turn, future }) => {
+                Ok(Opened { run, claim, turn, driving, future }) => {
                     self.run = Some(run);
-                    (self.claim, self.turn) = (claim, turn);
+                    (self.claim, self.turn, self.driving) = (claim, turn, driving);
                     self.future = Some(future);
                 }
                 Err(error) => return self.fail(error),
@@ -148,9 +153,20 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         // Taking an event counts as work, so that a run that never waits lets others run and can be cancelled.
         ready!(pin!(tokio::task::coop::consume_budget()).poll(task));
         let polls = self.turn.as_ref().map(Turn::polls);
-        let polled = run.outbox().poll(&mut self.future, &mut self.ended, task);
+        let polled = loop {
+            if self.future.is_some() && run.is_cancelled() {
+                self.future = None;
+                self.ended = Some(Err(refuse::cancelled(run.id)));
+            }
+            match run.outbox().poll(&mut self.future, &mut self.ended, task) {
+                Poll::Ready(polled) => break polled,
+                // It was cancelled while it was polled.
+                Poll::Pending if self.future.is_some() && run.is_cancelled() => {}
+                Poll::Pending => return Poll::Pending,
+            }
+        };
         drop(polls);
-        match ready!(polled) {
+        match polled {
             Polled::Event(event) => Poll::Ready(Some(Ok(event))),
             Polled::Ended(Ok(output)) => {
                 let end = run.left_over().map_or_else(|| Ok(RunEnd::Finished(run.outcome(output))), Err);
@@ -174,13 +190,20 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
     /// Writes how the run has ended, where that is kept, and tells it.
     fn close(&mut self, end: Result<RunEnd<T>>, task: &mut Context<'_>) -> Poll<Option<Result<Arc<Event>>>> {
         let claim = self.claim.take();
+        self.driving = None;
         // Where the store has failed, the run has not: it stays as it is and can be resumed. Dropping the claim gives it
-        // back.
-        let is_stored = !end.as_ref().is_err_and(Error::is_of_store);
+        // back. The end of a cancelled run is stored already.
+        let is_stored =
+            !end.as_ref().is_err_and(|error| error.is_of_store() || error.kind() == ErrorKind::Cancelled);
         let (Some(run), Some(claim), true) = (self.run.clone(), claim, is_stored) else {
-            return match end {
-                Ok(end) => self.ends(end),
-                Err(error) => self.fail(error),
+            return match (end, self.run.clone()) {
+                (Ok(end), _) => self.ends(end),
+                (Err(error), Some(run)) if is_fenced(&error) => {
+                    self.closing =
+                        Some((Box::pin(async move { Err(meaning(&run, error).await) }), Ok(RunEnd::Failed)));
+                    self.poll_event(task)
+                }
+                (Err(error), _) => self.fail(error),
             };
         };
         let status = match &end {
@@ -193,18 +216,14 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             _ => Vec::new(),
         };
         let closing = async move {
-            let open = as_stored(&run, open).await?;
-            if let Some(registry) = run.engine.registry() {
-                if status != RunStatus::Finished {
-                    let done = run.last_finished();
-                    if !done.is_empty() {
-                        registry.finished(run.claim, done).await?;
-                    }
+            match stored(&run, open, status).await {
+                Ok(open) => {
+                    claim.closed();
+                    Ok(open)
                 }
-                registry.close(run.claim, status).await?;
+                Err(error) if is_fenced(&error) => Err(meaning(&run, error).await),
+                Err(error) => Err(error),
             }
-            claim.closed();
-            Ok(open)
         };
         self.closing = Some((Box::pin(closing), end));
         self.poll_event(task)
@@ -219,6 +238,20 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         (self.end, self.turn) = (RunEnd::Failed, None);
         Poll::Ready(Some(Err(error)))
     }
+}
+
+/// Stores how a run has ended, or who waits.
+async fn stored(run: &Run, open: Vec<Waiting>, status: RunStatus) -> Result<Vec<Waiting>> {
+    let open = as_stored(run, open).await?;
+    let Some(registry) = run.engine.registry() else { return Ok(open) };
+    if status != RunStatus::Finished {
+        let done = run.last_finished();
+        if !done.is_empty() {
+            registry.finished(run.claim, done).await?;
+        }
+    }
+    registry.close(run.claim, status).await?;
+    Ok(open)
 }
 
 /// Those who wait, as they are in the book: their deadlines are those of the first time that they asked. A wait that is

@@ -78,7 +78,7 @@ impl Runs {
     fn index(&mut self, id: RunId) {
         let Some(run) = self.all.get(&id) else { return };
         put(&mut self.ready, id, run.is_ready());
-        put(&mut self.open, id, run.is_open());
+        put(&mut self.open, id, run.status.is_open());
     }
 
     /// The run that a wait belongs to: its id begins with that of the run.
@@ -104,7 +104,7 @@ impl Runs {
         };
         let of_state = move |run: &&Kept| match filter.state {
             RunState::Ready => run.is_ready(),
-            RunState::Unfinished => run.is_open(),
+            RunState::Unfinished => run.status.is_open(),
             RunState::Failed => matches!(run.status, RunStatus::Failed(_)),
             RunState::Any => true,
         };
@@ -193,16 +193,12 @@ impl Kept {
         claimed
     }
 
-    fn is_open(&self) -> bool {
-        matches!(self.status, RunStatus::Running | RunStatus::Paused)
-    }
-
     fn is_ready(&self) -> bool {
         let answered = || self.waits.iter().any(|wait| wait.answer.is_some() && !wait.is_seen);
         let could = match self.status {
             RunStatus::Running => true,
             RunStatus::Paused => answered(),
-            RunStatus::Finished | RunStatus::Failed(_) => false,
+            RunStatus::Finished | RunStatus::Failed(_) | RunStatus::Cancelled => false,
         };
         could && !self.is_driven
     }
@@ -302,7 +298,9 @@ impl RunRegistry for MemoryJournal {
         let claimed = match runs.all.get_mut(&id) {
             None => Err(refuse::unknown_run(id)),
             Some(run) => check(&run.record).and_then(|()| {
-                if run.is_driven {
+                if run.status == RunStatus::Cancelled {
+                    Err(refuse::cancelled(id))
+                } else if run.is_driven {
                     Err(refuse::run_busy(id))
                 } else {
                     Ok(run.claim(move |claim| this.release(claim)))
@@ -329,7 +327,7 @@ impl RunRegistry for MemoryJournal {
         let closed = match runs.claimed(claim) {
             Ok(run) => {
                 run.is_driven = false;
-                if matches!(status, RunStatus::Finished | RunStatus::Failed(_)) {
+                if !status.is_open() {
                     run.waits.retain(|wait| wait.answer.is_some());
                 }
                 run.status = status;
@@ -339,6 +337,24 @@ impl RunRegistry for MemoryJournal {
         };
         runs.index(claim.run_id);
         Box::pin(ready(closed))
+    }
+
+    fn cancel<'a>(&'a self, app: &'a str, id: RunId) -> BoxFuture<'a, Result<RunStatus>> {
+        let mut runs = lock(&self.runs);
+        let cancelled = match runs.all.get_mut(&id).filter(|run| run.record.session.app == app) {
+            None => Err(refuse::unknown_run(id)),
+            Some(run) => {
+                if run.status.is_open() {
+                    run.status = RunStatus::Cancelled;
+                    run.is_driven = false;
+                    run.epoch += 1;
+                    run.waits.retain(|wait| wait.answer.is_some());
+                }
+                Ok(run.status.clone())
+            }
+        };
+        runs.index(id);
+        Box::pin(ready(cancelled))
     }
 
     fn release(&self, claim: ClaimId) {

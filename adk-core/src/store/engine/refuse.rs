@@ -15,6 +15,12 @@ pub fn run_busy(run: RunId) -> Error {
         .with_help("wait until it ends or pauses; a stream of this process is read to its end, or dropped")
 }
 
+/// The run was cancelled. Of kind [`ErrorKind::Cancelled`].
+pub fn cancelled(run: RunId) -> Error {
+    Error::new(ErrorKind::Cancelled, format!("run `{run}` was cancelled"))
+        .with_help("what it has committed stays in its session; begin another run")
+}
+
 /// Somebody else has taken the run since. Of kind [`StoreErrorKind::Fenced`].
 pub fn fenced(run: RunId) -> Error {
     let message = format!("run `{run}` is driven by another process by now");

@@ -69,6 +69,15 @@ pub enum RunStatus {
     Finished,
     /// It has ended with this error. It can be taken up again: what failed for a passing reason is tried again.
     Failed(String),
+    /// It was cancelled, and is not taken up again.
+    Cancelled,
+}
+
+impl RunStatus {
+    /// Whether it runs or waits.
+    pub fn is_open(&self) -> bool {
+        matches!(self, Self::Running | Self::Paused)
+    }
 }
 
 /// A run of the registry.

@@ -78,6 +78,7 @@ impl RunStatus {
             Self::Paused => ("paused", None),
             Self::Finished => ("finished", None),
             Self::Failed(error) => ("failed", Some(error)),
+            Self::Cancelled => ("cancelled", None),
         }
     }
 
@@ -88,6 +89,7 @@ impl RunStatus {
             "paused" | "answered" => Self::Paused,
             "finished" => Self::Finished,
             "failed" => Self::Failed(error.unwrap_or_default()),
+            "cancelled" => Self::Cancelled,
             _ => Self::Running,
         }
     }

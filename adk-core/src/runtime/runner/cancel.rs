@@ -1,0 +1,85 @@
+//! Runs that are ended from outside.
+//!
+//! A store cancels a run by taking its claim away. The process that drives it finds that out at its next commit, and at once
+//! when it is this one.
+
+use super::{Runner, Shared};
+use crate::runtime::run::Run;
+use crate::store::engine::{RunFilter, RunStatus, refuse};
+use crate::sync::lock;
+use crate::{Error, ErrorKind, Result, RunId, StoreErrorKind};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, Weak};
+
+/// The runs that streams of this runner drive.
+#[derive(Default)]
+pub(crate) struct Driven(Mutex<HashMap<RunId, Weak<Run>>>);
+
+/// A run is driven here, for as long as this lives.
+pub(super) struct Driving {
+    shared: Arc<Shared>,
+    run: RunId,
+}
+
+impl Driving {
+    pub(super) fn new(shared: &Arc<Shared>, run: &Arc<Run>) -> Self {
+        lock(&shared.driven.0).insert(run.id, Arc::downgrade(run));
+        Self { shared: shared.clone(), run: run.id }
+    }
+}
+
+impl Drop for Driving {
+    fn drop(&mut self) {
+        lock(&self.shared.driven.0).remove(&self.run);
+    }
+}
+
+impl<P, R> Runner<P, R> {
+    /// Cancels a run, in whatever process it is driven: it ends with an error of kind [`ErrorKind::Cancelled`], all its branches
+    /// with it, and what it has committed stays. In this runner it ends at once, also in the middle of a model call; in
+    /// another process at its next commit. A run that waits for people ends at once, and its waits with it.
+    ///
+    /// A cancelled run is not taken up again. Returns the status that the run has now:
+    /// [`Cancelled`](RunStatus::Cancelled), also when it was cancelled before, or its end when it had ended, which changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownRun`]; [`ErrorKind::Config`] when the engine keeps no runs; when the store fails.
+    pub async fn cancel(&self, run: RunId) -> Result<RunStatus> {
+        let registry = self.shared.engine.registry_for(|| format!("cancel run `{run}`"))?;
+        let status = registry.cancel(&self.shared.app, run).await?;
+        let driven = lock(&self.shared.driven.0).get(&run).and_then(Weak::upgrade);
+        if let (RunStatus::Cancelled, Some(driven)) = (&status, driven) {
+            driven.cancel();
+        }
+        Ok(status)
+    }
+
+    /// Cancels the runs that a filter selects and that have not ended, such as all those of a user. Returns those that are
+    /// cancelled now, oldest first.
+    ///
+    /// # Errors
+    /// As [`cancel`](Self::cancel); what was cancelled until then stays so.
+    pub async fn cancel_where(&self, filter: &RunFilter) -> Result<Vec<RunId>> {
+        let mut cancelled = Vec::new();
+        for run in self.runs(filter).await? {
+            if run.status.is_open() && self.cancel(run.run_id).await? == RunStatus::Cancelled {
+                cancelled.push(run.run_id);
+            }
+        }
+        Ok(cancelled)
+    }
+}
+
+/// Whether a store has refused a write since the claim is not the current one.
+pub(super) fn is_fenced(error: &Error) -> bool {
+    error.kind() == ErrorKind::Store(StoreErrorKind::Fenced)
+}
+
+/// What that means: the run was cancelled, or another process drives it.
+pub(super) async fn meaning(run: &Run, error: Error) -> Error {
+    match run.engine.runs(&run.session().key().app, &RunFilter::of_run(run.id)).await {
+        Ok(runs) if runs.iter().any(|run| run.status == RunStatus::Cancelled) => refuse::cancelled(run.id),
+        _ => error,
+    }
+}

@@ -1,0 +1,76 @@
+//! Runs that are cancelled, also when they are killed before they know of it.
+
+use super::trees;
+use crate::support::*;
+use adk_core::engine::{MemoryJournal, RunFilter, RunStatus};
+use adk_core::session::{MemoryStore, SessionStore};
+use adk_core::testing::ScriptedModel;
+use adk_core::{ErrorKind, Runner};
+use std::sync::Arc;
+
+/// Sessions and runs in memory, for any number of runners.
+#[derive(Default)]
+struct Memory(Arc<MemoryStore>, MemoryJournal);
+
+impl limits::Opens for Memory {
+    async fn runner(&self, model: ScriptedModel) -> Runner {
+        let sessions: Arc<dyn SessionStore> = self.0.clone();
+        let runner = Runner::builder().app_name("app").model(model).session_store(sessions);
+        runner.engine(self.1.clone()).build().unwrap()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_is_cancelled_by_any_program() {
+    cancelled::ends_what_waits(&Memory::default()).await;
+    cancelled::ends_at_the_next_commit(&Memory::default()).await;
+    cancelled::ends_at_once_here(&Memory::default()).await;
+    cancelled::tells_what_there_is(&Memory::default()).await;
+}
+
+/// After any number of events of any tree: the run that another program has cancelled commits nothing more, whether it goes
+/// on or is killed before it knows, and is not taken up again.
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_run_stays_cancelled_wherever_it_was_killed() {
+    let mut cancelled = 0;
+    for (name, tree, _) in trees::all() {
+        for (after, is_killed) in (1..).flat_map(|after| [(after, false), (after, true)]) {
+            let place = Memory::default();
+            let here = limits::Opens::runner(&place, ScriptedModel::new()).await;
+            let there = limits::Opens::runner(&place, ScriptedModel::new()).await;
+            let (tree, session) = (tree(), here.session("u", "s"));
+            let mut stream = session.run(&tree, "go").stream();
+            let mut id = None;
+            for _ in 0..after {
+                let Some(event) = stream.next().await else { break };
+                id = Some(event.unwrap().invocation_id);
+            }
+            let id = id.unwrap();
+            if there.cancel(id).await.unwrap() == RunStatus::Finished {
+                break;
+            }
+            cancelled += 1;
+            let committed = session.open().await.unwrap().len();
+            if is_killed {
+                drop(stream);
+            } else {
+                let error = loop {
+                    match stream.next().await {
+                        // Committed before.
+                        Some(Ok(_)) => {}
+                        Some(Err(error)) => break error,
+                        None => panic!("{name} after {after}: it has ended well"),
+                    }
+                };
+                assert_eq!(error.kind(), ErrorKind::Cancelled, "{name} after {after}: {error}");
+            }
+            let error = there.resume(&tree, id).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Cancelled, "{name} after {after}");
+            assert_eq!(session.open().await.unwrap().len(), committed, "{name} after {after}");
+            assert_eq!(there.runs(&RunFilter::ready()).await.unwrap(), []);
+            let run = there.runs(&RunFilter::of_run(id)).await.unwrap().remove(0);
+            assert_eq!(run.status, RunStatus::Cancelled, "{name} after {after}");
+        }
+    }
+    assert!(cancelled > 100, "only {cancelled} runs were cancelled");
+}
