@@ -24,19 +24,20 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    let runner = Runner::builder().app_name("chat").model(Rehearsal::new().prompts(true)).build()?;
+    // With `.session_store(SqliteStore::open("chat.db").await?)` sessions outlive the process.
+    let runner = Runner::builder().app_name("chat").model(Rehearsal::new()).build()?;
     let session = runner.session("ada", "kitchen");
     for message in ["I am Ada, and I like tea.", "What do I like?"] {
         let outcome = session.run(&Chat::default(), message).await?;
         println!("{message}\n  {}", outcome.output);
     }
 
-    // Another session of the same person begins without it.
+    // Another session of the same person begins without a profile.
     let other = runner.session("ada", "garden");
     other.run(&Chat::default(), "Good morning.").await?;
 
     for snapshot in runner.sessions(Some("ada")).await? {
-        println!("{}: {} events", snapshot.key, snapshot.events.len());
+        println!("{:?}: {:?}", snapshot.key, snapshot.state.get("profile"));
     }
     Ok(())
 }

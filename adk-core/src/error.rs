@@ -372,7 +372,7 @@ macro_rules! from_foreign {
 from_foreign! {
     BoxError, fmt::Error, serde_json::Error, std::char::ParseCharError, std::env::VarError, std::io::Error,
     std::net::AddrParseError, std::num::ParseFloatError, std::num::ParseIntError, std::num::TryFromIntError,
-    std::str::ParseBoolError, std::str::Utf8Error, std::string::FromUtf8Error, std::time::SystemTimeError,
+    std::str::ParseBoolError, std::str::Utf8Error, std::string::FromUtf8Error, std::time::SystemTimeError, uuid::Error,
 }
 
 #[cfg(test)]

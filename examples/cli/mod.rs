@@ -11,6 +11,9 @@ use progress::Progress;
 use std::io::{self, IsTerminal, Read, Write};
 use std::process::ExitCode;
 
+/// So many characters of a text are shown on a terminal.
+const SHOWN: usize = 1_000;
+
 /// The model when none is asked for, if its key is in the environment.
 const DEFAULT_MODEL: &str = "gemini-2.5-flash";
 
@@ -26,6 +29,9 @@ pub struct Cli {
     /// Write the workflow as a diagram in the language of Mermaid, and run nothing
     #[arg(long)]
     mermaid: bool,
+    /// Rehearse, and show what each model would be asked: its prompt, its tools and their results
+    #[arg(long, conflicts_with = "model")]
+    prompts: bool,
 }
 
 /// The command line of a program that runs this workflow. Wrong use ends it with a message; `--help` shows the tree,
@@ -81,6 +87,9 @@ impl Cli {
         if let Some(model) = &self.model {
             return builder().model(model.as_str()).build();
         }
+        if self.prompts {
+            return builder().model(rehearsal.prompts(true)).build();
+        }
         match builder().model(DEFAULT_MODEL).build() {
             Err(error) if error.kind() == ErrorKind::Model(adk::model::ModelErrorKind::MissingKey) => {
                 let key = adk::genai::Genai::key_variable(DEFAULT_MODEL).unwrap_or("its key");
@@ -125,8 +134,12 @@ impl Cli {
     }
 
     fn print(&self, event: &Event) -> Result<()> {
-        let text =
-            if self.json { serde_json::to_string(event).map_err(Error::other)? + "\n" } else { lines(event) };
+        let most = if io::stdout().is_terminal() { SHOWN } else { usize::MAX };
+        let text = if self.json {
+            serde_json::to_string(event).map_err(Error::other)? + "\n"
+        } else {
+            lines(event, most)
+        };
         write(&text)
     }
 
@@ -149,7 +162,7 @@ fn finished<T: Send + 'static>(mut stream: RunStream<'_, T>) -> Result<adk::Outc
 }
 
 /// An event for people: `[critic, round 2] Well done.`
-fn lines(event: &Event) -> String {
+fn lines(event: &Event, most: usize) -> String {
     let place = place(&event.path);
     let mut said: Vec<String> = Vec::new();
     match event.text().trim() {
@@ -169,7 +182,15 @@ fn lines(event: &Event) -> String {
     if event.actions.escalates() {
         said.push("ends the loop".to_owned());
     }
-    said.iter().map(|said| format!("[{}{place}] {said}\n", event.author)).collect()
+    said.iter().map(|said| format!("[{}{place}] {}\n", event.author, shortened(said, most))).collect()
+}
+
+/// As much of a text as a terminal has room for.
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{} ... and {} characters more", &text[..end], text[end..].chars().count()),
+        None => text.to_owned(),
+    }
 }
 
 /// The round of a loop, or the element of an `each`, in which something happens; of several around it the innermost.

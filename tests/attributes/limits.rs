@@ -6,17 +6,16 @@ use adk::testing::ScriptedModel;
 use adk::{AgentMeta, ErrorKind, Tool};
 use serde_json::json;
 use std::future::pending;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
-use tokio::sync::Notify;
+use tokio::sync::{Mutex, Notify};
 
 /// Hangs in its second call.
 #[agent(writes = found, timeout = "1.5m")]
 async fn search(topic: &str) -> String {
     static CALLS: AtomicU32 = AtomicU32::new(0);
     if CALLS.fetch_add(1, SeqCst) > 0 {
-        pending().await
+        pending::<()>().await;
     }
     topic.to_owned()
 }
@@ -62,12 +61,12 @@ async fn a_function_that_hangs_fails_the_run() {
 }
 
 /// Held by a test for as long as a function is to block.
-static GATE: Mutex<()> = Mutex::new(());
+static GATE: Mutex<()> = Mutex::const_new(());
 static STARTED: Notify = Notify::const_new();
 
 fn block() {
     STARTED.notify_one();
-    drop(GATE.lock());
+    drop(GATE.blocking_lock());
 }
 
 /// Blocks.
@@ -92,6 +91,7 @@ workflow! {
     /// Blocks in a tool.
     Asking(topic: String) -> answer: String {
         let answer: String = "";
+        state asked: Option<bool>;
         agent clerk -> answer: String {
             instruction: "Answer {topic}",
             tools: [waits],
@@ -105,7 +105,7 @@ workflow! {
 async fn what_blocks_a_thread_is_left_there() {
     let meta = <waits as Tool>::META;
     assert_eq!((meta.timeout, meta.retry, meta.blocking), (Some(Duration::from_secs(20)), 3, true));
-    let held = GATE.lock().unwrap();
+    let held = GATE.lock().await;
     // The clock of a test stands while a thread works.
     let late = async {
         STARTED.notified().await;

@@ -1,5 +1,6 @@
 //! A dry run: a model that answers everything, costs nothing and says the same each time.
 
+mod prompts;
 mod sample;
 
 use crate::content::{Content, FunctionCall, Part, Role};
@@ -8,6 +9,7 @@ use crate::models::model::{
 };
 use crate::{At, Path};
 use futures_util::stream;
+use prompts::Prompt;
 use sample::Sampler;
 use std::fmt;
 use std::sync::Arc;
@@ -36,6 +38,7 @@ pub struct Rehearsal {
     rounds: u32,
     tool_calls: bool,
     transfers: bool,
+    prompts: bool,
 }
 
 impl Default for Rehearsal {
@@ -47,7 +50,7 @@ impl Default for Rehearsal {
 impl Rehearsal {
     /// Loops end in their second round, and only tools that end a loop are called.
     pub fn new() -> Self {
-        Self { rounds: 2, tool_calls: false, transfers: false }
+        Self { rounds: 2, tool_calls: false, transfers: false, prompts: false }
     }
 
     /// In which round the loops end, counted from 1. A loop's own `max` may end it before.
@@ -70,6 +73,14 @@ impl Rehearsal {
     #[must_use]
     pub fn with_transfers(mut self) -> Self {
         self.transfers = true;
+        self
+    }
+
+    /// Whether each call writes to standard error what the model is asked: the filled prompt, the results of tools, the tools
+    /// that are offered and the schema of the answer. Of a text the first 2,000 characters are shown. Default `false`.
+    #[must_use]
+    pub fn prompts(mut self, shown: bool) -> Self {
+        self.prompts = shown;
         self
     }
 
@@ -151,6 +162,9 @@ impl Model for Rehearsal {
     }
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
+        if self.prompts {
+            eprintln!("{}", Prompt(&request));
+        }
         let content = self.answer(&request);
         let mut chunks = Vec::new();
         if request.stream {

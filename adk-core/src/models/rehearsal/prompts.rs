@@ -1,0 +1,62 @@
+//! What a model is asked, for people to read before they pay for it.
+
+use super::Who;
+use crate::content::{Content, Part, Role};
+use crate::models::model::ModelRequest;
+use std::fmt;
+
+/// As many characters of a text are shown; the rest is counted.
+const SHOWN: usize = 2_000;
+
+/// A request: the filled prompt, what was heard since the model's last words, and the tools.
+pub(super) struct Prompt<'a>(pub(super) &'a ModelRequest);
+
+impl fmt::Display for Prompt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let request = self.0;
+        writeln!(f, "{} is asked (at {}):", Who(request), request.info.path)?;
+        text(f, &request.system_instruction)?;
+        let heard = request.contents.iter().rev().take_while(|content| content.role != Role::Model).count();
+        let (before, heard) = request.contents.split_at(request.contents.len() - heard);
+        if !before.is_empty() {
+            writeln!(f, "  after {} earlier messages:", before.len())?;
+        }
+        heard.iter().try_for_each(|content| message(f, content))?;
+        for tool in &request.tools {
+            let parameters = tool.parameters.get("properties").and_then(|all| all.as_object());
+            let names: Vec<_> =
+                parameters.into_iter().flat_map(|all| all.keys()).map(String::as_str).collect();
+            writeln!(f, "  tool {}({}): {}", tool.name, names.join(", "), tool.description)?;
+        }
+        match &request.response_schema {
+            Some(schema) => writeln!(f, "  answer: {schema}"),
+            None => Ok(()),
+        }
+    }
+}
+
+fn message(f: &mut fmt::Formatter<'_>, content: &Content) -> fmt::Result {
+    for part in &content.parts {
+        match part {
+            Part::Text(said) => text(f, said)?,
+            Part::FunctionResponse(result) => {
+                writeln!(f, "  result of {}:", result.name)?;
+                text(f, &serde_json::Value::Object(result.response.clone()).to_string())?;
+            }
+            _ => writeln!(f, "    (a file)")?,
+        }
+    }
+    Ok(())
+}
+
+fn text(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    let end = text.char_indices().nth(SHOWN).map_or(text.len(), |(end, _)| end);
+    let (shown, rest) = text.split_at(end);
+    for line in shown.trim().lines() {
+        writeln!(f, "    {line}")?;
+    }
+    match rest.chars().count() {
+        0 => Ok(()),
+        more => writeln!(f, "    ... and {more} characters more"),
+    }
+}
