@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! cargo run --features sqlite --example worker -- work          # type topics; Ctrl-C or kill -9 it; start it again
-//! cargo run --features sqlite --example worker -- list          # all runs, with their cost
+//! cargo run --features sqlite --example worker -- list          # the runs that have not ended
 //! cargo run --features sqlite --example worker -- cancel e-...  # from any process
 //! ```
 
@@ -33,7 +33,8 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    let store = SqliteStore::open("worker.db").await?;
+    let file = std::env::var("DATABASE").unwrap_or_else(|_| "worker.db".to_owned());
+    let store = SqliteStore::open(file).await?;
     let runner = Runner::builder().model(Rehearsal::new()).session_store(store.clone()).engine(store);
     // The workflows that this process can take up.
     let runner = runner.workflow(Reporting::default()).build()?;

@@ -6,6 +6,7 @@ mod wire_server;
 mod approval;
 mod bad;
 mod bananas;
+mod guide;
 mod process;
 mod programs;
 mod rehearsal;

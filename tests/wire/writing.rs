@@ -71,7 +71,7 @@ async fn the_outcome_holds_output_state_loops_and_the_sum_of_the_usage() {
         let LoopEndReason::Escalated { by } = &end.reason else { panic!("{:?}", end.reason) };
         assert_eq!(by.to_string(), "writing/refinement#2/refiner");
         let mut usage = Usage::new(210, 21);
-        usage.calls = 6;
+        (usage.calls, usage.tool_calls) = (6, 2);
         assert_eq!(outcome.usage, usage, "{format:?} {streaming}");
         let last =
             ran.session.events().rev().find_map(|event| event.usage()).expect("the last call was counted");

@@ -93,7 +93,7 @@ async fn a_run_that_is_taken_up_again_pays_for_nothing_twice() {
     let journal = Journal::default();
     let mut runs = Vec::new();
     for attempt in 0..2 {
-        let config = RunConfig::new().streaming(true);
+        let config = config().streaming(true);
         let artifacts: Arc<dyn adk_core::ArtifactStore> = Arc::new(MemoryArtifacts::new());
         let runner: Runner = Runner::builder()
             .model(model.clone())

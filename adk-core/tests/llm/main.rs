@@ -32,7 +32,7 @@ use adk_core::model::ToolDeclaration;
 use adk_core::testing::ScriptedModel;
 use adk_core::tool::ToolArgs;
 use adk_core::{
-    AgentKind, AgentMeta, BoxFuture, DynTool, Error, Event, KeySpec, Result, RunConfig, RunStream, Runner,
+    AgentKind, AgentMeta, BoxFuture, DynTool, Error, Event, Result, RunConfig, RunStream, Runner,
     ToolContext, ToolError, ToolMeta,
 };
 use serde_json::{Value, json};
@@ -63,11 +63,16 @@ pub fn llm<W: Declares<0>>() -> Declared<W> {
 }
 
 pub fn runner(model: &ScriptedModel) -> Runner {
-    Runner::builder().model(model.clone()).build().unwrap()
+    Runner::builder().model(model.clone()).config(config()).build().unwrap()
+}
+
+/// Tools that are added write what the tests need.
+pub fn config() -> RunConfig {
+    RunConfig::new().require_announced_writes(false)
 }
 
 pub fn streaming(model: &ScriptedModel) -> Runner {
-    let config = RunConfig::new().streaming(true);
+    let config = config().streaming(true);
     Runner::builder().model(model.clone()).config(config).build().unwrap()
 }
 
@@ -109,19 +114,6 @@ pub fn delta(event: &Event) -> Value {
 type Call =
     dyn for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>> + Send + Sync;
 
-/// The keys that tools of these tests write.
-const WRITTEN: &[KeySpec<'static>] = &[
-    KeySpec::new("d", "Value"),
-    KeySpec::new("first", "Value"),
-    KeySpec::new("k", "Value"),
-    KeySpec::new("l", "Value"),
-    KeySpec::new("notes", "Value"),
-    KeySpec::new("o", "Value"),
-    KeySpec::new("second", "Value"),
-    KeySpec::new("seen", "Value"),
-    KeySpec::new("third", "Value"),
-];
-
 /// A tool by hand.
 pub struct ByTool {
     meta: ToolMeta<'static>,
@@ -138,7 +130,7 @@ where
 {
     let declaration =
         ToolDeclaration::new(name, "Serves a test.", json!({"type": "object", "properties": {}}));
-    let meta = ToolMeta::new(name, "Serves a test.").writes(WRITTEN);
+    let meta = ToolMeta::new(name, "Serves a test.");
     ByTool { meta, declaration, call: Box::new(call) }
 }
 

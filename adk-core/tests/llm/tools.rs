@@ -349,6 +349,7 @@ async fn a_call_that_fails_or_hangs_is_made_again_and_is_one_entry_of_the_journa
     let model = ScriptedModel::new().call("flaky", json!({})).text("ok");
     let runner: Runner = Runner::builder()
         .model(model.clone())
+        .config(config())
         .engine(adk_core::engine::MemoryJournal::new())
         .build()
         .unwrap();

@@ -237,7 +237,7 @@ pub async fn outputs_are_held_to_it(opens: &impl Opens) {
     };
     for (depth, fits) in [(MAX_DEPTH, true), (MAX_DEPTH + 1, false), (125, false)] {
         let id = format!("text{depth}");
-        let runner = opens.runner(ScriptedModel::new().json(nested(depth))).await;
+        let runner = opens.runner(ScriptedModel::new().json(nested(depth)).repeat_last()).await;
         match runner.session("u", &*id).run(&agent(None), "go").await {
             Ok(outcome) => assert!(fits && outcome.get::<Value>("out").unwrap() == Some(nested(depth))),
             Err(error) => {

@@ -21,7 +21,13 @@ pub(crate) fn read(
         Err(error) => error,
     };
     let mut misfit = None;
-    let mut found = None;
+    // A number, a text or a truth can only be told from prose in a fence.
+    let scalars =
+        text.split("```").skip(1).step_by(2).filter_map(|block| serde_json::from_str(unmarked(block)).ok());
+    let scalars = scalars.filter(|value: &Value| !value.is_array() && !value.is_object());
+    let mut scalars = scalars.filter_map(|mut value| fits(&mut value).is_ok().then_some(value));
+    let mut found = scalars.next().filter(|_| scalars.next().is_none());
+    drop(scalars);
     let mut rest = text;
     for _ in 0..MOST {
         let Some(start) = rest.find(['{', '[']) else { break };
@@ -50,9 +56,14 @@ fn unfenced(text: &str) -> &str {
     let text = text.trim().trim_start_matches('\u{feff}').trim();
     let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
     match inner {
-        Some(inner) => inner.strip_prefix("json").or(inner.strip_prefix("JSON")).unwrap_or(inner).trim(),
+        Some(inner) => unmarked(inner),
         None => text,
     }
+}
+
+/// What is in a fence, without its language.
+fn unmarked(inner: &str) -> &str {
+    inner.strip_prefix("json").or(inner.strip_prefix("JSON")).unwrap_or(inner).trim()
 }
 
 /// What follows the place of an error.
@@ -90,6 +101,14 @@ mod tests {
         ] {
             assert_eq!(counts(text), Ok(json!([1, 2])), "{text}");
         }
+    }
+
+    #[test]
+    fn a_fence_in_prose_may_hold_a_text_or_a_number() {
+        let read = |text: &str| read(text, |value| value.is_string().then_some(()).ok_or("no text".into()));
+        assert_eq!(read("It is about money:\n```json\n\"Billing\"\n```\nSure."), Ok(json!("Billing")));
+        assert!(read("```\n\"A\"\n``` or ```\n\"B\"\n```").is_err());
+        assert!(read("```\n1\n``` it is").is_err());
     }
 
     #[test]

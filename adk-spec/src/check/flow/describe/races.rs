@@ -9,11 +9,15 @@ use crate::spec::{AgentKind, Spec, StepKind};
 
 /// Whether a branch beside that of a step writes a key, or another element does.
 pub(in super::super) const fn sibling_writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {
-    let mut i = 0;
+    // The key of an element is its own: nothing around its `each` writes it.
+    let mut i = match element(spec, at, key) {
+        Some(own) => own + 1,
+        None => 0,
+    };
     while i < at && i < spec.steps.len() {
         let found = match spec.steps[i].kind {
             StepKind::Parallel { .. } => holds(spec, i, at) && sibling(spec, i, at, key, true).is_some(),
-            StepKind::Each { .. } => holds(spec, i, at) && element_writes(spec, i, at, key),
+            StepKind::Each { .. } => holds(spec, i, at) && element_writes(spec, i, key),
             _ => false,
         };
         if found {
@@ -25,12 +29,7 @@ pub(in super::super) const fn sibling_writes(spec: &Spec<'_>, at: usize, key: &s
 }
 
 /// Whether elements write a key that is none of their own.
-const fn element_writes(spec: &Spec<'_>, each: usize, at: usize, key: &str) -> bool {
-    if let Some(own) = element(spec, at, key)
-        && own >= each
-    {
-        return false;
-    }
+const fn element_writes(spec: &Spec<'_>, each: usize, key: &str) -> bool {
     let mut i = each;
     while i < spec.steps[each].end {
         if writes(spec, i, key) {

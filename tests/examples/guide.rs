@@ -1,0 +1,49 @@
+//! The programs of the guide.
+
+use crate::process::example;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
+#[tokio::test]
+async fn programs_that_run_to_their_end() {
+    for (name, ends) in [
+        ("resources", "(rehearsed answer of clerk)\n"),
+        ("testing", "writing/improving#3/critic: (rehearsed answer of critic, round 3)\n"),
+        ("sessions", "id: \"garden\" }: Some(String(\"(rehearsed answer of notes)\"))\n"),
+        ("cost", "raise `tokens`, or look in the events of the run for what needs so much\n"),
+    ] {
+        let ran = example(name, &[]).run().await.good();
+        assert!(ran.out.ends_with(ends), "{name}: {}", ran.out);
+    }
+}
+
+#[tokio::test]
+async fn a_worker_runs_what_it_reads() {
+    let file = std::env::temp_dir().join(format!("adk-worker-{}.db", std::process::id()));
+    let worker = |args: &[&str]| example("worker", args).env("DATABASE", &file.to_string_lossy());
+    let ran = worker(&["work"]).input("cats\n").run().await.good();
+    assert!(ran.out.ends_with(": (rehearsed answer of editor)\n"), "{}", ran.out);
+    assert_eq!(worker(&["list"]).run().await.good().out, "");
+    let ran = worker(&["cancel", "e-00000000-0000-7000-8000-000000000000"]).run().await;
+    assert!(ran.err.contains("UnknownRun") || ran.err.contains("no run"), "{}", ran.err);
+    let _ = std::fs::remove_file(file);
+}
+
+#[test]
+fn a_browser_gets_each_step_and_the_end() {
+    let server = example("streaming", &["0"]).start_until("http://");
+    let host = server.out.trim().trim_start_matches("http://").to_owned();
+    let get = |path: &str| {
+        let mut stream = TcpStream::connect(&host).expect("it listens");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers in text");
+        answer
+    };
+    assert!(get("/").contains("new EventSource(\"/tell?\""));
+    let told = get("/tell?topic=a+cat");
+    assert!(told.contains("\"partial\":true"), "{told}");
+    assert!(told.contains("storytelling/telling#2/critic"), "{told}");
+    assert_eq!(told.matches("event: end").count(), 1, "{told}");
+    server.kill();
+}
