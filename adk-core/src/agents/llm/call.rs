@@ -45,13 +45,14 @@ enum Piece {
 pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> {
     // One piece on its way: a model is read as fast as its pieces are taken.
     let (send, mut pieces) = mpsc::channel(1);
-    let work = async move {
+    // In a box: otherwise the step, the record and the journal each have room for it.
+    let work = Box::pin(async move {
         let answer = match call.timeout {
             Some(_) => task::apart(call.attempts(send)).await,
             None => call.attempts(send).await,
         };
         answer.map(without_deep_arguments).map_err(Error::from)
-    };
+    });
     let mut step = pin!(cx.recorded_call(Name::literal("model"), work));
     let mut ended = None;
     loop {
