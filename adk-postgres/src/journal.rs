@@ -247,7 +247,7 @@ pub(crate) async fn claim(
     ClaimedRun::from_rows(Claim::new(claim, drop), record, events, &rows)
 }
 
-/// Cancels a run that has not ended, and gives its status. The row of its session is locked, as for a claim: whoever drives it
+/// Cancels a run that has not ended, and gives its status. The row of its session is locked, as for a claim: the process that drives it
 /// has either committed by now, or will see that its claim is not the current one.
 pub(crate) async fn cancel(connection: &mut PgConnection, app: &str, run: RunId) -> Result<RunStatus> {
     let what = "cancel a run";

@@ -243,7 +243,7 @@ const fn tried<'a>(sum: Sum<'a>, attempts: Attempts, name: &'a str, inside: &'a 
     Sum { costs: sum.costs.with(Cost::Time, time), ..sum }
 }
 
-/// The rounds of a loop, or the attempts of a try, of which each costs so much.
+/// The rounds of a loop, or the attempts of a try, where each costs so much.
 const fn repeated<'a>(
     mut sum: Sum<'a>,
     round: Costs,

@@ -268,7 +268,7 @@ const REMEDIES: [&str; 8] = [
     "",
 ];
 
-/// Says what has no end; gives the place of its remedy among [`REMEDIES`], the last of which is to ask for less.
+/// Says what has no end; gives the place of its remedy among [`REMEDIES`]; the last one is to ask for less.
 const fn named_cause(m: &mut Message, cause: &Cause<'_>) -> usize {
     let (kind, fact, remedy) = match cause.why {
         Why::Tools => ("agent", " has tools and no `max_turns`", 0),

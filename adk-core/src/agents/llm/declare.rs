@@ -37,7 +37,7 @@ pub struct LlmDecl {
     pub include_contents: IncludeContents,
     /// The most model calls of one turn, as it was declared.
     pub max_turns: Option<u32>,
-    /// The most answers of one turn that may not fit the output type, the last of which is the error.
+    /// The most answers of one turn that may not fit the output type, and the last is the error.
     pub answer_attempts: u32,
     /// As a target of a transfer, it cannot hand back to its parent.
     pub disallow_transfer_to_parent: bool,

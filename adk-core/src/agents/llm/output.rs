@@ -120,7 +120,7 @@ impl Misfit {
         Self { key, schema: output.schema().unwrap_or_default(), text, why }
     }
 
-    /// What the model is told.
+    /// What is said to the model.
     pub(super) fn request(&self) -> String {
         let Self { schema, why, .. } = self;
         format!(

@@ -1,4 +1,4 @@
-//! Answers that do not fit their type: the model is told what is wrong and where, and asked again.
+//! Answers that do not fit their type: the model hears what is wrong and where, and is asked again.
 
 use super::output::Misfit;
 use super::respond::{self, RESPOND};

@@ -203,7 +203,7 @@ impl LlmAgentBuilder {
         self
     }
 
-    /// How often the model may answer until an answer fits the output type, 1 or more: it is told what is wrong and where, and
+    /// How often the model may answer until an answer fits the output type, 1 or more: it hears what is wrong and where, and
     /// asked again. Default 3. Each attempt counts as a turn.
     #[must_use]
     pub fn answer_attempts(mut self, attempts: u32) -> Self {

@@ -132,7 +132,7 @@ impl Context {
         count_again(self.meter.as_ref(), usage, rounds, self.path());
     }
 
-    /// Sees that no workflow around has used up something: after that nothing goes on, whoever has taken the error.
+    /// Sees that no workflow around has used up something: after that nothing goes on, whatever took the error.
     ///
     /// # Errors
     /// The first one that it was.

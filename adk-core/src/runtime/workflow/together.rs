@@ -9,6 +9,7 @@ use crate::runtime::run::{Context, Cut, KeyScope, LoopEndReason, Spent, metered}
 use crate::spec::{AgentKind, OnError, StepKind};
 use crate::store::event::LEFT_OUT_KEY;
 use crate::store::session::Scope;
+use crate::sync::lock;
 use crate::{At, BoxFuture, Error, Event, Name, Path, Result};
 use serde_json::{Value, json};
 use std::future::poll_fn;
@@ -73,21 +74,39 @@ impl Walk<'_> {
         limit: Option<u32>,
         cx: &mut Context,
     ) -> Result<Walked> {
-        let Elements { list, count, left_out } = elements;
-        if let Some(event) = left_out {
+        if let Some(event) = elements.left_out {
             cx.emit_boxed(*event).await?;
         }
+        let (away, scopes) = (Arc::<Away>::default(), Mutex::default());
+        let running = self.elements(at, item, (&elements.list, elements.count), limit, (&away, &scopes), cx);
+        let (walked, failed) = running.await?;
+        if let Walked::Through = walked {
+            boxed(|| self.lists(at, scopes, failed, cx)).await?;
+        }
+        Ok(walked)
+    }
+
+    /// The elements of an `each`, running. Made outside of the frame that awaits them, as in [`boxed`].
+    #[inline(never)]
+    fn elements<'s>(
+        &'s self,
+        at: usize,
+        item: &str,
+        (list, count): (&'s Value, usize),
+        limit: Option<u32>,
+        (away, scopes): (&'s Arc<Away>, &'s Mutex<Vec<Arc<KeyScope>>>),
+        cx: &'s Context,
+    ) -> BoxFuture<'s, Result<(Walked, Vec<Failed>)>> {
         let body = at + 1..self.steps[at].end;
         let (each, item) = (self.workflow.name(at), Name::shared(item));
-        let written = self.written(body.clone());
-        let own: Vec<_> = written.iter().chain([&item]).cloned().collect();
-        let known = cx.known_with(&item);
-        let mut scopes = Vec::new();
-        let (away, remote) = (Arc::<Away>::default(), cx.run.engine.remote());
+        let own: Vec<_> = self.written(body.clone()).into_iter().chain([item.clone()]).collect();
+        let (known, remote) = (cx.known_with(&item), cx.run.engine.remote());
+        let paths = (0..).take(count).map(|index| cx.path().with(At::Item(index)));
+        let skip = self.skip(at, paths);
         let values = list.as_array().into_iter().flatten().take(count);
-        let elements = (0..).zip(values).map(|(index, value)| {
+        let elements = (0..).zip(values).map(move |(index, value)| {
             let scope = Arc::new(scopes::of_element(&each, index, &own, cx.scope.clone()));
-            scopes.push(scope.clone());
+            lock(scopes).push(scope.clone());
             let mut element = cx.element(index, scope);
             element.known.clone_from(&known);
             if let Some(sent) = away.send(index as usize, element.path().clone(), &element, remote) {
@@ -95,21 +114,28 @@ impl Walk<'_> {
             }
             self.branch(body.clone(), Some((item.clone(), Arc::new(value.clone()))), element)
         });
-        let paths = (0..).take(count).map(|index| cx.path().with(At::Item(index)));
-        let skip = self.skip(at, paths);
-        let (walked, failed) = together(elements, limit, &away, None, skip, cx).await?;
-        if let Walked::Exit(exit) = walked {
-            return Ok(Walked::Exit(exit));
-        }
+        together(elements, limit, away, None, skip, cx)
+    }
+
+    /// Commits what has come of the elements: which of them are left out, and the lists of the others.
+    async fn lists(
+        &self,
+        at: usize,
+        scopes: Mutex<Vec<Arc<KeyScope>>>,
+        failed: Vec<Failed>,
+        cx: &mut Context,
+    ) -> Result<()> {
         if !failed.is_empty() {
             tell_failed(&failed, cx).await?;
         }
-        if !written.is_empty() {
-            let is_left_out = |index: usize| failed.iter().any(|(failed, ..)| *failed == index);
-            let scopes = scopes.into_iter().enumerate().filter(|(index, _)| !is_left_out(*index));
-            gather(&written, scopes.map(|(_, scope)| scope), cx).await?;
+        let keys = self.written(at + 1..self.steps[at].end);
+        if keys.is_empty() {
+            return Ok(());
         }
-        Ok(Walked::Through)
+        let is_left_out = |index: usize| failed.iter().any(|(failed, ..)| *failed == index);
+        let scopes = std::mem::take(&mut *lock(&scopes)).into_iter().enumerate();
+        let scopes = scopes.filter(|(index, _)| !is_left_out(*index)).map(|(_, scope)| scope);
+        gather(&keys, scopes, cx).await
     }
 
     /// The keys that steps can write, sorted. Those with a prefix are the session's own.
@@ -186,7 +212,18 @@ fn gather<'a>(
     Box::pin(async move { cx.emit(event).await.map(drop) })
 }
 
-/// Branches of which the first one that finishes wins.
+/// Leaves a part out that has failed. From here on its failed calls are results: a run that is taken up again leaves out the
+/// same.
+async fn leave_out(index: usize, path: &Path, error: Error, cx: &Context) -> Result<Failed> {
+    for path in [path, cx.path()] {
+        if let Some(settled) = cx.run.settle(path) {
+            settled.await?;
+        }
+    }
+    Ok((index, path.clone(), error.to_string()))
+}
+
+/// Branches that race: the first one that finishes wins.
 #[derive(Default)]
 pub(super) struct Race {
     /// What each of them uses.
@@ -233,14 +270,13 @@ async fn run<'s>(
     mut waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>>,
     limit: Option<u32>,
     away: &'s Away,
-    mut race: Option<&'s mut Race>,
+    race: Option<&'s mut Race>,
     skip: Vec<Path>,
     cx: &'s Context,
 ) -> Result<(Walked, Vec<Failed>)> {
     let limit = limit.map_or(usize::MAX, |n| n.max(1) as usize);
     let _joining = cx.joining();
-    let mut left = None;
-    let mut failed: Vec<Failed> = Vec::new();
+    let mut so_far = SoFar { left: None, failed: Vec::new(), race };
     let mut running = Branches::default();
     loop {
         while running.live() < limit
@@ -252,46 +288,81 @@ async fn run<'s>(
             if away.has_sent() {
                 boxed(|| away.apply(cx)).await;
             }
-            failed.sort_unstable_by_key(|(index, ..)| *index);
-            return match (left, race.and_then(|race| race.failed.take())) {
-                (Some(exit), _) => Ok((Walked::Exit(exit), failed)),
-                (None, Some(error)) => Err(error),
-                (None, None) => Ok((Walked::Through, failed)),
-            };
+            return so_far.all();
         };
-        match (ended, &mut race) {
-            (Ok(Walked::Through), None) => {}
-            (Ok(Walked::Exit(exit)), _) if exit.ends_all_loops(cx) && !exit.is_direct => {
-                left = left.or(Some(exit))
+        match so_far.one(index, ended, index < skip.len(), cx) {
+            Then::GoOn => {}
+            Then::LeaveOut(error) => {
+                so_far.failed.push(boxed(|| leave_out(index, &skip[index], error, cx)).await?);
             }
-            (Err(error), _) if index < skip.len() && cx.may_go_on(&error) => {
-                // From here on its failed calls are results: a run that is taken up again leaves out the same.
-                for path in [&skip[index], cx.path()] {
-                    if let Some(settled) = cx.run.settle(path) {
-                        settled.await?;
-                    }
-                }
-                failed.push((index, skip[index].clone(), error.to_string()));
-            }
-            (Err(error), Some(race)) if cx.may_go_on(&error) => race.failed = Some(error),
             // Dropping the siblings cancels them; what they have committed stays.
-            (ended, race) => {
-                if let (Ok(_), Some(race)) = (&ended, race) {
-                    race.winner = Some(index);
-                }
+            Then::End(ended) => {
                 if away.has_sent() {
                     back(running, away, cx).await;
                 } else {
                     drop(running);
                 }
-                if let Some(replay) = &cx.run.replay {
-                    // What they had committed before the run was taken up again.
-                    replay.cancelled(&cx.run, format!("{}/", cx.path()));
-                    replay.cancelled(&cx.run, format!("{}[", cx.path()));
-                }
+                cancelled(cx);
                 return ended.map(|walked| (walked, Vec::new()));
             }
         }
+    }
+}
+
+/// What has come of the parts that have ended. Its methods are no part of the frame that awaits the others, as in [`boxed`].
+struct SoFar<'s> {
+    left: Option<Exit>,
+    failed: Vec<Failed>,
+    race: Option<&'s mut Race>,
+}
+
+/// What follows from the end of a part.
+enum Then {
+    GoOn,
+    LeaveOut(Error),
+    End(Result<Walked>),
+}
+
+impl SoFar<'_> {
+    #[inline(never)]
+    fn one(&mut self, index: usize, ended: Result<Walked>, may_skip: bool, cx: &Context) -> Then {
+        match (ended, &mut self.race) {
+            (Ok(Walked::Through), None) => Then::GoOn,
+            (Ok(Walked::Exit(exit)), _) if exit.ends_all_loops(cx) && !exit.is_direct => {
+                self.left.get_or_insert(exit);
+                Then::GoOn
+            }
+            (Err(error), _) if may_skip && cx.may_go_on(&error) => Then::LeaveOut(error),
+            (Err(error), Some(race)) if cx.may_go_on(&error) => {
+                race.failed = Some(error);
+                Then::GoOn
+            }
+            (ended, race) => {
+                if let (Ok(_), Some(race)) = (&ended, race) {
+                    race.winner = Some(index);
+                }
+                Then::End(ended)
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn all(mut self) -> Result<(Walked, Vec<Failed>)> {
+        self.failed.sort_unstable_by_key(|(index, ..)| *index);
+        match (self.left, self.race.and_then(|race| race.failed.take())) {
+            (Some(exit), _) => Ok((Walked::Exit(exit), self.failed)),
+            (None, Some(error)) => Err(error),
+            (None, None) => Ok((Walked::Through, self.failed)),
+        }
+    }
+}
+
+/// What cancelled parts had committed before the run was taken up again.
+#[inline(never)]
+fn cancelled(cx: &Context) {
+    if let Some(replay) = &cx.run.replay {
+        replay.cancelled(&cx.run, format!("{}/", cx.path()));
+        replay.cancelled(&cx.run, format!("{}[", cx.path()));
     }
 }
 

@@ -162,6 +162,12 @@ impl<'a> Walk<'a> {
     /// The first step inside of the block that was entered, or its end where its parts have run together.
     async fn inside(&self, at: usize, open: &mut [Open], cx: &mut Context) -> Result<(usize, Option<Exit>)> {
         let step = &self.steps[at];
+        if let StepKind::Parallel { .. } = step.kind {
+            self.announce_parallel(cx).await?;
+        }
+        if let Some(parts) = self.parts_of_their_own(at, cx)? {
+            return Ok((step.end, parts.await?.exit()));
+        }
         match step.kind {
             StepKind::Loop { .. } => {
                 if let Some(block) = open.last_mut() {
@@ -172,23 +178,31 @@ impl<'a> Walk<'a> {
                 Ok((at + 1, None))
             }
             StepKind::Match { key } => Ok((self.arm(at, key, cx)?, None)),
-            StepKind::Parallel { max_concurrency, first } => {
-                self.announce_parallel(cx).await?;
-                let walked = if first {
-                    boxed(|| self.first(at, max_concurrency, cx)).await?
-                } else {
-                    boxed(|| self.parallel(at, max_concurrency, None, cx)).await?
-                };
-                Ok((step.end, walked.exit()))
-            }
-            StepKind::Try(limits) => Ok((step.end, boxed(|| self.attempts(at, limits, cx)).await?.exit())),
-            StepKind::Each { item, list, max, over, max_concurrency } => {
-                let elements = reads::elements(item, list, max, over, cx)?;
-                let ran = boxed(|| self.each(at, item, elements, max_concurrency, cx)).await?;
-                Ok((step.end, ran.exit()))
-            }
             _ => Ok((at + 1, None)),
         }
+    }
+
+    /// The parts of a block that run in contexts of their own. Made outside of the frame that awaits them, as in [`boxed`].
+    #[inline(never)]
+    fn parts_of_their_own<'s>(
+        &'s self,
+        at: usize,
+        cx: &'s mut Context,
+    ) -> Result<Option<BoxFuture<'s, Result<Walked>>>> {
+        Ok(Some(match self.steps[at].kind {
+            StepKind::Parallel { max_concurrency, first: true } => {
+                boxed(|| self.first(at, max_concurrency, cx))
+            }
+            StepKind::Parallel { max_concurrency, .. } => {
+                boxed(|| self.parallel(at, max_concurrency, None, cx))
+            }
+            StepKind::Try(limits) => boxed(|| self.attempts(at, limits, cx)),
+            StepKind::Each { item, list, max, over, max_concurrency } => {
+                let elements = reads::elements(item, list, max, over, cx)?;
+                boxed(|| self.each(at, item, elements, max_concurrency, cx))
+            }
+            _ => return Ok(None),
+        }))
     }
 
     /// Goes to a step; what comes back is for [`go_back`](Self::go_back).

@@ -58,9 +58,10 @@ impl Context {
         self.seek.as_ref().is_some_and(|seek| seek.passed == seek.nodes.len())
     }
 
-    /// Whether the next place is the one.
+    /// Whether the next place is the one, as a whole and not an element of it.
     pub(crate) fn is_last_sought(&self) -> bool {
-        self.seek.as_ref().is_some_and(|seek| seek.passed + 1 == seek.nodes.len())
+        let Some(seek) = &self.seek else { return false };
+        seek.passed + 1 == seek.nodes.len() && matches!(seek.nodes.last(), Some((_, At::Once)))
     }
 
     /// What is looked for, for an error.
