@@ -33,7 +33,9 @@ async fn main() -> Result<()> {
     // A model that says more than was allowed is stopped; what is committed stays.
     let greedy = ScriptedModel::new().reply(Reply::new().json(["light"]).usage(19_000, 3_000));
     let runner = Runner::builder().model(greedy).build()?;
-    let error = runner.run(&Research::default(), "Why is the sky blue?").await.unwrap_err();
-    println!("{error}");
+    match runner.run(&Research::default(), "Why is the sky blue?").await {
+        Ok(outcome) => println!("{}", outcome.output),
+        Err(error) => println!("{error}"),
+    }
     Ok(())
 }
