@@ -115,7 +115,10 @@ fn after(name: &'static str, seconds: u64) -> By {
     let mut agent = by(name, move |cx| {
         Box::pin(async move {
             cx.emit(Event::new().with_state("both", name)).await?;
-            let wait = async move { Ok(tokio::time::sleep(Duration::from_secs(seconds)).await) };
+            let wait = async move {
+                tokio::time::sleep(Duration::from_secs(seconds)).await;
+                Ok(())
+            };
             cx.step("wait", wait).await?;
             work(name, cx).await
         })
@@ -212,12 +215,6 @@ pub fn all() -> Vec<Named> {
                     vec![attempts("t", limits, vec![run(item("n")), run(inner)], vec![])],
                 );
                 let other = attempts("u", limits, vec![run(flaky("g", 2, false))], vec![]);
-                let third = attempts(
-                    "v",
-                    Attempts::new(Some(2)),
-                    vec![run(flaky("h", 9, false))],
-                    vec![run(sorry("i"))],
-                );
                 Tree::new("w", vec![parallel("p", vec![elements, other])]).lets("items", json!([3, 1]))
             },
             true,

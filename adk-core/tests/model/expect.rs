@@ -125,28 +125,7 @@ fn step(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended 
             let arm = &arms[selected.as_u64().unwrap() as usize];
             steps(arm, at, &path(name), events, loops)
         }
-        Shape::Parallel { name, inside, .. } => {
-            let place = path(name);
-            let branches = inside.iter().map(|shape| {
-                let own = at.inner(shape, &place).forked(format!("{name}.{}", shape.name()));
-                let (mut events, mut loops) = (Vec::new(), Vec::new());
-                let ended = step(&own, &mut events, &mut loops);
-                (format!("{place}/{}", shape.name()), ended, events, loops)
-            });
-            let skips = name.starts_with(SKIP);
-            let branches: Vec<_> = branches.collect();
-            let fails = |(_, ended, ..): &(_, Ended, _, _)| matches!(ended, Ended::Failed(_));
-            let is_left_out = skips && branches.iter().any(fails);
-            let through = branches.into_iter().map(|(path, ended, events, loops)| match ended {
-                Ended::Failed(_) if skips => (path, Ended::Through, events, loops),
-                ended => (path, ended, events, loops),
-            });
-            let ended = together(through, &format!("{place}/"), events, loops);
-            if is_left_out {
-                events.push(at.line(&place, ""));
-            }
-            ended
-        }
+        Shape::Parallel { name, inside, .. } => parallel(at, name, inside, events, loops),
         Shape::Each { name, item: own, writer, max, inside, .. } => {
             let place = path(name);
             let mut written = BTreeSet::new();
@@ -183,6 +162,35 @@ fn step(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended 
             }
         }
     }
+}
+
+fn parallel(
+    at: &Place<'_>,
+    name: &str,
+    inside: &[Shape],
+    events: &mut Vec<Item>,
+    loops: &mut Vec<Item>,
+) -> Ended {
+    let place = format!("{}/{name}", at.path);
+    let branches = inside.iter().map(|shape| {
+        let own = at.inner(shape, &place).forked(format!("{name}.{}", shape.name()));
+        let (mut events, mut loops) = (Vec::new(), Vec::new());
+        let ended = step(&own, &mut events, &mut loops);
+        (format!("{place}/{}", shape.name()), ended, events, loops)
+    });
+    let skips = name.starts_with(SKIP);
+    let branches: Vec<_> = branches.collect();
+    let fails = |(_, ended, ..): &(_, Ended, _, _)| matches!(ended, Ended::Failed(_));
+    let is_left_out = skips && branches.iter().any(fails);
+    let through = branches.into_iter().map(|(path, ended, events, loops)| match ended {
+        Ended::Failed(_) if skips => (path, Ended::Through, events, loops),
+        ended => (path, ended, events, loops),
+    });
+    let ended = together(through, &format!("{place}/"), events, loops);
+    if is_left_out {
+        events.push(at.line(&place, ""));
+    }
+    ended
 }
 
 /// Branches whose order among each other is free; at most one of them leaves.
