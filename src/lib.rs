@@ -60,7 +60,7 @@ extern crate self as adk;
 pub mod prelude;
 
 pub use adk_core::{
-    AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, Actions, Agent, AgentKind, AgentMeta, AgentTool, Announced,
+    AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, Actions, Agent, AgentKind, AgentMeta, AgentTool, AnnouncedKeys,
     ArtifactStore, Artifacts, At, Await, AwaitBuilder, Blob, BoxError, BoxFuture, BoxStream, BuildError,
     CallbackContext, Content, Context, Details, DynAgent, DynTool, Error, ErrorKind, Event, EventId,
     FailedAttempt, FileData, Flow, FolderArtifacts, FunctionCall, FunctionResponse, Gives, Handover, History,

@@ -310,3 +310,24 @@ fn bounds_are_shown_as_a_table() {
     let table = Hanging::SPEC.bounds().to_string();
     assert!(table.ends_with("ends         not known: agent `clerk` has tools and no `max_turns`"), "{table}");
 }
+
+/// Takes as long as it likes.
+#[agent(writes = facts)]
+async fn look_up(question: &str) -> String {
+    question.to_owned()
+}
+
+workflow! {
+    /// What has no limit of its own has that of the try around it.
+    #[bounds(ends)]
+    pub LookingUp(question: String) -> facts: String {
+        try(attempts = 2, timeout = "20s", delay = "1s") < look_up >
+    }
+}
+
+#[test]
+fn an_attempt_takes_no_longer_than_its_timeout() {
+    let bounds = LookingUp::SPEC.bounds();
+    assert_eq!(bounds.time, Some(std::time::Duration::from_secs(2 * 20 + 1)));
+    assert!(bounds.to_string().ends_with("ends         at most 0 calls, 41 s"), "{bounds}");
+}

@@ -37,7 +37,7 @@ pub use id::{EventId, RunId};
 pub use models::rehearsal::Rehearsal;
 pub use models::{model, testing};
 pub use path::{At, Path, PathError};
-pub use runtime::agent::{Agent, Announced, DynAgent, Handover, WithCallbacks};
+pub use runtime::agent::{Agent, AnnouncedKeys, DynAgent, Handover, WithCallbacks};
 pub use runtime::callback::{CallbackContext, Plugin};
 pub use runtime::live::LiveQueue;
 pub use runtime::resources::{Gives, Needs, NoResources, Resources};

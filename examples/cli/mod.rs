@@ -138,7 +138,7 @@ impl Cli {
         let text = if self.json {
             serde_json::to_string(event).map_err(Error::other)? + "\n"
         } else {
-            lines(event, most)
+            lines(event, self.prompts, most)
         };
         write(&text)
     }
@@ -162,7 +162,7 @@ fn finished<T: Send + 'static>(mut stream: RunStream<'_, T>) -> Result<adk::Outc
 }
 
 /// An event for people: `[critic, round 2] Well done.`
-fn lines(event: &Event, most: usize) -> String {
+fn lines(event: &Event, state: bool, most: usize) -> String {
     let place = place(&event.path);
     let mut said: Vec<String> = Vec::new();
     match event.text().trim() {
@@ -176,7 +176,7 @@ fn lines(event: &Event, most: usize) -> String {
         said.push(format!("saves {file}, version {version}"));
     }
     // What an agent says is its answer already; what a function returns is in the state alone.
-    if event.content.is_none() {
+    if state || event.content.is_none() {
         said.extend(event.actions.state_delta.iter().map(|(key, value)| format!("{key} = {value}")));
     }
     if event.actions.escalates() {

@@ -26,6 +26,25 @@ iterative_writing/refinement ended in round 2, by refiner
 }
 
 #[tokio::test]
+async fn with_prompts_it_shows_what_each_model_would_be_asked() {
+    let ran = example("iterative_writing", &["--prompts", "a", "cat"]).run().await.good();
+    let (first, rest) = ran.err.split_once("\n\n").expect("several requests");
+    let asked = "initial_writer is asked (at iterative_writing/initial_writer):\n    ";
+    assert!(first.starts_with(asked), "{first}");
+    // The prompts are filled, tools and their results are shown, and the state as it changes.
+    assert!(first.contains("a cat"), "{first}");
+    let refiner = "refiner, round 2 is asked (at iterative_writing/refinement#2/refiner):\n    ";
+    let (_, refiner) = rest.split_once(refiner).expect("the refiner is asked");
+    assert!(refiner.contains("(rehearsed answer of critic, round 2)"), "{refiner}");
+    assert!(refiner.contains("\n  tool exit_loop(): "), "{refiner}");
+    let state = "[critic, round 1] criticism = \"(rehearsed answer of critic, round 1)\"\n";
+    assert!(ran.out.contains(state), "{}", ran.out);
+
+    let ran = example("search_verify", &["--prompts", "bicycles?"]).run().await.good();
+    assert!(ran.err.contains("is asked (at search_verify/searching#1/searcher)"), "{}", ran.err);
+}
+
+#[tokio::test]
 async fn a_rehearsed_score_ends_the_loop_of_its_threshold() {
     let ran = example("quality_loop", &["me and him goes to shop"]).run().await.good();
     assert!(ran.out.contains("[analyzer, round 1] {\"score\":0,"), "{}", ran.out);

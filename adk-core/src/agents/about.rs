@@ -1,7 +1,7 @@
 //! The description of an agent that was made at run time: the same [`AgentMeta`] that macros write as a const, and what
 //! it borrows from.
 
-use crate::runtime::agent::{Announced, DynAgent};
+use crate::runtime::agent::{AnnouncedKeys, DynAgent};
 use crate::runtime::tool::DynTool;
 use crate::spec::{Accepts, AgentKind, AgentMeta, Key, KeySpec, ToolMeta, ValueSchema};
 use self_cell::self_cell;
@@ -79,7 +79,7 @@ self_cell!(
 /// A description: the const of a macro, or one that was made at run time.
 pub(crate) struct About {
     repr: Repr,
-    announced: Announced,
+    announced: AnnouncedKeys,
 }
 
 enum Repr {
@@ -90,7 +90,7 @@ enum Repr {
 impl About {
     /// What a macro wrote.
     pub(crate) const fn constant(meta: &'static AgentMeta<'static>) -> Self {
-        Self { repr: Repr::Const(meta), announced: Announced::constant(meta) }
+        Self { repr: Repr::Const(meta), announced: AnnouncedKeys::constant(meta) }
     }
 
     /// What a builder was told.
@@ -119,7 +119,7 @@ impl About {
             (meta.accepts, meta.schema) = (parts.accepts, parts.schema);
             meta
         });
-        let announced = Announced::of(made.borrow_dependent());
+        let announced = AnnouncedKeys::of(made.borrow_dependent());
         Self { repr: Repr::Made(Box::new(made)), announced }
     }
 
@@ -131,7 +131,7 @@ impl About {
     }
 
     /// What it may write.
-    pub(crate) fn announced(&self) -> Announced {
+    pub(crate) fn announced(&self) -> AnnouncedKeys {
         self.announced.clone()
     }
 }

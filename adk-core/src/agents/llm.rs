@@ -33,7 +33,7 @@ pub(crate) use template::render;
 
 use crate::agents::about::{About, Parts};
 use crate::flow::Flow;
-use crate::runtime::agent::{Announced, DynAgent, Handover};
+use crate::runtime::agent::{AnnouncedKeys, DynAgent, Handover};
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::run::{Context, Prepare, Prompt};
 use crate::runtime::workflow::prepare_root;
@@ -246,7 +246,7 @@ impl DynAgent for LlmAgent {
         }
     }
 
-    fn announced_dyn(&self) -> Announced {
+    fn announced_dyn(&self) -> AnnouncedKeys {
         self.about.announced()
     }
 

@@ -7,7 +7,7 @@ pub use handover::Handover;
 pub use with::WithCallbacks;
 
 use crate::runtime::callback::AgentCallbacks;
-pub use crate::runtime::run::Announced;
+pub use crate::runtime::run::AnnouncedKeys;
 use crate::runtime::run::{Context, Prepare};
 use crate::spec::AgentMeta;
 use crate::{BoxFuture, Content, Event, Flow, Result};
@@ -117,8 +117,8 @@ pub trait DynAgent: Send + Sync {
     }
 
     /// What it may write, as its description says. It is asked at the start of each turn.
-    fn announced_dyn(&self) -> Announced {
-        Announced::of(self.meta())
+    fn announced_dyn(&self) -> AnnouncedKeys {
+        AnnouncedKeys::of(self.meta())
     }
 
     /// Itself, where a tree that it is placed in has to know what it is made of: blocks are taken in as steps.
@@ -153,8 +153,8 @@ impl<A: Agent> DynAgent for A {
         self.stand_in(content)
     }
 
-    fn announced_dyn(&self) -> Announced {
-        Announced::constant(A::META_REF)
+    fn announced_dyn(&self) -> AnnouncedKeys {
+        AnnouncedKeys::constant(A::META_REF)
     }
 }
 
@@ -186,7 +186,7 @@ macro_rules! pointer {
                 (**self).stand_in_dyn(content)
             }
 
-            fn announced_dyn(&self) -> Announced {
+            fn announced_dyn(&self) -> AnnouncedKeys {
                 (**self).announced_dyn()
             }
 

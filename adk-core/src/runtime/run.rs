@@ -2,12 +2,13 @@
 
 mod above;
 mod actions;
-mod announced;
+mod announced_keys;
 mod apart;
 mod artifacts;
 mod attempt;
 mod callback;
 mod config;
+mod consumption;
 mod context;
 mod failures;
 mod history;
@@ -21,7 +22,6 @@ mod readonly;
 mod replay;
 mod scope;
 mod seat;
-mod spent;
 mod state;
 mod update;
 
@@ -29,7 +29,7 @@ pub use crate::flow::{LoopEnd, LoopEndReason};
 pub use crate::store::engine::Waiting;
 pub(crate) use crate::store::engine::record;
 pub use actions::ToolActions;
-pub use announced::Announced;
+pub use announced_keys::AnnouncedKeys;
 pub(crate) use artifacts::MissingArtifactStore;
 pub use artifacts::{ArtifactStore, Artifacts, FolderArtifacts, MemoryArtifacts, NoArtifacts, StoredPart};
 pub use attempt::{ATTEMPT_KEY, FailedAttempt, WINNER_KEY};
@@ -45,15 +45,15 @@ pub use readonly::ReadonlyContext;
 pub use state::State;
 
 pub(crate) use above::{Above, Global, Prompt};
-pub(crate) use announced::{By, WriteRules, Writer};
+pub(crate) use announced_keys::{WriteRules, Writer, WriterKind};
 pub(crate) use callback::{Place, Steps};
+pub(crate) use consumption::{Consumption, metered};
 pub(crate) use context::{Answer, Asked, Cut, Frame, NothingWritten, perform};
 pub(crate) use lifecycle::Watch;
 pub(crate) use meter::{Meter, count_again};
 pub(crate) use plugin::Plugins;
 pub(crate) use scope::KeyScope;
 pub(crate) use seat::{Seat, Target};
-pub(crate) use spent::{Spent, metered};
 pub(crate) use state::{Overlay, decode, encode, stored};
 pub(crate) use update::{CallPlace, CallStep, Caller, Updates, Written, is_update};
 

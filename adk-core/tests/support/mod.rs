@@ -23,7 +23,7 @@ use adk_core::spec::{
     ToolMeta,
 };
 use adk_core::{
-    Announced, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result, Runner,
+    AnnouncedKeys, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result, Runner,
 };
 use serde_json::Value;
 
@@ -103,8 +103,8 @@ impl DynAgent for By {
     }
     fn prepare_dyn(&self, _: &mut Prepare<'_>) {}
     /// The closure of a test sets what it likes.
-    fn announced_dyn(&self) -> Announced {
-        Announced::anything()
+    fn announced_dyn(&self) -> AnnouncedKeys {
+        AnnouncedKeys::anything()
     }
 }
 

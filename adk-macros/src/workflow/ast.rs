@@ -234,8 +234,49 @@ pub(super) struct Arm {
     pub(super) node: Option<Node>,
 }
 
+/// What a limit counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Counted {
+    Rounds,
+    Elements,
+    Branches,
+    Attempts,
+}
+
+impl Counted {
+    /// The argument, the function of the library that takes it, and what it is.
+    const fn words(self) -> [&'static str; 3] {
+        match self {
+            Self::Rounds => ["max", "max", "the largest number of rounds, 1 or more, as in `max = 5`"],
+            Self::Elements => {
+                ["max", "max_elements", "the largest number of elements, 1 or more, as in `max = 20`"]
+            }
+            Self::Branches => {
+                let what = "the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`";
+                ["max_concurrency", "max_concurrency", what]
+            }
+            Self::Attempts => {
+                ["attempts", "attempts", "the largest number of attempts, 1 or more, as in `attempts = 3`"]
+            }
+        }
+    }
+
+    pub(super) const fn argument(self) -> &'static str {
+        self.words()[0]
+    }
+
+    pub(super) const fn function(self) -> &'static str {
+        self.words()[1]
+    }
+
+    pub(super) const fn what(self) -> &'static str {
+        self.words()[2]
+    }
+}
+
 /// `max = 5` or `max = ROUNDS`.
 pub(super) struct Limit {
+    pub(super) of: Counted,
     pub(super) expr: Box<Expr>,
     /// What it is, when it is a literal.
     pub(super) literal: Option<u32>,
@@ -268,6 +309,18 @@ impl Key {
 }
 
 impl BlockKind {
+    /// Its limits.
+    pub(super) fn limits(&self) -> impl Iterator<Item = &Limit> {
+        let (one, other) = match self {
+            Self::Loop { max, .. } => (max.as_ref(), None),
+            Self::Parallel { max_concurrency, .. } => (max_concurrency.as_ref(), None),
+            Self::Each { max, max_concurrency, .. } => (max.as_ref(), max_concurrency.as_ref()),
+            Self::Try(tried) => (tried.attempts.as_ref(), None),
+            Self::Sequence | Self::Match(_) => (None, None),
+        };
+        one.into_iter().chain(other)
+    }
+
     /// The key that steers it.
     pub(super) fn key(&self) -> Option<&Key> {
         match self {

@@ -45,23 +45,12 @@ impl fmt::Display for Bounds<'_> {
                     without = without.or(Some(why.clone()));
                 }
             } else if part.total > 0 {
-                let kind = match part.kind {
-                    Kind::Agent => "agent",
-                    Kind::Loop(..) => "loop",
-                    Kind::Try(..) => "try",
-                    Kind::Workflow => "workflow",
-                    Kind::Each(..) | Kind::Block => "block",
-                };
-                write!(why, "{kind} `{}`: {}", part.name, shown(cost, part.total))?;
-                match part.kind {
-                    Kind::Loop(max, each) => write!(why, ", {} in each of {max} rounds", shown(cost, each))?,
-                    Kind::Try(most, each) => {
-                        write!(why, ", {} in each of {most} attempts", shown(cost, each))?;
-                    }
-                    Kind::Each(max, each) => {
-                        write!(why, ", {} for each of {max} elements", shown(cost, each))?;
-                    }
-                    _ => {}
+                write!(why, "{} `{}`: {}", part.kind.word(), part.name, shown(cost, part.total))?;
+                if let (Kind::Loop(_, each) | Kind::Each(_, each) | Kind::Try(_, each), Some(parts)) =
+                    (part.kind, part.kind.parts())
+                {
+                    let (of, max, parts) = parts;
+                    write!(why, ", {} {of} each of {max} {parts}", shown(cost, each))?;
                 }
             }
             let most = most.map_or_else(|| "unbounded".to_owned(), |most| shown(cost, most));

@@ -36,6 +36,29 @@ pub(crate) enum Kind {
     Block,
 }
 
+impl Kind {
+    /// What messages call it.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Loop(..) => "loop",
+            Self::Try(..) => "try",
+            Self::Workflow => "workflow",
+            Self::Each(..) | Self::Block => "block",
+        }
+    }
+
+    /// How many parts it has that cost the same: `in` each of 5 `rounds`.
+    pub(crate) const fn parts(self) -> Option<(&'static str, u32, &'static str)> {
+        match self {
+            Self::Loop(max, _) => Some(("in", max, "rounds")),
+            Self::Each(max, _) => Some(("for", max, "elements")),
+            Self::Try(max, _) => Some(("in", max, "attempts")),
+            Self::Agent | Self::Workflow | Self::Block => None,
+        }
+    }
+}
+
 impl<'a> Sum<'a> {
     pub(crate) const NOTHING: Self = Self {
         costs: Costs::NOTHING,

@@ -91,8 +91,9 @@ const fn without_end(spec: &Spec<'_>) -> Option<Message> {
     while i < needed.len() {
         if let Some(cost) = needed[i] {
             let mut causes = Causes::new();
-            total(Place::start(spec.steps), cost, &mut causes);
-            if causes.count > 0 {
+            let Sum { costs, .. } = total(Place::start(spec.steps), cost, &mut causes);
+            // What has no limit of its own may have that of a `try` around it.
+            if costs.of(cost).is_none() && causes.count > 0 {
                 let mut m = Message::new();
                 m.begin(Check::BoundsExceeded);
                 m.push("it is not known that this workflow ends: ");
@@ -129,13 +130,12 @@ const fn length(m: &mut Message, millis: u64) {
 
 /// Names the step that has the largest part in a cost, and what to write so that it fits.
 const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, cost: Cost) {
-    let (kind, setting, each) = match largest.kind {
-        Kind::Agent => ("agent", "max_turns", if let Cost::ModelCalls = cost { 1 } else { 0 }),
-        Kind::Loop(_, each) => ("loop", "max", each),
-        Kind::Each(_, each) => ("block", "max", each),
-        Kind::Try(_, each) => ("try", "attempts", each),
-        Kind::Workflow => ("workflow", "", 1),
-        Kind::Block => ("block", "", 1),
+    let kind = largest.kind.word();
+    let (setting, each) = match largest.kind {
+        Kind::Agent => ("max_turns", if let Cost::ModelCalls = cost { 1 } else { 0 }),
+        Kind::Loop(_, each) | Kind::Each(_, each) => ("max", each),
+        Kind::Try(_, each) => ("attempts", each),
+        Kind::Workflow | Kind::Block => ("", 1),
     };
     let fewer = match cost {
         Cost::ModelCalls => "place fewer agents that ask a model",
@@ -161,21 +161,15 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
             _ => m.number(largest.total as i128),
         }
         m.push(if let Cost::Time = cost { " of it" } else { " of them" });
-        let parts = match largest.kind {
-            Kind::Loop(max, each) => Some((max, each, (" in each of ", " rounds"))),
-            Kind::Each(max, each) => Some((max, each, (" for each of ", " elements"))),
-            Kind::Try(max, each) => Some((max, each, (" in each of ", " attempts"))),
-            Kind::Agent | Kind::Workflow | Kind::Block => None,
-        };
-        if let Some((max, each, (of, parts))) = parts {
+        if let Some((of, max, parts)) = largest.kind.parts() {
             m.push(", ");
             match cost {
                 Cost::Time => length(m, each),
                 _ => m.number(each as i128),
             }
-            m.push(of);
+            m.all(&[" ", of, " each of "]);
             m.number(max as i128);
-            m.push(parts);
+            m.all(&[" ", parts]);
         }
         let left = allowed.saturating_sub(worst.saturating_sub(largest.total)).checked_div(each);
         lower(m, setting, left, fewer, cost);

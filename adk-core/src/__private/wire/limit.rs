@@ -18,80 +18,44 @@ macro_rules! integers {
 }
 integers!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
 
-/// The most rounds of a loop.
-#[diagnostic::on_unimplemented(
-    message = "loop-max: `max` is of type `{Self}`, and not a whole number; help: it is the largest number of rounds, 1 or more, as in `max = 5`",
-    label = "expected a whole number"
-)]
-pub trait Max: Integer<Same = Self> {}
-
-#[diagnostic::do_not_recommend]
-impl<T: Integer<Same = T>> Max for T {}
-
-/// The most branches at a time.
-#[diagnostic::on_unimplemented(
-    message = "syntax: `max_concurrency` is of type `{Self}`, and not a whole number; help: it is the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`",
-    label = "expected a whole number"
-)]
-pub trait MaxConcurrency: Integer<Same = Self> {}
-
-#[diagnostic::do_not_recommend]
-impl<T: Integer<Same = T>> MaxConcurrency for T {}
-
-/// The most elements of an `each`.
-#[diagnostic::on_unimplemented(
-    message = "syntax: `max` is of type `{Self}`, and not a whole number; help: it is the largest number of elements, 1 or more, as in `max = 20`",
-    label = "expected a whole number"
-)]
-pub trait MaxElements: Integer<Same = Self> {}
-
-#[diagnostic::do_not_recommend]
-impl<T: Integer<Same = T>> MaxElements for T {}
-
-/// The most attempts.
-#[diagnostic::on_unimplemented(
-    message = "syntax: `attempts` is of type `{Self}`, and not a whole number; help: it is the largest number of attempts, 1 or more, as in `attempts = 3`",
-    label = "expected a whole number"
-)]
-pub trait MaxAttempts: Integer<Same = Self> {}
-
-#[diagnostic::do_not_recommend]
-impl<T: Integer<Same = T>> MaxAttempts for T {}
-
-/// The most that `#[bounds(...)]` allows.
-#[diagnostic::on_unimplemented(
-    message = "syntax: this is `{Self}`, and not a whole number",
-    label = "expected a number, as in `#[bounds(model_calls = 30)]`"
-)]
-pub trait Bound: Integer<Same = Self> {}
-
-#[diagnostic::do_not_recommend]
-impl<T: Integer<Same = T>> Bound for T {}
-
-/// The number itself.
+/// Each limit with its trait, what rustc says of another type, and the function that gives the number itself.
 ///
 /// What is no integer has no associated type. The call is then of a type that is an error, and rustc does not say as
 /// well that no cast makes a number of it.
-pub const fn max<T: Max>(number: T) -> T::Same {
-    number
-}
+macro_rules! limits {
+    ($($(#[$doc:meta])* $limit:ident, $number:ident: $message:literal, $label:literal;)*) => {$(
+        $(#[$doc])*
+        #[diagnostic::on_unimplemented(message = $message, label = $label)]
+        pub trait $limit: Integer<Same = Self> {}
 
-/// The number itself, as of [`max`].
-pub const fn max_concurrency<T: MaxConcurrency>(number: T) -> T::Same {
-    number
-}
+        #[diagnostic::do_not_recommend]
+        impl<T: Integer<Same = T>> $limit for T {}
 
-/// The number itself, as of [`max`].
-pub const fn max_elements<T: MaxElements>(number: T) -> T::Same {
-    number
+        $(#[$doc])*
+        pub const fn $number<T: $limit>(number: T) -> T::Same {
+            number
+        }
+    )*};
 }
-
-/// The number itself, as of [`max`].
-pub const fn attempts<T: MaxAttempts>(number: T) -> T::Same {
-    number
-}
-
-/// The number itself, as of [`max`].
-pub const fn bound<T: Bound>(number: T) -> T::Same {
-    number
+limits! {
+    /// The most rounds of a loop.
+    Max, max:
+        "loop-max: `max` is of type `{Self}`, and not a whole number; help: it is the largest number of rounds, 1 or more, as in `max = 5`",
+        "expected a whole number";
+    /// The most branches at a time.
+    MaxConcurrency, max_concurrency:
+        "syntax: `max_concurrency` is of type `{Self}`, and not a whole number; help: it is the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`",
+        "expected a whole number";
+    /// The most elements of an `each`.
+    MaxElements, max_elements:
+        "syntax: `max` is of type `{Self}`, and not a whole number; help: it is the largest number of elements, 1 or more, as in `max = 20`",
+        "expected a whole number";
+    /// The most attempts.
+    MaxAttempts, attempts:
+        "syntax: `attempts` is of type `{Self}`, and not a whole number; help: it is the largest number of attempts, 1 or more, as in `attempts = 3`",
+        "expected a whole number";
+    /// The most that `#[bounds(...)]` allows.
+    Bound, bound:
+        "syntax: this is `{Self}`, and not a whole number",
+        "expected a number, as in `#[bounds(model_calls = 30)]`";
 }

@@ -144,7 +144,7 @@ impl DynAgent for Await {
         })
     }
 
-    fn announced_dyn(&self) -> crate::runtime::agent::Announced {
+    fn announced_dyn(&self) -> crate::runtime::agent::AnnouncedKeys {
         self.about.announced()
     }
 

@@ -240,7 +240,7 @@ macro_rules! block {
                 self.0.callbacks_dyn()
             }
 
-            fn announced_dyn(&self) -> $crate::runtime::agent::Announced {
+            fn announced_dyn(&self) -> $crate::runtime::agent::AnnouncedKeys {
                 self.0.announced_dyn()
             }
 

@@ -140,7 +140,7 @@ impl DynAgent for Placed {
         self.agent.stand_in_dyn(content)
     }
 
-    fn announced_dyn(&self) -> crate::runtime::agent::Announced {
+    fn announced_dyn(&self) -> crate::runtime::agent::AnnouncedKeys {
         self.agent.announced_dyn()
     }
 

@@ -6,7 +6,7 @@ use super::item::{DEEPEST, IntoAgent, Item, SubAgent};
 use super::llm::too_deep;
 use crate::agents::llm::LlmAgent;
 use crate::check::{self, Check, Fault};
-use crate::runtime::agent::{Announced, DynAgent};
+use crate::runtime::agent::{AnnouncedKeys, DynAgent};
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::resources::Needs;
 use crate::runtime::run::{Context, Prepare};
@@ -239,8 +239,8 @@ impl DynAgent for Tree {
         }
     }
 
-    fn announced_dyn(&self) -> Announced {
-        if self.is_unchecked() { Announced::anything() } else { Announced::of(self.meta()) }
+    fn announced_dyn(&self) -> AnnouncedKeys {
+        if self.is_unchecked() { AnnouncedKeys::anything() } else { AnnouncedKeys::of(self.meta()) }
     }
 
     fn as_any(&self) -> Option<&dyn Any> {

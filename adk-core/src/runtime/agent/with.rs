@@ -1,6 +1,6 @@
 //! Any agent with callbacks.
 
-use super::{AgentCallbacks, Announced, Context, DynAgent, Prepare};
+use super::{AgentCallbacks, AnnouncedKeys, Context, DynAgent, Prepare};
 use crate::runtime::callback::{AfterAgent, BeforeAgent, setters};
 use crate::spec::AgentMeta;
 use crate::{BoxFuture, Content, Event, Flow, Result};
@@ -71,7 +71,7 @@ impl<A: DynAgent> DynAgent for WithCallbacks<A> {
         self.agent.stand_in_dyn(content)
     }
 
-    fn announced_dyn(&self) -> Announced {
+    fn announced_dyn(&self) -> AnnouncedKeys {
         self.agent.announced_dyn()
     }
 }

@@ -13,8 +13,8 @@ pub(crate) use step::perform;
 pub(crate) use wait::{Answer, Asked};
 
 use super::{
-    Above, Announced, Artifacts, By, CallbackContext, Caller, History, KeyScope, Meter, Overlay, Place, Run,
-    RunConfig, State, Steps, ToolActions, Updates, WriteRules, Writer, Written,
+    Above, AnnouncedKeys, Artifacts, CallbackContext, Caller, History, KeyScope, Meter, Overlay, Place, Run,
+    RunConfig, State, Steps, ToolActions, Updates, WriteRules, Writer, WriterKind, Written,
 };
 use crate::runtime::resources::SharedResources;
 use crate::spec::Key;
@@ -146,7 +146,7 @@ impl Context {
     }
 
     /// What an event of an agent by hand may write. All others emit what the library makes.
-    pub(crate) fn event_rules(&self) -> Option<&Announced> {
+    pub(crate) fn event_rules(&self) -> Option<&AnnouncedKeys> {
         self.frame.announced.as_ref().filter(|announced| announced.is_by_hand() && self.checks_writes())
     }
 
@@ -238,7 +238,7 @@ impl Context {
                 written: Written::InTurn { keys: &mut self.written, first: *first_written },
             },
             writer: Writer {
-                by: announced.as_ref().filter(|_| is_checked).map_or(By::Anyone, By::Agent),
+                by: announced.as_ref().filter(|_| is_checked).map_or(WriterKind::Anyone, WriterKind::Agent),
                 path,
             },
             refused: None,

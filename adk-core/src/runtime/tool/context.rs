@@ -4,8 +4,8 @@ use super::DynTool;
 use crate::models::model::Usage;
 use crate::runtime::resources::{NoResources, Resources, SharedResources};
 use crate::runtime::run::{
-    Artifacts, By, CallPlace, CallStep, CallbackContext, Caller, Context, KeyScope, Meter, Overlay, Place,
-    Run, State, Steps, ToolActions, Updates, WriteRules, Writer, is_update,
+    Artifacts, CallPlace, CallStep, CallbackContext, Caller, Context, KeyScope, Meter, Overlay, Place, Run,
+    State, Steps, ToolActions, Updates, WriteRules, Writer, WriterKind, is_update,
 };
 use crate::store::event::{Actions, Event, StateDelta};
 use crate::{At, Error, Name, Path, Result, RunId};
@@ -283,7 +283,10 @@ impl ToolContext {
             scope: self.scope.as_deref(),
             overlay: &mut self.overlay,
             updates,
-            writer: Writer { by: tool.map_or(By::Anyone, |tool| By::Tool(tool.meta())), path: &self.path },
+            writer: Writer {
+                by: tool.map_or(WriterKind::Anyone, |tool| WriterKind::Tool(tool.meta())),
+                path: &self.path,
+            },
             refused: Some(&mut self.refused),
         }
     }

@@ -5,7 +5,7 @@
 
 use super::scopes;
 use super::walk::{Walk, Walked};
-use crate::runtime::run::{Context, FailedAttempt, Spent, metered, perform, record};
+use crate::runtime::run::{Consumption, Context, FailedAttempt, metered, perform, record};
 use crate::spec::{Attempts, ERROR_KEY, StepKind};
 use crate::store::engine::{StepKey, now_micros};
 use crate::sync::lock;
@@ -18,12 +18,12 @@ use std::time::Duration;
 
 /// The record of an attempt that has failed.
 #[derive(Serialize, Deserialize)]
-struct Failed {
+struct AttemptRecord {
     /// As the record of a call has it.
     error: Value,
     /// When the next attempt begins, in microseconds since 1970; `None` after the last one.
     next: Option<u64>,
-    spent: Spent,
+    spent: Consumption,
 }
 
 impl Walk<'_> {
@@ -38,7 +38,7 @@ impl Walk<'_> {
             let name = Name::literal("attempt");
             let key = StepKey { run_id: run.id, path: path.clone(), name, index: 0 };
             let failed = if let Some(record) = run.recorded(&key) {
-                let failed: Failed = record::read(record, record::RecordOf::Step(&key.name))?;
+                let failed: AttemptRecord = record::read(record, record::RecordOf::Step(&key.name))?;
                 cx.pass_by(&failed.spent, |other| is_below(&path, other));
                 failed
             } else {
@@ -52,7 +52,7 @@ impl Walk<'_> {
                     return Err(error);
                 }
                 let next = again.then(|| now_micros().saturating_add(delay(limits.delay, attempt)));
-                let failed = Failed { error: record::failed(&error), next, spent };
+                let failed = AttemptRecord { error: record::failed(&error), next, spent };
                 perform(run.clone(), key, depth::check_record, async { Ok(failed) }).await?
             };
             run.forget_loops(|other| is_below(&path, other));
@@ -99,8 +99,8 @@ impl Walk<'_> {
         body: Range<usize>,
         timeout: Option<Duration>,
         own: Context,
-    ) -> (Result<Walked>, Spent) {
-        let (path, spent) = (own.path().clone(), Arc::<Mutex<Spent>>::default());
+    ) -> (Result<Walked>, Consumption) {
+        let (path, spent) = (own.path().clone(), Arc::<Mutex<Consumption>>::default());
         let (run, meter) = (own.run.clone(), own.meter.clone());
         let work = metered(run, meter, spent.clone(), self.branch(body, None, own));
         let ran = match timeout {

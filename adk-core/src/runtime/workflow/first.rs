@@ -4,7 +4,7 @@
 
 use super::together::Race;
 use super::walk::{Walk, Walked};
-use crate::runtime::run::{Context, Spent, WINNER_KEY, perform, record};
+use crate::runtime::run::{Consumption, Context, WINNER_KEY, perform, record};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Event, Name, Path, Result, depth};
 use serde::{Deserialize, Serialize};
@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 /// The record of a race that is decided.
 #[derive(Serialize, Deserialize)]
-struct Won {
+struct WinnerRecord {
     branch: usize,
     /// What the others have used.
-    spent: Spent,
+    spent: Consumption,
 }
 
 impl Walk<'_> {
@@ -25,7 +25,7 @@ impl Walk<'_> {
         let (run, block, begun) = (cx.run.clone(), cx.path().clone(), cx.run.session().len());
         let branches: Vec<_> = self.parts(at).collect();
         let (walked, won) = if let Some(record) = run.recorded(&key) {
-            let won: Won = record::read(record, record::RecordOf::Step(&key.name))?;
+            let won: WinnerRecord = record::read(record, record::RecordOf::Step(&key.name))?;
             let branch = branches.get(won.branch).ok_or_else(|| no_branch(&block))?.clone();
             let names = self.names(&branch);
             cx.pass_by(&won.spent, |path| below(&block, path).is_some_and(|name| !names.contains(name)));
@@ -37,8 +37,8 @@ impl Walk<'_> {
             let walked = self.parallel(at, limit, Some(&mut race), cx).await?;
             let Some(branch) = race.winner else { return Ok(walked) };
             let others = race.spent.iter().enumerate().filter(|(other, _)| *other != branch);
-            let spent = others.fold(Spent::default(), |sum, (_, spent)| sum.plus(*lock(spent)));
-            let won = Won { branch, spent };
+            let spent = others.fold(Consumption::default(), |sum, (_, spent)| sum.plus(*lock(spent)));
+            let won = WinnerRecord { branch, spent };
             (walked, perform(run.clone(), key, depth::check_record, async { Ok(won) }).await?)
         };
         let names = branches.get(won.branch).map(|branch| self.names(branch)).unwrap_or_default();

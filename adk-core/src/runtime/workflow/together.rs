@@ -5,7 +5,7 @@ use super::join::Branches;
 use super::reads::Elements;
 use super::scopes;
 use super::walk::{Exit, Walk, Walked, boxed};
-use crate::runtime::run::{Context, Cut, KeyScope, LoopEndReason, Spent, metered};
+use crate::runtime::run::{Consumption, Context, Cut, KeyScope, LoopEndReason, metered};
 use crate::spec::{AgentKind, OnError, StepKind};
 use crate::store::event::LEFT_OUT_KEY;
 use crate::store::session::Scope;
@@ -96,7 +96,7 @@ impl Walk<'_> {
         limit: Option<u32>,
         (away, scopes): (&'s Arc<Away>, &'s Mutex<Vec<Arc<KeyScope>>>),
         cx: &'s Context,
-    ) -> BoxFuture<'s, Result<(Walked, Vec<Failed>)>> {
+    ) -> BoxFuture<'s, Result<(Walked, Vec<FailedPart>)>> {
         let body = at + 1..self.steps[at].end;
         let (each, item) = (self.workflow.name(at), Name::shared(item));
         let own: Vec<_> = self.written(body.clone()).into_iter().chain([item.clone()]).collect();
@@ -122,7 +122,7 @@ impl Walk<'_> {
         &self,
         at: usize,
         scopes: Mutex<Vec<Arc<KeyScope>>>,
-        failed: Vec<Failed>,
+        failed: Vec<FailedPart>,
         cx: &mut Context,
     ) -> Result<()> {
         if !failed.is_empty() {
@@ -214,7 +214,7 @@ fn gather<'a>(
 
 /// Leaves a part out that has failed. From here on its failed calls are results: a run that is taken up again leaves out the
 /// same.
-async fn leave_out(index: usize, path: &Path, error: Error, cx: &Context) -> Result<Failed> {
+async fn leave_out(index: usize, path: &Path, error: Error, cx: &Context) -> Result<FailedPart> {
     for path in [path, cx.path()] {
         if let Some(settled) = cx.run.settle(path) {
             settled.await?;
@@ -227,7 +227,7 @@ async fn leave_out(index: usize, path: &Path, error: Error, cx: &Context) -> Res
 #[derive(Default)]
 pub(super) struct Race {
     /// What each of them uses.
-    pub(super) spent: Vec<Arc<Mutex<Spent>>>,
+    pub(super) spent: Vec<Arc<Mutex<Consumption>>>,
     /// Which one has won.
     pub(super) winner: Option<usize>,
     /// The last error of those that have failed.
@@ -243,10 +243,10 @@ impl Race {
 }
 
 /// A part that has failed: its number, its path, and why.
-type Failed = (usize, Path, String);
+type FailedPart = (usize, Path, String);
 
 /// Says what was left out of a block, and why.
-fn tell_failed<'a>(failed: &[Failed], cx: &'a mut Context) -> BoxFuture<'a, Result<()>> {
+fn tell_failed<'a>(failed: &[FailedPart], cx: &'a mut Context) -> BoxFuture<'a, Result<()>> {
     let failed = failed.iter().map(|(_, path, error)| json!({"path": path.to_string(), "error": error}));
     let event = Event::new().with_metadata(LEFT_OUT_KEY, json!({"failed": failed.collect::<Vec<_>>()}));
     Box::pin(async move { cx.emit(event).await.map(drop) })
@@ -261,7 +261,7 @@ fn together<'s>(
     race: Option<&'s mut Race>,
     skip: Vec<Path>,
     cx: &'s Context,
-) -> BoxFuture<'s, Result<(Walked, Vec<Failed>)>> {
+) -> BoxFuture<'s, Result<(Walked, Vec<FailedPart>)>> {
     // As with `back` below: not a part of the frame that awaits it.
     Box::pin(run(waiting, limit, away, race, skip, cx))
 }
@@ -273,10 +273,10 @@ async fn run<'s>(
     race: Option<&'s mut Race>,
     skip: Vec<Path>,
     cx: &'s Context,
-) -> Result<(Walked, Vec<Failed>)> {
+) -> Result<(Walked, Vec<FailedPart>)> {
     let limit = limit.map_or(usize::MAX, |n| n.max(1) as usize);
     let _joining = cx.joining();
-    let mut so_far = SoFar { left: None, failed: Vec::new(), race };
+    let mut joined = JoinState { left: None, failed: Vec::new(), race };
     let mut running = Branches::default();
     loop {
         while running.live() < limit
@@ -288,15 +288,15 @@ async fn run<'s>(
             if away.has_sent() {
                 boxed(|| away.apply(cx)).await;
             }
-            return so_far.all();
+            return joined.finish();
         };
-        match so_far.one(index, ended, index < skip.len(), cx) {
-            Then::GoOn => {}
-            Then::LeaveOut(error) => {
-                so_far.failed.push(boxed(|| leave_out(index, &skip[index], error, cx)).await?);
+        match joined.ended(index, ended, index < skip.len(), cx) {
+            AfterPart::Continue => {}
+            AfterPart::LeaveOut(error) => {
+                joined.failed.push(boxed(|| leave_out(index, &skip[index], error, cx)).await?);
             }
             // Dropping the siblings cancels them; what they have committed stays.
-            Then::End(ended) => {
+            AfterPart::End(ended) => {
                 if away.has_sent() {
                     back(running, away, cx).await;
                 } else {
@@ -310,44 +310,44 @@ async fn run<'s>(
 }
 
 /// What has come of the parts that have ended. Its methods are no part of the frame that awaits the others, as in [`boxed`].
-struct SoFar<'s> {
+struct JoinState<'s> {
     left: Option<Exit>,
-    failed: Vec<Failed>,
+    failed: Vec<FailedPart>,
     race: Option<&'s mut Race>,
 }
 
 /// What follows from the end of a part.
-enum Then {
-    GoOn,
+enum AfterPart {
+    Continue,
     LeaveOut(Error),
     End(Result<Walked>),
 }
 
-impl SoFar<'_> {
+impl JoinState<'_> {
     #[inline(never)]
-    fn one(&mut self, index: usize, ended: Result<Walked>, may_skip: bool, cx: &Context) -> Then {
+    fn ended(&mut self, index: usize, ended: Result<Walked>, may_skip: bool, cx: &Context) -> AfterPart {
         match (ended, &mut self.race) {
-            (Ok(Walked::Through), None) => Then::GoOn,
+            (Ok(Walked::Through), None) => AfterPart::Continue,
             (Ok(Walked::Exit(exit)), _) if exit.ends_all_loops(cx) && !exit.is_direct => {
                 self.left.get_or_insert(exit);
-                Then::GoOn
+                AfterPart::Continue
             }
-            (Err(error), _) if may_skip && cx.may_go_on(&error) => Then::LeaveOut(error),
+            (Err(error), _) if may_skip && cx.may_go_on(&error) => AfterPart::LeaveOut(error),
             (Err(error), Some(race)) if cx.may_go_on(&error) => {
                 race.failed = Some(error);
-                Then::GoOn
+                AfterPart::Continue
             }
             (ended, race) => {
                 if let (Ok(_), Some(race)) = (&ended, race) {
                     race.winner = Some(index);
                 }
-                Then::End(ended)
+                AfterPart::End(ended)
             }
         }
     }
 
     #[inline(never)]
-    fn all(mut self) -> Result<(Walked, Vec<Failed>)> {
+    fn finish(mut self) -> Result<(Walked, Vec<FailedPart>)> {
         self.failed.sort_unstable_by_key(|(index, ..)| *index);
         match (self.left, self.race.and_then(|race| race.failed.take())) {
             (Some(exit), _) => Ok((Walked::Exit(exit), self.failed)),

@@ -165,7 +165,7 @@ impl<'a> Walk<'a> {
         if let StepKind::Parallel { .. } = step.kind {
             self.announce_parallel(cx).await?;
         }
-        if let Some(parts) = self.parts_of_their_own(at, cx)? {
+        if let Some(parts) = self.sub_walk(at, cx)? {
             return Ok((step.end, parts.await?.exit()));
         }
         match step.kind {
@@ -184,7 +184,7 @@ impl<'a> Walk<'a> {
 
     /// The parts of a block that run in contexts of their own. Made outside of the frame that awaits them, as in [`boxed`].
     #[inline(never)]
-    fn parts_of_their_own<'s>(
+    fn sub_walk<'s>(
         &'s self,
         at: usize,
         cx: &'s mut Context,

@@ -6,7 +6,7 @@ use crate::reference::Stored;
 use crate::tree::Agent;
 use adk_core::spec::AgentMeta;
 use adk_core::{
-    Announced, At, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Path, Prepare, Result,
+    AnnouncedKeys, At, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Path, Prepare, Result,
 };
 
 pub struct Scripted<'a> {
@@ -27,10 +27,10 @@ impl DynAgent for Scripted<'_> {
     }
     fn prepare_dyn(&self, _: &mut Prepare<'_>) {}
     /// It writes what its tools would.
-    fn announced_dyn(&self) -> Announced {
+    fn announced_dyn(&self) -> AnnouncedKeys {
         let tools = self.meta.tools.iter().flat_map(|tool| tool.writes);
         let all: Vec<_> = self.meta.writes.iter().chain(tools).copied().collect();
-        Announced::of(&self.meta.writes(&all))
+        AnnouncedKeys::of(&self.meta.writes(&all))
     }
 }
 

@@ -1,8 +1,8 @@
 //! `loop-max`: limits that are no number, or a key of the workflow. Constants are looked at in const evaluation.
 
-use super::super::ast::{BlockKind, Limit, Workflow};
+use super::super::ast::{Counted, Limit, Workflow};
 use super::super::names::plain;
-use super::super::plan::{self, Plan};
+use super::super::plan::{Plan, What};
 use crate::diag::Diagnostics;
 use adk_spec::check::Check;
 use proc_macro2::Span;
@@ -15,61 +15,29 @@ use syn::{Expr, Lit, UnOp};
 pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
     let keys: HashSet<String> = super::declared(tree).map(|typed| plain(&typed.key.name)).collect();
     for step in &plan.steps {
-        let plan::What::Block(block) = step.what else { continue };
-        let limits = match &block.kind {
-            BlockKind::Loop { max, .. } => [(max, ROUNDS), (&None, ROUNDS)],
-            BlockKind::Parallel { max_concurrency, .. } => [(max_concurrency, BRANCHES), (&None, BRANCHES)],
-            BlockKind::Each { max, max_concurrency, .. } => [(max, ELEMENTS), (max_concurrency, BRANCHES)],
-            BlockKind::Try(tried) => [(&tried.attempts, ATTEMPTS), (&None, ATTEMPTS)],
-            _ => continue,
-        };
-        for (limit, what) in limits {
-            if let Some(limit) = limit {
-                look_at(limit, what, &keys, report);
-            }
-        }
+        let What::Block(block) = step.what else { continue };
+        block.kind.limits().for_each(|limit| look_at(limit, &keys, report));
     }
 }
 
-/// The check that a limit belongs to, its name, what it is, and what is wrong when it reads a key.
-type What = (Check, &'static str, &'static str, &'static str);
-
-const ROUNDS: What = (
-    Check::LoopMax,
-    "max",
-    "the largest number of rounds, 1 or more, as in `max = 5`",
-    "`max` is fixed when the workflow is compiled, but this reads a key; help: write the largest number that you want to allow, and lower it before a run with `set_max` on the field of the loop",
-);
-const BRANCHES: What = (
-    Check::Syntax,
-    "max_concurrency",
-    "the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`",
-    "`max_concurrency` is fixed when the workflow is compiled, but this reads a key; help: write a number",
-);
-const ELEMENTS: What = (
-    Check::Syntax,
-    "max",
-    "the largest number of elements, 1 or more, as in `max = 20`",
-    "`max` is fixed when the workflow is compiled, but this reads a key; help: write a number",
-);
-const ATTEMPTS: What = (
-    Check::Syntax,
-    "attempts",
-    "the largest number of attempts, 1 or more, as in `attempts = 3`",
-    "`attempts` is fixed when the workflow is compiled, but this reads a key; help: write a number",
-);
-
-fn look_at(limit: &Limit, what: What, keys: &HashSet<String>, report: &mut Diagnostics) {
-    let (check, name, what, reads) = what;
+fn look_at(limit: &Limit, keys: &HashSet<String>, report: &mut Diagnostics) {
+    let (name, is_loop) = (limit.of.argument(), limit.of == Counted::Rounds);
+    let check = if is_loop { Check::LoopMax } else { Check::Syntax };
     if let Some(found) = fault(&limit.expr) {
         let start = limit.expr.to_token_stream().into_iter().next();
         let span = start.map_or_else(Span::call_site, |token| token.span());
-        report.at(check, span, format!("`{name}` is {found}; help: it is {what}"));
+        report.at(check, span, format!("`{name}` is {found}; help: it is {}", limit.of.what()));
     }
     if let Expr::Path(path) = &*limit.expr
         && path.path.get_ident().is_some_and(|name| keys.contains(&plain(name)))
     {
-        report.at(check, path.span(), reads);
+        let fact = format!("`{name}` is fixed when the workflow is compiled, but this reads a key");
+        let help = if is_loop {
+            "write the largest number that you want to allow, and lower it before a run with `set_max` on the field of the loop"
+        } else {
+            "write a number"
+        };
+        report.at(check, path.span(), format!("{fact}; help: {help}"));
     }
 }
 

@@ -191,11 +191,11 @@ impl Expansion<'_> {
         match &block.kind {
             BlockKind::Sequence => quote!(Sequence),
             BlockKind::Parallel { first, max_concurrency } => {
-                let most = self.limit(i, step, max_concurrency.as_ref(), quote!(max_concurrency), items);
+                let most = self.limit(i, step, max_concurrency.as_ref(), items);
                 quote!(Parallel { max_concurrency: #most, first: #first })
             }
             BlockKind::Loop { max, until } => {
-                let max = self.limit(i, step, max.as_ref(), quote!(max), items);
+                let max = self.limit(i, step, max.as_ref(), items);
                 let until = option(until.as_ref().map(|key| key.text()));
                 quote!(Loop { max: #max, until: #until })
             }
@@ -204,9 +204,9 @@ impl Expansion<'_> {
                 quote!(Match { key: #key })
             }
             BlockKind::Each { item, list, max, cut, max_concurrency } => {
-                let max = self.limit(i, step, max.as_ref(), quote!(max_elements), items);
+                let max = self.limit(i, step, max.as_ref(), items);
                 let over = if *cut { quote!(Cut) } else { quote!(Fail) };
-                let most = self.limit(i, step, max_concurrency.as_ref(), quote!(max_concurrency), items);
+                let most = self.limit(i, step, max_concurrency.as_ref(), items);
                 let item = names::plain(item);
                 let list = list.text();
                 quote!(Each {
@@ -219,7 +219,7 @@ impl Expansion<'_> {
             }
             BlockKind::Try(tried) => {
                 let Try { attempts, timeout, delay, all, .. } = &**tried;
-                let most = self.limit(i, step, attempts.as_ref(), quote!(attempts), items);
+                let most = self.limit(i, step, attempts.as_ref(), items);
                 let wait = |word: TokenStream, time: &Option<Timeout>| {
                     time.as_ref().map(duration).map(|time| quote!(.#word(#time)))
                 };
@@ -235,7 +235,6 @@ impl Expansion<'_> {
         i: usize,
         step: &Step<'_>,
         limit: Option<&Limit>,
-        word: TokenStream,
         items: &mut TokenStream,
     ) -> TokenStream {
         let Some(limit) = limit else { return quote!(::core::option::Option::None) };
@@ -243,12 +242,10 @@ impl Expansion<'_> {
             let number = Literal::u32_unsuffixed(number);
             return quote!(::core::option::Option::Some(#number));
         }
-        let (constant, expr) = (numbered(&word.to_string(), i), &limit.expr);
-        let call = raise(expr.span(), quote!(__adk::check::raise_limit), {
-            let (text, name) = (word.to_string(), &step.name);
-            quote!(#text, #name, #constant)
-        });
-        let number = number(expr, &word);
+        let (word, expr, name) = (limit.of.function(), &limit.expr, &step.name);
+        let constant = numbered(word, i);
+        let call = raise(expr.span(), quote!(__adk::check::raise_limit), quote!(#word, #name, #constant));
+        let number = number(expr, &read(word));
         items.extend(quote!(const #constant: i128 = #number as i128; #call));
         quote!(::core::option::Option::Some(__adk::check::limit(#constant)))
     }

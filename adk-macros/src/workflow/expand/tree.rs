@@ -133,8 +133,8 @@ fn listed(open: &str, all: &[String], close: &str) -> String {
     if all.is_empty() { String::new() } else { format!("{open}{}{close}", all.join(", ")) }
 }
 
-fn limit(limit: Option<&Limit>, word: &str) -> Option<String> {
-    limit.map(|limit| format!("{word} = {}", code(limit.expr.to_token_stream())))
+fn limit(limit: &Option<Limit>) -> Option<String> {
+    limit.as_ref().map(|limit| format!("{} = {}", limit.of.argument(), code(limit.expr.to_token_stream())))
 }
 
 fn time(time: &Option<Timeout>, word: &str) -> Option<String> {
@@ -150,23 +150,23 @@ fn head(block: &Block) -> String {
         BlockKind::Sequence => (vec![], String::new()),
         BlockKind::Parallel { first, max_concurrency } => {
             let first = first.then(|| "first".to_owned());
-            (vec![first, limit(max_concurrency.as_ref(), "max_concurrency")], String::new())
+            (vec![first, limit(max_concurrency)], String::new())
         }
         BlockKind::Try(tried) => {
             let Try { attempts, timeout, delay, all, .. } = &**tried;
-            let attempts = limit(attempts.as_ref(), "attempts").unwrap_or_else(|| "attempts = 3".to_owned());
+            let attempts = limit(attempts).unwrap_or_else(|| "attempts = 3".to_owned());
             let all = all.then(|| "on = all".to_owned());
             (vec![Some(attempts), time(timeout, "timeout"), time(delay, "delay"), all], String::new())
         }
         BlockKind::Loop { max, until } => {
             let until = until.as_ref().map(|key| format!("until = {}", key.text()));
-            (vec![limit(max.as_ref(), "max"), until], String::new())
+            (vec![limit(max), until], String::new())
         }
         BlockKind::Match(choice) => (vec![], format!(" {}", choice.key.text())),
         BlockKind::Each { item, list, max, cut, max_concurrency } => {
             let over = cut.then(|| "over = cut".to_owned());
-            let most = limit(max_concurrency.as_ref(), "max_concurrency");
-            (vec![limit(max.as_ref(), "max"), over, most], format!(" {item} in {}", list.text()))
+            let most = limit(max_concurrency);
+            (vec![limit(max), over, most], format!(" {item} in {}", list.text()))
         }
     };
     let name = block.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();

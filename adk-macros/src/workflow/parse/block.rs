@@ -1,6 +1,6 @@
 //! Blocks: the word, its arguments, and the steps in brackets.
 
-use super::super::ast::{Block, BlockKind, Callback, Key, Limit, Timeout, Try};
+use super::super::ast::{Block, BlockKind, Callback, Counted, Key, Limit, Timeout, Try};
 use super::expect::{self, expected, word};
 use super::field::{callbacks, timeout};
 use super::{Result, Sink, at_end, braces, drain, list, match_, parens, step};
@@ -234,17 +234,21 @@ impl Arguments {
         }
         match name.as_str() {
             "until" => self.until = Some(until(list)?),
-            "max_concurrency" => self.max_concurrency = Some(limit(list, "max_concurrency", sink)?),
-            "max" if block == "each" => self.max = Some(limit(list, "max_elements", sink)?),
-            "max" => self.max = Some(limit(list, "max", sink)?),
+            "max_concurrency" => self.max_concurrency = Some(limit(list, Counted::Branches, sink)?),
+            "max" if block == "each" => self.max = Some(limit(list, Counted::Elements, sink)?),
+            "max" => self.max = Some(limit(list, Counted::Rounds, sink)?),
             "over" => self.cut = Some(only(list, "cut", "`cut`, as in `each(max = 20, over = cut)`")?),
             "on_error" => {
                 only(list, "skip", "`skip`, as in `on_error = skip`")?;
                 self.skip = true;
             }
             "first" => self.first = true,
-            "attempts" => self.attempts = Some(limit(list, "attempts", sink)?),
-            "on" => self.all = all(list)?,
+            "attempts" => self.attempts = Some(limit(list, Counted::Attempts, sink)?),
+            "on" => {
+                let help = "without `on` a block is tried again after errors that may pass, such as a model that is overloaded";
+                only(list, "all", "`all`, as in `on = all`").map_err(|error| error.help(help))?;
+                self.all = true;
+            }
             "timeout" | "delay" => {
                 let value = expect::expr(list, sink, "a length of time, as in `\"30s\"`")?;
                 let value = Some(timeout(value, "leaves no time to wait or to run")?);
@@ -272,14 +276,6 @@ fn until(list: ParseStream<'_>) -> Result<Key> {
     }
     let key = expect::key(list, "the `bool` key that ends the loop, as in `until = approved`", false)?;
     if list.is_empty() || list.peek(Token![,]) { Ok(key) } else { Err(no_key) }
-}
-
-/// `all`.
-fn all(list: ParseStream<'_>) -> Result<bool> {
-    let error = expected(list, "`all`, as in `on = all`").help(
-        "without `on` a block is tried again after errors that may pass, such as a model that is overloaded",
-    );
-    if list.call(Ident::parse_any).is_ok_and(|word| word == "all") { Ok(true) } else { Err(error) }
 }
 
 fn arguments_of(block: &str) -> &'static [&'static str] {
@@ -343,17 +339,11 @@ pub(super) fn code_list(words: &[&str]) -> String {
 }
 
 /// A number from 1 on: a literal that is looked at here, or an expression that const evaluation looks at.
-fn limit(list: ParseStream<'_>, name: &str, sink: &mut Sink) -> Result<Limit> {
-    let what = match name {
-        "max" => "the largest number of rounds, 1 or more, as in `max = 5`",
-        "max_elements" => "the largest number of elements, 1 or more, as in `max = 20`",
-        "attempts" => "the largest number of attempts, 1 or more, as in `attempts = 3`",
-        _ => "the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`",
-    };
-    let expr = expect::expr(list, sink, what)?;
+fn limit(list: ParseStream<'_>, of: Counted, sink: &mut Sink) -> Result<Limit> {
+    let expr = expect::expr(list, sink, of.what())?;
     let literal = match &expr {
         Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
         _ => None,
     };
-    Ok(Limit { expr: Box::new(expr), literal })
+    Ok(Limit { of, expr: Box::new(expr), literal })
 }

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::models::model::Usage;
-use crate::runtime::run::{Announced, Seat};
+use crate::runtime::run::{AnnouncedKeys, Seat};
 use crate::{At, ErrorKind, Name, Path};
 
 /// What belongs to one turn of one agent or one round of one loop.
@@ -15,7 +15,7 @@ pub(crate) struct Frame {
     /// The first turn of what runs again: what was answered there is not asked again.
     pub(super) first_turn: Option<Path>,
     /// What the agent that runs may write.
-    pub(crate) announced: Option<Announced>,
+    pub(crate) announced: Option<AnnouncedKeys>,
     /// An event of this turn escalated.
     pub(crate) escalated: bool,
     /// Nobody is asked after this turn.

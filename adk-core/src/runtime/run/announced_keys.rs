@@ -1,4 +1,4 @@
-//! [`Announced`]: the keys that an agent says it writes. Each write is compared with them.
+//! [`AnnouncedKeys`]: the keys that an agent says it writes. Each write is compared with them.
 
 use super::{KeyScope, stored};
 use crate::spec::{Accepts, AgentKind, AgentMeta, Key, KeySpec, ToolMeta, accepts_of};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The keys that an agent has announced to write, for as long as it runs.
 #[derive(Clone, Debug)]
-pub struct Announced(Repr);
+pub struct AnnouncedKeys(Repr);
 
 #[derive(Clone, Debug)]
 enum Repr {
@@ -26,7 +26,7 @@ struct Made {
     keys: Vec<Key>,
 }
 
-impl Announced {
+impl AnnouncedKeys {
     /// What a description says.
     pub fn of(meta: &AgentMeta<'_>) -> Self {
         let keys = meta.writes.iter().map(Key::owned).collect();
@@ -68,7 +68,7 @@ impl Announced {
 
     /// Sees that an event writes what was announced alone.
     pub(crate) fn check_event(&self, event: &Event, path: &Path) -> Result<()> {
-        let writer = Writer { by: By::Agent(self), path };
+        let writer = Writer { by: WriterKind::Agent(self), path };
         event.actions.state_delta.iter().try_for_each(|(name, value)| writer.check(name, value))
     }
 }
@@ -78,7 +78,7 @@ impl Announced {
 pub(crate) struct WriteRules {
     /// Whether writes are looked at.
     pub(crate) is_checked: bool,
-    pub(crate) announced: Option<Announced>,
+    pub(crate) announced: Option<AnnouncedKeys>,
     /// The `state` keys of the workflow around.
     pub(crate) states: Option<Arc<[Key]>>,
 }
@@ -86,7 +86,7 @@ pub(crate) struct WriteRules {
 impl WriteRules {
     /// A callback or a plugin at that place.
     pub(crate) fn callback<'a>(&'a self, path: &'a Path) -> Writer<'a> {
-        Writer { by: if self.is_checked { By::Callback(self) } else { By::Anyone }, path }
+        Writer { by: if self.is_checked { WriterKind::Callback(self) } else { WriterKind::Anyone }, path }
     }
 
     /// Sees what the event of a plugin writes beside what was written `before`. Its keys are stored keys.
@@ -111,15 +111,15 @@ impl WriteRules {
 
 /// Who writes a key, and where.
 pub(crate) struct Writer<'a> {
-    pub(crate) by: By<'a>,
+    pub(crate) by: WriterKind<'a>,
     pub(crate) path: &'a Path,
 }
 
 /// Who writes a key.
 #[derive(Clone, Copy)]
-pub(crate) enum By<'a> {
+pub(crate) enum WriterKind<'a> {
     Anyone,
-    Agent(&'a Announced),
+    Agent(&'a AnnouncedKeys),
     Tool(&'a ToolMeta<'a>),
     Callback(&'a WriteRules),
 }
@@ -148,23 +148,23 @@ fn fits(name: &str, ty: &str, accepts: Accepts, value: &Value) -> Result<()> {
 impl<'a> Writer<'a> {
     fn keys(&self) -> impl Iterator<Item = KeySpec<'a>> {
         let (tool, announced, states): (&[_], _, _) = match self.by {
-            By::Anyone => (&[], None, None),
-            By::Agent(announced) => (&[], Some(announced), None),
-            By::Tool(meta) => (meta.writes, None, None),
-            By::Callback(rules) => (&[], rules.announced.as_ref(), rules.states.as_deref()),
+            WriterKind::Anyone => (&[], None, None),
+            WriterKind::Agent(announced) => (&[], Some(announced), None),
+            WriterKind::Tool(meta) => (meta.writes, None, None),
+            WriterKind::Callback(rules) => (&[], rules.announced.as_ref(), rules.states.as_deref()),
         };
-        let announced = announced.into_iter().flat_map(Announced::keys);
+        let announced = announced.into_iter().flat_map(AnnouncedKeys::keys);
         tool.iter().copied().chain(announced).chain(states.unwrap_or_default().iter().map(Key::spec))
     }
 
     /// Whether a key may be written without a word. `temp:` keys are scratch of the run.
     fn is_free(&self, name: &str) -> bool {
         match (self.by, Scope::of(name)) {
-            (By::Anyone, _) | (_, Scope::Temp) => true,
-            (By::Agent(announced), _) => announced.kind().is_none(),
-            (By::Tool(_), _) => false,
-            (By::Callback(rules), scope) => {
-                let is_unchecked = |announced: &Announced| announced.kind().is_none();
+            (WriterKind::Anyone, _) | (_, Scope::Temp) => true,
+            (WriterKind::Agent(announced), _) => announced.kind().is_none(),
+            (WriterKind::Tool(_), _) => false,
+            (WriterKind::Callback(rules), scope) => {
+                let is_unchecked = |announced: &AnnouncedKeys| announced.kind().is_none();
                 scope != Scope::Session || rules.announced.as_ref().is_some_and(is_unchecked)
             }
         }
@@ -191,13 +191,13 @@ impl<'a> Writer<'a> {
     fn unannounced(&self, name: &str, value: Option<&Value>) -> Error {
         let ty = value.map_or("TYPE", type_of);
         let (fact, announce) = match self.by {
-            By::Tool(tool) => (
+            WriterKind::Tool(tool) => (
                 format!("tool `{}` writes state key `{name}`, which it has not announced", tool.name),
                 format!(
                     "`#[tool(writes({name}: {ty}))]`, or `.writes::<{ty}>({name:?})` of a `FunctionTool`"
                 ),
             ),
-            By::Callback(_) => (
+            WriterKind::Callback(_) => (
                 format!(
                     "a callback writes state key `{name}`, which neither its agent nor its workflow has announced"
                 ),
@@ -205,7 +205,7 @@ impl<'a> Writer<'a> {
                     "`state {name}: Option<{ty}>;` in the workflow, or a key with a prefix, as `temp:{name}`"
                 ),
             ),
-            By::Agent(announced) if announced.kind() == Some(AgentKind::Function) => (
+            WriterKind::Agent(announced) if announced.kind() == Some(AgentKind::Function) => (
                 format!("it writes state key `{name}`, which it has not announced"),
                 format!("return it, as `#[agent(writes = {name})]` says, or write an `impl Agent`"),
             ),

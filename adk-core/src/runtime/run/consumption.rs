@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 /// What a part of a run has used that is not executed again when the run is resumed.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Spent {
+pub(crate) struct Consumption {
     pub(crate) usage: Usage,
     /// Model calls, those that failed included.
     pub(crate) calls: u32,
@@ -27,7 +27,7 @@ pub(crate) struct Spent {
 pub(crate) async fn metered<F: Future>(
     run: Arc<Run>,
     meter: Option<Arc<Meter>>,
-    spent: Arc<Mutex<Spent>>,
+    spent: Arc<Mutex<Consumption>>,
     part: F,
 ) -> F::Output {
     let mut part = pin!(part);
@@ -42,19 +42,19 @@ pub(crate) async fn metered<F: Future>(
 
 impl Run {
     /// What was used so far.
-    fn spent(&self, meter: Option<&Meter>) -> Spent {
+    fn spent(&self, meter: Option<&Meter>) -> Consumption {
         let mut outermost = self;
         while let Some(outer) = &outermost.outer {
             outermost = outer;
         }
         let rounds = meter.map_or(0, |meter| meter.used(Cost::Rounds));
-        Spent { usage: self.usage(), calls: outermost.llm_calls.load(Relaxed), rounds }
+        Consumption { usage: self.usage(), calls: outermost.llm_calls.load(Relaxed), rounds }
     }
 }
 
 impl Context {
     /// Passes by what was done at the paths that are meant and is not done again. What it used counts all the same.
-    pub(crate) fn pass_by(&self, spent: &Spent, is_meant: impl Fn(&Path) -> bool) {
+    pub(crate) fn pass_by(&self, spent: &Consumption, is_meant: impl Fn(&Path) -> bool) {
         self.run.add_usage(spent.usage);
         self.run.counted(spent.calls);
         self.count_again(&spent.usage, spent.rounds);
@@ -66,7 +66,7 @@ impl Context {
     }
 }
 
-impl Spent {
+impl Consumption {
     /// The sum of both.
     pub(crate) fn plus(mut self, other: Self) -> Self {
         self.add(Self::default(), other);
