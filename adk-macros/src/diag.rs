@@ -169,6 +169,7 @@ const IN_ORDER: &str = "steps in order are written `a; b` or `sequence < a; b >`
 const AT_ONCE: &str = "branches are written `parallel < a; b >`";
 const AGENT: &str =
     "an agent is declared as in `agent critic -> criticism: String { instruction: \"Review {draft}.\" }`";
+const LET: &str = "a key with a first value is declared by `let KEY: TYPE = VALUE;` before the first step";
 const OUTSIDE: &str = "a workflow holds `agent`, `let`, `state` and steps: move it before `workflow!`";
 const SEMICOLON: &str = "two steps have a `;` between them";
 const LEAVE: &str = "write `break`, which ends a loop";
@@ -188,12 +189,17 @@ const LATER: &str = "it is not supported yet: remove it";
 /// Habits from other languages and frameworks.
 static HINTS: &[(Place, &str, &str)] = &[
     (Place::Step, "if", CHOICE),
+    (Place::Step, "switch", CHOICE),
+    (Place::Step, "when", CHOICE),
     (Place::Step, "while", ROUNDS),
+    (Place::Step, "repeat", ROUNDS),
     (Place::Step, "LoopAgent", ROUNDS),
     (Place::Step, "for", ELEMENTS),
     (Place::Step, "SequentialAgent", IN_ORDER),
     (Place::Step, "ParallelAgent", AT_ONCE),
     (Place::Step, "LlmAgent", AGENT),
+    (Place::Step, "llm_agent", AGENT),
+    (Place::Step, "var", LET),
     (Place::Step, "fn", OUTSIDE),
     (Place::Step, "struct", OUTSIDE),
     (Place::Step, "enum", OUTSIDE),

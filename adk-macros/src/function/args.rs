@@ -202,7 +202,7 @@ fn typed_keys(input: ParseStream<'_>, sink: &mut Sink) -> Parsed<Vec<TypedKey>> 
     let mut keys = Vec::new();
     list(&parens(input)?, sink, |input, _| {
         let key = key(input, true)?;
-        expect::token::<Token![:]>(input, "`:` and the type of the key")?;
+        expect::token::<Token![:]>(input, "`:` and the type of the key, as in `draft: Draft`")?;
         let ty = expect::ty(input, "a type")?;
         // It may be borrowed, as a parameter.
         let borrows = matches!(value(&ty), Type::Reference(_));

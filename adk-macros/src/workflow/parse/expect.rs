@@ -6,6 +6,7 @@ use super::{Result, Sink, at_colon};
 use crate::diag::Diagnostic;
 use crate::types;
 use adk_spec::check::Check;
+use adk_spec::nearest::nearest;
 use proc_macro2::{Delimiter, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
@@ -223,10 +224,15 @@ pub(super) fn attributes(input: ParseStream<'_>) -> Result<Vec<Attribute>> {
 /// `plan` or `user:plan`; before a type, `user: Plan` is a key that is called `user`.
 pub(crate) fn key(input: ParseStream<'_>, what: &str, is_typed: bool) -> Result<Key> {
     let first = name(input, what)?;
-    let has_prefix = at_colon(input) && input.peek2(Ident::peek_any) && !input.peek3(Token![::]);
-    if has_prefix && (!is_typed || input.peek3(Token![:])) && !PREFIXES.iter().any(|prefix| first == prefix) {
-        let fact = format!("`{first}` is no prefix of a key");
-        return Err(Diagnostic::syntax(first.span(), fact).help("prefixes are `user:`, `app:` and `temp:`"));
+    let is_meant =
+        at_colon(input) && input.peek2(Ident::peek_any) && !PREFIXES.iter().any(|prefix| first == prefix);
+    let near = nearest(&first.to_string(), PREFIXES);
+    if is_meant && if is_typed { input.peek3(Token![:]) && !input.peek3(Token![::]) } else { near.is_some() }
+    {
+        let help = near.map_or("prefixes are `user:`, `app:` and `temp:`".to_owned(), |near| {
+            format!("did you mean `{near}:`?")
+        });
+        return Err(Diagnostic::syntax(first.span(), format!("`{first}` is no prefix of a key")).help(help));
     }
     if !PREFIXES.iter().any(|prefix| first == prefix) || !at_colon(input) || !input.peek2(Ident::peek_any) {
         return Ok(Key { prefix: None, name: first });

@@ -8,7 +8,6 @@ use super::{Result, Sink, brackets, drain, list, parens};
 use crate::diag::{Diagnostic, Place};
 use adk_spec::check::Check;
 use adk_spec::nearest::nearest;
-use proc_macro2::Span;
 use quote::{ToTokens as _, quote};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -208,26 +207,24 @@ pub(super) fn timeout(expr: Expr, zero: &str) -> Result<Timeout> {
     let Expr::Lit(literal) = &expr else {
         return Ok(Timeout::Value(expr));
     };
-    match &literal.lit {
-        Lit::Str(text) => millis(text, zero).map(Timeout::Millis),
+    let millis = match &literal.lit {
+        Lit::Str(text) => millis(text, zero),
         other => {
-            Err(length(other.span(), format!("`{}` is no length of time in quotes", code(quote!(#other)))))
+            Err(Diagnostic::syntax(other.span(), format!("`{}` is no length of time", code(quote!(#other)))))
         }
-    }
+    };
+    let help = "write a number and `ms`, `s`, `m` or `h`, as in `\"30s\"`, or a `Duration`";
+    millis.map(Timeout::Millis).map_err(|error| error.help(help))
 }
 
 /// `"30s"`.
 pub(crate) fn millis(text: &LitStr, zero: &str) -> Result<u64> {
-    match adk_spec::duration::millis(&text.value()) {
-        Some(0) => Err(length(text.span(), format!("a timeout of zero {zero}"))),
-        Some(millis) => Ok(millis),
-        None => Err(length(text.span(), format!("{:?} is no length of time", text.value()))),
-    }
-}
-
-fn length(span: Span, fact: String) -> Diagnostic {
-    Diagnostic::syntax(span, fact)
-        .help("write a number and `ms`, `s`, `m` or `h`, as in `\"30s\"`, or a `Duration`")
+    let fact = match adk_spec::duration::millis(&text.value()) {
+        Some(0) => format!("a timeout of zero {zero}"),
+        Some(millis) => return Ok(millis),
+        None => format!("{:?} is no length of time", text.value()),
+    };
+    Err(Diagnostic::syntax(text.span(), fact))
 }
 
 /// What makes a prompt: a text that is known when the workflow is compiled, or a function.

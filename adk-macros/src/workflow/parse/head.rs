@@ -149,7 +149,7 @@ impl Workflow {
                     .help(format!("say the most, {BOUNDS}")),
             );
         }
-        let mut seen = Vec::new();
+        let mut seen = self.bounds.iter().map(|bound| bound.word.to_string()).collect();
         let read = |input: ParseStream<'_>| {
             list(input, sink, |list, sink| self.bound(list, sink, &mut seen));
             Ok(())
@@ -171,7 +171,8 @@ impl Workflow {
             let time = expect::token(list, "the longest time, as in `time = \"10m\"`")?;
             BoundValue::Time(field::timeout(time, "leaves no time for anything")?)
         } else {
-            BoundValue::Number(expect::number(list, sink, &name, "the most that is allowed", 0)?)
+            let most = format!("the most that is allowed, as in `{}`", WORDS.example(&word));
+            BoundValue::Number(expect::number(list, sink, &name, &most, 0)?)
         };
         self.bounds.push(Bound { word, span, value });
         Ok(())
