@@ -265,7 +265,6 @@ static HINTS: &[(Place, &str, &str)] = &[
         "write `disallow_transfer_to_parent` or `disallow_transfer_to_peers`",
     ),
     (Place::Field, "budget", LATER),
-    (Place::Field, "fallback", LATER),
     (Place::Argument, "max_iterations", "write `max`"),
     (Place::Argument, "max_rounds", "write `max`"),
     (Place::Argument, "while", "write `until` and a `bool` key"),

@@ -22,7 +22,7 @@ mod tools;
 mod transfer;
 mod turn;
 
-pub use call::RETRY_KEY;
+pub use call::{FALLBACK_KEY, RETRY_KEY};
 pub(crate) use declare::ANSWER_ATTEMPTS;
 pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolList};
 pub use declared::{Declared, Declares};
@@ -176,10 +176,10 @@ impl LlmAgent {
     /// A model call as it was declared, or less.
     fn check_call(&self) -> Result<()> {
         let (meta, settings) = (self.about.meta(), &self.settings);
-        let longest = settings.timeout.map(|attempt| settings.retry.longest(attempt));
+        let longest = settings.timeout.map(|attempt| settings.longest(attempt));
         let tokens = settings.generation.max_output_tokens;
         let raised = if meta.timeout.is_some_and(|most| longest.is_none_or(|longest| longest > most)) {
-            "`set_timeout` or `set_retry`: a model call may take longer"
+            "`set_timeout`, `set_retry` or `set_fallback`: a model call may take longer"
         } else if meta.max_output_tokens.is_some_and(|most| tokens.is_none_or(|tokens| tokens > most)) {
             "`set_max_output_tokens`: an answer may be longer"
         } else {
@@ -234,7 +234,7 @@ impl DynAgent for LlmAgent {
     }
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
-        prepare.needs_model(self.settings.model.as_ref());
+        prepare.needs_model(self.settings.model.as_ref(), &self.settings.fallback);
         if let Err(error) =
             self.check_tools().and_then(|()| self.check_added(prepare)).and_then(|()| self.check_turns())
         {

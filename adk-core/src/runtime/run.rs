@@ -14,6 +14,7 @@ mod failures;
 mod history;
 mod lifecycle;
 mod meter;
+mod models;
 mod outcome;
 mod place;
 mod plugin;
@@ -51,6 +52,7 @@ pub(crate) use consumption::{Consumption, metered};
 pub(crate) use context::{Answer, Asked, Cut, Frame, NothingWritten, perform};
 pub(crate) use lifecycle::Watch;
 pub(crate) use meter::{Meter, count_again};
+pub(crate) use models::{Chain, Models};
 pub(crate) use plugin::Plugins;
 pub(crate) use scope::KeyScope;
 pub(crate) use seat::{Seat, Target};
@@ -58,7 +60,7 @@ pub(crate) use state::{Overlay, decode, encode, stored};
 pub(crate) use update::{CallPlace, CallStep, Caller, Updates, Written, is_update};
 
 use crate::id::IdSeed;
-use crate::models::model::{Model, ModelProvider, ModelRef, Usage};
+use crate::models::model::Usage;
 use crate::runtime::live::LiveInput;
 use crate::runtime::resources::SharedResources;
 use crate::store::engine::{
@@ -72,7 +74,7 @@ use crate::{Error, ErrorKind, Flow, Name, Path, Result, RunId};
 pub(crate) use replay::DIVERGED_HELP;
 use replay::Replay;
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
@@ -230,11 +232,7 @@ impl Run {
     pub(crate) fn for_tests(resources: SharedResources) -> Self {
         let key = crate::store::session::SessionKey::new("test", "user", "test");
         let session = Arc::new(Session::new(key, SharedState::default(), SharedState::default()));
-        let models = Models {
-            provider: Arc::new(crate::models::model::NoProvider),
-            default: None,
-            named: Mutex::default(),
-        };
+        let models = Models::new(Arc::new(crate::models::model::NoProvider));
         let services = Services {
             artifacts: Arc::new(MemoryArtifacts::new()),
             models,
@@ -435,30 +433,5 @@ impl Drop for Waits<'_> {
 impl fmt::Debug for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Run({}, session {})", self.id, self.session().key())
-    }
-}
-
-/// Finds the model of an agent and remembers those that were found by name.
-pub(crate) struct Models {
-    pub(crate) provider: Arc<dyn ModelProvider>,
-    pub(crate) default: Option<Arc<dyn Model>>,
-    pub(crate) named: Mutex<HashMap<Name, Arc<dyn Model>>>,
-}
-
-impl Models {
-    /// The model of an agent: its own, otherwise the runner's.
-    pub(crate) fn resolve(&self, own: Option<&ModelRef>) -> Result<Option<Arc<dyn Model>>> {
-        match own {
-            None => Ok(self.default.clone()),
-            Some(ModelRef::Given(model)) => Ok(Some(model.clone())),
-            Some(ModelRef::Named(name)) => {
-                if let Some(model) = lock(&self.named).get(name) {
-                    return Ok(Some(model.clone()));
-                }
-                let model = self.provider.model(name)?;
-                lock(&self.named).insert(name.clone(), model.clone());
-                Ok(Some(model))
-            }
-        }
     }
 }

@@ -112,6 +112,8 @@ pub(super) enum DeclKind {
 pub(super) struct Fields {
     pub(super) name: Option<LitStr>,
     pub(super) model: Option<Expr>,
+    /// Models that are asked when one has failed.
+    pub(super) fallback: Vec<Expr>,
     pub(super) instruction: Option<Expr>,
     pub(super) global_instruction: Option<Expr>,
     pub(super) tools: Vec<Tool>,

@@ -4,11 +4,12 @@ use super::Retry;
 use super::calls::without_deep_arguments;
 use crate::content::{Content, Part, Role, Thought};
 use crate::models::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse};
-use crate::runtime::run::Context;
+use crate::models::limit::Permit;
+use crate::runtime::run::{Chain, Context, Run};
 use crate::store::event::Event;
 use crate::{Error, Name, Result, task};
 use futures_util::StreamExt;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
@@ -23,19 +24,25 @@ use tokio::time::{Instant, timeout_at};
 /// failed, from 1), `waitMs` and `error`.
 pub const RETRY_KEY: &str = "retry";
 
+/// The key of [`Event::custom_metadata`] on a partial event that tells that another model is asked, since one has failed. Its
+/// value is an object: `model` (the one that failed), `error` and `next`.
+pub const FALLBACK_KEY: &str = "fallback";
+
 /// A call to be.
 pub(super) struct Call {
-    pub(super) model: Arc<dyn Model>,
+    pub(super) models: Chain,
     pub(super) request: Arc<ModelRequest>,
     pub(super) timeout: Option<Duration>,
     pub(super) retry: Retry,
+    pub(super) run: Arc<Run>,
 }
 
 /// The report of a call in flight.
 enum Piece {
     Text(String),
     Thought(String),
-    Retry { attempt: u32, wait: Duration, error: String },
+    /// What happened to the call, under a key of the metadata.
+    Told(&'static str, Value),
 }
 
 /// Makes the call. What comes while it is in flight is emitted as partial events: a slow consumer slows the stream.
@@ -48,8 +55,8 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
     // In a box: otherwise the step, the record and the journal each have room for it.
     let work = Box::pin(async move {
         let answer = match call.timeout {
-            Some(_) => task::apart(call.attempts(send)).await,
-            None => call.attempts(send).await,
+            Some(_) => task::apart(call.asked(send)).await,
+            None => call.asked(send).await,
         };
         answer.map(without_deep_arguments).map_err(Error::from)
     });
@@ -89,29 +96,63 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
 }
 
 impl Call {
-    /// Attempts until one succeeds, one fails for good, or there were enough.
-    async fn attempts(self, send: mpsc::Sender<Piece>) -> Result<ModelResponse, ModelError> {
+    /// Asks one model after the other, until one answers or the last has failed for good.
+    async fn asked(self, send: mpsc::Sender<Piece>) -> Result<ModelResponse, ModelError> {
+        let (mut model, mut rest) = (&self.models.first, self.models.fallback.iter());
+        let mut failed = Vec::new();
+        loop {
+            let next = rest.next();
+            match self.attempts(&**model, next.is_some(), &send).await {
+                Ok(mut response) => {
+                    if !self.models.fallback.is_empty() {
+                        response.model_version.get_or_insert_with(|| model.name().to_owned());
+                    }
+                    return Ok(response);
+                }
+                Err((error, handed)) => match next.filter(|_| !handed) {
+                    None => return Err(after(error, &failed)),
+                    Some(next) => {
+                        let told = json!({"model": model.name(), "error": error.to_string(), "next": next.name()});
+                        drop(send.send(Piece::Told(FALLBACK_KEY, told)).await);
+                        failed.push(format!("`{}`: {}", model.name(), error.message()));
+                        model = next;
+                    }
+                },
+            }
+        }
+    }
+
+    /// Attempts until one succeeds, one fails for good, or there were enough; the error, and whether a part of an answer was
+    /// handed on.
+    async fn attempts(
+        &self,
+        model: &dyn Model,
+        has_next: bool,
+        send: &mpsc::Sender<Piece>,
+    ) -> Result<ModelResponse, (ModelError, bool)> {
         let max_delay = self.retry.max_delay;
         let mut waits = self.retry.waits();
         let mut attempt = 1;
         loop {
             let mut handed = false;
-            let error = match self.attempt(&send, &mut handed).await {
+            let error = match self.attempt(model, send, &mut handed).await {
                 Ok(response) => return Ok(response),
-                Err(error) if handed => return Err(broken(error)),
+                Err(error) if handed => return Err((broken(error), true)),
                 Err(error) => error,
             };
-            if !error.is_retryable() {
-                return Err(error);
+            // Another model is not refused for the load of this one.
+            if !error.is_retryable() || has_next && error.is_load() {
+                return Err((error, false));
             }
-            let Some(wait) = waits.next() else { return Err(given_up(error, attempt)) };
+            let Some(wait) = waits.next() else { return Err((given_up(error, attempt), false)) };
             let wait = error.retry_after().unwrap_or(wait);
             if wait > max_delay {
-                return Err(too_long(error, wait, max_delay));
+                return Err((too_long(error, wait, max_delay), false));
             }
-            let told = Piece::Retry { attempt, wait, error: error.to_string() };
+            let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+            let told = json!({"attempt": attempt, "waitMs": millis, "error": error.to_string()});
             // Nobody listens any more: the run is about to be dropped.
-            drop(send.send(told).await);
+            drop(send.send(Piece::Told(RETRY_KEY, told)).await);
             tokio::time::sleep(wait).await;
             attempt += 1;
         }
@@ -119,10 +160,43 @@ impl Call {
 
     async fn attempt(
         &self,
+        model: &dyn Model,
         send: &mpsc::Sender<Piece>,
         handed: &mut bool,
     ) -> Result<ModelResponse, ModelError> {
-        let mut stream = self.model.generate(self.request.clone());
+        let permit = self.permit(model).await;
+        let answer = self.answer(model, send, handed).await;
+        if let Some(permit) = &permit {
+            match &answer {
+                Ok(response) => permit.settle(response.usage.total_tokens()),
+                Err(error) => {
+                    if let Some(wait) = error.retry_after().filter(|_| error.is_load()) {
+                        permit.close(wait);
+                    }
+                    // What was refused took none.
+                    if !*handed {
+                        permit.settle(0);
+                    }
+                }
+            }
+        }
+        answer
+    }
+
+    /// Waits until the provider may be asked.
+    async fn permit(&self, model: &dyn Model) -> Option<Permit> {
+        let gate = self.run.services.models.gate(model)?;
+        let tokens = if gate.limit().counts_tokens() { self.request.tokens() } else { 0 };
+        Some(gate.enter(self.run.id, tokens).await)
+    }
+
+    async fn answer(
+        &self,
+        model: &dyn Model,
+        send: &mpsc::Sender<Piece>,
+        handed: &mut bool,
+    ) -> Result<ModelResponse, ModelError> {
+        let mut stream = model.generate(self.request.clone());
         // A timeout that is too long for the clock is none.
         let mut deadline = self.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
@@ -131,10 +205,10 @@ impl Call {
             let next = match deadline {
                 None => stream.next().await,
                 // `timeout_at` polls the stream first: it never ends one that is always ready.
-                Some(deadline) if Instant::now() >= deadline => return Err(self.timed_out()),
+                Some(deadline) if Instant::now() >= deadline => return Err(self.timed_out(model)),
                 Some(deadline) => match timeout_at(deadline, stream.next()).await {
                     Ok(next) => next,
-                    Err(_) => return Err(self.timed_out()),
+                    Err(_) => return Err(self.timed_out(model)),
                 },
             };
             let piece = match next {
@@ -144,7 +218,7 @@ impl Call {
                 Some(Ok(ModelChunk::Thought(text))) => Piece::Thought(text),
                 Some(Err(error)) => return Err(error),
                 None => {
-                    let message = format!("`{}` ended its answer without completing it", self.model.name());
+                    let message = format!("`{}` ended its answer without completing it", model.name());
                     return Err(ModelError::new(ModelErrorKind::Connection, message));
                 }
             };
@@ -158,9 +232,9 @@ impl Call {
         }
     }
 
-    fn timed_out(&self) -> ModelError {
+    fn timed_out(&self, model: &dyn Model) -> ModelError {
         let timeout = self.timeout.unwrap_or_default();
-        let message = format!("`{}` gave no answer in {timeout:?}, the agent's `timeout`", self.model.name());
+        let message = format!("`{}` gave no answer in {timeout:?}, the agent's `timeout`", model.name());
         ModelError::new(ModelErrorKind::Timeout, message)
     }
 }
@@ -186,6 +260,15 @@ fn given_up(error: ModelError, attempts: u32) -> ModelError {
     }
 }
 
+/// The last error, and what came before it.
+fn after(error: ModelError, failed: &[String]) -> ModelError {
+    if failed.is_empty() {
+        return error;
+    }
+    let message = format!("{} (it was asked after {})", error.message(), failed.join("; "));
+    error.reworded(message)
+}
+
 fn too_long(error: ModelError, wait: Duration, max: Duration) -> ModelError {
     let message = format!(
         "{} (the provider asks to wait {wait:?}, which is longer than the {max:?} of `Retry::max_delay`)",
@@ -204,11 +287,7 @@ impl Piece {
         let mut event = match self {
             Self::Text(text) => said(Part::Text(text)),
             Self::Thought(text) => said(Part::Thought(Thought { text, signature: None })),
-            Self::Retry { attempt, wait, error } => {
-                let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                let told = json!({"attempt": attempt, "waitMs": wait, "error": error});
-                Event::new().with_metadata(RETRY_KEY, told)
-            }
+            Self::Told(key, told) => Event::new().with_metadata(key, told),
         };
         event.partial = true;
         event

@@ -80,6 +80,11 @@ impl<W, const N: usize> Declared<W, N> {
         self.set(|settings| settings.model = Some(model.into()))
     }
 
+    /// The models that are asked in this order when a call has failed for good, or was refused for load.
+    pub fn set_fallback<M: Into<ModelRef>>(&mut self, models: impl IntoIterator<Item = M>) -> &mut Self {
+        self.set(|settings| settings.fallback = models.into_iter().map(Into::into).collect())
+    }
+
     /// Randomness, 0 for none.
     pub fn set_temperature(&mut self, temperature: f64) -> &mut Self {
         self.set(|settings| settings.generation.temperature = Some(temperature))

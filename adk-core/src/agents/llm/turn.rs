@@ -8,8 +8,8 @@ use super::toolbox::Toolbox;
 use super::tools::RESERVED;
 use super::{LlmAgent, calls, later, no_answer, output, request, respond, transfer};
 use crate::flow::Flow;
-use crate::models::model::{FinishReason, Model, ModelResponse, Usage};
-use crate::runtime::run::Context;
+use crate::models::model::{FinishReason, ModelResponse, Usage};
+use crate::runtime::run::{Chain, Context};
 use crate::runtime::tool::{ToolActions, text};
 use crate::store::event::{Actions, Event};
 use crate::{Error, ErrorKind, FunctionCall, Name, Part, Result, depth};
@@ -27,8 +27,8 @@ pub(super) const OWN_ID: &str = "adk-";
 /// See the crate's `ErrorKind`: a call that failed for good, a placeholder without a value, an answer of another type,
 /// too many calls, or an agent that did not write its key.
 pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
-    let model = model(agent, cx)?;
-    let tools = Toolbox::new(agent, &*model, cx);
+    let models = models(agent, cx)?;
+    let tools = Toolbox::new(agent, &models, cx);
     let mut flow = Flow::Continue;
     // Calls whose answer comes from outside.
     let mut open = Vec::new();
@@ -40,7 +40,7 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
     let mut repair = Repair::default();
     loop {
         let mut asked = ToolActions::default();
-        let (response, value) = fitting(&tools, &model, &mut turn, &mut repair, &mut asked, cx).await?;
+        let (response, value) = fitting(&tools, &models, &mut turn, &mut repair, &mut asked, cx).await?;
         let is_cut_off = response.finish_reason == Some(FinishReason::MaxTokens);
         let (mut event, calls) = answer_event(response, value, turn - 1, &mut call_ids, cx);
         event.actions = Actions { state_delta: event.actions.state_delta, ..actions_of(&asked) };
@@ -106,11 +106,11 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
     Ok(flow)
 }
 
-/// The agent's model: its own, that of an agent above it, or the runner's.
-fn model(agent: &LlmAgent, cx: &Context) -> Result<Arc<dyn Model>> {
+/// The agent's models: its own, those of an agent above it, or the runner's.
+fn models(agent: &LlmAgent, cx: &Context) -> Result<Chain> {
     let above = cx.above.as_ref().and_then(|above| above.model.as_ref());
     let own = agent.settings.model.as_ref().or(above);
-    cx.run.services.models.resolve(own)?.ok_or_else(|| {
+    cx.run.services.models.chain(own, &agent.settings.fallback)?.ok_or_else(|| {
         Error::new(ErrorKind::NoModel, "it has no model").with_help(
             "give one to the runner, `Runner::builder().model(...)`, or to the agent, `model: ...`",
         )
@@ -128,7 +128,7 @@ fn answered(agent: &LlmAgent, event: Event, answer: Value) -> Event {
 /// Asks until the model calls tools, or gives an answer that fits: with the key of the agent, and its value.
 async fn fitting(
     tools: &Toolbox<'_>,
-    model: &Arc<dyn Model>,
+    models: &Chain,
     turn: &mut u32,
     repair: &mut Repair,
     asked: &mut ToolActions,
@@ -136,7 +136,7 @@ async fn fitting(
 ) -> Result<(ModelResponse, Option<(Name, Value)>)> {
     let agent = tools.agent();
     loop {
-        let response = ask(tools, model, *turn, repair, asked, cx).await?;
+        let response = ask(tools, models, *turn, repair, asked, cx).await?;
         *turn += 1;
         if let Some(seat) = &mut cx.frame.seat {
             seat.calls = *turn;
@@ -164,7 +164,7 @@ fn limit(agent: &LlmAgent, cx: &Context) -> Option<u32> {
 /// One model call, if there may be one more.
 async fn ask(
     tools: &Toolbox<'_>,
-    model: &Arc<dyn Model>,
+    models: &Chain,
     turn: u32,
     repair: &Repair,
     asked: &mut ToolActions,
@@ -187,7 +187,7 @@ async fn ask(
     cx.run.count_llm_call()?;
     cx.count_call()?;
     let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
-    let call = Call { model: model.clone(), request: request.clone(), timeout, retry };
+    let call = Call { models: models.clone(), request: request.clone(), timeout, retry, run: cx.run.clone() };
     let mut response = match call::make(call, cx).await {
         Ok(response) => {
             let usage = Usage { calls: 1, ..response.usage };

@@ -77,6 +77,14 @@ impl LlmAgentBuilder {
         self
     }
 
+    /// The models that are asked in this order when a call has failed for good, or was refused for load (429, 5xx): by name,
+    /// or by value. Never after a part of an answer was handed on. Default: the runner's.
+    #[must_use]
+    pub fn fallback<M: Into<ModelRef>>(mut self, models: impl IntoIterator<Item = M>) -> Self {
+        self.settings.fallback = models.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// The key that its answer is written to.
     #[must_use]
     pub fn output_key(mut self, key: impl Into<Name>) -> Self {

@@ -20,6 +20,7 @@ const WORDS: Words<'_> =
 const FIELDS: &[&str] = &[
     "name",
     "model",
+    "fallback",
     "instruction",
     "tools",
     "include_contents",
@@ -109,10 +110,13 @@ impl Fields {
                     Ok(())
                 })?;
             }
-            "stop" => {
-                let texts = &mut self.stop;
+            "stop" | "fallback" => {
+                let (texts, what) = match name.as_str() {
+                    "stop" => (&mut self.stop, "a text in quotes"),
+                    _ => (&mut self.fallback, "the name of a model in quotes"),
+                };
                 listed(input, &name, sink, |list, sink| {
-                    texts.push(expect::expr(list, sink, "a text in quotes")?);
+                    texts.push(expect::expr(list, sink, what)?);
                     Ok(())
                 })?;
             }
