@@ -81,6 +81,8 @@ pub enum ErrorKind {
     Transfer,
     /// A workflow has used up a number of its `#[bounds(...)]`, or its time.
     BoundsExceeded,
+    /// What a run, a block or an agent may use, its `budget`, is not enough for what is to be done.
+    BudgetExceeded,
     /// More model calls than `RunConfig::max_llm_calls`.
     LlmCallsExceeded,
     /// More model calls of one agent than its `max_turns`.
@@ -267,13 +269,15 @@ impl Error {
     /// Whether it ends the run, whatever a block around would do about it: it says nothing of the step that failed.
     pub(crate) fn is_of_run(&self) -> bool {
         use ErrorKind::{
-            Cancelled, DeadlineExceeded, Diverged, LlmCallsExceeded, Paused, RunBusy, TopologyChanged,
+            BudgetExceeded, Cancelled, DeadlineExceeded, Diverged, LlmCallsExceeded, Paused, RunBusy,
+            TopologyChanged,
         };
         self.is_of_store()
             || matches!(
                 self.0.kind,
                 Cancelled
                     | DeadlineExceeded
+                    | BudgetExceeded
                     | Diverged
                     | LlmCallsExceeded
                     | Paused

@@ -22,6 +22,7 @@ mod tools;
 mod transfer;
 mod turn;
 
+pub use crate::store::event::COST_KEY;
 pub use call::{FALLBACK_KEY, RETRY_KEY};
 pub(crate) use declare::ANSWER_ATTEMPTS;
 pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolList};
@@ -209,10 +210,14 @@ impl DynAgent for LlmAgent {
 
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         Box::pin(async move {
+            let outer = self.settings.budget.map(|budget| cx.enter_budget(budget));
             let flow = match cx.run.live.clone() {
                 Some(input) => live::run(self, input, cx).await,
                 None => turn::run(self, cx).await,
             };
+            if let Some(outer) = outer {
+                cx.meter = outer;
+            }
             flow.map_err(|error| error.at(cx.path()))
         })
     }

@@ -6,6 +6,7 @@ mod announced_keys;
 mod apart;
 mod artifacts;
 mod attempt;
+mod budget;
 mod callback;
 mod config;
 mod consumption;
@@ -63,6 +64,7 @@ use crate::id::IdSeed;
 use crate::models::model::Usage;
 use crate::runtime::live::LiveInput;
 use crate::runtime::resources::SharedResources;
+use crate::spec::Prices;
 use crate::store::engine::{
     Claim, ClaimId, ClaimedRun, Delivery, Done, Engine, RunRecord, Slot, StepKey, Within,
 };
@@ -130,6 +132,7 @@ pub(crate) struct Services {
     pub(crate) models: Models,
     pub(crate) plugins: Plugins,
     pub(crate) resources: SharedResources,
+    pub(crate) prices: Option<Arc<Prices>>,
 }
 
 impl Run {
@@ -238,6 +241,7 @@ impl Run {
             models,
             plugins: Plugins::default(),
             resources,
+            prices: None,
         };
         Self::new(
             session,

@@ -33,8 +33,7 @@ async fn asked(models: &[Named], streaming: bool) -> (Vec<Arc<Event>>, Option<Er
     let mut agent = llm::<A>();
     agent.set_model(models[0].clone()).set_fallback(models[1..].iter().cloned());
     let tree = Tree::new("w", vec![run(agent)]);
-    let runner: Runner =
-        Runner::builder().config(RunConfig::new().streaming(streaming)).build().unwrap();
+    let runner: Runner = Runner::builder().config(RunConfig::new().streaming(streaming)).build().unwrap();
     collect(&mut runner.run(&tree, "go").stream()).await
 }
 
@@ -61,15 +60,20 @@ async fn load_is_no_reason_to_wait_and_a_lost_connection_is_one_to_try_again() {
     for kind in [ModelErrorKind::RateLimited, ModelErrorKind::Unavailable] {
         let reply = fails(kind, "busy").retry_after(Duration::from_secs(30));
         let first = Named("first", ScriptedModel::new().reply(reply));
-        let (_, error) = asked(&[first.clone(), Named("second", ScriptedModel::new().text("here"))], false).await;
+        let (_, error) =
+            asked(&[first.clone(), Named("second", ScriptedModel::new().text("here"))], false).await;
         assert!(error.is_none(), "{error:?}");
         assert_eq!((first.1.requests().len(), start.elapsed()), (1, Duration::ZERO));
     }
     let lost = || fails(ModelErrorKind::Connection, "lost");
     let first = Named("first", ScriptedModel::new().reply(lost()).reply(lost()).reply(lost()));
-    let (events, _) = asked(&[first.clone(), Named("second", ScriptedModel::new().text("here"))], false).await;
+    let (events, _) =
+        asked(&[first.clone(), Named("second", ScriptedModel::new().text("here"))], false).await;
     assert_eq!(first.1.requests().len(), 3);
-    let keys: Vec<_> = events.iter().filter_map(|event| event.details.as_ref()?.custom_metadata.keys().next().cloned()).collect();
+    let keys: Vec<_> = events
+        .iter()
+        .filter_map(|event| event.details.as_ref()?.custom_metadata.keys().next().cloned())
+        .collect();
     assert_eq!(keys, [RETRY_KEY, RETRY_KEY, FALLBACK_KEY]);
 }
 
@@ -108,11 +112,13 @@ async fn the_runners_are_for_agents_that_name_none() {
     let own = Named("own", ScriptedModel::new().text("a"));
     let build = |model: Named| LlmAgent::builder("a").model(model).output_key("x");
     let runner: Runner = Runner::builder().fallback([of_runner]).build().unwrap();
-    for (agent, answer) in [
-        (build(failing()).fallback([own]).build().unwrap(), "a"),
-        (build(failing()).build().unwrap(), "b"),
-    ] {
-        let outcome = runner.run(&adk_core::SequentialAgent::builder("w").sub_agent(agent).build().unwrap(), "go").await.unwrap();
+    for (agent, answer) in
+        [(build(failing()).fallback([own]).build().unwrap(), "a"), (build(failing()).build().unwrap(), "b")]
+    {
+        let outcome = runner
+            .run(&adk_core::SequentialAgent::builder("w").sub_agent(agent).build().unwrap(), "go")
+            .await
+            .unwrap();
         assert_eq!(outcome.get::<String>("x").unwrap().as_deref(), Some(answer));
     }
 }
@@ -146,7 +152,10 @@ async fn one_request_is_for_all_of_them() {
         .build()
         .unwrap();
     let runner: Runner = Runner::builder().build().unwrap();
-    let outcome = runner.run(&adk_core::SequentialAgent::builder("w").sub_agent(agent).build().unwrap(), "go").await.unwrap();
+    let outcome = runner
+        .run(&adk_core::SequentialAgent::builder("w").sub_agent(agent).build().unwrap(), "go")
+        .await
+        .unwrap();
     assert_eq!(outcome.get::<u32>("n").unwrap(), Some(5));
     assert!(model.requests()[0].response_schema.is_none(), "the second one cannot be held to it");
 }

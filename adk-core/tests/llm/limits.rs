@@ -4,9 +4,9 @@ use super::support::{Tree, run};
 use super::*;
 use adk_core::model::{Model, ModelErrorKind, ModelRequest, ModelStream, RateLimit};
 use adk_core::testing::Reply;
+use futures_util::StreamExt as _;
 use std::sync::Mutex;
 use std::time::Duration;
-use futures_util::StreamExt as _;
 use tokio::time::Instant;
 
 agent!(A = decl("a"));
@@ -29,9 +29,10 @@ impl Model for Slow {
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
         self.asked.lock().unwrap().push(self.start.elapsed().as_secs());
         let mut answer = Some(self.model.generate(request));
-        Box::pin(futures_util::stream::once(tokio::time::sleep(Duration::from_secs(1))).flat_map(move |()| {
-            answer.take().expect("once")
-        }))
+        Box::pin(
+            futures_util::stream::once(tokio::time::sleep(Duration::from_secs(1)))
+                .flat_map(move |()| answer.take().expect("once")),
+        )
     }
 }
 
@@ -42,8 +43,7 @@ fn slow(reply: Reply) -> Slow {
 
 /// Runs that many at once; when the model was asked.
 async fn asked(model: &Slow, limit: RateLimit, runs: usize) -> Vec<u64> {
-    let runner: Runner =
-        Runner::builder().model(model.clone()).rate_limit("slow", limit).build().unwrap();
+    let runner: Runner = Runner::builder().model(model.clone()).rate_limit("slow", limit).build().unwrap();
     let mut agent = llm::<A>();
     agent.set_timeout(Duration::from_secs(5));
     let tree = Tree::new("w", vec![run(agent)]);

@@ -3,9 +3,12 @@
 use super::Retry;
 use super::calls::without_deep_arguments;
 use crate::content::{Content, Part, Role, Thought};
-use crate::models::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse};
 use crate::models::limit::Permit;
+use crate::models::model::{
+    Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse, Usage,
+};
 use crate::runtime::run::{Chain, Context, Run};
+use crate::spec::Money;
 use crate::store::event::Event;
 use crate::{Error, Name, Result, task};
 use futures_util::StreamExt;
@@ -104,6 +107,7 @@ impl Call {
             let next = rest.next();
             match self.attempts(&**model, next.is_some(), &send).await {
                 Ok(mut response) => {
+                    response.usage.cost = self.cost(&**model, &response.usage);
                     if !self.models.fallback.is_empty() {
                         response.model_version.get_or_insert_with(|| model.name().to_owned());
                     }
@@ -112,7 +116,8 @@ impl Call {
                 Err((error, handed)) => match next.filter(|_| !handed) {
                     None => return Err(after(error, &failed)),
                     Some(next) => {
-                        let told = json!({"model": model.name(), "error": error.to_string(), "next": next.name()});
+                        let told =
+                            json!({"model": model.name(), "error": error.to_string(), "next": next.name()});
                         drop(send.send(Piece::Told(FALLBACK_KEY, told)).await);
                         failed.push(format!("`{}`: {}", model.name(), error.message()));
                         model = next;
@@ -181,6 +186,15 @@ impl Call {
             }
         }
         answer
+    }
+
+    /// What an answer costs.
+    fn cost(&self, model: &dyn Model, usage: &Usage) -> Money {
+        let prices = self.run.services.prices.as_deref();
+        let price = prices.and_then(|prices| prices.of(model.name()));
+        price.map_or(Money::ZERO, |price| {
+            price.of(usage.input_tokens, usage.cached_tokens, usage.output_tokens)
+        })
     }
 
     /// Waits until the provider may be asked.

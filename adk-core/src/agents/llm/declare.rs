@@ -4,7 +4,7 @@ use super::Instruction;
 use crate::models::model::{GenerationConfig, ModelRef};
 use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::runtime::tool::DynTool;
-use crate::spec::{Accepts, AgentMeta, ToolMeta, ValueSchema, accepts, schema};
+use crate::spec::{Accepts, AgentMeta, Budget, ToolMeta, ValueSchema, accepts, schema};
 use adk_spec::__private::stub_if;
 use backon::BackoffBuilder;
 use serde::Serialize;
@@ -165,7 +165,15 @@ impl LlmDecl {
     /// after that.
     #[must_use]
     pub const fn timeout(mut self, attempt: Duration, retry: u32, fallback: u32) -> Self {
-        self.meta.timeout = Some(Retry::new(retry).longest(attempt).saturating_mul(fallback.saturating_add(1)));
+        self.meta.timeout =
+            Some(Retry::new(retry).longest(attempt).saturating_mul(fallback.saturating_add(1)));
+        self
+    }
+
+    /// The model, as a text.
+    #[must_use]
+    pub const fn model(mut self, name: &'static str) -> Self {
+        self.meta.model = name;
         self
     }
 
@@ -280,6 +288,8 @@ pub struct LlmSettings {
     pub timeout: Option<Duration>,
     /// How often a failed call is made again.
     pub retry: Retry,
+    /// What one turn may use, in money or in tokens; no limit for `None`.
+    pub budget: Option<Budget>,
     /// The most model calls of one turn; no limit for `None`.
     pub max_turns: Option<u32>,
     /// Tools beside the declared ones, where the declaration says that there may be some: `tools: [find, ..]`.

@@ -11,7 +11,8 @@ use crate::flow::Flow;
 use crate::models::model::{FinishReason, ModelResponse, Usage};
 use crate::runtime::run::{Chain, Context};
 use crate::runtime::tool::{ToolActions, text};
-use crate::store::event::{Actions, Event};
+use crate::spec::Money;
+use crate::store::event::{Actions, COST_KEY, Event};
 use crate::{Error, ErrorKind, FunctionCall, Name, Part, Result, depth};
 use adk_spec::__private::Cost;
 use serde_json::Value;
@@ -186,6 +187,11 @@ async fn ask(
     };
     cx.run.count_llm_call()?;
     cx.count_call()?;
+    // Given back when the answer is counted. In a box: few runs have a budget.
+    let mut _held = None;
+    if cx.has_budget() {
+        _held = Some(Box::pin(cx.reserve(models, &request)).await?);
+    }
     let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
     let call = Call { models: models.clone(), request: request.clone(), timeout, retry, run: cx.run.clone() };
     let mut response = match call::make(call, cx).await {
@@ -193,7 +199,7 @@ async fn ask(
             let usage = Usage { calls: 1, ..response.usage };
             **cx.frame.usage.get_or_insert_default() += usage;
             cx.run.add_usage(usage);
-            cx.count(Cost::Tokens, usage.total_tokens())?;
+            cx.count_usage(&usage)?;
             response
         }
         Err(error) => hooks::on_model_error(agent, &request, error, asked, cx).await?,
@@ -256,6 +262,14 @@ fn answer_event(
         || error_message.is_some()
     {
         let details = event.details_mut();
+        if !usage.cost.is_zero()
+            && let Some(prices) = &cx.run.services.prices
+        {
+            let cost = format!("{} {}", usage.cost, prices.currency());
+            details.custom_metadata.insert(COST_KEY.to_owned(), cost.into());
+        }
+        // ADK knows no such count.
+        let usage = Usage { cost: Money::ZERO, ..usage };
         details.usage = (usage != Usage::default()).then_some(usage);
         details.finish_reason = finish_reason;
         details.model_version = model_version;

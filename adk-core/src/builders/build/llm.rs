@@ -13,6 +13,7 @@ use crate::Name;
 use crate::agents::llm::{IncludeContents, Instruction, LlmAgent, LlmSettings, Retry};
 use crate::models::model::ModelRef;
 use crate::runtime::tool::DynTool;
+use crate::spec::Budget;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -82,6 +83,13 @@ impl LlmAgentBuilder {
     #[must_use]
     pub fn fallback<M: Into<ModelRef>>(mut self, models: impl IntoIterator<Item = M>) -> Self {
         self.settings.fallback = models.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// What one turn may use: `"0.50 USD".parse()?`, or `"20_000 tokens".parse()?`. Default: no limit.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.settings.budget = Some(budget);
         self
     }
 

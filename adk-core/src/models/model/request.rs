@@ -25,8 +25,13 @@ pub struct ModelRequest {
 }
 
 impl ModelRequest {
-    /// About how many tokens the call needs: one for 4 bytes of the request, and the longest answer that is asked for.
+    /// About how many tokens the call needs, with the longest answer that is asked for.
     pub(crate) fn tokens(&self) -> u64 {
+        self.input_tokens() + u64::from(self.config.max_output_tokens.unwrap_or_default())
+    }
+
+    /// About how many tokens the request has: one for 4 bytes.
+    pub(crate) fn input_tokens(&self) -> u64 {
         let json = |value: &Value| value.to_string().len();
         let part = |part: &Part| match part {
             Part::Text(text) => text.len(),
@@ -39,7 +44,7 @@ impl ModelRequest {
             self.tools.iter().map(|tool| tool.description.len() + json(&tool.parameters)).sum();
         let schema = self.response_schema.as_deref().map_or(0, json);
         let bytes = self.system_instruction.len() + contents + tools + schema;
-        (bytes as u64).div_ceil(4) + u64::from(self.config.max_output_tokens.unwrap_or_default())
+        (bytes as u64).div_ceil(4)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Settings of a run.
 
+use crate::spec::Budget;
 use std::time::Duration;
 
 /// What a run does while another run of its session goes on.
@@ -68,6 +69,10 @@ pub struct RunConfig {
     pub custom_agents_finish: bool,
     /// What it does while another run of its session goes on in this process. Default [`SessionTurns::Queue`].
     pub turns: SessionTurns,
+    /// What the run may use, in money or in tokens; then it ends with an error of kind
+    /// [`BudgetExceeded`](crate::ErrorKind::BudgetExceeded), and what was committed stays. Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
 }
 
 impl Default for RunConfig {
@@ -88,6 +93,7 @@ impl Default for RunConfig {
             resumable: false,
             custom_agents_finish: true,
             turns: SessionTurns::Queue,
+            budget: None,
         }
     }
 }
@@ -150,6 +156,16 @@ impl RunConfig {
     #[must_use]
     pub fn deadline(mut self, longest: Duration) -> Self {
         self.deadline = Some(longest);
+        self
+    }
+
+    /// What the run may use: `"0.50 USD".parse()?`, or `"20_000 tokens".parse()?`.
+    ///
+    /// Before each model call the most that it may need is reserved, and afterwards what it has used counts, also over a crash. A
+    /// budget in money needs the runner's `prices`. A branch that runs in another process is counted when it has ended.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = Some(budget);
         self
     }
 

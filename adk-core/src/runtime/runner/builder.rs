@@ -11,6 +11,7 @@ use crate::runtime::run::{
     ArtifactStore, MemoryArtifacts, MissingArtifactStore, Models, Plugin, Plugins, RunConfig, Services,
 };
 use crate::runtime::workflow::Workflow;
+use crate::spec::Prices;
 use crate::store::engine::{Engine, MemoryEngine, Retention};
 use crate::store::session::{MemoryStore, SessionStore, check_id};
 use crate::{Error, ErrorKind, Result};
@@ -25,6 +26,7 @@ pub struct RunnerBuilder<P, R = NoResources> {
     model: Option<ModelRef>,
     fallback: Vec<ModelRef>,
     limits: HashMap<String, RateLimit>,
+    prices: Option<Arc<Prices>>,
     provider: Option<Arc<dyn ModelProvider>>,
     sessions: Option<Arc<dyn SessionStore>>,
     artifacts: Option<Arc<dyn ArtifactStore>>,
@@ -43,6 +45,7 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
             model: None,
             fallback: Vec::new(),
             limits: HashMap::new(),
+            prices: None,
             provider: None,
             sessions: None,
             artifacts: None,
@@ -65,6 +68,7 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
             model: self.model,
             fallback: self.fallback,
             limits: self.limits,
+            prices: self.prices,
             provider: self.provider,
             sessions: self.sessions,
             artifacts: self.artifacts,
@@ -105,6 +109,14 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     #[must_use]
     pub fn rate_limit(mut self, provider: impl Into<String>, limit: RateLimit) -> Self {
         self.limits.insert(provider.into(), limit);
+        self
+    }
+
+    /// What models cost, for `Outcome::usage.cost` and for budgets in money. Default: none, then nothing has a cost, and a budget
+    /// in money is an error of the run.
+    #[must_use]
+    pub fn prices(mut self, prices: Prices) -> Self {
+        self.prices = Some(Arc::new(prices));
         self
     }
 
@@ -199,6 +211,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
                 models,
                 plugins: self.plugins,
                 resources: self.resources,
+                prices: self.prices,
             }),
             config: self.config,
             workflows: self.workflows,

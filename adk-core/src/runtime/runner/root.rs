@@ -41,7 +41,7 @@ pub(super) async fn root<W: Workflow + ?Sized>(
     if workflow.is_closed() && !run.is_alone {
         run.closed_over(OwnKeys::new(states(agent.meta())));
     }
-    let mut cx = Context::root(run.clone(), name);
+    let mut cx = Context::root(run.clone(), name).with_budget();
     // In boxes is what runs need no more, or never, while their agents run.
     Box::pin(begin(start, &path, &mut cx)).await?;
     let mut prepare = Prepare::new(&run, path.clone());
@@ -160,5 +160,7 @@ pub(super) async fn branch<W: Workflow + ?Sized>(
         own.record(&task.state);
         run.closed_over(own);
     }
-    run_branch(agent, Context::root(run, name).seeking(task)).await.map_err(|error| error.at(&path))
+    run_branch(agent, Context::root(run, name).with_budget().seeking(task))
+        .await
+        .map_err(|error| error.at(&path))
 }

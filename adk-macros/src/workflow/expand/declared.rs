@@ -244,7 +244,9 @@ fn call_limits(fields: &Fields) -> TokenStream {
         let fallback = u32::try_from(fields.fallback.len()).unwrap_or(u32::MAX);
         quote!(.timeout(#timeout, #retry, #fallback))
     });
-    quote!(#(.max_output_tokens(#tokens))* #(#time)*)
+    let model =
+        fields.model.iter().filter(|model| matches!(model, Expr::Lit(ExprLit { lit: Lit::Str(_), .. })));
+    quote!(#(.max_output_tokens(#tokens))* #(.model(#model))* #(#time)*)
 }
 
 /// The prompts of an agent.

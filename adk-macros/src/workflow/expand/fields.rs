@@ -114,6 +114,9 @@ pub(super) fn settings(
         let stop = &fields.stop;
         quote!(__settings.generation.stop = ::std::vec![#(__wire::Text::text(#stop)),*];)
     });
+    let budget = fields.budget.as_ref().map(|text| {
+        quote!(__settings.budget = ::core::option::Option::Some(const { __adk::spec::Budget::of(#text) });)
+    });
     let fallback = (!fields.fallback.is_empty()).then(|| {
         let models = &fields.fallback;
         quote!(__settings.fallback = ::std::vec![#(__wire::IntoModel::model(#models)),*];)
@@ -131,6 +134,7 @@ pub(super) fn settings(
         retry,
         stop,
         fallback,
+        budget,
         callbacks,
     ]
     .into_iter()

@@ -21,6 +21,7 @@ const FIELDS: &[&str] = &[
     "name",
     "model",
     "fallback",
+    "budget",
     "instruction",
     "tools",
     "include_contents",
@@ -134,6 +135,7 @@ impl Fields {
                 let what = "how often the model may answer until an answer fits its type, 1 or more";
                 self.answer_attempts = Some(expect::number(input, sink, &name, what, 1)?)
             }
+            "budget" => self.budget = Some(budget(input, &what)?),
             "model" => self.model = Some(expect::expr(input, sink, &what)?),
             "temperature" => self.temperature = Some(expect::expr(input, sink, &what)?),
             "top_p" => self.top_p = Some(expect::expr(input, sink, &what)?),
@@ -229,6 +231,17 @@ pub(crate) fn millis(text: &LitStr, zero: &str) -> Result<u64> {
         None => format!("{:?} is no length of time", text.value()),
     };
     Err(Diagnostic::syntax(text.span(), fact))
+}
+
+/// `"0.50 USD"`.
+pub(super) fn budget(input: ParseStream<'_>, what: &str) -> Result<LitStr> {
+    let text: LitStr = expect::token(input, what)?;
+    match adk_spec::spec::Budget::read(&text.value()) {
+        Some(_) => Ok(text),
+        None => Err(Diagnostic::syntax(text.span(), format!("{:?} is no budget", text.value())).help(
+            "write an amount and a currency, `\"0.50 USD\"`, or a number of tokens, `\"20_000 tokens\"`",
+        )),
+    }
 }
 
 /// What makes a prompt: a text that is known when the workflow is compiled, or a function.
