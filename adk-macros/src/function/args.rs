@@ -8,7 +8,7 @@ use adk_spec::nearest::nearest;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{ParseBuffer, ParseStream, Parser};
-use syn::{LitInt, LitStr, Token, Type, parenthesized, token};
+use syn::{Expr, LitInt, LitStr, Token, Type, parenthesized, token};
 
 /// A state key with its prefix.
 pub(super) struct Key {
@@ -61,7 +61,8 @@ pub(super) struct ToolArgs {
     pub(super) writes: Vec<TypedKey>,
     pub(super) escalates: bool,
     pub(super) long_running: bool,
-    pub(super) confirm: bool,
+    /// `confirm`, or `confirm = PREDICATE`.
+    pub(super) confirm: Option<Option<Expr>>,
     pub(super) timeout: Option<Timeout>,
     /// `retry = 2`.
     pub(super) retry: Option<u32>,
@@ -107,7 +108,7 @@ const TOOL: Words = Words {
         "writes(plan: Plan)",
         "escalates",
         "long_running",
-        "confirm",
+        "confirm = over_limit",
         "timeout = \"20s\"",
         "retry = 2",
         "blocking",
@@ -115,7 +116,7 @@ const TOOL: Words = Words {
     foreign: &[
         ("description", "write it as a doc comment, `/// Looks a word up.`"),
         ("exits", "write `escalates`, or return `Flow`"),
-        ("require_confirmation", "write `confirm`"),
+        ("require_confirmation", "write `confirm`, or `confirm = over_limit`"),
     ],
 };
 
@@ -172,7 +173,9 @@ pub(super) fn tool(args: TokenStream, report: &mut Diagnostics) -> ToolArgs {
             "writes" => out.writes.extend(typed_keys(input, report)?),
             "escalates" => out.escalates = true,
             "long_running" => out.long_running = true,
-            "confirm" => out.confirm = true,
+            "confirm" => {
+                out.confirm = Some(input.parse::<Option<Token![=]>>()?.map(|_| input.parse()).transpose()?)
+            }
             "timeout" => out.timeout = Some(timeout(name, input)?),
             "retry" => {
                 input.parse::<Token![=]>()?;
