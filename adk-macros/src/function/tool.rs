@@ -15,10 +15,8 @@ use syn::{Expr, ExprLit, Lit};
 
 const CALL: &str = "async fn call(&self, __adk_args: __adk::ToolArgs, __adk_cx: &mut __adk::ToolContext)
     -> ::core::result::Result<__adk::serde_json::Value, __adk::ToolError>";
-
-const CONFIRM: &str =
-    "fn needs_confirmation(&self, __adk_args: __adk::ToolArgs, __adk_cx: &mut __adk::ToolContext)
-    -> ::core::result::Result<bool, __adk::ToolError>";
+const CONFIRM: &str = "fn needs_confirmation(&self, __adk_args: __adk::ToolArgs,
+    __adk_cx: &mut __adk::ToolContext) -> ::core::result::Result<bool, __adk::ToolError>";
 
 /// Begins to read the parameters.
 const BEGIN: &str = "use __adk::args::{ArgMaybe as _, ArgPlain as _};
