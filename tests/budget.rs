@@ -1,9 +1,9 @@
 //! Prices, costs and budgets.
 
-use adk::prelude::*;
-use adk::spec::{Budget, Price, Prices};
 use adk::engine::MemoryJournal;
+use adk::prelude::*;
 use adk::session::{MemoryStore, SessionStore};
+use adk::spec::{Budget, Price, Prices};
 use adk::testing::{Reply, ScriptedModel};
 use adk::{ErrorKind, RunConfig};
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 
 use crate::Path;
 use crate::model_error::{ModelError, ModelErrorKind};
+use crate::spec::BudgetError;
 use std::error::Error as StdError;
 use std::fmt;
 
@@ -374,7 +375,7 @@ macro_rules! from_foreign {
     )*};
 }
 from_foreign! {
-    BoxError, fmt::Error, serde_json::Error, std::char::ParseCharError, std::env::VarError, std::io::Error,
+    BoxError, BudgetError, fmt::Error, serde_json::Error, std::char::ParseCharError, std::env::VarError, std::io::Error,
     std::net::AddrParseError, std::num::ParseFloatError, std::num::ParseIntError, std::num::TryFromIntError,
     std::str::ParseBoolError, std::str::Utf8Error, std::string::FromUtf8Error, std::time::SystemTimeError, uuid::Error,
 }

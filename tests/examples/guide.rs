@@ -10,6 +10,7 @@ async fn programs_that_run_to_their_end() {
         ("resources", "(rehearsed answer of clerk)\n"),
         ("testing", "writing/improving#3/critic: (rehearsed answer of critic, round 3)\n"),
         ("sessions", "id: \"garden\" }: Some(String(\"(rehearsed answer of notes)\"))\n"),
+        ("resilience", "the longest answer is reserved before each call\n"),
         ("cost", "raise `tokens`, or look in the events of the run for what needs so much\n"),
     ] {
         let ran = example(name, &[]).run().await.good();

@@ -238,6 +238,11 @@ impl Event {
         self
     }
 
+    /// Metadata of the agent's own, or of the runtime, such as [`COST_KEY`].
+    pub fn metadata(&self, key: &str) -> Option<&Value> {
+        self.details.as_ref()?.custom_metadata.get(key)
+    }
+
     /// What few events have, made when it is not there yet.
     pub fn details_mut(&mut self) -> &mut Details {
         self.details.get_or_insert_default()
