@@ -73,6 +73,9 @@ fn every_link_leads_somewhere() {
         "docs/guide/worker.md",
         "docs/guide/sessions.md",
         "docs/guide/cost.md",
+        "docs/guide/ollama_local.md",
+        "docs/guide/structured_review.md",
+        "docs/providers.md",
     ] {
         let text = std::fs::read_to_string(root.join(file)).expect("it can be read");
         let folder = root.join(file);

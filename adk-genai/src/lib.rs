@@ -87,7 +87,8 @@
 //!   one event of a stream; [`GenaiBuilder::answer_limit`] sets another limit. Of the body of an error 64 KiB are read.
 //! - **Deep values**, that is arguments of calls and answers with a schema nested deeper than 100, are refused with
 //!   the same kind.
-//! - **Credentials** in base URLs and proxies are in no `Debug` and in no message.
+//! - **Keys** are kept in [`secrecy`](https://docs.rs/secrecy)'s type, and `genai` gets a copy for each call. They, and credentials
+//!   in base URLs and proxies, are in no `Debug` and in no message, also where a provider repeats them.
 //!
 //! The `genai` crate has no place for such limits. So it sends each request to a socket on `127.0.0.1` that takes this
 //! one request, and from there it goes to the provider. A sandbox must allow connections within the machine.

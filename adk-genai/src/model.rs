@@ -3,7 +3,7 @@
 use crate::adapter::{Family, SchemaMode};
 use crate::endpoint::shown;
 use crate::error::Asked;
-use crate::frames::{Frames, refusal, version};
+use crate::frames::{Frames, refusal, stop, version};
 use crate::plan::Plan;
 use crate::relay::{Failure, Http, Relay, TOKEN};
 use crate::repair;
@@ -16,6 +16,7 @@ use genai::adapter::AdapterKind;
 use genai::chat::{ChatOptions, ChatRequest, ChatStream, ChatStreamEvent, ContentPart, StreamEnd};
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, Error as GenaiError, Headers, ModelIden, ServiceTarget};
+use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::fmt;
@@ -41,11 +42,11 @@ pub(crate) struct Inner {
     pub(crate) name: String,
     pub(crate) kind: AdapterKind,
     pub(crate) base_url: String,
-    pub(crate) key: Option<String>,
-    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) key: Option<SecretString>,
+    pub(crate) headers: Vec<(String, SecretString)>,
     pub(crate) thoughts: bool,
     /// Keys, headers that look like one, and credentials of addresses, for messages to leave out.
-    pub(crate) secrets: Vec<String>,
+    pub(crate) secrets: Vec<SecretString>,
 }
 
 impl GenaiModel {
@@ -125,10 +126,12 @@ impl Inner {
             Relay::new(&self.http, &base_url, plan.framing(request.stream), plan.end_mark(request.stream))
                 .await;
         let relay = relay.map_err(|failure| self.asked(false).failure(failure))?;
-        let mut headers = self.headers.clone();
+        // genai takes plain text; its copies live as long as the call.
+        let plain = |(name, value): &(String, SecretString)| (name.clone(), value.expose_secret().to_owned());
+        let mut headers: Vec<_> = self.headers.iter().map(plain).collect();
         headers.push((TOKEN.to_owned(), relay.token.clone()));
         // Servers on this machine want a key and do not look at it.
-        let key = self.key.as_deref().unwrap_or("none");
+        let key = self.key.as_ref().map_or("none", |key| key.expose_secret());
         let auth = if self.sends_elsewhere {
             override_address(&plan, &relay.url, key, &headers)
         } else {
@@ -174,7 +177,7 @@ async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, Mode
             Answer {
                 parts: untrimmed(response.content.into_parts(), &raw),
                 reasoning: response.reasoning_content,
-                stop: response.stop_reason,
+                stop: stop(&raw).or(response.stop_reason),
                 usage: response.usage,
                 version: version(&raw),
                 refusal: refusal(&raw),
@@ -226,6 +229,8 @@ struct Reading {
     frames: Arc<Frames>,
     /// Gemini's calls as they came, each with its own signature; the end of genai's stream mixes them up.
     calls: Vec<ContentPart>,
+    /// All thoughts that were handed on.
+    thoughts: String,
     spoke: bool,
 }
 
@@ -245,7 +250,11 @@ async fn advance(state: State) -> Next {
             Some(Ok(ChatStreamEvent::Chunk(chunk))) if !reading.plan.holds_text() => {
                 ModelChunk::Text(chunk.content)
             }
-            Some(Ok(ChatStreamEvent::ReasoningChunk(chunk))) => ModelChunk::Thought(chunk.content),
+            Some(Ok(ChatStreamEvent::ReasoningChunk(chunk))) => {
+                let thought = reading.frames.earlier_thoughts() + &chunk.content;
+                reading.thoughts.push_str(&thought);
+                ModelChunk::Thought(thought)
+            }
             Some(Ok(ChatStreamEvent::ToolCallChunk(chunk))) => {
                 // Elsewhere these are pieces that grow; the end has the whole.
                 if reading.plan.family == Family::Gemini {
@@ -278,8 +287,17 @@ impl Reading {
         let opened = inner.client.exec_chat_stream(target, chat, Some(&options)).await;
         let stream = opened.map_err(|error| inner.asked(false).sort(error))?.stream;
         let relay: BoxFuture<'static, _> = Box::pin(relay.run());
-        let calls = Vec::new();
-        Ok(Self { inner, plan, stream, relay: Some(relay), failure: None, frames, calls, spoke: false })
+        Ok(Self {
+            inner,
+            plan,
+            stream,
+            relay: Some(relay),
+            failure: None,
+            frames,
+            calls: Vec::new(),
+            thoughts: String::new(),
+            spoke: false,
+        })
     }
 
     /// The next event. What the relay handed on before it failed comes first.
@@ -318,8 +336,8 @@ impl Reading {
         parts.extend(seen.calls.finish().map(ContentPart::ToolCall));
         let answer = Answer {
             parts,
-            reasoning: end.captured_reasoning_content,
-            stop: end.captured_stop_reason,
+            reasoning: Some(self.thoughts),
+            stop: seen.stop.or(end.captured_stop_reason),
             usage: end.captured_usage.unwrap_or_default(),
             version: seen.version,
             refusal: seen.refusal,

@@ -184,6 +184,8 @@ impl Relay {
     async fn accept(&self) -> Result<(TcpStream, Request), Failure> {
         loop {
             let (mut socket, _) = self.listener.accept().await.map_err(Failure::Local)?;
+            // An event must not wait until genai has acknowledged the one before.
+            let _ = socket.set_nodelay(true);
             if let Some(request) = read(&mut socket, &self.token).await {
                 return Ok((socket, request));
             }
