@@ -13,7 +13,9 @@ use adk_core::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelReques
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, stream};
 use genai::adapter::AdapterKind;
-use genai::chat::{ChatOptions, ChatRequest, ChatStream, ChatStreamEvent, ContentPart, StreamEnd};
+use genai::chat::{
+    ChatOptions, ChatRequest, ChatStream, ChatStreamEvent, ContentPart, StopReason, StreamEnd,
+};
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, Error as GenaiError, Headers, ModelIden, ServiceTarget};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -324,8 +326,10 @@ impl Reading {
 
     fn end(mut self, end: StreamEnd) -> VecDeque<Result<ModelChunk, ModelError>> {
         let seen = self.frames.take();
-        // Of a stream that just stops genai makes an end, in some formats; it has no reason.
-        if end.captured_stop_reason.is_none() && !seen.finished && seen.refusal.is_none() {
+        // Of a stream that just stops genai makes an end, in some formats; it has no reason. An empty one is none.
+        let says = |reason: &StopReason| !matches!(reason, StopReason::Other(raw) if raw.is_empty());
+        let reason = end.captured_stop_reason.filter(says);
+        if reason.is_none() && !seen.finished && seen.refusal.is_none() {
             return [Err(self.ended_early())].into();
         }
         let mut parts = end.captured_content.map(genai::chat::MessageContent::into_parts).unwrap_or_default();
@@ -337,7 +341,7 @@ impl Reading {
         let answer = Answer {
             parts,
             reasoning: Some(self.thoughts),
-            stop: seen.stop.or(end.captured_stop_reason),
+            stop: seen.stop.or(reason),
             usage: end.captured_usage.unwrap_or_default(),
             version: seen.version,
             refusal: seen.refusal,

@@ -83,10 +83,14 @@ async fn an_event_ends_with_any_end_of_line() {
 
 #[tokio::test]
 async fn a_stream_that_stops_without_a_reason_is_broken() {
-    let mut events = stream(&[json!(0), json!(1)], ["x", "y"]);
-    events.truncate(3);
-    let server = WireServer::start([Reply::events(events)]).await;
-    let (_, error) = fail(&model(&server, OPENAI), request("hi", true)).await;
-    assert_eq!(error.kind(), adk_core::model::ModelErrorKind::BrokenStream, "{error}");
-    assert!(error.to_string().contains("before it was complete"), "{error}");
+    // Some servers send an empty reason with each piece.
+    for reason in ["null", "\"\""] {
+        let events = stream(&[json!(0), json!(1)], ["x", "y"]).into_iter().take(3);
+        let finish = format!("\"finish_reason\":{reason}");
+        let events = events.map(|event| event.replace("\"finish_reason\":null", &finish));
+        let server = WireServer::start([Reply::events(events)]).await;
+        let (_, error) = fail(&model(&server, OPENAI), request("hi", true)).await;
+        assert_eq!(error.kind(), adk_core::model::ModelErrorKind::BrokenStream, "{error}");
+        assert!(error.to_string().contains("before it was complete"), "{error}");
+    }
 }
