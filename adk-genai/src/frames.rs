@@ -1,7 +1,7 @@
 //! What genai leaves out of a stream's events, read from its frames as they pass.
 
 use crate::deltas::CallDeltas;
-use genai::chat::{ChatFrameSink, FrameCtx, RawFrameRef, StopReason};
+use genai::chat::{Binary, ChatFrameSink, ContentPart, FrameCtx, RawFrameRef, StopReason};
 use serde_json::Value;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -24,6 +24,8 @@ pub(crate) struct Seen {
     pub(crate) finished: bool,
     /// Why it stopped, where genai reports another reason.
     pub(crate) stop: Option<StopReason>,
+    /// Images and files of Gemini, which genai leaves out of a stream.
+    pub(crate) images: Vec<ContentPart>,
     /// Thoughts of Gemini's last frame. genai hands on the last part of each frame alone.
     earlier_thoughts: String,
 }
@@ -69,6 +71,7 @@ impl ChatFrameSink for Frames {
             "response.failed",
             "response.incomplete",
             "\"tool_calls\"",
+            "\"inlineData\"",
         ];
         let has_thoughts = data.matches("\"thought\"").nth(1).is_some();
         if seen.version.is_some() && !has_thoughts && !telling.iter().any(|word| data.contains(word)) {
@@ -79,6 +82,7 @@ impl ChatFrameSink for Frames {
             seen.version = version(&json);
         }
         seen.calls.add(&json);
+        seen.images.extend(gemini_parts(&json).filter_map(image));
         if has_thoughts {
             seen.earlier_thoughts.push_str(&earlier_thoughts(&json));
         }
@@ -143,10 +147,18 @@ pub(crate) fn stop(response: &Value) -> Option<StopReason> {
     (reason == "content_filter").then(|| StopReason::ContentFilter(reason.to_owned()))
 }
 
+fn gemini_parts(frame: &Value) -> impl Iterator<Item = &Value> {
+    frame.pointer("/candidates/0/content/parts").and_then(Value::as_array).into_iter().flatten()
+}
+
+fn image(part: &Value) -> Option<ContentPart> {
+    let text = |key: &str| part["inlineData"][key].as_str();
+    Some(ContentPart::Binary(Binary::from_base64(text("mimeType")?, text("data")?, None)))
+}
+
 /// The thoughts of a frame but for the last.
 fn earlier_thoughts(frame: &Value) -> String {
-    let parts = frame.pointer("/candidates/0/content/parts").and_then(Value::as_array);
-    let thoughts = parts.into_iter().flatten().filter(|part| part["thought"] == true);
+    let thoughts = gemini_parts(frame).filter(|part| part["thought"] == true);
     let texts: Vec<_> = thoughts.filter_map(|part| part["text"].as_str()).collect();
     texts.split_last().map(|(_, earlier)| earlier.concat()).unwrap_or_default()
 }

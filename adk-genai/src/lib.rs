@@ -93,11 +93,6 @@
 //! The `genai` crate has no place for such limits. So it sends each request to a socket on `127.0.0.1` that takes this
 //! one request, and from there it goes to the provider. A sandbox must allow connections within the machine.
 //!
-//! # What it cannot mend
-//!
-//! These are limits of the `genai` crate: Gemini gets the results of tools as the text of their JSON, and images that
-//! Gemini streams are lost.
-//!
 //! Nothing is retried: the agent that asks does that. Dropping a stream closes its connection.
 
 mod adapter;
@@ -114,6 +109,7 @@ mod relay;
 mod repair;
 mod request;
 mod response;
+mod results;
 mod retry_after;
 mod schema;
 

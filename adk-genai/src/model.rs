@@ -124,9 +124,8 @@ impl Inner {
         let plan = Plan::new(kind, &self.name, request);
         let chat = request::translate(request, &plan, &self.asked(false))?;
         let mut options = plan.options(request, self.thoughts, &self.asked(false))?;
-        let relay =
-            Relay::new(&self.http, &base_url, plan.framing(request.stream), plan.end_mark(request.stream))
-                .await;
+        let (framing, end_mark) = (plan.framing(request.stream), plan.end_mark(request.stream));
+        let relay = Relay::new(&self.http, &base_url, framing, end_mark, plan.mend()).await;
         let relay = relay.map_err(|failure| self.asked(false).failure(failure))?;
         // genai takes plain text; its copies live as long as the call.
         let plain = |(name, value): &(String, SecretString)| (name.clone(), value.expose_secret().to_owned());
@@ -335,6 +334,7 @@ impl Reading {
         let mut parts = end.captured_content.map(genai::chat::MessageContent::into_parts).unwrap_or_default();
         if self.plan.family == Family::Gemini {
             parts.retain(|part| !part.is_tool_call());
+            parts.extend(seen.images);
             parts.extend(self.calls);
         }
         parts.extend(seen.calls.finish().map(ContentPart::ToolCall));

@@ -136,6 +136,7 @@ impl Said {
         }
         put("text", json!(text));
         put("thoughts", json!(thoughts));
+        put("images", response.content.parts.iter().filter_map(image).collect());
         put("calls", response.content.function_calls().map(call).collect());
         let finish = response.finish_reason.as_ref().filter(|reason| **reason != FinishReason::Stop);
         put("finish", json!(finish));
@@ -168,6 +169,11 @@ impl Said {
 
 fn thought(part: &Part) -> Option<&str> {
     if let Part::Thought(thought) = part { Some(&thought.text) } else { None }
+}
+
+fn image(part: &Part) -> Option<String> {
+    let Part::InlineData(blob) = part else { return None };
+    Some(format!("{} {}", blob.mime_type, blob.data.len()))
 }
 
 fn call(call: &FunctionCall) -> Value {
