@@ -28,7 +28,7 @@ pub(super) const OWN_ID: &str = "adk-";
 /// too many calls, or an agent that did not write its key.
 pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
     let model = model(agent, cx)?;
-    let tools = Toolbox::new(agent, &*model, cx);
+    let mut tools = Toolbox::new(agent, &*model, cx);
     let mut flow = Flow::Continue;
     // Calls whose answer comes from outside.
     let mut open = Vec::new();
@@ -39,6 +39,7 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
     let mut was_cut_off = false;
     let mut repair = Repair::default();
     loop {
+        tools.refresh(cx).await?;
         let mut asked = ToolActions::default();
         let (response, value) = fitting(&tools, &model, &mut turn, &mut repair, &mut asked, cx).await?;
         let is_cut_off = response.finish_reason == Some(FinishReason::MaxTokens);
