@@ -69,8 +69,8 @@ pub use adk_core::{
     MemoryArtifacts, Name, Needs, NoAnswerKind, NoArtifacts, NoResources, Outcome, ParallelAgent, Part, Path,
     PathError, Plugin, Prepare, ReadonlyContext, Registry, Rehearsal, Resources, Result, Role, RunConfig,
     RunEnd, RunId, RunRequest, RunStream, STATE_UPDATE_KEY, SequentialAgent, SessionTurns, Spec, State,
-    StateDelta, StoreErrorKind, StoredPart, Thought, Tool, ToolArgs, ToolContext, ToolError, ToolMeta, Tree,
-    Unstamped, WINNER_KEY, Waiting, Watch, WithCallbacks, Workflow,
+    StateDelta, StoreErrorKind, StoredPart, Thought, Tool, ToolArgs, ToolContext, ToolError, ToolMeta,
+    Toolset, ToolsetErrorKind, Tree, Unstamped, WINNER_KEY, Waiting, Watch, WithCallbacks, Workflow,
 };
 pub use adk_core::{
     build, callback, check, engine, fluent, model, runner, session, spec, testing, tool, tools, workflow,

@@ -96,6 +96,8 @@ pub enum ErrorKind {
     QueueClosed,
     /// A live run of a tree that holds a loop or a parallel block; the message begins with `live-loop`.
     LiveLoop,
+    /// A toolset gave no tools that the agent can use.
+    Toolset(ToolsetErrorKind),
     /// An agent has no model.
     NoModel,
     /// A tool or agent takes a resource that the runner does not give.
@@ -152,6 +154,19 @@ pub enum NoAnswerKind {
     CutOff,
     /// Another reason; the message has the provider's word for it.
     Other,
+}
+
+/// Why a toolset gave no tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ToolsetErrorKind {
+    /// Its server cannot be started or reached, or gave no answer in time. Later it may work.
+    Unavailable,
+    /// It offers what an agent cannot take: a name twice, a name of the runtime's own, a schema that is none, too much.
+    Invalid,
+    /// It offers other tools than those that the workflow was compiled with.
+    Changed,
 }
 
 /// Why a store failed.
@@ -293,6 +308,7 @@ impl Error {
         matches!(
             self.0.kind,
             ErrorKind::Timeout
+                | ErrorKind::Toolset(ToolsetErrorKind::Unavailable)
                 | ErrorKind::Store(StoreErrorKind::Locked | StoreErrorKind::Unavailable)
                 | ErrorKind::Model(RateLimited | Unavailable | Connection | Timeout | BrokenStream)
         )

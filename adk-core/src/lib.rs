@@ -31,7 +31,7 @@ pub use builders::fluent::AgentBuilder;
 pub use builders::{build, fluent};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
 pub use depth::MAX_DEPTH;
-pub use error::{BoxError, Error, ErrorKind, NoAnswerKind, Result, StoreErrorKind};
+pub use error::{BoxError, Error, ErrorKind, NoAnswerKind, Result, StoreErrorKind, ToolsetErrorKind};
 pub use flow::Flow;
 pub use id::{EventId, RunId};
 pub use models::rehearsal::Rehearsal;
@@ -48,7 +48,7 @@ pub use runtime::run::{
     StoredPart, WINNER_KEY, Waiting,
 };
 pub use runtime::runner::{IntoInput, RunEnd, RunRequest, RunStream, Runner, Watch};
-pub use runtime::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError};
+pub use runtime::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError, Toolset};
 pub use runtime::workflow::Workflow;
 pub use runtime::{callback, runner, tool, workflow};
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};

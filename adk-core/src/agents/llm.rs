@@ -19,13 +19,14 @@ mod respond;
 mod template;
 mod toolbox;
 mod tools;
+mod toolsets;
 mod transfer;
 mod turn;
 
 pub use crate::store::event::COST_KEY;
 pub use call::{FALLBACK_KEY, RETRY_KEY};
 pub(crate) use declare::ANSWER_ATTEMPTS;
-pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolList};
+pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolList, ToolsetList};
 pub use declared::{Declared, Declares};
 pub use instruction::{Fallible, Instruction, Instructs, Later, Text};
 
@@ -194,7 +195,8 @@ impl LlmAgent {
     /// can make it ask again, `bounds` counts one call, so that is all it may make; tools that were added at run time make
     /// it ask again.
     fn max_calls(&self) -> Option<u32> {
-        let counted = self.about.meta().max_turns.filter(|_| self.settings.tools.0.is_empty());
+        let added = !self.settings.tools.0.is_empty() || !self.settings.toolsets.0.is_empty();
+        let counted = self.about.meta().max_turns.filter(|_| !added);
         self.max_turns().or(counted)
     }
 }
@@ -246,6 +248,9 @@ impl DynAgent for LlmAgent {
             prepare.fail(error);
         }
         self.tools().for_each(|tool| prepare.needs_resources(tool.meta().resources));
+        for toolset in self.settings.toolsets.0.iter().cloned() {
+            prepare.awaits(Box::pin(async move { toolset.prepare().await }));
+        }
         for agent in self.tools().filter_map(|tool| tool.agent_dyn()) {
             prepare.tool(Name::shared(agent.meta().name), |prepare| prepare_root(agent, prepare));
         }

@@ -27,6 +27,7 @@ mod repair;
 mod respond;
 mod routing;
 mod tools;
+mod toolsets;
 mod transfer;
 
 use adk_core::llm::{Declared, Declares, LlmDecl};

@@ -3,7 +3,7 @@
 use super::Instruction;
 use crate::models::model::{GenerationConfig, ModelRef};
 use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
-use crate::runtime::tool::DynTool;
+use crate::runtime::tool::{DynTool, Toolset};
 use crate::spec::{Accepts, AgentMeta, Budget, ToolMeta, ValueSchema, accepts, schema};
 use adk_spec::__private::stub_if;
 use backon::BackoffBuilder;
@@ -294,6 +294,8 @@ pub struct LlmSettings {
     pub max_turns: Option<u32>,
     /// Tools beside the declared ones, where the declaration says that there may be some: `tools: [find, ..]`.
     pub tools: ToolList,
+    /// Toolsets, where the declaration says that there may be some: `tools: [files]`, or `tools: [..]`.
+    pub toolsets: ToolsetList,
     /// What is asked before and after the agent.
     pub callbacks: AgentCallbacks,
     /// What is asked around its model calls.
@@ -317,6 +319,16 @@ pub struct ToolList(pub Vec<Arc<dyn DynTool>>);
 impl fmt::Debug for ToolList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.0.iter().map(|tool| tool.meta().name)).finish()
+    }
+}
+
+/// Toolsets by value.
+#[derive(Clone, Default)]
+pub struct ToolsetList(pub Vec<Arc<dyn Toolset>>);
+
+impl fmt::Debug for ToolsetList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|toolset| toolset.name())).finish()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::runtime::callback::{
     OnToolError, setters,
 };
 use crate::runtime::run::{Context, Prepare};
-use crate::runtime::tool::DynTool;
+use crate::runtime::tool::{DynTool, Toolset};
 use crate::spec::AgentMeta;
 use crate::spec::Budget;
 use crate::{Content, DynAgent, Event, Result};
@@ -139,6 +139,12 @@ impl<W, const N: usize> Declared<W, N> {
     /// those calls.
     pub fn add_tool(&mut self, tool: impl DynTool) -> &mut Self {
         self.set(|settings| settings.tools.0.push(Arc::new(tool)))
+    }
+
+    /// Adds a toolset, where the declaration says that more tools may come: `tools: [find, ..]`, or `tools: [..]`. At any other
+    /// agent it is refused when a run starts.
+    pub fn add_toolset(&mut self, toolset: impl Toolset) -> &mut Self {
+        self.set(|settings| settings.toolsets.0.push(Arc::new(toolset)))
     }
 
     setters! {

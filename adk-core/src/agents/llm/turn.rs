@@ -29,7 +29,7 @@ pub(super) const OWN_ID: &str = "adk-";
 /// too many calls, or an agent that did not write its key.
 pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
     let models = models(agent, cx)?;
-    let tools = Toolbox::new(agent, &models, cx);
+    let mut tools = Toolbox::new(agent, &models, cx);
     let mut flow = Flow::Continue;
     // Calls whose answer comes from outside.
     let mut open = Vec::new();
@@ -40,6 +40,7 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
     let mut was_cut_off = false;
     let mut repair = Repair::default();
     loop {
+        tools.refresh(cx).await?;
         let mut asked = ToolActions::default();
         let (response, value) = fitting(&tools, &models, &mut turn, &mut repair, &mut asked, cx).await?;
         let is_cut_off = response.finish_reason == Some(FinishReason::MaxTokens);

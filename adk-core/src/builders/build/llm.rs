@@ -12,7 +12,7 @@ use super::tree::TreeOptions;
 use crate::Name;
 use crate::agents::llm::{IncludeContents, Instruction, LlmAgent, LlmSettings, Retry};
 use crate::models::model::ModelRef;
-use crate::runtime::tool::DynTool;
+use crate::runtime::tool::{DynTool, Toolset};
 use crate::spec::Budget;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -132,6 +132,13 @@ impl LlmAgentBuilder {
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn DynTool>>) -> Self {
         self.tools.extend(tools);
+        self
+    }
+
+    /// Adds a toolset, whose tools are known at run time only.
+    #[must_use]
+    pub fn toolset(mut self, toolset: impl Toolset) -> Self {
+        self.settings.toolsets.0.push(Arc::new(toolset));
         self
     }
 

@@ -46,7 +46,7 @@ pub(super) async fn root<W: Workflow + ?Sized>(
     Box::pin(begin(start, &path, &mut cx)).await?;
     let mut prepare = Prepare::new(&run, path.clone());
     prepare_root(agent, &mut prepare);
-    prepare.finish()?;
+    prepare.finish()?.await?;
     let is_watched = !run.services.plugins.is_empty();
     let answered = if is_watched { Box::pin(hooks::is_answered(&mut cx)).await } else { Ok(false) };
     let ran = match answered {
@@ -154,7 +154,7 @@ pub(super) async fn branch<W: Workflow + ?Sized>(
     }
     let mut prepare = Prepare::new(&run, path.clone());
     prepare_root(agent, &mut prepare);
-    prepare.finish()?;
+    prepare.finish()?.await?;
     if workflow.is_closed() {
         let own = OwnKeys::new(states(agent.meta()));
         own.record(&task.state);
