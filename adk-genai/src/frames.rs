@@ -16,7 +16,7 @@ pub(crate) struct Seen {
     pub(crate) version: Option<String>,
     /// Why there is no answer.
     pub(crate) refusal: Option<Refusal>,
-    /// An error that genai only reports as unreadable.
+    /// An error that genai reports as unreadable, or not at all.
     pub(crate) error: Option<Value>,
     /// The calls of a chat completion, which genai puts together wrongly.
     pub(crate) calls: CallDeltas,
@@ -73,8 +73,11 @@ impl ChatFrameSink for Frames {
             "\"tool_calls\"",
             "\"inlineData\"",
         ];
+        // A line of Ollama in place of the rest.
+        let is_error = data.starts_with("{\"error\"");
         let has_thoughts = data.matches("\"thought\"").nth(1).is_some();
-        if seen.version.is_some() && !has_thoughts && !telling.iter().any(|word| data.contains(word)) {
+        let tells = is_error || has_thoughts || telling.iter().any(|word| data.contains(word));
+        if seen.version.is_some() && !tells {
             return;
         }
         let Some(json) = frame.json() else { return };
@@ -97,7 +100,8 @@ impl ChatFrameSink for Frames {
         } else if let Some(refusal) = refusal(&json) {
             seen.refusal = Some(refusal);
         }
-        if let Some(error) = json.pointer("/response/error").filter(|error| !error.is_null()) {
+        let error = json.pointer("/response/error").or(json.get("error").filter(|_| is_error));
+        if let Some(error) = error.filter(|error| !error.is_null()) {
             seen.error = Some(error.clone());
         }
     }

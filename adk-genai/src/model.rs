@@ -329,7 +329,11 @@ impl Reading {
         let says = |reason: &StopReason| !matches!(reason, StopReason::Other(raw) if raw.is_empty());
         let reason = end.captured_stop_reason.filter(says);
         if reason.is_none() && !seen.finished && seen.refusal.is_none() {
-            return [Err(self.ended_early())].into();
+            let error = match seen.error {
+                Some(error) => self.inner.asked(self.spoke).in_band(&Value::from_iter([("error", error)])),
+                None => self.ended_early(),
+            };
+            return [Err(error)].into();
         }
         let mut parts = end.captured_content.map(genai::chat::MessageContent::into_parts).unwrap_or_default();
         if self.plan.family == Family::Gemini {

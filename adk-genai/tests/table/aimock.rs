@@ -12,8 +12,14 @@ use serde_json::Value;
 fn can(case: Case<'_>) -> bool {
     match case.column.name.as_str() {
         // It neither falls silent nor says when a client goes away, and it has no form for the others.
-        "slow before" | "slow in the stream" | "cancel on drop" | "cut in a call" | "refused" | "empty"
-        | "image answered" => false,
+        "slow before"
+        | "slow in the stream"
+        | "cancel on drop"
+        | "cut in a call"
+        | "refused"
+        | "empty"
+        | "image answered"
+        | "error in the stream" => false,
         // It says STOP there.
         "blocked" => case.format.name == "OpenAI chat",
         "usage" => case.format.name != "Ollama",

@@ -221,7 +221,7 @@ impl<'a> Case<'a> {
         let json = self.cell.error.as_ref().map(Value::to_string);
         let kind = if json.is_some() { "application/json" } else { "text/plain" };
         let body = json.or_else(|| self.cell.body.clone()).unwrap_or_default();
-        let body = body.replace("{KEY}", KEY).replace("\"7s\"", &format!("\"{wait}s\""));
+        let body = with_key(&body).replace("\"7s\"", &format!("\"{wait}s\""));
         let reply = Reply::raw(kind, &body).and_status(self.cell.status.unwrap_or(500));
         self.cell.headers.iter().fold(reply, |reply, (name, value)| {
             reply.header(name, if name == "retry-after" { wait } else { value })
@@ -235,7 +235,7 @@ impl<'a> Case<'a> {
         }
         let events = cell.stream.iter().flatten();
         if self.format.name == "Ollama" && !cell.events {
-            return Reply::lines(events.map(Value::to_string));
+            return Reply::lines(events.map(|line| with_key(&line.to_string())));
         }
         Reply::events(events.map(event))
     }
@@ -243,9 +243,13 @@ impl<'a> Case<'a> {
 
 /// A server-sent event.
 pub(crate) fn event(event: &Value) -> String {
-    match (event, &event["type"]) {
+    with_key(&match (event, &event["type"]) {
         (Value::String(mark), _) => format!("data: {mark}"),
         (_, Value::String(kind)) => format!("event: {kind}\ndata: {event}"),
         _ => format!("data: {event}"),
-    }
+    })
+}
+
+fn with_key(text: &str) -> String {
+    text.replace("{KEY}", KEY)
 }
