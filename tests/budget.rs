@@ -11,8 +11,8 @@ use std::time::Duration;
 
 /// A model that costs a dollar for a thousand tokens of a request, and as much for an answer.
 fn prices() -> Prices {
-    let price = Price::per_million("1000", "1000").unwrap();
-    Prices::new("USD").unwrap().model("scripted", price)
+    let price = Price::per_million("1000", "1000").expect("it is right");
+    Prices::new("USD").expect("it is right").model("scripted", price)
 }
 
 fn says(input: u64, output: u64) -> Reply {
@@ -20,11 +20,11 @@ fn says(input: u64, output: u64) -> Reply {
 }
 
 fn runner(model: ScriptedModel) -> Runner {
-    Runner::builder().model(model).prices(prices()).build().unwrap()
+    Runner::builder().model(model).prices(prices()).build().expect("it is right")
 }
 
 fn budget(text: &str) -> Budget {
-    text.parse().unwrap()
+    text.parse().expect("it is right")
 }
 
 workflow! {

@@ -248,7 +248,8 @@ impl DynAgent for LlmAgent {
             prepare.fail(error);
         }
         self.tools().for_each(|tool| prepare.needs_resources(tool.meta().resources));
-        for toolset in self.settings.toolsets.0.iter().cloned() {
+        for toolset in &self.settings.toolsets.0 {
+            let toolset = toolset.clone();
             prepare.awaits(Box::pin(async move { toolset.prepare().await }));
         }
         for agent in self.tools().filter_map(|tool| tool.agent_dyn()) {
