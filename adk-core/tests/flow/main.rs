@@ -195,10 +195,13 @@ fn what_the_checker_accepts_runs() {
     .unwrap();
     writeln!(text, "  {answered} times an `await` was answered, {expired} times nobody did so in time")
         .unwrap();
-    writeln!(text, "  {by_elements} loops went on since no list that was to end them ever had an element")
-        .unwrap();
-    // With many of them, exits inside of an `each` would end nothing.
-    assert!(by_elements <= 1 + (seeds.end - seeds.start) as usize / 50_000, "{by_elements} loops went on");
+    writeln!(
+        text,
+        "  {by_elements} loops went on since no list that was to end them had an element, or nothing failed"
+    )
+    .unwrap();
+    // With many of them, exits inside of an `each` or an `else` would end nothing.
+    assert!(by_elements <= 2 + (seeds.end - seeds.start) as usize / 10_000, "{by_elements} loops went on");
     writeln!(text, "  something went wrong in {wrong} rejected trees, as the reference had foreseen")
         .unwrap();
     say(&text);
