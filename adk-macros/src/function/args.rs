@@ -297,7 +297,7 @@ fn loops(input: ParseStream<'_>, report: &mut Diagnostics) -> syn::Result<Vec<St
 }
 
 /// `plan` or `user:plan`.
-fn key(input: ParseStream<'_>, report: &mut Diagnostics) -> syn::Result<Key> {
+pub(super) fn key(input: ParseStream<'_>, report: &mut Diagnostics) -> syn::Result<Key> {
     let first = name(input, "a key", report)?;
     if input.peek(Token![.]) {
         return Err(input.error("a prefix ends in `:`, as in `user:plan`"));

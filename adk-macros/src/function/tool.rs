@@ -2,9 +2,10 @@
 
 use super::args::ToolArgs;
 use super::keys::Key;
-use super::parse::{Function, Param};
+use super::parse::{Function, Param, Source};
 use super::{
-    Names, arguments, check, checked, item, name_of, needs, output_types, refuse, take_resources, whole,
+    arguments, check, checked, item, key_spec, load, name_of, needs, out_specs, output_types, outs, refuse,
+    take_resources, whole,
 };
 use crate::code::{code, limit, read};
 use crate::diag::Diagnostics;
@@ -15,11 +16,10 @@ use syn::{Expr, ExprLit, Lit};
 
 /// The function, the struct of its name, and the impl.
 pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenStream {
-    let names = Names::new(function);
-    let (types, name) = (output_types(function), &names.name);
+    let (types, name) = (output_types(function), &function.used());
     let (checks, checked) = checked(&checks(function, args, report)).unzip();
-    let (meta, declare) = (meta(function, args), declare(function, &names));
-    let call = call(function, args, &names);
+    let (meta, declare) = (meta(function, args), declare(function));
+    let call = call(function, args);
     let (taken, needs) = needs(function, name).unzip();
     let inside = quote! {
         #types
@@ -46,6 +46,7 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
                 __adk_cx: &mut __adk::ToolContext,
             ) -> ::core::result::Result<__adk::serde_json::Value, __adk::ToolError> {
                 use __adk::args::{AnyOutput as _, ArgMaybe as _, ArgPlain as _, ResultOutput as _};
+                use __adk::function::{LoadMaybe as _, LoadPlain as _};
                 #call
             }
         }
@@ -55,7 +56,7 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
 
 /// The same of a function that is refused.
 pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
-    let (name, text, errors) = (Names::new(function).name, function.name(), report.into_tokens());
+    let (name, text, errors) = (function.used(), function.name(), report.into_tokens());
     let inside = quote! {
         static __ADK_DECLARATION: ::std::sync::LazyLock<__adk::model::ToolDeclaration> =
             ::std::sync::LazyLock::new(|| __adk::args::Declare::new(&<#name as __adk::Tool>::META).build());
@@ -88,28 +89,33 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
     let said = args.escalates || check::names_escalate(function.body.stream());
     let mut meta = quote!(__adk::ToolMeta::new(#name, #description));
-    if !args.writes.is_empty() {
-        let mut aliases = TokenStream::new();
-        let keys = args.writes.iter().enumerate().map(|(at, write)| {
-            let (key, spelled) = (crate::code::key(&write.key.text), types::spelled(types::value(&write.ty)));
-            let Key { ty, optional, .. } = Key::of(&write.ty, at, &mut aliases);
-            let place = if crate::typed::is_plain(&write.ty) {
-                quote!(0)
-            } else if !std::ptr::eq(types::value(&write.ty), &write.ty) {
-                quote!(__typed::nowhere(false))
-            } else {
-                quote!(__typed::nowhere(#optional))
-            };
-            let number = crate::typed::number(&ty, &spelled);
-            // Whether the tool is called is the model's choice, so that no reader may count on the key.
-            quote!(__adk::key::<#ty>(#key, #spelled, true, false, #number, #place).accepting(__adk::Probe::<#ty>::ACCEPTS))
-        });
-        let keys: Vec<_> = keys.collect();
+    let mut aliases = TokenStream::new();
+    let reads = function.params(Source::Key).enumerate().map(|(at, param)| {
+        let Key { ty, optional, any, .. } = Key::of(&param.ty, args.writes.len() + at, &mut aliases);
+        let any = any.unwrap_or_else(|| quote!(false));
+        key_spec(&ty, &name_of(param), &types::spelled(&param.ty), &optional, &any, &quote!(0))
+    });
+    let reads: Vec<_> = reads.collect();
+    let writes = args.writes.iter().enumerate().map(|(at, write)| {
+        let spelled = types::spelled(types::value(&write.ty));
+        let Key { ty, optional, .. } = Key::of(&write.ty, at, &mut aliases);
+        let is_opened = !std::ptr::eq(types::value(&write.ty), &write.ty);
+        let optional = if is_opened { quote!(false) } else { optional };
+        // Whether the tool is called is the model's choice, so that no reader may count on the key.
+        let spec = key_spec(
+            &ty,
+            &write.key.text,
+            &spelled,
+            &quote!(true),
+            &quote!(false),
+            &quote!(__typed::nowhere(#optional)),
+        );
+        quote!(#spec.accepting(__adk::Probe::<#ty>::ACCEPTS))
+    });
+    let writes: Vec<_> = writes.chain(out_specs(function)).collect();
+    if !reads.is_empty() || !writes.is_empty() {
         let module = place::module(&place::scope());
-        meta.extend(quote! {
-            .writes({ #aliases &[#(#keys),*] })
-            .module(#module)
-        });
+        meta = quote!({ #aliases #meta.reads(&[#(#reads),*]).writes(&[#(#writes),*]).module(#module) });
     }
     let is_set = [
         (args.long_running, ".long_running(true)"),
@@ -147,9 +153,9 @@ fn default(value: &Expr) -> TokenStream {
     }
 }
 
-fn declare(function: &Function, names: &Names) -> TokenStream {
-    let name = &names.name;
-    let args = function.params.iter().map(|param| {
+fn declare(function: &Function) -> TokenStream {
+    let name = function.used();
+    let args = function.params(Source::Plain).map(|param| {
         let (key, handle) = (name_of(param), handle(param));
         let description = docs::description(&param.docs).unwrap_or_else(|| quote!(""));
         match &param.default {
@@ -164,10 +170,9 @@ fn declare(function: &Function, names: &Names) -> TokenStream {
     quote!(__adk::args::Declare::new(&<#name as __adk::Tool>::META) #(#args)* .build())
 }
 
-fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
-    let Names { name, locals } = names;
-    let takes = function.params.iter().zip(locals).map(|(param, local)| {
-        let (key, handle) = (name_of(param), handle(param));
+fn call(function: &Function, args: &ToolArgs) -> TokenStream {
+    let takes = function.params(Source::Plain).map(|param| {
+        let (local, key, handle) = (&param.local, name_of(param), handle(param));
         match &param.default {
             Some((_, value)) => {
                 let value = default(value);
@@ -181,33 +186,25 @@ fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
     let (place, error) = types::carets(&function.sig);
     let error = quote_spanned!(error=> _);
     let value = quote_spanned!(place=> _);
-    let (arguments, resources) = (arguments(function, names), take_resources(function));
-    let from = (!function.resources.is_empty())
-        .then(|| quote!(let __adk_from = __adk::resources::of_call(__adk_cx);));
+    let (name, arguments, resources) = (function.used(), arguments(function), take_resources(function));
+    let from = (!resources.is_empty()).then(|| quote!(let __adk_from = __adk::resources::of_call(__adk_cx);));
+    let loads = function.params(Source::Key).map(|param| load(param, "StateRead"));
+    let (made, set) = outs(function);
     let body = quote! {
+        #(#loads)*
+        let mut __adk_call = __adk::args::Call::new(__adk_args, __adk_cx, &__ADK_DECLARATION);
         #(#takes)*
+        #made
         #resources
         let __adk_out = #name(#(#arguments),*) #wait;
         let __adk_out = <#error as __adk::args::ToolFailure>::ok(__adk::args::tag(&__adk_out).__ok(__adk_out))?;
         let (__adk_out, __adk_flow) = __adk::args::tag(&__adk_out).__flow(__adk_out);
         let __adk_out = <#value as __adk::args::ToolOutput>::json(__adk_out)?;
-        ::core::result::Result::Ok(__adk::args::Done::new(__adk_out, __adk_flow))
+        ::core::result::Result::Ok(__adk::args::Done::new(__adk_out, __adk_flow) #set)
     };
-    let make = quote!(__adk::args::Call::new(__adk_args, __adk_cx, &__ADK_DECLARATION));
     let done = match args.blocking.filter(|_| function.sig.asyncness.is_none()) {
-        Some(_) => quote! {
-            __adk::args::blocking(__adk_cx, move |__adk_cx| {
-                let mut __adk_call = #make;
-                #body
-            })
-        },
-        None => quote! {
-            {
-                let __adk_cx = &mut *__adk_cx;
-                let mut __adk_call = #make;
-                __adk::args::run(async move { #body })
-            }
-        },
+        Some(_) => quote!(__adk::args::blocking(__adk_cx, move |__adk_cx| { #body })),
+        None => quote!({ let __adk_cx = &mut *__adk_cx; __adk::args::run(async move { #body }) }),
     };
     quote! {
         #from
@@ -221,7 +218,7 @@ fn checks(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenSt
     let name = function.name();
     let mut checks = TokenStream::new();
     let mut before = TokenStream::new();
-    for param in &function.params {
+    for param in function.params(Source::Plain) {
         let ty = types::fixed(param.ty.to_token_stream());
         let is_context = quote!(__adk::Probe::<#ty>::TOOL_CONTEXT);
         if !before.is_empty() {
@@ -247,10 +244,10 @@ fn checks(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenSt
 /// tells.
 fn unable(function: &Function, args: &ToolArgs, report: &Diagnostics) -> Option<TokenStream> {
     let first = &args.writes.first()?.key;
-    if function.params.iter().any(|param| types::is_called_context(&param.ty)) {
+    if function.params(Source::Plain).any(|param| types::is_called_context(&param.ty)) {
         return None;
     }
-    let contexts = function.params.iter().map(|Param { ty, .. }| {
+    let contexts = function.params(Source::Plain).map(|Param { ty, .. }| {
         let ty = types::fixed(ty.to_token_stream());
         quote!(|| __adk::Probe::<#ty>::TOOL_CONTEXT || __adk::Probe::<#ty>::CONTEXT)
     });
@@ -263,7 +260,7 @@ fn unable(function: &Function, args: &ToolArgs, report: &Diagnostics) -> Option<
             keys.join(" and ")
         ),
         &format!(
-            "take `cx: &mut ToolContext` and write `cx.state().set({:?}, ...)`, or remove `writes`",
+            "in place of `writes` take the parameter `#[key({0})] out: Out<TYPE>`, or take `cx: &mut ToolContext` and write `cx.state().set({0:?}, ...)`",
             first.text
         ),
     );

@@ -53,7 +53,9 @@ impl LlmAgent {
         let meta = self.meta();
         let counts_calls = meta.max_turns.is_some() && meta.tools.iter().all(|tool| tool.agent.is_none());
         for tool in self.settings.tools.0.iter().map(|tool| tool.meta()) {
-            let written = tool.writes.iter().map(|key| key.name).find(|key| Scope::of(key) == Scope::Session);
+            let reads = tool.reads.iter().map(|key| ("reads", key.name));
+            let mut keys = reads.chain(tool.writes.iter().map(|key| ("writes", key.name)));
+            let own = keys.find(|(_, key)| Scope::of(key) == Scope::Session);
             let (fact, help) = if !meta.more_tools {
                 (
                     "its declaration does not allow more tools".to_owned(),
@@ -61,8 +63,8 @@ impl LlmAgent {
                 )
             } else if tool.may_exit && !meta.may_exit {
                 ("the tool may end a loop, and no declared one does".to_owned(), "list it in `tools`")
-            } else if let Some(key) = written {
-                (format!("the tool writes the key `{key}`, which no check has seen"), "list it in `tools`")
+            } else if let Some((verb, key)) = own {
+                (format!("the tool {verb} the key `{key}`, which no check has seen"), "list it in `tools`")
             } else if counts_calls && tool.agent.is_some_and(asks_models) {
                 let fact =
                     "the tool is an agent that asks a model, and those calls are limited by `max_turns`";
