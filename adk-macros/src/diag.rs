@@ -29,6 +29,11 @@ impl Diagnostic {
         Self { help: Some(help.to_string()), ..self }
     }
 
+    /// The same of another check.
+    pub(crate) fn of(self, check: Check) -> Self {
+        Self { check, ..self }
+    }
+
     /// Adds a remedy if it has none.
     pub(crate) fn or_help(self, help: impl Display) -> Self {
         if self.help.is_some() { self } else { self.help(help) }
@@ -92,8 +97,15 @@ impl Diagnostics {
         Diagnostic::new(self.check, Span::call_site(), fact).help(help).to_string()
     }
 
+    /// Adds an error. One of syntax is of the check of most errors here.
     pub(crate) fn push(&mut self, diagnostic: impl Into<Diagnostic>) {
-        self.all.push(diagnostic.into());
+        let one = diagnostic.into();
+        self.all.push(if one.check == Check::Syntax { one.of(self.check) } else { one });
+    }
+
+    /// Adds the errors of a part.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.all.extend(other.all);
     }
 
     /// Adds an error under one token.
@@ -137,6 +149,12 @@ pub(crate) enum Place {
     /// In the parentheses of a block.
     Argument,
     Await,
+    /// In `#[agent(...)]` on a function.
+    Agent,
+    /// In `#[agent(...)]` on an `impl`.
+    ByHand,
+    /// In `#[tool(...)]`.
+    Tool,
 }
 
 /// The remedy for a habit from another language or framework.
@@ -153,7 +171,6 @@ const AGENT: &str =
     "an agent is declared as in `agent critic -> criticism: String { instruction: \"Review {draft}.\" }`";
 const LET: &str = "a key with a first value is declared by `let KEY: TYPE = VALUE;` before the first step";
 const OUTSIDE: &str = "a workflow holds `agent`, `let`, `state` and steps: move it before `workflow!`";
-const ALONE: &str = "a step is the name of its agent alone";
 const SEMICOLON: &str = "two steps have a `;` between them";
 const LEAVE: &str = "write `break`, which ends a loop";
 const OUTPUT: &str =
@@ -174,48 +191,21 @@ static HINTS: &[(Place, &str, &str)] = &[
     (Place::Step, "if", CHOICE),
     (Place::Step, "switch", CHOICE),
     (Place::Step, "when", CHOICE),
-    (Place::Step, "unless", CHOICE),
     (Place::Step, "while", ROUNDS),
     (Place::Step, "repeat", ROUNDS),
-    (Place::Step, "until", ROUNDS),
     (Place::Step, "LoopAgent", ROUNDS),
     (Place::Step, "for", ELEMENTS),
-    (Place::Step, "foreach", ELEMENTS),
-    (Place::Step, "for_each", ELEMENTS),
-    (Place::Step, "map", ELEMENTS),
     (Place::Step, "SequentialAgent", IN_ORDER),
-    (Place::Step, "sequential", IN_ORDER),
-    (Place::Step, "seq", IN_ORDER),
     (Place::Step, "ParallelAgent", AT_ONCE),
-    (Place::Step, "par", AT_ONCE),
-    (Place::Step, "fork", AT_ONCE),
-    (Place::Step, "concurrent", AT_ONCE),
     (Place::Step, "LlmAgent", AGENT),
     (Place::Step, "llm_agent", AGENT),
-    (Place::Step, "llm", AGENT),
-    (Place::Step, "node", AGENT),
-    (Place::Step, "task", AGENT),
-    (Place::Step, "def", AGENT),
     (Place::Step, "var", LET),
-    (Place::Step, "val", LET),
-    (Place::Step, "key", LET),
     (Place::Step, "fn", OUTSIDE),
     (Place::Step, "struct", OUTSIDE),
     (Place::Step, "enum", OUTSIDE),
     (Place::Step, "use", OUTSIDE),
     (Place::Step, "const", OUTSIDE),
-    (Place::Step, "static", OUTSIDE),
-    (Place::Step, "mod", OUTSIDE),
-    (Place::Step, "impl", OUTSIDE),
-    (Place::Step, "trait", OUTSIDE),
-    (Place::Step, "type", OUTSIDE),
-    (Place::Step, "async", OUTSIDE),
-    (Place::Step, "run", ALONE),
-    (Place::Step, "call", ALONE),
-    (Place::Step, "execute", ALONE),
-    (Place::Step, "step", ALONE),
     (Place::Step, "exit", LEAVE),
-    (Place::Step, "leave", LEAVE),
     (Place::Step, "continue", "a round ends after the last step of its loop, and `break` ends the loop"),
     (Place::Step, "return", "a workflow ends after its last step, and its outputs are declared after `->`"),
     (
@@ -225,11 +215,9 @@ static HINTS: &[(Place, &str, &str)] = &[
     ),
     (Place::Step, "retry", "what is run again when it fails is in `try(attempts = 3) < step; step >`"),
     (Place::Operator, ">>", SEMICOLON),
-    (Place::Operator, "|>", SEMICOLON),
     (Place::Operator, ",", SEMICOLON),
     (Place::Operator, "->", "the key that an agent writes follows `->`, and steps have a `;` between them"),
     (Place::Operator, "=>", "the key that an agent writes follows `->`"),
-    (Place::Operator, "<-", "the key that an agent writes follows `->`"),
     (
         Place::Operator,
         "=",
@@ -242,43 +230,32 @@ static HINTS: &[(Place, &str, &str)] = &[
     ),
     (Place::Operator, "?", "a step is no expression, and an error of it ends the run by itself"),
     (Place::Operator, "!", "call the macro in a function with `#[agent]`, and run that"),
-    (Place::Operator, "/", "the names of a path have `::` between them"),
     (Place::Operator, "[", "the keys of an instance are in `( )`, as in `critic(draft = essay)`"),
     (Place::Field, "output_key", OUTPUT),
     (Place::Field, "output", OUTPUT),
     (Place::Field, "writes", OUTPUT),
     (Place::Field, "output_schema", SCHEMA),
-    (Place::Field, "output_type", SCHEMA),
-    (Place::Field, "response_format", SCHEMA),
     (Place::Field, "input", READS),
-    (Place::Field, "inputs", READS),
     (Place::Field, "reads", READS),
     (Place::Field, "input_schema", READS),
     (Place::Field, "prompt", INSTRUCTION),
     (Place::Field, "system", INSTRUCTION),
     (Place::Field, "system_prompt", INSTRUCTION),
-    (Place::Field, "system_message", INSTRUCTION),
-    (Place::Field, "role", INSTRUCTION),
-    (Place::Field, "goal", INSTRUCTION),
     (Place::Field, "description", "write it as a doc comment, `/// Reviews the draft.`, before `agent`"),
     (Place::Field, "sub_agents", BODY),
-    (Place::Field, "agents", BODY),
     (
         Place::Field,
         "generate_content_config",
         "its parts are fields: `temperature`, `top_p`, `max_output_tokens`, `stop`, `seed`",
     ),
-    (Place::Field, "max_token", "write `max_output_tokens`"),
     (Place::Field, "max_tokens", "write `max_output_tokens`"),
     (Place::Field, "max_iterations", LIMIT),
     (Place::Field, "max_rounds", LIMIT),
     (Place::Field, "max_steps", TURNS),
-    (Place::Field, "max_calls", TURNS),
     (Place::Field, "max_llm_calls", TURNS),
     (Place::Field, "stop_sequences", "write `stop`"),
     (Place::Field, "retries", "write `retry`"),
     (Place::Field, "max_retries", "write `retry`"),
-    (Place::Field, "functions", "write `tools`"),
     (Place::Field, "callback", HOOKS),
     (Place::Field, "callbacks", HOOKS),
     (Place::Field, "on_error", "write `on_model_error` or `on_tool_error`"),
@@ -291,11 +268,19 @@ static HINTS: &[(Place, &str, &str)] = &[
     (Place::Field, "fallback", LATER),
     (Place::Argument, "max_iterations", "write `max`"),
     (Place::Argument, "max_rounds", "write `max`"),
-    (Place::Argument, "times", "write `max`"),
     (Place::Argument, "while", "write `until` and a `bool` key"),
-    (Place::Argument, "concurrency", "write `max_concurrency`"),
     (Place::Await, "question", QUESTION),
-    (Place::Await, "message", QUESTION),
     (Place::Await, "prompt", QUESTION),
-    (Place::Await, "text", QUESTION),
+    (Place::Agent, "description", "write it as a doc comment, `/// Grades the draft.`"),
+    (Place::Agent, "name", "the name is that of the function; where it is a step, `as` gives it another"),
+    (Place::Agent, "output_key", "write `writes = KEY`"),
+    (Place::Agent, "reads", "parameters are the keys that it reads"),
+    (Place::ByHand, "blocking", "`run` decides by itself where it blocks"),
+    (Place::ByHand, "description", "say it in `META`: `.description(...)`"),
+    (Place::ByHand, "exits", "say it in `META`: `.exits(&[...])`"),
+    (Place::ByHand, "name", "say it in `META`: `AgentMeta::custom(...)`"),
+    (Place::ByHand, "output_key", "write `writes(KEY: TYPE)`"),
+    (Place::Tool, "description", "write it as a doc comment, `/// Looks a word up.`"),
+    (Place::Tool, "exits", "write `escalates`, or return `Flow`"),
+    (Place::Tool, "require_confirmation", "write `confirm`"),
 ];

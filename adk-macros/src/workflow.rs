@@ -5,13 +5,13 @@ mod check;
 mod expand;
 mod names;
 mod normalise;
-mod parse;
+pub(crate) mod parse;
 mod plan;
 #[cfg(test)]
 mod tests;
 mod text;
 
-pub(crate) use names::{instead_of_keyword, plain as unraw, type_text, unspanned};
+pub(crate) use names::{plain as unraw, type_text, unspanned};
 use proc_macro2::TokenStream;
 
 /// What `workflow!` expands to.

@@ -27,7 +27,14 @@ workflow! {
 
         each(max_concurrency = 0) element in items < critic >
         each(max = 0) part in items < critic as c >
-        each(max = items) piece in items < critic as d >
+    }
+}
+
+workflow! {
+    pub Reading(items: Vec<String>) {
+        agent critic { instruction: "Review." }
+
+        each(max = items) piece in items < critic >
     }
 }
 

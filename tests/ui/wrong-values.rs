@@ -3,10 +3,18 @@ use adk::prelude::*;
 workflow! {
     pub Writing(days: u32 = "three", tone: String = 5) {
         let done: String = true;
-        agent writer { instruction: "Write.", temperature: "hot", model: 5, top_p: 1, max_turns: "few" }
+        agent writer { instruction: "Write.", temperature: "hot", model: 5, top_p: 1 }
         agent reader { instruction: "Read.", temperature: true }
 
         writer; reader
+    }
+}
+
+workflow! {
+    pub Counting() {
+        agent writer { instruction: "Write.", max_turns: "few" }
+
+        writer
     }
 }
 

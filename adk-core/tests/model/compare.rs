@@ -1,17 +1,21 @@
 //! How a trace is compared with what the interpreter says, and what the log alone tells of its values.
 
-use adk_core::Event;
+use crate::support::SKIP;
+use adk_core::{Event, FailedAttempt, LEFT_OUT_KEY};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// Something that has to happen, or branches whose order among each other is free.
 #[derive(Debug)]
 pub enum Item {
     Leaf(String),
+    /// What is there only when it is broken off.
+    Forgotten(Vec<Item>),
     Branches {
-        /// How the path of everything in the block begins.
-        inside: String,
+        /// The path of the block.
+        at: String,
         branches: Vec<Branch>,
     },
 }
@@ -33,8 +37,13 @@ pub fn compare(items: &[Item], mut lines: &[String], may_break_off: bool) -> Res
                 None if may_break_off => return Ok(()),
                 other => return Err(format!("expected `{expected}`, got {:?}", other.map(|(line, _)| line))),
             },
-            Item::Branches { inside, branches } => {
-                let count = lines.iter().take_while(|line| line.starts_with(inside)).count();
+            Item::Forgotten(items) => {
+                if may_break_off && compare(items, lines, true).is_ok() {
+                    return Ok(());
+                }
+            }
+            Item::Branches { at, branches } => {
+                let count = lines.iter().take_while(|line| is_inside(line, at, &['/', '['])).count();
                 let (here, rest) = lines.split_at(count);
                 lines = rest;
                 let mut found = 0;
@@ -44,7 +53,7 @@ pub fn compare(items: &[Item], mut lines: &[String], may_break_off: bool) -> Res
                     compare(&branch.items, &own, may_break_off || branch.may_break_off)?;
                 }
                 if found != here.len() {
-                    return Err(format!("{inside}: lines of no branch among {here:?}"));
+                    return Err(format!("{at}: lines of no branch among {here:?}"));
                 }
             }
         }
@@ -56,46 +65,117 @@ pub fn compare(items: &[Item], mut lines: &[String], may_break_off: bool) -> Res
 }
 
 fn of(line: &str, at: &str) -> bool {
-    line.strip_prefix(at).is_some_and(|rest| !at.ends_with('/') && rest.starts_with(['/', '#', '[', ' ']))
+    !at.ends_with('/') && is_inside(line, at, &['/', '#', '[', ' '])
 }
 
-/// Whether an event is one of an `each` itself: `Some(true)` for the lists at its end.
-pub fn of_each(event: &Event) -> Option<bool> {
-    event.author.starts_with('e').then(|| !event.path.to_string().ends_with(']'))
+fn is_inside(line: &str, at: &str, next: &[char]) -> bool {
+    line.strip_prefix(at).is_some_and(|rest| rest.starts_with(next))
+}
+
+/// What events look like, but for those of the user.
+pub fn seen(events: &[Arc<Event>]) -> Vec<String> {
+    let lines = events.iter().filter(|event| event.author != "user").map(|event| {
+        let mut line = format!("{} {}", event.path, event.branch.as_deref().unwrap_or("-"));
+        for (key, value) in event.actions.state_delta.iter() {
+            match of_block(event) {
+                _ if event.winner().is_some() => {}
+                Some(_) if !is_element(event) => write!(line, " {key}=*").unwrap(),
+                _ => write!(line, " {key}={value}").unwrap(),
+            }
+        }
+        if let Some(FailedAttempt { attempt, of, again, .. }) = event.failed_attempt() {
+            write!(line, " failed {attempt} of {of}{}", if again { ", again" } else { "" }).unwrap();
+        }
+        if let Some(winner) = event.winner() {
+            write!(line, " won by {winner}").unwrap();
+        }
+        if let Some(over) = left_out(event, "over") {
+            write!(line, " without {over}").unwrap();
+        }
+        for part in failed_parts(event) {
+            write!(line, " without {part}").unwrap();
+        }
+        line
+    });
+    lines.collect()
+}
+
+/// Which branches have won races, by the paths of their blocks.
+pub fn winners(events: &[Arc<Event>]) -> BTreeMap<String, String> {
+    let won = |event: &Arc<Event>| Some((event.path.to_string(), event.winner()?.to_owned()));
+    events.iter().filter_map(won).collect()
+}
+
+/// How the name of a block begins that an event is by.
+fn of_block(event: &Event) -> Option<char> {
+    let first = event.author.trim_start_matches(SKIP).chars().next();
+    first.filter(|first| matches!(first, 'e' | 't'))
+}
+
+/// Whether an event begins an element.
+fn is_element(event: &Event) -> bool {
+    event.path.to_string().ends_with(']')
+}
+
+fn left_out<'a>(event: &'a Event, what: &str) -> Option<&'a Value> {
+    event.details.as_ref()?.custom_metadata.get(LEFT_OUT_KEY)?.get(what)
+}
+
+/// The paths of the parts of a block that have failed.
+fn failed_parts(event: &Event) -> impl Iterator<Item = &str> {
+    let failed = left_out(event, "failed").and_then(Value::as_array);
+    failed.into_iter().flatten().filter_map(|part| part["path"].as_str())
+}
+
+/// What the keys hold.
+pub type State = BTreeMap<String, Value>;
+
+/// The elements of an `each`.
+#[derive(Default)]
+struct Elements {
+    /// What they are stored behind, up to the number.
+    stored: String,
+    count: usize,
+    left_out: BTreeSet<String>,
 }
 
 /// The values that depend on how far cancelled branches came: what an agent found in its key is what the log has
-/// written there last, since the element around began; lists hold what the elements have written last.
-pub fn replay(log: &[Arc<Event>]) -> Result<(), String> {
-    let mut state: BTreeMap<String, Value> = BTreeMap::new();
-    // By the path of a block: what its elements are stored behind, up to the number, and how many there are.
-    let mut blocks: BTreeMap<String, (String, usize)> = BTreeMap::new();
-    for event in log.iter().filter(|event| event.author != "user") {
+/// written there last, since the element around began; lists hold what the elements have written last, and behind a race the keys
+/// of the winner what it has written last.
+pub fn replay(log: &[Arc<Event>], state: &mut State) -> Result<(), String> {
+    let mut blocks: BTreeMap<String, Elements> = BTreeMap::new();
+    for (at, event) in log.iter().enumerate().filter(|(_, event)| event.author != "user") {
         let path = event.path.to_string();
-        match of_each(event) {
-            Some(false) => {
-                let item = event.actions.state_delta.iter().next().ok_or("an item")?.0;
+        let delta =
+            || event.actions.state_delta.iter().map(|(key, value)| (key.to_string(), Value::clone(value)));
+        match of_block(event) {
+            Some('e') if is_element(event) => {
+                let item = delta().next().ok_or("an item")?.0;
                 let (element, _) = item.rsplit_once('/').ok_or("the key of an item")?;
                 state.retain(|key, _| !key.starts_with(&format!("{element}/")));
                 let (block, _) = path.rsplit_once('[').ok_or("the path of an element")?;
                 let (stored, _) = element.rsplit_once('[').ok_or("the place of an element")?;
-                blocks.entry(block.to_owned()).or_insert((stored.to_owned(), 0)).1 += 1;
+                let block = blocks.entry(block.to_owned()).or_default();
+                stored.clone_into(&mut block.stored);
+                block.count += 1;
             }
-            Some(true) => {
-                let none = (String::new(), 0);
-                let (stored, count) = blocks.get(&path).unwrap_or(&none);
-                for (key, list) in event.actions.state_delta.iter() {
+            Some('e') => {
+                let block = blocks.entry(path.clone()).or_default();
+                block.left_out.extend(failed_parts(event).map(str::to_owned));
+                for (key, list) in delta() {
                     let name = key.rsplit('/').next().unwrap_or_default();
-                    let values = (0..*count).filter_map(|n| state.get(&format!("{stored}[{n}]/{name}")));
+                    let whole =
+                        (0..block.count).filter(|n| !block.left_out.contains(&format!("{path}[{n}]")));
+                    let values = whole.filter_map(|n| state.get(&format!("{}[{n}]/{name}", block.stored)));
                     let expected: Value = values.cloned().collect();
-                    if **list != expected {
+                    if list != expected {
                         return Err(format!("{path}: {key} is {list}, but the elements have {expected}"));
                     }
                 }
             }
-            None if event.author.starts_with('a') => {
-                for (key, _) in event.actions.state_delta.iter() {
-                    let held = state.get(&**key).map_or("nothing".to_owned(), Value::to_string);
+            _ if event.author.starts_with('a') => {
+                for (key, _) in delta() {
+                    let held = state.get(&key).map_or("nothing".to_owned(), Value::to_string);
                     if event.text() != held {
                         return Err(format!(
                             "{path} has found {} in {key}, which holds {held}",
@@ -104,10 +184,18 @@ pub fn replay(log: &[Arc<Event>]) -> Result<(), String> {
                     }
                 }
             }
-            None => {}
+            _ => {}
         }
-        let delta = event.actions.state_delta.iter();
-        state.extend(delta.map(|(key, value)| (key.to_string(), Value::clone(value))));
+        if let Some(winner) = event.winner() {
+            let winner = format!("{path}/{winner}");
+            let own = log[..at].iter().filter(|event| of(&format!("{} ", event.path), &winner));
+            let own = own.flat_map(|event| event.actions.state_delta.iter());
+            let own: State = own.map(|(key, value)| (key.to_string(), Value::clone(value))).collect();
+            if own != delta().collect() {
+                return Err(format!("{path}: {winner} has written {own:?}, but it says {:?}", event.actions));
+            }
+        }
+        state.extend(delta());
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::compare::{Branch, Item};
 use crate::grow::{Shape, What, item};
 use crate::support::SKIP;
 use adk_core::Flow;
-use adk_core::spec::Over;
+use adk_core::spec::{ERROR_KEY, Over};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]
@@ -13,7 +13,20 @@ pub enum Ended {
     Through,
     /// To the innermost loop, or to that of the name; why, for the loops that it ends.
     Exit(Option<String>, String),
-    Failed(String),
+    Failed(Failure),
+}
+
+#[derive(Debug)]
+pub struct Failure {
+    /// Where: in a race in which all fail it is any of these that fails last.
+    pub paths: Vec<String>,
+    may_pass: bool,
+}
+
+impl Failure {
+    fn at(path: String, may_pass: bool) -> Ended {
+        Ended::Failed(Self { paths: vec![path], may_pass })
+    }
 }
 
 /// Which stored key each name stands for.
@@ -44,6 +57,12 @@ impl Names {
         known.extend(own.iter().map(|key| ((*key).to_owned(), format!("{inside}{key}"))));
         Self { known, other: self.other.clone(), inside }
     }
+
+    fn otherwise(&self, name: &str) -> Self {
+        let mut own = self.clone();
+        own.known.insert(ERROR_KEY.to_owned(), format!("{}{name}/{ERROR_KEY}", self.inside));
+        own
+    }
 }
 
 struct Place<'a> {
@@ -51,13 +70,14 @@ struct Place<'a> {
     names: Names,
     branch: Option<String>,
     seed: u64,
+    won: &'a BTreeMap<String, String>,
     shape: &'a Shape,
 }
 
 impl<'a> Place<'a> {
     fn inner(&self, shape: &'a Shape, path: &str) -> Self {
         let (names, branch) = (self.names.clone(), self.branch.clone());
-        Self { path: path.to_owned(), names, branch, seed: self.seed, shape }
+        Self { path: path.to_owned(), names, branch, seed: self.seed, won: self.won, shape }
     }
 
     fn forked(self, branch: String) -> Self {
@@ -70,9 +90,16 @@ impl<'a> Place<'a> {
     }
 }
 
-pub fn workflow(shape: &Shape, seed: u64, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended {
+/// What happens in a run in which these branches have won their races.
+pub fn workflow(
+    shape: &Shape,
+    seed: u64,
+    won: &BTreeMap<String, String>,
+    events: &mut Vec<Item>,
+    loops: &mut Vec<Item>,
+) -> Ended {
     let Shape::Workflow { name, inside, .. } = shape else { unreachable!() };
-    let place = Place { path: String::new(), names: Names::default(), branch: None, seed, shape };
+    let place = Place { path: String::new(), names: Names::default(), branch: None, seed, won, shape };
     steps(inside, &place, name, events, loops)
 }
 
@@ -100,7 +127,7 @@ fn step(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended 
             let plan = Plan::of(at.seed, &path, leave);
             events.extend((0..plan.events).map(|n| at.line(&path, &format!(" {key}={n}"))));
             match plan.flow {
-                _ if plan.fails => Ended::Failed(path),
+                _ if plan.fails.is_some() => Failure::at(path, plan.fails == Some(true)),
                 Flow::Continue => Ended::Through,
                 Flow::Exit => Ended::Exit(None, format!("by {path}")),
                 Flow::ExitTo(name) => Ended::Exit(Some(name.to_string()), format!("by {path}")),
@@ -113,7 +140,7 @@ fn step(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended 
             Ended::Through
         }
         Shape::Sequence { name, inside } => steps(inside, at, &path(name), events, loops),
-        Shape::Workflow { name, inside, output } => {
+        Shape::Workflow { name, inside, output, .. } => {
             let output = output.as_ref().map(|output| (output.key, output.renamed.unwrap_or(output.key)));
             let own = Place { names: at.names.workflow(name, output), ..at.inner(at.shape, "") };
             steps(inside, &own, &path(name), events, loops)
@@ -125,101 +152,184 @@ fn step(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended 
             let arm = &arms[selected.as_u64().unwrap() as usize];
             steps(arm, at, &path(name), events, loops)
         }
-        Shape::Parallel { name, inside, .. } => parallel(at, name, inside, events, loops),
-        Shape::Each { name, item: own, writer, max, inside, .. } => {
+        Shape::Try { .. } => attempts(at, events, loops),
+        Shape::Parallel { name, first, inside, .. } => {
             let place = path(name);
-            let mut written = BTreeSet::new();
-            inside.iter().for_each(|shape| shape.written(&mut written));
-            let mut keys = written.clone();
-            keys.insert(own);
-            let list = What::List.value(at.seed, &path(writer));
-            let length = list.as_array().unwrap().len();
-            let mut count = length;
-            match *max {
-                Some((max, Over::Cut)) if length > max as usize => {
-                    events.push(at.line(&place, ""));
-                    count = max as usize;
-                }
-                Some((max, _)) if length > max as usize => return Ended::Failed(place),
-                _ => {}
-            }
-            let elements = (0..count).map(|n| {
-                let path = format!("{place}[{n}]");
-                let names = at.names.element(name, n, &keys);
-                let begins = format!(" {}={}", names.key(own), item(n));
-                let own = Place { names, ..at.inner(at.shape, &path) }.forked(format!("{name}[{n}]"));
-                let (mut events, mut loops) = (vec![own.line(&path, &begins)], Vec::new());
-                let ended = steps(inside, &own, &path, &mut events, &mut loops);
-                (path, ended, events, loops)
+            let branches = inside.iter().map(|shape| {
+                let own = at.inner(shape, &place).forked(format!("{name}.{}", shape.name()));
+                Part::of(format!("{place}/{}", shape.name()), Vec::new(), |events, loops| {
+                    step(&own, events, loops)
+                })
             });
-            match together(elements, &format!("{place}["), events, loops) {
-                Ended::Through if !written.is_empty() => {
-                    let lists = written.iter().map(|key| format!(" {}=*", at.names.key(key)));
-                    events.push(at.line(&place, &lists.collect::<String>()));
-                    Ended::Through
-                }
-                ended => ended,
-            }
+            let branches: Vec<_> = branches.collect();
+            if *first { race(at, branches, events, loops) } else { together(at, branches, events, loops) }
         }
+        Shape::Each { .. } => elements(at, events, loops),
     }
 }
 
-fn parallel(
-    at: &Place<'_>,
-    name: &str,
-    inside: &[Shape],
-    events: &mut Vec<Item>,
-    loops: &mut Vec<Item>,
-) -> Ended {
+fn attempts(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended {
+    let Shape::Try { name, most, all, inside, otherwise } = at.shape else { unreachable!() };
     let place = format!("{}/{name}", at.path);
-    let branches = inside.iter().map(|shape| {
-        let own = at.inner(shape, &place).forked(format!("{name}.{}", shape.name()));
-        let (mut events, mut loops) = (Vec::new(), Vec::new());
-        let ended = step(&own, &mut events, &mut loops);
-        (format!("{place}/{}", shape.name()), ended, events, loops)
+    let mut attempt = 1;
+    loop {
+        let (here, mut own) = (format!("{place}#{attempt}"), Vec::new());
+        let failure = match steps(inside, at, &here, events, &mut own) {
+            Ended::Failed(failure) => failure,
+            ended => {
+                loops.extend(own);
+                return ended;
+            }
+        };
+        let again = attempt < *most && (*all || failure.may_pass);
+        if !again && otherwise.is_empty() {
+            loops.extend(own);
+            return Ended::Failed(failure);
+        }
+        loops.push(Item::Forgotten(own));
+        let failed = format!(" failed {attempt} of {most}");
+        if !again {
+            let names = at.names.otherwise(name);
+            events.push(at.line(&here, &format!(" {}=*{failed}", names.key(ERROR_KEY))));
+            return steps(otherwise, &Place { names, ..at.inner(at.shape, "") }, &place, events, loops);
+        }
+        events.push(at.line(&here, &format!("{failed}, again")));
+        attempt += 1;
+    }
+}
+
+fn elements(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended {
+    let Shape::Each { name, item: own, writer, max, inside, .. } = at.shape else { unreachable!() };
+    let place = format!("{}/{name}", at.path);
+    let mut written = BTreeSet::new();
+    inside.iter().for_each(|shape| shape.written(&mut written));
+    let mut keys = written.clone();
+    keys.insert(own);
+    let list = What::List.value(at.seed, &format!("{}/{writer}", at.path));
+    let mut count = list.as_array().unwrap().len();
+    match *max {
+        Some((max, Over::Cut)) if count > max as usize => {
+            events.push(at.line(&place, &format!(" without {}", count - max as usize)));
+            count = max as usize;
+        }
+        Some((max, _)) if count > max as usize => return Failure::at(place, false),
+        _ => {}
+    }
+    let elements = (0..count).map(|n| {
+        let path = format!("{place}[{n}]");
+        let names = at.names.element(name, n, &keys);
+        let begins = format!(" {}={}", names.key(own), item(n));
+        let own = Place { names, ..at.inner(at.shape, &path) }.forked(format!("{name}[{n}]"));
+        let begins = vec![own.line(&path, &begins)];
+        Part::of(path.clone(), begins, |events, loops| steps(inside, &own, &path, events, loops))
     });
-    let skips = name.starts_with(SKIP);
-    let branches: Vec<_> = branches.collect();
-    let fails = |(_, ended, ..): &(_, Ended, _, _)| matches!(ended, Ended::Failed(_));
-    let is_left_out = skips && branches.iter().any(fails);
-    let through = branches.into_iter().map(|(path, ended, events, loops)| match ended {
-        Ended::Failed(_) if skips => (path, Ended::Through, events, loops),
-        ended => (path, ended, events, loops),
-    });
-    let ended = together(through, &format!("{place}/"), events, loops);
-    if is_left_out {
-        events.push(at.line(&place, ""));
+    let ended = together(at, elements.collect(), events, loops);
+    if let Ended::Through = ended
+        && !written.is_empty()
+    {
+        let lists = written.iter().map(|key| format!(" {}=*", at.names.key(key)));
+        events.push(at.line(&place, &lists.collect::<String>()));
     }
     ended
 }
 
-/// Branches whose order among each other is free; at most one of them leaves.
-fn together(
-    branches: impl Iterator<Item = (String, Ended, Vec<Item>, Vec<Item>)>,
-    inside: &str,
+/// A branch or an element, by itself.
+struct Part {
+    at: String,
+    ended: Ended,
+    events: Vec<Item>,
+    loops: Vec<Item>,
+}
+
+impl Part {
+    fn of(
+        at: String,
+        mut events: Vec<Item>,
+        run: impl FnOnce(&mut Vec<Item>, &mut Vec<Item>) -> Ended,
+    ) -> Self {
+        let mut loops = Vec::new();
+        let ended = run(&mut events, &mut loops);
+        Self { at, ended, events, loops }
+    }
+
+    fn fails(&self) -> bool {
+        matches!(self.ended, Ended::Failed(_))
+    }
+}
+
+/// Parts whose order among each other is free; at most one of them leaves.
+fn together(at: &Place<'_>, parts: Vec<Part>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended {
+    let name = at.shape.name();
+    let (place, skips) = (format!("{}/{name}", at.path), name.starts_with(SKIP));
+    let stays = |part: &Part| matches!(part.ended, Ended::Through) || skips && part.fails();
+    let leaving = parts.iter().position(|part| !stays(part));
+    assert!(parts.iter().filter(|part| !stays(part)).count() < 2, "two branches leave");
+    let failed = parts.iter().filter(|part| part.fails()).map(|part| format!(" without {}", part.at));
+    let failed: String = failed.collect();
+    // Siblings of the one that leaves may break off anywhere; the one that leaves has said everything.
+    let mut ended = beside(&place, parts, |index| leaving.is_none_or(|one| one == index), events, loops);
+    if let Some(leaving) = leaving {
+        return ended.swap_remove(leaving);
+    }
+    if !failed.is_empty() {
+        events.push(at.line(&place, &failed));
+    }
+    Ended::Through
+}
+
+/// Branches of which the first that finishes wins; the log says which one.
+fn race(at: &Place<'_>, parts: Vec<Part>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended {
+    let place = format!("{}/{}", at.path, at.shape.name());
+    let mut own = Vec::new();
+    let Some(winner) = at.won.get(&place) else {
+        let all_fail = parts.iter().all(Part::fails);
+        let ended = beside(&place, parts, |_| all_fail, events, loops);
+        if !all_fail {
+            // Something around has cancelled it before it was won.
+            events.push(Item::Leaf(format!("{place} is won")));
+            return Ended::Through;
+        }
+        let failures = ended.into_iter().filter_map(|ended| match ended {
+            Ended::Failed(failure) => Some(failure),
+            _ => None,
+        });
+        let failures: Vec<_> = failures.collect();
+        let may_pass = failures.iter().any(|failure| failure.may_pass);
+        return Ended::Failed(Failure {
+            paths: failures.into_iter().flat_map(|one| one.paths).collect(),
+            may_pass,
+        });
+    };
+    let won = parts.iter().position(|part| part.at == format!("{place}/{winner}")).expect("a branch");
+    let Shape::Parallel { limit, .. } = at.shape else { unreachable!() };
+    let before = parts[..won].iter().filter(|part| !part.fails()).count();
+    assert!(limit.is_none_or(|limit| before < limit as usize), "{winner} of {place} has begun too early");
+    let mut ended = beside(&place, parts, |index| index == won, events, &mut own);
+    let Some(Item::Branches { at: block, mut branches }) = own.pop() else { unreachable!() };
+    loops.push(Item::Branches { at: block, branches: vec![branches.swap_remove(won)] });
+    events.push(at.line(&place, &format!(" won by {winner}")));
+    ended.swap_remove(won)
+}
+
+/// What parts do at the same time, of which these are known to come to their ends; gives how each of them ends.
+fn beside(
+    place: &str,
+    parts: Vec<Part>,
+    ends: impl Fn(usize) -> bool,
     events: &mut Vec<Item>,
     loops: &mut Vec<Item>,
-) -> Ended {
-    let (mut heard, mut closed, mut ended) = (Vec::new(), Vec::new(), Ended::Through);
-    for (at, one, events, loops) in branches {
-        let leaves = !matches!(one, Ended::Through);
-        if leaves {
-            assert!(matches!(ended, Ended::Through), "two branches leave");
-            ended = one;
-        }
-        heard.push((Branch { at: at.clone(), items: events, may_break_off: false }, leaves));
-        closed.push((Branch { at, items: loops, may_break_off: false }, leaves));
+) -> Vec<Ended> {
+    let (mut heard, mut closed, mut all) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, Part { at, ended, events, loops }) in parts.into_iter().enumerate() {
+        let may_break_off = !ends(index);
+        heard.push(Branch { at: at.clone(), items: events, may_break_off });
+        closed.push(Branch { at, items: loops, may_break_off });
+        all.push(ended);
     }
-    // Siblings of the one that leaves may break off anywhere; the one that leaves has said everything.
-    let cancels = !matches!(ended, Ended::Through);
-    for (all, into) in [(heard, events), (closed, loops)] {
-        let branches = all
-            .into_iter()
-            .map(|(branch, leaves)| Branch { may_break_off: cancels && !leaves, ..branch })
-            .collect();
-        into.push(Item::Branches { inside: inside.to_owned(), branches });
+    for (branches, into) in [(heard, events), (closed, loops)] {
+        into.push(Item::Branches { at: place.to_owned(), branches });
     }
-    ended
+    all
 }
 
 fn repeat(at: &Place<'_>, own: &str, path: &str, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended {
@@ -229,7 +339,7 @@ fn repeat(at: &Place<'_>, own: &str, path: &str, events: &mut Vec<Item>, loops: 
         let here = format!("{path}#{round}");
         match steps(inside, at, &here, events, loops) {
             Ended::Through => {}
-            Ended::Failed(path) => return Ended::Failed(path),
+            Ended::Failed(failure) => return Ended::Failed(failure),
             Ended::Exit(target, reason) if target.as_ref().is_none_or(|target| target == own) => {
                 break (reason, Ended::Through);
             }

@@ -1,12 +1,16 @@
 //! Random trees.
 
 use crate::support::SKIP;
-use crate::{Leave, Loop, Random};
-use adk_core::spec::Over;
+use crate::{Fails, Leave, Loop, Random};
+use adk_core::spec::{ERROR_KEY, Over};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 pub const ROOT: &str = "root";
+/// How the names of `state` keys begin.
+pub const KEPT: &str = "kept";
+/// How the names of each `each` begin that leaves out what fails.
+const SKIP_EACH: &str = "skipe";
 
 #[derive(Debug)]
 pub enum Shape {
@@ -15,8 +19,8 @@ pub enum Shape {
         leave: Leave,
         /// The key that it reads and writes instead of one of its own name.
         renamed: Option<&'static str>,
-        /// The item of the `each` around in its workflow.
-        item: Option<&'static str>,
+        /// The item of the `each` around in its workflow, or the error of the `else`.
+        item: Item,
     },
     /// Writes a key that a block reads, or the output of a workflow.
     Write {
@@ -37,7 +41,16 @@ pub enum Shape {
     Parallel {
         name: &'static str,
         limit: Option<u32>,
+        first: bool,
         inside: Vec<Shape>,
+    },
+    Try {
+        name: &'static str,
+        most: u32,
+        all: bool,
+        inside: Vec<Shape>,
+        /// Empty without an `else`.
+        otherwise: Vec<Shape>,
     },
     /// Behind the step that writes its key.
     Match {
@@ -63,6 +76,8 @@ pub enum Shape {
         name: &'static str,
         inside: Vec<Shape>,
         output: Option<Output>,
+        /// Its `state` keys.
+        states: Vec<&'static str>,
     },
 }
 
@@ -104,9 +119,11 @@ pub fn item(at: usize) -> Value {
 
 impl Shape {
     pub fn grow(seed: u64) -> Self {
-        let mut grower = Grower { random: Random::new(seed), left: 24, names: 0 };
-        let leave = Leave { fail: true, ..Leave::default() };
-        Shape::Workflow { name: ROOT, inside: grower.inside(4, &leave, None), output: None }
+        let mut grower =
+            Grower { random: Random::new(seed), left: 24, names: 0, nested: 0, states: Vec::new() };
+        let fails = Some(Fails { depth: 0, one_in: 60, pass: false });
+        let inside = grower.inside(4, &Leave { fails, ..Leave::default() }, None);
+        Shape::Workflow { name: ROOT, inside, output: None, states: grower.states }
     }
 
     pub fn name(&self) -> &'static str {
@@ -116,6 +133,7 @@ impl Shape {
             | Self::Sequence { name, .. }
             | Self::Loop { name, .. }
             | Self::Parallel { name, .. }
+            | Self::Try { name, .. }
             | Self::Match { name, .. }
             | Self::Each { name, .. }
             | Self::Workflow { name, .. } => name,
@@ -135,6 +153,9 @@ impl Shape {
             | Self::Loop { inside, .. }
             | Self::Parallel { inside, .. }
             | Self::Each { inside, .. } => inside.iter().for_each(|shape| shape.written(into)),
+            Self::Try { inside, otherwise, .. } => {
+                inside.iter().chain(otherwise).for_each(|shape| shape.written(into));
+            }
             Self::Match { arms, .. } => arms.iter().flatten().for_each(|shape| shape.written(into)),
             Self::Break { .. } => {}
         }
@@ -146,6 +167,9 @@ struct Grower {
     random: Random,
     left: u32,
     names: u32,
+    /// How many workflows are around, but for the root, and the `state` keys of that.
+    nested: u32,
+    states: Vec<&'static str>,
 }
 
 type Item = Option<&'static str>;
@@ -162,7 +186,7 @@ impl Grower {
 
     fn node(&mut self, depth: u32, leave: &Leave, item: Item) -> Shape {
         self.left = self.left.saturating_sub(1);
-        let kind = if depth == 0 || self.left == 0 { 0 } else { self.random.below(17) };
+        let kind = if depth == 0 || self.left == 0 { 0 } else { self.random.below(22) };
         match kind {
             3 | 4 => Shape::Sequence { name: self.name("s"), inside: self.inside(depth - 1, leave, item) },
             5..=7 => self.repeat(depth - 1, leave, item),
@@ -170,17 +194,32 @@ impl Grower {
             10 => self.workflow(depth - 1, leave),
             11 | 12 => self.select(depth - 1, leave, item),
             13..=15 => self.each(depth - 1, leave),
+            17 | 18 => self.tried(depth - 1, leave, item),
+            19..=21 => self.race(depth - 1, leave, item),
             16 if !leave.inner().is_empty() => {
                 let loops = leave.inner();
                 let at = self.random.below(loops.len() as u64 + 1) as usize;
                 Shape::Break { target: loops.get(at).map(|around| around.name) }
             }
             _ => {
-                let name = self.name("a");
-                let renamed = self.random.one_in(4).then(|| self.name("k"));
-                Shape::Agent { name, leave: leave.clone(), renamed, item }
+                let renamed = self.random.one_in(4).then(|| self.key());
+                self.agent(leave, renamed, item)
             }
         }
+    }
+
+    fn agent(&mut self, leave: &Leave, renamed: Option<&'static str>, item: Item) -> Shape {
+        Shape::Agent { name: self.name("a"), leave: leave.clone(), renamed, item }
+    }
+
+    /// A key for an agent, which may be one that is kept from run to run.
+    fn key(&mut self) -> &'static str {
+        if self.nested > 0 || self.random.one_in(2) {
+            return self.name("k");
+        }
+        let key = self.name(KEPT);
+        self.states.push(key);
+        key
     }
 
     fn repeat(&mut self, depth: u32, leave: &Leave, item: Item) -> Shape {
@@ -197,18 +236,62 @@ impl Grower {
     }
 
     fn parallel(&mut self, depth: u32, leave: &Leave, item: Item) -> Shape {
-        let name = if self.random.one_in(4) { self.name(SKIP) } else { self.name("p") };
+        let skips = self.random.one_in(4);
+        let name = self.name(if skips { SKIP } else { "p" });
         let count = 1 + self.random.below(4);
         let leaves = self.random.below(count);
         let inside = (0..count).map(|at| {
+            let mut own = Leave { depth: leave.depth, ..Leave::default() };
             if at == leaves {
-                self.node(depth, leave, item)
-            } else {
-                self.node(depth, &Leave { depth: leave.depth, ..Leave::default() }, item)
+                own.clone_from(leave);
             }
+            if skips {
+                own.fails = Some(self.fails(leave.depth));
+            }
+            self.node(depth, &own, item)
         });
         let inside = inside.collect();
-        Shape::Parallel { name, limit: self.limit(), inside }
+        Shape::Parallel { name, limit: self.limit(), first: false, inside }
+    }
+
+    /// Branches that all may leave, since one of them wins, and may write one key, which is read after them.
+    fn race(&mut self, depth: u32, leave: &Leave, item: Item) -> Shape {
+        let (name, key) = (self.name("r"), self.name("k"));
+        let count = 1 + self.random.below(4);
+        let mut all = Leave { fails: leave.fails.map(|fails| Fails { one_in: 3, ..fails }), ..leave.clone() };
+        let inside = (0..count).map(|at| {
+            // Where nothing may fail, the last branch does not.
+            if leave.fails.is_none() {
+                all.fails = (at + 1 < count).then(|| self.fails(leave.depth));
+            }
+            let mut inside = vec![self.node(depth, &all, item)];
+            if self.random.one_in(2) {
+                let at = self.random.below(2) as usize;
+                inside.insert(at, Shape::Write { name: self.name("j"), key, what: What::Number });
+            }
+            Shape::Sequence { name: self.name("s"), inside }
+        });
+        let inside = inside.collect();
+        let race = Shape::Parallel { name, limit: self.limit(), first: true, inside };
+        let reads = self.agent(leave, Some(key), item);
+        Shape::Sequence { name: self.name("s"), inside: vec![race, reads] }
+    }
+
+    fn tried(&mut self, depth: u32, leave: &Leave, item: Item) -> Shape {
+        let name = self.name("t");
+        let (most, all) = (1 + self.random.below(3) as u32, self.random.one_in(3));
+        let (fails, otherwise) = match leave.fails {
+            // Without an `else` the block around gets the error.
+            Some(fails) if self.random.one_in(2) => (Fails { one_in: 6, ..fails }, Vec::new()),
+            _ => (self.fails(leave.depth), self.inside(depth, leave, Some(ERROR_KEY))),
+        };
+        let inside = self.inside(depth, &Leave { fails: Some(fails), ..leave.clone() }, item);
+        Shape::Try { name, most, all, inside, otherwise }
+    }
+
+    /// How agents fail in a block that goes on after it.
+    fn fails(&mut self, depth: usize) -> Fails {
+        Fails { depth, one_in: 6, pass: self.random.one_in(2) }
     }
 
     fn limit(&mut self) -> Option<u32> {
@@ -226,13 +309,18 @@ impl Grower {
     }
 
     fn each(&mut self, depth: u32, leave: &Leave) -> Shape {
-        let (name, list, writer, item) = (self.name("e"), self.name("key"), self.name("j"), self.name("i"));
-        let inner = Leave { depth: leave.depth + 1, ..leave.clone() };
+        let skips = self.random.one_in(4);
+        let name = self.name(if skips { SKIP_EACH } else { "e" });
+        let (list, writer, item) = (self.name("key"), self.name("j"), self.name("i"));
+        let mut inner = Leave { depth: leave.depth + 1, ..leave.clone() };
+        if skips {
+            inner.fails = Some(self.fails(inner.depth));
+        }
         let inside = self.inside(depth, &inner, Some(item));
         let write = Shape::Write { name: writer, key: list, what: What::List };
-        // Of all elements around, only one could be allowed to fail.
-        let over =
-            if leave.fail && leave.depth == 0 && self.random.one_in(4) { Over::Fail } else { Over::Cut };
+        // Of all elements around, only one could be allowed to fail; it never passes.
+        let may_fail = leave.fails.is_some_and(|fails| fails.depth == leave.depth && !fails.pass);
+        let over = if may_fail && self.random.one_in(4) { Over::Fail } else { Over::Cut };
         let max = self.limit().map(|max| (max, over));
         let each = Shape::Each { name, item, list, writer, max, limit: self.limit(), inside };
         Shape::Sequence { name: self.name("s"), inside: vec![write, each] }
@@ -240,12 +328,14 @@ impl Grower {
 
     fn workflow(&mut self, depth: u32, leave: &Leave) -> Shape {
         let name = self.name("w");
+        self.nested += 1;
         let mut inside = self.inside(depth, &Leave { loops: Vec::new(), ..leave.clone() }, None);
+        self.nested -= 1;
         let output = self.random.one_in(2).then(|| {
             let key = self.name("o");
             inside.insert(0, Shape::Write { name: self.name("j"), key, what: What::Number });
             Output { key, renamed: self.random.one_in(2).then(|| self.name("k")) }
         });
-        Shape::Workflow { name, inside, output }
+        Shape::Workflow { name, inside, output, states: Vec::new() }
     }
 }

@@ -3,7 +3,9 @@
 //! What an agent does depends on the seed and its path alone, so the interpreter can say what has to happen
 //! without knowing how branches interleave: within a branch the order is fixed, between branches it is free. Of the
 //! branches of a block at most one exits or fails; its siblings may then have come as far as they like. What they
-//! have left in their keys the log tells.
+//! have left in their keys the log tells, and so it does which branch has won a `parallel(first)`.
+//!
+//! `ADK_TREES` says how many trees there are, `ADK_SEED` the first of them.
 #![allow(
     clippy::unwrap_used,
     unreachable_pub,
@@ -22,10 +24,10 @@ mod tree;
 
 use adk_core::runner::SessionHandle;
 use adk_core::{Error, Event, Flow, LoopEndReason, Outcome, RunEnd, Runner};
-use compare::{Branch, Item, compare, of_each, replay};
-use expect::Ended;
-use grow::Shape;
-use std::fmt::Write as _;
+use compare::{Branch, Item, State, compare, replay, seen, winners};
+use expect::{Ended, Failure};
+use grow::{KEPT, Shape};
+use std::ops::Range;
 use std::sync::Arc;
 use support::Tree;
 use tokio::runtime::{Builder, Runtime};
@@ -58,7 +60,8 @@ impl Random {
 pub struct Plan {
     pub events: u32,
     pub flow: Flow,
-    pub fails: bool,
+    /// Whether it fails, with an error that may pass.
+    pub fails: Option<bool>,
     random: Random,
 }
 
@@ -67,9 +70,19 @@ pub struct Plan {
 pub struct Leave {
     /// The loops around, innermost last.
     pub loops: Vec<Loop>,
-    pub fail: bool,
+    pub fails: Option<Fails>,
     /// How many `each` are around.
     pub depth: usize,
+}
+
+/// How agents may fail.
+#[derive(Clone, Copy, Debug)]
+pub struct Fails {
+    /// How many `each` are around the block that goes on after it.
+    pub depth: usize,
+    pub one_in: u64,
+    /// Whether the errors may pass. They are alike, since nobody knows which branch of a race has failed last.
+    pub pass: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -103,7 +116,8 @@ impl Plan {
             _ if !random.one_in(6) => Flow::Continue,
             n => exits[random.below(n) as usize].clone(),
         };
-        let fails = leave.fail && leaves(0) && random.one_in(60);
+        let fails = leave.fails.filter(|fails| leaves(fails.depth) && random.one_in(fails.one_in));
+        let fails = fails.map(|fails| fails.pass);
         Self { events, flow, fails, random }
     }
 
@@ -116,22 +130,6 @@ impl Plan {
             _ => {}
         }
     }
-}
-
-fn seen(events: &[Arc<adk_core::Event>]) -> Vec<String> {
-    let mut all = Vec::new();
-    for event in events.iter().filter(|event| event.author != "user") {
-        let mut line = event.path.to_string();
-        write!(line, " {}", event.branch.as_deref().unwrap_or("-")).unwrap();
-        for (key, value) in event.actions.state_delta.iter() {
-            match of_each(event) {
-                Some(true) => write!(line, " {key}=*").unwrap(),
-                _ => write!(line, " {key}={value}").unwrap(),
-            }
-        }
-        all.push(line);
-    }
-    all
 }
 
 fn ended(outcome: &Outcome<()>) -> Vec<String> {
@@ -161,8 +159,8 @@ async fn drive(handle: &SessionHandle, tree: &Tree) -> Ran {
 }
 
 /// Grows a tree, runs it twice at once in one session, and says what is not as the interpreter has it: they take turns, and the
-/// second one sees nothing of what the first has left.
-fn check(seed: u64, runtime: &Runtime) -> Result<usize, String> {
+/// second one sees nothing of what the first has left, but for `state` keys.
+fn check(seed: u64, runtime: &Runtime, happened: &mut Happened) -> Result<(), String> {
     let shape = Shape::grow(seed);
     let tree = tree::tree(&shape, seed);
     let runner: Runner = Runner::builder().build().unwrap();
@@ -179,25 +177,48 @@ fn check(seed: u64, runtime: &Runtime) -> Result<usize, String> {
     if !logged.is_sorted_by(|a, b| a.id < b.id && a.timestamp <= b.timestamp) {
         return fail("ids or times run backwards".into());
     }
+    happened.events += taken.len();
+    seen(&taken).iter().for_each(|line| happened.see(line));
+    let mut state = State::new();
     for ran in [first, second] {
-        if let Err(why) = as_expected(&shape, seed, ran) {
+        state.retain(|key, _| key.starts_with(KEPT));
+        if let Err(why) = as_expected(&shape, seed, &mut state, ran) {
             return fail(why);
         }
     }
-    Ok(taken.len())
+    Ok(())
 }
 
-fn as_expected(shape: &Shape, seed: u64, (taken, end, error): Ran) -> Result<(), String> {
+/// What there was in all trees: what never happens is not tested.
+#[derive(Default)]
+struct Happened {
+    events: usize,
+    /// How many lines hold each of these.
+    lines: [usize; WORDS.len()],
+}
+
+/// Of a race, two of a try, of parts that have failed, of an `each` with more than its `max`, of a `state` key.
+const WORDS: [&str; 6] = [" won by ", ", again", "=* failed ", " without root/", " without 1", " kept"];
+
+impl Happened {
+    fn see(&mut self, line: &str) {
+        for (count, word) in self.lines.iter_mut().zip(WORDS) {
+            *count += usize::from(line.contains(word));
+        }
+    }
+}
+
+fn as_expected(shape: &Shape, seed: u64, state: &mut State, (taken, end, error): Ran) -> Result<(), String> {
     let (mut events, mut loops) = (Vec::new(), Vec::new());
-    let expected = expect::workflow(shape, seed, &mut events, &mut loops);
+    let expected = expect::workflow(shape, seed, &winners(&taken), &mut events, &mut loops);
     compare(&events, &seen(&taken), false)
         .map_err(|why| format!("events: {why}\n{:#?}\nexpected {events:#?}", seen(&taken)))?;
-    replay(&taken).map_err(|why| format!("values: {why}\n{:#?}", seen(&taken)))?;
+    replay(&taken, state).map_err(|why| format!("values: {why}\n{:#?}", seen(&taken)))?;
     match (expected, end, error) {
         (Ended::Through, RunEnd::Finished(outcome), None) => compare(&loops, &ended(&outcome), false)
             .map_err(|why| format!("loops: {why}\n{:#?}\nexpected {loops:#?}", ended(&outcome))),
-        (Ended::Failed(path), RunEnd::Failed, Some(error))
-            if error.path().is_some_and(|at| at.to_string() == path) =>
+        (Ended::Failed(Failure { paths, .. }), RunEnd::Failed, Some(error))
+            if error.path().is_some_and(|at| paths.contains(&at.to_string())) =>
         {
             Ok(())
         }
@@ -205,30 +226,38 @@ fn as_expected(shape: &Shape, seed: u64, (taken, end, error): Ran) -> Result<(),
     }
 }
 
-fn run_all(seeds: impl Iterator<Item = u64>, runtime: &Runtime) {
-    let mut events = 0;
-    for seed in seeds {
-        match check(seed, runtime) {
-            Ok(more) => events += more,
-            Err(why) => panic!("{why}\nagain with ADK_SEED={seed}"),
+fn run_all(seeds: Range<u64>, runtime: &Runtime) {
+    let mut happened = Happened::default();
+    for seed in seeds.clone() {
+        if let Err(why) = check(seed, runtime, &mut happened) {
+            panic!("{why}\nagain with ADK_SEED={seed} ADK_TREES=1");
         }
     }
-    println!("{events} events as expected");
+    let Happened { events, lines } = happened;
+    println!("{events} events of {} trees as expected, {lines:?} with {WORDS:?}", seeds.end - seeds.start);
+    assert!(seeds.end - seeds.start < 1_000 || lines.iter().all(|count| *count > 50), "{lines:?}");
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap())
+}
+
+/// So many trees of this run, unless it says otherwise.
+fn seeds(first: u64, trees: u64) -> Range<u64> {
+    let first = number("ADK_SEED").unwrap_or(first);
+    first..first + number("ADK_TREES").unwrap_or(trees)
 }
 
 #[test]
 fn random_trees_run_as_a_recursive_interpreter_says() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    match std::env::var("ADK_SEED").map(|seed| seed.parse()) {
-        Ok(seed) => run_all(std::iter::once(seed.unwrap()), &runtime),
-        Err(_) => run_all(0..5_000, &runtime),
-    }
+    run_all(seeds(0, 5_000), &runtime);
 }
 
 #[test]
 fn random_trees_run_the_same_when_branches_are_woken_from_other_threads() {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    run_all(100_000..101_000, &runtime);
+    run_all(seeds(100_000, 1_000), &runtime);
 }
 
 #[test]
@@ -241,7 +270,7 @@ fn the_interpreter_sees_what_is_missing_doubled_or_out_of_order() {
         may_break_off,
     };
     let two = |cancelled| Item::Branches {
-        inside: "p/".into(),
+        at: "p".into(),
         branches: vec![branch("p/a", false), branch("p/b", cancelled)],
     };
     for (right, cancelled) in

@@ -3,13 +3,14 @@
 use crate::grow::{Shape, item};
 use crate::support::{self, Node, Tree, by};
 use crate::{Leave, Plan};
-use adk_core::spec::{KeySpec, Over, StepKind};
-use adk_core::{Event, Flow};
+use adk_core::spec::{Attempts, ERROR_KEY, KeySpec, Over, StepKind};
+use adk_core::{Error, ErrorKind, Event, Flow};
 
 pub fn tree(shape: &Shape, seed: u64) -> Tree {
-    let Shape::Workflow { name, inside, output } = shape else { unreachable!() };
+    let Shape::Workflow { name, inside, output, states } = shape else { unreachable!() };
     let outputs = output.iter().map(|output| KeySpec::new(output.key, "u64")).collect();
-    Tree::with_keys(name, &[], Box::leak(outputs), nodes(inside, seed))
+    let states = states.iter().map(|key| KeySpec::new(key, "u32").optional(true)).collect();
+    Tree::with_keys(name, &[], Box::leak(outputs), nodes(inside, seed)).states(Box::leak(states))
 }
 
 fn nodes(shapes: &[Shape], seed: u64) -> Vec<Node> {
@@ -33,11 +34,15 @@ fn node(shape: &Shape, seed: u64) -> Node {
         Shape::Loop { name, max, until, inside } => {
             Node::Block(name, StepKind::Loop { max: *max, until: *until }, nodes(inside, seed))
         }
-        Shape::Parallel { name, limit, inside } => Node::Block(
-            name,
-            StepKind::Parallel { max_concurrency: *limit, first: false },
-            nodes(inside, seed),
-        ),
+        Shape::Parallel { name, limit, first, inside } => {
+            let kind = StepKind::Parallel { max_concurrency: *limit, first: *first };
+            Node::Block(name, kind, nodes(inside, seed))
+        }
+        Shape::Try { name, most, all, inside, otherwise } => {
+            let limits = Attempts::new(Some(*most));
+            let limits = if *all { limits.all() } else { limits };
+            support::attempts(name, limits, nodes(inside, seed), nodes(otherwise, seed))
+        }
         Shape::Match { name, key, arms, .. } => {
             support::select(name, key, arms.iter().map(|arm| nodes(arm, seed)).collect())
         }
@@ -65,7 +70,9 @@ fn agent(name: &'static str, own: Option<&'static str>, seed: u64, leave: Leave)
         let leave = leave.clone();
         Box::pin(async move {
             let path = cx.path().to_string();
-            if let Some(own) = own {
+            if own == Some(ERROR_KEY) {
+                assert!(cx.state().get::<String>(ERROR_KEY)?.is_some(), "{path}");
+            } else if let Some(own) = own {
                 let place = path.rsplit(']').nth(1).and_then(|rest| rest.rsplit('[').next()).unwrap();
                 assert_eq!(cx.state().value(own).as_deref(), Some(&item(place.parse().unwrap())), "{path}");
             }
@@ -77,7 +84,11 @@ fn agent(name: &'static str, own: Option<&'static str>, seed: u64, leave: Leave)
                 assert_eq!(cx.state().get::<u32>(name)?, Some(n), "the next line sees the state");
             }
             plan.disturb().await;
-            if plan.fails { Err(adk_core::Error::other("as planned")) } else { Ok::<Flow, _>(plan.flow) }
+            match plan.fails {
+                None => Ok::<Flow, _>(plan.flow),
+                Some(false) => Err(Error::other("as planned")),
+                Some(true) => Err(Error::new(ErrorKind::Timeout, "as planned")),
+            }
         })
     });
     let writes = Box::leak(Box::new([KeySpec::new(name, "u32").optional(true)]));

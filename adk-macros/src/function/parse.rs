@@ -165,7 +165,7 @@ fn is_function(item: TokenStream) -> bool {
 }
 
 fn param(input: &mut PatType, local: Ident, is_tool: bool, report: &mut Diagnostics) -> Param {
-    let is_resource = is_resource(&mut input.attrs);
+    let is_resource = input.attrs.extract_if(.., |attr| attr.path().is_ident("resource")).count() > 0;
     let name = if is_resource { None } else { name_of(&input.pat, report) };
     let key = key_of(&mut input.attrs, name.as_ref(), report);
     let (docs, default) = own_attributes(&mut input.attrs, report);
@@ -200,24 +200,26 @@ fn name_of(pat: &Pat, report: &mut Diagnostics) -> Option<Ident> {
     }
 }
 
-/// Takes `#[resource]` away.
-fn is_resource(attrs: &mut Vec<Attribute>) -> bool {
-    let before = attrs.len();
-    attrs.retain(|attr| !attr.path().is_ident("resource"));
-    attrs.len() < before
-}
-
 /// Takes `#[key]` or `#[key(user:plan)]` away.
 fn key_of(attrs: &mut Vec<Attribute>, name: Option<&Ident>, report: &mut Diagnostics) -> Option<Key> {
     let attr = attrs.extract_if(.., |attr| attr.path().is_ident("key")).last()?;
     let key = match (&attr.meta, name) {
         (Meta::Path(_), Some(name)) => Ok(Key { text: unraw(name), span: name.span() }),
-        _ => attr.parse_args_with(|input: ParseStream<'_>| args::key(input, report)),
+        _ => {
+            let parser = |input: ParseStream<'_>| {
+                let key = args::key(input, false);
+                if key.is_err() {
+                    // One mistake, one message.
+                    input.parse::<TokenStream>()?;
+                }
+                Ok(key)
+            };
+            attr.parse_args_with(parser).map_err(Into::into).flatten()
+        }
     };
     Some(key.unwrap_or_else(|error| {
-        let help = "name the parameter as the key, or write `#[key(user:plan)]`";
-        report.refuse(error.span(), format!("`key` is not written like this: {error}"), help);
-        Key { text: String::new(), span: error.span() }
+        report.push(error.or_help("name the parameter as the key, or write `#[key(user:plan)]`"));
+        Key { text: String::new(), span: attr.span() }
     }))
 }
 

@@ -63,9 +63,9 @@ pub(super) enum MentionKind {
 }
 
 /// `plan` or `user:plan`.
-pub(super) struct Key {
+pub(crate) struct Key {
     pub(super) prefix: Option<Ident>,
-    pub(super) name: Ident,
+    pub(crate) name: Ident,
 }
 
 /// `KEY: TYPE`.
@@ -187,6 +187,8 @@ pub(super) struct Block {
     pub(super) kind: BlockKind,
     /// The word, or the opening bracket of a block without one.
     pub(super) span: Span,
+    /// What is in its parentheses, as it was written.
+    pub(super) arguments: String,
     /// `on_error = skip`.
     pub(super) skip: bool,
     /// None for a `match`, which has arms.
@@ -299,7 +301,7 @@ pub(super) struct Break {
 
 impl Key {
     /// The key as it is stored.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let name = super::names::plain(&self.name);
         match &self.prefix {
             Some(prefix) => format!("{prefix}:{name}"),

@@ -6,31 +6,36 @@
 mod agent;
 mod await_;
 mod block;
-mod expect;
-mod field;
+pub(crate) mod expect;
+pub(crate) mod field;
 mod head;
 mod instance;
 mod item;
 mod match_;
 mod step;
+mod words;
 
 pub(super) use field::closure;
+pub(crate) use words::Words;
 
 use super::ast::{Decl, Mention, Workflow};
 use super::normalise::normalise;
 use crate::deep::Depth;
 use crate::diag::{Diagnostic, Diagnostics};
+use adk_spec::check::Check;
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use std::collections::HashSet;
 use syn::parse::{ParseBuffer, ParseStream, Parser as _};
 use syn::{Token, token};
 
-type Result<T> = std::result::Result<T, Diagnostic>;
+/// What was read, or why it cannot be.
+pub(crate) type Parsed<T> = std::result::Result<T, Diagnostic>;
+type Result<T> = Parsed<T>;
 
 /// What all nodes write to while they are read.
 #[derive(Default)]
-struct Sink {
-    diagnostics: Diagnostics,
+pub(crate) struct Sink {
+    pub(crate) diagnostics: Diagnostics,
     /// Paths in the order of the source, half-typed ones as well.
     mentions: Vec<Mention>,
     /// The names of the agents declared so far.
@@ -38,6 +43,11 @@ struct Sink {
 }
 
 impl Sink {
+    /// One for errors of that check.
+    pub(crate) fn of(check: Check) -> Self {
+        Self { diagnostics: Diagnostics::of(check), ..Self::default() }
+    }
+
     fn push(&mut self, diagnostic: impl Into<Diagnostic>) {
         self.diagnostics.push(diagnostic);
     }
@@ -122,7 +132,7 @@ fn whole(input: TokenStream, sink: &mut Sink, read: impl FnOnce(ParseStream<'_>,
     }
 }
 
-fn parens<'a>(input: &ParseBuffer<'a>) -> syn::Result<ParseBuffer<'a>> {
+pub(crate) fn parens<'a>(input: &ParseBuffer<'a>) -> syn::Result<ParseBuffer<'a>> {
     let inside;
     syn::parenthesized!(inside in input);
     Ok(inside)
@@ -174,7 +184,7 @@ fn skip(input: ParseStream<'_>, separator: char) {
 }
 
 /// Reads the parts between the commas of a list.
-fn list(
+pub(crate) fn list(
     input: ParseStream<'_>,
     sink: &mut Sink,
     mut part: impl FnMut(ParseStream<'_>, &mut Sink) -> Result<()>,

@@ -1,15 +1,13 @@
-//! `loop-max`: limits that are no number, or a key of the workflow. Constants are looked at in const evaluation.
+//! `loop-max`: limits that are a key of the workflow. Constants are looked at in const evaluation.
 
 use super::super::ast::{Counted, Limit, Workflow};
 use super::super::names::plain;
 use super::super::plan::{Plan, What};
 use crate::diag::Diagnostics;
 use adk_spec::check::Check;
-use proc_macro2::Span;
-use quote::ToTokens;
 use std::collections::HashSet;
+use syn::Expr;
 use syn::spanned::Spanned;
-use syn::{Expr, Lit, UnOp};
 
 /// Looks at every block.
 pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
@@ -23,11 +21,6 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostic
 fn look_at(limit: &Limit, keys: &HashSet<String>, report: &mut Diagnostics) {
     let (name, is_loop) = (limit.of.argument(), limit.of == Counted::Rounds);
     let check = if is_loop { Check::LoopMax } else { Check::Syntax };
-    if let Some(found) = fault(&limit.expr) {
-        let start = limit.expr.to_token_stream().into_iter().next();
-        let span = start.map_or_else(Span::call_site, |token| token.span());
-        report.at(check, span, format!("`{name}` is {found}; help: it is {}", limit.of.what()));
-    }
     if let Expr::Path(path) = &*limit.expr
         && path.path.get_ident().is_some_and(|name| keys.contains(&plain(name)))
     {
@@ -38,24 +31,5 @@ fn look_at(limit: &Limit, keys: &HashSet<String>, report: &mut Diagnostics) {
             "write a number"
         };
         report.at(check, path.span(), format!("{fact}; help: {help}"));
-    }
-}
-
-/// What an expression is that can be no limit.
-fn fault(limit: &Expr) -> Option<&'static str> {
-    match limit {
-        Expr::Range(_) => Some("a range"),
-        Expr::Lit(literal) => match &literal.lit {
-            Lit::Int(number) if !number.suffix().starts_with('f') => match number.base10_parse::<u32>() {
-                Ok(0) => Some("0"),
-                Ok(_) => None,
-                Err(_) => Some("too large"),
-            },
-            _ => Some("not a whole number"),
-        },
-        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) && matches!(*unary.expr, Expr::Lit(_)) => {
-            Some("negative")
-        }
-        _ => None,
     }
 }

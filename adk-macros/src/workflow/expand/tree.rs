@@ -1,13 +1,8 @@
 //! The tree that rustdoc shows, in the form of `Spec`'s own.
 
-use super::super::ast::{
-    Block, BlockKind, Decl, DeclKind, Key, Limit, Node, Run, Timeout, Try, Typed, Workflow,
-};
+use super::super::ast::{Block, BlockKind, Decl, DeclKind, Key, Node, Run, Typed, Workflow};
 use super::super::names;
 use super::super::plan::Plan;
-use super::super::text::code;
-use quote::ToTokens;
-use std::time::Duration;
 
 /// The workflow as text.
 pub(super) fn text(workflow: &Workflow, plan: &Plan<'_>) -> String {
@@ -133,45 +128,15 @@ fn listed(open: &str, all: &[String], close: &str) -> String {
     if all.is_empty() { String::new() } else { format!("{open}{}{close}", all.join(", ")) }
 }
 
-fn limit(limit: &Option<Limit>) -> Option<String> {
-    limit.as_ref().map(|limit| format!("{} = {}", limit.of.argument(), code(limit.expr.to_token_stream())))
-}
-
-fn time(time: &Option<Timeout>, word: &str) -> Option<String> {
-    let time = match time.as_ref()? {
-        Timeout::Millis(millis) => format!("{:?}", Duration::from_millis(*millis)),
-        Timeout::Value(value) => code(value.to_token_stream()),
-    };
-    Some(format!("{word} = {time}"))
-}
-
 fn head(block: &Block) -> String {
-    let (arguments, subject) = match &block.kind {
-        BlockKind::Sequence => (vec![], String::new()),
-        BlockKind::Parallel { first, max_concurrency } => {
-            let first = first.then(|| "first".to_owned());
-            (vec![first, limit(max_concurrency)], String::new())
-        }
-        BlockKind::Try(tried) => {
-            let Try { attempts, timeout, delay, all, .. } = &**tried;
-            let attempts = limit(attempts).unwrap_or_else(|| "attempts = 3".to_owned());
-            let all = all.then(|| "on = all".to_owned());
-            (vec![Some(attempts), time(timeout, "timeout"), time(delay, "delay"), all], String::new())
-        }
-        BlockKind::Loop { max, until } => {
-            let until = until.as_ref().map(|key| format!("until = {}", key.text()));
-            (vec![limit(max), until], String::new())
-        }
-        BlockKind::Match(choice) => (vec![], format!(" {}", choice.key.text())),
-        BlockKind::Each { item, list, max, cut, max_concurrency } => {
-            let over = cut.then(|| "over = cut".to_owned());
-            let most = limit(max_concurrency);
-            (vec![limit(max), over, most], format!(" {item} in {}", list.text()))
-        }
+    let subject = match &block.kind {
+        BlockKind::Match(choice) => format!(" {}", choice.key.text()),
+        BlockKind::Each { item, list, .. } => format!(" {item} in {}", list.text()),
+        _ => String::new(),
     };
     let name = block.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
-    let skip = block.skip.then(|| "on_error = skip".to_owned());
-    let arguments: Vec<_> = arguments.into_iter().chain([skip]).flatten().collect();
+    let arguments: Vec<_> =
+        Some(block.arguments.clone()).filter(|text| !text.is_empty()).into_iter().collect();
     format!("{name}{}{}{subject}", block.kind.word(), listed("(", &arguments, ")"))
 }
 

@@ -1,7 +1,6 @@
 //! `Agent` and `Wired`: what the runtime asks of a workflow.
 
-use super::super::ast::{BlockKind, Let};
-use super::super::ast::{DeclKind, Input, Typed};
+use super::super::ast::{Block, BlockKind, DeclKind, Input, Let, Typed};
 use super::super::names::is_string;
 use super::super::plan::{Step, What};
 use super::flow::NUMBERS;
@@ -9,7 +8,7 @@ use super::{Expansion, docs, given, index, key_spec, numbered, reading_spec};
 use crate::code::code;
 use crate::place;
 use crate::typed::{READS, WRITES, places};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
 
@@ -101,12 +100,8 @@ impl Expansion<'_> {
             let (at, agent) = (index(i), self.value(i, step, &field));
             arms.push((i, quote!(#at => #agent,)));
         }
-        let steps = |arms: &mut dyn Iterator<Item = &TokenStream>| {
-            quote!(match __step {
-                #(#arms)*
-                _ => ::core::option::Option::None,
-            })
-        };
+        let none = quote!(_ => ::core::option::Option::None,);
+        let steps = |arms: &mut dyn Iterator<Item = &TokenStream>| quote!(match __step { #(#arms)* #none });
         if !self.is_large {
             return steps(&mut arms.iter().map(|(_, arm)| arm));
         }
@@ -117,12 +112,7 @@ impl Expansion<'_> {
             quote!(#some => #steps,)
         });
         let numbers = index(NUMBERS);
-        quote! {
-            match __step / #numbers {
-                #(#pieces)*
-                _ => ::core::option::Option::None,
-            }
-        }
+        quote!(match __step / #numbers { #(#pieces)* #none })
     }
 
     /// The agents that others transfer to, which are no steps.
@@ -132,21 +122,12 @@ impl Expansion<'_> {
             let (name, agent) = (&step.name, self.value(i, step, &step.field_used()?));
             Some(quote!(#name => #agent,))
         });
-        let arms: Vec<_> = arms.collect();
-        (!arms.is_empty()).then(|| {
-            quote! {
-                fn target(&self, __name: &str) -> ::core::option::Option<&dyn __adk::DynAgent> {
-                    match __name {
-                        #(#arms)*
-                        _ => ::core::option::Option::None,
-                    }
-                }
-            }
-        })
+        let head = quote!(fn target(&self, __name: &str) -> ::core::option::Option<&dyn __adk::DynAgent>);
+        matching(&head, &quote!(__name), arms.collect())
     }
 
     /// The agent in a field, as what the walk runs.
-    fn value(&self, i: usize, step: &Step<'_>, field: &proc_macro2::Ident) -> TokenStream {
+    fn value(&self, i: usize, step: &Step<'_>, field: &Ident) -> TokenStream {
         let alias = numbered("Agent", i);
         let kind =
             step.declared().and_then(|number| self.tree.items.agents.get(number)).map(|decl| &decl.kind);
@@ -165,46 +146,27 @@ impl Expansion<'_> {
     }
 
     fn max(&self) -> Option<TokenStream> {
-        let mut arms = TokenStream::new();
-        for (i, step) in self.plan.steps.iter().enumerate() {
-            if let (What::Block(block), Some(field)) = (step.what, step.field_used())
-                && matches!(block.kind, BlockKind::Loop { .. })
-            {
-                let at = index(i);
-                arms.extend(quote!(#at => (&self.#field).max(),));
-            }
-        }
-        (!arms.is_empty()).then(|| {
-            quote! {
-                fn max(&self, __step: usize) -> ::core::option::Option<u32> {
-                    match __step {
-                        #arms
-                        _ => ::core::option::Option::None,
-                    }
-                }
-            }
-        })
+        let arms = self.block_fields().filter(|(_, block, _)| matches!(block.kind, BlockKind::Loop { .. }));
+        let arms = arms.map(|(at, _, field)| quote!(#at => (&self.#field).max(),));
+        let head = quote!(fn max(&self, __step: usize) -> ::core::option::Option<u32>);
+        matching(&head, &quote!(__step), arms.collect())
     }
 
     fn callbacks(&self) -> Option<TokenStream> {
-        let mut arms = TokenStream::new();
-        for (i, step) in self.plan.steps.iter().enumerate() {
-            if let (What::Block(_), Some(field)) = (step.what, step.field_used()) {
-                let at = index(i);
-                arms.extend(
-                    quote!(#at => ::core::option::Option::Some(__wire::BlockField::callbacks(&self.#field)),),
-                );
-            }
-        }
-        (!arms.is_empty()).then(|| {
-            quote! {
-                fn callbacks(&self, __step: usize) -> ::core::option::Option<&__adk::callback::AgentCallbacks> {
-                    match __step {
-                        #arms
-                        _ => ::core::option::Option::None,
-                    }
-                }
-            }
+        let arms = self.block_fields().map(|(at, _, field)| {
+            quote!(#at => ::core::option::Option::Some(__wire::BlockField::callbacks(&self.#field)),)
+        });
+        let head = quote! {
+            fn callbacks(&self, __step: usize) -> ::core::option::Option<&__adk::callback::AgentCallbacks>
+        };
+        matching(&head, &quote!(__step), arms.collect())
+    }
+
+    /// The blocks that are fields, with their numbers.
+    fn block_fields(&self) -> impl Iterator<Item = (Literal, &Block, Ident)> {
+        self.plan.steps.iter().enumerate().filter_map(|(i, step)| match step.what {
+            What::Block(block) => Some((index(i), block, step.field_used()?)),
+            _ => None,
         })
     }
 
@@ -270,6 +232,12 @@ impl Expansion<'_> {
             }
         })
     }
+}
+
+/// A function that finds something by name or number; none when there is nothing to find.
+fn matching(head: &TokenStream, by: &TokenStream, arms: Vec<TokenStream>) -> Option<TokenStream> {
+    let none = quote!(_ => ::core::option::Option::None,);
+    (!arms.is_empty()).then(|| quote!(#head { match #by { #(#arms)* #none } }))
 }
 
 /// The body of a function that gives the value of a key: for a `String`, a `&str` serves as well.

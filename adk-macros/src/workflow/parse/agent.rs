@@ -3,7 +3,7 @@
 use super::super::ast::{Decl, DeclKind, Fields, Typed};
 use super::super::names::type_text;
 use super::expect::{self, expected};
-use super::item::{end, kw};
+use super::item::{end, is_item, kw};
 use super::{Result, Sink, at_colon, braces, head, list, parens, skip};
 use crate::diag::Diagnostic;
 use proc_macro2::Span;
@@ -95,32 +95,14 @@ impl DeclKind {
 
     /// `agent NAME: TYPE;`.
     fn given(name: &Ident, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
-        let colon = input.parse::<Token![:]>()?.span;
-        if input.peek(token::Brace) {
-            let help = format!(
-                "write `agent {name} {{ ... }}`, or `agent {name} -> KEY: TYPE {{ ... }}` if it writes a key"
-            );
-            return Err(Diagnostic::syntax(colon, "no `:` is between an agent and its fields").help(help));
-        }
+        input.parse::<Token![:]>()?;
         let ty = expect::ty(input, "the type of the agent")?;
-        let shown = type_text(&ty);
-        if input.peek(token::Brace) || at_colon(input) {
-            let help = format!("write `agent {name} -> KEY: {shown} {{ ... }}`");
-            return Err(Diagnostic::syntax(colon, "what an agent with fields writes follows `->`").help(help));
-        }
-        if input.peek(token::Paren) {
-            let help = format!("write `agent {name}: TYPE;`, and give the value to `new` of the workflow");
-            return Err(Diagnostic::syntax(ty.span(), "the type of an agent follows its `:`, and no value")
-                .help(help));
-        }
-        if input.peek(Token![->]) {
-            let help =
-                format!("write `agent {name}() -> KEY: TYPE as {shown};`, with what it reads in the `( )`");
-            return Err(Diagnostic::syntax(
-                input.span(),
-                "what an agent reads and writes is before its type",
-            )
-            .help(help));
+        if !input.is_empty() && !input.peek(Token![;]) && (input.peek(token::Brace) || !is_item(input, sink))
+        {
+            let shown = type_text(&ty);
+            return Err(expected(input, "`;`").help(format!(
+                "an agent with fields is written `agent {name} -> KEY: {shown} {{ ... }}`, and one whose keys its type does not say `agent {name}(READS: TYPE) -> KEY: TYPE as {shown};`"
+            )));
         }
         let dynamic = format!(
             "write the type itself; for an agent that is known at run time only `agent {name}(READS: TYPE) -> KEY: TYPE as Arc<dyn DynAgent>;`"

@@ -1,18 +1,22 @@
 //! `await(timeout = "72h", default = EXPR) KEY: TYPE`.
 
 use super::super::ast::{Await, Typed};
-use super::block::code_list;
 use super::expect::{self, expected};
 use super::field::timeout;
+use super::words::Words;
 use super::{Result, Sink, at_colon_after_word, list, parens};
 use crate::diag::{Diagnostic, Place, hint};
 use adk_spec::check::Check;
-use adk_spec::nearest::nearest;
-use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Attribute, Expr, Ident, Token, token};
 
-const ARGUMENTS: [&str; 2] = ["timeout", "default"];
+const WORDS: Words<'_> = Words {
+    of: "`await`",
+    kind: "argument",
+    check: Check::FieldUnknown,
+    place: Place::Await,
+    known: &["timeout = \"72h\"", "default = false"],
+};
 
 impl Await {
     /// A step that waits, from its word on. Its doc comment is the question.
@@ -30,7 +34,7 @@ impl Await {
             list(&parens(input)?, sink, |list, sink| arguments.argument(list, sink));
             is_whole = sink.diagnostics.len() == before;
         }
-        let Arguments { timeout, default } = arguments;
+        let Arguments { timeout, default, .. } = arguments;
         if let (Some((word, _)), None, true) = (&default, &timeout, is_whole) {
             sink.push(
                 Diagnostic::syntax(
@@ -63,24 +67,15 @@ struct Arguments {
     timeout: Option<super::super::ast::Timeout>,
     /// With its word.
     default: Option<(Ident, Expr)>,
+    seen: Vec<String>,
 }
 
 impl Arguments {
     fn argument(&mut self, list: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
-        let word = list
-            .call(Ident::parse_any)
-            .map_err(|_| expected(list, "an argument, such as `timeout = \"72h\"`"))?;
+        let word = WORDS.next(list, &mut self.seen)?;
         let name = word.to_string();
-        if !ARGUMENTS.contains(&name.as_str()) {
-            return Err(unknown(&word));
-        }
         expect::token::<Token![=]>(list, &format!("`=` and the value of `{name}`"))?;
-        let is_timeout = name == "timeout";
-        if is_timeout && self.timeout.is_some() || !is_timeout && self.default.is_some() {
-            let fact = format!("`{name}` is set twice in this `await`");
-            return Err(Diagnostic::new(Check::FieldUnknown, word.span(), fact).help("remove one of them"));
-        }
-        if is_timeout {
+        if name == "timeout" {
             let value = expect::expr(list, sink, "how long it waits, as in `timeout = \"72h\"`")?;
             self.timeout = Some(timeout(value, "leaves nobody the time to answer")?);
         } else {
@@ -89,14 +84,4 @@ impl Arguments {
         }
         Ok(())
     }
-}
-
-fn unknown(word: &Ident) -> Diagnostic {
-    let name = word.to_string();
-    let help = match (nearest(&name, ARGUMENTS), hint(Place::Await, &name)) {
-        (Some(near), _) => format!("did you mean `{near}`?"),
-        (None, Some(remedy)) => remedy.to_owned(),
-        (None, None) => format!("it takes {}", code_list(&ARGUMENTS)),
-    };
-    Diagnostic::new(Check::FieldUnknown, word.span(), format!("`await` has no argument `{name}`")).help(help)
 }

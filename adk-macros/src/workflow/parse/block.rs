@@ -1,19 +1,20 @@
 //! Blocks: the word, its arguments, and the steps in brackets.
 
 use super::super::ast::{Block, BlockKind, Callback, Counted, Key, Limit, Timeout, Try};
+use super::super::text::code;
 use super::expect::{self, expected, word};
 use super::field::{callbacks, timeout};
+use super::words::Words;
 use super::{Result, Sink, at_end, braces, drain, list, match_, parens, step};
-use crate::diag::{Diagnostic, Place, hint};
+use crate::diag::{Diagnostic, Place};
 use adk_spec::check::Check;
-use adk_spec::nearest::nearest;
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitBool, Token, token};
 
 /// Arguments of every block that has a name.
-const CALLBACKS: [&str; 2] = ["before_agent", "after_agent"];
+const CALLBACKS: [&str; 2] = ["before_agent = check", "after_agent = check"];
 
 /// Whether a block begins here. An agent may be called like the word of one.
 pub(super) fn begins(input: ParseStream<'_>) -> bool {
@@ -79,6 +80,7 @@ impl Block {
         let mut arguments = Arguments::default();
         if input.peek(token::Paren) {
             let inside = parens(input)?;
+            arguments.text = code(inside.cursor().token_stream());
             arguments.parse(&word, &inside, input, sink)?;
         }
         if let (None, Some(Callback { hook, .. })) = (&name, arguments.callbacks.first()) {
@@ -86,7 +88,7 @@ impl Block {
             let help = format!("name it, as in `refinement: {word}(...) < ... >`");
             sink.push(Diagnostic::new(Check::FieldUnknown, hook.span(), fact).help(help));
         }
-        let Arguments { max, until, max_concurrency, first, callbacks, cut, skip, .. } = arguments;
+        let Arguments { text, max, until, max_concurrency, first, callbacks, cut, skip, .. } = arguments;
         if let (Some(word), None) = (&cut, &max) {
             let fact = "`over` says what becomes of elements beyond `max`, and there is no `max`";
             sink.push(Diagnostic::syntax(word.span(), fact).help("write `each(max = 20, over = cut)`"));
@@ -108,7 +110,7 @@ impl Block {
         if !input.peek(token::Brace) {
             return Err(no_steps(input, &kind));
         }
-        Ok(Box::new(Self { attrs, name, kind, span, skip, nodes: Vec::new(), callbacks }))
+        Ok(Box::new(Self { attrs, name, kind, span, arguments: text, skip, nodes: Vec::new(), callbacks }))
     }
 }
 
@@ -173,6 +175,8 @@ fn element(input: ParseStream<'_>) -> Result<(Ident, Key)> {
 /// What is in the parentheses of a block.
 #[derive(Default)]
 struct Arguments {
+    /// As it was written.
+    text: String,
     max: Option<Limit>,
     until: Option<Key>,
     max_concurrency: Option<Limit>,
@@ -216,21 +220,17 @@ impl Arguments {
     }
 
     fn argument(&mut self, block: &str, list: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
-        let known = arguments_of(block);
-        let example = known.first().copied().map_or("before_agent = check", example);
-        let word = list
-            .call(Ident::parse_any)
-            .map_err(|_| expected(list, &format!("an argument, such as `{example}`")))?;
+        let of = format!("`{block}`");
+        let known = &[arguments_of(block), &CALLBACKS].concat();
+        let (check, place) = (Check::FieldUnknown, Place::Argument);
+        let words = Words { of: &of, kind: "argument", check, place, known };
+        let word = words.next(list, &mut self.seen).map_err(|error| {
+            let steps = format!("the steps of a block are in `< >`, as in `{block} < step; step >`");
+            if list.peek(Token![=]) { error } else { error.help(steps) }
+        })?;
         let name = word.to_string();
-        if !known.contains(&name.as_str()) && !CALLBACKS.contains(&name.as_str()) {
-            return Err(unknown(&word, block, list));
-        }
         if name != "first" {
-            expect::token::<Token![=]>(list, &format!("`=`, as in `{}`", self::example(&name)))?;
-        }
-        if self.seen.contains(&name) {
-            let fact = format!("`{name}` is set twice in this block");
-            return Err(Diagnostic::new(Check::FieldUnknown, word.span(), fact).help("remove one of them"));
+            expect::token::<Token![=]>(list, &format!("`=`, as in `{}`", words.example(&word)))?;
         }
         match name.as_str() {
             "until" => self.until = Some(until(list)?),
@@ -256,7 +256,6 @@ impl Arguments {
             }
             _ => self.callbacks.extend(callbacks(list, &word, sink)?),
         }
-        self.seen.push(name);
         Ok(())
     }
 }
@@ -280,67 +279,20 @@ fn until(list: ParseStream<'_>) -> Result<Key> {
 
 fn arguments_of(block: &str) -> &'static [&'static str] {
     match block {
-        "parallel" => &["max_concurrency", "first", "on_error"],
-        "each" => &["max", "over", "max_concurrency", "on_error"],
-        "try" => &["attempts", "timeout", "delay", "on"],
-        "loop" => &["max", "until"],
+        "parallel" => &["max_concurrency = 4", "first", "on_error = skip"],
+        "each" => &["max = 20", "over = cut", "max_concurrency = 4", "on_error = skip"],
+        "try" => &["attempts = 3", "timeout = \"30s\"", "delay = \"1s\"", "on = all"],
+        "loop" => &["max = 5", "until = approved"],
         _ => &[],
-    }
-}
-
-fn example(argument: &str) -> &'static str {
-    match argument {
-        "until" => "until = approved",
-        "max_concurrency" => "max_concurrency = 4",
-        "over" => "over = cut",
-        "on_error" => "on_error = skip",
-        "before_agent" => "before_agent = check",
-        "after_agent" => "after_agent = check",
-        "attempts" => "attempts = 3",
-        "timeout" => "timeout = \"30s\"",
-        "delay" => "delay = \"1s\"",
-        "on" => "on = all",
-        _ => "max = 5",
-    }
-}
-
-fn unknown(word: &Ident, block: &str, list: ParseStream<'_>) -> Diagnostic {
-    let name = word.to_string();
-    let known = arguments_of(block);
-    let short = name.strip_suffix("_callback").unwrap_or(&name);
-    if list.is_empty() || list.peek(Token![,]) || list.peek(Token![;]) {
-        let fact = format!("`{name}` is no argument of `{block}`");
-        return Diagnostic::new(Check::FieldUnknown, word.span(), fact)
-            .help(format!("the steps of a block are in `< >`, as in `{block} < step; step >`"));
-    }
-    let help = if let Some(remedy) = hint(Place::Argument, &name).filter(|_| !known.is_empty()) {
-        remedy.to_owned()
-    } else if CALLBACKS.contains(&short) {
-        format!("write `{short}`")
-    } else if let Some(near) = nearest(&name, known.iter().chain(&CALLBACKS).copied()) {
-        format!("did you mean `{near}`?")
-    } else {
-        let own = match known {
-            [] => "none but, with a name,".to_owned(),
-            known => format!("{}, and with a name", code_list(known)),
-        };
-        format!("it takes {own} {}", code_list(&CALLBACKS))
-    };
-    Diagnostic::new(Check::FieldUnknown, word.span(), format!("`{block}` has no argument `{name}`"))
-        .help(help)
-}
-
-pub(super) fn code_list(words: &[&str]) -> String {
-    let all: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
-    match all.split_last() {
-        Some((last, first @ [_, ..])) => format!("{} and {last}", first.join(", ")),
-        _ => all.concat(),
     }
 }
 
 /// A number from 1 on: a literal that is looked at here, or an expression that const evaluation looks at.
 fn limit(list: ParseStream<'_>, of: Counted, sink: &mut Sink) -> Result<Limit> {
-    let expr = expect::expr(list, sink, of.what())?;
+    let expr = expect::number(list, sink, of.argument(), of.what(), 1).map_err(|error| match of {
+        Counted::Rounds => error.of(Check::LoopMax),
+        _ => error,
+    })?;
     let literal = match &expr {
         Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
         _ => None,

@@ -6,11 +6,14 @@ use super::{Result, Sink, at_colon};
 use crate::diag::Diagnostic;
 use crate::types;
 use adk_spec::check::Check;
+use adk_spec::nearest::nearest;
 use proc_macro2::{Delimiter, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, Ident, Lifetime, Lit, LitStr, Path, PathSegment, Token, Type, token};
+use syn::{
+    Attribute, Expr, ExprLit, Ident, Lifetime, Lit, LitStr, Path, PathSegment, Token, Type, UnOp, token,
+};
 
 /// What a key may begin with.
 const PREFIXES: [&str; 3] = ["user", "app", "temp"];
@@ -66,7 +69,7 @@ pub(super) fn word(input: ParseStream<'_>) -> Option<Ident> {
 }
 
 /// Reads a token, or says what was expected.
-pub(super) fn token<T: Parse>(input: ParseStream<'_>, what: &str) -> Result<T> {
+pub(crate) fn token<T: Parse>(input: ParseStream<'_>, what: &str) -> Result<T> {
     let start = input.fork();
     input.parse().map_err(|_| expected(&start, what))
 }
@@ -99,6 +102,34 @@ pub(super) fn expr(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Resul
     read
 }
 
+/// A whole number that is at least `least`. Const evaluation looks at what is no literal.
+pub(super) fn number(
+    input: ParseStream<'_>,
+    sink: &mut Sink,
+    name: &str,
+    what: &str,
+    least: u32,
+) -> Result<Expr> {
+    let span = input.span();
+    let value = expr(input, sink, what)?;
+    let found = match &value {
+        Expr::Range(_) => "a range",
+        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) if !number.suffix().starts_with('f') => {
+            match number.base10_parse::<u32>() {
+                Ok(number) if number >= least => return Ok(value),
+                Ok(_) => "0",
+                Err(_) => "too large",
+            }
+        }
+        Expr::Lit(_) => "not a whole number",
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) && matches!(*unary.expr, Expr::Lit(_)) => {
+            "negative"
+        }
+        _ => return Ok(value),
+    };
+    Err(Diagnostic::syntax(span, format!("`{name}` is {found}")).help(format!("it is {what}")))
+}
+
 /// The type of a key: one that can be stored.
 fn stored(input: ParseStream<'_>) -> Result<Type> {
     let ty = ty(input, "a type")?;
@@ -108,12 +139,12 @@ fn stored(input: ParseStream<'_>) -> Result<Type> {
     Ok(ty)
 }
 
-pub(super) fn ty(input: ParseStream<'_>, what: &str) -> Result<Type> {
+pub(crate) fn ty(input: ParseStream<'_>, what: &str) -> Result<Type> {
     rust(input, what, Type::parse)
 }
 
 /// A name that the user gives: an identifier, no keyword.
-pub(super) fn name(input: ParseStream<'_>, what: &str) -> Result<Ident> {
+pub(crate) fn name(input: ParseStream<'_>, what: &str) -> Result<Ident> {
     let at = input.span();
     let invalid = |fact: String| Diagnostic::new(Check::NameInvalid, at, fact);
     if input.peek2(Token![-]) && input.peek3(Ident::peek_any) && input.peek(Ident::peek_any) {
@@ -191,8 +222,18 @@ pub(super) fn attributes(input: ParseStream<'_>) -> Result<Vec<Attribute>> {
 }
 
 /// `plan` or `user:plan`; before a type, `user: Plan` is a key that is called `user`.
-pub(super) fn key(input: ParseStream<'_>, what: &str, is_typed: bool) -> Result<Key> {
+pub(crate) fn key(input: ParseStream<'_>, what: &str, is_typed: bool) -> Result<Key> {
     let first = name(input, what)?;
+    let is_meant =
+        at_colon(input) && input.peek2(Ident::peek_any) && !PREFIXES.iter().any(|prefix| first == prefix);
+    let near = nearest(&first.to_string(), PREFIXES);
+    if is_meant && if is_typed { input.peek3(Token![:]) && !input.peek3(Token![::]) } else { near.is_some() }
+    {
+        let help = near.map_or("prefixes are `user:`, `app:` and `temp:`".to_owned(), |near| {
+            format!("did you mean `{near}:`?")
+        });
+        return Err(Diagnostic::syntax(first.span(), format!("`{first}` is no prefix of a key")).help(help));
+    }
     if !PREFIXES.iter().any(|prefix| first == prefix) || !at_colon(input) || !input.peek2(Ident::peek_any) {
         return Ok(Key { prefix: None, name: first });
     }
@@ -235,14 +276,7 @@ impl Typed {
             return Err(expected(input, &format!("`:` and the type of `{text}`, as in `{text}: String`")));
         }
         input.parse::<Token![:]>()?;
-        let ty = stored(input)?;
-        if at_colon(input) {
-            let fact = format!("`{text}` has its type already, or is no prefix of a key");
-            return Err(
-                Diagnostic::syntax(input.span(), fact).help("prefixes are `user:`, `app:` and `temp:`")
-            );
-        }
-        Ok(Self { attrs, key, ty, perhaps: false })
+        Ok(Self { attrs, key, ty: stored(input)?, perhaps: false })
     }
 }
 

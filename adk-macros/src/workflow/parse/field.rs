@@ -3,15 +3,19 @@
 use super::super::ast::{Callback, Contents, Fields, MentionKind, Timeout, Tool};
 use super::super::text::code;
 use super::expect::{self, expected};
+use super::words::Words;
 use super::{Result, Sink, brackets, drain, list, parens};
-use crate::diag::{Diagnostic, Place, hint};
+use crate::diag::{Diagnostic, Place};
 use adk_spec::check::Check;
 use adk_spec::nearest::nearest;
-use quote::ToTokens as _;
+use quote::{ToTokens as _, quote};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
-use syn::{BinOp, Expr, ExprClosure, Ident, Lit, LitStr, Path, Stmt, Token, UnOp, token};
+use syn::{BinOp, Expr, ExprClosure, Ident, Lit, LitStr, Path, Stmt, Token, token};
+
+const WORDS: Words<'_> =
+    Words { of: "an agent", kind: "field", check: Check::FieldUnknown, place: Place::Field, known: FIELDS };
 
 const FIELDS: &[&str] = &[
     "name",
@@ -65,19 +69,9 @@ impl Fields {
                 Diagnostic::syntax(text.span(), "the name of a field is written without quotes").help(help)
             );
         }
-        let word = input
-            .call(Ident::parse_any)
-            .map_err(|_| expected(input, "a field, such as `instruction: \"...\"`"))?;
+        let word = WORDS.next(input, seen)?;
         let name = word.to_string();
-        if !FIELDS.contains(&name.as_str()) {
-            return Err(unknown(&word));
-        }
-        if seen.contains(&name) {
-            let fact = format!("`{name}` is set twice in this agent");
-            return Err(Diagnostic::new(Check::FieldUnknown, word.span(), fact).help("remove one of them"));
-        }
         expect::token::<Token![:]>(input, &format!("`:` and the value of `{name}`"))?;
-        seen.push(name);
         self.value(input, &word, sink)
     }
 
@@ -129,12 +123,12 @@ impl Fields {
                     Some(timeout(expect::expr(input, sink, &what)?, "leaves no time for any call")?)
             }
             "max_turns" => {
-                let of = "the most model calls of one turn";
-                self.max_turns = Some(count(expect::expr(input, sink, &what)?, &name, of)?)
+                let what = "the most model calls of one turn, 1 or more, as in `max_turns: 3`";
+                self.max_turns = Some(expect::number(input, sink, &name, what, 1)?)
             }
             "answer_attempts" => {
-                let of = "how often the model may answer until an answer fits its type";
-                self.answer_attempts = Some(count(expect::expr(input, sink, &what)?, &name, of)?)
+                let what = "how often the model may answer until an answer fits its type, 1 or more";
+                self.answer_attempts = Some(expect::number(input, sink, &name, what, 1)?)
             }
             "model" => self.model = Some(expect::expr(input, sink, &what)?),
             "temperature" => self.temperature = Some(expect::expr(input, sink, &what)?),
@@ -146,26 +140,6 @@ impl Fields {
         }
         Ok(())
     }
-}
-
-/// A word that is no field.
-fn unknown(word: &Ident) -> Diagnostic {
-    let name = word.to_string();
-    // ADK calls its callbacks so.
-    let short = name.strip_suffix("_callback").or(name.strip_suffix("_callbacks")).unwrap_or(&name);
-    let mut starts =
-        FIELDS.iter().copied().filter(|field| name.len() > 2 && field.starts_with(name.as_str()));
-    let only = starts.next().filter(|_| starts.next().is_none());
-    let help = if FIELDS.contains(&short) {
-        format!("write `{short}`")
-    } else if let Some(remedy) = hint(Place::Field, &name) {
-        remedy.to_owned()
-    } else if let Some(near) = only.or_else(|| nearest(&name, FIELDS.iter().copied())) {
-        format!("did you mean `{near}`?")
-    } else {
-        format!("its fields are {}", FIELDS.join(", "))
-    };
-    Diagnostic::new(Check::FieldUnknown, word.span(), format!("an agent has no field `{name}`")).help(help)
 }
 
 /// The parts of a list in `[ ]`.
@@ -233,31 +207,24 @@ pub(super) fn timeout(expr: Expr, zero: &str) -> Result<Timeout> {
     let Expr::Lit(literal) = &expr else {
         return Ok(Timeout::Value(expr));
     };
-    let fact = match &literal.lit {
-        Lit::Str(text) => match adk_spec::duration::millis(&text.value()) {
-            Some(0) => format!("a timeout of zero {zero}"),
-            Some(millis) => return Ok(Timeout::Millis(millis)),
-            None => format!("{:?} is no length of time", text.value()),
-        },
-        Lit::Int(number) if !number.suffix().is_empty() => {
-            format!("`{number}` is no length of time without quotes")
+    let millis = match &literal.lit {
+        Lit::Str(text) => millis(text, zero),
+        other => {
+            Err(Diagnostic::syntax(other.span(), format!("`{}` is no length of time", code(quote!(#other)))))
         }
-        _ => "a timeout needs a unit".to_owned(),
     };
-    Err(Diagnostic::syntax(literal.span(), fact)
-        .help("write a number and `ms`, `s`, `m` or `h`, as in `\"30s\"`, or a `Duration`"))
+    let help = "write a number and `ms`, `s`, `m` or `h`, as in `\"30s\"`, or a `Duration`";
+    millis.map(Timeout::Millis).map_err(|error| error.help(help))
 }
 
-fn count(value: Expr, name: &str, what: &str) -> Result<Expr> {
-    let found = match &value {
-        Expr::Lit(literal) if matches!(&literal.lit, Lit::Int(number) if number.base10_digits() == "0") => {
-            "0"
-        }
-        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => "negative",
-        _ => return Ok(value),
+/// `"30s"`.
+pub(crate) fn millis(text: &LitStr, zero: &str) -> Result<u64> {
+    let fact = match adk_spec::duration::millis(&text.value()) {
+        Some(0) => format!("a timeout of zero {zero}"),
+        Some(millis) => return Ok(millis),
+        None => format!("{:?} is no length of time", text.value()),
     };
-    Err(Diagnostic::syntax(value.span(), format!("`{name}` is {found}"))
-        .help(format!("it is {what}, 1 or more, as in `{name}: 3`")))
+    Err(Diagnostic::syntax(text.span(), fact))
 }
 
 /// What makes a prompt: a text that is known when the workflow is compiled, or a function.
@@ -268,37 +235,25 @@ fn instruction(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Ex
         return Err(Diagnostic::syntax(prefix.span(), fact)
             .help("write the text alone: `{topic}` in it is filled in from the key `topic`"));
     }
-    let (maker, help) = match &expr {
-        Expr::Macro(call) if call.mac.path.is_ident("format") => (
-            call.mac.path.to_token_stream(),
-            "write the text itself: `{topic}` in it is filled in from the key `topic`; or a function that makes it: `|cx: ReadonlyContext| format!(...)`",
-        ),
-        Expr::Binary(sum) => match &sum.op {
-            BinOp::Add(plus) => (
-                plus.to_token_stream(),
-                "write one text, as a literal or in a `const`; `concat!(RULES, \"...\")` puts literals and consts together",
-            ),
-            _ => return Ok(expr),
-        },
-        Expr::Call(call) if code(call.func.to_token_stream()) == "String::from" => {
-            (call.func.to_token_stream(), "write the text alone")
-        }
-        Expr::MethodCall(call)
-            if ["to_string", "to_owned", "into"].iter().any(|name| call.method == name) =>
-        {
-            (call.method.to_token_stream(), "write the text alone")
-        }
+    let maker = match &expr {
         Expr::Closure(closure) => {
-            return arity(closure, "a function that makes an instruction is given a `ReadonlyContext`", "cx")
-                .map(|()| expr.clone());
+            arity(closure, "a function that makes an instruction is given a `ReadonlyContext`", "cx")?;
+            return Ok(expr);
+        }
+        Expr::Macro(call) if call.mac.path.is_ident("format") => quote!(#call),
+        Expr::Binary(sum) if matches!(sum.op, BinOp::Add(_)) => sum.op.to_token_stream(),
+        Expr::Call(call) if code(call.func.to_token_stream()) == "String::from" => {
+            call.func.to_token_stream()
+        }
+        Expr::MethodCall(call) if ["to_string", "to_owned"].iter().any(|name| call.method == name) => {
+            call.method.to_token_stream()
         }
         _ => return Ok(expr),
     };
-    let name = code(maker.clone());
-    let suffix = if matches!(expr, Expr::Macro(_)) { "!" } else { "" };
-    let fact =
-        format!("an instruction is known when the workflow is compiled, so `{name}{suffix}` cannot make it");
-    Err(Diagnostic::from(syn::Error::new_spanned(maker, fact)).help(help))
+    let fact = "an instruction is known when the workflow is compiled, and this makes a text at run time";
+    Err(Diagnostic::from(syn::Error::new_spanned(maker, fact)).help(
+        "write one text, as a literal or a `const`, or both in `concat!(RULES, \"...\")`: `{topic}` in it is filled in from the key `topic`; or write a function that makes it, `|cx: ReadonlyContext| format!(...)`",
+    ))
 }
 
 /// A callback, or a list of callbacks.

@@ -1,20 +1,33 @@
 //! `pub NAME(inputs) -> outputs { items; steps }`, with its attributes.
 
 use super::super::ast::{Bound, BoundValue, Input, Typed, Workflow};
-use super::block::code_list;
 use super::expect::{self, expected};
+use super::words::Words;
 use super::{Result, Sink, braces, field, item, list, parens, step};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Place};
 use adk_spec::check::Check;
 use adk_spec::nearest::nearest;
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser as _};
-use syn::{Attribute, Expr, Ident, Lit, LitInt, Meta, Token, UnOp, token};
+use syn::{Attribute, Ident, LitInt, Meta, Token, token};
 
 const NAME: &str = "the name of the workflow, as in `pub Writing(topic: String)`";
 const BOUNDS: &str = "as in `#[bounds(model_calls = 30)]`";
-const KNOWN: [&str; 6] = ["model_calls", "tool_calls", "rounds", "tokens", "time", "ends"];
+const WORDS: Words<'_> = Words {
+    of: "`bounds`",
+    kind: "argument",
+    check: Check::FieldUnknown,
+    place: Place::Argument,
+    known: &[
+        "model_calls = 30",
+        "tool_calls = 30",
+        "rounds = 5",
+        "tokens = 20_000",
+        "time = \"10m\"",
+        "ends",
+    ],
+};
 /// More pairs than a workflow needs; each takes time to compile.
 const MOST_PAIRS: usize = 100_000;
 /// Attributes that make sense on the struct that a workflow or an agent becomes.
@@ -136,30 +149,18 @@ impl Workflow {
                     .help(format!("say the most, {BOUNDS}")),
             );
         }
+        let mut seen = self.bounds.iter().map(|bound| bound.word.to_string()).collect();
         let read = |input: ParseStream<'_>| {
-            list(input, sink, |list, _| self.bound(list));
+            list(input, sink, |list, sink| self.bound(list, sink, &mut seen));
             Ok(())
         };
         // Its errors are in the sink.
         let _ = read.parse2(inside.tokens.clone());
     }
 
-    fn bound(&mut self, list: ParseStream<'_>) -> Result<()> {
-        let word = list
-            .call(Ident::parse_any)
-            .map_err(|_| expected(list, &format!("one of {}, {BOUNDS}", code_list(&KNOWN))))?;
+    fn bound(&mut self, list: ParseStream<'_>, sink: &mut Sink, seen: &mut Vec<String>) -> Result<()> {
+        let word = WORDS.next(list, seen)?;
         let name = word.to_string();
-        let unknown = |fact: String| Diagnostic::new(Check::FieldUnknown, word.span(), fact);
-        if !KNOWN.contains(&name.as_str()) {
-            let help = nearest(&name, KNOWN).map_or_else(
-                || format!("it takes {}", code_list(&KNOWN)),
-                |near| format!("did you mean `{near}`?"),
-            );
-            return Err(unknown(format!("`bounds` has no argument `{name}`")).help(help));
-        }
-        if self.bounds.iter().any(|bound| bound.word == word) {
-            return Err(unknown(format!("`{name}` is set twice")).help("remove one of them"));
-        }
         if name == "ends" {
             self.bounds.push(Bound { span: word.span(), word, value: BoundValue::Ends });
             return Ok(());
@@ -170,7 +171,8 @@ impl Workflow {
             let time = expect::token(list, "the longest time, as in `time = \"10m\"`")?;
             BoundValue::Time(field::timeout(time, "leaves no time for anything")?)
         } else {
-            BoundValue::Number(most(list, &name)?)
+            let most = format!("the most that is allowed, as in `{}`", WORDS.example(&word));
+            BoundValue::Number(expect::number(list, sink, &name, &most, 0)?)
         };
         self.bounds.push(Bound { word, span, value });
         Ok(())
@@ -240,23 +242,4 @@ pub(super) fn is_of_struct(attr: &Attribute, what: &str, call: &str, sink: &mut 
     };
     sink.push(Diagnostic::from(syn::Error::new_spanned(attr.path(), fact)).help(help));
     false
-}
-
-/// A whole number, 0 included: some workflows call no model. Const evaluation looks at what is no literal.
-fn most(list: ParseStream<'_>, name: &str) -> Result<Expr> {
-    let what = format!("the most that is allowed, as in `{name} = 30`");
-    let span = list.span();
-    let expr: Expr = expect::token(list, &what)?;
-    let found = match &expr {
-        Expr::Lit(literal) => match &literal.lit {
-            Lit::Int(number) if number.base10_parse::<u64>().is_ok() => return Ok(expr),
-            Lit::Int(_) => "too large",
-            _ => "not a whole number",
-        },
-        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) && matches!(*unary.expr, Expr::Lit(_)) => {
-            "negative"
-        }
-        _ => return Ok(expr),
-    };
-    Err(Diagnostic::syntax(span, format!("`{name}` is {found}")).help(format!("write {what}")))
 }

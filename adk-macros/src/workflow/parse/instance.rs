@@ -9,15 +9,6 @@ use adk_spec::check::Check;
 use syn::parse::ParseStream;
 use syn::{Lit, Token, token};
 
-/// The parts in their order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
-enum Part {
-    Path,
-    Reads,
-    Name,
-    Writes,
-}
-
 impl Run {
     pub(super) fn parse(input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         let path = expect::path(input, sink, MentionKind::Type)?;
@@ -31,38 +22,20 @@ impl Run {
             .help("write `_` instead of `-`"));
         }
         let mut run = Self { path, reads: Vec::new(), alias: None, writes: Vec::new() };
-        let mut last = Part::Path;
-        loop {
-            let part = if input.peek(token::Paren) {
-                Part::Reads
-            } else if input.peek(Token![as]) {
-                Part::Name
-            } else if input.peek(Token![->]) {
-                Part::Writes
-            } else {
-                return Ok(run);
-            };
-            if part == last {
-                return Ok(run);
-            }
-            if part < last {
-                return Err(Diagnostic::syntax(
-                    input.span(),
-                    "the parts of an instance are in another order",
-                )
-                .help("write `critic(draft = essay) as second -> essay_criticism`"));
-            }
-            last = part;
-            match part {
-                Part::Reads => run.reads(input, sink)?,
-                Part::Writes => run.writes(input, sink)?,
-                Part::Name | Part::Path => {
-                    input.parse::<Token![as]>()?;
-                    run.alias =
-                        Some(expect::name(input, "the name of the instance, as in `critic as second`")?);
-                }
-            }
+        if input.peek(token::Paren) {
+            run.reads(input, sink)?;
         }
+        if input.parse::<Option<Token![as]>>()?.is_some() {
+            run.alias = Some(expect::name(input, "the name of the instance, as in `critic as second`")?);
+        }
+        if input.peek(Token![->]) {
+            run.writes(input, sink)?;
+        }
+        if input.peek(token::Paren) || input.peek(Token![as]) {
+            return Err(Diagnostic::syntax(input.span(), "the parts of an instance are in another order")
+                .help("write `critic(draft = essay) as second -> essay_criticism`"));
+        }
+        Ok(run)
     }
 
     /// `(draft = essay, tone = user:tone)`.

@@ -1,0 +1,70 @@
+//! Words that are known: fields of an agent, arguments of blocks, of `await`, of `bounds` and of attributes.
+
+use super::Result;
+use super::expect::expected;
+use crate::diag::{Diagnostic, Place, hint};
+use adk_spec::check::Check;
+use adk_spec::nearest::nearest;
+use syn::Ident;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+
+/// The words of a list.
+pub(crate) struct Words<'a> {
+    /// What has them, as in "an agent" or "`loop`".
+    pub(crate) of: &'a str,
+    /// What they are there: "field" or "argument".
+    pub(crate) kind: &'static str,
+    pub(crate) check: Check,
+    pub(crate) place: Place,
+    /// Each as it may be written, as in `max = 5`.
+    pub(crate) known: &'a [&'a str],
+}
+
+impl Words<'_> {
+    /// Reads a word that is known and was not there before.
+    pub(crate) fn next(&self, input: ParseStream<'_>, seen: &mut Vec<String>) -> Result<Ident> {
+        let example = self.known.first().copied().unwrap_or_default();
+        let what = format!("one of its {}s, as in `{example}`", self.kind);
+        let word = input.call(Ident::parse_any).map_err(|_| expected(input, &what))?;
+        let name = word.to_string();
+        let fault = |fact: String| Diagnostic::new(self.check, word.span(), fact);
+        if !self.names().any(|known| known == name) {
+            let fact = format!("{} has no {} `{name}`", self.of, self.kind);
+            return Err(fault(fact).help(self.instead_of(&name)));
+        }
+        if seen.contains(&name) {
+            return Err(fault(format!("`{name}` is set twice")).help("remove one of them"));
+        }
+        seen.push(name);
+        Ok(word)
+    }
+
+    fn instead_of(&self, name: &str) -> String {
+        if let Some(remedy) = hint(self.place, name) {
+            return remedy.to_owned();
+        }
+        // ADK calls its callbacks so.
+        let short = name.strip_suffix("_callback").or(name.strip_suffix("_callbacks")).unwrap_or(name);
+        let mut longer = self.names().filter(|known| name.len() > 2 && known.starts_with(short));
+        let only = longer.next().filter(|_| longer.next().is_none());
+        match only.or_else(|| nearest(name, self.names())) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("it takes `{}`", self.known.join("`, `")),
+        }
+    }
+
+    /// How one of them may be written.
+    pub(crate) fn example(&self, word: &Ident) -> &str {
+        self.known.iter().find(|form| word == name_of(form)).copied().unwrap_or_default()
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.known.iter().map(|form| name_of(form))
+    }
+}
+
+/// `max` of `max = 5`.
+fn name_of(form: &str) -> &str {
+    form.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or(form)
+}
