@@ -64,7 +64,29 @@ fn no_name(#[key] _: &str, #[key(usr:plan)] plan: Out<&str>, #[key] #[default(3)
 #[tool(writes(completed: bool))]
 fn no_context() {}
 
+fn is_large(amount: u32) -> bool {
+    amount > 100
+}
+
+/// Pays.
+#[tool(confirm = is_large)]
+fn pay(cx: &mut Cx, amount: f64, to: &str) {
+    let _ = (cx, amount, to);
+}
+
+/// Pays.
+#[tool(confirm = |amount: f64| amount)]
+fn no_answer(amount: f64) {
+    let _ = amount;
+}
+
+/// Pays.
+#[tool(confirm(is_large))]
+fn no_sign(amount: u32) {
+    let _ = amount;
+}
+
 fn main() {
     let _ = (no_key, two_keys, no_name, no_context);
-    let _ = (slip, two, name, both, contexts, derived, no_unit, never_waits);
+    let _ = (slip, two, name, both, contexts, derived, no_unit, never_waits, pay, no_answer, no_sign);
 }

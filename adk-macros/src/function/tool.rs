@@ -14,13 +14,22 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, ExprLit, Lit};
 
+const CALL: &str = "async fn call(&self, __adk_args: __adk::ToolArgs, __adk_cx: &mut __adk::ToolContext)
+    -> ::core::result::Result<__adk::serde_json::Value, __adk::ToolError>";
+const CONFIRM: &str = "fn needs_confirmation(&self, __adk_args: __adk::ToolArgs,
+    __adk_cx: &mut __adk::ToolContext) -> ::core::result::Result<bool, __adk::ToolError>";
+
+/// Begins to read the parameters.
+const BEGIN: &str = "use __adk::args::{ArgMaybe as _, ArgPlain as _};
+    let mut __adk_call = __adk::args::Call::new(__adk_args, __adk_cx, &__ADK_DECLARATION);";
+
 /// The function, the struct of its name, and the impl.
 pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenStream {
     let (types, name) = (output_types(function), &function.used());
     let (checks, checked) = checked(&checks(function, args, report)).unzip();
     let (meta, declare) = (meta(function, args), declare(function));
-    let call = call(function, args);
-    let (taken, needs) = needs(function, name).unzip();
+    let (call, confirm) = (call(function, args), confirm(function, args));
+    let ((taken, needs), head) = (needs(function, name).unzip(), read(CALL));
     let inside = quote! {
         #types
         #needs
@@ -40,15 +49,13 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
                 &__ADK_DECLARATION
             }
 
-            async fn call(
-                &self,
-                __adk_args: __adk::ToolArgs,
-                __adk_cx: &mut __adk::ToolContext,
-            ) -> ::core::result::Result<__adk::serde_json::Value, __adk::ToolError> {
-                use __adk::args::{AnyOutput as _, ArgMaybe as _, ArgPlain as _, ResultOutput as _};
+            #head {
+                use __adk::args::{AnyOutput as _, ResultOutput as _};
                 use __adk::function::{LoadMaybe as _, LoadPlain as _};
                 #call
             }
+
+            #confirm
         }
     };
     item(function, &inside)
@@ -57,6 +64,7 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
 /// The same of a function that is refused.
 pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
     let (name, text, errors) = (function.used(), function.name(), report.into_tokens());
+    let head = read(CALL);
     let inside = quote! {
         static __ADK_DECLARATION: ::std::sync::LazyLock<__adk::model::ToolDeclaration> =
             ::std::sync::LazyLock::new(|| __adk::args::Declare::new(&<#name as __adk::Tool>::META).build());
@@ -72,13 +80,7 @@ pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
                 &__ADK_DECLARATION
             }
 
-            async fn call(
-                &self,
-                _: __adk::ToolArgs,
-                _: &mut __adk::ToolContext,
-            ) -> ::core::result::Result<__adk::serde_json::Value, __adk::ToolError> {
-                ::core::result::Result::Ok(__adk::serde_json::Value::Null)
-            }
+            #head { ::core::result::Result::Ok(__adk::serde_json::Value::Null) }
         }
     };
     item(function, &inside)
@@ -97,19 +99,12 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     });
     let reads: Vec<_> = reads.collect();
     let writes = args.writes.iter().enumerate().map(|(at, write)| {
-        let spelled = types::spelled(types::value(&write.ty));
+        let inside = types::value(&write.ty);
         let Key { ty, optional, .. } = Key::of(&write.ty, at, &mut aliases);
-        let is_opened = !std::ptr::eq(types::value(&write.ty), &write.ty);
-        let optional = if is_opened { quote!(false) } else { optional };
+        let optional = if std::ptr::eq(inside, &write.ty) { optional } else { quote!(false) };
         // Whether the tool is called is the model's choice, so that no reader may count on the key.
-        let spec = key_spec(
-            &ty,
-            &write.key.text,
-            &spelled,
-            &quote!(true),
-            &quote!(false),
-            &quote!(__typed::nowhere(#optional)),
-        );
+        let (yes, no, place) = (quote!(true), quote!(false), quote!(__typed::nowhere(#optional)));
+        let spec = key_spec(&ty, &write.key.text, &types::spelled(inside), &yes, &no, &place);
         quote!(#spec.accepting(__adk::Probe::<#ty>::ACCEPTS))
     });
     let writes: Vec<_> = writes.chain(out_specs(function)).collect();
@@ -119,7 +114,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     }
     let is_set = [
         (args.long_running, ".long_running(true)"),
-        (args.confirm, ".confirm(true)"),
+        (args.confirm.is_some(), ".confirm(true)"),
         (args.blocking.is_some(), ".blocking(true)"),
     ];
     meta.extend(is_set.into_iter().filter(|(is, _)| *is).map(|(_, text)| read(text)));
@@ -146,11 +141,11 @@ fn handle(param: &Param) -> TokenStream {
 }
 
 /// The value of `#[default(...)]`: a text serves for a `String`.
-fn default(value: &Expr) -> TokenStream {
-    match value {
+fn default(param: &Param) -> Option<TokenStream> {
+    Some(match &param.default.as_ref()?.1 {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => quote!(::core::convert::From::from(#text)),
         value => quote!(#value),
-    }
+    })
 }
 
 fn declare(function: &Function) -> TokenStream {
@@ -158,42 +153,61 @@ fn declare(function: &Function) -> TokenStream {
     let args = function.params(Source::Plain).map(|param| {
         let (key, handle) = (name_of(param), handle(param));
         let description = docs::description(&param.docs).unwrap_or_else(|| quote!(""));
-        match &param.default {
-            Some((_, value)) => {
-                let value = default(value);
-                // As where it is read, so that rustc says the same of both and leaves one out.
-                quote!(.arg_or(#key, #description, &#handle, || #value))
-            }
+        match default(param) {
+            // As where it is read, so that rustc says the same of both and leaves one out.
+            Some(value) => quote!(.arg_or(#key, #description, &#handle, || #value)),
             None => quote!(.arg(#key, #description, &#handle)),
         }
     });
     quote!(__adk::args::Declare::new(&<#name as __adk::Tool>::META) #(#args)* .build())
 }
 
-fn call(function: &Function, args: &ToolArgs) -> TokenStream {
+/// Reads the parameters.
+fn takes(function: &Function) -> TokenStream {
     let takes = function.params(Source::Plain).map(|param| {
         let (local, key, handle) = (&param.local, name_of(param), handle(param));
-        match &param.default {
-            Some((_, value)) => {
-                let value = default(value);
-                quote!(let #local = #handle.__take_or(&mut __adk_call, #key, || #value)?;)
-            }
+        match default(param) {
+            Some(value) => quote!(let #local = #handle.__take_or(&mut __adk_call, #key, || #value)?;),
             None => quote!(let #local = #handle.__take(&mut __adk_call, #key)?;),
         }
     });
-    let wait = function.sig.asyncness.map(|_| quote!(.await));
+    takes.collect()
+}
+
+/// Whether a person is asked: about calls whose arguments can be read, and that the predicate picks.
+fn confirm(function: &Function, args: &ToolArgs) -> Option<TokenStream> {
+    let (predicate, takes) = (args.confirm.as_ref()?, takes(function));
+    let args = function.params(Source::Plain);
+    // What is borrowed to be changed is a context.
+    let args = args.filter(|Param { ty, .. }| !types::is_called_context(ty) && !types::is_lent(ty));
+    let (types, args): (Vec<_>, Vec<_>) = args.map(|param| (&param.ty, &param.local)).unzip();
+    let lifetimes = function.sig.generics.lifetimes().map(|declared| &declared.lifetime);
+    let asks = match predicate {
+        Some(predicate) => quote! {{
+            let __adk_asks: for<#(#lifetimes),*> fn(#(#types),*) -> bool = #predicate;
+            __adk_asks(#(#args.__give()),*)
+        }},
+        None => quote!(true),
+    };
+    let (head, begin) = (read(CONFIRM), read(BEGIN));
+    Some(quote!(#head { #begin #takes ::core::result::Result::Ok(#asks) }))
+}
+
+fn call(function: &Function, args: &ToolArgs) -> TokenStream {
+    let (name, takes) = (function.used(), takes(function));
+    let (wait, begin) = (function.sig.asyncness.map(|_| quote!(.await)), read(BEGIN));
     // rustc points at a result that no model can read, and at an error without a text.
     let (place, error) = types::carets(&function.sig);
     let error = quote_spanned!(error=> _);
     let value = quote_spanned!(place=> _);
-    let (name, arguments, resources) = (function.used(), arguments(function), take_resources(function));
+    let (arguments, resources) = (arguments(function), take_resources(function));
     let from = (!resources.is_empty()).then(|| quote!(let __adk_from = __adk::resources::of_call(__adk_cx);));
     let loads = function.params(Source::Key).map(|param| load(param, "StateRead"));
     let (made, set) = outs(function);
     let body = quote! {
         #(#loads)*
-        let mut __adk_call = __adk::args::Call::new(__adk_args, __adk_cx, &__ADK_DECLARATION);
-        #(#takes)*
+        #begin
+        #takes
         #made
         #resources
         let __adk_out = #name(#(#arguments),*) #wait;
@@ -202,7 +216,7 @@ fn call(function: &Function, args: &ToolArgs) -> TokenStream {
         let __adk_out = <#value as __adk::args::ToolOutput>::json(__adk_out)?;
         ::core::result::Result::Ok(__adk::args::Done::new(__adk_out, __adk_flow) #set)
     };
-    let done = match args.blocking.filter(|_| function.sig.asyncness.is_none()) {
+    let done = match args.blocking {
         Some(_) => quote!(__adk::args::blocking(__adk_cx, move |__adk_cx| { #body })),
         None => quote!({ let __adk_cx = &mut *__adk_cx; __adk::args::run(async move { #body }) }),
     };
