@@ -151,7 +151,11 @@ pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a>
             .optional(read.optional)
     });
     let writes = agent.writes.iter().map(|write| key_of(write.own(), write.key).optional(write.perhaps));
-    let tool = ToolMeta::new("tool", "").writes(keys(&agent.tools, store));
+    let (mut own, mut of_tool) = (reads.collect::<Vec<_>>(), Vec::new());
+    if !agent.tools.is_empty() {
+        of_tool = own.split_off(own.len() / 2);
+    }
+    let tool = ToolMeta::new("tool", "").reads(store.keys.put(of_tool)).writes(keys(&agent.tools, store));
     let targets: Vec<_> = agent.targets.iter().map(|target| of_agent(target, store)).collect();
     let kind = match agent.patience {
         Some(_) => AgentKind::Await,
@@ -164,7 +168,7 @@ pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a>
     let meta = AgentMeta::new(kind, &agent.name)
         .definition(&agent.name)
         .prompts(prompts(agent, store))
-        .reads(store.keys.put(reads))
+        .reads(store.keys.put(own))
         .writes(store.keys.put(writes))
         .tools(store.tools.put((!agent.tools.is_empty()).then_some(tool)))
         .may_exit(agent.exit)

@@ -74,7 +74,7 @@ pub struct Agent {
     pub name: String,
     pub reads: Vec<Read>,
     pub writes: Vec<Write>,
-    /// Keys that its tools may write.
+    /// Keys that its tools may write. The tools read half of its parameters.
     pub tools: Vec<Key>,
     /// Whether it may end the innermost loop.
     pub exit: bool,
