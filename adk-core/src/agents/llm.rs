@@ -19,6 +19,7 @@ mod respond;
 mod template;
 mod toolbox;
 mod tools;
+mod trace;
 mod transfer;
 mod turn;
 

@@ -1,10 +1,10 @@
 //! One call of a model: a recorded step that holds the attempts, their waits and the timeout.
 
-use super::Retry;
 use super::calls::without_deep_arguments;
+use super::{Retry, trace};
 use crate::content::{Content, Part, Role, Thought};
 use crate::models::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse};
-use crate::runtime::run::Context;
+use crate::runtime::run::{Context, TraceSpan};
 use crate::store::event::Event;
 use crate::{Error, Name, Result, task};
 use futures_util::StreamExt;
@@ -29,6 +29,7 @@ pub(super) struct Call {
     pub(super) request: Arc<ModelRequest>,
     pub(super) timeout: Option<Duration>,
     pub(super) retry: Retry,
+    pub(super) trace: Option<Arc<TraceSpan>>,
 }
 
 /// The report of a call in flight.
@@ -96,7 +97,20 @@ impl Call {
         let mut attempt = 1;
         loop {
             let mut handed = false;
-            let error = match self.attempt(&send, &mut handed).await {
+            let span =
+                self.trace.as_ref().map(|agent| trace::chat(agent, &*self.model, &self.request, attempt));
+            let answer = {
+                let mut answer = pin!(self.attempt(&send, &mut handed));
+                poll_fn(|task| {
+                    let _entered = span.as_ref().and_then(|span| span.enter());
+                    answer.as_mut().poll(task)
+                })
+                .await
+            };
+            if let Some(span) = span {
+                trace::answered(&span, &answer);
+            }
+            let error = match answer {
                 Ok(response) => return Ok(response),
                 Err(error) if handed => return Err(broken(error)),
                 Err(error) => error,

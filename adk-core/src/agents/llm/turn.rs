@@ -187,7 +187,8 @@ async fn ask(
     cx.run.count_llm_call()?;
     cx.count_call()?;
     let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
-    let call = Call { model: model.clone(), request: request.clone(), timeout, retry };
+    let trace = cx.trace.clone();
+    let call = Call { model: model.clone(), request: request.clone(), timeout, retry, trace };
     let mut response = match call::make(call, cx).await {
         Ok(response) => {
             let usage = Usage { calls: 1, ..response.usage };
