@@ -73,6 +73,7 @@ fn every_link_leads_somewhere() {
         "docs/guide/worker.md",
         "docs/guide/sessions.md",
         "docs/guide/cost.md",
+        "docs/guide/traced.md",
     ] {
         let text = std::fs::read_to_string(root.join(file)).expect("it can be read");
         let folder = root.join(file);

@@ -20,13 +20,15 @@ mod carrier;
 mod conventional;
 mod metrics;
 
+pub use {opentelemetry, opentelemetry_sdk};
+
 use adk_core::{Error, ErrorKind, Result};
 use opentelemetry::metrics::MeterProvider as _;
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_otlp::{MetricExporter, SpanExporter};
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::metrics::exporter::PushMetricExporter;
+use opentelemetry_sdk::metrics::{MeterProviderBuilder, PeriodicReader, SdkMeterProvider};
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use std::fmt::Display;
 use tracing::{Subscriber, level_filters::LevelFilter};
@@ -36,7 +38,7 @@ use tracing_subscriber::{Layer, Registry, layer::SubscriberExt};
 /// The name under which spans and metrics are reported.
 const SCOPE: &str = "adk";
 
-/// The export of spans and metrics. Dropping it sends what is left.
+/// The export of spans and metrics. Dropping it sends what is left, and blocks for up to a few seconds until then.
 #[derive(Debug)]
 #[must_use = "dropping it ends the export"]
 pub struct Otel {
@@ -54,15 +56,11 @@ impl Otel {
     /// [`ErrorKind::Config`] if the process has a subscriber, or an address in the environment cannot be read.
     pub fn install(service: impl Into<String>) -> Result<Self> {
         let this = Self::otlp(service)?;
-        let layer = this.layer().with_filter(LevelFilter::INFO);
-        tracing::subscriber::set_global_default(Registry::default().with(layer)).map_err(|error| {
-            failed("this process has a subscriber of `tracing` already", error)
-                .with_help("add `Otel::otlp(...)?.layer()` to that one")
-        })?;
+        this.subscribe()?;
         Ok(this)
     }
 
-    /// The same export, for a subscriber that the program sets itself with [`layer`](Self::layer).
+    /// The same export without a subscriber.
     ///
     /// # Errors
     /// [`ErrorKind::Config`] if an address in the environment cannot be read.
@@ -73,24 +71,52 @@ impl Otel {
         };
         let spans = SpanExporter::builder().with_http().build().map_err(address)?;
         let metrics = MetricExporter::builder().with_http().build().map_err(address)?;
-        Ok(Self::new(service, spans, metrics))
+        Ok(Self::with_metrics(service, spans, metrics))
     }
 
-    /// Exports with other exporters, such as those in memory of a test.
+    /// Exports spans with another exporter, such as one in memory, and no metrics.
     pub fn new(
+        service: impl Into<String>,
+        spans: impl opentelemetry_sdk::trace::SpanExporter + 'static,
+    ) -> Self {
+        Self::build(service.into(), spans, SdkMeterProvider::builder())
+    }
+
+    /// Exports spans and metrics with other exporters.
+    pub fn with_metrics(
         service: impl Into<String>,
         spans: impl opentelemetry_sdk::trace::SpanExporter + 'static,
         metrics: impl PushMetricExporter,
     ) -> Self {
+        let metrics = PeriodicReader::builder(metrics).build();
+        Self::build(service.into(), spans, SdkMeterProvider::builder().with_reader(metrics))
+    }
+
+    fn build(
+        service: String,
+        spans: impl opentelemetry_sdk::trace::SpanExporter + 'static,
+        meters: MeterProviderBuilder,
+    ) -> Self {
         let mut resource = Resource::builder();
         if std::env::var_os("OTEL_SERVICE_NAME").is_none() {
-            resource = resource.with_service_name(service.into());
+            resource = resource.with_service_name(service);
         }
         let resource = resource.build();
         let spans = conventional::Conventional(spans);
         let tracers = SdkTracerProvider::builder().with_batch_exporter(spans).with_resource(resource.clone());
-        let meters = SdkMeterProvider::builder().with_periodic_exporter(metrics).with_resource(resource);
-        Self { tracers: tracers.build(), meters: meters.build() }
+        Self { tracers: tracers.build(), meters: meters.with_resource(resource).build() }
+    }
+
+    /// Makes this the subscriber of the process, for all spans of level `INFO`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Config`] if the process has a subscriber.
+    pub fn subscribe(&self) -> Result<()> {
+        let layer = self.layer().with_filter(LevelFilter::INFO);
+        tracing::subscriber::set_global_default(Registry::default().with(layer)).map_err(|error| {
+            failed("this process has a subscriber of `tracing` already", error)
+                .with_help("add `Otel::otlp(...)?.layer()` to that one")
+        })
     }
 
     /// The layer for a subscriber of the program. Filter it to `INFO`, or it exports the spans of the HTTP client as well.

@@ -11,6 +11,10 @@ async fn programs_that_run_to_their_end() {
         ("testing", "writing/improving#3/critic: (rehearsed answer of critic, round 3)\n"),
         ("sessions", "id: \"garden\" }: Some(String(\"(rehearsed answer of notes)\"))\n"),
         ("cost", "raise `tokens`, or look in the events of the run for what needs so much\n"),
+        (
+            "traced",
+            "    chat scripted adk.round=2 gen_ai.usage.input_tokens=20 gen_ai.usage.output_tokens=4\n",
+        ),
     ] {
         let ran = example(name, &[]).run().await.good();
         assert!(ran.out.ends_with(ends), "{name}: {}", ran.out);

@@ -57,7 +57,7 @@ pub(crate) use plugin::Plugins;
 pub(crate) use scope::KeyScope;
 pub(crate) use seat::{Seat, Target};
 pub(crate) use state::{Overlay, decode, encode, stored};
-pub(crate) use trace::{TraceSpan, error_type, finish_reason, gen_ai_span, instructions, messages, within};
+pub(crate) use trace::{TraceSpan, error_type, finish_reason, gen_ai_span, in_span, instructions, messages};
 pub(crate) use update::{CallPlace, CallStep, Caller, Updates, Written, is_update};
 
 use crate::id::IdSeed;

@@ -11,7 +11,7 @@ mod entered;
 mod messages;
 
 pub use carrier::{TraceCarrier, set_trace_carrier};
-pub(crate) use entered::within;
+pub(crate) use entered::in_span;
 pub(crate) use messages::{finish_reason, instructions, messages};
 
 use super::{Context, Run};
@@ -140,6 +140,11 @@ impl TraceSpan {
         }
     }
 
+    /// Whether what is new in it comes with a call or an agent inside, which opens it.
+    fn has_calls(&self) -> bool {
+        self.agent.as_ref().is_some_and(|agent| matches!(agent.kind, AgentKind::Workflow | AgentKind::Llm))
+    }
+
     /// The id of the session.
     pub(crate) fn conversation(&self) -> &str {
         &self.run.session().key().id
@@ -217,13 +222,16 @@ impl Context {
     pub(crate) fn enter_span(&mut self, meta: &AgentMeta<'_>) -> bool {
         let Some(around) = &self.trace else { return false };
         // That of the root is there already.
-        if around.parent.is_none() && around.path == self.frame.path {
+        if around.parent.is_none() && self.frame.path.parent().is_none() {
             return false;
         }
         let run = around.run.clone();
         let own = TraceSpan::of_agent(meta, run, self.frame.path.clone(), Some(around.clone()));
-        let calls = matches!(meta.kind, AgentKind::Workflow | AgentKind::Llm);
-        let may_be_old = own.run.replay.as_ref().is_some_and(|replay| calls || !replay.is_over());
+        let may_be_old = match &own.run.replay {
+            Some(replay) => own.has_calls() || !replay.is_over(),
+            // An engine that executes the run once more answers calls by itself.
+            None => own.has_calls() && own.run.trace_parent.is_some(),
+        };
         if !may_be_old {
             own.open();
         }
@@ -235,11 +243,7 @@ impl Context {
     pub(crate) fn leave_span<T>(&mut self, ended: &Result<T>) {
         let Some(own) = self.trace.take() else { return };
         let is_over = own.run.replay.as_ref().is_none_or(|replay| replay.is_over());
-        let calls = own
-            .agent
-            .as_ref()
-            .is_some_and(|agent| matches!(agent.kind, AgentKind::Workflow | AgentKind::Llm));
-        if is_over && (ended.is_err() || !calls && self.has_added()) {
+        if is_over && (ended.is_err() || !own.has_calls() && self.has_added()) {
             own.open();
         }
         own.end_with(ended);

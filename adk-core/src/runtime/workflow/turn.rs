@@ -7,7 +7,7 @@ use super::{again, checkpoint, scopes};
 use crate::flow::Flow;
 use crate::panic::caught;
 use crate::runtime::agent::DynAgent;
-use crate::runtime::run::{Context, Frame, KeyScope, NothingWritten, Watch, stored, within};
+use crate::runtime::run::{Context, Frame, KeyScope, NothingWritten, Watch, in_span, stored};
 use crate::spec::{AgentKind, AgentMeta, Renames, Step, StepKind};
 use crate::{Error, ErrorKind, Name, Path, Result};
 use std::sync::Arc;
@@ -159,7 +159,7 @@ fn looked_at(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
 }
 
 async fn body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
-    let flow = match caught(within(cx.trace.clone(), agent.run_dyn(cx))).await {
+    let flow = match caught(in_span(cx.trace.clone(), agent.run_dyn(cx))).await {
         Ok(flow) => flow?,
         Err(panic) => {
             let message = format!("it panicked: {panic}");

@@ -29,7 +29,7 @@ impl TraceSpan {
 }
 
 /// The same future in its span. Without one, it is the future itself.
-pub(crate) fn within<'a, T: 'a>(span: Option<Arc<TraceSpan>>, future: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
+pub(crate) fn in_span<'a, T: 'a>(span: Option<Arc<TraceSpan>>, future: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
     match span {
         Some(span) => Box::pin(Entered { future, span }),
         None => future,
