@@ -282,5 +282,5 @@ static HINTS: &[(Place, &str, &str)] = &[
     (Place::ByHand, "output_key", "write `writes(KEY: TYPE)`"),
     (Place::Tool, "description", "write it as a doc comment, `/// Looks a word up.`"),
     (Place::Tool, "exits", "write `escalates`, or return `Flow`"),
-    (Place::Tool, "require_confirmation", "write `confirm`"),
+    (Place::Tool, "require_confirmation", "write `confirm`, or `confirm = over_limit`"),
 ];

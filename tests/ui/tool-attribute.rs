@@ -42,6 +42,28 @@ async fn no_unit() {}
 #[tool(timeout = "20s")]
 fn never_waits() {}
 
+fn is_large(amount: u32) -> bool {
+    amount > 100
+}
+
+/// Pays.
+#[tool(confirm = is_large)]
+fn pay(cx: &mut Cx, amount: f64, to: &str) {
+    let _ = (cx, amount, to);
+}
+
+/// Pays.
+#[tool(confirm = |amount: f64| amount)]
+fn no_answer(amount: f64) {
+    let _ = amount;
+}
+
+/// Pays.
+#[tool(confirm(is_large))]
+fn no_sign(amount: u32) {
+    let _ = amount;
+}
+
 fn main() {
-    let _ = (slip, two, name, both, contexts, derived, no_unit, never_waits);
+    let _ = (slip, two, name, both, contexts, derived, no_unit, never_waits, pay, no_answer, no_sign);
 }

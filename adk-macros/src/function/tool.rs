@@ -13,14 +13,23 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, ExprLit, Lit};
 
+const CALL: &str = "async fn call(&self, __adk_args: __adk::ToolArgs, __adk_cx: &mut __adk::ToolContext)
+    -> ::core::result::Result<__adk::serde_json::Value, __adk::ToolError>";
+const CONFIRM: &str = "fn needs_confirmation(&self, __adk_args: __adk::ToolArgs,
+    __adk_cx: &mut __adk::ToolContext) -> ::core::result::Result<bool, __adk::ToolError>";
+
+/// Begins to read the parameters.
+const BEGIN: &str = "use __adk::args::{ArgMaybe as _, ArgPlain as _};
+    let mut __adk_call = __adk::args::Call::new(__adk_args, __adk_cx, &__ADK_DECLARATION);";
+
 /// The function, the struct of its name, and the impl.
 pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenStream {
     let names = Names::new(function);
     let (types, name) = (output_types(function), &names.name);
     let (checks, checked) = checked(&checks(function, args, report)).unzip();
     let (meta, declare) = (meta(function, args), declare(function, &names));
-    let call = call(function, args, &names);
-    let (taken, needs) = needs(function, name).unzip();
+    let (call, confirm) = (call(function, args, &names), confirm(function, args, &names));
+    let ((taken, needs), head) = (needs(function, name).unzip(), read(CALL));
     let inside = quote! {
         #types
         #needs
@@ -40,14 +49,12 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
                 &__ADK_DECLARATION
             }
 
-            async fn call(
-                &self,
-                __adk_args: __adk::ToolArgs,
-                __adk_cx: &mut __adk::ToolContext,
-            ) -> ::core::result::Result<__adk::serde_json::Value, __adk::ToolError> {
-                use __adk::args::{AnyOutput as _, ArgMaybe as _, ArgPlain as _, ResultOutput as _};
+            #head {
+                use __adk::args::{AnyOutput as _, ResultOutput as _};
                 #call
             }
+
+            #confirm
         }
     };
     item(function, &inside)
@@ -56,6 +63,7 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
 /// The same of a function that is refused.
 pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
     let (name, text, errors) = (Names::new(function).name, function.name(), report.into_tokens());
+    let head = read(CALL);
     let inside = quote! {
         static __ADK_DECLARATION: ::std::sync::LazyLock<__adk::model::ToolDeclaration> =
             ::std::sync::LazyLock::new(|| __adk::args::Declare::new(&<#name as __adk::Tool>::META).build());
@@ -71,13 +79,7 @@ pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
                 &__ADK_DECLARATION
             }
 
-            async fn call(
-                &self,
-                _: __adk::ToolArgs,
-                _: &mut __adk::ToolContext,
-            ) -> ::core::result::Result<__adk::serde_json::Value, __adk::ToolError> {
-                ::core::result::Result::Ok(__adk::serde_json::Value::Null)
-            }
+            #head { ::core::result::Result::Ok(__adk::serde_json::Value::Null) }
         }
     };
     item(function, &inside)
@@ -113,7 +115,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     }
     let is_set = [
         (args.long_running, ".long_running(true)"),
-        (args.confirm, ".confirm(true)"),
+        (args.confirm.is_some(), ".confirm(true)"),
         (args.blocking.is_some(), ".blocking(true)"),
     ];
     meta.extend(is_set.into_iter().filter(|(is, _)| *is).map(|(_, text)| read(text)));
@@ -140,11 +142,11 @@ fn handle(param: &Param) -> TokenStream {
 }
 
 /// The value of `#[default(...)]`: a text serves for a `String`.
-fn default(value: &Expr) -> TokenStream {
-    match value {
+fn default(param: &Param) -> Option<TokenStream> {
+    Some(match &param.default.as_ref()?.1 {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => quote!(::core::convert::From::from(#text)),
         value => quote!(#value),
-    }
+    })
 }
 
 fn declare(function: &Function, names: &Names) -> TokenStream {
@@ -152,31 +154,49 @@ fn declare(function: &Function, names: &Names) -> TokenStream {
     let args = function.params.iter().map(|param| {
         let (key, handle) = (name_of(param), handle(param));
         let description = docs::description(&param.docs).unwrap_or_else(|| quote!(""));
-        match &param.default {
-            Some((_, value)) => {
-                let value = default(value);
-                // As where it is read, so that rustc says the same of both and leaves one out.
-                quote!(.arg_or(#key, #description, &#handle, || #value))
-            }
+        match default(param) {
+            // As where it is read, so that rustc says the same of both and leaves one out.
+            Some(value) => quote!(.arg_or(#key, #description, &#handle, || #value)),
             None => quote!(.arg(#key, #description, &#handle)),
         }
     });
     quote!(__adk::args::Declare::new(&<#name as __adk::Tool>::META) #(#args)* .build())
 }
 
-fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
-    let Names { name, locals } = names;
-    let takes = function.params.iter().zip(locals).map(|(param, local)| {
+/// Reads the parameters.
+fn takes(function: &Function, names: &Names) -> TokenStream {
+    let takes = function.params.iter().zip(&names.locals).map(|(param, local)| {
         let (key, handle) = (name_of(param), handle(param));
-        match &param.default {
-            Some((_, value)) => {
-                let value = default(value);
-                quote!(let #local = #handle.__take_or(&mut __adk_call, #key, || #value)?;)
-            }
+        match default(param) {
+            Some(value) => quote!(let #local = #handle.__take_or(&mut __adk_call, #key, || #value)?;),
             None => quote!(let #local = #handle.__take(&mut __adk_call, #key)?;),
         }
     });
-    let wait = function.sig.asyncness.map(|_| quote!(.await));
+    takes.collect()
+}
+
+/// Whether a person is asked: about calls whose arguments can be read, and that the predicate picks.
+fn confirm(function: &Function, args: &ToolArgs, names: &Names) -> Option<TokenStream> {
+    let (predicate, takes) = (args.confirm.as_ref()?, takes(function, names));
+    let args = function.params.iter().zip(&names.locals);
+    // What is borrowed to be changed is a context.
+    let args = args.filter(|(Param { ty, .. }, _)| !types::is_called_context(ty) && !types::is_lent(ty));
+    let (types, args): (Vec<_>, Vec<_>) = args.map(|(param, local)| (&param.ty, local)).unzip();
+    let lifetimes = function.sig.generics.lifetimes().map(|declared| &declared.lifetime);
+    let asks = match predicate {
+        Some(predicate) => quote! {{
+            let __adk_asks: for<#(#lifetimes),*> fn(#(#types),*) -> bool = #predicate;
+            __adk_asks(#(#args.__give()),*)
+        }},
+        None => quote!(true),
+    };
+    let (head, begin) = (read(CONFIRM), read(BEGIN));
+    Some(quote!(#head { #begin #takes ::core::result::Result::Ok(#asks) }))
+}
+
+fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
+    let (name, takes) = (&names.name, takes(function, names));
+    let (wait, begin) = (function.sig.asyncness.map(|_| quote!(.await)), read(BEGIN));
     // rustc points at a result that no model can read, and at an error without a text.
     let (place, error) = types::carets(&function.sig);
     let error = quote_spanned!(error=> _);
@@ -185,7 +205,8 @@ fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
     let from = (!function.resources.is_empty())
         .then(|| quote!(let __adk_from = __adk::resources::of_call(__adk_cx);));
     let body = quote! {
-        #(#takes)*
+        #begin
+        #takes
         #resources
         let __adk_out = #name(#(#arguments),*) #wait;
         let __adk_out = <#error as __adk::args::ToolFailure>::ok(__adk::args::tag(&__adk_out).__ok(__adk_out))?;
@@ -193,21 +214,9 @@ fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
         let __adk_out = <#value as __adk::args::ToolOutput>::json(__adk_out)?;
         ::core::result::Result::Ok(__adk::args::Done::new(__adk_out, __adk_flow))
     };
-    let make = quote!(__adk::args::Call::new(__adk_args, __adk_cx, &__ADK_DECLARATION));
-    let done = match args.blocking.filter(|_| function.sig.asyncness.is_none()) {
-        Some(_) => quote! {
-            __adk::args::blocking(__adk_cx, move |__adk_cx| {
-                let mut __adk_call = #make;
-                #body
-            })
-        },
-        None => quote! {
-            {
-                let __adk_cx = &mut *__adk_cx;
-                let mut __adk_call = #make;
-                __adk::args::run(async move { #body })
-            }
-        },
+    let done = match args.blocking {
+        Some(_) => quote!(__adk::args::blocking(__adk_cx, move |__adk_cx| { #body })),
+        None => quote!({ let __adk_cx = &mut *__adk_cx; __adk::args::run(async move { #body }) }),
     };
     quote! {
         #from

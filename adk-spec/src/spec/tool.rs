@@ -23,7 +23,7 @@ pub struct ToolMeta<'a> {
     pub(crate) module: Module<'a>,
     /// Whether its answer comes later.
     pub long_running: bool,
-    /// Whether a person has to agree to each call.
+    /// Whether a person has to agree to calls: to each, or to those that the tool picks by their arguments.
     pub confirm: bool,
     /// The longest that one attempt of a call may take; `None` for no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,7 +96,7 @@ impl<'a> ToolMeta<'a> {
         self
     }
 
-    /// Says whether a person has to agree to each call.
+    /// Says whether a person has to agree to calls.
     #[must_use]
     pub const fn confirm(mut self, yes: bool) -> Self {
         self.confirm = yes;

@@ -43,6 +43,16 @@ pub async fn plan(cx: &mut Cx, text: String) -> adk::Result<String> {
     Ok(text)
 }
 
+fn is_large(amount: f64, _: &str) -> bool {
+    amount > 100.0
+}
+
+/// Pays.
+#[tool(confirm = is_large)]
+pub fn pay(cx: &mut Cx, amount: f64, to: &str) {
+    let _ = (cx, amount, to);
+}
+
 type Call<'a> = &'a mut Cx;
 
 /// Writes keys by a context of another name, behind an argument.

@@ -163,7 +163,7 @@ async fn run(
     hooks: ToolHooks,
 ) -> Result<Called> {
     let given = match before {
-        Some(Before { args, given, left }) => {
+        Some(Before { args, given, left, .. }) => {
             call.args = args;
             own.resume(left);
             given
