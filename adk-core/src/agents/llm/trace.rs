@@ -33,6 +33,7 @@ pub(super) fn chat(
             gen_ai.request.temperature = config.temperature,
             gen_ai.request.top_p = config.top_p,
             gen_ai.request.max_tokens = config.max_output_tokens.map(i64::from),
+            gen_ai.request.seed = config.seed.and_then(|seed| i64::try_from(seed).ok()),
             gen_ai.request.stream = request.stream,
             gen_ai.output.type = output,
             gen_ai.response.model = Empty,

@@ -7,11 +7,11 @@
 //! that is new, so that no span comes twice.
 
 mod carrier;
-mod entered;
+mod in_span;
 mod messages;
 
 pub use carrier::{TraceCarrier, set_trace_carrier};
-pub(crate) use entered::in_span;
+pub(crate) use in_span::in_span;
 pub(crate) use messages::{finish_reason, instructions, messages};
 
 use super::{Context, Run};

@@ -6,12 +6,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-struct Entered<'a, T> {
+struct InSpan<'a, T> {
     future: BoxFuture<'a, T>,
     span: Arc<TraceSpan>,
 }
 
-impl<T> Future for Entered<'_, T> {
+impl<T> Future for InSpan<'_, T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<T> {
@@ -31,7 +31,7 @@ impl TraceSpan {
 /// The same future in its span. Without one, it is the future itself.
 pub(crate) fn in_span<'a, T: 'a>(span: Option<Arc<TraceSpan>>, future: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
     match span {
-        Some(span) => Box::pin(Entered { future, span }),
+        Some(span) => Box::pin(InSpan { future, span }),
         None => future,
     }
 }
