@@ -99,6 +99,10 @@ pub use adk_sqlite as sqlite;
 #[cfg(feature = "postgres")]
 pub use adk_postgres as postgres;
 
+/// Traces and metrics, exported over OTLP.
+#[cfg(feature = "otel")]
+pub use adk_otel as otel;
+
 /// Where a [`Runner`] looks for models by name: nowhere, without the feature `genai`.
 #[cfg(not(feature = "genai"))]
 pub use adk_core::model::NoProvider as DefaultProvider;

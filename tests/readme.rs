@@ -77,6 +77,7 @@ fn every_link_leads_somewhere() {
         "docs/guide/ollama_local.md",
         "docs/guide/structured_review.md",
         "docs/providers.md",
+        "docs/guide/traced.md",
     ] {
         let text = std::fs::read_to_string(root.join(file)).expect("it can be read");
         let folder = root.join(file);

@@ -45,7 +45,7 @@ pub use runtime::run::{
     AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, ArtifactStore, Artifacts, Context, FailedAttempt, FolderArtifacts,
     History, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason,
     MemoryArtifacts, NoArtifacts, Out, Outcome, Prepare, ReadonlyContext, RunConfig, SessionTurns, State,
-    StoredPart, WINNER_KEY, Waiting,
+    StoredPart, TraceCarrier, WINNER_KEY, Waiting, set_trace_carrier,
 };
 pub use runtime::runner::{IntoInput, RunEnd, RunRequest, RunStream, Runner, Watch};
 pub use runtime::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError, Toolset};

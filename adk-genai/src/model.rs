@@ -82,6 +82,10 @@ impl Model for GenaiModel {
         &self.inner.name
     }
 
+    fn provider(&self) -> &str {
+        self.adapter().provider()
+    }
+
     /// OpenAI and Anthropic document both together; Gemini refuses it before version 3, and a
     /// model that gets the schema in words forgets it over the tools.
     fn answers_in_schema_beside_tools(&self) -> bool {

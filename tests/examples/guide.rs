@@ -15,6 +15,10 @@ async fn programs_that_run_to_their_end() {
         ("resilience", "the longest answer is reserved before each call\n"),
         ("cost", "raise `tokens`, or look in the events of the run for what needs so much\n"),
         ("structured_review", "line 2: what 2\n  write: instead 2\n"),
+        (
+            "traced",
+            "    chat scripted adk.round=2 gen_ai.usage.input_tokens=20 gen_ai.usage.output_tokens=4\n",
+        ),
     ] {
         let ran = example(name, &[]).run().await.good();
         assert!(ran.out.ends_with(ends), "{name}: {}", ran.out);

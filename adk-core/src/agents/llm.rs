@@ -20,6 +20,7 @@ mod template;
 mod toolbox;
 mod tools;
 mod toolsets;
+mod trace;
 mod transfer;
 mod turn;
 

@@ -22,9 +22,10 @@ pub trait Model: Send + Sync + 'static {
     /// The name to show, such as `gemini-2.5-flash`.
     fn name(&self) -> &str;
 
-    /// The provider, such as `openai`: what limits of calls and prices count together. Default: [`name`](Self::name).
+    /// Who serves it, by the names of OpenTelemetry's `gen_ai.provider.name`, such as `openai` or `gcp.gemini`: in traces, and where
+    /// limits of calls are kept. Default empty: not known, then its [`name`](Self::name) counts.
     fn provider(&self) -> &str {
-        self.name()
+        ""
     }
 
     /// Whether it can be held to a schema while it may call tools. Where it cannot, an agent with both asks for the answer

@@ -26,6 +26,7 @@ mod replay;
 mod scope;
 mod seat;
 mod state;
+mod trace;
 mod update;
 
 pub use crate::flow::{LoopEnd, LoopEndReason};
@@ -47,6 +48,7 @@ pub use plugin::Plugin;
 pub use prepare::Prepare;
 pub use readonly::ReadonlyContext;
 pub use state::State;
+pub use trace::{TraceCarrier, set_trace_carrier};
 
 pub(crate) use above::{Above, Global, Prompt};
 pub(crate) use announced_keys::{WriteRules, Writer, WriterKind};
@@ -60,6 +62,7 @@ pub(crate) use plugin::Plugins;
 pub(crate) use scope::KeyScope;
 pub(crate) use seat::{Seat, Target};
 pub(crate) use state::{Overlay, decode, encode, stored};
+pub(crate) use trace::{TraceSpan, error_type, finish_reason, gen_ai_span, in_span, instructions, messages};
 pub(crate) use update::{CallPlace, CallStep, Caller, Updates, Written, is_update};
 
 use crate::id::IdSeed;
@@ -126,6 +129,8 @@ pub(crate) struct Run {
     /// Agents that have finished since the last commit.
     done: Mutex<Vec<Done>>,
     failures: failures::Failures,
+    /// The trace that it continues, as text.
+    pub(crate) trace_parent: Option<Box<str>>,
 }
 
 /// What all runs of a runner share.
@@ -172,6 +177,7 @@ impl Run {
             updating: tokio::sync::Mutex::const_new(()),
             done: Mutex::default(),
             failures: failures::Failures::default(),
+            trace_parent: None,
         }
     }
 
@@ -263,6 +269,13 @@ impl Run {
         self.begins = Mutex::new(Some(Arc::new(record)));
     }
 
+    /// Keeps the trace of a run that begins in its record, for the process that resumes it.
+    pub(crate) fn keep_trace(&self, span: &TraceSpan) {
+        if let Some(record) = lock(&self.begins).as_mut().and_then(Arc::get_mut) {
+            record.trace = span.context();
+        }
+    }
+
     /// Ends it where it is, without waiting for its next commit.
     pub(crate) fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
@@ -286,6 +299,7 @@ impl Run {
     pub(crate) fn goes_on_with(&mut self, claimed: ClaimedRun) -> Claim {
         self.id = claimed.record.run_id;
         self.claim = claimed.claim.id();
+        self.trace_parent = claimed.record.trace.as_deref().map(Box::from);
         if claimed.starts_over {
             return claimed.claim;
         }

@@ -1,13 +1,13 @@
 //! One call of a model: a recorded step that holds the attempts, their waits and the timeout.
 
-use super::Retry;
 use super::calls::without_deep_arguments;
+use super::{Retry, trace};
 use crate::content::{Content, Part, Role, Thought};
 use crate::models::limit::Permit;
 use crate::models::model::{
     Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse, Usage,
 };
-use crate::runtime::run::{Chain, Context, Run};
+use crate::runtime::run::{Chain, Context, Run, TraceSpan};
 use crate::spec::Money;
 use crate::store::event::Event;
 use crate::{Error, Name, Result, task};
@@ -38,6 +38,7 @@ pub(super) struct Call {
     pub(super) timeout: Option<Duration>,
     pub(super) retry: Retry,
     pub(super) run: Arc<Run>,
+    pub(super) trace: Option<Arc<TraceSpan>>,
 }
 
 /// The report of a call in flight.
@@ -140,7 +141,7 @@ impl Call {
         let mut attempt = 1;
         loop {
             let mut handed = false;
-            let error = match self.attempt(model, send, &mut handed).await {
+            let error = match self.attempt(model, attempt, send, &mut handed).await {
                 Ok(response) => return Ok(response),
                 Err(error) if handed => return Err((broken(error), true)),
                 Err(error) => error,
@@ -166,11 +167,23 @@ impl Call {
     async fn attempt(
         &self,
         model: &dyn Model,
+        attempt: u32,
         send: &mpsc::Sender<Piece>,
         handed: &mut bool,
     ) -> Result<ModelResponse, ModelError> {
         let permit = self.permit(model).await;
-        let answer = self.answer(model, send, handed).await;
+        let span = self.trace.as_ref().map(|agent| trace::chat(agent, model, &self.request, attempt));
+        let answer = {
+            let mut answer = pin!(self.answer(model, send, handed));
+            poll_fn(|task| {
+                let _entered = span.as_ref().and_then(|span| span.enter());
+                answer.as_mut().poll(task)
+            })
+            .await
+        };
+        if let Some(span) = span {
+            trace::answered(&span, &answer);
+        }
         if let Some(permit) = &permit {
             match &answer {
                 Ok(response) => permit.settle(response.usage.total_tokens()),

@@ -194,7 +194,8 @@ async fn ask(
         _held = Some(Box::pin(cx.reserve(models, &request)).await?);
     }
     let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
-    let call = Call { models: models.clone(), request: request.clone(), timeout, retry, run: cx.run.clone() };
+    let (run, trace) = (cx.run.clone(), cx.trace.clone());
+    let call = Call { models: models.clone(), request: request.clone(), timeout, retry, run, trace };
     let mut response = match call::make(call, cx).await {
         Ok(response) => {
             let usage = Usage { calls: 1, ..response.usage };

@@ -38,6 +38,9 @@ pub struct RunConfig {
     pub streaming: bool,
     /// Whether the stream tells that agents and blocks begin and end, see [`Lifecycle`](super::Lifecycle). Default `false`.
     pub lifecycle_events: bool,
+    /// Whether spans hold what was said: prompts, answers, arguments and results of tools, and texts of errors. Default
+    /// `false`: they name agents, models, tools, counts and kinds of errors.
+    pub trace_contents: bool,
     /// Whether an escalate ends every enclosing loop, while the sequences in between run on, and cancels the siblings of
     /// a direct child of a parallel block. Default `false`: it ends the innermost loop, as a `break` does. The checker knows the default:
     /// what it takes for certain after an outer loop may be missing with this, which is an error of the run.
@@ -82,6 +85,7 @@ impl Default for RunConfig {
             deadline: None,
             streaming: false,
             lifecycle_events: false,
+            trace_contents: false,
             escalate_ends_all_loops: false,
             tool_errors_end_run: false,
             transfer_errors_end_run: false,
@@ -194,6 +198,13 @@ impl RunConfig {
     #[must_use]
     pub fn lifecycle_events(mut self, yes: bool) -> Self {
         self.lifecycle_events = yes;
+        self
+    }
+
+    /// Whether spans hold what was said.
+    #[must_use]
+    pub fn trace_contents(mut self, yes: bool) -> Self {
+        self.trace_contents = yes;
         self
     }
 

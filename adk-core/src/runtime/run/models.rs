@@ -71,7 +71,8 @@ impl Models {
 
     /// Where calls of a model wait for their turn.
     pub(crate) fn gate(&self, model: &dyn Model) -> Option<Arc<Gate>> {
-        if self.gates.is_empty() { None } else { self.gates.get(model.provider()).cloned() }
+        let provider = Some(model.provider()).filter(|provider| !provider.is_empty());
+        self.gates.get(provider.unwrap_or_else(|| model.name())).cloned()
     }
 }
 

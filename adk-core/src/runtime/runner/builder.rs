@@ -105,7 +105,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
         self
     }
 
-    /// What a provider may be asked by all runs together, such as `"openai"`: see [`Model::provider`]. Default: no limit.
+    /// What a provider may be asked by all runs together, such as `"openai"` or `"gcp.gemini"`: see [`Model::provider`]. Default: no limit.
     #[must_use]
     pub fn rate_limit(mut self, provider: impl Into<String>, limit: RateLimit) -> Self {
         self.limits.insert(provider.into(), limit);
