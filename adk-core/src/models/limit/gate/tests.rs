@@ -20,8 +20,7 @@ async fn begun(limit: RateLimit, calls: &[(u128, u64)], length: Duration) -> Vec
         }
     });
     futures_util::future::join_all(all).await;
-    let log = lock(&log).clone();
-    log
+    lock(&log).clone()
 }
 
 #[tokio::test(start_paused = true)]
