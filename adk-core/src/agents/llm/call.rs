@@ -4,13 +4,11 @@ use super::calls::without_deep_arguments;
 use super::{Retry, trace};
 use crate::content::{Content, Part, Role, Thought};
 use crate::models::limit::Permit;
-use crate::models::model::{
-    Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse, Usage,
-};
+use crate::models::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse};
 use crate::runtime::run::{Chain, Context, Run, TraceSpan};
 use crate::spec::Money;
 use crate::store::event::Event;
-use crate::{Error, Name, Result, task};
+use crate::{BoxFuture, Error, Name, Result, task};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use std::future::poll_fn;
@@ -45,8 +43,8 @@ pub(super) struct Call {
 enum Piece {
     Text(String),
     Thought(String),
-    /// What happened to the call, under a key of the metadata.
-    Told(&'static str, Value),
+    /// What happened to the call, under a key of the metadata. In a box: a channel has room for 32 pieces.
+    Told(&'static str, Box<Value>),
 }
 
 /// Makes the call. What comes while it is in flight is emitted as partial events: a slow consumer slows the stream.
@@ -59,8 +57,8 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
     // In a box: otherwise the step, the record and the journal each have room for it.
     let work = Box::pin(async move {
         let answer = match call.timeout {
-            Some(_) => task::apart(call.asked(send)).await,
-            None => call.asked(send).await,
+            Some(_) => task::apart(Box::pin(async move { call.asked(&send).await })).await,
+            None => call.asked(&send).await,
         };
         answer.map(without_deep_arguments).map_err(Error::from)
     });
@@ -100,121 +98,50 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
 }
 
 impl Call {
-    /// Asks one model after the other, until one answers or the last has failed for good.
-    async fn asked(self, send: mpsc::Sender<Piece>) -> Result<ModelResponse, ModelError> {
-        let (mut model, mut rest) = (&self.models.first, self.models.fallback.iter());
-        let mut failed = Vec::new();
+    /// Asks one model after the other, each as often as it may be tried, until one answers or the last has failed for good.
+    async fn asked(&self, send: &mpsc::Sender<Piece>) -> Result<ModelResponse, ModelError> {
+        let mut asked = Asked::new(self);
         loop {
-            let next = rest.next();
-            match self.attempts(&**model, next.is_some(), &send).await {
-                Ok(mut response) => {
-                    response.usage.cost = self.cost(&**model, &response.usage);
-                    if !self.models.fallback.is_empty() {
-                        response.model_version.get_or_insert_with(|| model.name().to_owned());
-                    }
-                    return Ok(response);
+            let (model, mut handed) = (asked.model, false);
+            let permit = self.permit(model).await;
+            let answer = match &self.trace {
+                None => self.answer(model, send, &mut handed).await,
+                // In a box: few runs are traced.
+                Some(agent) => {
+                    let span = trace::chat(agent, model, &self.request, asked.attempt);
+                    Box::pin(traced(span, self.answer(model, send, &mut handed))).await
                 }
-                Err((error, handed)) => match next.filter(|_| !handed) {
-                    None => return Err(after(error, &failed)),
-                    Some(next) => {
-                        let told =
-                            json!({"model": model.name(), "error": error.to_string(), "next": next.name()});
-                        drop(send.send(Piece::Told(FALLBACK_KEY, told)).await);
-                        failed.push(format!("`{}`: {}", model.name(), error.message()));
-                        model = next;
-                    }
-                },
-            }
-        }
-    }
-
-    /// Attempts until one succeeds, one fails for good, or there were enough; the error, and whether a part of an answer was
-    /// handed on.
-    async fn attempts(
-        &self,
-        model: &dyn Model,
-        has_next: bool,
-        send: &mpsc::Sender<Piece>,
-    ) -> Result<ModelResponse, (ModelError, bool)> {
-        let max_delay = self.retry.max_delay;
-        let mut waits = self.retry.waits();
-        let mut attempt = 1;
-        loop {
-            let mut handed = false;
-            let error = match self.attempt(model, attempt, send, &mut handed).await {
-                Ok(response) => return Ok(response),
-                Err(error) if handed => return Err((broken(error), true)),
-                Err(error) => error,
             };
-            // Another model is not refused for the load of this one.
-            if !error.is_retryable() || has_next && error.is_load() {
-                return Err((error, false));
-            }
-            let Some(wait) = waits.next() else { return Err((given_up(error, attempt), false)) };
-            let wait = error.retry_after().unwrap_or(wait);
-            if wait > max_delay {
-                return Err((too_long(error, wait, max_delay), false));
-            }
-            let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-            let told = json!({"attempt": attempt, "waitMs": millis, "error": error.to_string()});
-            // Nobody listens any more: the run is about to be dropped.
-            drop(send.send(Piece::Told(RETRY_KEY, told)).await);
-            tokio::time::sleep(wait).await;
-            attempt += 1;
+            settle(permit, &answer, handed);
+            let again = match answer {
+                Ok(response) => return Ok(self.answered(model, response)),
+                // A part of it was handed on, so the call cannot be made again.
+                Err(error) if handed => return Err(asked.after(broken(error))),
+                Err(error) => asked.failed(error)?,
+            };
+            again.tell(send).await;
         }
     }
 
-    async fn attempt(
-        &self,
-        model: &dyn Model,
-        attempt: u32,
-        send: &mpsc::Sender<Piece>,
-        handed: &mut bool,
-    ) -> Result<ModelResponse, ModelError> {
-        let permit = self.permit(model).await;
-        let span = self.trace.as_ref().map(|agent| trace::chat(agent, model, &self.request, attempt));
-        let answer = {
-            let mut answer = pin!(self.answer(model, send, handed));
-            poll_fn(|task| {
-                let _entered = span.as_ref().and_then(|span| span.enter());
-                answer.as_mut().poll(task)
-            })
-            .await
-        };
-        if let Some(span) = span {
-            trace::answered(&span, &answer);
-        }
-        if let Some(permit) = &permit {
-            match &answer {
-                Ok(response) => permit.settle(response.usage.total_tokens()),
-                Err(error) => {
-                    if let Some(wait) = error.retry_after().filter(|_| error.is_load()) {
-                        permit.close(wait);
-                    }
-                    // What was refused took none.
-                    if !*handed {
-                        permit.settle(0);
-                    }
-                }
-            }
-        }
-        answer
-    }
-
-    /// What an answer costs.
-    fn cost(&self, model: &dyn Model, usage: &Usage) -> Money {
-        let prices = self.run.services.prices.as_deref();
+    /// An answer with its cost; it says whose it is where several may give one.
+    fn answered(&self, model: &dyn Model, mut response: ModelResponse) -> ModelResponse {
+        let (prices, usage) = (self.run.services.prices.as_deref(), response.usage);
         let price = prices.and_then(|prices| prices.of(model.name()));
-        price.map_or(Money::ZERO, |price| {
+        response.usage.cost = price.map_or(Money::ZERO, |price| {
             price.of(usage.input_tokens, usage.cached_tokens, usage.output_tokens)
-        })
+        });
+        if !self.models.fallback.is_empty() {
+            response.model_version.get_or_insert_with(|| model.name().to_owned());
+        }
+        response
     }
 
     /// Waits until the provider may be asked.
     async fn permit(&self, model: &dyn Model) -> Option<Permit> {
         let gate = self.run.services.models.gate(model)?;
         let tokens = if gate.limit().counts_tokens() { self.request.tokens() } else { 0 };
-        Some(gate.enter(self.run.id, tokens).await)
+        // In a box: few providers have a limit.
+        Some(Box::pin(gate.enter(self.run.id, tokens)).await)
     }
 
     async fn answer(
@@ -266,7 +193,120 @@ impl Call {
     }
 }
 
-/// A part of the answer was handed on, so the call cannot be made again.
+/// An answer in its span.
+async fn traced(
+    span: Arc<TraceSpan>,
+    answer: impl Future<Output = Result<ModelResponse, ModelError>>,
+) -> Result<ModelResponse, ModelError> {
+    let mut answer = pin!(answer);
+    let answer = poll_fn(|task| {
+        let _entered = span.enter();
+        answer.as_mut().poll(task)
+    })
+    .await;
+    trace::answered(&span, &answer);
+    answer
+}
+
+/// Where a call is with its models.
+struct Asked<'a> {
+    call: &'a Call,
+    model: &'a dyn Model,
+    rest: std::slice::Iter<'a, Arc<dyn Model>>,
+    /// From 1, of this model.
+    attempt: u32,
+    /// The waits before further attempts, once one has failed.
+    waits: Option<BoxIterator<Duration>>,
+    /// What was said of the models before.
+    failed: Vec<String>,
+}
+
+type BoxIterator<T> = Box<dyn Iterator<Item = T> + Send>;
+
+/// What is told before the next attempt, and how long it waits.
+struct Again {
+    key: &'static str,
+    told: Value,
+    wait: Duration,
+}
+
+impl<'a> Asked<'a> {
+    fn new(call: &'a Call) -> Self {
+        let (model, rest) = (&*call.models.first, call.models.fallback.iter());
+        Self { call, model, rest, attempt: 1, waits: None, failed: Vec::new() }
+    }
+
+    /// An attempt has failed, with nothing handed on.
+    ///
+    /// # Errors
+    /// When it was the last one.
+    fn failed(&mut self, error: ModelError) -> Result<Again, ModelError> {
+        let Retry { max_delay, .. } = self.call.retry;
+        let has_next = self.rest.len() > 0;
+        // Another model is not refused for the load of this one.
+        let error = if !error.is_retryable() || has_next && error.is_load() {
+            error
+        } else {
+            let waits = self.waits.get_or_insert_with(|| Box::new(self.call.retry.waits()));
+            match waits.next().map(|wait| error.retry_after().unwrap_or(wait)) {
+                Some(wait) if wait <= max_delay => {
+                    let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                    let told = json!({"attempt": self.attempt, "waitMs": millis, "error": error.to_string()});
+                    self.attempt += 1;
+                    return Ok(Again { key: RETRY_KEY, told, wait });
+                }
+                Some(wait) => too_long(error, wait, max_delay),
+                None => given_up(error, self.attempt),
+            }
+        };
+        let Some(next) = self.rest.next() else { return Err(self.after(error)) };
+        let told = json!({"model": self.model.name(), "error": error.to_string(), "next": next.name()});
+        self.failed.push(format!("`{}`: {}", self.model.name(), error.message()));
+        (self.model, self.attempt, self.waits) = (&**next, 1, None);
+        Ok(Again { key: FALLBACK_KEY, told, wait: Duration::ZERO })
+    }
+
+    /// The last error, with those of the models before.
+    fn after(&self, error: ModelError) -> ModelError {
+        if self.failed.is_empty() {
+            return error;
+        }
+        let message = format!("{} (it was asked after {})", error.message(), self.failed.join("; "));
+        error.reworded(message)
+    }
+}
+
+impl Again {
+    /// In a box: few calls fail.
+    fn tell(self, send: &mpsc::Sender<Piece>) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            // Nobody listens any more: the run is about to be dropped.
+            drop(send.send(Piece::Told(self.key, Box::new(self.told))).await);
+            if !self.wait.is_zero() {
+                tokio::time::sleep(self.wait).await;
+            }
+        })
+    }
+}
+
+/// Counts what a call took of its provider's limits.
+fn settle(permit: Option<Permit>, answer: &Result<ModelResponse, ModelError>, handed: bool) {
+    let Some(permit) = permit else { return };
+    match answer {
+        Ok(response) => permit.settle(response.usage.total_tokens()),
+        Err(error) => {
+            if let Some(wait) = error.retry_after().filter(|_| error.is_load()) {
+                permit.close(wait);
+            }
+            // What was refused took none.
+            if !handed {
+                permit.settle(0);
+            }
+        }
+    }
+}
+
+/// The error of an answer of which a part was handed on.
 fn broken(error: ModelError) -> ModelError {
     match error.kind() {
         ModelErrorKind::Connection | ModelErrorKind::Unavailable => {
@@ -287,15 +327,6 @@ fn given_up(error: ModelError, attempts: u32) -> ModelError {
     }
 }
 
-/// The last error, and what came before it.
-fn after(error: ModelError, failed: &[String]) -> ModelError {
-    if failed.is_empty() {
-        return error;
-    }
-    let message = format!("{} (it was asked after {})", error.message(), failed.join("; "));
-    error.reworded(message)
-}
-
 fn too_long(error: ModelError, wait: Duration, max: Duration) -> ModelError {
     let message = format!(
         "{} (the provider asks to wait {wait:?}, which is longer than the {max:?} of `Retry::max_delay`)",
@@ -314,7 +345,7 @@ impl Piece {
         let mut event = match self {
             Self::Text(text) => said(Part::Text(text)),
             Self::Thought(text) => said(Part::Thought(Thought { text, signature: None })),
-            Self::Told(key, told) => Event::new().with_metadata(key, told),
+            Self::Told(key, told) => Event::new().with_metadata(key, *told),
         };
         event.partial = true;
         event
