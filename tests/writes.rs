@@ -1,6 +1,7 @@
 //! Every write is checked: what agents, tools and callbacks set in the state, they have announced.
 
 #[path = "../adk-core/tests/durable/engine.rs"]
+#[allow(clippy::unwrap_used, reason = "it is a part of tests")]
 #[allow(dead_code, reason = "the crash tests of the runtime use the rest")]
 mod engine;
 
@@ -270,11 +271,11 @@ workflow! {
 
 async fn closing(tool: &str, draft: &str, mark: u8) -> (String, Vec<adk::Value>, Option<u8>) {
     let model = ScriptedModel::new().call(tool, json!({"mark": mark})).text("ok");
-    let runner: Runner = Runner::builder().model(model.clone()).build().unwrap();
-    let outcome = runner.run(&Closing::default(), draft).await.unwrap();
+    let runner: Runner = Runner::builder().model(model.clone()).build().expect("it is right");
+    let outcome = runner.run(&Closing::default(), draft).await.expect("it is right");
     let requests = model.requests();
     let parameters = requests[0].tools.iter().map(|tool| tool.parameters["properties"].clone()).collect();
-    (outcome.output.said.clone(), parameters, outcome.get("user:best").unwrap())
+    (outcome.output.said.clone(), parameters, outcome.get("user:best").expect("it is right"))
 }
 
 #[tokio::test]
