@@ -42,6 +42,7 @@ mod journal;
 mod lane;
 mod lease;
 mod log;
+mod memory;
 mod reader;
 mod schema;
 mod sessions;
@@ -123,6 +124,9 @@ impl Options {
 /// bytes long and hold no NUL. The file of a session needs the session to be in this database, and is deleted with it, by
 /// whatever program. Files whose names begin with `user:` need none, and stay until they are deleted. A save whose answer is
 /// lost with the connection is tried again, and may leave a version more.
+///
+/// **Memory** is found by full text search (`tsvector`), by words as they are in any language. It stays when its session is
+/// deleted; to forget a user, delete the user's rows of `adkw_memory`.
 #[derive(Clone)]
 pub struct PostgresStore(Arc<Shared>);
 
@@ -195,6 +199,12 @@ impl From<PostgresStore> for Arc<dyn adk_core::session::SessionStore> {
 }
 
 impl From<PostgresStore> for Arc<dyn adk_core::ArtifactStore> {
+    fn from(store: PostgresStore) -> Self {
+        Arc::new(store)
+    }
+}
+
+impl From<PostgresStore> for Arc<dyn adk_core::memory::MemoryService> {
     fn from(store: PostgresStore) -> Self {
         Arc::new(store)
     }

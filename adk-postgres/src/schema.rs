@@ -102,11 +102,24 @@ CREATE UNIQUE INDEX adkw_artifacts_version
 UPDATE adkw_meta SET value = '2' WHERE key = 'version';
 ";
 
+/// What makes tables of version 2 those of version 3: there is memory, which stays when its session goes.
+const FROM_2: &str = "
+CREATE TABLE adkw_memory (
+    app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, session_id VARCHAR(128) NOT NULL, id TEXT NOT NULL,
+    author TEXT NOT NULL, time TEXT NOT NULL, content TEXT NOT NULL, words TSVECTOR NOT NULL,
+    PRIMARY KEY (app_name, user_id, session_id, id));
+CREATE INDEX adkw_memory_words ON adkw_memory USING gin (words);
+CREATE TABLE adkw_memory_marks (
+    app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, session_id VARCHAR(128) NOT NULL,
+    events BIGINT NOT NULL, last TEXT NOT NULL, PRIMARY KEY (app_name, user_id, session_id));
+UPDATE adkw_meta SET value = '3' WHERE key = 'version';
+";
+
 /// The version of our tables.
-const VERSION: &str = "2";
+const VERSION: &str = "3";
 
 /// Earlier versions, oldest first, each with what makes the next of it. New tables are those of the first, upgraded.
-const UPGRADES: &[(&str, &str)] = &[("1", FROM_1)];
+const UPGRADES: &[(&str, &str)] = &[("1", FROM_1), ("2", FROM_2)];
 
 /// Our lock of the database while tables are made: any number that nobody else takes.
 const LOCK: i64 = 0x61_64_6b_77;
@@ -196,7 +209,7 @@ async fn writable(connection: &mut PgConnection) -> Result<()> {
     let sql = "SELECT current_setting('transaction_read_only') = 'on', current_user::text,
         (SELECT string_agg(t, ', ') FROM unnest(ARRAY['sessions', 'events', 'app_states', 'user_states', 'adkw_sessions',
             'adkw_shared', 'adkw_log', 'adkw_owners', 'adkw_runs', 'adkw_steps', 'adkw_done', 'adkw_waits',
-            'adkw_artifacts']) t
+            'adkw_artifacts', 'adkw_memory', 'adkw_memory_marks']) t
          WHERE NOT (has_table_privilege(t, 'SELECT') AND has_table_privilege(t, 'INSERT')
             AND has_table_privilege(t, 'UPDATE') AND has_table_privilege(t, 'DELETE')))";
     let row = sqlx::query(sql).fetch_one(connection).await.map_err(|error| failed(what, error))?;

@@ -33,6 +33,7 @@ mod engine;
 mod error;
 mod file;
 mod journal;
+mod memory;
 mod owner;
 mod reader;
 mod schema;
@@ -131,6 +132,9 @@ impl Options {
 /// the disk when it returns; meanwhile other writes wait, as there is one writer. The file of a session needs the session to
 /// be in this store, and is deleted with it, by whatever program. Files whose names begin with `user:` need none, and stay
 /// until they are deleted.
+///
+/// **Memory** is found by full text search (FTS5). It stays when its session is deleted; to forget a user, delete the user's rows
+/// of `adkw_memory`.
 #[derive(Clone)]
 pub struct SqliteStore(Arc<Shared>);
 
@@ -175,6 +179,12 @@ impl From<SqliteStore> for Arc<dyn adk_core::session::SessionStore> {
 }
 
 impl From<SqliteStore> for Arc<dyn adk_core::ArtifactStore> {
+    fn from(store: SqliteStore) -> Self {
+        Arc::new(store)
+    }
+}
+
+impl From<SqliteStore> for Arc<dyn adk_core::memory::MemoryService> {
     fn from(store: SqliteStore) -> Self {
         Arc::new(store)
     }

@@ -28,7 +28,7 @@ INSERT OR IGNORE INTO adk_internal_metadata VALUES ('schema_version', '1');
 ";
 
 /// The version of our tables.
-const VERSION: &str = "5";
+const VERSION: &str = "6";
 
 /// What brings the tables of an earlier version to the next one. Tables that are not there are made besides.
 const UPGRADES: &[(&str, &str)] = &[
@@ -52,6 +52,8 @@ const UPGRADES: &[(&str, &str)] = &[
             (SELECT run FROM adkw_waits WHERE answer IS NOT NULL AND NOT seen);
          DROP INDEX IF EXISTS adkw_runs_open;",
     ),
+    // It had no memory.
+    ("5", ""),
 ];
 
 /// Ours. A session that ADK deletes takes its rows here along.
@@ -117,6 +119,20 @@ CREATE UNIQUE INDEX IF NOT EXISTS adkw_artifacts_version
     ON adkw_artifacts (app_name, user_id, ifnull(session_id, ''), name, version);
 ";
 
+/// What was said, by user, for as long as it is not deleted: sessions go, and it stays. Its index knows words alone.
+const MEMORY: &str = "
+CREATE TABLE IF NOT EXISTS adkw_memory (
+    number INTEGER PRIMARY KEY, app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT NOT NULL, id TEXT NOT NULL,
+    author TEXT NOT NULL, time TEXT NOT NULL, content TEXT NOT NULL, UNIQUE (app_name, user_id, session_id, id));
+CREATE VIRTUAL TABLE IF NOT EXISTS adkw_memory_words USING fts5 (
+    owner, words, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 0');
+CREATE TRIGGER IF NOT EXISTS adkw_memory_deleted AFTER DELETE ON adkw_memory BEGIN
+    DELETE FROM adkw_memory_words WHERE rowid = old.number; END;
+CREATE TABLE IF NOT EXISTS adkw_memory_marks (
+    app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT NOT NULL, events INTEGER NOT NULL, last TEXT NOT NULL,
+    PRIMARY KEY (app_name, user_id, session_id)) WITHOUT ROWID;
+";
+
 /// Makes the tables that are not there.
 pub(crate) fn prepare(connection: &Connection) -> Result<()> {
     let has = |table: &str| {
@@ -148,7 +164,7 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
                     UPGRADES.iter().position(|(version, _)| *version == own).unwrap_or(UPGRADES.len());
                 let changes: String = UPGRADES[first..].iter().map(|(_, change)| *change).collect();
                 Ok(format!(
-                    "{changes}{OURS}{ARTIFACTS}UPDATE adkw_meta SET value = '{VERSION}' WHERE key = 'version';"
+                    "{changes}{OURS}{ARTIFACTS}{MEMORY}UPDATE adkw_meta SET value = '{VERSION}' WHERE key = 'version';"
                 ))
             });
         }
@@ -163,7 +179,7 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
         return Ok(());
     }
     let version = format!("INSERT OR IGNORE INTO adkw_meta VALUES ('version', '{VERSION}');");
-    whole(connection, || Ok(format!("{ADK}{OURS}{ARTIFACTS}{version}")))
+    whole(connection, || Ok(format!("{ADK}{OURS}{ARTIFACTS}{MEMORY}{version}")))
 }
 
 fn own_version(connection: &Connection) -> Result<String> {

@@ -1,0 +1,24 @@
+//! Memory in the database: the store does what every memory service does.
+//!
+//! Run by `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --test memory -- --ignored`.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+#[path = "../../adk-core/tests/support/mod.rs"]
+mod trees;
+
+mod place;
+mod support;
+
+use support::Database;
+use trees::memory::{self, Remembering};
+use trees::survival::Place as _;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn it_does_what_every_service_does() {
+    let database = Database::new().await;
+    let (one, two) = (database.open().await, database.open().await);
+    memory::keeps(&Remembering::of(&one)).await;
+    memory::together(&Remembering::of(&one), &Remembering::of(&two)).await;
+}
