@@ -9,6 +9,7 @@ use adk_core::engine::{
     Reply, Retention, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry,
     Waiting, refuse,
 };
+use adk_core::model::Usage;
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
 use std::sync::Arc;
@@ -37,7 +38,7 @@ impl Shared {
 
     fn release(self: &Arc<Self>, claim: ClaimId) {
         if let Some(held) = self.drives.end(claim) {
-            self.post(held.session, Job::Close { claim, status: None, reply: None });
+            self.post(held.session, Job::Close { claim, end: None, reply: None });
         }
     }
 }
@@ -121,10 +122,10 @@ impl RunRegistry for PostgresStore {
         })
     }
 
-    fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
+    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
             let Some(held) = self.0.drives.end(claim) else { return Ok(()) };
-            let close = |reply| Job::Close { claim, status: Some(status), reply: Some(reply) };
+            let close = |reply| Job::Close { claim, end: Some((status, usage)), reply: Some(reply) };
             self.0.ask(&held.session, close).await
         })
     }

@@ -198,7 +198,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         let (Some(run), Some(claim), true) = (self.run.clone(), claim, is_stored) else {
             return match (end, self.run.clone()) {
                 (Ok(end), _) => self.ends(end),
-                (Err(error), Some(run)) if is_fenced(&error) => {
+                (Err(error), Some(run)) if is_fenced(&error) || error.kind() == ErrorKind::Cancelled => {
                     self.closing =
                         Some((Box::pin(async move { Err(meaning(&run, error).await) }), Ok(RunEnd::Failed)));
                     self.poll_event(task)
@@ -250,7 +250,7 @@ async fn stored(run: &Run, open: Vec<Waiting>, status: RunStatus) -> Result<Vec<
             registry.finished(run.claim, done).await?;
         }
     }
-    registry.close(run.claim, status).await?;
+    registry.close(run.claim, status, run.usage()).await?;
     Ok(open)
 }
 
