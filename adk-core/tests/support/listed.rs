@@ -62,10 +62,10 @@ pub async fn tells_all(place: &impl Opens) {
     assert_eq!((ended.session, &*ended.workflow), (session.key().clone(), "talks"));
 }
 
-/// A run that was cancelled in the middle says what it has used, whichever program has cancelled it.
-pub async fn tells_what_was_cancelled(place: &impl Opens) {
+/// A run that was cancelled in the middle says what it has used, where it is cancelled by its own program, or by another.
+pub async fn tells_what_was_cancelled(place: &impl Opens, by_whom: &[bool]) {
     let (here, there) = (place.runner(counting()).await, place.runner(counting()).await);
-    for by_itself in [true, false] {
+    for &by_itself in by_whom {
         let gate = Arc::new(Notify::new());
         let speaks = {
             let gate = gate.clone();

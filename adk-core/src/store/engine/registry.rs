@@ -100,8 +100,8 @@ pub struct RunInfo {
     /// When its status was written last, in microseconds since 1970: when it began, was taken up, paused, ended or was
     /// cancelled.
     pub updated: u64,
-    /// What it had used when it last paused or ended, over all times that it was taken up. `None` before that; a run that is
-    /// cancelled in another process says it once it has found out.
+    /// What it had used when it last paused or ended, over all times that it was taken up. `None` before that, and
+    /// where it is not known of a run that was cancelled in another process.
     pub usage: Option<Usage>,
 }
 
