@@ -2,6 +2,7 @@
 
 use crate::Path;
 use crate::model_error::{ModelError, ModelErrorKind};
+use crate::spec::BudgetError;
 use std::error::Error as StdError;
 use std::fmt;
 
@@ -81,6 +82,8 @@ pub enum ErrorKind {
     Transfer,
     /// A workflow has used up a number of its `#[bounds(...)]`, or its time.
     BoundsExceeded,
+    /// What a run, a block or an agent may use, its `budget`, is not enough for what is to be done.
+    BudgetExceeded,
     /// More model calls than `RunConfig::max_llm_calls`.
     LlmCallsExceeded,
     /// More model calls of one agent than its `max_turns`.
@@ -93,6 +96,8 @@ pub enum ErrorKind {
     QueueClosed,
     /// A live run of a tree that holds a loop or a parallel block; the message begins with `live-loop`.
     LiveLoop,
+    /// A toolset gave no tools that the agent can use.
+    Toolset(ToolsetErrorKind),
     /// An agent has no model.
     NoModel,
     /// A tool or agent takes a resource that the runner does not give.
@@ -149,6 +154,19 @@ pub enum NoAnswerKind {
     CutOff,
     /// Another reason; the message has the provider's word for it.
     Other,
+}
+
+/// Why a toolset gave no tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ToolsetErrorKind {
+    /// Its server cannot be started or reached, or gave no answer in time. Later it may work.
+    Unavailable,
+    /// It offers what an agent cannot take: a name twice, a name of the runtime's own, a schema that is none, too much.
+    Invalid,
+    /// It offers other tools than those that the workflow was compiled with.
+    Changed,
 }
 
 /// Why a store failed.
@@ -267,13 +285,15 @@ impl Error {
     /// Whether it ends the run, whatever a block around would do about it: it says nothing of the step that failed.
     pub(crate) fn is_of_run(&self) -> bool {
         use ErrorKind::{
-            Cancelled, DeadlineExceeded, Diverged, LlmCallsExceeded, Paused, RunBusy, TopologyChanged,
+            BudgetExceeded, Cancelled, DeadlineExceeded, Diverged, LlmCallsExceeded, Paused, RunBusy,
+            TopologyChanged,
         };
         self.is_of_store()
             || matches!(
                 self.0.kind,
                 Cancelled
                     | DeadlineExceeded
+                    | BudgetExceeded
                     | Diverged
                     | LlmCallsExceeded
                     | Paused
@@ -288,6 +308,7 @@ impl Error {
         matches!(
             self.0.kind,
             ErrorKind::Timeout
+                | ErrorKind::Toolset(ToolsetErrorKind::Unavailable)
                 | ErrorKind::Store(StoreErrorKind::Locked | StoreErrorKind::Unavailable)
                 | ErrorKind::Model(RateLimited | Unavailable | Connection | Timeout | BrokenStream)
         )
@@ -370,7 +391,7 @@ macro_rules! from_foreign {
     )*};
 }
 from_foreign! {
-    BoxError, fmt::Error, serde_json::Error, std::char::ParseCharError, std::env::VarError, std::io::Error,
+    BoxError, BudgetError, fmt::Error, serde_json::Error, std::char::ParseCharError, std::env::VarError, std::io::Error,
     std::net::AddrParseError, std::num::ParseFloatError, std::num::ParseIntError, std::num::TryFromIntError,
     std::str::ParseBoolError, std::str::Utf8Error, std::string::FromUtf8Error, std::time::SystemTimeError, uuid::Error,
 }

@@ -31,7 +31,7 @@ pub use builders::fluent::AgentBuilder;
 pub use builders::{build, fluent};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
 pub use depth::MAX_DEPTH;
-pub use error::{BoxError, Error, ErrorKind, NoAnswerKind, Result, StoreErrorKind};
+pub use error::{BoxError, Error, ErrorKind, NoAnswerKind, Result, StoreErrorKind, ToolsetErrorKind};
 pub use flow::Flow;
 pub use id::{EventId, RunId};
 pub use models::rehearsal::Rehearsal;
@@ -44,11 +44,11 @@ pub use runtime::resources::{Gives, Needs, NoResources, Resources};
 pub use runtime::run::{
     AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, ArtifactStore, Artifacts, Context, FailedAttempt, FolderArtifacts,
     History, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason,
-    MemoryArtifacts, NoArtifacts, Outcome, Prepare, ReadonlyContext, RunConfig, SessionTurns, State,
-    StoredPart, WINNER_KEY, Waiting,
+    MemoryArtifacts, NoArtifacts, Out, Outcome, Prepare, ReadonlyContext, RunConfig, SessionTurns, State,
+    StoredPart, TraceCarrier, WINNER_KEY, Waiting, set_trace_carrier,
 };
 pub use runtime::runner::{IntoInput, RunEnd, RunRequest, RunStream, Runner, Watch};
-pub use runtime::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError};
+pub use runtime::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError, Toolset};
 pub use runtime::workflow::Workflow;
 pub use runtime::{callback, runner, tool, workflow};
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};

@@ -15,6 +15,7 @@ const CRATES: &[(&str, &str)] = &[
     ("adk-workflow-core", "adk_core"),
     ("adk-workflow-genai", "adk_genai"),
     ("adk-workflow-postgres", "adk_postgres"),
+    ("adk-workflow-otel", "adk_otel"),
     ("adk-workflow-spec", "adk_spec"),
     ("adk-workflow-sqlite", "adk_sqlite"),
 ];

@@ -20,6 +20,8 @@ pub(crate) struct Parts {
     pub(crate) may_exit: bool,
     pub(crate) exits: Vec<String>,
     pub(crate) tools: Vec<Arc<dyn DynTool>>,
+    /// It may have tools that are known at run time only.
+    pub(crate) more_tools: bool,
     pub(crate) transfer: Vec<Arc<dyn DynAgent>>,
     pub(crate) max_turns: Option<u32>,
     /// Says what is wrong with a value that an `await` is answered with.
@@ -42,6 +44,7 @@ impl Parts {
             may_exit: false,
             exits: Vec::new(),
             tools: Vec::new(),
+            more_tools: false,
             transfer: Vec::new(),
             max_turns: None,
             accepts: None,
@@ -114,6 +117,7 @@ impl About {
                 .may_exit(parts.may_exit)
                 .exits(&lists.exits)
                 .tools(&lists.tools)
+                .more_tools(parts.more_tools)
                 .transfer(&lists.transfer);
             let mut meta = meta.max_turns(parts.max_turns.or(meta.max_turns));
             (meta.accepts, meta.schema) = (parts.accepts, parts.schema);

@@ -113,7 +113,7 @@ impl AgentTool {
         let mut future: Option<BoxFuture<'_, Result<()>>> = Some(Box::pin(async {
             let mut prepare = Prepare::new(&inner.run, inner.path().clone());
             prepare_root(&*agent, &mut prepare);
-            prepare.finish()?;
+            prepare.finish()?.await?;
             let mut event = Event::new().with_content(Content::user(request));
             event.author = Name::literal("user");
             inner.emit(event).await?;

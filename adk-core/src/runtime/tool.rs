@@ -5,10 +5,12 @@ pub(crate) mod decode;
 mod function;
 pub(crate) mod schema;
 pub(crate) mod text;
+mod toolset;
 
 pub use crate::runtime::run::ToolActions;
 pub use context::{ToolContext, ToolRecord};
 pub use function::{FunctionTool, Json, ToolReturn};
+pub use toolset::Toolset;
 
 use crate::encode::EncodeError;
 use crate::models::model::ToolDeclaration;

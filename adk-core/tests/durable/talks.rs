@@ -7,7 +7,7 @@ use adk_core::llm::LlmAgent;
 use adk_core::model::{Model, ModelRequest, ModelStream};
 use adk_core::testing::{Reply, ScriptedModel};
 use adk_core::tool::FunctionTool;
-use adk_core::{AgentTool, Content, ToolContext};
+use adk_core::{AgentTool, BoxFuture, Content, DynTool, ReadonlyContext, Result, ToolContext, Toolset};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -129,6 +129,39 @@ fn asks_another() -> LlmAgent {
     llm("author", asks).tool(reviewer).build().unwrap()
 }
 
+/// Offers a second tool once the first was called.
+struct Locked;
+
+impl Toolset for Locked {
+    fn name(&self) -> &str {
+        "locked"
+    }
+
+    fn tools<'a>(&'a self, cx: &'a ReadonlyContext) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>> {
+        Box::pin(async move {
+            let mut tools: Vec<Arc<dyn DynTool>> = vec![Arc::new(adds("user:sum"))];
+            if cx.get::<u32>("user:sum")?.is_some() {
+                tools.push(Arc::new(FunctionTool::new(
+                    "open",
+                    "Opens.",
+                    |(): (), _: &mut ToolContext| "open",
+                )));
+            }
+            Ok(tools)
+        })
+    }
+}
+
+/// Calls a tool of its toolset, then the one that came of it.
+fn unlocks() -> LlmAgent {
+    let says = |request: &ModelRequest| match (request.info.turn, request.tools.len()) {
+        (0, 1) => Reply::new().call("add", json!({"n": 1})).call("open", json!({})),
+        (1, 2) => Reply::new().call("open", json!({})),
+        _ => tells(request),
+    };
+    llm("unlocks", says).toolset(Locked).build().unwrap()
+}
+
 /// Those that no person is asked in.
 pub fn all() -> Vec<Named> {
     vec![
@@ -147,6 +180,7 @@ pub fn all() -> Vec<Named> {
             false,
         ),
         ("an agent as a tool", || Tree::new("w", vec![run(asks_another()), run(works("a"))]), false),
+        ("toolsets", || Tree::new("w", vec![run(works("a")), run(unlocks()), run(works("b"))]), false),
         (
             "tools that update",
             || Tree::new("w", vec![run(works("a")), run(updates_in_calls()), run(works("b"))]),

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 /// Answers steps from what an earlier run of the same tree has recorded.
 #[derive(Clone, Default)]
-struct Journal(Arc<Mutex<BTreeMap<String, String>>>);
+pub(super) struct Journal(Arc<Mutex<BTreeMap<String, String>>>);
 
 impl engine::Journal for Journal {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Later<'a, Result<Stored>> {

@@ -195,7 +195,7 @@ fn timeout(word: &Ident, input: ParseStream<'_>) -> Parsed<Timeout> {
 }
 
 /// `plan` or `user:plan`.
-fn key(input: ParseStream<'_>, is_typed: bool) -> Parsed<Key> {
+pub(super) fn key(input: ParseStream<'_>, is_typed: bool) -> Parsed<Key> {
     let key = expect::key(input, "a key", is_typed)?;
     Ok(Key { text: key.text(), span: key.name.span() })
 }

@@ -10,8 +10,9 @@ use crate::runtime::callback::{
     OnToolError, setters,
 };
 use crate::runtime::run::{Context, Prepare};
-use crate::runtime::tool::DynTool;
+use crate::runtime::tool::{DynTool, Toolset};
 use crate::spec::AgentMeta;
+use crate::spec::Budget;
 use crate::{Content, DynAgent, Event, Result};
 use std::fmt;
 use std::marker::PhantomData;
@@ -80,6 +81,16 @@ impl<W, const N: usize> Declared<W, N> {
         self.set(|settings| settings.model = Some(model.into()))
     }
 
+    /// The models that are asked in this order when a call has failed for good, or was refused for load.
+    pub fn set_fallback<M: Into<ModelRef>>(&mut self, models: impl IntoIterator<Item = M>) -> &mut Self {
+        self.set(|settings| settings.fallback = models.into_iter().map(Into::into).collect())
+    }
+
+    /// What one turn may use: `"0.50 USD".parse()?`, or `"20_000 tokens".parse()?`.
+    pub fn set_budget(&mut self, budget: Budget) -> &mut Self {
+        self.set(|settings| settings.budget = Some(budget))
+    }
+
     /// Randomness, 0 for none.
     pub fn set_temperature(&mut self, temperature: f64) -> &mut Self {
         self.set(|settings| settings.generation.temperature = Some(temperature))
@@ -128,6 +139,12 @@ impl<W, const N: usize> Declared<W, N> {
     /// those calls.
     pub fn add_tool(&mut self, tool: impl DynTool) -> &mut Self {
         self.set(|settings| settings.tools.0.push(Arc::new(tool)))
+    }
+
+    /// Adds a toolset, where the declaration says that more tools may come: `tools: [find, ..]`, or `tools: [..]`. At any other
+    /// agent it is refused when a run starts.
+    pub fn add_toolset(&mut self, toolset: impl Toolset) -> &mut Self {
+        self.set(|settings| settings.toolsets.0.push(Arc::new(toolset)))
     }
 
     setters! {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::sync::{Arc, LazyLock};
 
 /// The tool by which an agent hands over to the next one: ADK's name for it.
-const TASK_COMPLETED: &str = "task_completed";
+pub(super) const TASK_COMPLETED: &str = "task_completed";
 
 /// The instruction that such an agent gets in addition to its own.
 const HAND_OVER: &str = "Once you have done what your instruction and your description ask for, call the tool \

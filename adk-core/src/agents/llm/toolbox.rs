@@ -2,9 +2,10 @@
 
 use super::respond::SetModelResponse;
 use super::transfer::TransferToAgent;
-use super::{LlmAgent, live};
-use crate::models::model::{Model, ToolDeclaration};
-use crate::runtime::run::Context;
+use super::{LlmAgent, live, toolsets};
+use crate::Result;
+use crate::models::model::ToolDeclaration;
+use crate::runtime::run::{Chain, Context};
 use crate::runtime::tool::DynTool;
 use serde_json::Value;
 use std::sync::Arc;
@@ -13,17 +14,21 @@ use std::sync::Arc;
 pub(super) struct Toolbox<'a> {
     agent: &'a LlmAgent,
     added: Vec<Arc<dyn DynTool>>,
+    /// Those of its toolsets, as the current model call offers them.
+    offered: Vec<Arc<dyn DynTool>>,
     /// The answer is asked for by a tool.
     responds: bool,
 }
 
 impl<'a> Toolbox<'a> {
-    pub(super) fn new(agent: &'a LlmAgent, model: &dyn Model, cx: &Context) -> Self {
+    pub(super) fn new(agent: &'a LlmAgent, models: &Chain, cx: &Context) -> Self {
         let mut added: Vec<Arc<dyn DynTool>> = Vec::new();
         let transfer = TransferToAgent::new(cx);
-        let other_tools = transfer.is_some() || agent.tools().next().is_some();
+        let own_tools = agent.tools().next().is_some() || !agent.settings.toolsets.0.is_empty();
+        let other_tools = transfer.is_some() || own_tools;
         if other_tools
-            && !model.answers_in_schema_beside_tools()
+            // One request is for all of them.
+            && !models.iter().all(|model| model.answers_in_schema_beside_tools())
             && let Some(output) = &agent.output
             && let Some(schema) = agent.schema()
         {
@@ -34,12 +39,27 @@ impl<'a> Toolbox<'a> {
             added.push(Arc::new(transfer));
         }
         added.extend(live::tool(agent, cx));
-        Self { agent, added, responds }
+        Self { agent, added, offered: Vec::new(), responds }
+    }
+
+    /// Asks the toolsets for the tools of the next model call.
+    ///
+    /// # Errors
+    /// When one of them gives none, or some that the agent cannot take.
+    pub(super) async fn refresh(&mut self, cx: &mut Context) -> Result<()> {
+        if self.agent.settings.toolsets.0.is_empty() {
+            return Ok(());
+        }
+        self.offered.clear();
+        let taken: Vec<_> = self.iter().map(|tool| tool.declaration_dyn().name.as_str()).collect();
+        // In a box: few agents have toolsets, and all would hold it.
+        self.offered = Box::pin(toolsets::offered(self.agent, &taken, cx)).await?;
+        Ok(())
     }
 
     /// All of them, in the order of the model request.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {
-        self.added.iter().chain(self.agent.tools())
+        self.added.iter().chain(self.agent.tools()).chain(&self.offered)
     }
 
     /// The tool that a model calls by that name.

@@ -6,7 +6,7 @@ use super::transfer::TRANSFER;
 use crate::runtime::agent::DynAgent as _;
 use crate::runtime::run::Prepare;
 use crate::runtime::tool::DynTool;
-use crate::spec::{AgentMeta, Spec, Step, StepKind};
+use crate::spec::{AgentMeta, Spec, Step, StepKind, ToolMeta};
 use crate::store::session::Scope;
 use crate::{Error, ErrorKind, Result};
 use adk_spec::__private::wait_in_tool;
@@ -51,9 +51,18 @@ impl LlmAgent {
     /// What was checked depends on the tools, so an added one has to be allowed and may do no more than what was counted on.
     pub(super) fn check_added(&self, prepare: &Prepare<'_>) -> Result<()> {
         let meta = self.meta();
+        if !meta.more_tools
+            && let Some(toolset) = self.settings.toolsets.0.first()
+        {
+            let message = format!(
+                "`add_toolset` gave toolset `{}` to agent `{}`, but its declaration does not allow more tools",
+                toolset.name(),
+                meta.name
+            );
+            return Err(Error::new(ErrorKind::Unchecked, message).with_help("write `tools: [..]` there"));
+        }
         let counts_calls = meta.max_turns.is_some() && meta.tools.iter().all(|tool| tool.agent.is_none());
         for tool in self.settings.tools.0.iter().map(|tool| tool.meta()) {
-            let written = tool.writes.iter().map(|key| key.name).find(|key| Scope::of(key) == Scope::Session);
             let (fact, help) = if !meta.more_tools {
                 (
                     "its declaration does not allow more tools".to_owned(),
@@ -61,8 +70,8 @@ impl LlmAgent {
                 )
             } else if tool.may_exit && !meta.may_exit {
                 ("the tool may end a loop, and no declared one does".to_owned(), "list it in `tools`")
-            } else if let Some(key) = written {
-                (format!("the tool writes the key `{key}`, which no check has seen"), "list it in `tools`")
+            } else if let Some((verb, key)) = unseen_key(tool) {
+                (format!("the tool {verb} the key `{key}`, which no check has seen"), "list it in `tools`")
             } else if counts_calls && tool.agent.is_some_and(asks_models) {
                 let fact =
                     "the tool is an agent that asks a model, and those calls are limited by `max_turns`";
@@ -79,6 +88,13 @@ impl LlmAgent {
         }
         Ok(())
     }
+}
+
+/// A key of the session that a tool writes.
+pub(super) fn unseen_key<'a>(tool: &ToolMeta<'a>) -> Option<(&'static str, &'a str)> {
+    let reads = tool.reads.iter().map(|key| ("reads", key.name));
+    let mut keys = reads.chain(tool.writes.iter().map(|key| ("writes", key.name)));
+    keys.find(|(_, key)| Scope::of(key) == Scope::Session)
 }
 
 /// Whether an agent may make model calls.

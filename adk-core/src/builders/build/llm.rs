@@ -12,7 +12,8 @@ use super::tree::TreeOptions;
 use crate::Name;
 use crate::agents::llm::{IncludeContents, Instruction, LlmAgent, LlmSettings, Retry};
 use crate::models::model::ModelRef;
-use crate::runtime::tool::DynTool;
+use crate::runtime::tool::{DynTool, Toolset};
+use crate::spec::Budget;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -77,6 +78,21 @@ impl LlmAgentBuilder {
         self
     }
 
+    /// The models that are asked in this order when a call has failed for good, or was refused for load (429, 5xx): by name,
+    /// or by value. Never after a part of an answer was handed on. Default: the runner's.
+    #[must_use]
+    pub fn fallback<M: Into<ModelRef>>(mut self, models: impl IntoIterator<Item = M>) -> Self {
+        self.settings.fallback = models.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// What one turn may use: `"0.50 USD".parse()?`, or `"20_000 tokens".parse()?`. Default: no limit.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.settings.budget = Some(budget);
+        self
+    }
+
     /// The key that its answer is written to.
     #[must_use]
     pub fn output_key(mut self, key: impl Into<Name>) -> Self {
@@ -116,6 +132,13 @@ impl LlmAgentBuilder {
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn DynTool>>) -> Self {
         self.tools.extend(tools);
+        self
+    }
+
+    /// Adds a toolset, whose tools are known at run time only.
+    #[must_use]
+    pub fn toolset(mut self, toolset: impl Toolset) -> Self {
+        self.settings.toolsets.0.push(Arc::new(toolset));
         self
     }
 

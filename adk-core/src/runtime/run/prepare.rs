@@ -3,7 +3,7 @@
 use super::{Above, Run};
 use crate::models::model::ModelRef;
 use crate::spec::{ResourceSpec, Step};
-use crate::{At, Error, ErrorKind, Name, Path, Result};
+use crate::{At, BoxFuture, Error, ErrorKind, Name, Path, Result};
 use adk_spec::__private::{LIVE_HELP, describe_live_block};
 use std::fmt;
 use std::sync::Arc;
@@ -17,6 +17,8 @@ pub struct Prepare<'a> {
     /// It is used as a tool, or is a part of what is.
     pub(crate) is_tool: bool,
     error: Option<Error>,
+    /// What the run waits for before its first step, and where that is asked for.
+    awaited: Vec<(Path, BoxFuture<'static, Result<()>>)>,
 }
 
 impl<'a> Prepare<'a> {
@@ -28,6 +30,7 @@ impl<'a> Prepare<'a> {
             above: None,
             is_tool: run.is_inside(),
             error: None,
+            awaited: Vec::new(),
         }
     }
 
@@ -72,11 +75,11 @@ impl<'a> Prepare<'a> {
         self.is_tool = is_tool;
     }
 
-    /// Sees that an agent has a model: its own, or that of an agent above it.
-    pub(crate) fn needs_model(&mut self, own: Option<&ModelRef>) {
+    /// Sees that an agent has a model: its own, or that of an agent above it; and that there are those that it falls back on.
+    pub(crate) fn needs_model(&mut self, own: Option<&ModelRef>, fallback: &[ModelRef]) {
         let above = self.above.clone();
         let own = own.or(above.as_ref().and_then(|above| above.model.as_ref()));
-        match self.run.services.models.resolve(own) {
+        match self.run.services.models.chain(own, fallback) {
             Ok(Some(_)) => {}
             Ok(None) => self.without_model.push(self.path.clone()),
             Err(error) => {
@@ -114,12 +117,24 @@ impl<'a> Prepare<'a> {
         self.error.get_or_insert(error);
     }
 
-    pub(crate) fn finish(self) -> Result<()> {
+    /// Has the run wait for something before its first step. An error refuses the run.
+    pub(crate) fn awaits(&mut self, work: BoxFuture<'static, Result<()>>) {
+        self.awaited.push((self.path.clone(), work));
+    }
+
+    /// Refuses the run for what was found. Otherwise it may begin after what comes back has ended.
+    pub(crate) fn finish(self) -> Result<impl Future<Output = Result<()>> + Send + 'static> {
         if let Some(error) = self.error {
             return Err(error);
         }
         if self.without_model.is_empty() {
-            return Ok(());
+            let awaited = self.awaited;
+            return Ok(async move {
+                for (path, work) in awaited {
+                    work.await.map_err(|error| error.at(&path))?;
+                }
+                Ok(())
+            });
         }
         let names: Vec<_> = self.without_model.iter().map(|path| format!("`{path}`")).collect();
         let message = format!("no model for {}", names.join(", "));

@@ -101,7 +101,8 @@ impl LlmAgentBuilder {
         parts.prompts = prompts.filter(|prompt| !prompt.is_empty()).map(str::to_owned).collect();
         let kept = self.sub_agents.iter().filter(|part| part.depth() < DEEPEST);
         parts.transfer = kept.map(SubAgent::to_agent).collect();
-        let short = self.tools.is_empty() && parts.transfer.is_empty();
+        parts.more_tools = !self.settings.toolsets.0.is_empty();
+        let short = self.tools.is_empty() && !parts.more_tools && parts.transfer.is_empty();
         let is_text = !matches!(&self.output, Some(OutputType::Schema(_)))
             && !matches!(&self.output, Some(OutputType::Type { output, .. }) if output.schema.is_some());
         let attempts = self.answer_attempts.unwrap_or(ANSWER_ATTEMPTS);

@@ -1,0 +1,162 @@
+//! The tools of toolsets, as one model call of an agent offers them.
+
+use super::LlmAgent;
+use super::live::TASK_COMPLETED;
+use super::tools::{RESERVED, unseen_key};
+use crate::models::model::ToolDeclaration;
+use crate::runtime::agent::DynAgent as _;
+use crate::runtime::run::{Context, ReadonlyContext};
+use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, Toolset, without_arguments};
+use crate::spec::ToolMeta;
+use crate::sync::lock;
+use crate::{BoxFuture, Error, ErrorKind, Name, Result, ToolsetErrorKind};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::HashSet;
+use std::future::ready;
+use std::sync::{Arc, Mutex};
+
+/// A tool that a toolset gave for a model call: a record. What decides how a call of it is numbered is kept.
+#[derive(Debug, Serialize, Deserialize)]
+struct Offered {
+    name: Name,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    confirm: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    long_running: bool,
+}
+
+/// A tool with the name of its toolset.
+type Listed = (Name, Arc<dyn DynTool>);
+
+/// The tools of the toolsets for the next model call. Which there are is recorded. A run that is taken up again gets those,
+/// and one that is gone since then refuses calls that are not in the record.
+pub(super) async fn offered(
+    agent: &LlmAgent,
+    taken: &[&str],
+    cx: &mut Context,
+) -> Result<Vec<Arc<dyn DynTool>>> {
+    let toolsets = &agent.settings.toolsets.0;
+    let (asked, readonly) = (toolsets.clone(), cx.readonly());
+    let kept = Arc::new(Mutex::new(None));
+    let found = kept.clone();
+    let work = async move {
+        let tools = list(&asked, &readonly).await?;
+        let offered: Vec<_> = tools.iter().map(|(_, tool)| Offered::of(&**tool)).collect();
+        *lock(&found) = Some(tools);
+        Ok(offered)
+    };
+    let offered: Vec<Offered> = cx.recorded_call(Name::literal("toolsets"), work).await?;
+    let listed = lock(&kept).take();
+    let listed = match listed {
+        Some(listed) => listed,
+        None => as_recorded(offered, list(toolsets, &cx.readonly()).await?),
+    };
+    check(agent, taken, &listed, cx)?;
+    Ok(listed.into_iter().map(|(_, tool)| tool).collect())
+}
+
+/// Asks the toolsets in their order.
+async fn list(toolsets: &[Arc<dyn Toolset>], cx: &ReadonlyContext) -> Result<Vec<Listed>> {
+    let mut listed = Vec::new();
+    for toolset in toolsets {
+        let name = Name::shared(toolset.name());
+        listed.extend(toolset.tools(cx).await?.into_iter().map(|tool| (name.clone(), tool)));
+    }
+    Ok(listed)
+}
+
+/// The tools as they were recorded.
+fn as_recorded(offered: Vec<Offered>, mut listed: Vec<Listed>) -> Vec<Listed> {
+    let tools =
+        offered.into_iter().map(|offered| match listed.iter().position(|(_, tool)| offered.is(&**tool)) {
+            Some(at) => listed.swap_remove(at),
+            None => (Name::default(), Arc::new(Gone::new(offered)) as Arc<dyn DynTool>),
+        });
+    tools.collect()
+}
+
+/// Refuses what no check has seen and no run could take. `taken` are the names of the agent's other tools.
+fn check(agent: &LlmAgent, taken: &[&str], listed: &[Listed], cx: &Context) -> Result<()> {
+    let mut seen: HashSet<&str> = taken.iter().copied().collect();
+    for (toolset, tool) in listed {
+        let (meta, name) = (tool.meta(), tool.declaration_dyn().name.as_str());
+        let is_tool = cx.run.is_inside();
+        let (fact, help) = if RESERVED.contains(&name) || name == TASK_COMPLETED {
+            ("tool-reserved: the runtime has a tool of its own of that name", "give the toolset a prefix")
+        } else if !seen.insert(name) {
+            (
+                "tool-duplicate: the agent has two tools of that name",
+                "give the toolset a prefix, or leave one out",
+            )
+        } else if meta.may_exit {
+            ("it may end a loop, which no check has seen", "list it in `tools` of the agent")
+        } else if meta.agent.is_some() {
+            ("it is an agent, whose calls no check has seen", "list it in `tools` of the agent")
+        } else if unseen_key(meta).is_some() {
+            (
+                "it reads or writes a key of the session, which no check has seen",
+                "list it in `tools` of the agent",
+            )
+        } else if is_tool && (meta.confirm || meta.long_running) {
+            (
+                "it waits for an answer from outside, and the agent is used as a tool",
+                "call the agent as a step",
+            )
+        } else {
+            cx.run.services.resources.check(meta.resources)?;
+            continue;
+        };
+        let agent = agent.meta().name;
+        let message = format!("toolset `{toolset}` gives tool `{name}` to agent `{agent}`, but {fact}");
+        return Err(Error::new(ErrorKind::Toolset(ToolsetErrorKind::Invalid), message).with_help(help));
+    }
+    Ok(())
+}
+
+impl Offered {
+    fn of(tool: &dyn DynTool) -> Self {
+        let ToolMeta { confirm, long_running, .. } = *tool.meta();
+        Self { name: tool.declaration_dyn().name.clone(), confirm, long_running }
+    }
+
+    fn is(&self, tool: &dyn DynTool) -> bool {
+        let meta = tool.meta();
+        self.name == tool.declaration_dyn().name
+            && self.confirm == meta.confirm
+            && self.long_running == meta.long_running
+    }
+}
+
+/// A tool that was offered when the run was recorded, and that its toolset gives no more.
+struct Gone {
+    meta: ToolMeta<'static>,
+    declaration: ToolDeclaration,
+}
+
+impl Gone {
+    fn new(Offered { name, confirm, long_running }: Offered) -> Self {
+        let meta = ToolMeta::new("gone", "").confirm(confirm).long_running(long_running);
+        let declaration = ToolDeclaration { name, ..without_arguments(&meta) };
+        Self { meta, declaration }
+    }
+}
+
+impl DynTool for Gone {
+    fn meta(&self) -> &ToolMeta<'_> {
+        &self.meta
+    }
+
+    fn declaration_dyn(&self) -> &ToolDeclaration {
+        &self.declaration
+    }
+
+    fn call_dyn<'a>(
+        &'a self,
+        _: ToolArgs,
+        _: &'a mut ToolContext,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        let message = format!("`{}` is not there any more. Go on without it.", self.declaration.name);
+        Box::pin(ready(Err(ToolError::failed(message))))
+    }
+}
