@@ -190,15 +190,20 @@ pub(crate) async fn close(
         }
         return Ok(true);
     }
-    if usage.is_some() {
-        let sql = "UPDATE adkw_runs SET usage = $3 WHERE id = $1 AND status = 'cancelled' AND epoch = $2 + 1";
-        let of = sqlx::query(sql).bind(&run).bind(epoch_of(claim)).bind(usage);
-        of.execute(&mut *connection).await.doing(what)?;
+    if let Some(usage) = usage {
+        used(connection, claim, &usage).await?;
     }
     // It may be in no registry, or closed by an attempt that was cut off in its commit.
     let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND epoch <> $2)";
     let is_claimed = sqlx::query_scalar::<_, bool>(sql).bind(&run).bind(epoch_of(claim));
     Ok(!is_claimed.fetch_one(connection).await.doing(what)?)
+}
+
+/// What a run had used when it was cancelled, as long as this claim was the last before.
+pub(crate) async fn used(connection: &mut PgConnection, claim: ClaimId, usage: &str) -> Result<()> {
+    let sql = "UPDATE adkw_runs SET usage = $3 WHERE id = $1 AND status = 'cancelled' AND epoch = $2 + 1";
+    let of = sqlx::query(sql).bind(claim.run_id.to_string()).bind(epoch_of(claim)).bind(usage);
+    of.execute(connection).await.doing("close a run").map(drop)
 }
 
 /// Gives claims back that could not be written before.

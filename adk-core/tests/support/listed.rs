@@ -63,9 +63,9 @@ pub async fn tells_all(place: &impl Opens) {
 }
 
 /// A run that was cancelled in the middle says what it has used, where it is cancelled by its own program, or by another.
-pub async fn tells_what_was_cancelled(place: &impl Opens, by_whom: &[bool]) {
+pub async fn tells_what_was_cancelled(place: &impl Opens) {
     let (here, there) = (place.runner(counting()).await, place.runner(counting()).await);
-    for &by_itself in by_whom {
+    for by_itself in [true, false] {
         let gate = Arc::new(Notify::new());
         let speaks = {
             let gate = gate.clone();
