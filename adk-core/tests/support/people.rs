@@ -240,7 +240,7 @@ pub async fn neighbours(place: &impl Place) {
     let after = RunFilter::unfinished().user("ann").after(of_ann[0].run_id);
     let rest = runner.runs(&after).await.unwrap();
     assert_eq!(rest.len(), 1);
-    assert_eq!(rest[0].session.id, "s2");
+    assert_eq!(rest[0].session.id, "s1", "the newest came first");
     assert!(runner.runs(&RunFilter::unfinished().workflows(["v"])).await.unwrap().is_empty());
     assert!(runner_of("elsewhere", &place.open().await).runs(&RunFilter::any()).await.unwrap().is_empty());
 }
