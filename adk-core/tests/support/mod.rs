@@ -5,6 +5,7 @@ pub mod artifacts;
 pub mod cancelled;
 pub mod killed;
 pub mod limits;
+pub mod listed;
 pub mod measured;
 pub mod memory;
 pub mod mended;
