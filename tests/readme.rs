@@ -73,6 +73,7 @@ fn every_link_leads_somewhere() {
         "docs/guide/worker.md",
         "docs/guide/sessions.md",
         "docs/guide/cost.md",
+        "docs/guide/mcp.md",
     ] {
         let text = std::fs::read_to_string(root.join(file)).expect("it can be read");
         let folder = root.join(file);
@@ -133,7 +134,7 @@ fn every_example_is_named() {
     let names = names.filter(|path| path.extension().is_none_or(|end| end == "rs"));
     let mut names: Vec<_> = names.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
     names.retain(|name| exists(name));
-    assert_eq!(names.len(), 29, "{names:?}");
+    assert_eq!(names.len(), 30, "{names:?}");
     for name in names {
         assert!(
             EXAMPLES.contains(&format!("`{name}`")) || EXAMPLES.contains(&format!("--example {name} ")),

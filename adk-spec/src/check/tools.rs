@@ -8,6 +8,12 @@ use crate::text::same;
 /// What is wrong with the tool at that place of an agent's list.
 pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> Option<Message> {
     let name = tools[at].name;
+    // Those in the file of a toolset have no description there.
+    let remedy = if tools[at].description.is_empty() {
+        "give the toolset a prefix, `.prefix(...)` and `adk mcp pull --prefix`"
+    } else {
+        "give it another name, `#[tool(name = \"...\")]`"
+    };
     let mut m = Message::new();
     if same(name, "transfer_to_agent") || same(name, "set_model_response") {
         m.begin(Check::ToolReserved);
@@ -16,7 +22,8 @@ pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> 
             agent,
             "` has a tool of the name `",
             name,
-            "`, which the runtime gives to a tool of its own; help: give it another name, `#[tool(name = \"...\")]`",
+            "`, which the runtime gives to a tool of its own; help: ",
+            remedy,
         ]);
         return Some(m);
     }
@@ -29,7 +36,8 @@ pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> 
                 agent,
                 "` has two tools of the name `",
                 name,
-                "`; help: remove one of them, or give it another name, `#[tool(name = \"...\")]`",
+                "`; help: remove one of them, or ",
+                remedy,
             ]);
             return Some(m);
         }
@@ -122,9 +130,20 @@ pub(super) fn undocumented(agent: &str, tool: &ToolMeta<'_>) -> Option<Message> 
     Some(m)
 }
 
-/// Ends const evaluation when something is wrong with a tool.
+/// Ends const evaluation when something is wrong with a tool. From place `own` on they come from files, and are looked at as one.
 #[track_caller]
-pub const fn raise_tool(agent: &str, tools: &[ToolMeta<'_>], at: usize) {
+pub const fn raise_tool(agent: &str, tools: &[ToolMeta<'_>], own: usize, mut at: usize) {
+    while at < tools.len() {
+        raise_one(agent, tools, at);
+        at += 1;
+        if at <= own {
+            return;
+        }
+    }
+}
+
+#[track_caller]
+const fn raise_one(agent: &str, tools: &[ToolMeta<'_>], at: usize) {
     if let Some(message) = describe(agent, tools, at) {
         panic!("{}", message.as_str());
     }
