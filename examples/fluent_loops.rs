@@ -22,12 +22,10 @@ use std::process::ExitCode;
 const MODEL: &str = "gemini-2.5-flash";
 
 /// Mark the task as complete. Call it only when the research covers the topic.
-#[tool(writes(completed: bool))]
-fn mark_complete(cx: &mut ToolContext) -> Result<bool> {
-    cx.state().set("completed", true)?;
-    cx.actions.escalate = true;
-    cx.actions.skip_summarization = true;
-    Ok(true)
+#[tool]
+fn mark_complete(#[key] completed: Out<bool>) -> (bool, Flow) {
+    completed.set(true);
+    (true, Flow::Exit)
 }
 
 /// Increments the counter; three is enough.

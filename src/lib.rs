@@ -66,10 +66,10 @@ pub use adk_core::{
     FailedAttempt, FileData, Flow, FolderArtifacts, FunctionCall, FunctionResponse, Gives, Handover, History,
     IntoAgent, IntoAgents, IntoInput, KeySpec, LEFT_OUT_KEY, LIFECYCLE_KEY, LOOP_ITERATION_KEY, Lifecycle,
     LifecycleOutcome, LifecyclePhase, LiveQueue, LoopAgent, LoopEnd, LoopEndReason, MAX_DEPTH,
-    MemoryArtifacts, Name, Needs, NoAnswerKind, NoArtifacts, NoResources, Outcome, ParallelAgent, Part, Path,
-    PathError, Plugin, Prepare, ReadonlyContext, Registry, Rehearsal, Resources, Result, Role, RunConfig,
-    RunEnd, RunId, RunRequest, RunStream, STATE_UPDATE_KEY, SequentialAgent, SessionTurns, Spec, State,
-    StateDelta, StoreErrorKind, StoredPart, Thought, Tool, ToolArgs, ToolContext, ToolError, ToolMeta,
+    MemoryArtifacts, Name, Needs, NoAnswerKind, NoArtifacts, NoResources, Out, Outcome, ParallelAgent, Part,
+    Path, PathError, Plugin, Prepare, ReadonlyContext, Registry, Rehearsal, Resources, Result, Role,
+    RunConfig, RunEnd, RunId, RunRequest, RunStream, STATE_UPDATE_KEY, SequentialAgent, SessionTurns, Spec,
+    State, StateDelta, StoreErrorKind, StoredPart, Thought, Tool, ToolArgs, ToolContext, ToolError, ToolMeta,
     Toolset, ToolsetErrorKind, Tree, Unstamped, WINNER_KEY, Waiting, Watch, WithCallbacks, Workflow,
 };
 pub use adk_core::{
@@ -102,6 +102,10 @@ pub use adk_sqlite as sqlite;
 /// Sessions and runs that survive the process, in a Postgres database that many processes share.
 #[cfg(feature = "postgres")]
 pub use adk_postgres as postgres;
+
+/// Traces and metrics, exported over OTLP.
+#[cfg(feature = "otel")]
+pub use adk_otel as otel;
 
 /// Where a [`Runner`] looks for models by name: nowhere, without the feature `genai`.
 #[cfg(not(feature = "genai"))]

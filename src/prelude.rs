@@ -1,7 +1,7 @@
 //! What a program of a user needs: `use adk::prelude::*`.
 
 pub use crate::{
-    Agent, CallbackContext, Content, Context, Error, Event, Flow, LiveQueue, Outcome, Part, Plugin,
+    Agent, CallbackContext, Content, Context, Error, Event, Flow, LiveQueue, Out, Outcome, Part, Plugin,
     Rehearsal, Result, RunConfig, RunEnd, Runner, ToolContext, Workflow, agent, data, json, llm, tool,
     workflow,
 };

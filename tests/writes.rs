@@ -1,10 +1,20 @@
 //! Every write is checked: what agents, tools and callbacks set in the state, they have announced.
 
+#[path = "../adk-core/tests/durable/engine.rs"]
+#[allow(clippy::unwrap_used, reason = "it is a part of tests")]
+#[allow(dead_code, reason = "the crash tests of the runtime use the rest")]
+mod engine;
+
+use adk::engine::MemoryJournal;
+use adk::model::{Model, ModelRequest, ModelStream};
 use adk::prelude::*;
+use adk::session::{MemoryStore, SessionStore};
 use adk::testing::ScriptedModel;
 use adk::tool::FunctionTool;
 use adk::{AgentMeta, ErrorKind, RunConfig, SequentialAgent, llm::LlmAgent};
+use engine::Crashing;
 use serde_json::json;
+use std::sync::Arc;
 
 /// Says that it is completed.
 #[tool(writes(completed: bool, user:plan: Plan))]
@@ -50,7 +60,8 @@ async fn another_key_fails_the_run_and_names_the_nearest() {
     let (kind, text) = sets("complted", json!(true)).await.unwrap_err();
     assert_eq!(kind, ErrorKind::KeyUnannounced);
     let wanted = "agent `clerk` (at desk/clerk): tool `finish` writes state key `complted`, which it has not announced; help: \
-                  did you mean `completed`? Otherwise announce it: `#[tool(writes(complted: bool))]`";
+                  did you mean `completed`? Otherwise announce it: `#[key] complted: Out<bool>` as a parameter, or \
+                  `#[tool(writes(complted: bool))]`;";
     assert!(text.starts_with(wanted), "{text}");
     let (kind, text) = sets("app:motd", json!("hello")).await.unwrap_err();
     assert_eq!(kind, ErrorKind::KeyUnannounced);
@@ -100,7 +111,7 @@ async fn adk_and_trees_without_flow_checks_write_what_they_like() {
     let tree = SequentialAgent::builder("w").sub_agent(agent()).build().unwrap();
     let error = runner().run(&tree, "go").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::KeyUnannounced);
-    assert!(error.to_string().contains("`.writes::<u64>(\"loose\")` of a `FunctionTool`"), "{error}");
+    assert!(error.to_string().contains("a `FunctionTool` says `.writes::<u64>(\"loose\")`"), "{error}");
     let tree = SequentialAgent::builder("w").sub_agent(agent()).flow_checks(false).build().unwrap();
     assert_eq!(runner().run(&tree, "go").await.unwrap().get::<u8>("loose").unwrap(), Some(1));
 }
@@ -210,4 +221,214 @@ async fn a_function_writes_what_it_has_announced() {
     let error = runner.run(&Adding::default(), 1_u64).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::KeyUnannounced);
     assert!(error.to_string().contains("did you mean `sum`?"), "{error}");
+}
+
+/// Ends the work on a draft.
+#[tool]
+fn close(
+    #[key] draft: &str,
+    #[key] notes: Option<Vec<String>>,
+    #[key] completed: Out<bool>,
+    mark: u8,
+    #[key(user:best)] best: Out<u8>,
+) -> String {
+    completed.set(mark > 5);
+    if mark > 8 {
+        best.set(mark);
+    }
+    format!("{draft}: {mark}, {} notes", notes.map_or(0, |notes| notes.len()))
+}
+
+/// The same on another thread.
+#[tool(blocking)]
+fn close_blocking(mark: u8, #[key] completed: Out<bool>, #[key] draft: &str) -> String {
+    completed.set(mark > 5);
+    draft.to_owned()
+}
+
+/// Counts, and says whether it is long.
+#[agent(writes = length)]
+async fn measure(draft: &str, #[key] long: Out<bool>) -> Result<usize> {
+    if draft.len() > 3 {
+        long.set(true);
+    }
+    Ok(draft.len())
+}
+
+/// Whether it was called long.
+#[agent(writes = said)]
+fn say(long: Option<bool>, completed: Option<bool>) -> String {
+    format!("{long:?} {completed:?}")
+}
+
+workflow! {
+    /// Parameters that are keys.
+    Closing(draft: String) -> (length: usize, said: String) {
+        agent closer -> reply: String { instruction: "Close it.", tools: [close, close_blocking], max_turns: 3 }
+        closer; measure; say
+    }
+}
+
+async fn closing(tool: &str, draft: &str, mark: u8) -> (String, Vec<adk::Value>, Option<u8>) {
+    let model = ScriptedModel::new().call(tool, json!({"mark": mark})).text("ok");
+    let runner: Runner = Runner::builder().model(model.clone()).build().expect("it is right");
+    let outcome = runner.run(&Closing::default(), draft).await.expect("it is right");
+    let requests = model.requests();
+    let parameters = requests[0].tools.iter().map(|tool| tool.parameters["properties"].clone()).collect();
+    (outcome.output.said.clone(), parameters, outcome.get("user:best").expect("it is right"))
+}
+
+#[tokio::test]
+async fn parameters_read_and_write_keys() {
+    let (said, parameters, best) = closing("close", "text", 9).await;
+    assert_eq!((&*said, best), ("Some(true) Some(true)", Some(9)));
+    for parameters in parameters {
+        assert_eq!(parameters.as_object().unwrap().keys().collect::<Vec<_>>(), ["mark"]);
+    }
+    assert_eq!(closing("close", "abc", 3).await.0, "None Some(false)");
+    assert_eq!(closing("close_blocking", "text", 6).await.0, "Some(true) Some(true)");
+    assert_eq!(close("d", None, Out::new(), 1, Out::new()), "d: 1, 0 notes");
+    assert_eq!(Closing::SPEC.find("closer").unwrap().tools[0].reads[0].name, "draft");
+}
+
+workflow! {
+    /// An instance whose tool reads and writes other keys.
+    Renamed(essay: String) -> done: bool {
+        let done: bool = false;
+        agent closer { instruction: "Close {draft}.", tools: [close_blocking], max_turns: 3 }
+        closer(draft = essay) as second;
+        check
+    }
+}
+
+/// Looks at it.
+#[agent(writes = done)]
+fn check(completed: Option<bool>) -> bool {
+    completed.unwrap_or_default()
+}
+
+#[tokio::test]
+async fn keys_of_tools_are_those_of_the_instance() {
+    let model = ScriptedModel::new().call("close_blocking", json!({"mark": 9})).text("ok");
+    let runner: Runner = Runner::builder().model(model.clone()).build().unwrap();
+    assert!(runner.run(&Renamed::default(), "an essay").await.unwrap().output);
+    let told =
+        model.requests()[1].contents.iter().rev().find_map(|one| one.function_responses().next().cloned());
+    assert_eq!(told.unwrap().response["result"], "an essay");
+}
+
+#[tokio::test]
+async fn what_a_tool_cannot_read_fails_the_run() {
+    let tree = || {
+        let agent = LlmAgent::builder("clerk").instruction("Go.").tool(close::default());
+        SequentialAgent::builder("w").sub_agent(agent)
+    };
+    let refused = tree().build().unwrap_err().to_string();
+    assert!(refused.contains("key-missing: tool `close` of agent `clerk` reads `draft`"), "{refused}");
+
+    let tree = tree().flow_checks(false).build().unwrap();
+    let model = || ScriptedModel::new().call("close", json!({"mark": 1}));
+    let runner = || -> Runner { Runner::builder().model(model()).build().unwrap() };
+    let (runner, tree) = (&runner, &tree);
+    let runs = [
+        (runner().run(tree, "go"), "the parameter `draft` reads a state key that holds no value"),
+        (
+            runner().run(tree, "go").state("draft", 1),
+            "state key `draft` does not hold a text: it holds the number 1",
+        ),
+        (
+            runner().run(tree, "go").state("draft", "d").state("notes", "n"),
+            "state key `notes` does not hold a",
+        ),
+    ];
+    for (run, text) in runs {
+        let error = run.await.unwrap_err();
+        assert!(error.to_string().starts_with(&format!("agent `clerk` (at w/clerk): {text}")), "{error}");
+    }
+}
+
+/// Writes both, but not where it fails.
+#[agent(writes = sum)]
+fn divide(cx: &mut Context, #[key(user:name)] name: &str, by: u8, #[key] rest: Out<u8>) -> Result<u8> {
+    rest.set(100);
+    cx.state().set("rest", by)?;
+    rest.set(7 % by.max(1));
+    7_u8.checked_div(by).ok_or_else(|| Error::other(format!("{name} divides by zero")))
+}
+
+workflow! {
+    /// Divides.
+    Dividing(by: u8) -> sum: u8 {
+        state user:name: String;
+        let rest: u8 = 9;
+        divide(by = by) -> (sum, rest)
+    }
+}
+
+#[tokio::test]
+async fn a_function_with_a_context_writes_both() {
+    let runner: Runner = Runner::builder().model(ScriptedModel::new()).build().unwrap();
+    let workflow = Dividing::default();
+    let run = |by| runner.run(&workflow, by).state("user:name", "Ada");
+    let outcome = run(2).await.unwrap();
+    assert_eq!((outcome.output, outcome.get("rest").unwrap()), (3, Some(1_u8)));
+    assert!(run(0).await.unwrap_err().to_string().contains("Ada divides by zero"));
+}
+
+/// Calls `close` once, whichever process asks.
+struct Closes;
+
+impl Model for Closes {
+    fn name(&self) -> &'static str {
+        "closes"
+    }
+
+    fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
+        let model = match request.info.turn {
+            0 => ScriptedModel::new().call("close", json!({"mark": 9})),
+            _ => ScriptedModel::new().text("ok"),
+        };
+        model.generate(request)
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_is_taken_up_writes_what_was_recorded() {
+    let mut kills = 0;
+    for at in 0.. {
+        let (sessions, journal): (Arc<dyn SessionStore>, _) =
+            (Arc::new(MemoryStore::new()), MemoryJournal::new());
+        // The engine sees that nothing is done twice.
+        let recorded = Arc::default();
+        let process = |at| {
+            let engine = Crashing::new(journal.clone(), Arc::clone(&recorded), at);
+            let runner =
+                Runner::builder().model(Closes).session_store(sessions.clone()).engine(engine.clone());
+            (runner.build().unwrap(), engine)
+        };
+        let (runner, engine): (Runner, _) = process(at);
+        let workflow = Closing::default();
+        let ended = tokio::select! {
+            biased;
+            () = engine.crashed.notified() => None,
+            done = runner.run(&workflow, "text") => Some(done),
+        };
+        if let Some(outcome) = ended {
+            assert_eq!(outcome.unwrap().output.said, "Some(true) Some(true)");
+            break;
+        }
+        kills += 1;
+        let (runner, _) = process(usize::MAX);
+        let [key] = &sessions.list("app", None).await.unwrap()[..] else { continue };
+        let session = sessions.get(&key.key).await.unwrap().unwrap();
+        let Some(first) = session.event(0) else { continue };
+        let outcome = runner.resume(&workflow, first.invocation_id).await.unwrap();
+        assert_eq!(
+            (outcome.output.length, &*outcome.output.said),
+            (4, "Some(true) Some(true)"),
+            "killed at {at}"
+        );
+        assert_eq!(outcome.get::<u8>("user:best").unwrap(), Some(9));
+    }
+    assert!(kills > 20, "{kills}");
 }

@@ -14,8 +14,8 @@ pub mod workflow;
 
 pub use crate::models::model;
 pub use crate::{
-    Agent, AgentKind, AgentMeta, Context, DynAgent, Error, Flow, KeySpec, Name, Result, Spec, Tool, ToolArgs,
-    ToolContext, ToolError, ToolMeta, spec,
+    Agent, AgentKind, AgentMeta, Context, DynAgent, Error, Flow, KeySpec, Name, Out, Result, Spec, Tool,
+    ToolArgs, ToolContext, ToolError, ToolMeta, spec,
 };
 pub use adk_spec::__private::{self as check, key, stub_if};
 pub use made::{MadeByMacro, MadeWorkflow, Making};

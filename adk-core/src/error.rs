@@ -2,6 +2,7 @@
 
 use crate::Path;
 use crate::model_error::{ModelError, ModelErrorKind};
+use crate::spec::BudgetError;
 use std::error::Error as StdError;
 use std::fmt;
 
@@ -81,6 +82,8 @@ pub enum ErrorKind {
     Transfer,
     /// A workflow has used up a number of its `#[bounds(...)]`, or its time.
     BoundsExceeded,
+    /// What a run, a block or an agent may use, its `budget`, is not enough for what is to be done.
+    BudgetExceeded,
     /// More model calls than `RunConfig::max_llm_calls`.
     LlmCallsExceeded,
     /// More model calls of one agent than its `max_turns`.
@@ -282,13 +285,15 @@ impl Error {
     /// Whether it ends the run, whatever a block around would do about it: it says nothing of the step that failed.
     pub(crate) fn is_of_run(&self) -> bool {
         use ErrorKind::{
-            Cancelled, DeadlineExceeded, Diverged, LlmCallsExceeded, Paused, RunBusy, TopologyChanged,
+            BudgetExceeded, Cancelled, DeadlineExceeded, Diverged, LlmCallsExceeded, Paused, RunBusy,
+            TopologyChanged,
         };
         self.is_of_store()
             || matches!(
                 self.0.kind,
                 Cancelled
                     | DeadlineExceeded
+                    | BudgetExceeded
                     | Diverged
                     | LlmCallsExceeded
                     | Paused
@@ -386,7 +391,7 @@ macro_rules! from_foreign {
     )*};
 }
 from_foreign! {
-    BoxError, fmt::Error, serde_json::Error, std::char::ParseCharError, std::env::VarError, std::io::Error,
+    BoxError, BudgetError, fmt::Error, serde_json::Error, std::char::ParseCharError, std::env::VarError, std::io::Error,
     std::net::AddrParseError, std::num::ParseFloatError, std::num::ParseIntError, std::num::TryFromIntError,
     std::str::ParseBoolError, std::str::Utf8Error, std::string::FromUtf8Error, std::time::SystemTimeError, uuid::Error,
 }

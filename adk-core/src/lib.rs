@@ -44,8 +44,8 @@ pub use runtime::resources::{Gives, Needs, NoResources, Resources};
 pub use runtime::run::{
     AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, ArtifactStore, Artifacts, Context, FailedAttempt, FolderArtifacts,
     History, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason,
-    MemoryArtifacts, NoArtifacts, Outcome, Prepare, ReadonlyContext, RunConfig, SessionTurns, State,
-    StoredPart, WINNER_KEY, Waiting,
+    MemoryArtifacts, NoArtifacts, Out, Outcome, Prepare, ReadonlyContext, RunConfig, SessionTurns, State,
+    StoredPart, TraceCarrier, WINNER_KEY, Waiting, set_trace_carrier,
 };
 pub use runtime::runner::{IntoInput, RunEnd, RunRequest, RunStream, Runner, Watch};
 pub use runtime::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError, Toolset};

@@ -95,6 +95,11 @@ impl ModelError {
         self.retry_after
     }
 
+    /// Whether the provider has refused it for load.
+    pub(crate) fn is_load(&self) -> bool {
+        matches!(self.kind, ModelErrorKind::RateLimited | ModelErrorKind::Unavailable)
+    }
+
     /// Whether the same call may succeed later.
     pub fn is_retryable(&self) -> bool {
         use ModelErrorKind::*;

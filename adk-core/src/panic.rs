@@ -17,11 +17,12 @@ pub(crate) async fn caught<F: Future>(future: F) -> Result<F::Output, String> {
     .await
 }
 
-/// Runs work that blocks on the pool for such work; a panic in it is its message.
+/// Runs work that blocks on the pool for such work, in the current span; a panic in it is its message.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, String> {
-    match tokio::task::spawn_blocking(work).await {
+    let span = tracing::Span::current();
+    match tokio::task::spawn_blocking(move || span.in_scope(work)).await {
         Ok(output) => Ok(output),
         Err(error) => Err(match error.try_into_panic() {
             Ok(panic) => message(&*panic),

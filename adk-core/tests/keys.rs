@@ -194,7 +194,8 @@ async fn a_missing_input_of_an_instance_names_both_keys() {
 #[tokio::test]
 async fn a_parameter_without_its_value_names_both_keys() {
     let critic = by("critic", |cx| {
-        let loaded = StateRead::load(Arg::<&str>::NEW.__slot(), cx, "draft").map(|_| Flow::Continue);
+        let loaded =
+            StateRead::load(Arg::<&str>::NEW.__slot(), &mut cx.state(), "draft").map(|_| Flow::Continue);
         Box::pin(async { loaded })
     });
     let tree = Tree::new("w", vec![renamed("second", critic, &[("draft", "essay")], &[])]);

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 /// Rooms from the bottom up. Those of one line do not use each other.
 const LAYERS: &[&[&str]] = &[
     &[GROUND],
+    &["models/limit"],
     &["models/model"],
     &["models/rehearsal", "models/testing"],
     &["store/event"],

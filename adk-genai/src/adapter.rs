@@ -49,6 +49,21 @@ impl Adapter {
         self.0.default_key_env_name()
     }
 
+    /// The name of the provider in OpenTelemetry's conventions; the adapter's own where they have none.
+    pub(crate) fn provider(self) -> &'static str {
+        use AdapterKind::*;
+        match self.0 {
+            OpenAI | OpenAIResp => "openai",
+            Gemini | GeminiIx => "gcp.gemini",
+            Vertex => "gcp.vertex_ai",
+            BedrockApi => "aws.bedrock",
+            Mistral => "mistral_ai",
+            Moonshot | Kimi => "moonshot_ai",
+            Xai => "x_ai",
+            _ => self.name(),
+        }
+    }
+
     pub(crate) fn from_kind(kind: AdapterKind) -> Self {
         Self(kind)
     }

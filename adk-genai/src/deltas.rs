@@ -29,6 +29,9 @@ impl CallDeltas {
     }
 
     fn add_piece(&mut self, piece: CallDelta) {
+        if piece.id.is_empty() && piece.name.is_empty() && piece.arguments.is_empty() {
+            return;
+        }
         match self.continued_by(&piece).and_then(|at| self.0.get_mut(at)) {
             Some(call) => {
                 if call.id.is_empty() {

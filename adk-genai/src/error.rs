@@ -9,6 +9,7 @@ use adk_core::model::{ModelError, ModelErrorKind as Kind};
 use genai::Error as GenaiError;
 use genai::webc::Error as WebError;
 use reqwest::header::HeaderMap;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -17,7 +18,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) provider: &'a str,
     pub(crate) model: &'a str,
     /// Keys, wherever they are sent.
-    pub(crate) secrets: &'a [String],
+    pub(crate) secrets: &'a [SecretString],
     /// Whether a part of the answer was handed on already.
     pub(crate) spoke: bool,
 }
@@ -39,8 +40,9 @@ impl Asked<'_> {
 
     fn clean(&self, text: &str) -> String {
         let mut text = text.to_owned();
-        for secret in self.secrets.iter().filter(|secret| secret.len() >= 6) {
-            text = text.replace(secret.as_str(), "***");
+        let secrets = self.secrets.iter().map(|secret| secret.expose_secret());
+        for secret in secrets.filter(|secret| secret.len() >= 6) {
+            text = text.replace(secret, "***");
         }
         text
     }
@@ -293,7 +295,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn asked<'a>(secrets: &'a [String], spoke: bool) -> Asked<'a> {
+    fn asked<'a>(secrets: &'a [SecretString], spoke: bool) -> Asked<'a> {
         Asked { provider: "openai", model: "m", secrets, spoke }
     }
 
@@ -327,7 +329,7 @@ mod tests {
 
     #[test]
     fn messages_are_short_and_hold_no_key() {
-        let secrets = ["sk-secret-123".to_owned()];
+        let secrets = ["sk-secret-123".into()];
         let body =
             json!({"error": {"message": format!("Incorrect key sk-secret-123. {}", "x".repeat(5000))}});
         let error = asked(&secrets, false).status(401, &body.to_string(), &HeaderMap::new());

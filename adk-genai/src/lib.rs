@@ -87,15 +87,11 @@
 //!   one event of a stream; [`GenaiBuilder::answer_limit`] sets another limit. Of the body of an error 64 KiB are read.
 //! - **Deep values**, that is arguments of calls and answers with a schema nested deeper than 100, are refused with
 //!   the same kind.
-//! - **Credentials** in base URLs and proxies are in no `Debug` and in no message.
+//! - **Keys** are kept in [`secrecy`](https://docs.rs/secrecy)'s type, and `genai` gets a copy for each call. They, and credentials
+//!   in base URLs and proxies, are in no `Debug` and in no message, also where a provider repeats them.
 //!
 //! The `genai` crate has no place for such limits. So it sends each request to a socket on `127.0.0.1` that takes this
 //! one request, and from there it goes to the provider. A sandbox must allow connections within the machine.
-//!
-//! # What it cannot mend
-//!
-//! These are limits of the `genai` crate: Gemini gets the results of tools as the text of their JSON, and images that
-//! Gemini streams are lost.
 //!
 //! Nothing is retried: the agent that asks does that. Dropping a stream closes its connection.
 
@@ -113,6 +109,7 @@ mod relay;
 mod repair;
 mod request;
 mod response;
+mod results;
 mod retry_after;
 mod schema;
 

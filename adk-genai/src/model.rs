@@ -3,7 +3,7 @@
 use crate::adapter::{Family, SchemaMode};
 use crate::endpoint::shown;
 use crate::error::Asked;
-use crate::frames::{Frames, refusal, version};
+use crate::frames::{Frames, refusal, stop, version};
 use crate::plan::Plan;
 use crate::relay::{Failure, Http, Relay, TOKEN};
 use crate::repair;
@@ -13,9 +13,12 @@ use adk_core::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelReques
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, stream};
 use genai::adapter::AdapterKind;
-use genai::chat::{ChatOptions, ChatRequest, ChatStream, ChatStreamEvent, ContentPart, StreamEnd};
+use genai::chat::{
+    ChatOptions, ChatRequest, ChatStream, ChatStreamEvent, ContentPart, StopReason, StreamEnd,
+};
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, Error as GenaiError, Headers, ModelIden, ServiceTarget};
+use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::fmt;
@@ -41,11 +44,11 @@ pub(crate) struct Inner {
     pub(crate) name: String,
     pub(crate) kind: AdapterKind,
     pub(crate) base_url: String,
-    pub(crate) key: Option<String>,
-    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) key: Option<SecretString>,
+    pub(crate) headers: Vec<(String, SecretString)>,
     pub(crate) thoughts: bool,
     /// Keys, headers that look like one, and credentials of addresses, for messages to leave out.
-    pub(crate) secrets: Vec<String>,
+    pub(crate) secrets: Vec<SecretString>,
 }
 
 impl GenaiModel {
@@ -77,6 +80,10 @@ impl fmt::Debug for GenaiModel {
 impl Model for GenaiModel {
     fn name(&self) -> &str {
         &self.inner.name
+    }
+
+    fn provider(&self) -> &str {
+        self.adapter().provider()
     }
 
     /// OpenAI and Anthropic document both together; Gemini refuses it before version 3, and a
@@ -121,14 +128,15 @@ impl Inner {
         let plan = Plan::new(kind, &self.name, request);
         let chat = request::translate(request, &plan, &self.asked(false))?;
         let mut options = plan.options(request, self.thoughts, &self.asked(false))?;
-        let relay =
-            Relay::new(&self.http, &base_url, plan.framing(request.stream), plan.end_mark(request.stream))
-                .await;
+        let (framing, end_mark) = (plan.framing(request.stream), plan.end_mark(request.stream));
+        let relay = Relay::new(&self.http, &base_url, framing, end_mark, plan.mend()).await;
         let relay = relay.map_err(|failure| self.asked(false).failure(failure))?;
-        let mut headers = self.headers.clone();
+        // genai takes plain text; its copies live as long as the call.
+        let plain = |(name, value): &(String, SecretString)| (name.clone(), value.expose_secret().to_owned());
+        let mut headers: Vec<_> = self.headers.iter().map(plain).collect();
         headers.push((TOKEN.to_owned(), relay.token.clone()));
         // Servers on this machine want a key and do not look at it.
-        let key = self.key.as_deref().unwrap_or("none");
+        let key = self.key.as_ref().map_or("none", |key| key.expose_secret());
         let auth = if self.sends_elsewhere {
             override_address(&plan, &relay.url, key, &headers)
         } else {
@@ -174,7 +182,7 @@ async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, Mode
             Answer {
                 parts: untrimmed(response.content.into_parts(), &raw),
                 reasoning: response.reasoning_content,
-                stop: response.stop_reason,
+                stop: stop(&raw).or(response.stop_reason),
                 usage: response.usage,
                 version: version(&raw),
                 refusal: refusal(&raw),
@@ -226,6 +234,8 @@ struct Reading {
     frames: Arc<Frames>,
     /// Gemini's calls as they came, each with its own signature; the end of genai's stream mixes them up.
     calls: Vec<ContentPart>,
+    /// All thoughts that were handed on.
+    thoughts: String,
     spoke: bool,
 }
 
@@ -245,7 +255,11 @@ async fn advance(state: State) -> Next {
             Some(Ok(ChatStreamEvent::Chunk(chunk))) if !reading.plan.holds_text() => {
                 ModelChunk::Text(chunk.content)
             }
-            Some(Ok(ChatStreamEvent::ReasoningChunk(chunk))) => ModelChunk::Thought(chunk.content),
+            Some(Ok(ChatStreamEvent::ReasoningChunk(chunk))) => {
+                let thought = reading.frames.earlier_thoughts() + &chunk.content;
+                reading.thoughts.push_str(&thought);
+                ModelChunk::Thought(thought)
+            }
             Some(Ok(ChatStreamEvent::ToolCallChunk(chunk))) => {
                 // Elsewhere these are pieces that grow; the end has the whole.
                 if reading.plan.family == Family::Gemini {
@@ -278,8 +292,17 @@ impl Reading {
         let opened = inner.client.exec_chat_stream(target, chat, Some(&options)).await;
         let stream = opened.map_err(|error| inner.asked(false).sort(error))?.stream;
         let relay: BoxFuture<'static, _> = Box::pin(relay.run());
-        let calls = Vec::new();
-        Ok(Self { inner, plan, stream, relay: Some(relay), failure: None, frames, calls, spoke: false })
+        Ok(Self {
+            inner,
+            plan,
+            stream,
+            relay: Some(relay),
+            failure: None,
+            frames,
+            calls: Vec::new(),
+            thoughts: String::new(),
+            spoke: false,
+        })
     }
 
     /// The next event. What the relay handed on before it failed comes first.
@@ -306,20 +329,27 @@ impl Reading {
 
     fn end(mut self, end: StreamEnd) -> VecDeque<Result<ModelChunk, ModelError>> {
         let seen = self.frames.take();
-        // Of a stream that just stops genai makes an end, in some formats; it has no reason.
-        if end.captured_stop_reason.is_none() && !seen.finished && seen.refusal.is_none() {
-            return [Err(self.ended_early())].into();
+        // Of a stream that just stops genai makes an end, in some formats; it has no reason. An empty one is none.
+        let says = |reason: &StopReason| !matches!(reason, StopReason::Other(raw) if raw.is_empty());
+        let reason = end.captured_stop_reason.filter(says);
+        if reason.is_none() && !seen.finished && seen.refusal.is_none() {
+            let error = match seen.error {
+                Some(error) => self.inner.asked(self.spoke).in_band(&Value::from_iter([("error", error)])),
+                None => self.ended_early(),
+            };
+            return [Err(error)].into();
         }
         let mut parts = end.captured_content.map(genai::chat::MessageContent::into_parts).unwrap_or_default();
         if self.plan.family == Family::Gemini {
             parts.retain(|part| !part.is_tool_call());
+            parts.extend(seen.images);
             parts.extend(self.calls);
         }
         parts.extend(seen.calls.finish().map(ContentPart::ToolCall));
         let answer = Answer {
             parts,
-            reasoning: end.captured_reasoning_content,
-            stop: end.captured_stop_reason,
+            reasoning: Some(self.thoughts),
+            stop: seen.stop.or(reason),
             usage: end.captured_usage.unwrap_or_default(),
             version: seen.version,
             refusal: seen.refusal,

@@ -3,6 +3,7 @@
 use crate::adapter::{Family, SchemaMode};
 use crate::error::Asked;
 use crate::relay::Framing;
+use crate::results;
 use crate::schema;
 use adk_core::model::{ModelError, ModelErrorKind, ModelRequest};
 use genai::adapter::AdapterKind;
@@ -96,6 +97,11 @@ impl Plan {
     /// answer counts as broken all the same.
     pub(crate) fn end_mark(&self, stream: bool) -> &'static str {
         if stream && self.family == Family::OpenAiChat { "data: [DONE]\n\n" } else { "" }
+    }
+
+    /// What changes the body of the request that genai writes.
+    pub(crate) fn mend(&self) -> fn(Vec<u8>) -> Vec<u8> {
+        if self.family == Family::Gemini { results::as_objects } else { |body| body }
     }
 
     /// Whether the answer is a value, written as JSON.

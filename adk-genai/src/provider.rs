@@ -10,6 +10,7 @@ use futures_util::FutureExt as _;
 use genai::adapter::AdapterKind;
 use genai::{Client, ModelIden, WebConfig};
 use reqwest::redirect::Policy;
+use secrecy::{ExposeSecret as _, SecretString};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,8 +44,8 @@ struct Clients {
 pub struct GenaiBuilder {
     adapter: Option<Adapter>,
     base_url: Option<String>,
-    api_key: Option<String>,
-    headers: Vec<(String, String)>,
+    api_key: Option<SecretString>,
+    headers: Vec<(String, SecretString)>,
     connect_timeout: Duration,
     read_timeout: Option<Duration>,
     proxy: Option<String>,
@@ -141,13 +142,13 @@ impl Genai {
                 ModelError::new(ModelErrorKind::MissingKey, message).with_help(format!("set `{first}`"))
             );
         }
-        let headers =
-            settings.headers.iter().filter(|(name, _)| is_secret(name)).map(|(_, value)| value.clone());
+        let headers = settings.headers.iter().filter(|(name, _)| is_secret(name)).map(|(_, value)| value);
         let proxies = settings.proxy.iter().cloned().chain(system_proxies());
-        let mut secrets: Vec<String> = key.iter().cloned().chain(headers).collect();
-        secrets.extend(proxies.chain([base_url.clone()]).flat_map(|url| self::secrets(&url)));
+        let mut secrets: Vec<_> = key.iter().chain(headers).cloned().collect();
+        let in_addresses = proxies.chain([base_url.clone()]).flat_map(|url| self::secrets(&url));
+        secrets.extend(in_addresses.map(SecretString::from));
         // One may be a part of another.
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose_secret().len()));
         Ok(GenaiModel::new(Inner {
             client: clients.genai,
             http: clients.http,
@@ -202,7 +203,7 @@ impl GenaiBuilder {
     /// provider a name leads to.
     #[must_use]
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
-        self.api_key = Some(key.into());
+        self.api_key = Some(key.into().into());
         self
     }
 
@@ -210,7 +211,7 @@ impl GenaiBuilder {
     /// by a name such as `authorization` or `x-api-key` is left out of error messages.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.headers.push((name.into(), value.into()));
+        self.headers.push((name.into(), value.into().into()));
         self
     }
 
@@ -307,14 +308,14 @@ impl GenaiBuilder {
         (self.environment)(name).filter(|value| !value.trim().is_empty())
     }
 
-    fn key(&self, kind: AdapterKind) -> Option<String> {
+    fn key(&self, kind: AdapterKind) -> Option<SecretString> {
         if let Some(key) = &self.api_key {
             return Some(key.clone());
         }
         if let AdapterKind::Custom(n) = kind {
-            return self.variable(&format!("GENAI_{n}_API_KEY"));
+            return self.variable(&format!("GENAI_{n}_API_KEY")).map(SecretString::from);
         }
-        key_variables(kind).iter().find_map(|name| self.variable(name)).map(|key| key.trim().to_owned())
+        key_variables(kind).iter().find_map(|name| self.variable(name)).map(|key| key.trim().into())
     }
 }
 

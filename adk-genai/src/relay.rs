@@ -73,6 +73,8 @@ pub(crate) struct Relay {
     framing: Framing,
     /// What is added to the end of an answer.
     end_mark: &'static str,
+    /// Changes the body of the request.
+    mend: fn(Vec<u8>) -> Vec<u8>,
     listener: TcpListener,
     /// The base URL for genai.
     pub(crate) url: String,
@@ -98,6 +100,7 @@ impl Relay {
         base_url: &str,
         framing: Framing,
         end_mark: &'static str,
+        mend: fn(Vec<u8>) -> Vec<u8>,
     ) -> Result<Self, Failure> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(Failure::Local)?;
         let address = listener.local_addr().map_err(Failure::Local)?;
@@ -113,6 +116,7 @@ impl Relay {
             http: http.clone(),
             framing,
             end_mark,
+            mend,
             url: format!("http://{address}{}", &base[path..]),
             token: format!("{:016x}{:016x}", random(), random()),
             origin: base[..path].to_owned(),
@@ -184,6 +188,8 @@ impl Relay {
     async fn accept(&self) -> Result<(TcpStream, Request), Failure> {
         loop {
             let (mut socket, _) = self.listener.accept().await.map_err(Failure::Local)?;
+            // An event must not wait until genai has acknowledged the one before.
+            let _ = socket.set_nodelay(true);
             if let Some(request) = read(&mut socket, &self.token).await {
                 return Ok((socket, request));
             }
@@ -197,7 +203,8 @@ impl Relay {
             url.push(if url.contains('?') { '&' } else { '?' });
             url.push_str(query);
         }
-        let sent = self.http.client.post(&url).headers(request.headers).body(request.body).send();
+        let sent =
+            self.http.client.post(&url).headers(request.headers).body((self.mend)(request.body)).send();
         let mut response = sent.await.map_err(Failure::Transport)?;
         let status = response.status();
         if status.is_success() {

@@ -3,7 +3,7 @@
 //! In a stream genai hands such arguments on as text; in a whole answer of OpenAI's two formats it fails
 //! instead, and everything else in the answer would be lost with it.
 
-use crate::frames::{refusal, version};
+use crate::frames::{refusal, stop, version};
 use crate::response::Answer;
 use genai::chat::{ContentPart, StopReason, ToolCall, Usage};
 use serde_json::Value;
@@ -69,7 +69,7 @@ fn responses(body: &Value) -> Option<Answer> {
     Some(Answer {
         parts,
         reasoning: (!reasoning.is_empty()).then(|| reasoning.join("\n")),
-        stop: text(body, "status").map(StopReason::from),
+        stop: stop(body).or_else(|| text(body, "status").map(StopReason::from)),
         usage: Usage {
             prompt_tokens: count("/usage/input_tokens"),
             completion_tokens: count("/usage/output_tokens"),

@@ -51,6 +51,7 @@ impl Answer {
     fn convert(self, plan: &Plan) -> ModelResponse {
         let Self { parts, reasoning, stop, usage, version, refusal } = self;
         let content = Content::new(Role::Model, convert(parts, reasoning, plan));
+        let refused = matches!(&stop, Some(StopReason::ContentFilter(raw)) if raw == "refusal");
         let mut response = ModelResponse::new(content).with_usage(count(&usage));
         response.finish_reason = stop.map(finish_reason);
         response.model_version = version;
@@ -64,6 +65,7 @@ impl Answer {
             } else if let Some(reason) = reason {
                 let code = match reason {
                     FinishReason::MaxTokens => "MAX_TOKENS",
+                    _ if refused => "REFUSAL",
                     FinishReason::Safety => "SAFETY",
                     FinishReason::Other(raw) => raw,
                     _ => "OTHER",

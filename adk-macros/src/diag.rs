@@ -184,7 +184,6 @@ const LIMIT: &str = "rounds are limited where the agent is run, as in `loop(max 
 const TURNS: &str = "write `max_turns`";
 const QUESTION: &str = "the question is the doc comment of the `await`, as in `/// May it go?`";
 const HOOKS: &str = "each has its own: `before_agent`, `after_agent`, `before_model`, `after_model`, `on_model_error`, `before_tool`, `after_tool`, `on_tool_error`";
-const LATER: &str = "it is not supported yet: remove it";
 
 /// Habits from other languages and frameworks.
 static HINTS: &[(Place, &str, &str)] = &[
@@ -264,8 +263,6 @@ static HINTS: &[(Place, &str, &str)] = &[
         "disallow_transfer",
         "write `disallow_transfer_to_parent` or `disallow_transfer_to_peers`",
     ),
-    (Place::Field, "budget", LATER),
-    (Place::Field, "fallback", LATER),
     (Place::Argument, "max_iterations", "write `max`"),
     (Place::Argument, "max_rounds", "write `max`"),
     (Place::Argument, "while", "write `until` and a `bool` key"),
@@ -282,5 +279,5 @@ static HINTS: &[(Place, &str, &str)] = &[
     (Place::ByHand, "output_key", "write `writes(KEY: TYPE)`"),
     (Place::Tool, "description", "write it as a doc comment, `/// Looks a word up.`"),
     (Place::Tool, "exits", "write `escalates`, or return `Flow`"),
-    (Place::Tool, "require_confirmation", "write `confirm`"),
+    (Place::Tool, "require_confirmation", "write `confirm`, or `confirm = over_limit`"),
 ];

@@ -15,15 +15,14 @@ mod parse;
 mod tests;
 mod tool;
 
-use crate::code::read;
+use crate::code::{code, read};
 use crate::deep;
 use crate::diag::Diagnostics;
 use crate::types;
-use crate::workflow::{unraw, unspanned};
 use adk_spec::check::Check;
-use parse::{Function, Param, Resource};
+use parse::{Function, Param, Source};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Attribute;
 
 /// Where `#[agent]` may be.
@@ -45,7 +44,7 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
             by_hand::stub(&by_hand, report)
         };
     }
-    let Some(function) = parse::function(item.clone(), AGENTS, &mut report) else {
+    let Some(function) = parse::function(item.clone(), false, AGENTS, &mut report) else {
         return beside(item, report);
     };
     let args = args::agent(args, &mut report);
@@ -59,7 +58,8 @@ pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     if is_too_deep(&args, &item, &mut report) {
         return beside(item, report);
     }
-    let Some(function) = parse::function(item.clone(), "put the attribute on a `fn`", &mut report) else {
+    let Some(function) = parse::function(item.clone(), true, "put the attribute on a `fn`", &mut report)
+    else {
         return beside(item, report);
     };
     let args = args::tool(args, &mut report);
@@ -78,51 +78,78 @@ fn is_too_deep(args: &TokenStream, item: &TokenStream, report: &mut Diagnostics)
     checked.map_err(|error| report.push(error)).is_err()
 }
 
-/// The names that every impl uses.
-struct Names {
-    /// The name of the function as a use of it. To editors the user's token is the function and the struct, nothing else.
-    name: Ident,
-    /// The arguments as locals, whose names no user has.
-    locals: Vec<Ident>,
-}
-
-impl Names {
-    fn new(function: &Function) -> Self {
-        let locals = (0..function.params.len()).map(|at| format_ident!("__adk_{at}")).collect();
-        Self { name: unspanned(&function.sig.ident), locals }
-    }
-}
-
-/// What is passed to the function: its parameters, with the resources in their places.
-fn arguments(function: &Function, names: &Names) -> Vec<TokenStream> {
-    let mut all: Vec<_> = names.locals.iter().map(|local| quote!(#local.__give())).collect();
-    for (at, resource) in function.resources.iter().enumerate() {
-        let local = format_ident!("__adk_taken_{at}");
-        // They are in order, so those before it are there.
-        all.insert(resource.place.min(all.len()), local.to_token_stream());
-    }
-    all
+/// What is passed to the function.
+fn arguments(function: &Function) -> impl Iterator<Item = TokenStream> {
+    function.params.iter().map(|Param { local, source, .. }| match source {
+        Source::Resource => quote!(#local),
+        Source::Out => quote!(::core::clone::Clone::clone(&#local)),
+        Source::Plain | Source::Key => quote!(#local.__give()),
+    })
 }
 
 /// Takes the resources, in the work itself.
 fn take_resources(function: &Function) -> TokenStream {
-    let taken = function.resources.iter().enumerate().map(|(at, Resource { ty, .. })| {
-        let (local, ty) = (format_ident!("__adk_taken_{at}"), types::fixed(ty.to_token_stream()));
+    let taken = function.params(Source::Resource).map(|Param { local, ty, .. }| {
+        let ty = types::fixed(ty.to_token_stream());
         quote!(let #local = __adk_from.take::<#ty>()?;)
     });
     taken.collect()
 }
 
+/// Makes what keys are written by, and adds what they were set to.
+fn outs(function: &Function) -> (TokenStream, TokenStream) {
+    let outs = function.params(Source::Out).map(|param| {
+        let (local, key, ty) = (&param.local, name_of(param), types::fixed(param.ty.to_token_stream()));
+        // rustc points at the type that has no form in JSON.
+        let place = quote_spanned!(types::caret(&param.ty)=> _);
+        let value = quote!(<#place as __adk::function::StateWrite>::json(#local.take(), #key)?);
+        (quote!(let #local = __adk::Out::<#ty>::new();), quote!(.set(#key, #value)))
+    });
+    outs.unzip()
+}
+
+/// The keys that parameters write, as data: each only where it is set.
+fn out_specs(function: &Function) -> impl Iterator<Item = TokenStream> {
+    function.params(Source::Out).map(|param| {
+        let (ty, no) = (types::fixed(param.ty.to_token_stream()), quote!(false));
+        let spec = key_spec(&ty, &name_of(param), &types::spelled(&param.ty), &no, &no, &quote!(0));
+        quote!(#spec.optional(true).accepting(__adk::Probe::<#ty>::ACCEPTS))
+    })
+}
+
+/// A key whose type is known, as `__private::key` takes it.
+fn key_spec(
+    ty: &TokenStream,
+    key: &str,
+    spelled: &str,
+    optional: &TokenStream,
+    any: &TokenStream,
+    place: &TokenStream,
+) -> TokenStream {
+    let (typed, key) = (read("__adk::key"), crate::code::key(key));
+    let number = crate::typed::number(ty, spelled);
+    quote!(#typed::<#ty>(#key, #spelled, #optional, #any, #number, #place))
+}
+
+/// Reads a key into a local. `of` is the trait that says whether the type can be read.
+fn load(param: &Param, of: &str) -> TokenStream {
+    let (Param { local, ty, .. }, key) = (param, name_of(param));
+    // rustc points at the type before the `as` when no key can hold it.
+    let (place, ty) = (quote_spanned!(types::caret(ty)=> _), types::fixed(ty.to_token_stream()));
+    let (start, load) = (code!("let {local} ="), code!("as __adk::function::{of}>::load"));
+    let (arg, rest) = (read("__adk::function::Arg"), code!("NEW.__slot(), &mut __adk_cx.state(), {key:?}"));
+    quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
+}
+
 /// What the function takes from the program: for its description, and as what it needs.
 fn needs(function: &Function, name: &Ident) -> Option<(TokenStream, TokenStream)> {
-    if function.resources.is_empty() {
-        return None;
-    }
-    let all = function.resources.iter().map(|Resource { ty, .. }| {
+    let types = || function.params(Source::Resource).map(|param| &param.ty);
+    types().next()?;
+    let all = types().map(|ty| {
         let (spelled, ty) = (types::spelled(ty), types::fixed(ty.to_token_stream()));
         quote!(__adk::spec::ResourceSpec::of::<#ty>(#spelled))
     });
-    let bounds = function.resources.iter().map(|Resource { ty, .. }| types::fixed(ty.to_token_stream()));
+    let bounds = types().map(|ty| types::fixed(ty.to_token_stream()));
     let described = quote!(.resources(__ADK_RESOURCES));
     let needs = quote! {
         const __ADK_RESOURCES: &[__adk::spec::ResourceSpec<'static>] = &[#(#all),*];
@@ -237,5 +264,5 @@ fn whole(tokens: impl ToTokens) -> (Span, Span) {
 
 /// The name of a parameter, as a key or as an argument.
 fn name_of(param: &Param) -> String {
-    param.name.as_ref().map_or_else(|| "_".to_owned(), unraw)
+    param.name.as_ref().map_or_else(|| "_".to_owned(), |name| name.text.clone())
 }

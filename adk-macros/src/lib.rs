@@ -45,7 +45,8 @@ use proc_macro::TokenStream;
 ///
 /// - **Parameters** are `T`, `&T`, `&str`, `&[T]`, an `Option` of any of these, or `serde_json::Value`; the first may be
 ///   `&mut Context`, whatever that is called where you imported it. With `#[resource]`, as in `#[resource] db: &Pool`,
-///   one takes what the program gives to its runner, see [`Resources`](derive@Resources).
+///   one takes what the program gives to its runner, see [`Resources`](derive@Resources). `#[key] done: Out<bool>` writes a
+///   key beside what is returned; `#[key(user:name)] name: &str` reads one with another name.
 /// - **It returns** a value (`writes = KEY` says which key), `Flow`, both as `(T, Flow)`, `Option<T>` to write perhaps,
 ///   `()`, or any of these in a `Result` whose error converts into `Box<dyn Error + Send + Sync>`.
 /// - `#[agent(blocking)]` runs it on the pool for work that blocks; `#[agent(exits(outer))]` says which loops
@@ -109,12 +110,16 @@ pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 /// - **Parameters** are anything with `serde::Deserialize` and `schemars::JsonSchema` (`#[adk::data]` derives both),
 ///   borrowed if you like. `Option<T>` may be absent, and so may what has a `#[default(...)]`. One may be
 ///   `&mut ToolContext`. With `#[resource]`, as in `#[resource] db: &Pool`, one takes what the program gives to its runner,
-///   see [`Resources`](derive@Resources); models do not see it.
+///   see [`Resources`](derive@Resources). With `#[key]`, as in `#[key] draft: &str`, one reads a key of the state, and
+///   `#[key] done: Out<bool>` writes one; `#[key(user:best)]` says another name. Models see neither.
 /// - **It returns** anything with `serde::Serialize`, nothing, `Flow` to end a loop, or one of these in a `Result`
 ///   whose error can be displayed: the model reads it.
 /// - **Attributes**: `name = "..."`; `escalates` for a tool that ends a loop in a way that cannot be seen (a `Flow` it
 ///   returns and the word `escalate` in its body are seen); `writes(key: Type)` for what it sets in the
-///   state of its context; `long_running`; `confirm`; `blocking`.
+///   state in a way that no parameter shows; `long_running`; `confirm`; `blocking`.
+/// - **`confirm`** asks a person before each call, `confirm = over_limit` before those for which the function `over_limit` is
+///   true. It has the parameters of the tool without context, resources and keys, so it may be a closure:
+///   `confirm = |amount: f64, _: &str| amount > 100.0`. See [`workflow!`](macro.workflow.html#confirm).
 /// - **Limits**: `timeout = "20s"` (`ms`, `s`, `m`, `h`) is the longest that one attempt of a call may take; it has to be
 ///   async or `blocking`. `retry = 2` makes a call up to two times more when it fails or takes too long, after waits of one
 ///   second, two, and so on. Wrong arguments and panics are not tried again, nor is a `blocking` call that takes too long:

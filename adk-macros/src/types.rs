@@ -316,7 +316,7 @@ fn ends_in(ty: &Type, name: &str) -> bool {
 }
 
 /// One of the arguments of a type of that name.
-fn argument<'a>(ty: &'a Type, name: &str, nth: usize) -> Option<&'a Type> {
+pub(crate) fn argument<'a>(ty: &'a Type, name: &str, nth: usize) -> Option<&'a Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|last| last.ident == name)?;
     arguments(&last.arguments).nth(nth)

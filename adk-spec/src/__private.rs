@@ -78,6 +78,7 @@ pub const fn llm_meta<'a>(
         transfer: &[],
         max_turns,
         max_output_tokens: None,
+        model: "",
         timeout: None,
         states: &[],
         lets: &[],

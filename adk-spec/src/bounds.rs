@@ -7,7 +7,8 @@ mod shown;
 mod sum;
 mod walk;
 
-use crate::spec::{Limits, Spec, Step};
+use crate::spec::{AgentMeta, Limits, Spec, Step};
+use crate::text::same;
 use std::time::Duration;
 pub(crate) use sum::{Kind, Part, Sum};
 pub(crate) use walk::{Place, total};
@@ -148,6 +149,57 @@ pub(crate) const fn millis(time: Duration) -> u64 {
 pub(crate) struct Causes<'a> {
     pub(crate) first: [Option<Cause<'a>>; 3],
     pub(crate) count: usize,
+    /// What `tokens` counts.
+    pub(crate) unit: Unit<'a>,
+}
+
+/// What an answer is counted by.
+#[derive(Clone, Copy)]
+pub(crate) enum Unit<'a> {
+    /// Its longest number of tokens.
+    Tokens,
+    /// What the whole call costs at most, of these models; the last one is for agents that name none.
+    Money(&'a [Priced<'a>]),
+}
+
+/// The most that a call of a model costs.
+#[derive(Clone, Copy)]
+pub(crate) struct Priced<'a> {
+    pub(crate) model: &'a str,
+    /// Its longest request.
+    pub(crate) prompt: Option<u64>,
+    /// A token of its answer.
+    pub(crate) token: u64,
+    /// The most tokens of its answer.
+    pub(crate) longest: Option<u64>,
+}
+
+impl Unit<'_> {
+    /// The most for one call of an agent.
+    const fn of_call(&self, meta: &AgentMeta<'_>) -> Option<u64> {
+        let own = match meta.max_output_tokens {
+            Some(tokens) => Some(tokens as u64),
+            None => None,
+        };
+        let Unit::Money(mut prices) = *self else { return own };
+        while let [price, rest @ ..] = prices {
+            if rest.is_empty() || same(price.model, meta.model) {
+                let longest = if own.is_some() { own } else { price.longest };
+                let (Some(prompt), Some(longest)) = (price.prompt, longest) else { return None };
+                return Some(prompt.saturating_add(longest.saturating_mul(price.token)));
+            }
+            prices = rest;
+        }
+        None
+    }
+
+    /// Why it is not known.
+    const fn unknown(&self) -> Why {
+        match self {
+            Unit::Tokens => Why::Tokens,
+            Unit::Money(_) => Why::Price,
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -175,6 +227,8 @@ pub(crate) enum Why {
     ToolCalls,
     /// It has no `max_output_tokens`.
     Tokens,
+    /// There is no price for its model, or the most tokens of that are not known.
+    Price,
     /// It has no `timeout`.
     Timeout,
     /// It has a tool without `timeout`, or one that may be anything.
@@ -189,7 +243,11 @@ pub(crate) enum Why {
 
 impl<'a> Causes<'a> {
     pub(crate) const fn new() -> Self {
-        Self { first: [None; 3], count: 0 }
+        Self::counted_by(Unit::Tokens)
+    }
+
+    pub(crate) const fn counted_by(unit: Unit<'a>) -> Self {
+        Self { first: [None; 3], count: 0, unit }
     }
 
     pub(crate) const fn add(&mut self, cause: Cause<'a>) {

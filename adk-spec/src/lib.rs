@@ -11,6 +11,7 @@ pub mod duration;
 pub mod hash;
 mod lints;
 mod message;
+mod money;
 mod name;
 pub mod nearest;
 pub mod number;

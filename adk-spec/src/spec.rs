@@ -15,6 +15,7 @@ mod step;
 mod tool;
 mod tree;
 
+pub use crate::money::{Budget, BudgetError, Currency, Money, Price, Prices, Quote};
 pub use agent::{Accepts, AgentKind, AgentMeta, Module, PromptKey, ValueSchema};
 pub use input::InputSpec;
 pub use key::KeySpec;

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod calls;
+mod confirm;
 mod property;
 mod schema;
 mod types;

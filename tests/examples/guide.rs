@@ -1,6 +1,8 @@
 //! The programs of the guide.
 
 use crate::process::example;
+use crate::wire_server::{Reply, WireServer};
+use serde_json::json;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
@@ -10,7 +12,13 @@ async fn programs_that_run_to_their_end() {
         ("resources", "(rehearsed answer of clerk)\n"),
         ("testing", "writing/improving#3/critic: (rehearsed answer of critic, round 3)\n"),
         ("sessions", "id: \"garden\" }: Some(String(\"(rehearsed answer of notes)\"))\n"),
+        ("resilience", "the longest answer is reserved before each call\n"),
         ("cost", "raise `tokens`, or look in the events of the run for what needs so much\n"),
+        ("structured_review", "line 2: what 2\n  write: instead 2\n"),
+        (
+            "traced",
+            "    chat scripted adk.round=2 gen_ai.usage.input_tokens=20 gen_ai.usage.output_tokens=4\n",
+        ),
     ] {
         let ran = example(name, &[]).run().await.good();
         assert!(ran.out.ends_with(ends), "{name}: {}", ran.out);
@@ -29,6 +37,30 @@ async fn agents_have_the_tools_of_a_real_server() {
     let args = ["--prompts", "--mcp", &command, "bicycles?"];
     let ran = example("search_verify", &args).env("PATH", &path).run().await.good();
     assert!(ran.err.contains("read_text_file"), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn a_local_model_tells_and_calls_and_is_rehearsed_where_it_is_not() {
+    let server = WireServer::start([
+        Reply::new().call("count_words", json!({"text": "A cat sat."})),
+        Reply::text("A cat sat.").usage(20, 5),
+    ])
+    .await;
+    let told = example("ollama_local", &["a cat"]).env("OLLAMA_HOST", &server.url()).run().await.good();
+    assert_eq!(told.out, "[calls count_words]\nA cat sat.\n[25 tokens]\n");
+    let paths: Vec<_> = server.requests().iter().map(|request| request.path.clone()).collect();
+    assert_eq!(paths, ["/api/chat", "/api/chat"]);
+    assert!(
+        server.last().body["messages"].to_string().contains("\\\"result\\\":3"),
+        "{}",
+        server.last().body
+    );
+
+    let host = server.url();
+    drop(server);
+    let rehearsed = example("ollama_local", &[]).env("OLLAMA_HOST", &host).run().await.good();
+    assert!(rehearsed.out.contains("`ollama serve`"), "{}", rehearsed.out);
+    assert!(rehearsed.out.contains("(rehearsed answer of teller)"), "{}", rehearsed.out);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Starts the mock server `aimock` with the script of the tests, runs a command against it, and stops it again.
-#   tests/peers/run-aimock.sh cargo test -p adk-workflow-genai --test aimock -- --ignored
+#   tests/peers/run-aimock.sh cargo test -p adk-workflow-genai --test table -- --ignored
 # The server is installed from the lock file when it is not there yet, and listens on a free port.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,4 +1,4 @@
-use adk::{Flow, Result, agent};
+use adk::{Flow, Out, Result, agent};
 
 type Score = Result<f64>;
 type Nothing = Result<()>;
@@ -56,7 +56,19 @@ async fn no_quotes() {}
 #[agent(timeout = "20s")]
 fn never_waits() {}
 
+#[agent(writes = score)]
+fn two_keys(#[key(score)] best: Out<f64>) -> f64 {
+    best.set(1.0);
+    0.5
+}
+
+#[agent]
+fn unmarked(score: Out<f64>) {
+    score.set(1.0);
+}
+
 fn main() {
+    let _ = (two_keys, unmarked);
     let _ = (no_quotes, never_waits);
     let _ = (no_key, no_value, only_flow, slip, twice, other, prefix, no_flow, no_loop, both);
 }

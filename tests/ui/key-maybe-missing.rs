@@ -53,4 +53,28 @@ workflow! {
     }
 }
 
+/// Measures.
+#[agent(writes = length)]
+fn measure(topic: &str, #[key] long: Out<bool>) -> usize {
+    long.set(topic.len() > 80);
+    topic.len()
+}
+
+/// Ends it.
+#[tool]
+fn close(#[key] completed: Out<bool>) {
+    completed.set(true);
+}
+
+workflow! {
+    pub Closing(topic: String) {
+        agent closer { instruction: "Close {topic}: {length}, {long}.", tools: [close] }
+        agent teller { instruction: "Tell whether it is completed: {completed}." }
+
+        measure;
+        closer;
+        teller
+    }
+}
+
 fn main() {}

@@ -13,4 +13,29 @@ workflow! {
     }
 }
 
+/// Notes what was decided.
+#[tool]
+fn note(#[key] verdct: &str, #[key] topic: &str, text: &str) -> String {
+    format!("{topic}: {verdct}, {text}")
+}
+
+workflow! {
+    pub Judging(topic: String, verdict: String) {
+        agent judge { instruction: "Judge {topic}.", tools: [note] }
+
+        judge;
+        judge(verdct = verdict) as second;
+        judge(verdit = verdict) as third
+    }
+}
+
+workflow! {
+    pub Handing(topic: String) {
+        agent desk { instruction: "Help with {topic}.", transfer: [clerk] }
+        agent clerk { instruction: "Help with {topic}.", tools: [note] }
+
+        desk
+    }
+}
+
 fn main() {}

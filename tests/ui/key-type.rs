@@ -23,4 +23,26 @@ workflow! {
     }
 }
 
+/// Counts.
+#[tool]
+fn count(#[key] topic: Option<u32>, #[key] score: Out<f32>) {
+    score.set(topic.unwrap_or_default() as f32);
+}
+
+/// Says how long it is.
+#[agent]
+fn measure(topic: &str, #[key] score: Out<Option<f64>>) {
+    score.set(Some(topic.len() as f64));
+}
+
+workflow! {
+    pub Counting(topic: String) {
+        let score: f64 = 0.0;
+        agent counter { instruction: "Count {topic}.", tools: [count] }
+
+        counter;
+        measure
+    }
+}
+
 fn main() {}

@@ -2,7 +2,7 @@ mod payments {
     use adk::prelude::*;
 
     /// Pays.
-    #[tool(confirm)]
+    #[tool(confirm = str::is_empty)]
     pub fn pay(to: &str) -> String {
         to.into()
     }

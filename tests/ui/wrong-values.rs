@@ -12,9 +12,9 @@ workflow! {
 
 workflow! {
     pub Counting() {
-        agent writer { instruction: "Write.", max_turns: "few" }
+        agent writer { instruction: "Write.", max_turns: "few", budget: "50 cents" }
 
-        writer
+        loop(max = 2, budget = 0.5) < writer >
     }
 }
 

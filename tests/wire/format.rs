@@ -79,10 +79,7 @@ impl Format {
             Self::Gemini => {
                 let contents = request.body["contents"].as_array().into_iter().flatten();
                 let parts = contents.flat_map(|content| content["parts"].as_array().into_iter().flatten());
-                parts
-                    .filter_map(|part| part.pointer("/functionResponse/response/content"))
-                    .map(parsed)
-                    .collect()
+                parts.filter_map(|part| part.pointer("/functionResponse/response")).cloned().collect()
             }
         }
     }

@@ -25,7 +25,7 @@ use serde_json::{Map, Value};
 #[diagnostic::on_unimplemented(
     message = "tool-argument: `{Self}` cannot be an argument of a tool; help: put `#[adk::data]` on it, or derive both `serde::Deserialize` and `schemars::JsonSchema`",
     label = "a model cannot fill in a `{Self}`",
-    note = "state, artifacts and the call itself come with a `cx: &mut ToolContext` parameter; what the program has, such as a pool, is a resource: `#[resource] db: &Pool`"
+    note = "a key of the state is a parameter with `#[key]`; artifacts and the call itself come with `cx: &mut ToolContext`; what the program has, such as a pool, is a resource: `#[resource] db: &Pool`"
 )]
 pub trait ToolArg: Sized {
     /// It may.

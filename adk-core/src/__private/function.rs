@@ -14,7 +14,7 @@ pub use param::{
 pub use adk_spec::__private::function_meta as meta;
 
 use crate::spec::KeySpec;
-use crate::{BoxError, BoxFuture, Context, Error, ErrorKind, Flow, Name, Result};
+use crate::{BoxError, BoxFuture, Context, Error, ErrorKind, Flow, Name, Result, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -32,15 +32,15 @@ pub trait StateRead: Sized {
     ///
     /// # Errors
     /// When the key does not hold what is wanted.
-    fn load<H>(slot: Slot<Self, H>, cx: &mut Context, key: &'static str) -> Result<H>;
+    fn load<H>(slot: Slot<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
 }
 
 // The bounds are here and not on the trait: so a path `<T as StateRead>` that does not hold is one error, said under the
 // type, with the text above and no note about ours. The same for the traits below.
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + Send + 'static> StateRead for T {
-    fn load<H>(slot: Slot<Self, H>, cx: &mut Context, key: &'static str) -> Result<H> {
-        slot.load(param::Decode::new(), cx, key)
+    fn load<H>(slot: Slot<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H> {
+        slot.load(param::Decode::new(), state, key)
     }
 }
 
@@ -55,13 +55,13 @@ pub trait LentRead: Sized {
     ///
     /// # Errors
     /// When the key does not hold what is wanted.
-    fn load<H>(slot: Slot<Self, H>, cx: &mut Context, key: &'static str) -> Result<H>;
+    fn load<H>(slot: Slot<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + Send + 'static> LentRead for T {
-    fn load<H>(slot: Slot<Self, H>, cx: &mut Context, key: &'static str) -> Result<H> {
-        slot.load(param::Decode::new(), cx, key)
+    fn load<H>(slot: Slot<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H> {
+        slot.load(param::Decode::new(), state, key)
     }
 }
 
@@ -75,13 +75,13 @@ pub trait ContextRead: Sized {
     ///
     /// # Errors
     /// When the key does not hold what is wanted.
-    fn load<H>(slot: Slot<Self, H>, cx: &mut Context, key: &'static str) -> Result<H>;
+    fn load<H>(slot: Slot<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + Send + 'static> ContextRead for T {
-    fn load<H>(slot: Slot<Self, H>, cx: &mut Context, key: &'static str) -> Result<H> {
-        slot.load(param::Decode::new(), cx, key)
+    fn load<H>(slot: Slot<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H> {
+        slot.load(param::Decode::new(), state, key)
     }
 }
 

@@ -20,10 +20,12 @@ mod template;
 mod toolbox;
 mod tools;
 mod toolsets;
+mod trace;
 mod transfer;
 mod turn;
 
-pub use call::RETRY_KEY;
+pub use crate::store::event::COST_KEY;
+pub use call::{FALLBACK_KEY, RETRY_KEY};
 pub(crate) use declare::ANSWER_ATTEMPTS;
 pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolList, ToolsetList};
 pub use declared::{Declared, Declares};
@@ -181,10 +183,10 @@ impl LlmAgent {
     /// A model call as it was declared, or less.
     fn check_call(&self) -> Result<()> {
         let (meta, settings) = (self.about.meta(), &self.settings);
-        let longest = settings.timeout.map(|attempt| settings.retry.longest(attempt));
+        let longest = settings.timeout.map(|attempt| settings.longest(attempt));
         let tokens = settings.generation.max_output_tokens;
         let raised = if meta.timeout.is_some_and(|most| longest.is_none_or(|longest| longest > most)) {
-            "`set_timeout` or `set_retry`: a model call may take longer"
+            "`set_timeout`, `set_retry` or `set_fallback`: a model call may take longer"
         } else if meta.max_output_tokens.is_some_and(|most| tokens.is_none_or(|tokens| tokens > most)) {
             "`set_max_output_tokens`: an answer may be longer"
         } else {
@@ -215,10 +217,14 @@ impl DynAgent for LlmAgent {
 
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         Box::pin(async move {
+            let outer = self.settings.budget.map(|budget| cx.enter_budget(budget));
             let flow = match cx.run.live.clone() {
                 Some(input) => live::run(self, input, cx).await,
                 None => turn::run(self, cx).await,
             };
+            if let Some(outer) = outer {
+                cx.meter = outer;
+            }
             flow.map_err(|error| error.at(cx.path()))
         })
     }
@@ -240,7 +246,7 @@ impl DynAgent for LlmAgent {
     }
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
-        prepare.needs_model(self.settings.model.as_ref());
+        prepare.needs_model(self.settings.model.as_ref(), &self.settings.fallback);
         if let Err(error) =
             self.check_tools().and_then(|()| self.check_added(prepare)).and_then(|()| self.check_turns())
         {

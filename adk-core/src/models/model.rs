@@ -3,6 +3,7 @@
 mod request;
 mod response;
 
+pub use super::limit::RateLimit;
 pub use crate::model_error::{ModelError, ModelErrorKind};
 pub use request::{CallInfo, GenerationConfig, ModelRequest, ToolDeclaration};
 pub use response::{FinishReason, ModelChunk, ModelResponse, Usage};
@@ -21,6 +22,12 @@ pub trait Model: Send + Sync + 'static {
     /// The name to show, such as `gemini-2.5-flash`.
     fn name(&self) -> &str;
 
+    /// Who serves it, by the names of OpenTelemetry's `gen_ai.provider.name`, such as `openai` or `gcp.gemini`: in traces, and where
+    /// limits of calls are kept. Default empty: not known, then its [`name`](Self::name) counts.
+    fn provider(&self) -> &str {
+        ""
+    }
+
     /// Whether it can be held to a schema while it may call tools. Where it cannot, an agent with both asks for the answer
     /// by a tool, `set_model_response`. Default `false`, which works with every model.
     fn answers_in_schema_beside_tools(&self) -> bool {
@@ -34,6 +41,10 @@ pub trait Model: Send + Sync + 'static {
 impl<M: Model + ?Sized> Model for Box<M> {
     fn name(&self) -> &str {
         (**self).name()
+    }
+
+    fn provider(&self) -> &str {
+        (**self).provider()
     }
 
     fn answers_in_schema_beside_tools(&self) -> bool {

@@ -6,6 +6,7 @@ mod announced_keys;
 mod apart;
 mod artifacts;
 mod attempt;
+mod budget;
 mod callback;
 mod config;
 mod consumption;
@@ -14,6 +15,8 @@ mod failures;
 mod history;
 mod lifecycle;
 mod meter;
+mod models;
+mod out;
 mod outcome;
 mod place;
 mod plugin;
@@ -23,6 +26,7 @@ mod replay;
 mod scope;
 mod seat;
 mod state;
+mod trace;
 mod update;
 
 pub use crate::flow::{LoopEnd, LoopEndReason};
@@ -38,11 +42,13 @@ pub use config::{RunConfig, SessionTurns};
 pub use context::Context;
 pub use history::History;
 pub use lifecycle::{AGENT_LIFECYCLE_KEY, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase};
+pub use out::Out;
 pub use outcome::Outcome;
 pub use plugin::Plugin;
 pub use prepare::Prepare;
 pub use readonly::ReadonlyContext;
 pub use state::State;
+pub use trace::{TraceCarrier, set_trace_carrier};
 
 pub(crate) use above::{Above, Global, Prompt};
 pub(crate) use announced_keys::{WriteRules, Writer, WriterKind};
@@ -51,16 +57,19 @@ pub(crate) use consumption::{Consumption, metered};
 pub(crate) use context::{Answer, Asked, Cut, Frame, NothingWritten, perform};
 pub(crate) use lifecycle::Watch;
 pub(crate) use meter::{Meter, count_again};
+pub(crate) use models::{Chain, Models};
 pub(crate) use plugin::Plugins;
 pub(crate) use scope::KeyScope;
 pub(crate) use seat::{Seat, Target};
 pub(crate) use state::{Overlay, decode, encode, stored};
+pub(crate) use trace::{TraceSpan, error_type, finish_reason, gen_ai_span, in_span, instructions, messages};
 pub(crate) use update::{CallPlace, CallStep, Caller, Updates, Written, is_update};
 
 use crate::id::IdSeed;
-use crate::models::model::{Model, ModelProvider, ModelRef, Usage};
+use crate::models::model::Usage;
 use crate::runtime::live::LiveInput;
 use crate::runtime::resources::SharedResources;
+use crate::spec::Prices;
 use crate::store::engine::{
     Claim, ClaimId, ClaimedRun, Delivery, Done, Engine, RunRecord, Slot, StepKey, Within,
 };
@@ -72,7 +81,7 @@ use crate::{Error, ErrorKind, Flow, Name, Path, Result, RunId};
 pub(crate) use replay::DIVERGED_HELP;
 use replay::Replay;
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
@@ -120,6 +129,8 @@ pub(crate) struct Run {
     /// Agents that have finished since the last commit.
     done: Mutex<Vec<Done>>,
     failures: failures::Failures,
+    /// The trace that it continues, as text.
+    pub(crate) trace_parent: Option<Box<str>>,
 }
 
 /// What all runs of a runner share.
@@ -128,6 +139,7 @@ pub(crate) struct Services {
     pub(crate) models: Models,
     pub(crate) plugins: Plugins,
     pub(crate) resources: SharedResources,
+    pub(crate) prices: Option<Arc<Prices>>,
 }
 
 impl Run {
@@ -165,6 +177,7 @@ impl Run {
             updating: tokio::sync::Mutex::const_new(()),
             done: Mutex::default(),
             failures: failures::Failures::default(),
+            trace_parent: None,
         }
     }
 
@@ -230,16 +243,13 @@ impl Run {
     pub(crate) fn for_tests(resources: SharedResources) -> Self {
         let key = crate::store::session::SessionKey::new("test", "user", "test");
         let session = Arc::new(Session::new(key, SharedState::default(), SharedState::default()));
-        let models = Models {
-            provider: Arc::new(crate::models::model::NoProvider),
-            default: None,
-            named: Mutex::default(),
-        };
+        let models = Models::new(Arc::new(crate::models::model::NoProvider));
         let services = Services {
             artifacts: Arc::new(MemoryArtifacts::new()),
             models,
             plugins: Plugins::default(),
             resources,
+            prices: None,
         };
         Self::new(
             session,
@@ -257,6 +267,13 @@ impl Run {
     /// A run that begins: its record goes with its first commit.
     pub(crate) fn begins_with(&mut self, record: RunRecord) {
         self.begins = Mutex::new(Some(Arc::new(record)));
+    }
+
+    /// Keeps the trace of a run that begins in its record, for the process that resumes it.
+    pub(crate) fn keep_trace(&self, span: &TraceSpan) {
+        if let Some(record) = lock(&self.begins).as_mut().and_then(Arc::get_mut) {
+            record.trace = span.context();
+        }
     }
 
     /// Ends it where it is, without waiting for its next commit.
@@ -282,6 +299,7 @@ impl Run {
     pub(crate) fn goes_on_with(&mut self, claimed: ClaimedRun) -> Claim {
         self.id = claimed.record.run_id;
         self.claim = claimed.claim.id();
+        self.trace_parent = claimed.record.trace.as_deref().map(Box::from);
         if claimed.starts_over {
             return claimed.claim;
         }
@@ -435,30 +453,5 @@ impl Drop for Waits<'_> {
 impl fmt::Debug for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Run({}, session {})", self.id, self.session().key())
-    }
-}
-
-/// Finds the model of an agent and remembers those that were found by name.
-pub(crate) struct Models {
-    pub(crate) provider: Arc<dyn ModelProvider>,
-    pub(crate) default: Option<Arc<dyn Model>>,
-    pub(crate) named: Mutex<HashMap<Name, Arc<dyn Model>>>,
-}
-
-impl Models {
-    /// The model of an agent: its own, otherwise the runner's.
-    pub(crate) fn resolve(&self, own: Option<&ModelRef>) -> Result<Option<Arc<dyn Model>>> {
-        match own {
-            None => Ok(self.default.clone()),
-            Some(ModelRef::Given(model)) => Ok(Some(model.clone())),
-            Some(ModelRef::Named(name)) => {
-                if let Some(model) = lock(&self.named).get(name) {
-                    return Ok(Some(model.clone()));
-                }
-                let model = self.provider.model(name)?;
-                lock(&self.named).insert(name.clone(), model.clone());
-                Ok(Some(model))
-            }
-        }
     }
 }

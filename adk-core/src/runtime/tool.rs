@@ -49,6 +49,16 @@ pub trait Tool: Send + Sync + 'static {
         args: ToolArgs,
         cx: &mut ToolContext,
     ) -> impl Future<Output = Result<Value, ToolError>> + Send;
+
+    /// Whether a person has to agree to a call with these arguments, those that the tool will be called with. Default: yes.
+    /// Asked once per call, and only if `META` says that the tool may [`confirm`](ToolMeta::confirm). The answer is
+    /// recorded.
+    ///
+    /// # Errors
+    /// It goes back to the model, as one of [`call`](Self::call). Nobody is asked, and the tool does not run.
+    fn needs_confirmation(&self, _args: ToolArgs, _cx: &mut ToolContext) -> Result<bool, ToolError> {
+        Ok(true)
+    }
 }
 
 /// A tool as a trait object: what agents hold.
@@ -65,6 +75,14 @@ pub trait DynTool: Send + Sync + 'static {
         args: ToolArgs,
         cx: &'a mut ToolContext,
     ) -> BoxFuture<'a, Result<Value, ToolError>>;
+
+    /// Whether a person has to agree to a call, see [`Tool::needs_confirmation`].
+    ///
+    /// # Errors
+    /// It goes back to the model. Nobody is asked, and the tool does not run.
+    fn needs_confirmation_dyn(&self, _args: ToolArgs, _cx: &mut ToolContext) -> Result<bool, ToolError> {
+        Ok(true)
+    }
 
     /// The agent that it is, when it is one.
     fn agent_dyn(&self) -> Option<&dyn DynAgent> {
@@ -87,6 +105,10 @@ impl<T: Tool> DynTool for T {
         cx: &'a mut ToolContext,
     ) -> BoxFuture<'a, Result<Value, ToolError>> {
         Box::pin(self.call(args, cx))
+    }
+
+    fn needs_confirmation_dyn(&self, args: ToolArgs, cx: &mut ToolContext) -> Result<bool, ToolError> {
+        self.needs_confirmation(args, cx)
     }
 }
 

@@ -12,6 +12,10 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+/// The key of [`Event::custom_metadata`] on the answer of a model that tells what it cost by the runner's prices, such as
+/// `0.00125 USD`.
+pub const COST_KEY: &str = "cost";
+
 /// The key of [`Event::custom_metadata`] that tells the round of the innermost loop, counted from 0
 /// (adk-python, pull request 6268).
 pub const LOOP_ITERATION_KEY: &str = "loop_iteration";
@@ -232,6 +236,11 @@ impl Event {
         let details = self.details_mut();
         details.custom_metadata.insert(key.into(), value.into());
         self
+    }
+
+    /// Metadata of the agent's own, or of the runtime, such as [`COST_KEY`].
+    pub fn metadata(&self, key: &str) -> Option<&Value> {
+        self.details.as_ref()?.custom_metadata.get(key)
     }
 
     /// What few events have, made when it is not there yet.

@@ -5,7 +5,7 @@ use super::people;
 use crate::support::*;
 use adk_core::engine::{MemoryJournal, RunFilter, WaitRegistry as _};
 use adk_core::session::{MemoryStore, SessionStore};
-use adk_core::{Event, RunConfig, RunId, RunStream, Runner};
+use adk_core::{Event, LEFT_OUT_KEY, RunConfig, RunId, RunStream, Runner};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -99,7 +99,9 @@ pub async fn shape(world: &World, run: RunId, parallel: bool) -> Shape {
         let over = event.actions.transfer_to_agent.as_deref();
         let (path, author) = (event.path.to_string(), event.author.to_string());
         let failed = event.failed_attempt().map(|failed| (failed.attempt, failed.error, failed.again));
-        let said = json!([path, author, event.text(), state, calls, answers, over, failed, event.winner()]);
+        let left_out = event.details.as_ref().and_then(|details| details.custom_metadata.get(LEFT_OUT_KEY));
+        let blocks = json!([failed, event.winner(), left_out]);
+        let said = json!([path, author, event.text(), state, calls, answers, over, blocks]);
         by_path.entry(event.path.to_string()).or_default().push(said.clone());
         all.push(said);
     }

@@ -1,7 +1,7 @@
 //! Workflows of every kind of block, whose agents have side effects and read what others wrote.
 
 use crate::support::*;
-use adk_core::spec::{Attempts, KeySpec};
+use adk_core::spec::{Attempts, KeySpec, Over, StepKind};
 use adk_core::{Context, Error, ErrorKind, Event, Flow, KeySpec as Key, Result};
 use serde_json::json;
 use std::time::Duration;
@@ -69,10 +69,19 @@ fn counts(name: &'static str) -> By {
 }
 
 pub fn item(name: &'static str) -> By {
-    let mut agent = by(name, |cx| {
+    item_but(name, None)
+}
+
+/// Fails for one item.
+fn item_but(name: &'static str, one: Option<u64>) -> By {
+    let mut agent = by(name, move |cx| {
         Box::pin(async move {
             let item: u64 = cx.state().get("item")?.unwrap_or_default();
-            let twice: u64 = cx.step("double", async move { Ok(item * 2) }).await?;
+            let double = async move {
+                let fails = one == Some(item);
+                if fails { Err(Error::other(format!("{item} is odd"))) } else { Ok(item * 2) }
+            };
+            let twice: u64 = cx.step("double", double).await?;
             cx.emit(Event::new().with_state("note", twice)).await?;
             Ok(Flow::Continue)
         })
@@ -241,6 +250,30 @@ pub fn all() -> Vec<Named> {
             || {
                 let inside = vec![each("e", "item", "items", vec![run(item("n"))]), run(works("z"))];
                 Tree::new("w", inside).lets("items", json!([3, 1, 2]))
+            },
+            true,
+        ),
+        (
+            "each that is cut, and leaves out what fails",
+            || {
+                let kind = StepKind::Each {
+                    item: "item",
+                    list: "items",
+                    max: Some(2),
+                    over: Over::Cut,
+                    max_concurrency: Some(1),
+                };
+                let elements = Node::Block("skipe", kind, vec![run(item_but("n", Some(1)))]);
+                Tree::new("w", vec![elements, run(works("z"))]).lets("items", json!([3, 1, 2]))
+            },
+            true,
+        ),
+        (
+            "parallel that leaves out what fails",
+            || {
+                let fails = sequence("s", vec![run(works("b")), run(flaky("f", 9, false))]);
+                let branches = vec![run(works("a")), fails, run(flaky("g", 9, false))];
+                Tree::new("w", vec![parallel("skipp", branches), run(works("z"))])
             },
             true,
         ),

@@ -4,11 +4,13 @@ use super::log::Log;
 use super::serve::Process;
 use super::{talks, trees};
 use crate::support::*;
-use adk_core::engine::MemoryJournal;
-use adk_core::{Event, Flow, Runner};
+use adk_core::engine::{BranchReport, MemoryJournal};
+use adk_core::spec::Limits;
+use adk_core::{ErrorKind, Event, Flow, Runner};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What is the same in every run of a workflow: what was said by path, in order.
 type Shape = BTreeMap<String, Vec<Value>>;
@@ -137,6 +139,30 @@ fn a_wait_in_a_branch_elsewhere_stays_pending_until_there_is_an_answer() {
     let said: Vec<_> = log.events().iter().map(|event| event.text()).collect();
     assert_eq!(said.len(), 4, "{said:?}");
     assert!(said.contains(&"a true".to_owned()) && said.contains(&"b true".to_owned()), "{said:?}");
+}
+
+#[test]
+fn a_branch_elsewhere_ends_with_the_time_of_its_workflow_whatever_became_of_the_run() {
+    fn tree() -> Tree {
+        let hangs = by("a", |cx| Box::pin(cx.step("hangs", std::future::pending())));
+        let limits = Limits::NONE.time(Duration::from_secs(5));
+        Tree::new("w", vec![parallel("p", vec![run(hangs)])]).limits(limits)
+    }
+    let process = Process::new(Log::default(), tree, usize::MAX);
+    let kind = in_process(async {
+        let (runner, posted) = process.runner();
+        let workflow = tree();
+        let (ended, _) = process.serve(runner.run(&workflow, "go"), posted, std::future::pending()).await;
+        ended.unwrap().unwrap_err().kind()
+    });
+    assert_eq!(kind, ErrorKind::BoundsExceeded);
+    let task = process.tasks.lock().unwrap().remove(0);
+    let told = in_process(async {
+        let branch = process.branch(task, std::future::pending());
+        tokio::time::timeout(Duration::from_secs(60), branch).await.expect("it ends")
+    });
+    let report = BranchReport::from_value(told["ended"].clone(), Vec::new()).unwrap();
+    assert_eq!(report.end.unwrap_err().kind(), ErrorKind::BoundsExceeded);
 }
 
 /// Those of the crash tests, and more.

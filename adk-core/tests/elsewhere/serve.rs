@@ -6,8 +6,8 @@ use crate::support::Tree;
 use adk_core::engine::{Body, BranchReport, BranchTask, ClaimedRun, Stored};
 use adk_core::{Outcome, Result, RunRequest, Runner};
 use serde_json::{Value, json};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 use tokio::sync::{Notify, mpsc};
 
 /// A process: it is killed after so many points, wherever they are.
@@ -18,11 +18,13 @@ pub struct Process {
     points: Arc<AtomicUsize>,
     at: usize,
     pub killed: Arc<Notify>,
+    /// The branches that were posted.
+    pub tasks: Arc<Mutex<Vec<Value>>>,
 }
 
 impl Process {
     pub fn new(log: Log, tree: fn() -> Tree, at: usize) -> Self {
-        Self { log, tree, points: Arc::default(), at, killed: Arc::default() }
+        Self { log, tree, points: Arc::default(), at, killed: Arc::default(), tasks: Arc::default() }
     }
 
     pub fn points(&self) -> usize {
@@ -133,6 +135,7 @@ impl Process {
                     });
                 }
                 Effect::Branch(task, cancelled, reply) => {
+                    own.tasks.lock().unwrap().push(task.clone());
                     tokio::spawn(async move {
                         let told = own.clone().branch(task, cancelled).await;
                         let told_places: Vec<u64> = serde_json::from_value(told["places"].clone()).unwrap();
@@ -156,7 +159,7 @@ impl Process {
     }
 
     /// A branch, in a process of its own as far as it can tell: all that it gets is JSON, and all that it gives.
-    fn branch(
+    pub fn branch(
         self,
         task: Value,
         cancelled: impl Future<Output = ()> + Send + 'static,

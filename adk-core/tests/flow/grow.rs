@@ -126,12 +126,13 @@ impl Grower {
         let kind = if here.depth == 0 || self.left <= 1 { 0 } else { self.random.below(22) };
         let before = matches!(kind, 8..=17 | 20..).then(|| here.known.clone());
         let mut node = self.node_of(kind, here);
-        if let (Node::Block(block), Some(before)) = (&mut node, before)
-            && !matches!(block.kind, Kind::Match { .. })
-            && self.random.one_in(12)
-        {
-            block.skippable = true;
-            here.known = before;
+        if let (Node::Block(block), Some(before)) = (&mut node, before) {
+            block.skippable = !matches!(block.kind, Kind::Match { .. }) && self.random.one_in(12);
+            let is_parallel = matches!(block.kind, Kind::Parallel { .. });
+            block.skip = (is_parallel || matches!(block.kind, Kind::Each { .. })) && self.random.one_in(4);
+            if block.skippable || (is_parallel && block.skip) {
+                here.known = before;
+            }
         }
         node
     }
@@ -249,7 +250,7 @@ impl Grower {
     }
 
     fn block(&mut self, kind: Kind, name: &str, inside: Vec<Node>) -> Node {
-        Node::Block(Block { name: self.name(name), kind, inside, skippable: false })
+        Node::Block(Block { name: self.name(name), kind, inside, skippable: false, skip: false })
     }
 
     fn sequence(&mut self, here: &mut Here) -> Node {

@@ -43,7 +43,7 @@ pub struct Seen {
     /// Loops that were given up, and those that ended.
     given_up: BTreeSet<String>,
     ended: BTreeSet<String>,
-    /// How many of them may only have had no element to end them.
+    /// How many of them may only have had no element, or no error, to end them.
     pub by_elements: usize,
     pub executions: usize,
     /// How many turns of agents there were.
@@ -83,8 +83,8 @@ pub fn run(flow: &Flow, seed: u64, times: u64) -> Result<Seen, String> {
     }
 }
 
-/// Whether nothing ends a loop but what stands in an `each`: how many elements a list has is nothing that the checker knows, and a
-/// list that is always empty ends no loop.
+/// Whether nothing ends a loop but what is in an `each` or an `else`: the checker knows neither how many elements a list has nor
+/// what fails, and a list that is always empty ends no loop, nor does the `else` of what never fails.
 fn ends_by_elements(nodes: &[Node], name: &str) -> bool {
     nodes.iter().any(|node| match node {
         Node::Block(block) if block.name == name => !ends(&block.inside, name, true),
@@ -93,13 +93,13 @@ fn ends_by_elements(nodes: &[Node], name: &str) -> bool {
     })
 }
 
-/// Whether something outside of any `each` may end the loop of that name, which is the innermost one or not.
+/// Whether something outside of any `each` and `else` may end the loop of that name, which is the innermost one or not.
 fn ends(nodes: &[Node], name: &str, innermost: bool) -> bool {
     nodes.iter().any(|node| match node {
         Node::Run(agent) => agent.exit && innermost || agent.leaves.iter().any(|left| left == name),
         Node::Break(target) => target.as_ref().map_or(innermost, |target| target == name),
         Node::Block(block) => match block.kind {
-            Kind::Each { .. } => false,
+            Kind::Each { .. } | Kind::Else => false,
             Kind::Loop { .. } => ends(&block.inside, name, false),
             _ => ends(&block.inside, name, innermost),
         },

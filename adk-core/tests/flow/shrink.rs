@@ -106,6 +106,9 @@ fn smaller(node: &Node) -> Vec<Node> {
             if block.skippable {
                 all.push(Block { skippable: false, ..block.clone() });
             }
+            if block.skip {
+                all.push(Block { skip: false, ..block.clone() });
+            }
             let kind = match block.kind {
                 Kind::Parallel { limit: Some(_), first } => Some(Kind::Parallel { limit: None, first }),
                 Kind::Parallel { limit: None, first: true } => {

@@ -3,7 +3,8 @@
 use super::tree::{Agent, Flow, Kind, Node, type_of};
 use adk_core::__private::typed::Numbered;
 use adk_core::spec::{
-    AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind, ToolMeta,
+    AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, OnError, Over, Renames, Spec, Step, StepKind,
+    ToolMeta,
 };
 use serde_json::Value;
 use std::cell::{Cell, OnceCell};
@@ -104,13 +105,15 @@ fn lay<'a>(nodes: &'a [Node], steps: &mut Vec<Step<'a>>, store: &'a Store<'a>) {
                     Kind::Else => (StepKind::Else, None),
                     Kind::Match { key } => (StepKind::Match { key }, Some(StepKind::Arm { pattern: "_" })),
                     Kind::Each { item, list, max, limit } => {
-                        (StepKind::Each { item, list, max, over: Over::Cut, max_concurrency: limit }, None)
+                        let (max, over) = max.map_or((None, Over::Fail), |(max, over)| (Some(max), over));
+                        (StepKind::Each { item, list, max, over, max_concurrency: limit }, None)
                     }
                     Kind::Loop { max, until } => (StepKind::Loop { max, until }, None),
                 };
                 let name = if let Kind::Else = block.kind { "" } else { &*block.name };
                 let step = Step::new(name, kind, at);
-                steps.push(step.skippable(block.skippable));
+                let on_error = if block.skip { OnError::Skip } else { OnError::Fail };
+                steps.push(step.skippable(block.skippable).on_error(on_error));
                 match part {
                     None => lay(&block.inside, steps, store),
                     Some(part) => block.inside.iter().for_each(|node| {
@@ -148,7 +151,11 @@ pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a>
             .optional(read.optional)
     });
     let writes = agent.writes.iter().map(|write| key_of(write.own(), write.key).optional(write.perhaps));
-    let tool = ToolMeta::new("tool", "").writes(keys(&agent.tools, store));
+    let (mut own, mut of_tool) = (reads.collect::<Vec<_>>(), Vec::new());
+    if !agent.tools.is_empty() {
+        of_tool = own.split_off(own.len() / 2);
+    }
+    let tool = ToolMeta::new("tool", "").reads(store.keys.put(of_tool)).writes(keys(&agent.tools, store));
     let targets: Vec<_> = agent.targets.iter().map(|target| of_agent(target, store)).collect();
     let kind = match agent.patience {
         Some(_) => AgentKind::Await,
@@ -161,7 +168,7 @@ pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a>
     let meta = AgentMeta::new(kind, &agent.name)
         .definition(&agent.name)
         .prompts(prompts(agent, store))
-        .reads(store.keys.put(reads))
+        .reads(store.keys.put(own))
         .writes(store.keys.put(writes))
         .tools(store.tools.put((!agent.tools.is_empty()).then_some(tool)))
         .may_exit(agent.exit)

@@ -1,6 +1,7 @@
 //! A workflow as a user would write it, so that a failing tree can be read.
 
 use super::tree::{Agent, Block, Flow, Key, Kind, Nested, Node, Patience, type_of};
+use adk_core::spec::Over;
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Flow {
@@ -116,19 +117,23 @@ fn nested(nested: &Nested, f: &mut Formatter<'_>) -> fmt::Result {
 }
 
 fn block(block: &Block, depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
+    let skip = block.skip.then(|| "on_error = skip".to_owned());
     let limit = |limit: Option<u32>| limit.map(|limit| format!("max_concurrency = {limit}"));
     let head = match block.kind {
         Kind::Sequence => "sequence".to_owned(),
         Kind::Parallel { limit: most, first } => {
             let first = first.then(|| "first".to_owned());
-            format!("parallel{}", arguments(first.into_iter().chain(limit(most))))
+            format!("parallel{}", arguments(first.into_iter().chain(limit(most)).chain(skip)))
         }
         Kind::Try { most } => format!("try(attempts = {most}, on = all)"),
         Kind::Else => "else".to_owned(),
         Kind::Match { key } => format!("match {key}"),
         Kind::Each { item, list, max, limit: most } => {
-            let max = max.map(|max| format!("max = {max}, over = cut"));
-            format!("each{} {item} in {list}", arguments(max.into_iter().chain(limit(most))))
+            let max = max.map(|(max, over)| match over {
+                Over::Cut => format!("max = {max}, over = cut"),
+                _ => format!("max = {max}"),
+            });
+            format!("each{} {item} in {list}", arguments(max.into_iter().chain(limit(most)).chain(skip)))
         }
         Kind::Loop { max, until } => {
             let max = max.map(|max| format!("max = {max}"));

@@ -1,5 +1,6 @@
 //! Workflows as data, from which everything else in this test is made: the text, the spec, the two executions.
 
+use adk_core::spec::Over;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -73,7 +74,7 @@ pub struct Agent {
     pub name: String,
     pub reads: Vec<Read>,
     pub writes: Vec<Write>,
-    /// Keys that its tools may write.
+    /// Keys that its tools may write. The tools read half of its parameters.
     pub tools: Vec<Key>,
     /// Whether it may end the innermost loop.
     pub exit: bool,
@@ -136,6 +137,8 @@ pub struct Block {
     pub inside: Vec<Node>,
     /// Whether a callback may answer in its place.
     pub skippable: bool,
+    /// Whether branches or elements that fail are left out.
+    pub skip: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -151,7 +154,7 @@ pub enum Kind {
     Each {
         item: Key,
         list: Key,
-        max: Option<u32>,
+        max: Option<(u32, Over)>,
         limit: Option<u32>,
     },
     Loop {

@@ -264,7 +264,9 @@ agent!(Open = LlmDecl::new(meta("open")));
 
 #[tokio::test]
 async fn a_tool_that_voids_a_check_is_refused_before_the_first_call() {
-    const WRITES: ToolMeta<'static> = ToolMeta::new("keep", "").writes(const { &[KeySpec::new("k", "u8")] });
+    const KEYS: &[KeySpec<'static>] = &[KeySpec::new("k", "u8")];
+    const READS: ToolMeta<'static> = ToolMeta::new("keep", "").reads(KEYS);
+    const WRITES: ToolMeta<'static> = ToolMeta::new("keep", "").writes(KEYS);
     let model = ScriptedModel::new().text("never");
     let refused = async |agent: support::Node| {
         let error = failure(&model, &Tree::new("w", vec![agent])).await;
@@ -286,9 +288,12 @@ async fn a_tool_that_voids_a_check_is_refused_before_the_first_call() {
         error.contains("but the tool may end a loop, and no declared one does; help: list it"),
         "{error}"
     );
-    let mut agent = llm::<Open>();
-    agent.add_tool(ByTool { meta: WRITES, ..gives("keep", json!(1)) });
-    assert!(refused(run(agent)).await.contains("the tool writes the key `k`, which no check has seen"));
+    for (meta, does) in [(READS, "reads"), (WRITES, "writes")] {
+        let mut agent = llm::<Open>();
+        agent.add_tool(ByTool { meta, ..gives("keep", json!(1)) });
+        let error = refused(run(agent)).await;
+        assert!(error.contains(&format!("the tool {does} the key `k`, which no check has seen")), "{error}");
+    }
     let helper = || AgentTool::new(LlmAgent::builder("helper").build().unwrap());
     let mut agent = llm::<Counted>();
     agent.add_tool(helper());

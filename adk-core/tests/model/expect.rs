@@ -257,6 +257,10 @@ impl Part {
     }
 }
 
+fn failed_parts(parts: &[Part]) -> String {
+    parts.iter().filter(|part| part.fails()).map(|part| format!(" without {}", part.at)).collect()
+}
+
 /// Parts whose order among each other is free; at most one of them leaves.
 fn together(at: &Place<'_>, parts: Vec<Part>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended {
     let name = at.shape.name();
@@ -264,8 +268,7 @@ fn together(at: &Place<'_>, parts: Vec<Part>, events: &mut Vec<Item>, loops: &mu
     let stays = |part: &Part| matches!(part.ended, Ended::Through) || skips && part.fails();
     let leaving = parts.iter().position(|part| !stays(part));
     assert!(parts.iter().filter(|part| !stays(part)).count() < 2, "two branches leave");
-    let failed = parts.iter().filter(|part| part.fails()).map(|part| format!(" without {}", part.at));
-    let failed: String = failed.collect();
+    let failed = failed_parts(&parts);
     // Siblings of the one that leaves may break off anywhere; the one that leaves has said everything.
     let mut ended = beside(&place, parts, |index| leaving.is_none_or(|one| one == index), events, loops);
     if let Some(leaving) = leaving {
@@ -283,10 +286,15 @@ fn race(at: &Place<'_>, parts: Vec<Part>, events: &mut Vec<Item>, loops: &mut Ve
     let mut own = Vec::new();
     let Some(winner) = at.won.get(&place) else {
         let all_fail = parts.iter().all(Part::fails);
+        let failed = failed_parts(&parts);
         let ended = beside(&place, parts, |_| all_fail, events, loops);
         if !all_fail {
             // Something around has cancelled it before it was won.
             events.push(Item::Leaf(format!("{place} is won")));
+            return Ended::Through;
+        }
+        if at.shape.name().starts_with(SKIP) {
+            events.push(at.line(&place, &failed));
             return Ended::Through;
         }
         let failures = ended.into_iter().filter_map(|ended| match ended {

@@ -9,8 +9,9 @@ use std::collections::BTreeSet;
 pub const ROOT: &str = "root";
 /// How the names of `state` keys begin.
 pub const KEPT: &str = "kept";
-/// How the names of each `each` begin that leaves out what fails.
+/// How the names of those begin that leave out what fails.
 const SKIP_EACH: &str = "skipe";
+const SKIP_RACE: &str = "skipr";
 
 #[derive(Debug)]
 pub enum Shape {
@@ -256,13 +257,14 @@ impl Grower {
 
     /// Branches that all may leave, since one of them wins, and may write one key, which is read after them.
     fn race(&mut self, depth: u32, leave: &Leave, item: Item) -> Shape {
-        let (name, key) = (self.name("r"), self.name("k"));
+        let skips = self.random.one_in(4);
+        let (name, key) = (self.name(if skips { SKIP_RACE } else { "r" }), self.name("k"));
         let count = 1 + self.random.below(4);
         let mut all = Leave { fails: leave.fails.map(|fails| Fails { one_in: 3, ..fails }), ..leave.clone() };
         let inside = (0..count).map(|at| {
             // Where nothing may fail, the last branch does not.
-            if leave.fails.is_none() {
-                all.fails = (at + 1 < count).then(|| self.fails(leave.depth));
+            if skips || leave.fails.is_none() {
+                all.fails = (skips || at + 1 < count).then(|| self.fails(leave.depth));
             }
             let mut inside = vec![self.node(depth, &all, item)];
             if self.random.one_in(2) {

@@ -19,7 +19,7 @@ use adk_core::__private::workflow::{self, Keys, Values, Wired};
 use adk_core::Workflow;
 use adk_core::callback::AgentCallbacks;
 use adk_core::spec::{
-    AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, OnError, Over, Renames, Spec, Step, StepKind,
+    AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, Limits, OnError, Over, Renames, Spec, Step, StepKind,
     ToolMeta,
 };
 use adk_core::{
@@ -245,6 +245,12 @@ impl Tree {
     pub fn states(mut self, keys: &'static [KeySpec<'static>]) -> Self {
         self.meta.states = keys;
         self.spec = self.spec.states(keys);
+        self
+    }
+
+    /// What it may cost.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.spec = self.spec.limits(limits);
         self
     }
 

@@ -100,13 +100,6 @@ fn said(pieces: &[ModelChunk]) -> String {
         .collect()
 }
 
-fn thought(pieces: &[ModelChunk]) -> String {
-    pieces
-        .iter()
-        .filter_map(|piece| if let ModelChunk::Thought(text) = piece { Some(text.as_str()) } else { None })
-        .collect()
-}
-
 fn called(response: &ModelResponse) -> Vec<FunctionCall> {
     response.content.function_calls().cloned().collect()
 }

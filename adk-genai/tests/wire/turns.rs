@@ -27,38 +27,6 @@ async fn round_trip(name: &str, stream: bool, first: Reply) -> Value {
     server.last().body
 }
 
-fn two_calls() -> Reply {
-    Reply::text("Let me see.")
-        .call("get_weather", json!({"city": "Paris"}))
-        .call("get_weather", json!({"city": "Rome"}))
-}
-
-#[tokio::test]
-async fn all_results_of_a_turn_are_one_message_for_anthropic() {
-    for stream in [true, false] {
-        let body = round_trip(ANTHROPIC, stream, two_calls()).await;
-        assert_eq!(body["system"], "Be brief.");
-        let messages = body["messages"].as_array().unwrap();
-        let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
-        assert_eq!(roles, ["user", "assistant", "user"]);
-        assert_eq!(
-            messages[1]["content"],
-            json!([
-                {"type": "text", "text": "Let me see."},
-                {"type": "tool_use", "id": "call_get_weather_1", "name": "get_weather", "input": {"city": "Paris"}},
-                {"type": "tool_use", "id": "call_get_weather_2", "name": "get_weather", "input": {"city": "Rome"}},
-            ])
-        );
-        assert_eq!(
-            messages[2]["content"],
-            json!([
-                {"type": "tool_result", "tool_use_id": "call_get_weather_1", "content": r#"{"result":"PARIS"}"#},
-                {"type": "tool_result", "tool_use_id": "call_get_weather_2", "content": r#"{"result":"ROME"}"#},
-            ])
-        );
-    }
-}
-
 #[tokio::test]
 async fn results_in_several_contents_still_are_one_message_and_text_follows() {
     let call = |id: &str| FunctionCall { id: id.into(), name: "f".into(), ..FunctionCall::default() };
@@ -76,73 +44,6 @@ async fn results_in_several_contents_still_are_one_message_and_text_follows() {
         messages[2]["content"].as_array().unwrap().iter().map(|part| &part["tool_use_id"]).collect();
     assert_eq!(ids, ["a", "b"]);
     assert_eq!(messages[3], json!({"role": "user", "content": "and now?"}));
-}
-
-#[tokio::test]
-async fn openai_gets_a_message_per_result() {
-    for stream in [true, false] {
-        let body = round_trip(OPENAI, stream, two_calls()).await;
-        let messages = body["messages"].as_array().unwrap();
-        let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
-        assert_eq!(roles, ["system", "user", "assistant", "tool", "tool"]);
-        assert_eq!(messages[2]["tool_calls"][1]["function"]["arguments"], r#"{"city":"Rome"}"#);
-        let result =
-            json!({"role": "tool", "tool_call_id": "call_get_weather_2", "content": r#"{"result":"ROME"}"#});
-        assert_eq!(messages[4], result);
-        let body = round_trip(RESPONSES, stream, two_calls()).await;
-        let kinds: Vec<_> =
-            body["input"].as_array().unwrap().iter().map(|item| item["type"].clone()).collect();
-        let expected = json!([
-            null,
-            "message",
-            "function_call",
-            "function_call",
-            "function_call_output",
-            "function_call_output"
-        ]);
-        assert_eq!(json!(kinds), expected);
-        assert_eq!(
-            (&body["instructions"], &body["input"][5]["call_id"]),
-            (&json!("Be brief."), &json!("call_get_weather_2"))
-        );
-    }
-}
-
-#[tokio::test]
-async fn gemini_gets_one_content_of_results_without_the_ids_of_the_framework() {
-    for stream in [true, false] {
-        let body = round_trip(GEMINI, stream, two_calls()).await;
-        assert_eq!(body["systemInstruction"]["parts"][0]["text"], "Be brief.");
-        let contents = body["contents"].as_array().unwrap();
-        assert_eq!(contents.len(), 3);
-        assert_eq!(
-            contents[1],
-            json!({"role": "model", "parts": [
-                {"text": "Let me see."},
-                {"functionCall": {"name": "get_weather", "args": {"city": "Paris"}}},
-                {"functionCall": {"name": "get_weather", "args": {"city": "Rome"}}},
-            ]})
-        );
-        let parts = contents[2]["parts"].as_array().unwrap();
-        assert_eq!((contents[2]["role"].as_str(), parts.len()), (Some("user"), 2));
-        assert_eq!(parts[1]["functionResponse"]["name"], "get_weather");
-        assert_eq!(parts[1]["functionResponse"]["response"]["content"], r#"{"result":"ROME"}"#);
-        assert!(!body.to_string().contains("adk-") && !body.to_string().contains("call#"), "{body}");
-    }
-}
-
-#[tokio::test]
-async fn ollama_gets_a_message_per_result() {
-    for stream in [true, false] {
-        let body = round_trip(OLLAMA, stream, two_calls()).await;
-        let messages = body["messages"].as_array().unwrap();
-        let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
-        assert_eq!(roles, ["system", "user", "assistant", "tool", "tool"]);
-        assert_eq!(
-            [&messages[3]["content"], &messages[4]["content"]],
-            [r#"{"result":"PARIS"}"#, r#"{"result":"ROME"}"#]
-        );
-    }
 }
 
 #[tokio::test]

@@ -2,8 +2,11 @@
 
 use super::args::AgentArgs;
 use super::keys::{Key, Keys};
-use super::parse::Function;
-use super::{Names, arguments, checked, item, name_of, needs, output_types, refuse, take_resources, whole};
+use super::parse::{Function, Source};
+use super::{
+    arguments, checked, item, key_spec, load, name_of, needs, out_specs, output_types, outs, refuse,
+    take_resources, whole,
+};
 use crate::code::{self, code, read};
 use crate::diag::Diagnostics;
 use crate::typed::{OPENED, is_plain};
@@ -14,13 +17,12 @@ use syn::ReturnType;
 
 /// The function, the struct of its name, and the impl.
 pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
-    let names = Names::new(function);
-    let (types, name) = (output_types(function), &names.name);
+    let (types, name) = (output_types(function), &function.used());
     let (checks, checked) = checked(&checks(function, args, report)).unzip();
     let keys = Keys::of(function, args);
     let meta = meta(function, args, &keys);
-    let run = run(function, args, &names, &keys);
-    let typed = keys.expand(function, &names);
+    let run = run(function, args, &keys);
+    let typed = keys.expand(function);
     let key = args.writes.as_ref().map_or("", |key| &key.text);
     let start = code!(
         "#[automatically_derived]
@@ -42,7 +44,7 @@ pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Diagnostics
 
 /// The same of a function that is refused.
 pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
-    let (name, text, errors) = (Names::new(function).name, function.name(), report.into_tokens());
+    let (name, text, errors) = (function.used(), function.name(), report.into_tokens());
     let inside = quote! {
         #[automatically_derived]
         impl __adk::Agent for #name {
@@ -108,7 +110,7 @@ fn checks(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenS
 fn contexts(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
     let name = function.name();
     let mut checks = TokenStream::new();
-    for (at, param) in function.params.iter().enumerate() {
+    for (at, param) in function.params(Source::Plain).enumerate() {
         // Each check costs time in the user's crate, and no context is spelled so.
         if is_plain(&param.ty) && param.name.is_some() {
             continue;
@@ -138,14 +140,14 @@ fn meta(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
     let text = function.name();
     let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
     let places = Keys::places(function);
-    let all = function.params.iter().zip(&places).enumerate();
+    let all = function.params(Source::Plain).zip(&places).enumerate();
     let all = all.filter_map(|(at, (param, place))| {
         let Key { ty, any, optional, .. } = keys.of_read(at)?;
         let any = any.clone().unwrap_or_else(|| quote!(false));
-        Some(key_spec(ty, &name_of(param), &types::spelled(&param.ty), optional, &any, *place))
+        Some(key_spec(ty, &name_of(param), &types::spelled(&param.ty), optional, &any, &quote!(#place)))
     });
     let all: Vec<_> = all.collect();
-    let reads = match function.params.first() {
+    let reads = match function.params(Source::Plain).next() {
         Some(first) if !is_plain(&first.ty) => {
             let first = fixed(&first.ty);
             quote!(__adk::function::reads(__adk::Probe::<#first>::CONTEXT, &[#(#all),*]))
@@ -160,9 +162,10 @@ fn meta(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
     };
     let writes = args.writes.iter().map(|key| {
         let (spelled, of) = (types::written(&function.sig.output), keys.of_written());
-        let opened = if types::is_opened(&function.sig.output) { OPENED } else { 0 };
-        key_spec(&of, &key.text, &spelled, &read(optional), &quote!(false), 1 | opened)
+        let place = 1 | if types::is_opened(&function.sig.output) { OPENED } else { 0 };
+        key_spec(&of, &key.text, &spelled, &read(optional), &quote!(false), &quote!(#place))
     });
+    let writes = writes.chain(out_specs(function));
     let exits = args.exits.as_ref().map(|exits| {
         let loops = &exits.loops;
         quote!(.exits(&[#(#loops),*]))
@@ -174,43 +177,24 @@ fn meta(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
     quote!(#meta(#name #scope, #description, #reads, &[#(#writes),*], #may_exit) #exits #timeout)
 }
 
-/// A key whose type is known, as `__private::key` takes it.
-fn key_spec(
-    ty: &TokenStream,
-    key: &str,
-    spelled: &str,
-    optional: &TokenStream,
-    any: &TokenStream,
-    place: u8,
-) -> TokenStream {
-    let (typed, key) = (read("__adk::key"), code::key(key));
-    let (number, place) = (crate::typed::number(ty, spelled), code!("{place}"));
-    quote!(#typed::<#ty>(#key, #spelled, #optional, #any, #number, #place))
-}
-
 fn fixed(ty: &syn::Type) -> TokenStream {
     types::fixed(quote!(#ty))
 }
 
-fn run(function: &Function, args: &AgentArgs, names: &Names, keys: &Keys) -> TokenStream {
-    let Names { name, locals } = names;
-    let loads = function.params.iter().zip(locals).enumerate().map(|(at, (param, local))| {
-        let (ty, key) = (fixed(&param.ty), name_of(param));
-        // rustc points at the type before the `as` when no key can hold it.
-        let place = quote_spanned!(types::caret(&param.ty)=> _);
-        let load = if !keys.is_plain(at) && types::is_called_context(&param.ty) {
-            "as __adk::function::ContextRead>::load"
+fn run(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
+    let loads = function.params(Source::Plain).enumerate().map(|(at, param)| {
+        let of = if !keys.is_plain(at) && types::is_called_context(&param.ty) {
+            "ContextRead"
         } else if types::is_lent(&param.ty) {
-            "as __adk::function::LentRead>::load"
+            "LentRead"
         } else {
-            "as __adk::function::StateRead>::load"
+            "StateRead"
         };
-        let (start, load) = (code!("let {local} ="), read(load));
-        let (arg, rest) = (read("__adk::function::Arg"), code!("NEW.__slot(), __adk_cx, {key:?}"));
-        quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
+        load(param, of)
     });
     let blocking = args.blocking.filter(|_| function.sig.asyncness.is_none());
-    let begin = match (locals.first(), blocking) {
+    let first = function.params(Source::Plain).map(|param| &param.local).next();
+    let begin = match (first, blocking) {
         (None, _) => read("let __adk_how = __adk::function::Recorded;"),
         (Some(first), None) => code!("let ({first}, __adk_how) = {first}.__begin(__adk_cx);"),
         (Some(first), Some(_)) => code!("let ({first}, __adk_how) = {first}.__begin_blocking(__adk_cx);"),
@@ -231,11 +215,11 @@ fn run(function: &Function, args: &AgentArgs, names: &Names, keys: &Keys) -> Tok
         }
         None => quote!(::core::option::Option::None),
     };
-    let (given, resources) = (arguments(function, names), take_resources(function));
-    let from =
-        (!function.resources.is_empty()).then(|| quote!(let __adk_from = __adk::resources::of(__adk_cx);));
+    let (name, given, resources) = (function.used(), arguments(function), take_resources(function));
+    let from = (!resources.is_empty()).then(|| quote!(let __adk_from = __adk::resources::of(__adk_cx);));
     let called = code!("let __adk_out =");
-    let called = quote!(#resources #called #name(#(#given),*));
+    let (made, set) = outs(function);
+    let called = quote!(#made #resources #called #name(#(#given),*));
     let result = code!(
         "{wait};
         let __adk_out = __adk::function::tag(&__adk_out).__ok(__adk_out);
@@ -246,7 +230,8 @@ fn run(function: &Function, args: &AgentArgs, names: &Names, keys: &Keys) -> Tok
         let (__adk_out, __adk_flow) = __adk::function::tag(&__adk_out).__flow(__adk_out);",
     );
     let done = read("__adk::function::Done::new");
-    let call = quote!(#called #result <#error #failed ::core::result::Result::Ok(#done(#value, __adk_flow)));
+    let call =
+        quote!(#called #result <#error #failed ::core::result::Result::Ok(#done(#value, __adk_flow) #set));
     let work = match (blocking, &function.sig.asyncness) {
         (Some(_), _) => quote!(block(move || { #call })),
         (None, Some(_)) => quote!(wait(async move { #call })),

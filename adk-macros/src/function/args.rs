@@ -7,7 +7,7 @@ use crate::workflow::unraw;
 use adk_spec::check::Check;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::parse::{ParseStream, Parser as _};
-use syn::{LitInt, LitStr, Token, Type, token};
+use syn::{Expr, LitInt, LitStr, Token, Type, token};
 
 /// A state key with its prefix.
 pub(super) struct Key {
@@ -60,7 +60,8 @@ pub(super) struct ToolArgs {
     pub(super) writes: Vec<TypedKey>,
     pub(super) escalates: bool,
     pub(super) long_running: bool,
-    pub(super) confirm: bool,
+    /// `confirm`, or `confirm = PREDICATE`.
+    pub(super) confirm: Option<Option<Expr>>,
     pub(super) timeout: Option<Timeout>,
     /// `retry = 2`.
     pub(super) retry: Option<u32>,
@@ -88,7 +89,7 @@ const TOOL: Words<'_> = Words {
         "writes(plan: Plan)",
         "escalates",
         "long_running",
-        "confirm",
+        "confirm = over_limit",
         "timeout = \"20s\"",
         "retry = 2",
         "blocking",
@@ -153,7 +154,9 @@ pub(super) fn tool(args: TokenStream, report: &mut Diagnostics) -> ToolArgs {
             "writes" => out.writes = typed_keys(input, sink)?,
             "escalates" => out.escalates = true,
             "long_running" => out.long_running = true,
-            "confirm" => out.confirm = true,
+            "confirm" => {
+                out.confirm = Some(input.parse::<Option<Token![=]>>()?.map(|_| input.parse()).transpose()?)
+            }
             "timeout" => out.timeout = Some(timeout(word, input)?),
             "retry" => {
                 input.parse::<Token![=]>()?;
@@ -192,7 +195,7 @@ fn timeout(word: &Ident, input: ParseStream<'_>) -> Parsed<Timeout> {
 }
 
 /// `plan` or `user:plan`.
-fn key(input: ParseStream<'_>, is_typed: bool) -> Parsed<Key> {
+pub(super) fn key(input: ParseStream<'_>, is_typed: bool) -> Parsed<Key> {
     let key = expect::key(input, "a key", is_typed)?;
     Ok(Key { text: key.text(), span: key.name.span() })
 }

@@ -1,10 +1,10 @@
 //! What tokens alone can tell. What needs types is left to rustc, in consts that the expansion has.
 
-use super::args::{AgentArgs, ByHandArgs, Timeout, ToolArgs, TypedKey};
-use super::parse::{ByHand, Function};
+use super::args::{AgentArgs, ByHandArgs, Key, Timeout, ToolArgs};
+use super::parse::{ByHand, Function, Source};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::docs;
-use crate::types::{named, readable, value};
+use crate::types::{named, readable, storable, value};
 use adk_spec::check::Check;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
@@ -14,7 +14,7 @@ use syn::{GenericParam, ReturnType, Type};
 const LONGEST: usize = 64;
 
 /// What holds for both attributes.
-fn function(function: &Function, report: &mut Diagnostics) {
+fn function<'a>(function: &'a Function, writes: impl Iterator<Item = &'a Key>, report: &mut Diagnostics) {
     let sig = &function.sig;
     for param in &sig.generics.params {
         if !matches!(param, GenericParam::Lifetime(_)) {
@@ -36,13 +36,28 @@ fn function(function: &Function, report: &mut Diagnostics) {
         ReturnType::Type(_, ty) => report.hint(named(ty)),
         ReturnType::Default => {}
     }
+    function.params(Source::Key).for_each(|param| report.hint(readable(&param.ty)));
+    function.params(Source::Out).for_each(|param| report.hint(storable(&param.ty)));
+    let outs = function.params(Source::Out).filter_map(|param| param.name.as_ref());
+    twice("written", writes.chain(outs), report);
+}
+
+/// Keys that are in one list twice.
+fn twice<'a>(verb: &str, keys: impl Iterator<Item = &'a Key>, report: &mut Diagnostics) {
+    let mut seen: Vec<&str> = Vec::new();
+    for key in keys {
+        if seen.contains(&key.text.as_str()) {
+            report.refuse(key.span, format!("`{}` is {verb} twice", key.text), "remove one of them");
+        }
+        seen.push(&key.text);
+    }
 }
 
 /// `#[agent]`.
 pub(super) fn agent(function: &Function, args: &AgentArgs, report: &mut Diagnostics) {
-    self::function(function, report);
+    self::function(function, args.writes.iter(), report);
     waits(function, args.blocking, args.timeout, report);
-    for param in &function.params {
+    for param in function.params(Source::Plain) {
         report.hint(readable(&param.ty));
         if let Some((span, _)) = &param.default {
             report.refuse(
@@ -61,22 +76,16 @@ pub(super) fn by_hand(item: &ByHand, args: &ByHandArgs, report: &mut Diagnostics
         let span = item.of.as_ref().map_or_else(|| item.ty.span(), Spanned::span);
         report.refuse(span, "this `impl` makes no agent", super::AGENTS);
     }
-    for (list, keys) in [("reads", &args.reads), ("writes", &args.writes)] {
-        let mut seen: Vec<&str> = Vec::new();
-        for TypedKey { key, .. } in keys {
-            if seen.contains(&key.text.as_str()) {
-                report.refuse(key.span, format!("`{}` is twice in `{list}`", key.text), "remove one of them");
-            }
-            seen.push(&key.text);
-        }
+    for (list, keys) in [("read", &args.reads), ("written", &args.writes)] {
+        twice(list, keys.iter().map(|key| &key.key), report);
     }
 }
 
 /// `#[tool]`.
 pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostics) {
-    self::function(function, report);
+    self::function(function, args.writes.iter().map(|write| &write.key), report);
     waits(function, args.blocking, args.timeout, report);
-    for param in &function.params {
+    for param in function.params(Source::Plain) {
         if let Err(hint) = readable(&param.ty) {
             report.push(Diagnostic::new(Check::ToolArgument, hint.span, hint.fact).help(hint.help));
         }

@@ -1,8 +1,7 @@
 //! What a function reads and writes, as types: what `key-type` compares across modules and crates.
 
-use super::Names;
 use super::args::AgentArgs;
-use super::parse::Function;
+use super::parse::{Function, Source};
 use crate::code::{code, read};
 use crate::typed::{READS, implement, places, plain};
 use crate::types;
@@ -33,7 +32,7 @@ pub(super) struct Key {
 impl Keys {
     pub(super) fn of(function: &Function, args: &AgentArgs) -> Self {
         let mut aliases = TokenStream::new();
-        let params = function.params.iter().enumerate();
+        let params = function.params(Source::Plain).enumerate();
         let reads = params.map(|(at, param)| Key::of(&param.ty, at, &mut aliases)).collect();
         let written = args.writes.as_ref().map(|_| {
             if let Some(ty) = returned(function).and_then(plain) {
@@ -66,15 +65,18 @@ impl Keys {
 
     /// The places that the parameters have in `impl Typed`.
     pub(super) fn places(function: &Function) -> Vec<u8> {
-        places(function.params.iter().map(|param| &param.ty), READS)
+        places(function.params(Source::Plain).map(|param| &param.ty), READS)
     }
 
     /// The aliases and `impl Typed`.
-    pub(super) fn expand(&self, function: &Function, names: &Names) -> TokenStream {
-        let (Self { aliases, reads, written }, name) = (self, &names.name);
+    pub(super) fn expand(&self, function: &Function) -> TokenStream {
+        let (Self { aliases, reads, written }, name) = (self, function.used());
         let head = quote!(impl __typed::Typed for #name);
-        let reads: Vec<_> =
-            function.params.iter().zip(reads).map(|(param, key)| (&param.ty, key.read.clone())).collect();
+        let reads: Vec<_> = function
+            .params(Source::Plain)
+            .zip(reads)
+            .map(|(param, key)| (&param.ty, key.read.clone()))
+            .collect();
         let unit = syn::parse_quote!(());
         let writes = written.iter().map(|ty| (returned(function).unwrap_or(&unit), ty.clone()));
         let typed = implement(&head, &reads, &writes.collect::<Vec<_>>());

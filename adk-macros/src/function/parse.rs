@@ -1,16 +1,17 @@
 //! A function or an `impl Agent`: heads as trees, bodies as tokens, so that a half-typed body still expands.
 
+use super::args::{self, Key};
 use crate::diag::Diagnostics;
 use crate::docs::is_doc;
 use crate::types;
-use crate::workflow::unraw;
+use crate::workflow::{unraw, unspanned};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Expr, FnArg, Generics, ItemImpl, Pat, Path, ReturnType, Signature, Type, TypeReference,
-    Visibility,
+    Attribute, Expr, FnArg, Generics, ItemImpl, Meta, Pat, PatType, Path, ReturnType, Signature, Type,
+    TypeReference, Visibility,
 };
 
 /// A function with an attribute of ours.
@@ -21,33 +22,50 @@ pub(super) struct Function {
     pub(super) sig: Signature,
     /// The body, unread.
     pub(super) body: Group,
-    /// The parameters but for resources.
     pub(super) params: Vec<Param>,
-    pub(super) resources: Vec<Resource>,
 }
 
 /// A parameter.
 pub(super) struct Param {
-    /// `None` for a pattern that has no name.
-    pub(super) name: Option<Ident>,
+    /// The key or the argument; `None` for a pattern that has no name.
+    pub(super) name: Option<Key>,
+    /// What the expansion calls it, as no user does.
+    pub(super) local: Ident,
+    pub(super) source: Source,
+    /// Its type, without the `&` of a resource and the `Out` of a key.
     pub(super) ty: Type,
     pub(super) docs: Vec<Attribute>,
     /// The value of `#[default(...)]`, and where it is.
     pub(super) default: Option<(Span, Expr)>,
 }
 
-/// A parameter with `#[resource]`: what the program gives.
-pub(super) struct Resource {
-    /// Its place among all parameters.
-    pub(super) place: usize,
-    /// The type that is borrowed.
-    pub(super) ty: Type,
+/// Where a parameter comes from.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Source {
+    /// A key of an agent, an argument of a tool, or the context.
+    Plain,
+    /// What the program gives.
+    Resource,
+    /// A key that a tool reads.
+    Key,
+    /// A key that is written.
+    Out,
 }
 
 impl Function {
     /// The name without `r#`.
     pub(super) fn name(&self) -> String {
         unraw(&self.sig.ident)
+    }
+
+    /// The name as a use of it. To editors the user's token is the function and the struct, nothing else.
+    pub(super) fn used(&self) -> Ident {
+        unspanned(&self.sig.ident)
+    }
+
+    /// The parameters that come from there.
+    pub(super) fn params(&self, source: Source) -> impl Iterator<Item = &Param> {
+        self.params.iter().filter(move |param| param.source == source)
     }
 
     /// The type that it returns.
@@ -79,7 +97,12 @@ impl Parse for Parsed {
 }
 
 /// Reads a function. `None` where it is none, or one that rustc has refused: it reads the item before us.
-pub(super) fn function(item: TokenStream, help: &str, report: &mut Diagnostics) -> Option<Function> {
+pub(super) fn function(
+    item: TokenStream,
+    is_tool: bool,
+    help: &str,
+    report: &mut Diagnostics,
+) -> Option<Function> {
     let Parsed { mut attrs, vis, mut sig, body } = match Parsed::parse.parse2(ungrouped(item.clone())) {
         Ok(parsed) => parsed,
         Err(error) => {
@@ -100,7 +123,7 @@ pub(super) fn function(item: TokenStream, help: &str, report: &mut Diagnostics) 
         }
         !is_second
     });
-    let (mut params, mut resources) = (Vec::new(), Vec::new());
+    let mut params = Vec::new();
     for (place, input) in sig.inputs.iter_mut().enumerate() {
         match input {
             FnArg::Receiver(receiver) => report.refuse(
@@ -109,18 +132,11 @@ pub(super) fn function(item: TokenStream, help: &str, report: &mut Diagnostics) 
                 "write a function outside of the `impl`; for an `impl Agent` put the attribute before it, as in `#[agent(reads(text: String))]`; what `self` holds is taken as `#[resource] db: &Pool`",
             ),
             FnArg::Typed(input) => {
-                let is_resource = is_resource(&mut input.attrs);
-                let (docs, default) = own_attributes(&mut input.attrs, report);
-                if is_resource {
-                    resources.push(Resource { place, ty: resource(&input.ty, report) });
-                } else {
-                    let name = name_of(&input.pat, report);
-                    params.push(Param { name, ty: (*input.ty).clone(), docs, default });
-                }
+                params.push(param(input, format_ident!("__adk_{place}"), is_tool, report));
             }
         }
     }
-    Some(Function { attrs, vis, sig, body, params, resources })
+    Some(Function { attrs, vis, sig, body, params })
 }
 
 /// The item with its body as it was written: of a `$body:block`, `macro_rules!` makes a group without brackets around it.
@@ -148,6 +164,30 @@ fn is_function(item: TokenStream) -> bool {
     words.find(|word| BEFORE.iter().all(|before| word != before)).is_some_and(|word| word == "fn")
 }
 
+fn param(input: &mut PatType, local: Ident, is_tool: bool, report: &mut Diagnostics) -> Param {
+    let is_resource = input.attrs.extract_if(.., |attr| attr.path().is_ident("resource")).count() > 0;
+    let name = if is_resource { None } else { name_of(&input.pat, report) };
+    let key = key_of(&mut input.attrs, name.as_ref(), report);
+    let (docs, default) = own_attributes(&mut input.attrs, report);
+    let ty = (*input.ty).clone();
+    let (source, ty) = match types::argument(&ty, "Out", 0).cloned() {
+        _ if is_resource => (Source::Resource, resource(&ty, report)),
+        Some(inside) => {
+            if key.is_none() {
+                report.refuse(ty.span(), "an `Out` writes a key", "write `#[key]` before the parameter");
+            }
+            (Source::Out, inside)
+        }
+        None if is_tool && key.is_some() && !types::is_lent(&ty) => (Source::Key, ty),
+        None => (Source::Plain, ty),
+    };
+    if let Some((span, _)) = default.as_ref().filter(|_| source != Source::Plain) {
+        report.refuse(*span, "only what a model fills in has a default", "remove it");
+    }
+    let named = |name: Ident| Key { text: unraw(&name), span: name.span() };
+    Param { name: key.or_else(|| name.map(named)), local, source, ty, docs, default }
+}
+
 fn name_of(pat: &Pat, report: &mut Diagnostics) -> Option<Ident> {
     match pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(pat.ident.clone()),
@@ -160,11 +200,27 @@ fn name_of(pat: &Pat, report: &mut Diagnostics) -> Option<Ident> {
     }
 }
 
-/// Takes `#[resource]` away.
-fn is_resource(attrs: &mut Vec<Attribute>) -> bool {
-    let before = attrs.len();
-    attrs.retain(|attr| !attr.path().is_ident("resource"));
-    attrs.len() < before
+/// Takes `#[key]` or `#[key(user:plan)]` away.
+fn key_of(attrs: &mut Vec<Attribute>, name: Option<&Ident>, report: &mut Diagnostics) -> Option<Key> {
+    let attr = attrs.extract_if(.., |attr| attr.path().is_ident("key")).last()?;
+    let key = match (&attr.meta, name) {
+        (Meta::Path(_), Some(name)) => Ok(Key { text: unraw(name), span: name.span() }),
+        _ => {
+            let parser = |input: ParseStream<'_>| {
+                let key = args::key(input, false);
+                if key.is_err() {
+                    // One mistake, one message.
+                    input.parse::<TokenStream>()?;
+                }
+                Ok(key)
+            };
+            attr.parse_args_with(parser).map_err(Into::into).flatten()
+        }
+    };
+    Some(key.unwrap_or_else(|error| {
+        report.push(error.or_help("name the parameter as the key, or write `#[key(user:plan)]`"));
+        Key { text: String::new(), span: attr.span() }
+    }))
 }
 
 /// The type that a parameter with `#[resource]` borrows.

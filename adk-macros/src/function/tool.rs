@@ -2,9 +2,10 @@
 
 use super::args::ToolArgs;
 use super::keys::Key;
-use super::parse::{Function, Param};
+use super::parse::{Function, Param, Source};
 use super::{
-    Names, arguments, check, checked, item, name_of, needs, output_types, refuse, take_resources, whole,
+    arguments, check, checked, item, key_spec, load, name_of, needs, out_specs, output_types, outs, refuse,
+    take_resources, whole,
 };
 use crate::code::{code, limit, read};
 use crate::diag::Diagnostics;
@@ -13,14 +14,22 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, ExprLit, Lit};
 
+const CALL: &str = "async fn call(&self, __adk_args: __adk::ToolArgs, __adk_cx: &mut __adk::ToolContext)
+    -> ::core::result::Result<__adk::serde_json::Value, __adk::ToolError>";
+const CONFIRM: &str = "fn needs_confirmation(&self, __adk_args: __adk::ToolArgs,
+    __adk_cx: &mut __adk::ToolContext) -> ::core::result::Result<bool, __adk::ToolError>";
+
+/// Begins to read the parameters.
+const BEGIN: &str = "use __adk::args::{ArgMaybe as _, ArgPlain as _};
+    let mut __adk_call = __adk::args::Call::new(__adk_args, __adk_cx, &__ADK_DECLARATION);";
+
 /// The function, the struct of its name, and the impl.
 pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenStream {
-    let names = Names::new(function);
-    let (types, name) = (output_types(function), &names.name);
+    let (types, name) = (output_types(function), &function.used());
     let (checks, checked) = checked(&checks(function, args, report)).unzip();
-    let (meta, declare) = (meta(function, args), declare(function, &names));
-    let call = call(function, args, &names);
-    let (taken, needs) = needs(function, name).unzip();
+    let (meta, declare) = (meta(function, args), declare(function));
+    let (call, confirm) = (call(function, args), confirm(function, args));
+    let ((taken, needs), head) = (needs(function, name).unzip(), read(CALL));
     let inside = quote! {
         #types
         #needs
@@ -40,14 +49,13 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
                 &__ADK_DECLARATION
             }
 
-            async fn call(
-                &self,
-                __adk_args: __adk::ToolArgs,
-                __adk_cx: &mut __adk::ToolContext,
-            ) -> ::core::result::Result<__adk::serde_json::Value, __adk::ToolError> {
-                use __adk::args::{AnyOutput as _, ArgMaybe as _, ArgPlain as _, ResultOutput as _};
+            #head {
+                use __adk::args::{AnyOutput as _, ResultOutput as _};
+                use __adk::function::{LoadMaybe as _, LoadPlain as _};
                 #call
             }
+
+            #confirm
         }
     };
     item(function, &inside)
@@ -55,7 +63,8 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
 
 /// The same of a function that is refused.
 pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
-    let (name, text, errors) = (Names::new(function).name, function.name(), report.into_tokens());
+    let (name, text, errors) = (function.used(), function.name(), report.into_tokens());
+    let head = read(CALL);
     let inside = quote! {
         static __ADK_DECLARATION: ::std::sync::LazyLock<__adk::model::ToolDeclaration> =
             ::std::sync::LazyLock::new(|| __adk::args::Declare::new(&<#name as __adk::Tool>::META).build());
@@ -71,13 +80,7 @@ pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
                 &__ADK_DECLARATION
             }
 
-            async fn call(
-                &self,
-                _: __adk::ToolArgs,
-                _: &mut __adk::ToolContext,
-            ) -> ::core::result::Result<__adk::serde_json::Value, __adk::ToolError> {
-                ::core::result::Result::Ok(__adk::serde_json::Value::Null)
-            }
+            #head { ::core::result::Result::Ok(__adk::serde_json::Value::Null) }
         }
     };
     item(function, &inside)
@@ -88,32 +91,30 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
     let said = args.escalates || check::names_escalate(function.body.stream());
     let mut meta = quote!(__adk::ToolMeta::new(#name, #description));
-    if !args.writes.is_empty() {
-        let mut aliases = TokenStream::new();
-        let keys = args.writes.iter().enumerate().map(|(at, write)| {
-            let (key, spelled) = (crate::code::key(&write.key.text), types::spelled(types::value(&write.ty)));
-            let Key { ty, optional, .. } = Key::of(&write.ty, at, &mut aliases);
-            let place = if crate::typed::is_plain(&write.ty) {
-                quote!(0)
-            } else if !std::ptr::eq(types::value(&write.ty), &write.ty) {
-                quote!(__typed::nowhere(false))
-            } else {
-                quote!(__typed::nowhere(#optional))
-            };
-            let number = crate::typed::number(&ty, &spelled);
-            // Whether the tool is called is the model's choice, so that no reader may count on the key.
-            quote!(__adk::key::<#ty>(#key, #spelled, true, false, #number, #place).accepting(__adk::Probe::<#ty>::ACCEPTS))
-        });
-        let keys: Vec<_> = keys.collect();
+    let mut aliases = TokenStream::new();
+    let reads = function.params(Source::Key).enumerate().map(|(at, param)| {
+        let Key { ty, optional, any, .. } = Key::of(&param.ty, args.writes.len() + at, &mut aliases);
+        let any = any.unwrap_or_else(|| quote!(false));
+        key_spec(&ty, &name_of(param), &types::spelled(&param.ty), &optional, &any, &quote!(0))
+    });
+    let reads: Vec<_> = reads.collect();
+    let writes = args.writes.iter().enumerate().map(|(at, write)| {
+        let inside = types::value(&write.ty);
+        let Key { ty, optional, .. } = Key::of(&write.ty, at, &mut aliases);
+        let optional = if std::ptr::eq(inside, &write.ty) { optional } else { quote!(false) };
+        // Whether the tool is called is the model's choice, so that no reader may count on the key.
+        let (yes, no, place) = (quote!(true), quote!(false), quote!(__typed::nowhere(#optional)));
+        let spec = key_spec(&ty, &write.key.text, &types::spelled(inside), &yes, &no, &place);
+        quote!(#spec.accepting(__adk::Probe::<#ty>::ACCEPTS))
+    });
+    let writes: Vec<_> = writes.chain(out_specs(function)).collect();
+    if !reads.is_empty() || !writes.is_empty() {
         let module = place::module(&place::scope());
-        meta.extend(quote! {
-            .writes({ #aliases &[#(#keys),*] })
-            .module(#module)
-        });
+        meta = quote!({ #aliases #meta.reads(&[#(#reads),*]).writes(&[#(#writes),*]).module(#module) });
     }
     let is_set = [
         (args.long_running, ".long_running(true)"),
-        (args.confirm, ".confirm(true)"),
+        (args.confirm.is_some(), ".confirm(true)"),
         (args.blocking.is_some(), ".blocking(true)"),
     ];
     meta.extend(is_set.into_iter().filter(|(is, _)| *is).map(|(_, text)| read(text)));
@@ -140,74 +141,84 @@ fn handle(param: &Param) -> TokenStream {
 }
 
 /// The value of `#[default(...)]`: a text serves for a `String`.
-fn default(value: &Expr) -> TokenStream {
-    match value {
+fn default(param: &Param) -> Option<TokenStream> {
+    Some(match &param.default.as_ref()?.1 {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => quote!(::core::convert::From::from(#text)),
         value => quote!(#value),
-    }
+    })
 }
 
-fn declare(function: &Function, names: &Names) -> TokenStream {
-    let name = &names.name;
-    let args = function.params.iter().map(|param| {
+fn declare(function: &Function) -> TokenStream {
+    let name = function.used();
+    let args = function.params(Source::Plain).map(|param| {
         let (key, handle) = (name_of(param), handle(param));
         let description = docs::description(&param.docs).unwrap_or_else(|| quote!(""));
-        match &param.default {
-            Some((_, value)) => {
-                let value = default(value);
-                // As where it is read, so that rustc says the same of both and leaves one out.
-                quote!(.arg_or(#key, #description, &#handle, || #value))
-            }
+        match default(param) {
+            // As where it is read, so that rustc says the same of both and leaves one out.
+            Some(value) => quote!(.arg_or(#key, #description, &#handle, || #value)),
             None => quote!(.arg(#key, #description, &#handle)),
         }
     });
     quote!(__adk::args::Declare::new(&<#name as __adk::Tool>::META) #(#args)* .build())
 }
 
-fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
-    let Names { name, locals } = names;
-    let takes = function.params.iter().zip(locals).map(|(param, local)| {
-        let (key, handle) = (name_of(param), handle(param));
-        match &param.default {
-            Some((_, value)) => {
-                let value = default(value);
-                quote!(let #local = #handle.__take_or(&mut __adk_call, #key, || #value)?;)
-            }
+/// Reads the parameters.
+fn takes(function: &Function) -> TokenStream {
+    let takes = function.params(Source::Plain).map(|param| {
+        let (local, key, handle) = (&param.local, name_of(param), handle(param));
+        match default(param) {
+            Some(value) => quote!(let #local = #handle.__take_or(&mut __adk_call, #key, || #value)?;),
             None => quote!(let #local = #handle.__take(&mut __adk_call, #key)?;),
         }
     });
-    let wait = function.sig.asyncness.map(|_| quote!(.await));
+    takes.collect()
+}
+
+/// Whether a person is asked: about calls whose arguments can be read, and that the predicate picks.
+fn confirm(function: &Function, args: &ToolArgs) -> Option<TokenStream> {
+    let (predicate, takes) = (args.confirm.as_ref()?, takes(function));
+    let args = function.params(Source::Plain);
+    // What is borrowed to be changed is a context.
+    let args = args.filter(|Param { ty, .. }| !types::is_called_context(ty) && !types::is_lent(ty));
+    let (types, args): (Vec<_>, Vec<_>) = args.map(|param| (&param.ty, &param.local)).unzip();
+    let lifetimes = function.sig.generics.lifetimes().map(|declared| &declared.lifetime);
+    let asks = match predicate {
+        Some(predicate) => quote! {{
+            let __adk_asks: for<#(#lifetimes),*> fn(#(#types),*) -> bool = #predicate;
+            __adk_asks(#(#args.__give()),*)
+        }},
+        None => quote!(true),
+    };
+    let (head, begin) = (read(CONFIRM), read(BEGIN));
+    Some(quote!(#head { #begin #takes ::core::result::Result::Ok(#asks) }))
+}
+
+fn call(function: &Function, args: &ToolArgs) -> TokenStream {
+    let (name, takes) = (function.used(), takes(function));
+    let (wait, begin) = (function.sig.asyncness.map(|_| quote!(.await)), read(BEGIN));
     // rustc points at a result that no model can read, and at an error without a text.
     let (place, error) = types::carets(&function.sig);
     let error = quote_spanned!(error=> _);
     let value = quote_spanned!(place=> _);
-    let (arguments, resources) = (arguments(function, names), take_resources(function));
-    let from = (!function.resources.is_empty())
-        .then(|| quote!(let __adk_from = __adk::resources::of_call(__adk_cx);));
+    let (arguments, resources) = (arguments(function), take_resources(function));
+    let from = (!resources.is_empty()).then(|| quote!(let __adk_from = __adk::resources::of_call(__adk_cx);));
+    let loads = function.params(Source::Key).map(|param| load(param, "StateRead"));
+    let (made, set) = outs(function);
     let body = quote! {
-        #(#takes)*
+        #(#loads)*
+        #begin
+        #takes
+        #made
         #resources
         let __adk_out = #name(#(#arguments),*) #wait;
         let __adk_out = <#error as __adk::args::ToolFailure>::ok(__adk::args::tag(&__adk_out).__ok(__adk_out))?;
         let (__adk_out, __adk_flow) = __adk::args::tag(&__adk_out).__flow(__adk_out);
         let __adk_out = <#value as __adk::args::ToolOutput>::json(__adk_out)?;
-        ::core::result::Result::Ok(__adk::args::Done::new(__adk_out, __adk_flow))
+        ::core::result::Result::Ok(__adk::args::Done::new(__adk_out, __adk_flow) #set)
     };
-    let make = quote!(__adk::args::Call::new(__adk_args, __adk_cx, &__ADK_DECLARATION));
-    let done = match args.blocking.filter(|_| function.sig.asyncness.is_none()) {
-        Some(_) => quote! {
-            __adk::args::blocking(__adk_cx, move |__adk_cx| {
-                let mut __adk_call = #make;
-                #body
-            })
-        },
-        None => quote! {
-            {
-                let __adk_cx = &mut *__adk_cx;
-                let mut __adk_call = #make;
-                __adk::args::run(async move { #body })
-            }
-        },
+    let done = match args.blocking {
+        Some(_) => quote!(__adk::args::blocking(__adk_cx, move |__adk_cx| { #body })),
+        None => quote!({ let __adk_cx = &mut *__adk_cx; __adk::args::run(async move { #body }) }),
     };
     quote! {
         #from
@@ -221,7 +232,7 @@ fn checks(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenSt
     let name = function.name();
     let mut checks = TokenStream::new();
     let mut before = TokenStream::new();
-    for param in &function.params {
+    for param in function.params(Source::Plain) {
         let ty = types::fixed(param.ty.to_token_stream());
         let is_context = quote!(__adk::Probe::<#ty>::TOOL_CONTEXT);
         if !before.is_empty() {
@@ -247,10 +258,10 @@ fn checks(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenSt
 /// tells.
 fn unable(function: &Function, args: &ToolArgs, report: &Diagnostics) -> Option<TokenStream> {
     let first = &args.writes.first()?.key;
-    if function.params.iter().any(|param| types::is_called_context(&param.ty)) {
+    if function.params(Source::Plain).any(|param| types::is_called_context(&param.ty)) {
         return None;
     }
-    let contexts = function.params.iter().map(|Param { ty, .. }| {
+    let contexts = function.params(Source::Plain).map(|Param { ty, .. }| {
         let ty = types::fixed(ty.to_token_stream());
         quote!(|| __adk::Probe::<#ty>::TOOL_CONTEXT || __adk::Probe::<#ty>::CONTEXT)
     });
@@ -263,7 +274,7 @@ fn unable(function: &Function, args: &ToolArgs, report: &Diagnostics) -> Option<
             keys.join(" and ")
         ),
         &format!(
-            "take `cx: &mut ToolContext` and write `cx.state().set({:?}, ...)`, or remove `writes`",
+            "in place of `writes` take the parameter `#[key({0})] out: Out<TYPE>`, or take `cx: &mut ToolContext` and write `cx.state().set({0:?}, ...)`",
             first.text
         ),
     );

@@ -120,6 +120,9 @@ pub(super) enum DeclKind {
 pub(super) struct Fields {
     pub(super) name: Option<LitStr>,
     pub(super) model: Option<Expr>,
+    /// Models that are asked when one has failed.
+    pub(super) fallback: Vec<Expr>,
+    pub(super) budget: Option<LitStr>,
     pub(super) instruction: Option<Expr>,
     pub(super) global_instruction: Option<Expr>,
     pub(super) tools: Vec<Tool>,
@@ -201,6 +204,7 @@ pub(super) struct Block {
     pub(super) arguments: String,
     /// `on_error = skip`.
     pub(super) skip: bool,
+    pub(super) budget: Option<LitStr>,
     /// None for a `match`, which has arms.
     pub(super) nodes: Vec<Node>,
     pub(super) callbacks: Vec<Callback>,

@@ -106,6 +106,12 @@ pub(super) fn is_identifier(text: &str) -> bool {
         && syn::parse::Parser::parse_str(Ident::parse_any, text).is_ok()
 }
 
+/// A keyword as `r#` makes it an identifier; some it cannot.
+pub(super) fn as_raw(keyword: &Ident) -> Option<Ident> {
+    let can = !["_", "self", "Self", "super", "crate"].iter().any(|word| keyword == word);
+    can.then(|| Ident::new_raw(&keyword.to_string(), keyword.span()))
+}
+
 /// What to do about a name that is a keyword of Rust.
 pub(crate) fn instead_of_keyword(word: &str) -> String {
     match word {

@@ -1,7 +1,7 @@
 //! The pass over the steps.
 
 use super::sum::{Costs, Kind, Part, Sum, add, times};
-use super::{Cause, Causes, Cost, Why, millis};
+use super::{Cause, Causes, Cost, Unit, Why, millis};
 use crate::spec::{AgentKind, AgentMeta, Attempts, Step, StepKind};
 use crate::text::same;
 
@@ -299,7 +299,7 @@ const fn turn<'a>(
             None => None,
         },
     };
-    let (costs, without) = costs(meta, calls);
+    let (costs, without) = costs(meta, calls, &causes.unit);
     let total = match costs.of(cost) {
         Some(total) => total,
         None => {
@@ -308,7 +308,7 @@ const fn turn<'a>(
                 (Cost::ModelCalls | Cost::Tokens, None, Some(why)) => why,
                 (Cost::Time, None, Some(why)) if !matches!(why, Why::Silent) => why,
                 (Cost::Time, ..) => without,
-                _ => Why::Tokens,
+                _ => causes.unit.unknown(),
             };
             causes.add(Cause { name, inside, why });
             0
@@ -319,12 +319,12 @@ const fn turn<'a>(
 }
 
 /// What an agent costs that makes so many model calls, and why its time is not known.
-const fn costs(meta: &AgentMeta<'_>, calls: Option<u64>) -> (Costs, Why) {
+const fn costs(meta: &AgentMeta<'_>, calls: Option<u64>, unit: &Unit<'_>) -> (Costs, Why) {
     let costs = Costs::NOTHING.with(Cost::ModelCalls, calls);
     let asks = matches!(meta.kind, AgentKind::Llm);
-    let tokens = match (calls, meta.max_output_tokens) {
+    let tokens = match (calls, unit.of_call(meta)) {
         (Some(0), _) => Some(0),
-        (Some(calls), Some(tokens)) => Some(calls.saturating_mul(tokens as u64)),
+        (Some(calls), Some(each)) => Some(calls.saturating_mul(each)),
         _ => None,
     };
     let no_tools = if asks { meta.tools.is_empty() && !meta.more_tools } else { matches!(calls, Some(0)) };

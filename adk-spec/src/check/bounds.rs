@@ -273,6 +273,7 @@ const fn named_cause(m: &mut Message, cause: &Cause<'_>) -> usize {
         Why::Loop => ("loop", " has no `max`", 2),
         Why::Each => ("block", " runs once per element of a list and has no `max`", 3),
         Why::Tokens => ("agent", " has no `max_output_tokens`", 4),
+        Why::Price => ("agent", " asks a model whose price or longest answer is not known", 4),
         Why::Timeout => ("agent", " has no `timeout`", 5),
         Why::Wait => ("`await`", " has no `timeout`", 5),
         Why::ToolTimeout => ("agent", " has a tool without `timeout`", 6),

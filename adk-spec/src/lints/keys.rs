@@ -49,6 +49,7 @@ pub(super) fn of_agent<'a>(
     let perhaps = !matches!(meta.kind, AgentKind::Workflow);
     meta.reads.iter().for_each(|key| add(key.name, key.optional && perhaps));
     meta.states.iter().for_each(|key| add(key.name, false));
+    meta.tools.iter().flat_map(|tool| tool.reads).for_each(|key| add(key.name, key.optional));
     for prompt in meta.prompts {
         let mut found = Placeholders::new(prompt);
         while let Some(placeholder) = found.next() {

@@ -104,6 +104,9 @@ pub struct AgentMeta<'a> {
     pub timeout: Option<Duration>,
     /// The most tokens of one answer; `None` is unbounded.
     pub max_output_tokens: Option<u32>,
+    /// The model that it asks, where its declaration names one as a text; otherwise empty.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub model: &'a str,
     /// Keys of the session that a workflow needs.
     pub states: &'a [KeySpec<'a>],
     /// Keys to which a workflow gives a value when it starts.
@@ -150,6 +153,7 @@ impl<'a> AgentMeta<'a> {
                 _ => None,
             },
             max_output_tokens: None,
+            model: "",
             timeout: None,
             states: &[],
             lets: &[],
@@ -303,6 +307,13 @@ impl<'a> AgentMeta<'a> {
     #[must_use]
     pub const fn max_turns(mut self, turns: Option<u32>) -> Self {
         self.max_turns = turns;
+        self
+    }
+
+    /// The model that it asks.
+    #[must_use]
+    pub const fn model(mut self, name: &'a str) -> Self {
+        self.model = name;
         self
     }
 

@@ -1,6 +1,6 @@
 //! A workflow as a flat list of steps with end markers.
 
-use super::{AgentMeta, InputSpec, KeySpec};
+use super::{AgentMeta, Budget, InputSpec, KeySpec};
 use std::time::Duration;
 
 /// The whole of a workflow: `MyWorkflow::SPEC`.
@@ -199,6 +199,8 @@ pub struct Step<'a> {
     pub on_error: OnError,
     /// Whether a `before_agent` callback of the block may answer in its place, so that nothing inside of it runs.
     pub skippable: bool,
+    /// What the steps of the block may use, each time that it runs.
+    pub budget: Option<Budget>,
 }
 
 /// The keys of an instance: `critic(draft = essay) -> essay_criticism`.
@@ -384,6 +386,7 @@ impl<'a> Step<'a> {
             renames: Renames::NONE,
             on_error: OnError::Fail,
             skippable: false,
+            budget: None,
         }
     }
 
@@ -400,6 +403,7 @@ impl<'a> Step<'a> {
             renames: Renames::NONE,
             on_error: OnError::Fail,
             skippable: false,
+            budget: None,
         }
     }
 
@@ -428,6 +432,13 @@ impl<'a> Step<'a> {
     #[must_use]
     pub const fn skippable(mut self, yes: bool) -> Self {
         self.skippable = yes;
+        self
+    }
+
+    /// What the steps of the block may use, each time that it runs.
+    #[must_use]
+    pub const fn budget(mut self, budget: Budget) -> Self {
+        self.budget = Some(budget);
         self
     }
 

@@ -13,17 +13,20 @@ pub struct ToolMeta<'a> {
     pub description: &'a str,
     /// Whether it may end a loop.
     pub may_exit: bool,
+    /// Keys that it reads, by parameters with `#[key]`.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub reads: &'a [KeySpec<'a>],
     /// Keys that it may write.
     pub writes: &'a [KeySpec<'a>],
     /// What it takes from the program.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub resources: &'a [ResourceSpec<'a>],
-    /// The module in which it is defined, where it writes keys.
+    /// The module in which it is defined, where it reads or writes keys.
     #[serde(skip)]
     pub(crate) module: Module<'a>,
     /// Whether its answer comes later.
     pub long_running: bool,
-    /// Whether a person has to agree to each call.
+    /// Whether a person has to agree to calls: to each, or to those that the tool picks by their arguments.
     pub confirm: bool,
     /// The longest that one attempt of a call may take; `None` for no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,6 +47,7 @@ impl<'a> ToolMeta<'a> {
             name,
             description,
             may_exit: false,
+            reads: &[],
             writes: &[],
             resources: &[],
             module: ("", 0),
@@ -68,6 +72,13 @@ impl<'a> ToolMeta<'a> {
         self
     }
 
+    /// The keys that it reads.
+    #[must_use]
+    pub const fn reads(mut self, keys: &'a [KeySpec<'a>]) -> Self {
+        self.reads = keys;
+        self
+    }
+
     /// The keys that it may write.
     #[must_use]
     pub const fn writes(mut self, keys: &'a [KeySpec<'a>]) -> Self {
@@ -82,7 +93,7 @@ impl<'a> ToolMeta<'a> {
         self
     }
 
-    /// Says in which module it is defined, if it writes keys.
+    /// Says in which module it is defined, if it reads or writes keys.
     #[must_use]
     pub const fn module(mut self, module: Module<'a>) -> Self {
         self.module = module;
@@ -96,7 +107,7 @@ impl<'a> ToolMeta<'a> {
         self
     }
 
-    /// Says whether a person has to agree to each call.
+    /// Says whether a person has to agree to calls.
     #[must_use]
     pub const fn confirm(mut self, yes: bool) -> Self {
         self.confirm = yes;

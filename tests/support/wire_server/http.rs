@@ -20,6 +20,8 @@ pub(super) enum Body {
 
 /// Serves one connection until one side closes it.
 pub(super) async fn serve(socket: TcpStream, shared: Arc<Shared>) {
+    // Without it each small write may wait for the client's acknowledgement.
+    let _ = socket.set_nodelay(true);
     let mut socket = BufReader::new(socket);
     while let Some(request) = read(&mut socket).await {
         let reply = shared.answer(&request);
@@ -54,8 +56,10 @@ async fn read(socket: &mut BufReader<TcpStream>) -> Option<Recorded> {
 
 fn render(request: &Recorded, reply: &Reply) -> Rendered {
     if let Some(events) = &reply.events {
-        let events = events.iter().map(|event| format!("{event}\n\n")).collect();
-        return Rendered { content_type: "text/event-stream", body: Body::Events(events) };
+        let (content_type, end) =
+            if reply.lines { ("application/x-ndjson", "\n") } else { ("text/event-stream", "\n\n") };
+        let events = events.iter().map(|event| format!("{event}{end}")).collect();
+        return Rendered { content_type, body: Body::Events(events) };
     }
     let path = request.path.split('?').next().unwrap_or_default();
     if path.ends_with("/chat/completions") {

@@ -121,6 +121,11 @@ impl WireServer {
         self.requests().pop().expect("a request came")
     }
 
+    /// Goes on with another script.
+    pub fn play(&self, script: impl IntoIterator<Item = Reply>) {
+        *lock(&self.shared.script) = script.into_iter().collect();
+    }
+
     /// Adds a reply to the script.
     pub fn then(&self, reply: Reply) {
         lock(&self.shared.script).push(reply);

@@ -17,6 +17,7 @@ pub struct Reply {
     pub(super) version: Option<String>,
     pub(super) raw: Option<(String, String)>,
     pub(super) events: Option<Vec<String>>,
+    pub(super) lines: bool,
     pub(super) split: usize,
     pub(super) break_after: Option<usize>,
     pub(super) end_after: Option<usize>,
@@ -55,6 +56,7 @@ impl Default for Reply {
             version: None,
             raw: None,
             events: None,
+            lines: false,
             split: 2,
             break_after: None,
             end_after: None,
@@ -95,9 +97,20 @@ impl Reply {
         Self { events: Some(events.into_iter().map(Into::into).collect()), ..Self::default() }
     }
 
+    /// A stream of these lines, as they are.
+    pub fn lines<S: Into<String>>(lines: impl IntoIterator<Item = S>) -> Self {
+        Self { lines: true, ..Self::events(lines) }
+    }
+
     /// The connection is closed before any answer.
     pub fn drop_connection() -> Self {
         Self { refuse: true, ..Self::default() }
+    }
+
+    /// The status of the answer.
+    pub fn and_status(mut self, status: u16) -> Self {
+        self.status = status;
+        self
     }
 
     /// Adds text.

@@ -223,6 +223,12 @@ mod plain {
         drop(cx.path().clone());
     }
 
+    /// The same by parameters.
+    #[tool]
+    fn move_it(#[key] f: Option<&F>, #[key(f)] out: Out<F>, #[key] a: &A) {
+        out.set(f.cloned().unwrap_or(F(a.0.clone())));
+    }
+
     #[agent]
     fn saved(f: Option<&F>) {
         drop(f.cloned());
@@ -235,7 +241,7 @@ mod plain {
 
     workflow! {
         pub Inner(a: A, b: B, c: Vec<C>, d: D, e: E, g: F) -> (of: Vec<D>, again: A) {
-            agent saver { instruction: "Save {a}.", tools: [save] }
+            agent saver { instruction: "Save {a}.", tools: [save, move_it] }
             let again: A = A(String::new());
 
             saver;

@@ -1,6 +1,6 @@
 //! Attributes that fit the function.
 
-use adk::{ToolContext as Cx, tool};
+use adk::{Out, ToolContext as Cx, tool};
 
 /// Looks it up.
 #[tool(name = "look_up")]
@@ -41,6 +41,41 @@ pub fn wait(cx: &mut Cx) {
 pub async fn plan(cx: &mut Cx, text: String) -> adk::Result<String> {
     cx.state().set("plan", &text)?;
     Ok(text)
+}
+
+/// Reads and writes keys by parameters.
+#[tool(blocking, writes(left: u32))]
+pub fn take(
+    #[key] stock: &[String],
+    cx: &mut Cx,
+    /// How many.
+    #[default(1)]
+    many: u32,
+    #[key(user:orders)] orders: Option<u32>,
+    #[key(user:orders)] ordered: Out<u32>,
+    #[key] r#type: adk::Out<Vec<String>>,
+) -> adk::Result<u32> {
+    ordered.set(orders.unwrap_or_default() + many);
+    r#type.set(stock.to_vec());
+    cx.state().set("left", many)?;
+    Ok(many)
+}
+
+/// The same in an agent.
+#[adk::agent(writes = score)]
+pub async fn score(#[key] draft: &str, #[key(user:name)] name: &str, #[key] best: Out<usize>) -> usize {
+    best.set(name.len());
+    draft.len()
+}
+
+fn is_large(amount: f64, _: &str) -> bool {
+    amount > 100.0
+}
+
+/// Pays.
+#[tool(confirm = is_large)]
+pub fn pay(cx: &mut Cx, amount: f64, to: &str) {
+    let _ = (cx, amount, to);
 }
 
 type Call<'a> = &'a mut Cx;

@@ -1,13 +1,14 @@
 //! What a tool returns, chosen by its type, as a result and what it asks for.
 
-use crate::Flow;
 use crate::flow::Flowing;
 use crate::runtime::tool::{ToolContext, ToolError};
+use crate::{Flow, StateDelta};
 use serde::Serialize;
 use serde_json::Value;
 use std::convert::Infallible;
 use std::fmt::Display;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// What a tool may return.
 #[diagnostic::on_unimplemented(
@@ -69,17 +70,27 @@ pub enum Failure<E> {
 pub struct Done {
     value: Value,
     flow: Flow,
+    /// The keys that parameters have set.
+    set: StateDelta,
 }
 
 impl Done {
     /// A result, and whether a loop ends.
     pub fn new(value: Value, flow: Flow) -> Self {
-        Self { value, flow }
+        Self { value, flow, set: StateDelta::default() }
     }
 
-    /// Sets what the flow asks for. As with ADK's `exit_loop` the model is then not asked to put the result into
-    /// words: the loop is over, and a reply would be paid for and thrown away.
+    /// Takes what a parameter has set, if it has.
+    #[must_use]
+    pub fn set(mut self, key: &'static str, value: Option<Arc<Value>>) -> Self {
+        value.into_iter().for_each(|value| self.set.insert(key, value));
+        self
+    }
+
+    /// Writes what was set, and sets what the flow asks for. As with ADK's `exit_loop` the model is then not asked to put the
+    /// result into words: the loop is over, and a reply would be paid for and thrown away.
     pub fn apply(self, cx: &mut ToolContext) -> Value {
+        self.set.into_iter().for_each(|(key, value)| cx.state().put(key, value));
         match self.flow {
             Flow::Continue => return self.value,
             Flow::Exit => cx.actions.escalate = true,

@@ -1,7 +1,7 @@
 //! What a function agent returns, chosen by its type, as one event and a flow.
 
 use crate::flow::Flowing;
-use crate::{Context, Event, Flow, Result};
+use crate::{Context, Event, Flow, Result, StateDelta};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::convert::Infallible;
@@ -15,6 +15,9 @@ pub struct Done {
     value: Option<Arc<Value>>,
     #[serde(default)]
     flow: Flow,
+    /// The keys that parameters have set.
+    #[serde(default, skip_serializing_if = "StateDelta::is_empty")]
+    set: StateDelta,
 }
 
 /// A value that is there, also when it is null.
@@ -25,7 +28,14 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<Valu
 impl Done {
     /// A function that may have written its key.
     pub fn new(value: Option<Arc<Value>>, flow: Flow) -> Self {
-        Self { value, flow }
+        Self { value, flow, set: StateDelta::default() }
+    }
+
+    /// Takes what a parameter has set, if it has.
+    #[must_use]
+    pub fn set(mut self, key: &'static str, value: Option<Arc<Value>>) -> Self {
+        value.into_iter().for_each(|value| self.set.insert(key, value));
+        self
     }
 
     /// Emits what there is to say.
@@ -42,10 +52,11 @@ impl Done {
 
     fn event(self, key: &'static str) -> (Option<Event>, Flow) {
         let exit = self.flow == Flow::Exit;
-        if self.value.is_none() && !exit {
+        if self.value.is_none() && self.set.is_empty() && !exit {
             return (None, self.flow);
         }
         let mut event = Event::new();
+        event.actions.state_delta = self.set;
         if let Some(value) = self.value {
             event.actions.state_delta.insert(key, value);
         }

@@ -1,7 +1,7 @@
 //! Parameters of a function agent: what they hold while the function runs, chosen by their type.
 
 use super::{Direct, Recorded};
-use crate::{Context, Error, ErrorKind, Result};
+use crate::{Context, Error, ErrorKind, Result, State};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::convert::Infallible;
@@ -164,19 +164,19 @@ impl Lend {
 
 /// The place of a parameter: `T` is what has to be readable, `H` what the parameter holds.
 #[derive(Debug)]
-pub struct Slot<T, H>(fn(Decode<T>, &mut Context, &'static str) -> Result<H>);
+pub struct Slot<T, H>(fn(Decode<T>, &mut State<'_>, &'static str) -> Result<H>);
 
 impl<T, H> Slot<T, H> {
-    pub(super) fn load(self, decode: Decode<T>, cx: &mut Context, key: &'static str) -> Result<H> {
-        (self.0)(decode, cx, key)
+    pub(super) fn load(self, decode: Decode<T>, state: &mut State<'_>, key: &'static str) -> Result<H> {
+        (self.0)(decode, state, key)
     }
 }
 
 /// How to read, once it is known that `T` can be read.
 #[derive(Debug)]
 pub struct Decode<T> {
-    one: fn(&Context, &str, &Value) -> Result<T>,
-    many: fn(&Context, &str, &Value) -> Result<Vec<T>>,
+    one: fn(&mut State<'_>, &str, &Value) -> Result<T>,
+    many: fn(&mut State<'_>, &str, &Value) -> Result<Vec<T>>,
 }
 
 impl<T: DeserializeOwned> Decode<T> {
@@ -195,9 +195,9 @@ impl Arg<&mut Context> {
 impl Arg<&str> {
     /// Reads a text.
     pub fn __slot(self) -> Slot<String, Text> {
-        Slot(|_, cx, key| {
-            let value = required(cx, key)?;
-            if value.is_string() { Ok(Text(value)) } else { Err(not_text(cx, key, &value)) }
+        Slot(|_, state, key| {
+            let value = required(state, key)?;
+            if value.is_string() { Ok(Text(value)) } else { Err(not_text(state, key, &value)) }
         })
     }
 }
@@ -205,8 +205,8 @@ impl Arg<&str> {
 impl Arg<Option<&str>> {
     /// Reads a text, if there is one.
     pub fn __slot(self) -> Slot<String, MaybeText> {
-        Slot(|_, cx, key| match optional(cx, key) {
-            Some(value) if !value.is_string() => Err(not_text(cx, key, &value)),
+        Slot(|_, state, key| match optional(state, key) {
+            Some(value) if !value.is_string() => Err(not_text(state, key, &value)),
             value => Ok(MaybeText(value)),
         })
     }
@@ -215,9 +215,9 @@ impl Arg<Option<&str>> {
 impl Arg<&Path> {
     /// Reads a path.
     pub fn __slot(self) -> Slot<PathBuf, Borrowed<PathBuf>> {
-        Slot(|decode, cx, key| {
-            let value = required(cx, key)?;
-            (decode.one)(cx, key, &value).map(Borrowed)
+        Slot(|decode, state, key| {
+            let value = required(state, key)?;
+            (decode.one)(state, key, &value).map(Borrowed)
         })
     }
 }
@@ -225,9 +225,9 @@ impl Arg<&Path> {
 impl Arg<Option<&Path>> {
     /// Reads a path, if there is one.
     pub fn __slot(self) -> Slot<PathBuf, MaybeDeref<PathBuf>> {
-        Slot(|decode, cx, key| {
-            let value = optional(cx, key);
-            value.map(|value| (decode.one)(cx, key, &value)).transpose().map(MaybeDeref)
+        Slot(|decode, state, key| {
+            let value = optional(state, key);
+            value.map(|value| (decode.one)(state, key, &value)).transpose().map(MaybeDeref)
         })
     }
 }
@@ -235,16 +235,16 @@ impl Arg<Option<&Path>> {
 impl Arg<&Value> {
     /// Reads any value.
     pub fn __slot(self) -> Slot<Value, Json> {
-        Slot(|_, cx, key| required(cx, key).map(Json))
+        Slot(|_, state, key| required(state, key).map(Json))
     }
 }
 
 impl<T> Arg<&[T]> {
     /// Reads a list.
     pub fn __slot(self) -> Slot<T, Borrowed<Vec<T>>> {
-        Slot(|decode, cx, key| {
-            let value = required(cx, key)?;
-            (decode.many)(cx, key, &value).map(Borrowed)
+        Slot(|decode, state, key| {
+            let value = required(state, key)?;
+            (decode.many)(state, key, &value).map(Borrowed)
         })
     }
 }
@@ -252,9 +252,9 @@ impl<T> Arg<&[T]> {
 impl<T> Arg<Option<&[T]>> {
     /// Reads a list, if there is one.
     pub fn __slot(self) -> Slot<T, MaybeDeref<Vec<T>>> {
-        Slot(|decode, cx, key| {
-            let value = optional(cx, key);
-            value.map(|value| (decode.many)(cx, key, &value)).transpose().map(MaybeDeref)
+        Slot(|decode, state, key| {
+            let value = optional(state, key);
+            value.map(|value| (decode.many)(state, key, &value)).transpose().map(MaybeDeref)
         })
     }
 }
@@ -262,9 +262,9 @@ impl<T> Arg<Option<&[T]>> {
 impl<T> Arg<Option<&T>> {
     /// Reads a value, if there is one.
     pub fn __slot(self) -> Slot<T, Maybe<T>> {
-        Slot(|decode, cx, key| {
-            let value = optional(cx, key);
-            value.map(|value| (decode.one)(cx, key, &value)).transpose().map(Maybe)
+        Slot(|decode, state, key| {
+            let value = optional(state, key);
+            value.map(|value| (decode.one)(state, key, &value)).transpose().map(Maybe)
         })
     }
 }
@@ -282,9 +282,9 @@ impl<T> LoadMaybe<T> for Arg<Option<T>> {
     type Held = Owned<Option<T>>;
 
     fn __slot(self) -> Slot<T, Self::Held> {
-        Slot(|decode, cx, key| {
-            let value = optional(cx, key);
-            value.map(|value| (decode.one)(cx, key, &value)).transpose().map(Owned)
+        Slot(|decode, state, key| {
+            let value = optional(state, key);
+            value.map(|value| (decode.one)(state, key, &value)).transpose().map(Owned)
         })
     }
 }
@@ -293,9 +293,9 @@ impl<T> LoadMaybe<T> for Arg<&T> {
     type Held = Borrowed<T>;
 
     fn __slot(self) -> Slot<T, Self::Held> {
-        Slot(|decode, cx, key| {
-            let value = required(cx, key)?;
-            (decode.one)(cx, key, &value).map(Borrowed)
+        Slot(|decode, state, key| {
+            let value = required(state, key)?;
+            (decode.one)(state, key, &value).map(Borrowed)
         })
     }
 }
@@ -308,54 +308,54 @@ pub trait LoadPlain<T> {
 
 impl<T> LoadPlain<T> for &Arg<T> {
     fn __slot(self) -> Slot<T, Owned<T>> {
-        Slot(|decode, cx, key| {
-            let value = required(cx, key)?;
-            (decode.one)(cx, key, &value).map(Owned)
+        Slot(|decode, state, key| {
+            let value = required(state, key)?;
+            (decode.one)(state, key, &value).map(Owned)
         })
     }
 }
 
 /// The value of a key, where null is none.
-fn optional(cx: &mut Context, key: &str) -> Option<Arc<Value>> {
-    cx.state().value(key).filter(|value| !value.is_null())
+fn optional(state: &State<'_>, key: &str) -> Option<Arc<Value>> {
+    state.value(key).filter(|value| !value.is_null())
 }
 
-fn required(cx: &mut Context, key: &str) -> Result<Arc<Value>> {
-    match cx.state().value(key) {
+fn required(state: &mut State<'_>, key: &str) -> Result<Arc<Value>> {
+    match state.value(key) {
         Some(value) => Ok(value),
-        None => Err(missing(cx, key)),
+        None => Err(missing(state, key)),
     }
 }
 
-fn decode<T: DeserializeOwned>(cx: &Context, key: &str, value: &Value) -> Result<T> {
-    crate::runtime::run::decode(key, value).map_err(|error| typed(cx, error))
+fn decode<T: DeserializeOwned>(state: &mut State<'_>, key: &str, value: &Value) -> Result<T> {
+    crate::runtime::run::decode(key, value).map_err(|error| typed(state, error))
 }
 
 #[cold]
-fn missing(cx: &Context, key: &str) -> Error {
-    let around = cx.name_around(key);
+fn missing(state: &mut State<'_>, key: &str) -> Error {
+    let around = state.scope.map_or(key, |scope| scope.name_around(key));
     let message = if key == around {
         format!("the parameter `{key}` reads a state key that holds no value")
     } else {
         format!("the parameter `{key}` reads the state key `{around}`, which holds no value")
     };
-    Error::new(ErrorKind::KeyMissing, message)
-        .with_help(format!(
-            "let an earlier step write `{around}`, pass it as an input, or make the parameter an `Option`"
-        ))
-        .at(cx.path())
+    let error = Error::new(ErrorKind::KeyMissing, message).with_help(format!(
+        "let an earlier step write `{around}`, pass it as an input, or make the parameter an `Option`"
+    ));
+    state.refuse(error.at(state.writer.path))
 }
 
 #[cold]
-fn not_text(cx: &Context, key: &str, value: &Value) -> Error {
+fn not_text(state: &mut State<'_>, key: &str, value: &Value) -> Error {
     let message = format!(
         "state key `{key}` does not hold a text: it holds {}",
         crate::runtime::tool::schema::shown(value)
     );
-    typed(cx, Error::new(ErrorKind::KeyType, message))
+    typed(state, Error::new(ErrorKind::KeyType, message))
 }
 
 #[cold]
-fn typed(cx: &Context, error: Error) -> Error {
-    error.with_help("give the parameter the type that the key is written as").at(cx.path())
+fn typed(state: &mut State<'_>, error: Error) -> Error {
+    let error = error.with_help("give the parameter the type that the key is written as");
+    state.refuse(error.at(state.writer.path))
 }

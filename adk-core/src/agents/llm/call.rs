@@ -1,14 +1,16 @@
 //! One call of a model: a recorded step that holds the attempts, their waits and the timeout.
 
-use super::Retry;
 use super::calls::without_deep_arguments;
+use super::{Retry, trace};
 use crate::content::{Content, Part, Role, Thought};
+use crate::models::limit::Permit;
 use crate::models::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse};
-use crate::runtime::run::Context;
+use crate::runtime::run::{Chain, Context, Run, TraceSpan};
+use crate::spec::Money;
 use crate::store::event::Event;
-use crate::{Error, Name, Result, task};
+use crate::{BoxFuture, Error, Name, Result, task};
 use futures_util::StreamExt;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
@@ -23,19 +25,26 @@ use tokio::time::{Instant, timeout_at};
 /// failed, from 1), `waitMs` and `error`.
 pub const RETRY_KEY: &str = "retry";
 
+/// The key of [`Event::custom_metadata`] on a partial event that tells that another model is asked, since one has failed. Its
+/// value is an object: `model` (the one that failed), `error` and `next`.
+pub const FALLBACK_KEY: &str = "fallback";
+
 /// A call to be.
 pub(super) struct Call {
-    pub(super) model: Arc<dyn Model>,
+    pub(super) models: Chain,
     pub(super) request: Arc<ModelRequest>,
     pub(super) timeout: Option<Duration>,
     pub(super) retry: Retry,
+    pub(super) run: Arc<Run>,
+    pub(super) trace: Option<Arc<TraceSpan>>,
 }
 
 /// The report of a call in flight.
 enum Piece {
     Text(String),
     Thought(String),
-    Retry { attempt: u32, wait: Duration, error: String },
+    /// What happened to the call, under a key of the metadata. In a box: a channel has room for 32 pieces.
+    Told(&'static str, Box<Value>),
 }
 
 /// Makes the call. What comes while it is in flight is emitted as partial events: a slow consumer slows the stream.
@@ -48,8 +57,8 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
     // In a box: otherwise the step, the record and the journal each have room for it.
     let work = Box::pin(async move {
         let answer = match call.timeout {
-            Some(_) => task::apart(call.attempts(send)).await,
-            None => call.attempts(send).await,
+            Some(_) => task::apart(Box::pin(async move { call.asked(&send).await })).await,
+            None => call.asked(&send).await,
         };
         answer.map(without_deep_arguments).map_err(Error::from)
     });
@@ -89,40 +98,59 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
 }
 
 impl Call {
-    /// Attempts until one succeeds, one fails for good, or there were enough.
-    async fn attempts(self, send: mpsc::Sender<Piece>) -> Result<ModelResponse, ModelError> {
-        let max_delay = self.retry.max_delay;
-        let mut waits = self.retry.waits();
-        let mut attempt = 1;
+    /// Asks one model after the other, each as often as it may be tried, until one answers or the last has failed for good.
+    async fn asked(&self, send: &mpsc::Sender<Piece>) -> Result<ModelResponse, ModelError> {
+        let mut asked = Asked::new(self);
         loop {
-            let mut handed = false;
-            let error = match self.attempt(&send, &mut handed).await {
-                Ok(response) => return Ok(response),
-                Err(error) if handed => return Err(broken(error)),
-                Err(error) => error,
+            let (model, mut handed) = (asked.model, false);
+            let permit = self.permit(model).await;
+            let answer = match &self.trace {
+                None => self.answer(model, send, &mut handed).await,
+                // In a box: few runs are traced.
+                Some(agent) => {
+                    let span = trace::chat(agent, model, &self.request, asked.attempt);
+                    Box::pin(traced(span, self.answer(model, send, &mut handed))).await
+                }
             };
-            if !error.is_retryable() {
-                return Err(error);
-            }
-            let Some(wait) = waits.next() else { return Err(given_up(error, attempt)) };
-            let wait = error.retry_after().unwrap_or(wait);
-            if wait > max_delay {
-                return Err(too_long(error, wait, max_delay));
-            }
-            let told = Piece::Retry { attempt, wait, error: error.to_string() };
-            // Nobody listens any more: the run is about to be dropped.
-            drop(send.send(told).await);
-            tokio::time::sleep(wait).await;
-            attempt += 1;
+            settle(permit, &answer, handed);
+            let again = match answer {
+                Ok(response) => return Ok(self.answered(model, response)),
+                // A part of it was handed on, so the call cannot be made again.
+                Err(error) if handed => return Err(asked.after(broken(error))),
+                Err(error) => asked.failed(error)?,
+            };
+            again.tell(send).await;
         }
     }
 
-    async fn attempt(
+    /// An answer with its cost; it says whose it is where several may give one.
+    fn answered(&self, model: &dyn Model, mut response: ModelResponse) -> ModelResponse {
+        let (prices, usage) = (self.run.services.prices.as_deref(), response.usage);
+        let price = prices.and_then(|prices| prices.of(model.name()));
+        response.usage.cost = price.map_or(Money::ZERO, |price| {
+            price.of(usage.input_tokens, usage.cached_tokens, usage.output_tokens)
+        });
+        if !self.models.fallback.is_empty() {
+            response.model_version.get_or_insert_with(|| model.name().to_owned());
+        }
+        response
+    }
+
+    /// Waits until the provider may be asked.
+    async fn permit(&self, model: &dyn Model) -> Option<Permit> {
+        let gate = self.run.services.models.gate(model)?;
+        let tokens = if gate.limit().counts_tokens() { self.request.tokens() } else { 0 };
+        // In a box: few providers have a limit.
+        Some(Box::pin(gate.enter(self.run.id, tokens)).await)
+    }
+
+    async fn answer(
         &self,
+        model: &dyn Model,
         send: &mpsc::Sender<Piece>,
         handed: &mut bool,
     ) -> Result<ModelResponse, ModelError> {
-        let mut stream = self.model.generate(self.request.clone());
+        let mut stream = model.generate(self.request.clone());
         // A timeout that is too long for the clock is none.
         let mut deadline = self.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
@@ -131,10 +159,10 @@ impl Call {
             let next = match deadline {
                 None => stream.next().await,
                 // `timeout_at` polls the stream first: it never ends one that is always ready.
-                Some(deadline) if Instant::now() >= deadline => return Err(self.timed_out()),
+                Some(deadline) if Instant::now() >= deadline => return Err(self.timed_out(model)),
                 Some(deadline) => match timeout_at(deadline, stream.next()).await {
                     Ok(next) => next,
-                    Err(_) => return Err(self.timed_out()),
+                    Err(_) => return Err(self.timed_out(model)),
                 },
             };
             let piece = match next {
@@ -144,7 +172,7 @@ impl Call {
                 Some(Ok(ModelChunk::Thought(text))) => Piece::Thought(text),
                 Some(Err(error)) => return Err(error),
                 None => {
-                    let message = format!("`{}` ended its answer without completing it", self.model.name());
+                    let message = format!("`{}` ended its answer without completing it", model.name());
                     return Err(ModelError::new(ModelErrorKind::Connection, message));
                 }
             };
@@ -158,14 +186,127 @@ impl Call {
         }
     }
 
-    fn timed_out(&self) -> ModelError {
+    fn timed_out(&self, model: &dyn Model) -> ModelError {
         let timeout = self.timeout.unwrap_or_default();
-        let message = format!("`{}` gave no answer in {timeout:?}, the agent's `timeout`", self.model.name());
+        let message = format!("`{}` gave no answer in {timeout:?}, the agent's `timeout`", model.name());
         ModelError::new(ModelErrorKind::Timeout, message)
     }
 }
 
-/// A part of the answer was handed on, so the call cannot be made again.
+/// An answer in its span.
+async fn traced(
+    span: Arc<TraceSpan>,
+    answer: impl Future<Output = Result<ModelResponse, ModelError>>,
+) -> Result<ModelResponse, ModelError> {
+    let mut answer = pin!(answer);
+    let answer = poll_fn(|task| {
+        let _entered = span.enter();
+        answer.as_mut().poll(task)
+    })
+    .await;
+    trace::answered(&span, &answer);
+    answer
+}
+
+/// Where a call is with its models.
+struct Asked<'a> {
+    call: &'a Call,
+    model: &'a dyn Model,
+    rest: std::slice::Iter<'a, Arc<dyn Model>>,
+    /// From 1, of this model.
+    attempt: u32,
+    /// The waits before further attempts, once one has failed.
+    waits: Option<BoxIterator<Duration>>,
+    /// What was said of the models before.
+    failed: Vec<String>,
+}
+
+type BoxIterator<T> = Box<dyn Iterator<Item = T> + Send>;
+
+/// What is told before the next attempt, and how long it waits.
+struct Again {
+    key: &'static str,
+    told: Value,
+    wait: Duration,
+}
+
+impl<'a> Asked<'a> {
+    fn new(call: &'a Call) -> Self {
+        let (model, rest) = (&*call.models.first, call.models.fallback.iter());
+        Self { call, model, rest, attempt: 1, waits: None, failed: Vec::new() }
+    }
+
+    /// An attempt has failed, with nothing handed on.
+    ///
+    /// # Errors
+    /// When it was the last one.
+    fn failed(&mut self, error: ModelError) -> Result<Again, ModelError> {
+        let Retry { max_delay, .. } = self.call.retry;
+        let has_next = self.rest.len() > 0;
+        // Another model is not refused for the load of this one.
+        let error = if !error.is_retryable() || has_next && error.is_load() {
+            error
+        } else {
+            let waits = self.waits.get_or_insert_with(|| Box::new(self.call.retry.waits()));
+            match waits.next().map(|wait| error.retry_after().unwrap_or(wait)) {
+                Some(wait) if wait <= max_delay => {
+                    let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                    let told = json!({"attempt": self.attempt, "waitMs": millis, "error": error.to_string()});
+                    self.attempt += 1;
+                    return Ok(Again { key: RETRY_KEY, told, wait });
+                }
+                Some(wait) => too_long(error, wait, max_delay),
+                None => given_up(error, self.attempt),
+            }
+        };
+        let Some(next) = self.rest.next() else { return Err(self.after(error)) };
+        let told = json!({"model": self.model.name(), "error": error.to_string(), "next": next.name()});
+        self.failed.push(format!("`{}`: {}", self.model.name(), error.message()));
+        (self.model, self.attempt, self.waits) = (&**next, 1, None);
+        Ok(Again { key: FALLBACK_KEY, told, wait: Duration::ZERO })
+    }
+
+    /// The last error, with those of the models before.
+    fn after(&self, error: ModelError) -> ModelError {
+        if self.failed.is_empty() {
+            return error;
+        }
+        let message = format!("{} (it was asked after {})", error.message(), self.failed.join("; "));
+        error.reworded(message)
+    }
+}
+
+impl Again {
+    /// In a box: few calls fail.
+    fn tell(self, send: &mpsc::Sender<Piece>) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            // Nobody listens any more: the run is about to be dropped.
+            drop(send.send(Piece::Told(self.key, Box::new(self.told))).await);
+            if !self.wait.is_zero() {
+                tokio::time::sleep(self.wait).await;
+            }
+        })
+    }
+}
+
+/// Counts what a call took of its provider's limits.
+fn settle(permit: Option<Permit>, answer: &Result<ModelResponse, ModelError>, handed: bool) {
+    let Some(permit) = permit else { return };
+    match answer {
+        Ok(response) => permit.settle(response.usage.total_tokens()),
+        Err(error) => {
+            if let Some(wait) = error.retry_after().filter(|_| error.is_load()) {
+                permit.close(wait);
+            }
+            // What was refused took none.
+            if !handed {
+                permit.settle(0);
+            }
+        }
+    }
+}
+
+/// The error of an answer of which a part was handed on.
 fn broken(error: ModelError) -> ModelError {
     match error.kind() {
         ModelErrorKind::Connection | ModelErrorKind::Unavailable => {
@@ -204,11 +345,7 @@ impl Piece {
         let mut event = match self {
             Self::Text(text) => said(Part::Text(text)),
             Self::Thought(text) => said(Part::Thought(Thought { text, signature: None })),
-            Self::Retry { attempt, wait, error } => {
-                let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                let told = json!({"attempt": attempt, "waitMs": wait, "error": error});
-                Event::new().with_metadata(RETRY_KEY, told)
-            }
+            Self::Told(key, told) => Event::new().with_metadata(key, *told),
         };
         event.partial = true;
         event

@@ -1,14 +1,14 @@
 //! The calls of one model turn: run beside each other, answered in one event.
 
-use super::Retry;
 use super::confirm::{self, Before, Confirmed};
 use super::hooks::ToolHooks;
 use super::merge::add;
 use super::toolbox::Toolbox;
+use super::{Retry, trace};
 use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
 use crate::models::model::ModelResponse;
 use crate::panic::caught;
-use crate::runtime::run::{CallStep, Context, Run, count_again};
+use crate::runtime::run::{CallStep, Context, Run, count_again, in_span};
 use crate::runtime::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolErrorKind, ToolRecord};
 use crate::{BoxFuture, Error, ErrorKind, MAX_DEPTH, Name, Path, Result, depth, task};
 use futures_util::future::join_all;
@@ -163,7 +163,7 @@ async fn run(
     hooks: ToolHooks,
 ) -> Result<Called> {
     let given = match before {
-        Some(Before { args, given, left }) => {
+        Some(Before { args, given, left, .. }) => {
             call.args = args;
             own.resume(left);
             given
@@ -200,10 +200,15 @@ async fn attempts(
     let mut attempts = 1;
     loop {
         let mark = own.mark();
+        let agent = own.trace.clone();
+        own.trace = agent.as_ref().map(|agent| trace::execute_tool(agent, &**tool, call, own, attempts));
         let result = match meta.timeout {
             Some(timeout) => limited(tool, timeout, call, own).await,
             None => attempt(&**tool, call, own).await,
         };
+        if let Some(span) = std::mem::replace(&mut own.trace, agent) {
+            trace::executed(&span, &result);
+        }
         let error = match result {
             Ok(value) => return Ok(value),
             Err(error) => error,
@@ -224,7 +229,7 @@ async fn attempts(
 }
 
 async fn attempt(tool: &dyn DynTool, call: &FunctionCall, own: &mut ToolContext) -> Result<Value, ToolError> {
-    match caught(tool.call_dyn(call.args.clone(), own)).await {
+    match caught(in_span(own.trace.clone(), tool.call_dyn(call.args.clone(), own))).await {
         Ok(result) => result.and_then(|value| checked(&call.name, value)),
         Err(panic) => Err(ToolError::panicked(format!("the tool panicked: {panic}"))),
     }

@@ -1,25 +1,31 @@
 //! `#[tool(confirm)]`: a person has to agree to a call before the tool runs.
+//!
+//! The arguments, and whether the tool asks, are recorded before the question. So the person agrees to what will run, and
+//! no change of callbacks or of the predicate in a resumed run makes the answer one to another call.
 
 use super::calls::ended;
 use super::hooks::ToolHooks;
 use super::toolbox::Toolbox;
 use crate::content::FunctionCall;
+use crate::panic::caught;
 use crate::runtime::run::{Answer, Asked, CallStep, Context};
-use crate::runtime::tool::{ToolArgs, ToolContext, ToolRecord};
+use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, ToolRecord};
 use crate::store::engine::Waiting;
 use crate::{BoxFuture, Name, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// What the model reads of a call that a person has refused, in ADK's words.
 const REJECTED: &str = "This tool call is rejected.";
 
-/// A call before its tool runs: what callbacks have made of it. A record.
+/// A call before its tool runs: what callbacks have made of it, and whether the tool asks. A record.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Before {
     pub(super) args: ToolArgs,
-    /// The result without the tool: that of a callback, or of a person who has refused.
+    /// The result without the tool: that of a callback, an error of the arguments, or that of a person who has refused.
     pub(super) given: Option<Result<Value, String>>,
+    asks: bool,
     pub(super) left: ToolRecord,
 }
 
@@ -38,22 +44,17 @@ pub(super) enum Confirmed {
 /// Asks a person, where the tool wants it. Callbacks come first: they may change the arguments, which the person sees as
 /// they will be used, or answer in place of the tool.
 pub(super) async fn ask(tools: &Toolbox<'_>, call: &FunctionCall, cx: &mut Context) -> Result<Confirmed> {
-    let asks = tools.get(&call.name).is_some_and(|tool| tool.meta().confirm);
-    if !asks || call.malformed.is_some() {
-        return Ok(Confirmed::Unasked);
-    }
-    let mut before = Before { args: call.args.clone(), ..Before::default() };
-    let hooks = ToolHooks::new(tools.agent(), cx);
-    if hooks.is_watched() {
-        before = first_part(call, hooks, cx).await?;
-        cx.updated_in_call(&before.left.updated);
-    }
-    if before.given.is_some() {
+    let tool = tools.get(&call.name).filter(|tool| tool.meta().confirm && call.malformed.is_none());
+    let Some(tool) = tool else { return Ok(Confirmed::Unasked) };
+    let before = first_part(tool, call, ToolHooks::new(tools.agent(), cx), cx).await?;
+    cx.updated_in_call(&before.left.updated);
+    if !before.asks {
         return Ok(Confirmed::Begun(before));
     }
     let question = format!("May the tool `{}` be called with {}?", call.name, json!(before.args));
     let schema = json!({"type": "boolean"});
-    let asked = Asked { question, schema, ..Asked::new(Name::literal("confirm")) };
+    // The name of the tool is part of the place, so that an answer is never one to another tool.
+    let asked = Asked { question, schema, ..Asked::new(Name::from(format!("confirm {}", call.name))) };
     Ok(match cx.ask(asked).await? {
         Answer::Open(waiting) => Confirmed::Open(*waiting),
         Answer::There(Value::Bool(true)) => Confirmed::Begun(before),
@@ -62,15 +63,38 @@ pub(super) async fn ask(tools: &Toolbox<'_>, call: &FunctionCall, cx: &mut Conte
 }
 
 /// The recorded part of a call that comes before the question. In a box: few calls have one, and all would hold it.
-fn first_part(call: &FunctionCall, hooks: ToolHooks, cx: &mut Context) -> BoxFuture<'static, Result<Before>> {
-    let name = Name::literal("before_tool");
+fn first_part(
+    tool: &Arc<dyn DynTool>,
+    call: &FunctionCall,
+    hooks: ToolHooks,
+    cx: &mut Context,
+) -> BoxFuture<'static, Result<Before>> {
+    let name = Name::from(format!("before {}", call.name));
     let (of, run, path) = (CallStep::next(cx, &name), cx.run.clone(), cx.path().clone());
     let own = ToolContext::new(cx, call.id.clone(), of.clone(), None);
-    let work = of.clone().by(begin(call.clone(), own, hooks));
+    let work = of.clone().by(begin(tool.clone(), call.clone(), own, hooks));
     Box::pin(ended(of, run, path, cx.recorded_call(name, work), |before: &Before| &before.left))
 }
 
-async fn begin(mut call: FunctionCall, mut own: ToolContext, hooks: ToolHooks) -> Result<Before> {
-    let given = hooks.before(&mut call, &mut own).await?;
-    Ok(Before { args: call.args, given: given.map(Ok), left: own.into_record() })
+async fn begin(
+    tool: Arc<dyn DynTool>,
+    mut call: FunctionCall,
+    mut own: ToolContext,
+    hooks: ToolHooks,
+) -> Result<Before> {
+    let mut before = Before { given: hooks.before(&mut call, &mut own).await?.map(Ok), ..Before::default() };
+    if before.given.is_none() {
+        let asks = caught(async { tool.needs_confirmation_dyn(call.args.clone(), &mut own) }).await;
+        let asks = asks.unwrap_or_else(|panic| {
+            Err(ToolError::panicked(format!(
+                "what decides whether `{}` needs an agreement panicked: {panic}",
+                call.name
+            )))
+        });
+        match asks {
+            Ok(asks) => before.asks = asks,
+            Err(error) => before.given = Some(hooks.failed(&call, error, &mut own).await?),
+        }
+    }
+    Ok(Before { args: call.args, left: own.into_record(), ..before })
 }

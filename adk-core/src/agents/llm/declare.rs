@@ -4,7 +4,7 @@ use super::Instruction;
 use crate::models::model::{GenerationConfig, ModelRef};
 use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::runtime::tool::{DynTool, Toolset};
-use crate::spec::{Accepts, AgentMeta, ToolMeta, ValueSchema, accepts, schema};
+use crate::spec::{Accepts, AgentMeta, Budget, ToolMeta, ValueSchema, accepts, schema};
 use adk_spec::__private::stub_if;
 use backon::BackoffBuilder;
 use serde::Serialize;
@@ -161,10 +161,19 @@ impl LlmDecl {
         self
     }
 
-    /// The longest that one attempt of a model call may take, and how often it is made again.
+    /// The longest that one attempt of a model call may take, how often it is made again, and how many other models are asked
+    /// after that.
     #[must_use]
-    pub const fn timeout(mut self, attempt: Duration, retry: u32) -> Self {
-        self.meta.timeout = Some(Retry::new(retry).longest(attempt));
+    pub const fn timeout(mut self, attempt: Duration, retry: u32, fallback: u32) -> Self {
+        self.meta.timeout =
+            Some(Retry::new(retry).longest(attempt).saturating_mul(fallback.saturating_add(1)));
+        self
+    }
+
+    /// The model, as a text.
+    #[must_use]
+    pub const fn model(mut self, name: &'static str) -> Self {
+        self.meta.model = name;
         self
     }
 
@@ -271,12 +280,16 @@ pub enum IncludeContents {
 pub struct LlmSettings {
     /// The model; the runner's for `None`.
     pub model: Option<ModelRef>,
+    /// The models that are asked in this order when a call has failed; the runner's where there are none.
+    pub fallback: Vec<ModelRef>,
     /// Sampling and limits.
     pub generation: GenerationConfig,
     /// The longest that one call of the model may take; no limit for `None`.
     pub timeout: Option<Duration>,
     /// How often a failed call is made again.
     pub retry: Retry,
+    /// What one turn may use, in money or in tokens; no limit for `None`.
+    pub budget: Option<Budget>,
     /// The most model calls of one turn; no limit for `None`.
     pub max_turns: Option<u32>,
     /// Tools beside the declared ones, where the declaration says that there may be some: `tools: [find, ..]`.
@@ -289,6 +302,14 @@ pub struct LlmSettings {
     pub model_callbacks: ModelCallbacks,
     /// What is asked around its tool calls.
     pub tool_callbacks: ToolCallbacks,
+}
+
+impl LlmSettings {
+    /// The longest that a model call may take, of which one attempt takes so long.
+    pub(super) fn longest(&self, attempt: Duration) -> Duration {
+        let models = u32::try_from(self.fallback.len()).unwrap_or(u32::MAX).saturating_add(1);
+        self.retry.longest(attempt).saturating_mul(models)
+    }
 }
 
 /// Tools by value.

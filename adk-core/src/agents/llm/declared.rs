@@ -12,6 +12,7 @@ use crate::runtime::callback::{
 use crate::runtime::run::{Context, Prepare};
 use crate::runtime::tool::{DynTool, Toolset};
 use crate::spec::AgentMeta;
+use crate::spec::Budget;
 use crate::{Content, DynAgent, Event, Result};
 use std::fmt;
 use std::marker::PhantomData;
@@ -78,6 +79,16 @@ impl<W, const N: usize> Declared<W, N> {
     /// The model: by name, or by value.
     pub fn set_model(&mut self, model: impl Into<ModelRef>) -> &mut Self {
         self.set(|settings| settings.model = Some(model.into()))
+    }
+
+    /// The models that are asked in this order when a call has failed for good, or was refused for load.
+    pub fn set_fallback<M: Into<ModelRef>>(&mut self, models: impl IntoIterator<Item = M>) -> &mut Self {
+        self.set(|settings| settings.fallback = models.into_iter().map(Into::into).collect())
+    }
+
+    /// What one turn may use: `"0.50 USD".parse()?`, or `"20_000 tokens".parse()?`.
+    pub fn set_budget(&mut self, budget: Budget) -> &mut Self {
+        self.set(|settings| settings.budget = Some(budget))
     }
 
     /// Randomness, 0 for none.

@@ -4,8 +4,8 @@ use super::respond::SetModelResponse;
 use super::transfer::TransferToAgent;
 use super::{LlmAgent, live, toolsets};
 use crate::Result;
-use crate::models::model::{Model, ToolDeclaration};
-use crate::runtime::run::Context;
+use crate::models::model::ToolDeclaration;
+use crate::runtime::run::{Chain, Context};
 use crate::runtime::tool::DynTool;
 use serde_json::Value;
 use std::sync::Arc;
@@ -21,13 +21,14 @@ pub(super) struct Toolbox<'a> {
 }
 
 impl<'a> Toolbox<'a> {
-    pub(super) fn new(agent: &'a LlmAgent, model: &dyn Model, cx: &Context) -> Self {
+    pub(super) fn new(agent: &'a LlmAgent, models: &Chain, cx: &Context) -> Self {
         let mut added: Vec<Arc<dyn DynTool>> = Vec::new();
         let transfer = TransferToAgent::new(cx);
         let own_tools = agent.tools().next().is_some() || agent.toolsets().next().is_some();
         let other_tools = transfer.is_some() || own_tools;
         if other_tools
-            && !model.answers_in_schema_beside_tools()
+            // One request is for all of them.
+            && !models.iter().all(|model| model.answers_in_schema_beside_tools())
             && let Some(output) = &agent.output
             && let Some(schema) = agent.schema()
         {

@@ -75,8 +75,8 @@ impl LlmAgent {
                 )
             } else if tool.may_exit && !meta.may_exit {
                 ("the tool may end a loop, and no declared one does".to_owned(), "list it in `tools`")
-            } else if let Some(key) = unseen_key(tool) {
-                (format!("the tool writes the key `{key}`, which no check has seen"), "list it in `tools`")
+            } else if let Some((verb, key)) = unseen_key(tool) {
+                (format!("the tool {verb} the key `{key}`, which no check has seen"), "list it in `tools`")
             } else if counts_calls && tool.agent.is_some_and(asks_models) {
                 let fact =
                     "the tool is an agent that asks a model, and those calls are limited by `max_turns`";
@@ -96,8 +96,10 @@ impl LlmAgent {
 }
 
 /// A key of the session that a tool writes.
-pub(super) fn unseen_key<'a>(tool: &ToolMeta<'a>) -> Option<&'a str> {
-    tool.writes.iter().map(|key| key.name).find(|key| Scope::of(key) == Scope::Session)
+pub(super) fn unseen_key<'a>(tool: &ToolMeta<'a>) -> Option<(&'static str, &'a str)> {
+    let reads = tool.reads.iter().map(|key| ("reads", key.name));
+    let mut keys = reads.chain(tool.writes.iter().map(|key| ("writes", key.name)));
+    keys.find(|(_, key)| Scope::of(key) == Scope::Session)
 }
 
 /// Whether an agent may make model calls.

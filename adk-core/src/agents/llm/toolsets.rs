@@ -94,7 +94,10 @@ fn check(agent: &LlmAgent, taken: &[&str], listed: &[Listed], cx: &Context) -> R
         } else if meta.agent.is_some() {
             ("it is an agent, whose calls no check has seen", "list it in `tools` of the agent")
         } else if unseen_key(meta).is_some() {
-            ("it writes a key of the session, which no check has seen", "list it in `tools` of the agent")
+            (
+                "it reads or writes a key of the session, which no check has seen",
+                "list it in `tools` of the agent",
+            )
         } else if is_tool && (meta.confirm || meta.long_running) {
             (
                 "it waits for an answer from outside, and the agent is used as a tool",

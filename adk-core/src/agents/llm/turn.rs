@@ -8,10 +8,11 @@ use super::toolbox::Toolbox;
 use super::tools::RESERVED;
 use super::{LlmAgent, calls, later, no_answer, output, request, respond, transfer};
 use crate::flow::Flow;
-use crate::models::model::{FinishReason, Model, ModelResponse, Usage};
-use crate::runtime::run::Context;
+use crate::models::model::{FinishReason, ModelResponse, Usage};
+use crate::runtime::run::{Chain, Context};
 use crate::runtime::tool::{ToolActions, text};
-use crate::store::event::{Actions, Event};
+use crate::spec::Money;
+use crate::store::event::{Actions, COST_KEY, Event};
 use crate::{Error, ErrorKind, FunctionCall, Name, Part, Result, depth};
 use adk_spec::__private::Cost;
 use serde_json::Value;
@@ -27,8 +28,8 @@ pub(super) const OWN_ID: &str = "adk-";
 /// See the crate's `ErrorKind`: a call that failed for good, a placeholder without a value, an answer of another type,
 /// too many calls, or an agent that did not write its key.
 pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
-    let model = model(agent, cx)?;
-    let mut tools = Toolbox::new(agent, &*model, cx);
+    let models = models(agent, cx)?;
+    let mut tools = Toolbox::new(agent, &models, cx);
     let mut flow = Flow::Continue;
     // Calls whose answer comes from outside.
     let mut open = Vec::new();
@@ -41,7 +42,7 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
     loop {
         tools.refresh(cx).await?;
         let mut asked = ToolActions::default();
-        let (response, value) = fitting(&tools, &model, &mut turn, &mut repair, &mut asked, cx).await?;
+        let (response, value) = fitting(&tools, &models, &mut turn, &mut repair, &mut asked, cx).await?;
         let is_cut_off = response.finish_reason == Some(FinishReason::MaxTokens);
         let (mut event, calls) = answer_event(response, value, turn - 1, &mut call_ids, cx);
         event.actions = Actions { state_delta: event.actions.state_delta, ..actions_of(&asked) };
@@ -107,11 +108,11 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
     Ok(flow)
 }
 
-/// The agent's model: its own, that of an agent above it, or the runner's.
-fn model(agent: &LlmAgent, cx: &Context) -> Result<Arc<dyn Model>> {
+/// The agent's models: its own, those of an agent above it, or the runner's.
+fn models(agent: &LlmAgent, cx: &Context) -> Result<Chain> {
     let above = cx.above.as_ref().and_then(|above| above.model.as_ref());
     let own = agent.settings.model.as_ref().or(above);
-    cx.run.services.models.resolve(own)?.ok_or_else(|| {
+    cx.run.services.models.chain(own, &agent.settings.fallback)?.ok_or_else(|| {
         Error::new(ErrorKind::NoModel, "it has no model").with_help(
             "give one to the runner, `Runner::builder().model(...)`, or to the agent, `model: ...`",
         )
@@ -129,7 +130,7 @@ fn answered(agent: &LlmAgent, event: Event, answer: Value) -> Event {
 /// Asks until the model calls tools, or gives an answer that fits: with the key of the agent, and its value.
 async fn fitting(
     tools: &Toolbox<'_>,
-    model: &Arc<dyn Model>,
+    models: &Chain,
     turn: &mut u32,
     repair: &mut Repair,
     asked: &mut ToolActions,
@@ -137,7 +138,7 @@ async fn fitting(
 ) -> Result<(ModelResponse, Option<(Name, Value)>)> {
     let agent = tools.agent();
     loop {
-        let response = ask(tools, model, *turn, repair, asked, cx).await?;
+        let response = ask(tools, models, *turn, repair, asked, cx).await?;
         *turn += 1;
         if let Some(seat) = &mut cx.frame.seat {
             seat.calls = *turn;
@@ -165,7 +166,7 @@ fn limit(agent: &LlmAgent, cx: &Context) -> Option<u32> {
 /// One model call, if there may be one more.
 async fn ask(
     tools: &Toolbox<'_>,
-    model: &Arc<dyn Model>,
+    models: &Chain,
     turn: u32,
     repair: &Repair,
     asked: &mut ToolActions,
@@ -187,14 +188,20 @@ async fn ask(
     };
     cx.run.count_llm_call()?;
     cx.count_call()?;
+    // Given back when the answer is counted. In a box: few runs have a budget.
+    let mut _held = None;
+    if cx.has_budget() {
+        _held = Some(Box::pin(cx.reserve(models, &request)).await?);
+    }
     let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
-    let call = Call { model: model.clone(), request: request.clone(), timeout, retry };
+    let (run, trace) = (cx.run.clone(), cx.trace.clone());
+    let call = Call { models: models.clone(), request: request.clone(), timeout, retry, run, trace };
     let mut response = match call::make(call, cx).await {
         Ok(response) => {
             let usage = Usage { calls: 1, ..response.usage };
             **cx.frame.usage.get_or_insert_default() += usage;
             cx.run.add_usage(usage);
-            cx.count(Cost::Tokens, usage.total_tokens())?;
+            cx.count_usage(&usage)?;
             response
         }
         Err(error) => hooks::on_model_error(agent, &request, error, asked, cx).await?,
@@ -257,6 +264,14 @@ fn answer_event(
         || error_message.is_some()
     {
         let details = event.details_mut();
+        if !usage.cost.is_zero()
+            && let Some(prices) = &cx.run.services.prices
+        {
+            let cost = format!("{} {}", usage.cost, prices.currency());
+            details.custom_metadata.insert(COST_KEY.to_owned(), cost.into());
+        }
+        // ADK knows no such count.
+        let usage = Usage { cost: Money::ZERO, ..usage };
         details.usage = (usage != Usage::default()).then_some(usage);
         details.finish_reason = finish_reason;
         details.model_version = model_version;

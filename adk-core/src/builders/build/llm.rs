@@ -13,6 +13,7 @@ use crate::Name;
 use crate::agents::llm::{IncludeContents, Instruction, LlmAgent, LlmSettings, Retry};
 use crate::models::model::ModelRef;
 use crate::runtime::tool::{DynTool, Toolset};
+use crate::spec::Budget;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -74,6 +75,21 @@ impl LlmAgentBuilder {
     #[must_use]
     pub fn model(mut self, model: impl Into<ModelRef>) -> Self {
         self.settings.model = Some(model.into());
+        self
+    }
+
+    /// The models that are asked in this order when a call has failed for good, or was refused for load (429, 5xx): by name,
+    /// or by value. Never after a part of an answer was handed on. Default: the runner's.
+    #[must_use]
+    pub fn fallback<M: Into<ModelRef>>(mut self, models: impl IntoIterator<Item = M>) -> Self {
+        self.settings.fallback = models.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// What one turn may use: `"0.50 USD".parse()?`, or `"20_000 tokens".parse()?`. Default: no limit.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.settings.budget = Some(budget);
         self
     }
 

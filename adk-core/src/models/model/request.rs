@@ -1,6 +1,6 @@
 //! What a model is asked.
 
-use crate::{Content, Name, Path, RunId};
+use crate::{Content, Name, Part, Path, RunId};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -22,6 +22,30 @@ pub struct ModelRequest {
     pub stream: bool,
     /// Who asks. No part of what is sent.
     pub info: CallInfo,
+}
+
+impl ModelRequest {
+    /// About how many tokens the call needs, with the longest answer that is asked for.
+    pub(crate) fn tokens(&self) -> u64 {
+        self.input_tokens() + u64::from(self.config.max_output_tokens.unwrap_or_default())
+    }
+
+    /// About how many tokens the request has: one for 4 bytes.
+    pub(crate) fn input_tokens(&self) -> u64 {
+        let json = |value: &Value| value.to_string().len();
+        let part = |part: &Part| match part {
+            Part::Text(text) => text.len(),
+            // Media are counted by their size in pictures and seconds, which nobody knows here.
+            Part::InlineData(_) | Part::FileData(_) => 4_000,
+            part => serde_json::to_string(part).map_or(0, |text| text.len()),
+        };
+        let contents: usize = self.contents.iter().flat_map(|content| &content.parts).map(part).sum();
+        let tools: usize =
+            self.tools.iter().map(|tool| tool.description.len() + json(&tool.parameters)).sum();
+        let schema = self.response_schema.as_deref().map_or(0, json);
+        let bytes = self.system_instruction.len() + contents + tools + schema;
+        (bytes as u64).div_ceil(4)
+    }
 }
 
 /// Sampling and limits of a call; `None` leaves the choice to the provider.

@@ -1,6 +1,7 @@
 //! What a model answers.
 
 use crate::Content;
+use crate::spec::Money;
 use serde::{Deserialize, Serialize};
 
 /// A piece of an answer, or all of it.
@@ -107,6 +108,9 @@ pub struct Usage {
     /// Those of the output that were thoughts.
     #[serde(rename = "thoughtsTokenCount", alias = "thoughts_token_count", skip_serializing_if = "is_zero")]
     pub thought_tokens: u64,
+    /// What it cost by the runner's prices; nothing where there are none, or none for its model.
+    #[serde(skip_serializing_if = "Money::is_zero")]
+    pub cost: Money,
     /// How many calls. The usage of one call, as an event tells it in ADK's form, has none.
     #[serde(skip_serializing_if = "is_zero")]
     pub calls: u64,
@@ -145,6 +149,7 @@ impl std::ops::AddAssign for Usage {
         add(&mut self.output_tokens, other.output_tokens);
         add(&mut self.cached_tokens, other.cached_tokens);
         add(&mut self.thought_tokens, other.thought_tokens);
+        self.cost += other.cost;
         add(&mut self.calls, other.calls);
         add(&mut self.tool_calls, other.tool_calls);
     }

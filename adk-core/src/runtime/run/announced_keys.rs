@@ -190,11 +190,15 @@ impl<'a> Writer<'a> {
     #[cold]
     fn unannounced(&self, name: &str, value: Option<&Value>) -> Error {
         let ty = value.map_or("TYPE", type_of);
+        let out = match name.rsplit_once(':') {
+            Some((_, last)) => format!("`#[key({name})] {last}: Out<{ty}>`"),
+            None => format!("`#[key] {name}: Out<{ty}>`"),
+        };
         let (fact, announce) = match self.by {
             WriterKind::Tool(tool) => (
                 format!("tool `{}` writes state key `{name}`, which it has not announced", tool.name),
                 format!(
-                    "`#[tool(writes({name}: {ty}))]`, or `.writes::<{ty}>({name:?})` of a `FunctionTool`"
+                    "{out} as a parameter, or `#[tool(writes({name}: {ty}))]`; a `FunctionTool` says `.writes::<{ty}>({name:?})`"
                 ),
             ),
             WriterKind::Callback(_) => (
@@ -207,7 +211,7 @@ impl<'a> Writer<'a> {
             ),
             WriterKind::Agent(announced) if announced.kind() == Some(AgentKind::Function) => (
                 format!("it writes state key `{name}`, which it has not announced"),
-                format!("return it, as `#[agent(writes = {name})]` says, or write an `impl Agent`"),
+                format!("return it, as `#[agent(writes = {name})]` says, or take {out} as a parameter"),
             ),
             _ => (
                 format!("it writes state key `{name}`, which it has not announced"),

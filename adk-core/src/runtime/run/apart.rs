@@ -23,6 +23,7 @@ impl Run {
         run.id = task.run_id;
         run.claim = ClaimId { run_id: task.run_id, epoch: task.epoch };
         run.is_branch = true;
+        run.trace_parent = task.trace.as_deref().map(Box::from);
         run.places = task.upto.into();
         run.llm_calls = task.calls.into();
         for (key, value) in task.temp.iter() {
@@ -51,6 +52,7 @@ impl Run {
             upto: self.places.load(Relaxed).max(if self.is_branch { 0 } else { session.len() as u64 }),
             calls: self.llm_calls.load(Relaxed),
             config: serde_json::to_value(&self.config).unwrap_or_default(),
+            trace: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Settings of a run.
 
+use crate::spec::Budget;
 use std::time::Duration;
 
 /// What a run does while another run of its session goes on.
@@ -37,6 +38,9 @@ pub struct RunConfig {
     pub streaming: bool,
     /// Whether the stream tells that agents and blocks begin and end, see [`Lifecycle`](super::Lifecycle). Default `false`.
     pub lifecycle_events: bool,
+    /// Whether spans hold what was said: prompts, answers, arguments and results of tools, and texts of errors. Default
+    /// `false`: they name agents, models, tools, counts and kinds of errors.
+    pub trace_contents: bool,
     /// Whether an escalate ends every enclosing loop, while the sequences in between run on, and cancels the siblings of
     /// a direct child of a parallel block. Default `false`: it ends the innermost loop, as a `break` does. The checker knows the default:
     /// what it takes for certain after an outer loop may be missing with this, which is an error of the run.
@@ -68,6 +72,10 @@ pub struct RunConfig {
     pub custom_agents_finish: bool,
     /// What it does while another run of its session goes on in this process. Default [`SessionTurns::Queue`].
     pub turns: SessionTurns,
+    /// What the run may use, in money or in tokens; then it ends with an error of kind
+    /// [`BudgetExceeded`](crate::ErrorKind::BudgetExceeded), and what was committed stays. Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
 }
 
 impl Default for RunConfig {
@@ -77,6 +85,7 @@ impl Default for RunConfig {
             deadline: None,
             streaming: false,
             lifecycle_events: false,
+            trace_contents: false,
             escalate_ends_all_loops: false,
             tool_errors_end_run: false,
             transfer_errors_end_run: false,
@@ -88,6 +97,7 @@ impl Default for RunConfig {
             resumable: false,
             custom_agents_finish: true,
             turns: SessionTurns::Queue,
+            budget: None,
         }
     }
 }
@@ -153,6 +163,16 @@ impl RunConfig {
         self
     }
 
+    /// What the run may use: `"0.50 USD".parse()?`, or `"20_000 tokens".parse()?`.
+    ///
+    /// Before each model call the most that it may need is reserved, and afterwards what it has used counts, also over a crash. A
+    /// budget in money needs the runner's `prices`. A branch that runs in another process is counted when it has ended.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
     /// Whether replies of models come in pieces first.
     #[must_use]
     pub fn streaming(mut self, yes: bool) -> Self {
@@ -178,6 +198,13 @@ impl RunConfig {
     #[must_use]
     pub fn lifecycle_events(mut self, yes: bool) -> Self {
         self.lifecycle_events = yes;
+        self
+    }
+
+    /// Whether spans hold what was said.
+    #[must_use]
+    pub fn trace_contents(mut self, yes: bool) -> Self {
+        self.trace_contents = yes;
         self
     }
 

@@ -82,6 +82,7 @@ impl Consumption {
             output_tokens: after.usage.output_tokens.saturating_sub(before.usage.output_tokens),
             cached_tokens: after.usage.cached_tokens.saturating_sub(before.usage.cached_tokens),
             thought_tokens: after.usage.thought_tokens.saturating_sub(before.usage.thought_tokens),
+            cost: after.usage.cost.without(before.usage.cost),
             calls: after.usage.calls.saturating_sub(before.usage.calls),
             tool_calls: after.usage.tool_calls.saturating_sub(before.usage.tool_calls),
         };

@@ -14,7 +14,7 @@ pub(crate) use wait::{Answer, Asked};
 
 use super::{
     Above, AnnouncedKeys, Artifacts, CallbackContext, Caller, History, KeyScope, Meter, Overlay, Place, Run,
-    RunConfig, State, Steps, ToolActions, Updates, WriteRules, Writer, WriterKind, Written,
+    RunConfig, State, Steps, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, Written,
 };
 use crate::runtime::resources::SharedResources;
 use crate::spec::Key;
@@ -52,6 +52,8 @@ pub struct Context {
     pub(crate) seek: Option<Box<away::Seek>>,
     /// Set in a branch whose direct child ends the block with an escalate, and only where that is so.
     pub(crate) cut: Option<Arc<Cut>>,
+    /// The span of the agent that runs, in a run that is traced.
+    pub(crate) trace: Option<Arc<TraceSpan>>,
     /// Stored keys that were written in the turns that are open; one list, so that a turn allocates none.
     written: Vec<Name>,
 }
@@ -74,6 +76,7 @@ impl Context {
             is_addressable: true,
             seek: None,
             cut: None,
+            trace: None,
             written: Vec::new(),
         }
     }

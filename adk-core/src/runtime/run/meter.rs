@@ -1,7 +1,8 @@
-//! [`Meter`]: what a workflow with `#[bounds(...)]` has used, counted and held while it runs.
+//! [`Meter`]: what a workflow with `#[bounds(...)]`, or something with a budget, has used, counted and held while it runs.
 //!
 //! Nothing of it is stored: a run that is taken up again counts what it is given back from its record as it did the first time.
 
+use super::budget::Purse;
 use super::{Context, Run};
 use crate::models::model::Usage;
 use crate::spec::{Limits, Spec};
@@ -21,10 +22,12 @@ pub(crate) struct Meter {
     limits: Limits,
     /// In the order of [`Cost::ALL`].
     used: [AtomicU64; Cost::ALL.len()],
-    /// What was used up first, and where.
-    exceeded: OnceLock<(Cost, Path)>,
-    /// That of the workflow around.
-    outer: Option<Arc<Meter>>,
+    /// The budget of a block, an agent or a run, which are no workflow.
+    pub(super) purse: Option<Purse>,
+    /// What was used up first, and where: no cost is the budget.
+    exceeded: OnceLock<(Option<Cost>, Path)>,
+    /// That of what is around.
+    pub(super) outer: Option<Arc<Meter>>,
     /// It is an agent that is used as a tool: its loops are none of the workflow around.
     is_tool: bool,
 }
@@ -32,7 +35,12 @@ pub(crate) struct Meter {
 impl Meter {
     fn new(workflow: Name, limits: Limits, outer: Option<Arc<Self>>) -> Self {
         let (used, exceeded) = (Default::default(), OnceLock::new());
-        Self { workflow, limits, used, exceeded, outer, is_tool: false }
+        Self { workflow, limits, used, purse: None, exceeded, outer, is_tool: false }
+    }
+
+    /// That of something with a budget.
+    pub(super) fn of_budget(purse: Purse, outer: Option<Arc<Self>>) -> Self {
+        Self { purse: Some(purse), ..Self::new(Name::default(), Limits::NONE, outer) }
     }
 
     /// That of an agent that is used as a tool.
@@ -64,11 +72,28 @@ impl Meter {
     }
 
     fn exceed(&self, cost: Cost, path: &Path) -> Error {
-        let (cost, path) = self.exceeded.get_or_init(|| (cost, path.clone()));
+        let (cost, path) = self.exceeded.get_or_init(|| (Some(cost), path.clone()));
         self.error(*cost).at(path)
     }
 
-    fn error(&self, cost: Cost) -> Error {
+    pub(super) fn exceed_budget(&self, path: &Path) -> Error {
+        let (cost, path) = self.exceeded.get_or_init(|| (None, path.clone()));
+        self.error(*cost).at(path)
+    }
+
+    /// Counts tokens and money in the budget, if there is one.
+    fn spend(&self, usage: &Usage, path: &Path) -> Result<()> {
+        match &self.purse {
+            Some(purse) if purse.spend(usage) => Err(self.exceed_budget(path)),
+            _ => Ok(()),
+        }
+    }
+
+    fn error(&self, cost: Option<Cost>) -> Error {
+        let cost = match (cost, &self.purse) {
+            (None, Some(purse)) => return purse.error(),
+            (cost, _) => cost.unwrap_or(Cost::Tokens),
+        };
         let (workflow, word) = (&self.workflow, cost.word());
         let message = match (cost, self.limits.time, cost.allowed(&self.limits)) {
             (Cost::Time, Some(time), _) => format!(
@@ -112,6 +137,16 @@ impl Context {
     pub(crate) fn count(&self, cost: Cost, more: u64) -> Result<()> {
         let Some(meter) = &self.meter else { return Ok(()) };
         meter.counting(cost).try_for_each(|meter| meter.add(cost, more, self.path()))
+    }
+
+    /// Counts what a model call has used.
+    ///
+    /// # Errors
+    /// When it is more than something around may use.
+    pub(crate) fn count_usage(&self, usage: &Usage) -> Result<()> {
+        self.count(Cost::Tokens, usage.total_tokens())?;
+        let Some(meter) = &self.meter else { return Ok(()) };
+        meter.counting(Cost::Tokens).try_for_each(|meter| meter.spend(usage, self.path()))
     }
 
     /// Counts a model call before it is made: some tokens have to be left for it.
@@ -176,6 +211,7 @@ pub(crate) fn count_again(meter: Option<&Arc<Meter>>, usage: &Usage, rounds: u64
         // What is over is an error of the next call, and of the end of the workflow.
         meter.counting(cost).for_each(|meter| drop(meter.add(cost, more, path)));
     }
+    meter.counting(Cost::Tokens).for_each(|meter| drop(meter.spend(usage, path)));
 }
 
 impl Run {

@@ -3,10 +3,12 @@
 use crate::flow::LoopEnd;
 use crate::models::model::{FinishReason, Usage};
 use crate::store::engine::{BranchEnd, BranchReport, Stored};
-use crate::store::event::Event;
+use crate::store::event::{COST_KEY, Event};
 use crate::store::session::Session;
-use crate::{Error, ErrorKind, Result, RunId};
+use crate::{Error, ErrorKind, Name, Result, RunId};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl BranchReport {
@@ -55,6 +57,21 @@ impl<T> Outcome<T> {
             event.invocation_id == self.run_id && finish == Some(&FinishReason::MaxTokens)
         };
         self.session.events().filter(is_cut_off)
+    }
+
+    /// What each agent has used and cost in this run, by its name, as the answers of the models say it in the log. What is not there
+    /// is missing: calls that failed, and those of agents that are used as tools.
+    pub fn cost_by_agent(&self) -> BTreeMap<Name, Usage> {
+        let mut costs: BTreeMap<Name, Usage> = BTreeMap::new();
+        let own = self.session.events().filter(|event| event.invocation_id == self.run_id && !event.partial);
+        for event in own {
+            let Some(details) = event.details.as_deref() else { continue };
+            let Some(usage) = details.usage else { continue };
+            let told = details.custom_metadata.get(COST_KEY).and_then(Value::as_str);
+            let cost = told.and_then(|told| told.split(' ').next()?.parse().ok()).unwrap_or_default();
+            *costs.entry(event.author.clone()).or_default() += Usage { cost, calls: 1, ..usage };
+        }
+        costs
     }
 
     /// The session that the run worked on.

@@ -75,11 +75,11 @@ impl<'a> Prepare<'a> {
         self.is_tool = is_tool;
     }
 
-    /// Sees that an agent has a model: its own, or that of an agent above it.
-    pub(crate) fn needs_model(&mut self, own: Option<&ModelRef>) {
+    /// Sees that an agent has a model: its own, or that of an agent above it; and that there are those that it falls back on.
+    pub(crate) fn needs_model(&mut self, own: Option<&ModelRef>, fallback: &[ModelRef]) {
         let above = self.above.clone();
         let own = own.or(above.as_ref().and_then(|above| above.model.as_ref()));
-        match self.run.services.models.resolve(own) {
+        match self.run.services.models.chain(own, fallback) {
             Ok(Some(_)) => {}
             Ok(None) => self.without_model.push(self.path.clone()),
             Err(error) => {

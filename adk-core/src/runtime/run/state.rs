@@ -72,16 +72,21 @@ impl State<'_> {
         if let Err(error) = self.writer.check(&key, &value) {
             return Err(self.refuse(error));
         }
+        self.put(key, value);
+        Ok(())
+    }
+
+    /// Sets a key that is announced to a value of its type.
+    pub(crate) fn put(&mut self, key: Name, value: Arc<Value>) {
         let key = match self.scope {
             Some(scope) => scope.write(&key),
             None => key,
         };
         self.overlay.state_delta.insert(key, value);
-        Ok(())
     }
 
     /// Keeps what is wrong with a tool, which may do with the error what it likes.
-    pub(super) fn refuse(&mut self, error: Error) -> Error {
+    pub(crate) fn refuse(&mut self, error: Error) -> Error {
         if let Some(refused) = &mut self.refused {
             refused.get_or_insert(error.copy());
         }

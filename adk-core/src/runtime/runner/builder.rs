@@ -3,23 +3,30 @@
 use super::cancel::Driven;
 use super::recover::{self, Known};
 use super::{Runner, Shared};
-use crate::models::model::{ModelProvider, ModelRef};
+#[cfg(doc)]
+use crate::models::model::Model;
+use crate::models::model::{ModelProvider, ModelRef, RateLimit};
 use crate::runtime::resources::{Needs, NoResources, Resources, SharedResources};
 use crate::runtime::run::{
     ArtifactStore, MemoryArtifacts, MissingArtifactStore, Models, Plugin, Plugins, RunConfig, Services,
 };
 use crate::runtime::workflow::Workflow;
+use crate::spec::Prices;
 use crate::store::engine::{Engine, MemoryEngine, Retention};
 use crate::store::session::{MemoryStore, SessionStore, check_id};
 use crate::{Error, ErrorKind, Result};
+use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// A [`Runner`] to be configured. Without any setting it keeps everything in memory and has no model.
 pub struct RunnerBuilder<P, R = NoResources> {
     app: String,
     model: Option<ModelRef>,
+    fallback: Vec<ModelRef>,
+    limits: HashMap<String, RateLimit>,
+    prices: Option<Arc<Prices>>,
     provider: Option<Arc<dyn ModelProvider>>,
     sessions: Option<Arc<dyn SessionStore>>,
     artifacts: Option<Arc<dyn ArtifactStore>>,
@@ -36,6 +43,9 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
         Self {
             app: "app".to_owned(),
             model: None,
+            fallback: Vec::new(),
+            limits: HashMap::new(),
+            prices: None,
             provider: None,
             sessions: None,
             artifacts: None,
@@ -56,6 +66,9 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
         RunnerBuilder {
             app: self.app,
             model: self.model,
+            fallback: self.fallback,
+            limits: self.limits,
+            prices: self.prices,
             provider: self.provider,
             sessions: self.sessions,
             artifacts: self.artifacts,
@@ -81,6 +94,29 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     #[must_use]
     pub fn model(mut self, model: impl Into<ModelRef>) -> Self {
         self.model = Some(model.into());
+        self
+    }
+
+    /// The models that are asked in this order when a call has failed for good, or was refused for load (429, 5xx), by all agents
+    /// that name none themselves. Never after a part of an answer was handed on.
+    #[must_use]
+    pub fn fallback<M: Into<ModelRef>>(mut self, models: impl IntoIterator<Item = M>) -> Self {
+        self.fallback = models.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// What a provider may be asked by all runs together, such as `"openai"` or `"gcp.gemini"`: see [`Model::provider`]. Default: no limit.
+    #[must_use]
+    pub fn rate_limit(mut self, provider: impl Into<String>, limit: RateLimit) -> Self {
+        self.limits.insert(provider.into(), limit);
+        self
+    }
+
+    /// What models cost, for `Outcome::usage.cost` and for budgets in money. Default: none, then nothing has a cost, and a budget
+    /// in money is an error of the run.
+    #[must_use]
+    pub fn prices(mut self, prices: Prices) -> Self {
+        self.prices = Some(Arc::new(prices));
         self
     }
 
@@ -157,8 +193,9 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
                 .with_help("give each another name: its `Plugin::name` says it"));
         }
         let provider = self.provider.unwrap_or_else(|| Arc::new(P::default()));
-        let mut models = Models { provider, default: None, named: Mutex::default() };
-        models.default = models.resolve(self.model.as_ref())?;
+        let mut models = Models::new(provider);
+        models.set_default(self.model.as_ref(), &self.fallback)?;
+        models.set_limits(self.limits);
         let engine = self.engine.unwrap_or_else(|| Arc::new(MemoryEngine));
         let artifacts = match self.artifacts {
             Some(store) => store,
@@ -174,6 +211,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
                 models,
                 plugins: self.plugins,
                 resources: self.resources,
+                prices: self.prices,
             }),
             config: self.config,
             workflows: self.workflows,

@@ -1,7 +1,8 @@
 //! What a run does from its first event to its output, and what a branch of it does that runs apart.
 
 use super::{answers, hooks};
-use crate::runtime::run::{Context, Prepare, Run};
+use crate::runtime::agent::DynAgent;
+use crate::runtime::run::{Context, Prepare, Run, TraceSpan};
 use crate::runtime::workflow::{Values, Workflow, prepare_root, run_branch, run_root};
 use crate::spec::{AgentMeta, StepKind};
 use crate::store::engine::{BranchEnd, BranchTask};
@@ -29,24 +30,16 @@ pub(super) async fn root<W: Workflow + ?Sized>(
     let agent = workflow.as_agent();
     let name = Name::shared(agent.meta().name);
     let path = Path::root(name.clone());
-    if is_blank(&start.message) {
-        let message = "the message of the user is empty";
-        let error = Error::new(ErrorKind::EmptyInput, message).at(&path);
-        return Err(error.with_help(if run.live.is_none() {
-            "give the workflow an input with some text, or set it with `.message(...)`"
-        } else {
-            "say nothing, `Content::default()`, to begin with the first message of the queue"
-        }));
-    }
     if workflow.is_closed() && !run.is_alone {
         run.closed_over(OwnKeys::new(states(agent.meta())));
     }
-    let mut cx = Context::root(run.clone(), name);
+    let mut cx = Context::root(run.clone(), name).with_budget();
+    cx.trace = TraceSpan::first(agent.meta(), &run, &path);
+    let span = cx.trace.clone();
     // In boxes is what runs need no more, or never, while their agents run.
-    Box::pin(begin(start, &path, &mut cx)).await?;
-    let mut prepare = Prepare::new(&run, path.clone());
-    prepare_root(agent, &mut prepare);
-    prepare.finish()?.await?;
+    if let Err(error) = Box::pin(begin(agent, start, &path, &mut cx)).await {
+        return TraceSpan::ended(span, Err(error));
+    }
     let is_watched = !run.services.plugins.is_empty();
     let answered = if is_watched { Box::pin(hooks::is_answered(&mut cx)).await } else { Ok(false) };
     let ran = match answered {
@@ -61,10 +54,11 @@ pub(super) async fn root<W: Workflow + ?Sized>(
         Ok(()) if is_watched => Box::pin(hooks::ended(&mut cx)).await,
         ran => ran,
     };
-    match ended {
+    let ended = match ended {
         Ok(()) => workflow.finish(&Values { run: &run }).map_err(|error| output(error).at(&path)),
         Err(error) => Err(error.at(&path)),
-    }
+    };
+    TraceSpan::ended(span, ended)
 }
 
 /// The `state` keys of a workflow and of those inside of it: they are the session's own.
@@ -102,8 +96,21 @@ async fn before(
     })
 }
 
-/// Emits what the user says, and what the run begins with.
-async fn begin(start: Start, path: &Path, cx: &mut Context) -> Result<()> {
+/// Emits what the user says, and what the run begins with, and looks at all agents.
+async fn begin(agent: &dyn DynAgent, start: Start, path: &Path, cx: &mut Context) -> Result<()> {
+    if is_blank(&start.message) {
+        let message = "the message of the user is empty";
+        let error = Error::new(ErrorKind::EmptyInput, message).at(path);
+        return Err(error.with_help(if cx.run.live.is_none() {
+            "give the workflow an input with some text, or set it with `.message(...)`"
+        } else {
+            "say nothing, `Content::default()`, to begin with the first message of the queue"
+        }));
+    }
+    if let Some(span) = &cx.trace {
+        cx.run.keep_trace(span);
+        span.begins_with(&start.message);
+    }
     let is_live = cx.run.live.is_some();
     let mut event = Event::new();
     if !is_live || !start.message.parts.is_empty() {
@@ -117,7 +124,9 @@ async fn begin(start: Start, path: &Path, cx: &mut Context) -> Result<()> {
     if !is_live || event.content.is_some() || !event.actions.state_delta.is_empty() {
         cx.emit(event).await?;
     }
-    Ok(())
+    let mut prepare = Prepare::new(&cx.run, path.clone());
+    prepare_root(agent, &mut prepare);
+    prepare.finish()?.await
 }
 
 /// The output is read like any key; what is wrong with it is said in the workflow's own terms.
@@ -160,5 +169,9 @@ pub(super) async fn branch<W: Workflow + ?Sized>(
         own.record(&task.state);
         run.closed_over(own);
     }
-    run_branch(agent, Context::root(run, name).seeking(task)).await.map_err(|error| error.at(&path))
+    let mut cx = Context::root(run.clone(), name).with_budget().seeking(task.clone());
+    cx.trace = TraceSpan::first(agent.meta(), &run, &task.path);
+    let span = cx.trace.clone();
+    let ended = run_branch(agent, cx).await.map_err(|error| error.at(&path));
+    TraceSpan::ended(span, ended)
 }

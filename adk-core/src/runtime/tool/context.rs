@@ -5,7 +5,7 @@ use crate::models::model::Usage;
 use crate::runtime::resources::{NoResources, Resources, SharedResources};
 use crate::runtime::run::{
     Artifacts, CallPlace, CallStep, CallbackContext, Caller, Context, KeyScope, Meter, Overlay, Place, Run,
-    State, Steps, ToolActions, Updates, WriteRules, Writer, WriterKind, is_update,
+    State, Steps, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, is_update,
 };
 use crate::store::event::{Actions, Event, StateDelta};
 use crate::{At, Error, Name, Path, Result, RunId};
@@ -38,6 +38,8 @@ pub struct ToolContext {
     usage: Usage,
     /// What the calls of an agent in it are recorded under, where they are recorded one by one.
     records_under: Option<Name>,
+    /// The span of the call while it is made, otherwise that of the agent that called.
+    pub(crate) trace: Option<Arc<TraceSpan>>,
 }
 
 /// What is left of a call when it has ended: recorded with its result.
@@ -83,6 +85,7 @@ impl ToolContext {
             updated: Vec::new(),
             usage: Usage::default(),
             records_under: None,
+            trace: cx.trace.clone(),
         }
     }
 
@@ -155,6 +158,7 @@ impl ToolContext {
         let run = Run::inside(&self.run, delta, self.records_under.clone(), call);
         let mut inner = Context::inside(Arc::new(run), self.path.child(name, At::Once), self.scope.clone());
         inner.unchecked = self.unchecked;
+        inner.trace = self.trace.clone();
         inner.meter = self.step.meter.as_ref().map(Meter::tool);
         inner
     }
@@ -233,6 +237,7 @@ impl ToolContext {
             updated: self.updated.clone(),
             usage: self.usage,
             records_under: self.records_under.clone(),
+            trace: self.trace.clone(),
         }
     }
 

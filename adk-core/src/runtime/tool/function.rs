@@ -55,10 +55,19 @@ pub struct FunctionTool {
     about: Made,
     declaration: ToolDeclaration,
     call: Arc<Call>,
+    /// Whether a person is asked; its schema is that of the arguments.
+    asks: Arc<Asks>,
 }
 
 type Call =
     dyn for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>> + Send + Sync;
+
+type Asks = dyn Fn(ToolArgs, &Value) -> Result<bool, ToolError> + Send + Sync;
+
+/// Whether a person is asked about a call: of one whose arguments can be read, the predicate decides.
+fn asks<T: DeserializeOwned>(predicate: impl Fn(&T) -> bool + Send + Sync + 'static) -> Arc<Asks> {
+    Arc::new(move |args, schema| decode::args(args, schema).map(|args| predicate(&args)))
+}
 
 /// What the description refers to.
 #[derive(Clone, Default)]
@@ -123,7 +132,7 @@ impl FunctionTool {
             decode::args::<T>(args, &wanted).and_then(|args| function(args, cx).into_json())
         };
         let call = Arc::new(call);
-        Self::with(name.into(), description.into(), schema, move |args, cx| {
+        Self::with::<T, _>(name.into(), description.into(), schema, move |args, cx| {
             let call = call.clone();
             Box::pin(async move { call(args, cx) })
         })
@@ -153,15 +162,16 @@ impl FunctionTool {
     {
         let schema = schema_of::<T>();
         let (function, wanted) = (Arc::new(function), schema.clone());
-        Self::with(name.into(), description.into(), schema, move |args, cx| {
+        Self::with::<T, _>(name.into(), description.into(), schema, move |args, cx| {
             let args = decode::args::<T>(args, &wanted);
             let function = function.clone();
             Box::pin(async move { function(args?, cx).await.into_json() })
         })
     }
 
-    fn with<F>(name: String, description: String, schema: Arc<Value>, call: F) -> Self
+    fn with<T, F>(name: String, description: String, schema: Arc<Value>, call: F) -> Self
     where
+        T: DeserializeOwned + 'static,
         F: for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>>
             + Send
             + Sync
@@ -169,7 +179,7 @@ impl FunctionTool {
     {
         let declaration = ToolDeclaration::new(name.clone(), &*description, schema);
         let about = describe(Parts { name, description, ..Parts::default() });
-        Self { about, declaration, call: Arc::new(call) }
+        Self { about, declaration, call: Arc::new(call), asks: asks(|_: &T| true) }
     }
 
     /// Says that it may end a loop: it sets `cx.actions.escalate`. Default `false`.
@@ -197,6 +207,27 @@ impl FunctionTool {
     #[must_use]
     pub fn confirm(self, yes: bool) -> Self {
         self.changed(|parts| parts.confirm = yes)
+    }
+
+    /// Says that a person has to agree to the calls for which the predicate holds. It takes the arguments as the closure of
+    /// the tool does, so a call with others is answered with an error, and nobody is asked.
+    ///
+    /// ```
+    /// # use adk_core as adk;
+    /// use adk::{DynTool as _, tool::FunctionTool};
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Sum { amount: f64 }
+    /// let pay = FunctionTool::new("pay", "Pays.", |sum: Sum, _| format!("paid {}", sum.amount));
+    /// let pay = pay.confirm_if(|sum: &Sum| sum.amount > 100.0);
+    /// assert!(pay.meta().confirm);
+    /// ```
+    #[must_use]
+    pub fn confirm_if<T>(mut self, predicate: impl Fn(&T) -> bool + Send + Sync + 'static) -> Self
+    where
+        T: DeserializeOwned + 'static,
+    {
+        self.asks = asks(predicate);
+        self.confirm(true)
     }
 
     /// The longest that one attempt of a call may take. Default: no limit. The closure has to be one of
@@ -242,6 +273,10 @@ impl DynTool for FunctionTool {
                 Err(message) => Err(ToolError::panicked(format!("the tool panicked: {message}"))),
             }
         })
+    }
+
+    fn needs_confirmation_dyn(&self, args: ToolArgs, _: &mut ToolContext) -> Result<bool, ToolError> {
+        (self.asks)(args, &self.declaration.parameters)
     }
 }
 

@@ -11,6 +11,7 @@ use crate::spec::{AgentKind, ERROR_KEY, StepKind};
 use crate::{At, Error, ErrorKind, Flow, Name, Result};
 use std::ops::Range;
 use std::sync::Arc;
+use tokio::time::timeout_at;
 
 /// Goes through a workflow to the branch that the context looks for, and runs it.
 pub(super) async fn down(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flow> {
@@ -26,7 +27,20 @@ pub(super) async fn down(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Res
     }
     cx.states = nested::states(workflow, cx);
     let walk = Walk { workflow, steps: spec.steps };
-    Box::pin(walk.down(cx)).await?;
+    let place = cx.path().clone();
+    // The process of the run holds it as well, but may have ended.
+    let deadline = match spec.limits.time {
+        Some(longest) => cx.time_from_here(longest).await?,
+        None => None,
+    };
+    let down = Box::pin(walk.down(cx));
+    match deadline {
+        None => down.await?,
+        Some(deadline) => match timeout_at(deadline, down).await {
+            Ok(found) => found?,
+            Err(_) => return Err(cx.time_is_over(&place)),
+        },
+    }
     Ok(Flow::Continue)
 }
 

@@ -7,7 +7,7 @@ use super::{again, checkpoint, scopes};
 use crate::flow::Flow;
 use crate::panic::caught;
 use crate::runtime::agent::DynAgent;
-use crate::runtime::run::{Context, Frame, KeyScope, NothingWritten, Watch, stored};
+use crate::runtime::run::{Context, Frame, KeyScope, NothingWritten, Watch, in_span, stored};
 use crate::spec::{AgentKind, AgentMeta, Renames, Step, StepKind};
 use crate::{Error, ErrorKind, Name, Path, Result};
 use std::sync::Arc;
@@ -108,7 +108,11 @@ pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> 
         Some(_) => Watch::begin(agent.meta().kind.into(), cx).await,
         None => None,
     };
+    let has_span = !begun && cx.enter_span(agent.meta());
     let ran = between(agent, who, cx).await;
+    if has_span {
+        cx.leave_span(&ran);
+    }
     if let (Some(who), Err(error)) = (who, &ran) {
         Box::pin(who.fail(error, cx)).await;
     }
@@ -155,7 +159,7 @@ fn looked_at(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
 }
 
 async fn body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
-    let flow = match caught(agent.run_dyn(cx)).await {
+    let flow = match caught(in_span(cx.trace.clone(), agent.run_dyn(cx))).await {
         Ok(flow) => flow?,
         Err(panic) => {
             let message = format!("it panicked: {panic}");

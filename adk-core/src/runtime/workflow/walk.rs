@@ -9,11 +9,12 @@ use super::lifecycle::{self, Begun, Who};
 use super::reads;
 use super::turn::turn;
 use super::wired::Wired;
-use crate::runtime::run::{Context, Frame, LifecycleOutcome, LoopEndReason, Watch};
+use crate::runtime::run::{Context, Frame, LifecycleOutcome, LoopEndReason, Meter, Watch};
 use crate::spec::{AgentKind, NodeKind, Step, StepKind};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Result};
 use adk_spec::__private::Cost;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A block that the walk is in.
 pub(super) struct Open {
@@ -24,6 +25,8 @@ pub(super) struct Open {
     pub(super) round: u32,
     /// An exit that has to wait until the block has run on to its end (`RunConfig::escalate_ends_all_loops`).
     escalated: Option<Exit>,
+    /// The meter around, of a block with a budget.
+    meter: Option<Option<Arc<Meter>>>,
     /// Tells of its end, where that was asked for, and how it ended.
     watch: Option<Box<Watch>>,
     outcome: LifecycleOutcome,
@@ -53,7 +56,7 @@ impl<'a> Walk<'a> {
             if let (Some(error), Some(watch)) = (error, block.watch) {
                 watch.end(lifecycle::failed(error, cx)).await;
             }
-            self.go_back(block.at, block.outer, cx);
+            self.go_back(block.at, block.outer, block.meter, cx);
         }
     }
 
@@ -152,7 +155,9 @@ impl<'a> Walk<'a> {
             Some(_) => Box::pin(Watch::begin(kind(&self.steps[at].kind), cx)).await,
             None => None,
         };
-        open.push(Open { at, outer, round: 0, escalated: None, watch, outcome: LifecycleOutcome::Completed });
+        let meter = self.steps[at].budget.map(|budget| cx.enter_budget(budget));
+        let outcome = LifecycleOutcome::Completed;
+        open.push(Open { at, outer, round: 0, escalated: None, meter, watch, outcome });
         match self.who(at) {
             Some(who) => who.begin(cx).await.map_err(|error| error.at(cx.path())),
             None => Ok(Begun::Runs),
@@ -214,8 +219,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn go_back(&self, at: usize, outer: Frame, cx: &mut Context) {
+    fn go_back(&self, at: usize, outer: Frame, meter: Option<Option<Arc<Meter>>>, cx: &mut Context) {
         let inner = cx.leave(outer);
+        if let Some(meter) = meter {
+            cx.meter = meter;
+        }
         if self.workflow.root() == Some(at) {
             cx.count_on(&inner);
         }

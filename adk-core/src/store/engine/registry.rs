@@ -36,6 +36,9 @@ pub struct RunRecord {
     pub config: Value,
     /// When it began, in microseconds since 1970.
     pub time: u64,
+    /// The trace that a resumed run continues, in the form of a [`TraceCarrier`](crate::TraceCarrier).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
 }
 
 impl RunRecord {
@@ -52,6 +55,7 @@ impl RunRecord {
             begins: 0,
             config: Value::Null,
             time: crate::store::session::now_micros(),
+            trace: None,
         }
     }
 }

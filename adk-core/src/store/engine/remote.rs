@@ -44,6 +44,9 @@ pub struct BranchTask {
     pub calls: u32,
     /// The settings of the run, as JSON.
     pub config: Value,
+    /// The trace that the branch continues, in the form of a [`TraceCarrier`](crate::TraceCarrier).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
 }
 
 /// How a branch left its block.

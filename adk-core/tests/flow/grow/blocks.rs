@@ -2,6 +2,7 @@
 
 use super::{Grower, Here, from, is_note};
 use crate::tree::*;
+use adk_core::spec::Over;
 
 impl Grower {
     pub(super) fn parallel(&mut self, here: &mut Here) -> Node {
@@ -93,7 +94,10 @@ impl Grower {
         own.known.push(item);
         let inside = self.nodes(&mut own);
         here.known.extend(written(&inside).into_iter().filter(|key| !OWN.contains(key)));
-        let max = self.random.one_in(4).then(|| 1 + self.random.below(2) as u32);
+        let max = self
+            .random
+            .one_in(4)
+            .then(|| (1 + self.random.below(2) as u32, *self.random.of(&[Over::Cut, Over::Fail])));
         self.block(Kind::Each { item, list, max, limit }, "e", inside)
     }
 
@@ -108,10 +112,16 @@ impl Grower {
             let otherwise = self.nodes(&mut other);
             own.known.retain(|key| other.known.contains(key));
             let kind = Kind::Else;
-            inside.push(Node::Block(Block { name: name.clone(), kind, inside: otherwise, skippable: false }));
+            inside.push(Node::Block(Block {
+                name: name.clone(),
+                kind,
+                inside: otherwise,
+                skippable: false,
+                skip: false,
+            }));
         }
         here.known = own.known;
-        Node::Block(Block { name, kind: Kind::Try { most }, inside, skippable: false })
+        Node::Block(Block { name, kind: Kind::Try { most }, inside, skippable: false, skip: false })
     }
 
     pub(super) fn rounds(&mut self, here: &mut Here) -> Node {
@@ -136,7 +146,7 @@ impl Grower {
         }
         here.loops.pop();
         here.depth += 1;
-        Node::Block(Block { name, kind: Kind::Loop { max, until }, inside, skippable: false })
+        Node::Block(Block { name, kind: Kind::Loop { max, until }, inside, skippable: false, skip: false })
     }
 }
 

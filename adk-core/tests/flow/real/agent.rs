@@ -57,11 +57,14 @@ impl Scripted<'_> {
         Ok(flow)
     }
 
-    /// Fails, perhaps, in an attempt of a try.
+    /// Fails, perhaps, in an attempt of a try, and in a block that leaves it out.
     fn fail(&self, cx: &Context) -> Result<()> {
         let mut nodes = std::iter::successors(Some(cx.path()), |path| path.parent());
-        let is_tried = nodes.any(|node| node.name().starts_with("try") && matches!(node.at(), At::Round(_)));
-        if is_tried && !self.stage.is_tired() && self.stage.choose(5) == 4 {
+        let is_expected = nodes.any(|node| {
+            let is_tried = node.name().starts_with("try") && matches!(node.at(), At::Round(_));
+            is_tried || self.stage.skips(node.name())
+        });
+        if is_expected && self.stage.choose(5) == 4 {
             return Err(Error::new(ErrorKind::Timeout, "it was chosen to fail"));
         }
         Ok(())

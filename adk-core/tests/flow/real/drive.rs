@@ -1,22 +1,24 @@
 //! Runs a tree again and again, each time with other decisions.
 
 use super::person::Answering;
-use super::stage::Stage;
+use super::stage::{Names, Stage};
 use super::wired::Tree;
 use super::{Choices, Seen, Wrong};
 use crate::spec::Store;
 use crate::tree::{Block, Flow, Kind, Node};
 use adk_core::{Error, ErrorKind, RunEnd, Runner};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 /// Runs a tree so many times at random, and before that as often with its first decisions one by one. When there are
-/// not more executions than that, each is run, and none twice.
+/// not more executions than that, each is run, and none twice. Two follow each other in one session, and
+/// the second is to see nothing of it.
 pub fn play(flow: &Flow, seed: u64, times: u64) -> Seen {
-    let (mut parallels, mut workflows) = (BTreeMap::new(), BTreeSet::new());
-    names(flow, &mut parallels, &mut workflows);
-    let stage = Stage::new(parallels, workflows);
+    let mut all = Names::default();
+    names(flow, &mut all);
+    let stage = Stage::new(all);
+    let runner: Runner = Runner::builder().engine(Answering(stage.clone())).build().unwrap();
     let store = Store::default();
     let tree = Tree::root(flow, &stage, &store);
     let mut states: BTreeSet<_> = flow.states.iter().copied().collect();
@@ -24,26 +26,25 @@ pub fn play(flow: &Flow, seed: u64, times: u64) -> Seen {
     let mut next = Some(Choices::first(seed));
     for _ in 0..times {
         let Some(choices) = next else { break };
-        next = execute(&tree, &stage, &states, choices).and_then(Choices::next);
+        next = execute(&tree, &runner, &stage, &states, choices).and_then(Choices::next);
     }
     let is_whole = next.is_none();
     for time in 0..if is_whole { 0 } else { times } {
         let seed = seed.wrapping_mul(0x1_0001).wrapping_add(time);
-        execute(&tree, &stage, &states, Choices::random(seed));
+        execute(&tree, &runner, &stage, &states, Choices::random(seed));
     }
     Seen { is_whole, ..stage.seen() }
 }
 
 fn execute(
     tree: &Tree<'_>,
+    runner: &Runner,
     stage: &Stage,
     states: &BTreeSet<&'static str>,
     choices: Choices,
 ) -> Option<Choices> {
-    stage.begin(choices);
-    // Keys of the user and of the app are kept from session to session.
-    let runner: Runner = Runner::builder().engine(Answering(stage.clone())).build().unwrap();
-    let mut request = runner.run(tree, ());
+    let session = stage.begin(choices) / 2;
+    let mut request = runner.session("user", session.to_string()).run(tree, ());
     for key in states {
         request = request.state(*key, stage.value(key));
     }
@@ -53,7 +54,10 @@ fn execute(
         match next {
             Poll::Ready(Some(Ok(event))) => stage.event(&event),
             Poll::Ready(Some(Err(error)))
-                if matches!(error.kind(), ErrorKind::Expired | ErrorKind::Timeout) =>
+                if matches!(
+                    error.kind(),
+                    ErrorKind::Expired | ErrorKind::Timeout | ErrorKind::ListTooLong
+                ) =>
             {
                 break;
             }
@@ -85,15 +89,19 @@ fn of(error: &Error) -> Wrong {
     }
 }
 
-/// The parallel blocks, each with whether the first branch wins, and the steps that are workflows.
-fn names(flow: &Flow, parallels: &mut BTreeMap<String, bool>, workflows: &mut BTreeSet<String>) {
+fn names(flow: &Flow, all: &mut Names) {
     flow.each(&mut |node| match node {
-        Node::Block(Block { name, kind: Kind::Parallel { first, .. }, .. }) => {
-            parallels.insert(name.clone(), *first);
+        Node::Block(Block { name, kind, skip, .. }) => {
+            if let Kind::Parallel { first, .. } = kind {
+                all.parallels.insert(name.clone(), *first);
+            }
+            if *skip {
+                all.skips.insert(name.clone());
+            }
         }
         Node::Nested(nested) => {
-            workflows.insert(nested.name.clone());
-            names(&nested.flow, parallels, workflows);
+            all.workflows.insert(nested.name.clone());
+            names(&nested.flow, all);
         }
         _ => {}
     });

@@ -1,6 +1,7 @@
 //! What the agents of an execution share: the decisions, who may go on, and the record of what they touch.
 
 use super::{Choices, Seen, Wrong};
+use crate::tree::has_prefix;
 use adk_core::{At, Event, Path};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,9 +30,17 @@ struct State {
     rounds: BTreeMap<String, (usize, usize)>,
     given_up: BTreeSet<String>,
     seen: Seen,
-    /// Names of the parallel blocks, each with whether the first branch wins, and of the steps that are workflows.
-    parallels: BTreeMap<String, bool>,
-    workflows: BTreeSet<String>,
+    names: Names,
+}
+
+/// Names of steps.
+#[derive(Default)]
+pub struct Names {
+    /// The parallel blocks, each with whether the first branch wins.
+    pub parallels: BTreeMap<String, bool>,
+    /// The blocks that leave out what fails.
+    pub skips: BTreeSet<String>,
+    pub workflows: BTreeSet<String>,
 }
 
 struct Waiting {
@@ -46,20 +55,27 @@ struct Touch {
 }
 
 impl Stage {
-    pub fn new(parallels: BTreeMap<String, bool>, workflows: BTreeSet<String>) -> Self {
-        Self(Arc::new(Mutex::new(State { parallels, workflows, ..State::default() })))
+    pub fn new(names: Names) -> Self {
+        Self(Arc::new(Mutex::new(State { names, ..State::default() })))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap()
     }
 
-    /// Before an execution.
-    pub fn begin(&self, choices: Choices) {
+    /// Before an execution, whose number it gives: nothing is there but what sessions share.
+    pub fn begin(&self, choices: Choices) -> usize {
         let mut state = self.state();
-        let State { seen, parallels, workflows, .. } = std::mem::take(&mut *state);
-        *state = State { choices: Some(choices), seen, parallels, workflows, ..State::default() };
+        let State { seen, names, mut store, .. } = std::mem::take(&mut *state);
+        store.retain(|key, _| has_prefix(key));
+        *state = State { choices: Some(choices), seen, names, store, ..State::default() };
         state.seen.executions += 1;
+        state.seen.executions
+    }
+
+    /// Whether a block leaves out what fails.
+    pub fn skips(&self, name: &str) -> bool {
+        self.state().names.skips.contains(name)
     }
 
     /// After it: its decisions.
@@ -241,7 +257,9 @@ impl State {
         for node in nodes(path).into_iter().skip(1) {
             match node.at() {
                 At::Item(item) => prefix += &format!("{}[{item}]/", node.name()),
-                _ if self.workflows.contains(node.name().as_str()) => prefix += &format!("{}/", node.name()),
+                _ if self.names.workflows.contains(node.name().as_str()) => {
+                    prefix += &format!("{}/", node.name())
+                }
                 _ => {}
             }
         }
@@ -280,7 +298,7 @@ impl State {
         if a[at].name() == b[at].name() {
             matches!((a[at].at(), b[at].at()), (At::Item(_), At::Item(_))).then_some(false)
         } else {
-            self.parallels.get(a[at.checked_sub(1)?].name().as_str()).copied()
+            self.names.parallels.get(a[at.checked_sub(1)?].name().as_str()).copied()
         }
     }
 }

@@ -26,7 +26,7 @@ impl<'f> Machine<'f> {
         let mut touched: Vec<BTreeSet<Touch<'f>>> = Vec::new();
         for branch in &block.inside {
             self.touched.push(BTreeSet::new());
-            branches.push(self.node(branch, scope, states));
+            branches.push(Self::part(block, self.node(branch, scope, states)));
             let own = self.touched.pop().unwrap_or_default();
             for sibling in &touched {
                 self.races(sibling, &own, first);
@@ -53,6 +53,14 @@ impl<'f> Machine<'f> {
             }
         }
         Ways { through, exits, between: all(|branch| branch.between).unwrap_or(states) }
+    }
+
+    /// How a branch or an element ends: where it is left out when it fails, at any moment.
+    fn part(block: &Block, mut part: Ways) -> Ways {
+        if block.skip {
+            part.through = part.through.or(part.between);
+        }
+        part
     }
 
     /// Two that run at the same time.
@@ -101,7 +109,7 @@ impl<'f> Machine<'f> {
         self.storage.forget(inside, &mut start);
         start.write(self.storage.cell(inside, item));
         self.touched.push(BTreeSet::new());
-        let element = self.nodes(&block.inside, inside, start);
+        let element = Self::part(block, self.nodes(&block.inside, inside, start));
         let touched = self.touched.pop().unwrap_or_default();
         // What is not the element's own, another element touches as well.
         let shared: BTreeSet<Touch<'f>> =

@@ -278,7 +278,10 @@ impl<'f> Machine<'f> {
         for (own, default) in &flow.inputs {
             let from = self.storage.cell(scope, nested.read(own));
             let to = self.storage.cell(inside, own);
-            if from == to && !default {
+            let told_so = self.relaxed.session_perhaps && outer.is_some();
+            if from == to && !default && told_so && self.storage.is_session(inside, own) {
+                states.write_perhaps(to)
+            } else if from == to && !default {
                 states.assume(to)
             } else {
                 self.write(&nested.name, inside, own, false, &mut states)
@@ -306,6 +309,7 @@ impl<'f> Machine<'f> {
                 ways.through.copy(from, to);
             }
         }
+        ways.between = ways.between.or(ways.through);
         ways
     }
 }

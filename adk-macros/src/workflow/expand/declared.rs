@@ -254,9 +254,12 @@ fn call_limits(fields: &Fields) -> TokenStream {
     let time = fields.timeout.iter().zip(retry).filter(|(timeout, _)| matches!(timeout, Timeout::Millis(_)));
     let time = time.map(|(timeout, retry)| {
         let timeout = duration(timeout);
-        quote!(.timeout(#timeout, #retry))
+        let fallback = u32::try_from(fields.fallback.len()).unwrap_or(u32::MAX);
+        quote!(.timeout(#timeout, #retry, #fallback))
     });
-    quote!(#(.max_output_tokens(#tokens))* #(#time)*)
+    let model =
+        fields.model.iter().filter(|model| matches!(model, Expr::Lit(ExprLit { lit: Lit::Str(_), .. })));
+    quote!(#(.max_output_tokens(#tokens))* #(.model(#model))* #(#time)*)
 }
 
 /// The prompts of an agent.

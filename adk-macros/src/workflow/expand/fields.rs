@@ -123,6 +123,13 @@ pub(super) fn settings(
         let stop = &fields.stop;
         quote!(__settings.generation.stop = ::std::vec![#(__wire::Text::text(#stop)),*];)
     });
+    let budget = fields.budget.as_ref().map(|text| {
+        quote!(__settings.budget = ::core::option::Option::Some(const { __adk::spec::Budget::of(#text) });)
+    });
+    let fallback = (!fields.fallback.is_empty()).then(|| {
+        let models = &fields.fallback;
+        quote!(__settings.fallback = ::std::vec![#(__wire::IntoModel::model(#models)),*];)
+    });
     let callbacks =
         (!fields.callbacks.is_empty()).then(|| callbacks(quote!(&mut __settings), &fields.callbacks));
     let all: TokenStream = [
@@ -135,6 +142,8 @@ pub(super) fn settings(
         some(quote!(max_turns), turns.map(ToTokens::to_token_stream)),
         retry,
         stop,
+        fallback,
+        budget,
         callbacks,
     ]
     .into_iter()

@@ -169,7 +169,8 @@ impl Expansion<'_> {
                     crate::docs::description(&block.attrs).map(|text| quote!(.description(#text)));
                 let skippable = may_skip(&block.callbacks).map(|yes| quote!(.skippable(#yes)));
                 let skip = block.skip.then(|| quote!(.on_error(__adk::spec::OnError::Skip)));
-                quote!(#made #description #skippable #skip)
+                let budget = block.budget.iter();
+                quote!(#made #description #skippable #skip #(.budget(__adk::spec::Budget::of(#budget)))*)
             }
             What::Branch => of_kind(quote!(Branch)),
             What::Arm(arm) => {

@@ -3,7 +3,7 @@
 use super::super::ast::{Block, BlockKind, Callback, Counted, Key, Limit, Timeout, Try};
 use super::super::text::code;
 use super::expect::{self, expected, word};
-use super::field::{callbacks, timeout};
+use super::field::{budget, callbacks, timeout};
 use super::words::Words;
 use super::{Result, Sink, at_end, braces, drain, list, match_, parens, step};
 use crate::diag::{Diagnostic, Place};
@@ -11,10 +11,10 @@ use adk_spec::check::Check;
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitBool, Token, token};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitBool, LitStr, Token, token};
 
-/// Arguments of every block that has a name.
-const CALLBACKS: [&str; 2] = ["before_agent = check", "after_agent = check"];
+/// Arguments of every block; callbacks are for one that has a name.
+const ALWAYS: [&str; 3] = ["budget = \"0.50 USD\"", "before_agent = check", "after_agent = check"];
 
 /// Whether a block begins here. An agent may be called like the word of one.
 pub(super) fn begins(input: ParseStream<'_>) -> bool {
@@ -88,7 +88,8 @@ impl Block {
             let help = format!("name it, as in `refinement: {word}(...) < ... >`");
             sink.push(Diagnostic::new(Check::FieldUnknown, hook.span(), fact).help(help));
         }
-        let Arguments { text, max, until, max_concurrency, first, callbacks, cut, skip, .. } = arguments;
+        let Arguments { text, max, until, max_concurrency, first, callbacks, cut, skip, budget, .. } =
+            arguments;
         if let (Some(word), None) = (&cut, &max) {
             let fact = "`over` says what becomes of elements beyond `max`, and there is no `max`";
             sink.push(Diagnostic::syntax(word.span(), fact).help("write `each(max = 20, over = cut)`"));
@@ -110,7 +111,17 @@ impl Block {
         if !input.peek(token::Brace) {
             return Err(no_steps(input, &kind));
         }
-        Ok(Box::new(Self { attrs, name, kind, span, arguments: text, skip, nodes: Vec::new(), callbacks }))
+        Ok(Box::new(Self {
+            attrs,
+            name,
+            kind,
+            span,
+            arguments: text,
+            skip,
+            budget,
+            nodes: Vec::new(),
+            callbacks,
+        }))
     }
 }
 
@@ -189,6 +200,7 @@ struct Arguments {
     all: bool,
     /// `on_error = skip`.
     skip: bool,
+    budget: Option<LitStr>,
     callbacks: Vec<Callback>,
     seen: Vec<String>,
 }
@@ -221,7 +233,7 @@ impl Arguments {
 
     fn argument(&mut self, block: &str, list: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
         let of = format!("`{block}`");
-        let known = &[arguments_of(block), &CALLBACKS].concat();
+        let known = &[arguments_of(block), &ALWAYS].concat();
         let (check, place) = (Check::FieldUnknown, Place::Argument);
         let words = Words { of: &of, kind: "argument", check, place, known };
         let word = words.next(list, &mut self.seen).map_err(|error| {
@@ -242,6 +254,7 @@ impl Arguments {
                 only(list, "skip", "`skip`, as in `on_error = skip`")?;
                 self.skip = true;
             }
+            "budget" => self.budget = Some(budget(list, "what the block may use, as in `\"0.50 USD\"`")?),
             "first" => self.first = true,
             "attempts" => self.attempts = Some(limit(list, Counted::Attempts, sink)?),
             "on" => {

@@ -1,7 +1,7 @@
 //! Reads what has to be here, and says so if it is not.
 
 use super::super::ast::{Key, Mention, MentionKind, Typed};
-use super::super::names::{instead_of_keyword, is_identifier, usable};
+use super::super::names::{as_raw, instead_of_keyword, is_identifier, usable};
 use super::{Result, Sink, at_colon};
 use crate::diag::Diagnostic;
 use crate::types;
@@ -248,7 +248,13 @@ pub(crate) fn key(input: ParseStream<'_>, what: &str, is_typed: bool) -> Result<
         return Ok(Key { prefix: None, name: first });
     }
     input.parse::<Token![:]>()?;
-    Ok(Key { prefix: Some(first), name: name(input, what)? })
+    // After a prefix it may be a keyword.
+    let keyword = word(input).filter(|_| !input.peek(Ident)).and_then(|word| as_raw(&word));
+    let name = match keyword {
+        Some(keyword) => input.call(Ident::parse_any).map(|_| keyword)?,
+        None => name(input, what)?,
+    };
+    Ok(Key { prefix: Some(first), name })
 }
 
 /// Whether `: a::b` is here.

@@ -20,6 +20,8 @@ const WORDS: Words<'_> =
 const FIELDS: &[&str] = &[
     "name",
     "model",
+    "fallback",
+    "budget",
     "instruction",
     "tools",
     "include_contents",
@@ -109,10 +111,13 @@ impl Fields {
                     Ok(())
                 })?;
             }
-            "stop" => {
-                let texts = &mut self.stop;
+            "stop" | "fallback" => {
+                let (texts, what) = match name.as_str() {
+                    "stop" => (&mut self.stop, "a text in quotes"),
+                    _ => (&mut self.fallback, "the name of a model in quotes"),
+                };
                 listed(input, &name, sink, |list, sink| {
-                    texts.push(expect::expr(list, sink, "a text in quotes")?);
+                    texts.push(expect::expr(list, sink, what)?);
                     Ok(())
                 })?;
             }
@@ -130,6 +135,7 @@ impl Fields {
                 let what = "how often the model may answer until an answer fits its type, 1 or more";
                 self.answer_attempts = Some(expect::number(input, sink, &name, what, 1)?)
             }
+            "budget" => self.budget = Some(budget(input, &what)?),
             "model" => self.model = Some(expect::expr(input, sink, &what)?),
             "temperature" => self.temperature = Some(expect::expr(input, sink, &what)?),
             "top_p" => self.top_p = Some(expect::expr(input, sink, &what)?),
@@ -225,6 +231,17 @@ pub(crate) fn millis(text: &LitStr, zero: &str) -> Result<u64> {
         None => format!("{:?} is no length of time", text.value()),
     };
     Err(Diagnostic::syntax(text.span(), fact))
+}
+
+/// `"0.50 USD"`.
+pub(super) fn budget(input: ParseStream<'_>, what: &str) -> Result<LitStr> {
+    let text: LitStr = expect::token(input, what)?;
+    match adk_spec::spec::Budget::read(&text.value()) {
+        Some(_) => Ok(text),
+        None => Err(Diagnostic::syntax(text.span(), format!("{:?} is no budget", text.value())).help(
+            "write an amount and a currency, `\"0.50 USD\"`, or a number of tokens, `\"20_000 tokens\"`",
+        )),
+    }
 }
 
 /// What makes a prompt: a text that is known when the workflow is compiled, or a function.

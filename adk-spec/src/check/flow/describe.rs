@@ -103,12 +103,10 @@ const fn kind(spec: &Spec<'_>, at: usize) -> Option<AgentKind> {
     }
 }
 
-/// Names an agent or a tool below the agent of a step. Only what writes may be a tool that is a function.
-const fn below(m: &mut Message, spec: &Spec<'_>, at: usize, name: &str, writes: bool) {
+/// Names an agent or a tool below the agent of a step.
+const fn below(m: &mut Message, spec: &Spec<'_>, at: usize, name: &str) {
     let (word, of) = match spec.steps[at].kind {
-        StepKind::Agent { meta, .. }
-            if writes && matches!(tool(meta, name), Some(ToolMeta { agent: None, .. })) =>
-        {
+        StepKind::Agent { meta, .. } if matches!(tool(meta, name), Some(ToolMeta { agent: None, .. })) => {
             ("tool `", "` of ")
         }
         _ => ("agent `", "` below "),
@@ -158,7 +156,7 @@ pub(super) const fn reads(spec: &Spec<'_>, at: usize, key: &str) -> bool {
         StepKind::Agent { meta, .. } => {
             let mut all = Effects::of(meta, spec.steps[at].renames);
             while let Some(effect) = all.next() {
-                if matches!(effect.act, Act::Prompt { .. } | Act::Read { .. }) && same(effect.key, key) {
+                if is_read(&effect.act) && same(effect.key, key) {
                     return true;
                 }
             }
@@ -169,6 +167,10 @@ pub(super) const fn reads(spec: &Spec<'_>, at: usize, key: &str) -> bool {
         StepKind::Each { list, .. } => same(list, key),
         _ => false,
     }
+}
+
+const fn is_read(act: &Act<'_>) -> bool {
+    matches!(act, Act::Prompt { .. } | Act::Read { .. })
 }
 
 /// Whether a block holds a step.

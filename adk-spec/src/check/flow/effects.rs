@@ -2,6 +2,7 @@
 //!
 //! There are no iterators in const evaluation: [`Effects`] is one by hand.
 
+use super::keys::NONE;
 pub(in crate::check) use crate::spec::has_prefix;
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentMeta, KeySpec, Module, Renames, ToolMeta};
@@ -27,7 +28,7 @@ pub(super) enum Act<'a> {
         /// The transfer target whose prompt it is, if it is not that of the agent itself.
         target: Option<&'a str>,
     },
-    /// A parameter or an input reads it.
+    /// A parameter or an input reads it; that of a tool has no slot.
     Read { spec: KeySpec<'a>, slot: usize, renamed: Option<usize>, target: Option<&'a str> },
     /// The agent writes it; `sure` says whether it has done so whenever it ends.
     Write { spec: KeySpec<'a>, slot: usize, sure: bool },
@@ -62,6 +63,7 @@ pub(super) struct Effects<'a> {
 enum Phase {
     Prompts,
     Reads,
+    ToolReads,
     Next,
     Writes,
     Tools,
@@ -144,10 +146,15 @@ impl<'a> Effects<'a> {
         }
     }
 
+    /// Whether the agent of the step or one of its tools does the last one.
+    pub(super) const fn is_own(&self) -> bool {
+        self.depth == 1
+    }
+
     /// Its module, if it is not the agent of the step itself.
     pub(super) const fn module(&self) -> Option<Module<'a>> {
         match self.phase {
-            Phase::Tools => Some(self.meta.tools[self.i].module),
+            Phase::Tools | Phase::ToolReads => Some(self.meta.tools[self.i].module),
             _ if self.depth > 1 => Some(self.meta.module()),
             _ => None,
         }
@@ -159,6 +166,7 @@ impl<'a> Effects<'a> {
             let found = match self.phase {
                 Phase::Prompts => self.next_in_prompt(),
                 Phase::Reads => self.next_read(),
+                Phase::ToolReads => self.next_read_in_tool(),
                 Phase::Next => {
                     self.descend();
                     None
@@ -206,7 +214,24 @@ impl<'a> Effects<'a> {
             let (key, renamed) = self.renamed_read(spec.name);
             return Some(Effect { key, act: Act::Read { spec, slot, renamed, target: self.target() } });
         }
-        self.phase = Phase::Next;
+        (self.phase, self.i, self.j) = (Phase::ToolReads, 0, 0);
+        None
+    }
+
+    /// The next read of a tool.
+    const fn next_read_in_tool(&mut self) -> Option<Effect<'a>> {
+        let tools = self.meta.tools;
+        if !self.reads || self.i == tools.len() {
+            self.phase = Phase::Next;
+        } else if self.j < tools[self.i].reads.len() {
+            let spec = tools[self.i].reads[self.j];
+            self.j += 1;
+            let (key, renamed) = self.renamed_read(spec.name);
+            let target = Some(if self.depth > 1 { self.meta.name } else { tools[self.i].name });
+            return Some(Effect { key, act: Act::Read { spec, slot: NONE, renamed, target } });
+        } else {
+            (self.i, self.j) = (self.i + 1, 0);
+        }
         None
     }
 

@@ -19,7 +19,8 @@ fn keys(words: &str) -> &'static [KeySpec<'static>] {
     let all = words.split_whitespace().map(|word| {
         let (word, optional) = word.strip_suffix('?').map_or((word, false), |word| (word, true));
         let (name, ty) = word.split_once('=').unwrap_or((word, "String"));
-        KeySpec::new(leak(name.to_owned()), leak(ty.to_owned())).optional(optional)
+        let key = KeySpec::new(leak(name.to_owned()), leak(ty.to_owned()));
+        KeySpec { optional, perhaps: optional, ..key }
     });
     leak(all.collect::<Vec<_>>())
 }
@@ -347,6 +348,16 @@ fn tools_and_transfer_write_perhaps() {
     let a = || Tree::Agent("a", with_tool, Renames::NONE);
     assert_eq!(told(vec![a(), f("b", "note", "")], ""), ["key-maybe-missing b"]);
     assert_eq!(told(vec![a(), f("b", "note?", "")], ""), NOTHING);
+    // What it reads has to be there, and is the instance's.
+    const READS: &[ToolMeta<'static>] = &[ToolMeta::new("note", "").reads(&[KeySpec::new("text", "String")])];
+    let reads = AgentMeta::new(AgentKind::Llm, "a").tools(READS);
+    let a = |renames| Tree::Agent("a", reads, Renames::new(renames, &[]));
+    assert_eq!(told(vec![a(&[])], ""), ["key-missing a"]);
+    assert_eq!(told(vec![f("b", "", "essay"), a(&[("text", "essay")])], ""), NOTHING);
+    assert_eq!(told(vec![f("b", "", "text=u8"), a(&[])], ""), ["key-type a"]);
+    let caller = AgentMeta::new(AgentKind::Llm, "desk").transfer(leak([leak(reads)]));
+    let desk = Tree::Agent("desk", caller, Renames::new(&[("text", "essay")], &[]));
+    assert_eq!(told(vec![f("b", "", "essay"), desk], ""), ["key-missing desk", "field-unknown desk"]);
     let target =
         |writes| leak(AgentMeta::new(AgentKind::Llm, "target").prompts(&["{topc}"]).writes(keys(writes)));
     let desk = |writes| {

@@ -37,9 +37,11 @@ pub async fn look_up(
     /// A word.
     word: &str,
     #[default(3)] most: usize,
+    #[key] note: ::std::option::Option<&str>,
+    #[key(user:plan)] plan: ::adk::Out<Draft>,
     other: Option<Vec<Draft>>,
 ) -> ::std::result::Result<usize, String> {
-    let _ = (cx, other);
+    let _ = (cx, other, note, plan);
     ::std::result::Result::Ok(word.len() + most)
 }
 

@@ -22,7 +22,8 @@ impl Context {
         let written = self.scope.iter().flat_map(|scope| scope.written_outward()).collect();
         let branch = self.branch.clone().unwrap_or_default();
         let workflow = root.name().clone();
-        BranchTask { written, ..self.run.branch_task(workflow, path, branch) }
+        let trace = self.trace.as_ref().and_then(|span| span.context());
+        BranchTask { written, trace, ..self.run.branch_task(workflow, path, branch) }
     }
 
     /// A root that only goes down to a branch.

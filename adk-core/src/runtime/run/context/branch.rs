@@ -58,6 +58,7 @@ impl Context {
             is_addressable: self.is_addressable,
             seek: None,
             cut: None,
+            trace: self.trace.clone(),
             written: Vec::new(),
         }
     }

@@ -78,7 +78,7 @@ impl Walk<'_> {
         if let Some(watch) = block.watch {
             watch.end(block.outcome).await;
         }
-        self.go_back(block.at, block.outer, cx);
+        self.go_back(block.at, block.outer, block.meter, cx);
         Ok(own.or(block.escalated))
     }
 }

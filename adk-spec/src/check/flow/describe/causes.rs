@@ -3,10 +3,11 @@
 use super::super::effects::{contains, has_prefix};
 use super::types::owned;
 use super::{
-    Around, apart, around, common_loop, holds, in_else, kind, who, writes, writes_surely, written_as,
+    Act, Around, apart, around, common_loop, holds, in_else, kind, who, write_of, writes, writes_surely,
+    written_as,
 };
 use crate::message::Message;
-use crate::spec::{AgentKind, Spec, StepKind};
+use crate::spec::{AgentKind, KeySpec, Spec, StepKind};
 
 /// Why a writer may not have written its key.
 pub(super) enum Cause {
@@ -194,9 +195,12 @@ const fn perhaps(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &str) {
         }
         i += 1;
     }
+    let is_returned =
+        matches!(write_of(spec, writer, key), Some(Act::Write { spec: KeySpec { perhaps: true, .. }, .. }));
     m.push(match meta.kind {
         _ if !meta.transfer.is_empty() => " may transfer to an agent that writes it only perhaps",
-        AgentKind::Function => " returns an `Option`, and `None` does not write it",
+        AgentKind::Function if is_returned => " returns an `Option`, and `None` does not write it",
+        AgentKind::Function => " writes it only if it sets its `Out`",
         _ => " writes it only perhaps",
     });
 }

@@ -2,7 +2,7 @@
 
 use super::super::Fault;
 use super::super::effects::{DEEPEST, may_exit};
-use super::{Act, Effects, List, holds, who};
+use super::{Effects, List, holds, is_read, who};
 use crate::check::Check;
 use crate::message::Message;
 use crate::nearest::Nearest;
@@ -96,7 +96,7 @@ pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, fault: &Fault
     let mut nearest = Nearest::to(fault.key);
     let mut all = Effects::of(meta, Renames::NONE);
     while let Some(effect) = all.next() {
-        if is_read(&effect.act) {
+        if all.is_own() && is_read(&effect.act) {
             nearest.show(effect.key);
         }
     }
@@ -105,7 +105,7 @@ pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, fault: &Fault
     }
     let (mut keys, mut all) = (List::EMPTY, Effects::of(meta, Renames::NONE));
     while let Some(effect) = all.next() {
-        if is_read(&effect.act) {
+        if all.is_own() && is_read(&effect.act) {
             keys.add(m, "; help: it reads ", effect.key);
         }
     }
@@ -141,8 +141,4 @@ pub(super) const fn same_writes(m: &mut Message, spec: &Spec<'_>, fault: &Fault<
     m.begin(Check::FieldUnknown);
     who(m, spec, fault.at);
     m.all(&[" writes two keys, and `->` calls both `", fault.key, "`; help: name one key for each"]);
-}
-
-const fn is_read(act: &Act<'_>) -> bool {
-    matches!(act, Act::Prompt { target: None, .. } | Act::Read { target: None, .. })
 }

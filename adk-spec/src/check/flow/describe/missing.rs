@@ -189,7 +189,7 @@ const fn subject(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Re
             who(m, spec, fault.at);
         }
         Reader::Prompt { target: Some(target), .. } | Reader::Parameter { target: Some(target) } => {
-            below(m, spec, fault.at, target, false);
+            below(m, spec, fault.at, target);
         }
         _ => who(m, spec, fault.at),
     }

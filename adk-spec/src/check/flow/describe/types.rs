@@ -103,7 +103,7 @@ const fn whole<'t>(ty: &'t str, writer: &Writer<'_>) -> &'t str {
 /// The step, or what it has below it, and what it reads.
 const fn who_reads(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty: &str) {
     match (reader_below(spec, fault.at, fault.key, ty), fault.part) {
-        (Some(name), Part::Name) => below(m, spec, fault.at, name, false),
+        (Some(name), Part::Name) => below(m, spec, fault.at, name),
         _ => who(m, spec, fault.at),
     }
     m.all(&[" reads `", fault.key, "`"]);
@@ -112,7 +112,7 @@ const fn who_reads(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty: &str
 /// The step, or what it has below it.
 const fn who_writes(m: &mut Message, spec: &Spec<'_>, at: usize, key: &str, ty: &str) {
     match writer_below(spec, at, key, ty) {
-        Some(name) => below(m, spec, at, name, true),
+        Some(name) => below(m, spec, at, name),
         None => who(m, spec, at),
     }
 }

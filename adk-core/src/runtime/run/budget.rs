@@ -1,0 +1,209 @@
+//! Budgets: what a run, a block or an agent may use, reserved before a model call by the most that it may need, and settled after.
+
+use super::meter::Meter;
+use super::{Chain, Context};
+use crate::models::model::{ModelRequest, Usage};
+use crate::spec::{Budget, Price, Prices};
+use crate::sync::lock;
+use crate::{Error, ErrorKind, Result};
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use tokio::sync::Notify;
+
+/// A budget, and what is gone of it.
+#[derive(Debug)]
+pub(super) struct Purse {
+    budget: Budget,
+    /// Of a block or an agent; of the run for none.
+    owner: Option<String>,
+    state: Mutex<Account>,
+    freed: Notify,
+}
+
+/// In tokens, or in the smallest parts of money.
+#[derive(Debug, Default)]
+struct Account {
+    used: u64,
+    reserved: u64,
+}
+
+/// The most that a call may need.
+#[derive(Clone, Copy, Debug, Default)]
+struct Need {
+    tokens: u64,
+    /// In the smallest parts.
+    money: u64,
+}
+
+/// What is held back for a call; given back when this is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Reservation(Vec<(Arc<Meter>, u64)>);
+
+impl Purse {
+    pub(super) fn new(budget: Budget, owner: Option<String>) -> Self {
+        Self { budget, owner, state: Mutex::default(), freed: Notify::new() }
+    }
+
+    fn most(&self) -> u64 {
+        match self.budget {
+            Budget::Tokens(tokens) => tokens,
+            Budget::Money(money, _) => money.parts(),
+        }
+    }
+
+    /// Adds what was used; whether that is more than it has.
+    pub(super) fn spend(&self, usage: &Usage) -> bool {
+        let more = match self.budget {
+            Budget::Tokens(_) => usage.total_tokens(),
+            Budget::Money(..) => usage.cost.parts(),
+        };
+        let mut state = lock(&self.state);
+        state.used = state.used.saturating_add(more);
+        state.used > self.most()
+    }
+
+    pub(super) fn error(&self) -> Error {
+        let (budget, owner) = (&self.budget, &self.owner);
+        let of = owner.as_ref().map_or_else(|| "the run".to_owned(), |owner| format!("`{owner}`"));
+        let message = format!("{of} would use more than its budget of {budget}");
+        let help = match self.budget {
+            Budget::Money(..) => {
+                "raise it, or lower the `max_output_tokens` of its agents: the longest answer is reserved before each call"
+            }
+            Budget::Tokens(_) => "raise it, or ask for less",
+        };
+        Error::new(ErrorKind::BudgetExceeded, message).with_help(help)
+    }
+
+    /// Holds back so much, as soon as the calls in flight have left enough; `false` if there is not enough whatever they leave.
+    async fn reserve(&self, need: u64) -> bool {
+        loop {
+            let mut freed = pin!(self.freed.notified());
+            freed.as_mut().enable();
+            {
+                let mut state = lock(&self.state);
+                let with = |used: u64| used.saturating_add(need);
+                if with(state.used) > self.most() {
+                    return false;
+                }
+                if with(state.used).saturating_add(state.reserved) <= self.most() {
+                    state.reserved += need;
+                    return true;
+                }
+            }
+            freed.await;
+        }
+    }
+
+    fn give_back(&self, need: u64) {
+        let mut state = lock(&self.state);
+        state.reserved = state.reserved.saturating_sub(need);
+        drop(state);
+        self.freed.notify_waiters();
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        for (meter, need) in self.0.drain(..) {
+            if let Some(purse) = &meter.purse {
+                purse.give_back(need);
+            }
+        }
+    }
+}
+
+impl Context {
+    /// Goes into something with a budget; gives the meter around.
+    pub(crate) fn enter_budget(&mut self, budget: Budget) -> Option<Arc<Meter>> {
+        let owner = Some(self.path().to_string());
+        let own = Meter::of_budget(Purse::new(budget, owner), self.meter.take());
+        self.meter.replace(Arc::new(own))
+    }
+
+    /// The root of a run, with the budget of that.
+    pub(crate) fn with_budget(mut self) -> Self {
+        if let Some(budget) = self.config().budget {
+            self.meter = Some(Arc::new(Meter::of_budget(Purse::new(budget, None), self.meter.take())));
+        }
+        self
+    }
+
+    /// Whether something around has a budget.
+    pub(crate) fn has_budget(&self) -> bool {
+        std::iter::successors(self.meter.as_ref(), |meter| meter.outer.as_ref())
+            .any(|meter| meter.purse.is_some())
+    }
+
+    /// Holds back the most that a call may need in each budget around.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BudgetExceeded`] when one of them has not enough; [`ErrorKind::Config`] when it is not known what the call may
+    /// need.
+    pub(crate) async fn reserve(&self, models: &Chain, request: &ModelRequest) -> Result<Reservation> {
+        let mut held = Reservation::default();
+        let around = std::iter::successors(self.meter.as_ref(), |meter| meter.outer.as_ref());
+        for meter in around {
+            let Some(purse) = &meter.purse else { continue };
+            let prices = self.run.services.prices.as_deref();
+            let need = match purse.budget {
+                Budget::Tokens(_) => needed(models, request, prices).tokens,
+                Budget::Money(..) => {
+                    check(models, request, prices, purse.budget)?;
+                    needed(models, request, prices).money
+                }
+            };
+            if !purse.reserve(need).await {
+                return Err(meter.exceed_budget(self.path()));
+            }
+            held.0.push((meter.clone(), need));
+        }
+        Ok(held)
+    }
+}
+
+/// The most that a call may need of any of the models.
+fn needed(models: &Chain, request: &ModelRequest, prices: Option<&Prices>) -> Need {
+    let input = request.input_tokens();
+    let own = request.config.max_output_tokens.map(u64::from);
+    let mut most = Need::default();
+    for model in models.iter() {
+        let price = prices.and_then(|prices| prices.of(model.name()));
+        let output = own.or(price.and_then(Price::longest_answer)).unwrap_or_default();
+        let money = price.map_or(0, |price| price.of(input, 0, output).parts());
+        most = Need { tokens: most.tokens.max(input.saturating_add(output)), money: most.money.max(money) };
+    }
+    most
+}
+
+/// Sees that it is known what a call costs at most.
+fn check(models: &Chain, request: &ModelRequest, prices: Option<&Prices>, budget: Budget) -> Result<()> {
+    let error = |message: String, help: &str| Err(Error::new(ErrorKind::Config, message).with_help(help));
+    let Some(prices) = prices else {
+        let message = format!("there is a budget of {budget}, and the runner has no prices");
+        return error(message, "give it some, `Runner::builder().prices(Prices::published())`");
+    };
+    if let Budget::Money(_, currency) = budget
+        && currency != prices.currency()
+    {
+        let message = format!("there is a budget of {budget}, and the prices are in {}", prices.currency());
+        return error(message, "write the budget in the currency of the prices");
+    }
+    for model in models.iter() {
+        let name = model.name();
+        match prices.of(name) {
+            None => {
+                let message = format!("there is a budget of {budget}, and no price for the model `{name}`");
+                return error(message, "give one with `Prices::model`");
+            }
+            Some(price) if request.config.max_output_tokens.is_none() && price.longest_answer().is_none() => {
+                let message = format!(
+                    "there is a budget of {budget}, and it is not known how long an answer of `{name}` may be"
+                );
+                return error(message, "give the agent `max_output_tokens`, or the price `Price::longest`");
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}

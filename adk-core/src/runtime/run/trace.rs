@@ -1,0 +1,287 @@
+//! Spans of a run, in the terms of OpenTelemetry's conventions for generative AI.
+//!
+//! A run is traced if a subscriber of `tracing` takes its first span. Otherwise [`Context::trace`] is `None` everywhere, and
+//! an agent, a call or an event costs a look at that. Parents are passed on by hand, since a call may be made on another thread.
+//!
+//! A resumed run goes through agents that have run before. The span of such an agent is opened with the first call inside
+//! that is new, so that no span comes twice.
+
+mod carrier;
+mod in_span;
+mod messages;
+
+pub use carrier::{TraceCarrier, set_trace_carrier};
+pub(crate) use in_span::in_span;
+pub(crate) use messages::{finish_reason, instructions, messages};
+
+use super::{Context, Run};
+use crate::spec::{AgentKind, AgentMeta};
+use crate::{Content, ErrorKind, Name, Path, Result};
+use serde_json::Value;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+use tracing::span::Id;
+use tracing::{Span, field};
+
+/// A span of the run, or one that is opened when something inside of it is new.
+pub(crate) struct TraceSpan {
+    parent: Option<Arc<TraceSpan>>,
+    /// The run around all others.
+    run: Arc<Run>,
+    path: Path,
+    agent: Option<TracedAgent>,
+    span: OnceLock<Span>,
+    is_ended: AtomicBool,
+}
+
+/// The agent or workflow of a span.
+struct TracedAgent {
+    kind: AgentKind,
+    name: Name,
+    description: Box<str>,
+}
+
+/// A span with what all spans of a run have: `of` is a [`TraceSpan`] for its place, or the parent.
+macro_rules! gen_ai_span {
+    ($of:expr, $path:expr, $parent:expr, $operation:literal, $($fields:tt)*) => {
+        tracing::info_span!(
+            target: "adk",
+            parent: $parent,
+            $operation,
+            gen_ai.operation.name = $operation,
+            gen_ai.conversation.id = $of.conversation(),
+            adk.run.id = %$of.run_id(),
+            adk.path = %$path,
+            adk.round = $path.iteration().map(|round| i64::from(round) + 1),
+            adk.unfinished = tracing::field::Empty,
+            error.type = tracing::field::Empty,
+            otel.status_code = tracing::field::Empty,
+            otel.status_description = tracing::field::Empty,
+            $($fields)*
+        )
+    };
+}
+pub(crate) use gen_ai_span;
+
+impl TraceSpan {
+    /// The first span of a run, or of a branch of a run that another process drives; `None` if the run is not traced.
+    ///
+    /// It continues the trace that is in the record of the run, and otherwise belongs to the span that is current here.
+    pub(crate) fn first(meta: &AgentMeta<'_>, run: &Arc<Run>, path: &Path) -> Option<Arc<Self>> {
+        let first = Self::of_agent(meta, run.clone(), path.clone(), None);
+        if first.open().is_disabled() {
+            return None;
+        }
+        if let Some(context) = &run.trace_parent {
+            carrier::extract(first.open(), context);
+        }
+        Some(Arc::new(first))
+    }
+
+    fn of_agent(meta: &AgentMeta<'_>, run: Arc<Run>, path: Path, parent: Option<Arc<Self>>) -> Self {
+        let agent = TracedAgent {
+            kind: meta.kind,
+            name: Name::shared(meta.name),
+            description: meta.description.into(),
+        };
+        let (span, is_ended) = (OnceLock::new(), AtomicBool::new(false));
+        Self { parent, run, path, agent: Some(agent), span, is_ended }
+    }
+
+    /// A span below this one, at the place of its agent. `make` gets the id of the parent.
+    pub(crate) fn below(self: &Arc<Self>, path: &Path, make: impl FnOnce(Option<Id>) -> Span) -> Arc<Self> {
+        Arc::new(Self {
+            parent: Some(self.clone()),
+            run: self.run.clone(),
+            path: path.clone(),
+            agent: None,
+            span: make(self.open().id()).into(),
+            is_ended: AtomicBool::new(false),
+        })
+    }
+
+    /// The span, which is opened if it was not.
+    fn open(&self) -> &Span {
+        self.span.get_or_init(|| {
+            let parent = match &self.parent {
+                Some(parent) => parent.open().id(),
+                None if self.run.trace_parent.is_some() => None,
+                None => Span::current().id(),
+            };
+            self.agent.as_ref().map_or_else(Span::none, |agent| self.invoke(agent, parent))
+        })
+    }
+
+    fn invoke(&self, agent: &TracedAgent, parent: Option<Id>) -> Span {
+        let TracedAgent { kind, name, description } = agent;
+        let description = Some(&**description).filter(|text| !text.is_empty());
+        match kind {
+            AgentKind::Workflow => gen_ai_span!(
+                self,
+                self.path,
+                parent,
+                "invoke_workflow",
+                otel.name = %format_args!("invoke_workflow {name}"),
+                gen_ai.workflow.name = &**name,
+                gen_ai.input.messages = field::Empty,
+            ),
+            _ => gen_ai_span!(
+                self,
+                self.path,
+                parent,
+                "invoke_agent",
+                otel.name = %format_args!("invoke_agent {name}"),
+                gen_ai.agent.name = &**name,
+                gen_ai.agent.description = description,
+                gen_ai.input.messages = field::Empty,
+                adk.agent.kind = %kind_name(*kind),
+            ),
+        }
+    }
+
+    /// Whether what is new in it comes with a call or an agent inside, which opens it.
+    fn has_calls(&self) -> bool {
+        self.agent.as_ref().is_some_and(|agent| matches!(agent.kind, AgentKind::Workflow | AgentKind::Llm))
+    }
+
+    /// The id of the session.
+    pub(crate) fn conversation(&self) -> &str {
+        &self.run.session().key().id
+    }
+
+    pub(crate) fn run_id(&self) -> crate::RunId {
+        self.run.id
+    }
+
+    /// Whether prompts, answers, arguments and results belong into spans.
+    pub(crate) fn has_contents(&self) -> bool {
+        self.run.config.trace_contents
+    }
+
+    /// The context of the span, for another process.
+    pub(crate) fn context(&self) -> Option<String> {
+        carrier::inject(self.open())
+    }
+
+    /// What the user says, on the first span.
+    pub(crate) fn begins_with(&self, message: &Content) {
+        if self.has_contents() {
+            self.record("gen_ai.input.messages", &*messages(std::slice::from_ref(message), None));
+        }
+    }
+
+    pub(crate) fn record(&self, field: &str, value: impl field::Value) {
+        if let Some(span) = self.span.get() {
+            span.record(field, value);
+        }
+    }
+
+    /// It ends well.
+    pub(crate) fn end(&self) {
+        self.is_ended.store(true, Relaxed);
+    }
+
+    /// It ends with an error. The text may quote what a model or a user said, so it is content.
+    pub(crate) fn fail(&self, error_type: &str, message: &dyn fmt::Display) {
+        self.end();
+        self.record("error.type", error_type);
+        self.record("otel.status_code", "ERROR");
+        if self.has_contents() {
+            self.record("otel.status_description", &*message.to_string());
+        }
+    }
+
+    /// An agent or workflow ends.
+    pub(crate) fn end_with<T>(&self, result: &Result<T>) {
+        match result {
+            Ok(_) => self.end(),
+            Err(error) => self.fail(&error_type(error.kind()), error),
+        }
+    }
+
+    /// The first span ends, with the result of the run.
+    pub(crate) fn ended<T>(span: Option<Arc<Self>>, result: Result<T>) -> Result<T> {
+        if let Some(span) = span {
+            span.end_with(&result);
+        }
+        result
+    }
+}
+
+impl Drop for TraceSpan {
+    fn drop(&mut self) {
+        if !self.is_ended.load(Relaxed) {
+            self.record("adk.unfinished", true);
+        }
+    }
+}
+
+impl Context {
+    /// Goes into the span of the agent that begins at this place; says whether there is one to leave.
+    pub(crate) fn enter_span(&mut self, meta: &AgentMeta<'_>) -> bool {
+        let Some(around) = &self.trace else { return false };
+        // That of the root is there already.
+        if around.parent.is_none() && self.frame.path.parent().is_none() {
+            return false;
+        }
+        let run = around.run.clone();
+        let own = TraceSpan::of_agent(meta, run, self.frame.path.clone(), Some(around.clone()));
+        let may_be_old = match &own.run.replay {
+            Some(replay) => own.has_calls() || !replay.is_over(),
+            // An engine that executes the run once more answers calls by itself.
+            None => own.has_calls() && own.run.trace_parent.is_some(),
+        };
+        if !may_be_old {
+            own.open();
+        }
+        self.trace = Some(Arc::new(own));
+        true
+    }
+
+    /// Goes out of the span of an agent.
+    pub(crate) fn leave_span<T>(&mut self, ended: &Result<T>) {
+        let Some(own) = self.trace.take() else { return };
+        let is_over = own.run.replay.as_ref().is_none_or(|replay| replay.is_over());
+        if is_over && (ended.is_err() || !own.has_calls() && self.has_added()) {
+            own.open();
+        }
+        own.end_with(ended);
+        self.trace.clone_from(&own.parent);
+    }
+}
+
+/// The kind of an error as one word, such as `key_missing` or `model.rate_limited`.
+pub(crate) fn error_type(kind: ErrorKind) -> String {
+    match serde_json::to_value(kind) {
+        Ok(Value::String(kind)) => kind,
+        Ok(Value::Object(kind)) => {
+            let parts = kind.iter().filter_map(|(kind, of)| Some(format!("{kind}.{}", of.as_str()?)));
+            parts.collect()
+        }
+        _ => "_OTHER".to_owned(),
+    }
+}
+
+fn kind_name(kind: AgentKind) -> &'static str {
+    match kind {
+        AgentKind::Llm => "llm",
+        AgentKind::Function => "function",
+        AgentKind::Await => "await",
+        _ => "custom",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NoAnswerKind;
+    use crate::model::ModelErrorKind;
+
+    #[test]
+    fn an_error_has_one_word() {
+        assert_eq!(error_type(ErrorKind::KeyMissing), "key_missing");
+        assert_eq!(error_type(ErrorKind::Model(ModelErrorKind::RateLimited)), "model.rate_limited");
+        assert_eq!(error_type(ErrorKind::NoAnswer(NoAnswerKind::Safety)), "no_answer.safety");
+    }
+}

@@ -1,0 +1,52 @@
+//! Results of tools in Gemini's format. genai sends their JSON as a text inside of another object.
+
+use serde_json::Value;
+
+/// The body of a request with each result as the object that it is. Any other body is not changed.
+pub(crate) fn as_objects(body: Vec<u8>) -> Vec<u8> {
+    const MARK: &[u8] = b"\"functionResponse\"";
+    if !body.windows(MARK.len()).any(|window| window == MARK) {
+        return body;
+    }
+    let Ok(mut json) = serde_json::from_slice::<Value>(&body) else { return body };
+    let contents = json.get_mut("contents").and_then(Value::as_array_mut).into_iter().flatten();
+    let parts = contents.filter_map(|content| content.get_mut("parts")?.as_array_mut()).flatten();
+    for response in parts.filter_map(|part| part.pointer_mut("/functionResponse/response")) {
+        let text = response.get("content").and_then(Value::as_str);
+        if let Some(object @ Value::Object(_)) = text.and_then(|text| serde_json::from_str(text).ok()) {
+            *response = object;
+        }
+    }
+    serde_json::to_vec(&json).unwrap_or(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn of(body: &Value) -> Value {
+        serde_json::from_slice(&as_objects(body.to_string().into_bytes())).unwrap()
+    }
+
+    #[test]
+    fn results_become_objects_and_all_else_stays() {
+        let body = |response: Value| {
+            json!({"contents": [
+                {"role": "user", "parts": [{"text": "a \"functionResponse\" {\"response\": {\"content\": \"{}\"}}"}]},
+                {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": response}}]},
+            ], "generationConfig": {"seed": 1}})
+        };
+        let result = json!({"b": [1.5, "x"], "a": {"content": "{}"}});
+        let sent = json!({"name": "f", "content": result.to_string()});
+        assert_eq!(of(&body(sent)).to_string(), body(result).to_string());
+        for other in
+            [json!({"name": "f", "content": "no JSON"}), json!({"name": "f", "content": "[1]"}), json!({})]
+        {
+            assert_eq!(of(&body(other.clone())), body(other));
+        }
+        for text in ["", "no JSON \"functionResponse\"", "{}"] {
+            assert_eq!(as_objects(text.as_bytes().to_vec()), text.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The same cells against a mock server of others, `@copilotkit/aimock`, whose wire formats were not written by us.
+//!
+//! `tests/peers/run-aimock.sh cargo test -p adk-workflow-genai --test table -- --ignored` starts it and sets
+//! `ADK_AIMOCK`. A plain `cargo test` needs neither npm nor a server, so it leaves these out.
+
+use crate::ask::{Providers, ask, request, results};
+use crate::cell::{Case, cases, columns, formats};
+use crate::same;
+use serde_json::Value;
+
+/// Whether the mock server can be made to answer so.
+fn can(case: Case<'_>) -> bool {
+    match case.column.name.as_str() {
+        // It neither falls silent nor says when a client goes away, and it has no form for the others.
+        "slow before"
+        | "slow in the stream"
+        | "cancel on drop"
+        | "cut in a call"
+        | "refused"
+        | "empty"
+        | "image answered"
+        | "error in the stream" => false,
+        // It says STOP there.
+        "blocked" => case.format.name == "OpenAI chat",
+        "usage" => case.format.name != "Ollama",
+        _ => true,
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs the mock server that tests/peers/run-aimock.sh starts"]
+async fn every_cell_holds_against_a_mock_of_others() {
+    let url = std::env::var("ADK_AIMOCK")
+        .expect("`tests/peers/run-aimock.sh` starts the server and sets ADK_AIMOCK");
+    let url = url.trim_end_matches('/');
+    let providers = Providers::new(url);
+    let columns = columns();
+    let mut wrong = Vec::new();
+    let mut tried = 0;
+    for format in &formats() {
+        for case in cases(&columns, format).filter(|case| can(*case)) {
+            tried += 1;
+            if let Err(what) = hold(case, url, &providers).await {
+                wrong.push(format!("{}: {what}", case.at()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {tried} cells:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(tried > 150, "{tried}");
+}
+
+/// What it can be held to: it counts no tokens, but for the cell that is about them, and there neither cached ones nor
+/// thoughts; and where a format need not have ids of calls, it has them or not as it likes.
+fn comparable(case: Case<'_>, mut gave: Value) -> Value {
+    for call in gave["calls"].as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        if matches!(case.format.name.as_str(), "Gemini" | "Ollama") {
+            call.remove("id");
+        }
+    }
+    if gave["calls"].is_null() {
+        gave.as_object_mut().map(|gave| gave.remove("calls"));
+    }
+    if case.column.name != "usage" {
+        gave.as_object_mut().map(|gave| gave.remove("usage"));
+    } else if let Some(usage) = gave["usage"].as_object_mut() {
+        usage.retain(|name, _| matches!(name.as_str(), "input" | "output"));
+    }
+    gave
+}
+
+/// The requests that came after the first `from`.
+async fn journal(url: &str, from: usize) -> Result<Vec<Value>, String> {
+    let log = reqwest::get(format!("{url}/__aimock/journal?offset={from}")).await;
+    let log = log.map_err(|error| error.to_string())?.text().await.map_err(|error| error.to_string())?;
+    serde_json::from_str(&log).map_err(|error| format!("{error}: {log}"))
+}
+
+async fn hold(case: Case<'_>, url: &str, providers: &Providers) -> Result<(), String> {
+    let model = providers.model(case);
+    let before = journal(url, 0).await?.len();
+    let said = ask(&*model, request(case)).await;
+    let refused = case.gives().get("requests").is_some();
+    if !refused {
+        same("came", &comparable(case, said.gave(case)), &comparable(case, case.gives().clone()))?;
+    }
+    if case.column.name == "parallel calls" {
+        let response = said.end.map_err(|error| error.to_string())?;
+        let said = ask(&*model, results(request(case), response)).await;
+        let text = said.end.map_err(|error| error.to_string())?.content.text();
+        same("came of the results", &text.into(), &"Hello there.".into())?;
+    }
+    let log = journal(url, before).await?;
+    same("requests", &log.is_empty().into(), &refused.into())?;
+    let Some(last) = log.last() else { return Ok(()) };
+    same("path", &last["path"], &case.path().into())?;
+    heard(case, &last["body"])
+}
+
+/// What the mock read in the last request, which it keeps in one form for all formats.
+fn heard(case: Case<'_>, body: &Value) -> Result<(), String> {
+    let messages = body["messages"].as_array().cloned().unwrap_or_default();
+    let of = |role: &str| messages.iter().filter(|message| message["role"] == role).collect::<Vec<_>>();
+    same("instructions", &of("system").len().into(), &1.into())?;
+    if !of("user").iter().any(|message| message["content"].to_string().contains(&case.column.name)) {
+        return Err(format!("it did not hear the question: {body}"));
+    }
+    if case.column.name == "parallel calls" {
+        let texts: Vec<_> = of("tool").iter().map(|message| message["content"].to_string()).collect();
+        if !matches!(&texts[..], [a, b] if a.contains("sunny") && b.contains("rainy")) {
+            return Err(format!("it did not hear the results: {body}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! The spans of branches that other processes run, on the engine of the runtime's own tests.
+
+#![allow(dead_code, clippy::unwrap_used, reason = "it uses a part of that engine, and fails by a panic")]
+
+#[path = "support/mod.rs"]
+mod collected;
+#[path = "../../adk-core/tests/elsewhere/log.rs"]
+mod log;
+#[path = "../../adk-core/tests/elsewhere/posted.rs"]
+mod posted;
+#[path = "../../adk-core/tests/elsewhere/serve.rs"]
+mod serve;
+#[path = "../../adk-core/tests/support/mod.rs"]
+mod support;
+
+use collected::Collected;
+use serve::Process;
+use support::{Tree, parallel, run, say};
+
+fn tree() -> Tree {
+    Tree::new("w", vec![parallel("p", vec![run(say("a")), run(say("b"))]), run(say("c"))])
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_branch_elsewhere_is_below_the_run_that_it_belongs_to() {
+    let collected = Collected::new();
+    let process = Process::new(log::Log::default(), tree, usize::MAX);
+    let (runner, posted) = process.runner();
+    let tree = tree();
+    let (ended, _) = process.serve(runner.run(&tree, "go"), posted, process.killed.notified()).await;
+    ended.unwrap().unwrap();
+    // Each process has a first span of its own.
+    let expected = "\
+invoke_workflow w [w]
+  invoke_workflow w [w/p/a]
+    invoke_agent a [w/p/a]
+  invoke_workflow w [w/p/b]
+    invoke_agent b [w/p/b]
+  invoke_agent c [w/c]
+";
+    assert_eq!(collected.tree(), expected);
+}

@@ -1,0 +1,259 @@
+//! Money: amounts, what models cost, and budgets.
+
+mod prices;
+mod quote;
+
+pub use prices::{Price, Prices};
+pub use quote::Quote;
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How many of the smallest amount make one of a currency: a token costs millionths of cents.
+const UNIT: u64 = 1_000_000_000_000;
+/// The digits after the point that an amount may have.
+const DIGITS: usize = 12;
+
+/// An amount of money, in the currency of the [`Prices`] by which it was counted. Exact to the twelfth digit after the point,
+/// up to 18 million.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(transparent)]
+pub struct Money(u64);
+
+impl Money {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+
+    /// Whether it is nothing.
+    pub const fn is_zero(&self) -> bool {
+        self.0 == 0
+    }
+
+    /// So many of the smallest amount.
+    pub(crate) const fn of_parts(parts: u64) -> Self {
+        Self(parts)
+    }
+
+    /// The millionth of a millionth of one of its currency.
+    pub const fn parts(self) -> u64 {
+        self.0
+    }
+
+    /// Both together.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+
+    /// The first without the second, or nothing.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+
+    /// So many times that.
+    #[must_use]
+    pub const fn times(self, times: u64) -> Self {
+        Self(self.0.saturating_mul(times))
+    }
+
+    /// Reads `0.50`.
+    const fn read(text: &[u8]) -> Option<Self> {
+        let (mut parts, mut after, mut any) = (0_u64, None, false);
+        let mut i = 0;
+        while i < text.len() {
+            match (text[i], after) {
+                (digit @ b'0'..=b'9', digits) => {
+                    let Some(sum) = parts.checked_mul(10) else { return None };
+                    let Some(sum) = sum.checked_add((digit - b'0') as u64) else { return None };
+                    (parts, any) = (sum, true);
+                    after = match digits {
+                        Some(DIGITS) => return None,
+                        Some(digits) => Some(digits + 1),
+                        None => None,
+                    };
+                }
+                (b'.', None) if any => (after, any) = (Some(0), false),
+                (b'_', _) if any => {}
+                _ => return None,
+            }
+            i += 1;
+        }
+        if !any {
+            return None;
+        }
+        let mut left = DIGITS
+            - match after {
+                Some(digits) => digits,
+                None => 0,
+            };
+        while left > 0 {
+            parts = match parts.checked_mul(10) {
+                Some(parts) => parts,
+                None => return None,
+            };
+            left -= 1;
+        }
+        Some(Self(parts))
+    }
+}
+
+impl std::ops::AddAssign for Money {
+    fn add_assign(&mut self, other: Self) {
+        *self = self.plus(other);
+    }
+}
+
+impl std::iter::Sum for Money {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::ZERO, Self::plus)
+    }
+}
+
+/// With at least two digits after the point: `0.50`, `0.000325`.
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rest = format!("{:012}", self.0 % UNIT);
+        let digits = rest.trim_end_matches('0').len().max(2);
+        f.pad(&format!("{}.{}", self.0 / UNIT, rest.get(..digits).unwrap_or_default()))
+    }
+}
+
+/// Reads an amount such as `0.50`.
+impl FromStr for Money {
+    type Err = BudgetError;
+
+    fn from_str(text: &str) -> Result<Self, BudgetError> {
+        Self::read(text.trim().as_bytes()).ok_or(BudgetError)
+    }
+}
+
+/// A currency: three capital letters, such as `USD`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Currency([u8; 3]);
+
+impl Currency {
+    /// Its code.
+    pub fn code(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    const fn read(text: &[u8]) -> Option<Self> {
+        match *text {
+            [a @ b'A'..=b'Z', b @ b'A'..=b'Z', c @ b'A'..=b'Z'] => Some(Self([a, b, c])),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Debug for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.code())
+    }
+}
+
+impl FromStr for Currency {
+    type Err = BudgetError;
+
+    fn from_str(text: &str) -> Result<Self, BudgetError> {
+        Self::read(text.as_bytes()).ok_or(BudgetError)
+    }
+}
+
+/// What a run, a block or an agent may use: `"0.50 USD"`, or `"20_000 tokens"` of requests and answers together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Budget {
+    /// So much money.
+    Money(Money, Currency),
+    /// So many tokens.
+    Tokens(u64),
+}
+
+impl Budget {
+    /// Reads it; `None` where the text is no budget.
+    pub const fn read(text: &str) -> Option<Self> {
+        let text = text.as_bytes().trim_ascii();
+        let mut i = 0;
+        while i < text.len() && text[i] != b' ' {
+            i += 1;
+        }
+        let (number, word) = text.split_at(i);
+        let word = word.trim_ascii();
+        if let b"tokens" = word {
+            let Some(Money(parts)) = Money::read(number) else { return None };
+            // A part of a token is none.
+            return if parts % UNIT == 0 { Some(Self::Tokens(parts / UNIT)) } else { None };
+        }
+        match (Money::read(number), Currency::read(word)) {
+            (Some(money), Some(currency)) => Some(Self::Money(money, currency)),
+            _ => None,
+        }
+    }
+
+    /// The same of a text that was read before.
+    ///
+    /// # Panics
+    /// When the text is no budget; in const evaluation that is an error of the compiler.
+    #[must_use]
+    pub const fn of(text: &str) -> Self {
+        match Self::read(text) {
+            Some(budget) => budget,
+            None => panic!("syntax: this is no budget; help: write \"0.50 USD\" or \"20_000 tokens\""),
+        }
+    }
+}
+
+impl fmt::Display for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Money(money, currency) => write!(f, "{money} {currency}"),
+            Self::Tokens(tokens) => write!(f, "{tokens} tokens"),
+        }
+    }
+}
+
+impl FromStr for Budget {
+    type Err = BudgetError;
+
+    fn from_str(text: &str) -> Result<Self, BudgetError> {
+        Self::read(text).ok_or(BudgetError)
+    }
+}
+
+impl From<Budget> for String {
+    fn from(budget: Budget) -> Self {
+        budget.to_string()
+    }
+}
+
+impl TryFrom<String> for Budget {
+    type Error = BudgetError;
+
+    fn try_from(text: String) -> Result<Self, BudgetError> {
+        text.parse()
+    }
+}
+
+/// A text that is no budget, no amount or no currency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BudgetError;
+
+impl fmt::Display for BudgetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("this is no budget; help: write an amount and a currency, \"0.50 USD\", or a number of tokens, \"20_000 tokens\"")
+    }
+}
+
+impl std::error::Error for BudgetError {}
+
+#[cfg(test)]
+mod tests;

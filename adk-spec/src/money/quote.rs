@@ -1,0 +1,106 @@
+//! [`Quote`]: the worst case of a run, in money.
+
+use super::{Currency, Money, Prices};
+use crate::bounds::{Causes, Cost, Kind, Part, Place, Priced, Unit, total};
+use crate::check::bounds::cause;
+use crate::spec::{AgentMeta, Spec, Step, StepKind};
+use std::fmt;
+
+/// What one run of a workflow costs at most: see [`Spec::quote`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quote {
+    /// The most, where that is known.
+    pub most: Option<Money>,
+    /// The currency of it.
+    pub currency: Currency,
+    /// The step that has the largest part in it, or the one that has no limit.
+    why: String,
+}
+
+impl Spec<'_> {
+    /// What one run costs at most, before anything is paid: each model call with the longest request and the longest answer of
+    /// its model, or the agent's `max_output_tokens`; retries and fallbacks are not counted. `model` is that of agents whose
+    /// declaration names none as a text.
+    ///
+    /// ```
+    /// # use adk_spec as adk;
+    /// use adk::spec::{AgentKind, AgentMeta, Price, Prices, Spec, Step, StepKind};
+    /// const CRITIC: AgentMeta<'static> =
+    ///     AgentMeta::new(AgentKind::Llm, "critic").model("gpt-5-mini").max_output_tokens(Some(1_000));
+    /// let steps = [
+    ///     Step::new("refinement", StepKind::Loop { max: Some(5), until: None }, 2),
+    ///     Step::new("critic", StepKind::Agent { meta: &CRITIC, instance: false }, 1),
+    ///     Step::new("", StepKind::End, 2),
+    /// ];
+    /// let quote = Spec::new("writing", "", &steps).quote(&Prices::published(), "gpt-5-mini");
+    /// assert_eq!(quote.to_string(), "at most 0.35 USD: loop `refinement` 0.35 USD, 0.07 USD in each of 5 rounds");
+    /// ```
+    pub fn quote(&self, prices: &Prices, model: &str) -> Quote {
+        let mut models = Vec::new();
+        of_steps(self.steps, &mut models);
+        models.push(model);
+        let priced: Vec<_> = models.into_iter().map(|model| priced(prices, model)).collect();
+        let mut causes = Causes::counted_by(Unit::Money(&priced));
+        let sum = total(Place::start(self.steps), Cost::Tokens, &mut causes);
+        let most = sum.costs.of(Cost::Tokens).map(Money::of_parts);
+        let currency = prices.currency();
+        let why = match most {
+            None => causes.first[0].map_or_else(|| "a loop that nothing ends".to_owned(), cause),
+            Some(_) => part(&sum.largest, currency),
+        };
+        Quote { most, currency, why }
+    }
+}
+
+/// The models that agents name.
+fn of_steps<'a>(steps: &'a [Step<'a>], models: &mut Vec<&'a str>) {
+    for step in steps {
+        if let StepKind::Agent { meta, .. } = step.kind {
+            of_agent(meta, models);
+        }
+    }
+}
+
+fn of_agent<'a>(meta: &'a AgentMeta<'a>, models: &mut Vec<&'a str>) {
+    if !meta.model.is_empty() && !models.contains(&meta.model) {
+        models.push(meta.model);
+    }
+    of_steps(meta.steps, models);
+    meta.transfer.iter().for_each(|target| of_agent(target, models));
+}
+
+fn priced<'a>(prices: &Prices, model: &'a str) -> Priced<'a> {
+    let Some(price) = prices.of(model) else {
+        return Priced { model, prompt: None, token: 0, longest: None };
+    };
+    Priced {
+        model,
+        prompt: price.longest_prompt.map(|tokens| price.of(tokens, 0, 0).parts()),
+        token: price.of(0, 0, 1).parts(),
+        longest: price.longest_answer,
+    }
+}
+
+fn part(part: &Part<'_>, currency: Currency) -> String {
+    if part.total == 0 {
+        return String::new();
+    }
+    let money = |parts| format!("{} {currency}", Money::of_parts(parts));
+    let own = format!("{} `{}` {}", part.kind.word(), part.name, money(part.total));
+    match (part.kind, part.kind.parts()) {
+        (Kind::Loop(_, each) | Kind::Each(_, each) | Kind::Try(_, each), Some((of, max, parts))) => {
+            format!("{own}, {} {of} each of {max} {parts}", money(each))
+        }
+        _ => own,
+    }
+}
+
+impl fmt::Display for Quote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.most {
+            Some(most) => write!(f, "at most {most} {}", self.currency)?,
+            None => f.write_str("without a limit")?,
+        }
+        if self.why.is_empty() { Ok(()) } else { write!(f, ": {}", self.why) }
+    }
+}

@@ -1,0 +1,249 @@
+//! Prices, costs and budgets.
+
+use adk::engine::MemoryJournal;
+use adk::prelude::*;
+use adk::session::{MemoryStore, SessionStore};
+use adk::spec::{Budget, Price, Prices};
+use adk::testing::{Reply, ScriptedModel};
+use adk::{ErrorKind, RunConfig};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A model that costs a dollar for a thousand tokens of a request, and as much for an answer.
+fn prices() -> Prices {
+    let price = Price::per_million("1000", "1000").expect("it is right");
+    Prices::new("USD").expect("it is right").model("scripted", price)
+}
+
+fn says(input: u64, output: u64) -> Reply {
+    Reply::new().text("Text.").usage(input, output)
+}
+
+fn runner(model: ScriptedModel) -> Runner {
+    Runner::builder().model(model).prices(prices()).build().expect("it is right")
+}
+
+fn budget(text: &str) -> Budget {
+    text.parse().expect("it is right")
+}
+
+workflow! {
+    /// Writes and reviews.
+    pub Writing(topic: String) -> (draft: String, review: String) {
+        agent writer -> draft: String { instruction: "Write about {topic}.", max_output_tokens: 100 }
+        agent critic -> review: String { instruction: "Review {draft}.", max_output_tokens: 100 }
+
+        writer; critic
+    }
+}
+
+#[tokio::test]
+async fn each_answer_and_the_run_say_what_they_cost() {
+    let model = ScriptedModel::new().reply(says(20, 10)).reply(says(50, 20));
+    let runner = runner(model);
+    let outcome = runner.run(&Writing::default(), "cats").await.unwrap();
+    assert_eq!(outcome.usage.cost.to_string(), "0.10");
+    let costs = outcome.cost_by_agent();
+    let costs: Vec<_> = costs.iter().map(|(agent, usage)| format!("{agent} {}", usage.cost)).collect();
+    assert_eq!(costs, ["critic 0.07", "writer 0.03"]);
+    let told: Vec<_> = outcome
+        .session()
+        .events()
+        .filter_map(|event| event.details.as_ref()?.custom_metadata.get(adk::llm::COST_KEY).cloned())
+        .collect();
+    assert_eq!(told, ["0.03 USD", "0.07 USD"]);
+    let stored =
+        outcome.session().events().last().map(|event| serde_json::to_string(event).unwrap()).unwrap();
+    assert!(!stored.contains(r#""cost":0"#) && !stored.contains(r#"usageMetadata":{"cost"#), "{stored}");
+}
+
+#[tokio::test]
+async fn a_run_ends_before_the_call_that_might_be_too_much() {
+    let model = ScriptedModel::new().reply(says(20, 80)).reply(says(20, 10));
+    let asked = model.clone();
+    let runner = runner(model);
+    let session = runner.session("u", "s");
+    let config = RunConfig::new().budget(budget("0.21 USD"));
+    let error = session.run(&Writing::default(), "cats").config(config).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BudgetExceeded);
+    assert_eq!(
+        error.to_string(),
+        "agent `critic` (at writing/critic): the run would use more than its budget of 0.21 USD; help: raise it, or lower the \
+         `max_output_tokens` of its agents: the longest answer is reserved before each call"
+    );
+    assert_eq!(asked.requests().len(), 1, "100 tokens of an answer do not fit beside 0.10 USD");
+    assert_eq!(
+        session.open().await.unwrap().get("draft"),
+        Some(Arc::new("Text.".into())),
+        "what was committed stays"
+    );
+}
+
+workflow! {
+    /// Writes again and again.
+    pub Refining(topic: String) -> draft: String {
+        agent writer -> draft: String { instruction: "Write about {topic}.", max_output_tokens: 50 }
+
+        refinement: loop(max = 10, budget = "300 tokens") < writer >
+    }
+}
+
+#[tokio::test]
+async fn a_block_has_a_budget_of_its_own_each_time_that_it_runs() {
+    let model = ScriptedModel::new().reply(says(50, 40)).repeat_last();
+    let asked = model.clone();
+    let runner: Runner = Runner::builder().model(model).build().unwrap();
+    for run in 1..=2 {
+        let error = runner.run(&Refining::default(), "cats").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BudgetExceeded);
+        assert!(
+            error.to_string().contains("`refining/refinement` would use more than its budget of 300 tokens"),
+            "{error}"
+        );
+        assert_eq!(asked.requests().len(), 3 * run);
+    }
+}
+
+workflow! {
+    /// Two at once.
+    pub Both(topic: String) -> (a: String, b: String) {
+        agent one -> a: String { instruction: "{topic}", max_output_tokens: 100 }
+        agent two -> b: String { instruction: "{topic}", max_output_tokens: 100 }
+
+        parallel(budget = "0.20 USD") < one; two >
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_waits_for_what_another_may_leave() {
+    let slow = || says(20, 10).after(Duration::from_secs(5));
+    let model = ScriptedModel::new().on("one").reply(slow()).on("two").reply(slow());
+    let start = tokio::time::Instant::now();
+    let outcome = runner(model).run(&Both::default(), "cats").await.unwrap();
+    assert_eq!(outcome.usage.cost.to_string(), "0.06");
+    assert_eq!(
+        start.elapsed().as_secs(),
+        10,
+        "both answers might not fit into it, so they came one after the other"
+    );
+}
+
+workflow! {
+    /// An agent with a budget.
+    pub Asking(topic: String) -> draft: String {
+        agent writer -> draft: String { instruction: "{topic}", max_output_tokens: 100, budget: "0.05 USD" }
+
+        try(on = all) < writer > else < otherwise >
+    }
+}
+
+/// Another draft.
+#[agent(writes = draft)]
+fn otherwise() -> String {
+    "none".to_owned()
+}
+
+#[tokio::test]
+async fn an_agent_has_one_for_its_turn_and_no_try_catches_the_end_of_it() {
+    let model = ScriptedModel::new().reply(says(20, 10));
+    let error = runner(model).run(&Asking::default(), "cats").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BudgetExceeded);
+    assert!(error.to_string().contains("`asking/try_1#1/writer` would use more"), "{error}");
+}
+
+#[tokio::test]
+async fn what_a_call_may_cost_has_to_be_known() {
+    let message = async |runner: Runner, budget: &str| {
+        let config = RunConfig::new().budget(budget.parse().unwrap());
+        let error = runner.run(&Writing::default(), "cats").config(config).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Config);
+        error.to_string()
+    };
+    let build = || Runner::builder().model(ScriptedModel::new());
+    let error = message(build().build().unwrap(), "1 USD").await;
+    assert!(error.contains("there is a budget of 1.00 USD, and the runner has no prices"), "{error}");
+    let error = message(build().prices(Prices::published()).build().unwrap(), "1 USD").await;
+    assert!(error.contains("no price for the model `scripted`"), "{error}");
+    let error = message(build().prices(prices()).build().unwrap(), "1 EUR").await;
+    assert!(error.contains("the prices are in USD"), "{error}");
+}
+
+/// Pays.
+#[tool(confirm)]
+fn pay() -> &'static str {
+    "paid"
+}
+
+workflow! {
+    /// Pays a bill.
+    pub Paying(bill: String) -> answer: String {
+        agent reader -> sum: String { instruction: "How much is {bill}?", max_output_tokens: 10 }
+        agent payer -> answer: String { instruction: "Pay {sum}.", tools: [pay], max_turns: 3, max_output_tokens: 10 }
+
+        reader; payer
+    }
+}
+
+#[tokio::test]
+async fn what_was_recorded_counts_when_a_run_is_taken_up() {
+    for (most, fits) in [("0.40 USD", true), ("0.30 USD", false)] {
+        let calls = Reply::new().call("pay", serde_json::json!({})).usage(90, 10);
+        let model = ScriptedModel::new().reply(says(90, 10)).reply(calls).reply(says(90, 10));
+        let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::default());
+        let engine = MemoryJournal::new();
+        let config = RunConfig::new().budget(budget(most));
+        // Each time that it is taken up, another process does it.
+        let runner = || {
+            let runner = Runner::builder().session_store(sessions.clone()).engine(engine.clone());
+            runner.model(model.clone()).prices(prices()).config(config.clone()).build().unwrap()
+        };
+        let paused = runner().run(&Paying::default(), "a bill").await.unwrap_err();
+        assert_eq!(paused.kind(), ErrorKind::Paused, "{paused}");
+        let waiting = runner().waiting().await.unwrap().remove(0);
+        runner().answer(&waiting.id, true).await.unwrap();
+        match runner().resume(&Paying::default(), waiting.run_id).await {
+            Ok(outcome) => assert!(fits && outcome.usage.cost.to_string() == "0.30", "{outcome:?}"),
+            Err(error) => assert!(!fits && error.kind() == ErrorKind::BudgetExceeded, "{error}"),
+        }
+        assert_eq!(model.requests().len(), if fits { 3 } else { 2 });
+    }
+}
+
+#[test]
+fn the_worst_case_is_quoted_before_anything_is_paid() {
+    let price = Price::per_million("0.25", "2.00").unwrap().longest(100_000, 10_000);
+    let prices = Prices::new("EUR").unwrap().model("small", price);
+    let quote = Writing::SPEC.quote(&prices, "small");
+    assert_eq!(quote.to_string(), "at most 0.0504 EUR: agent `writer` 0.0252 EUR");
+    let quote = Paying::SPEC.quote(&prices, "small");
+    assert_eq!(quote.most.map(|most| most.to_string()).as_deref(), Some("0.10008"));
+    let quote = Writing::SPEC.quote(&prices, "large");
+    assert_eq!(
+        quote.to_string(),
+        "without a limit: agent `writer` asks a model whose price or longest answer is not known"
+    );
+}
+
+workflow! {
+    /// Names its models.
+    pub Named(topic: String) -> draft: String {
+        agent writer -> draft: String {
+            model: "large",
+            fallback: ["small", "tiny"],
+            instruction: "{topic}",
+            max_output_tokens: 1000,
+            timeout: "10s",
+            retry: 0,
+        }
+
+        writer
+    }
+}
+
+#[test]
+fn the_description_has_the_model_and_the_time_of_all_of_them() {
+    assert_eq!(Named::SPEC.bounds().time, Some(Duration::from_secs(30)));
+    let large = Price::per_million("1", "10").unwrap().longest(1_000_000, 50_000);
+    let quote = Named::SPEC.quote(&Prices::new("USD").unwrap().model("large", large), "none");
+    assert_eq!(quote.most.map(|most| most.to_string()).as_deref(), Some("1.01"));
+}
