@@ -201,7 +201,7 @@ fn what_the_checker_accepts_runs() {
     )
     .unwrap();
     // With many of them, exits inside of an `each` or an `else` would end nothing.
-    assert!(by_elements <= 2 + (seeds.end - seeds.start) as usize / 10_000, "{by_elements} loops went on");
+    assert!(by_elements <= 1 + (seeds.end - seeds.start) as usize / 20_000, "{by_elements} loops went on");
     writeln!(text, "  something went wrong in {wrong} rejected trees, as the reference had foreseen")
         .unwrap();
     say(&text);

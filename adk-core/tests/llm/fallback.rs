@@ -1,5 +1,6 @@
 //! Models that are asked when one has failed.
 
+use super::respond::Able;
 use super::support::{Tree, run};
 use super::*;
 use adk_core::llm::{FALLBACK_KEY, LlmAgent, RETRY_KEY};
@@ -120,21 +121,6 @@ async fn the_runners_are_for_agents_that_name_none() {
             .await
             .unwrap();
         assert_eq!(outcome.get::<String>("x").unwrap().as_deref(), Some(answer));
-    }
-}
-
-/// Can be held to a schema beside tools.
-struct Able(ScriptedModel);
-
-impl Model for Able {
-    fn name(&self) -> &str {
-        "able"
-    }
-    fn answers_in_schema_beside_tools(&self) -> bool {
-        true
-    }
-    fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
-        self.0.generate(request)
     }
 }
 

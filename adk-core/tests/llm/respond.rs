@@ -108,7 +108,7 @@ async fn calls_beside_it_run_and_leave_their_marks() {
 }
 
 /// Can be held to a schema while it may call tools.
-struct Able(ScriptedModel);
+pub(super) struct Able(pub(super) ScriptedModel);
 
 impl Model for Able {
     fn name(&self) -> &str {

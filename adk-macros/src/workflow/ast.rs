@@ -4,9 +4,10 @@ use proc_macro2::{Ident, Span};
 use syn::{Attribute, Expr, LitBool, LitStr, Pat, Path, Type, Visibility};
 
 /// `pub W(inputs) -> outputs { items; body }`.
+#[derive(Default)]
 pub(super) struct Workflow {
     pub(super) attrs: Vec<Attribute>,
-    pub(super) vis: Visibility,
+    pub(super) vis: Option<Visibility>,
     /// `None` when not even that could be read.
     pub(super) name: Option<Ident>,
     pub(super) inputs: Vec<Input>,

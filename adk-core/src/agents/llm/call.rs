@@ -223,7 +223,7 @@ struct Asked<'a> {
 
 type BoxIterator<T> = Box<dyn Iterator<Item = T> + Send>;
 
-/// What is told before the next attempt, and how long it waits.
+/// What an event says before the next attempt, and how long that waits.
 struct Again {
     key: &'static str,
     told: Value,
@@ -306,7 +306,7 @@ fn settle(permit: Option<Permit>, answer: &Result<ModelResponse, ModelError>, ha
     }
 }
 
-/// The error of an answer of which a part was handed on.
+/// The error of an answer that was handed on in part.
 fn broken(error: ModelError) -> ModelError {
     match error.kind() {
         ModelErrorKind::Connection | ModelErrorKind::Unavailable => {

@@ -305,7 +305,7 @@ pub struct LlmSettings {
 }
 
 impl LlmSettings {
-    /// The longest that a model call may take, of which one attempt takes so long.
+    /// The longest that a model call may take when one attempt takes so long.
     pub(super) fn longest(&self, attempt: Duration) -> Duration {
         let models = u32::try_from(self.fallback.len()).unwrap_or(u32::MAX).saturating_add(1);
         self.retry.longest(attempt).saturating_mul(models)

@@ -33,7 +33,7 @@ use std::sync::Arc;
 ///         Box::pin(async move {
 ///             let mut tools: Vec<Arc<dyn DynTool>> = Vec::new();
 ///             if cx.get("user:paid")?.unwrap_or(false) {
-///                 tools.push(Arc::new(FunctionTool::new("quote", "Quotes a price.", |_: (), _| async { Ok(7) })));
+///                 tools.push(Arc::new(FunctionTool::new("quote", "Quotes a price.", |_: (), _| 7)));
 ///             }
 ///             Ok(tools)
 ///         })

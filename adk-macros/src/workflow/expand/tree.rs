@@ -135,9 +135,11 @@ fn head(block: &Block) -> String {
         _ => String::new(),
     };
     let name = block.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
-    let arguments: Vec<_> =
-        Some(block.arguments.clone()).filter(|text| !text.is_empty()).into_iter().collect();
-    format!("{name}{}{}{subject}", block.kind.word(), listed("(", &arguments, ")"))
+    let arguments = match block.arguments.as_str() {
+        "" => String::new(),
+        arguments => format!("({arguments})"),
+    };
+    format!("{name}{}{arguments}{subject}", block.kind.word())
 }
 
 #[cfg(test)]

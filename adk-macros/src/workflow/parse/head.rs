@@ -38,7 +38,7 @@ impl Workflow {
         for attr in expect::attributes(input)? {
             self.attribute(attr, sink);
         }
-        self.vis = input.parse()?;
+        self.vis = Some(input.parse()?);
         if let Some(word) = expect::word(input).filter(|_| input.peek2(Ident::peek_any)) {
             let fact = format!("`{word}` does not belong here");
             return Err(
@@ -196,23 +196,6 @@ impl Workflow {
                 );
                 sink.push(syn::Error::new_spanned(&attr.meta, fact));
             }
-        }
-    }
-}
-
-impl Default for Workflow {
-    fn default() -> Self {
-        Self {
-            attrs: Vec::new(),
-            vis: syn::Visibility::Inherited,
-            name: None,
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            items: Default::default(),
-            body: Vec::new(),
-            mentions: Vec::new(),
-            bounds: Default::default(),
-            type_pairs: None,
         }
     }
 }

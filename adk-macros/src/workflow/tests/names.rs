@@ -46,7 +46,8 @@ const KEYS: &[&str] = &[
 fn a_keyword_as_a_name_is_shown() {
     let mut wrong = Vec::new();
     for word in KEYWORDS.split_whitespace() {
-        for place in NAMES.iter().chain(KEYS) {
+        // After a prefix it is a key like any other.
+        for place in NAMES.iter().chain(KEYS).filter(|place| !place.contains("user:")) {
             let text = place.replace("NAME", word);
             let said = said(&text);
             let shown = format!("`{word}`");
