@@ -17,28 +17,16 @@ pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> 
     let mut m = Message::new();
     if same(name, "transfer_to_agent") || same(name, "set_model_response") {
         m.begin(Check::ToolReserved);
-        m.all(&[
-            "agent `",
-            agent,
-            "` has a tool of the name `",
-            name,
-            "`, which the runtime gives to a tool of its own; help: ",
-            remedy,
-        ]);
+        m.all(&["agent `", agent, "` has a tool of the name `", name]);
+        m.all(&["`, which the runtime gives to a tool of its own; help: ", remedy]);
         return Some(m);
     }
     let mut i = 0;
     while i < at {
         if same(tools[i].name, name) && !name.is_empty() {
             m.begin(Check::ToolDuplicate);
-            m.all(&[
-                "agent `",
-                agent,
-                "` has two tools of the name `",
-                name,
-                "`; help: remove one of them, or ",
-                remedy,
-            ]);
+            m.all(&["agent `", agent, "` has two tools of the name `", name]);
+            m.all(&["`; help: remove one of them, or ", remedy]);
             return Some(m);
         }
         i += 1;
@@ -120,13 +108,8 @@ pub(super) fn undocumented(agent: &str, tool: &ToolMeta<'_>) -> Option<Message> 
     }
     let mut m = Message::new();
     m.begin(Check::ToolUndocumented);
-    m.all(&[
-        "agent `",
-        agent,
-        "` has a tool `",
-        tool.name,
-        "` without a description; help: say when and how to call it: models see nothing else of it",
-    ]);
+    m.all(&["agent `", agent, "` has a tool `", tool.name, "` without a description"]);
+    m.all(&["; help: say when and how to call it: models see nothing else of it"]);
     Some(m)
 }
 
@@ -165,15 +148,7 @@ const fn undescribed(agent: &str, used: &AgentMeta<'_>) -> Message {
     };
     let mut m = Message::new();
     m.begin(Check::ToolUndocumented);
-    m.all(&[
-        "agent `",
-        used.name,
-        "` is a tool of agent `",
-        agent,
-        "` and has no ",
-        missing,
-        ", so no model knows when to call it; help: ",
-        remedy,
-    ]);
+    m.all(&["agent `", used.name, "` is a tool of agent `", agent, "` and has no ", missing]);
+    m.all(&[", so no model knows when to call it; help: ", remedy]);
     m
 }

@@ -65,9 +65,8 @@ impl Expansion<'_> {
 
     /// The field of a step.
     fn part(&self, i: usize, step: &Step<'_>, field: &Ident, parts: &mut Parts) {
-        let number = step.declared();
-        let kind = number.and_then(|number| self.tree.items.agents.get(number)).map(|decl| &decl.kind);
-        match (kind, number) {
+        let kind = self.decl(step);
+        match (kind, step.declared()) {
             (Some(DeclKind::Given { ty }), Some(number)) => {
                 let parameter = unspanned(field);
                 parts.parameters.push((number, quote!(#parameter: #ty)));
