@@ -6,6 +6,7 @@ pub mod cancelled;
 pub mod killed;
 pub mod limits;
 pub mod measured;
+pub mod memory;
 pub mod mended;
 pub mod people;
 pub mod python;
