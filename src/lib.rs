@@ -93,6 +93,10 @@ pub mod llm {
 #[cfg(feature = "genai")]
 pub use adk_genai::{self as genai, Genai as DefaultProvider};
 
+/// Tools of MCP servers.
+#[cfg(feature = "mcp")]
+pub use adk_mcp as mcp;
+
 /// Sessions and runs that survive the process, in a SQLite file.
 #[cfg(feature = "sqlite")]
 pub use adk_sqlite as sqlite;

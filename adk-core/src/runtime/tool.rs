@@ -2,6 +2,7 @@
 
 mod context;
 pub(crate) mod decode;
+mod fixed;
 mod function;
 pub(crate) mod schema;
 pub(crate) mod text;
@@ -9,6 +10,8 @@ mod toolset;
 
 pub use crate::runtime::run::ToolActions;
 pub use context::{ToolContext, ToolRecord};
+pub(crate) use fixed::Fixed;
+pub use fixed::tool_file;
 pub use function::{FunctionTool, Json, ToolReturn};
 pub use toolset::Toolset;
 

@@ -24,7 +24,7 @@ impl<'a> Toolbox<'a> {
     pub(super) fn new(agent: &'a LlmAgent, models: &Chain, cx: &Context) -> Self {
         let mut added: Vec<Arc<dyn DynTool>> = Vec::new();
         let transfer = TransferToAgent::new(cx);
-        let own_tools = agent.tools().next().is_some() || !agent.settings.toolsets.0.is_empty();
+        let own_tools = agent.tools().next().is_some() || agent.toolsets().next().is_some();
         let other_tools = transfer.is_some() || own_tools;
         if other_tools
             // One request is for all of them.
@@ -47,7 +47,7 @@ impl<'a> Toolbox<'a> {
     /// # Errors
     /// When one of them gives none, or some that the agent cannot take.
     pub(super) async fn refresh(&mut self, cx: &mut Context) -> Result<()> {
-        if self.agent.settings.toolsets.0.is_empty() {
+        if self.agent.toolsets().next().is_none() {
             return Ok(());
         }
         self.offered.clear();
