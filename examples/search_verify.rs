@@ -1,12 +1,16 @@
 //! @iqai/adk's search and verify: a searcher looks things up with a tool, a verifier says whether that is enough.
 //!
 //! ```text
-//! cargo run --example search_verify -- "Who built the first bicycle?"
+//! cargo run --features mcp --example search_verify -- "Who built the first bicycle?"
 //! ```
+//!
+//! With `--mcp "npx -y @modelcontextprotocol/server-filesystem docs"` the searcher also gets the tools of that MCP server.
 
 mod cli;
 
+use adk::mcp::{McpToolset, StdioServer};
 use adk::prelude::*;
+use clap::Parser;
 use std::process::ExitCode;
 
 /// What can be found: yours asks a search engine.
@@ -40,7 +44,7 @@ workflow! {
             include_contents: none,
             instruction: "Search for what answers this question, and write down what you found, with nothing from your \
                 own memory: {question}\n\nWhat was missing the last time, if anything: {gaps?}",
-            tools: [search],
+            tools: [search, ..],
         }
 
         /// Verifies information.
@@ -55,15 +59,30 @@ workflow! {
     }
 }
 
+#[derive(Debug, Parser)]
+struct Args {
+    #[command(flatten)]
+    cli: cli::Cli,
+    /// The command of an MCP server whose tools the searcher gets as well
+    #[arg(long, value_name = "COMMAND")]
+    mcp: Option<String>,
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     cli::exit(work(&cli::read(&SearchVerify::SPEC, "QUESTION", "What to find out")).await)
 }
 
-async fn work(cli: &cli::Cli) -> Result<()> {
+async fn work(Args { cli, mcp }: &Args) -> Result<()> {
     let input = cli.input()?;
     let runner = cli.runner("search_verify", Rehearsal::new())?;
-    let outcome = cli.show(runner.run(&SearchVerify::default(), input).stream()).await?;
+    let mut workflow = SearchVerify::default();
+    let mut words = mcp.iter().flat_map(|command| command.split_whitespace());
+    if let Some(program) = words.next() {
+        let server = StdioServer::new(program).args(words);
+        workflow.searcher.add_toolset(McpToolset::new("mcp", server));
+    }
+    let outcome = cli.show(runner.run(&workflow, input).stream()).await?;
     cli.result(&outcome.output)?;
     outcome.loops.iter().try_for_each(|end| cli.note(end))
 }

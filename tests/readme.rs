@@ -73,6 +73,7 @@ fn every_link_leads_somewhere() {
         "docs/guide/worker.md",
         "docs/guide/sessions.md",
         "docs/guide/cost.md",
+        "docs/guide/mcp.md",
         "docs/guide/resilience.md",
         "docs/guide/ollama_local.md",
         "docs/guide/structured_review.md",
@@ -139,7 +140,7 @@ fn every_example_is_named() {
     let names = names.filter(|path| path.extension().is_none_or(|end| end == "rs"));
     let mut names: Vec<_> = names.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
     names.retain(|name| exists(name));
-    assert!(names.len() >= 31, "{names:?}");
+    assert!(names.len() >= 32, "{names:?}");
     for name in names {
         assert!(
             EXAMPLES.contains(&format!("`{name}`")) || EXAMPLES.contains(&format!("--example {name} ")),

@@ -55,22 +55,4 @@ pub(crate) fn limit((_, millis): (Span, u64)) -> TokenStream {
 }
 
 #[cfg(test)]
-mod tests {
-    use quote::quote;
-
-    #[test]
-    fn texts_are_tokens() {
-        let (name, number) = ("writer", 3);
-        let read = code!("type __Agent_{number} = Is<{{ of({name:?}) }}>;").to_string();
-        let quoted = quote!(
-            type __Agent_3 = Is<{ of("writer") }>;
-        )
-        .to_string();
-        assert_eq!(read.replace(' ', ""), quoted.replace(' ', ""));
-    }
-
-    #[test]
-    fn what_is_no_rust_is_said() {
-        assert!(code!("fn (").to_string().contains("cannot read `fn (`"));
-    }
-}
+mod tests;

@@ -36,7 +36,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     }
     if let Err(error) = deep::check(item.clone()) {
         report.push(error);
-        return beside(item, report);
+        return report.beside(item);
     }
     let mut input: DeriveInput = match syn::parse2(item.clone()) {
         Ok(input) => input,
@@ -44,16 +44,11 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         Err(_) if is_type(&item) => return item,
         Err(error) => {
             report.refuse(error.span(), "this is no type", "put `#[data]` on a `struct` or an `enum`");
-            return beside(item, report);
+            return report.beside(item);
         }
     };
     check(&input, &mut report);
     if report.is_empty() { expand(&mut input) } else { stub(&input, report) }
-}
-
-fn beside(item: TokenStream, report: Diagnostics) -> TokenStream {
-    let errors = report.into_tokens();
-    quote!(#item #errors)
 }
 
 fn is_type(item: &TokenStream) -> bool {

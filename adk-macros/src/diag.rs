@@ -132,6 +132,12 @@ impl Diagnostics {
         errors.collect()
     }
 
+    /// The errors after an item that stays as it was written.
+    pub(crate) fn beside(self, item: TokenStream) -> TokenStream {
+        let errors = self.into_tokens();
+        quote!(#item #errors)
+    }
+
     #[cfg(test)]
     pub(crate) fn texts(&self) -> Vec<String> {
         self.all.iter().map(ToString::to_string).collect()

@@ -33,7 +33,7 @@ const AGENTS: &str =
 pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Diagnostics::of(Check::AgentAttribute);
     if is_too_deep(&args, &item, &mut report) {
-        return beside(item, report);
+        return report.beside(item);
     }
     if let Some(by_hand) = parse::by_hand(&item) {
         let args = args::by_hand(args, &mut report);
@@ -45,7 +45,7 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
         };
     }
     let Some(function) = parse::function(item.clone(), false, AGENTS, &mut report) else {
-        return beside(item, report);
+        return report.beside(item);
     };
     let args = args::agent(args, &mut report);
     check::agent(&function, &args, &mut report);
@@ -56,20 +56,15 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Diagnostics::of(Check::ToolAttribute);
     if is_too_deep(&args, &item, &mut report) {
-        return beside(item, report);
+        return report.beside(item);
     }
     let Some(function) = parse::function(item.clone(), true, "put the attribute on a `fn`", &mut report)
     else {
-        return beside(item, report);
+        return report.beside(item);
     };
     let args = args::tool(args, &mut report);
     check::tool(&function, &args, &mut report);
     if report.is_empty() { tool::expand(&function, &args, &report) } else { tool::stub(&function, report) }
-}
-
-fn beside(item: TokenStream, report: Diagnostics) -> TokenStream {
-    let errors = report.into_tokens();
-    quote!(#item #errors)
 }
 
 /// Whether something in there is nested too deep to be read, which is reported.

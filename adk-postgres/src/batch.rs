@@ -170,9 +170,9 @@ impl Batch<'_> {
                 journal::finished(connection, claim.run_id, done).await?;
                 Outcome::Done(true)
             }
-            Job::Close { claim, status, .. } => {
+            Job::Close { claim, end, .. } => {
                 let owner = &self.shared.drives.owner;
-                Outcome::Done(journal::close(connection, *claim, owner, status.as_ref()).await?)
+                Outcome::Done(journal::close(connection, *claim, owner, end.as_ref()).await?)
             }
             Job::Look { .. } => Outcome::Done(true),
             Job::Open { .. } => Outcome::Row(reader::row(connection, self.key).await?),

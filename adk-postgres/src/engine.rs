@@ -7,8 +7,9 @@ use crate::{PostgresStore, Shared, journal};
 use adk_core::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DueWaits, Engine, Journal, RemoteBranches,
     Reply, Retention, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry,
-    Waiting, refuse,
+    Waiting, refuse, to_text,
 };
+use adk_core::model::Usage;
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
 use std::sync::Arc;
@@ -35,9 +36,18 @@ impl Shared {
         Ok(claimed)
     }
 
+    /// Stores what a run had used when another process cancelled it.
+    async fn used(self: &Arc<Self>, claim: ClaimId, usage: Usage) -> Result<()> {
+        let used: OwnWork<_> = Box::new(move |connection| {
+            Box::pin(async move { journal::used(connection, claim, &to_text(&usage)?).await })
+        });
+        self.call(used).await?;
+        Err(refuse::fenced(claim.run_id))
+    }
+
     fn release(self: &Arc<Self>, claim: ClaimId) {
         if let Some(held) = self.drives.end(claim) {
-            self.post(held.session, Job::Close { claim, status: None, reply: None });
+            self.post(held.session, Job::Close { claim, end: None, reply: None });
         }
     }
 }
@@ -121,10 +131,12 @@ impl RunRegistry for PostgresStore {
         })
     }
 
-    fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
+    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            let Some(held) = self.0.drives.end(claim) else { return Ok(()) };
-            let close = |reply| Job::Close { claim, status: Some(status), reply: Some(reply) };
+            let Some(held) = self.0.drives.end(claim) else {
+                return if status == RunStatus::Cancelled { self.0.used(claim, usage).await } else { Ok(()) };
+            };
+            let close = |reply| Job::Close { claim, end: Some((status, usage)), reply: Some(reply) };
             self.0.ask(&held.session, close).await
         })
     }

@@ -11,7 +11,8 @@ use adk_core::engine::{
     Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DueWaits, Pairs, RunFilter, RunInfo, RunRecord, RunRows,
     RunState, RunStatus, Wait, Waiting, from_text, refuse, to_text,
 };
-use adk_core::session::SessionKey;
+use adk_core::model::Usage;
+use adk_core::session::{SessionKey, now_micros};
 use adk_core::{Result, RunId, StateDelta};
 use serde_json::Value;
 use sqlx::postgres::PgRow;
@@ -35,11 +36,12 @@ pub(crate) async fn begin(
     for job in jobs {
         let Job::Commit { slot, .. } = job else { continue };
         let Some(record) = &slot.begins else { continue };
-        let sql = "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow)
-            VALUES ($1, $2, 'running', $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING";
+        let sql =
+            "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, created, updated)
+            VALUES ($1, $2, 'running', $3, $4, $5, $6, $7, $8, $8) ON CONFLICT DO NOTHING";
         let of = sqlx::query(sql).bind(slot.run_id.to_string()).bind(session).bind(&shared.drives.owner);
         let of = of.bind(epoch_of(slot.claim())).bind(to_text(&**record)?);
-        let of = of.bind(&record.session.app).bind(&record.workflow);
+        let of = of.bind(&record.session.app).bind(&record.workflow).bind(micros(record.time));
         of.execute(&mut *connection).await.doing("enter a run")?;
     }
     Ok(())
@@ -48,6 +50,11 @@ pub(crate) async fn begin(
 /// The number of a claim, as Postgres counts.
 fn epoch_of(claim: ClaimId) -> i64 {
     i64::try_from(claim.epoch).unwrap_or(i64::MAX)
+}
+
+/// A time, as Postgres counts.
+fn micros(time: u64) -> i64 {
+    i64::try_from(time).unwrap_or(i64::MAX)
 }
 
 /// The claims among these that are not the current ones of their runs. The row of their session is locked, so no run of it
@@ -154,22 +161,28 @@ pub(crate) async fn wait(connection: &mut PgConnection, wait: &Wait) -> Result<O
     answer.map(|text| from_text(&text, "an answer")).transpose()
 }
 
-/// Gives a claim back, and says how far the run is when that is known. `false`: the run has another claim by now.
+/// Gives a claim back, and says how far the run is and what it has used when that is known. `false`: the run has another claim
+/// by now.
 pub(crate) async fn close(
     connection: &mut PgConnection,
     claim: ClaimId,
     owner: &str,
-    status: Option<&RunStatus>,
+    end: Option<&(RunStatus, Usage)>,
 ) -> Result<bool> {
     let what = "close a run";
-    let (status, error) = status.map_or((None, None), |status| (Some(status.to_row().0), status.to_row().1));
+    let (status, error) = end.map(|(status, _)| status.to_row()).unzip();
+    let usage = end.map(|(_, usage)| to_text(usage)).transpose()?;
+    let time = end.map(|_| micros(now_micros()));
     let run = claim.run_id.to_string();
-    let sql = "UPDATE adkw_runs SET owner = NULL, error = coalesce($5, error), status = CASE
+    let sql =
+        "UPDATE adkw_runs SET owner = NULL, error = coalesce($5, error), updated = coalesce($6, updated),
+        usage = coalesce($7, usage), status = CASE
             WHEN $4 = 'paused' AND EXISTS
                 (SELECT 1 FROM adkw_waits WHERE run = $1 AND answer IS NOT NULL AND NOT seen) THEN 'answered'
             ELSE coalesce($4, status) END
         WHERE id = $1 AND owner = $2 AND epoch = $3";
-    let of = sqlx::query(sql).bind(&run).bind(owner).bind(epoch_of(claim)).bind(status).bind(error);
+    let of = sqlx::query(sql).bind(&run).bind(owner).bind(epoch_of(claim)).bind(status);
+    let of = of.bind(error.flatten()).bind(time).bind(&usage);
     if of.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
         if matches!(status, Some("finished" | "failed")) {
             let sql = "DELETE FROM adkw_waits WHERE run = $1 AND answer IS NULL";
@@ -177,10 +190,20 @@ pub(crate) async fn close(
         }
         return Ok(true);
     }
+    if let Some(usage) = usage {
+        used(connection, claim, &usage).await?;
+    }
     // It may be in no registry, or closed by an attempt that was cut off in its commit.
     let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND epoch <> $2)";
     let is_claimed = sqlx::query_scalar::<_, bool>(sql).bind(&run).bind(epoch_of(claim));
     Ok(!is_claimed.fetch_one(connection).await.doing(what)?)
+}
+
+/// What a run had used when it was cancelled, as long as this claim was the last before.
+pub(crate) async fn used(connection: &mut PgConnection, claim: ClaimId, usage: &str) -> Result<()> {
+    let sql = "UPDATE adkw_runs SET usage = $3 WHERE id = $1 AND status = 'cancelled' AND epoch = $2 + 1";
+    let of = sqlx::query(sql).bind(claim.run_id.to_string()).bind(epoch_of(claim)).bind(usage);
+    of.execute(connection).await.doing("close a run").map(drop)
 }
 
 /// Gives claims back that could not be written before.
@@ -230,8 +253,9 @@ pub(crate) async fn claim(
         return Err(refuse::run_busy(run));
     }
     let claim = ClaimId { run_id: run, epoch: epoch + 1 };
-    let sql = "UPDATE adkw_runs SET owner = $2, epoch = $3, status = 'running', error = NULL WHERE id = $1";
-    let of = sqlx::query(sql).bind(&id).bind(&drives.owner).bind(epoch_of(claim));
+    let sql = "UPDATE adkw_runs SET owner = $2, epoch = $3, status = 'running', error = NULL, updated = $4
+        WHERE id = $1";
+    let of = sqlx::query(sql).bind(&id).bind(&drives.owner).bind(epoch_of(claim)).bind(micros(now_micros()));
     of.execute(&mut *connection).await.doing(what)?;
     let sql = "UPDATE adkw_sessions SET takes = takes + 1 WHERE number = $1";
     sqlx::query(sql).bind(head.number).execute(&mut *connection).await.doing(what)?;
@@ -260,9 +284,10 @@ pub(crate) async fn cancel(connection: &mut PgConnection, app: &str, run: RunId)
     let of = |column| row.try_get::<String, _>(column).doing(what);
     let key = SessionKey::new(of(0)?, of(1)?, of(2)?);
     let Some(head) = log::lock(connection, &key).await? else { return Err(refuse::unknown_run(run)) };
-    let sql = "UPDATE adkw_runs SET status = 'cancelled', owner = NULL, epoch = epoch + 1, error = NULL
-        WHERE id = $1 AND status IN ('running', 'paused', 'answered')";
-    if sqlx::query(sql).bind(&id).execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
+    let sql = "UPDATE adkw_runs SET status = 'cancelled', owner = NULL, epoch = epoch + 1, error = NULL,
+        updated = $2 WHERE id = $1 AND status IN ('running', 'paused', 'answered')";
+    let of = sqlx::query(sql).bind(&id).bind(micros(now_micros()));
+    if of.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
         let sql = "UPDATE adkw_sessions SET takes = takes + 1 WHERE number = $1";
         sqlx::query(sql).bind(head.number).execute(&mut *connection).await.doing(what)?;
         let sql = "DELETE FROM adkw_waits WHERE run = $1 AND answer IS NULL";
@@ -285,7 +310,9 @@ fn select(query: &mut QueryBuilder<Postgres>, app: &str, filter: &RunFilter) {
     query.push("r.app = ").push_bind(app.to_owned()).push(match filter.state {
         RunState::Unfinished => " AND r.status IN ('running', 'paused', 'answered')",
         RunState::Ready => " AND r.status IN ('running', 'answered')",
+        RunState::Finished => " AND r.status = 'finished'",
         RunState::Failed => " AND r.status = 'failed'",
+        RunState::Cancelled => " AND r.status = 'cancelled'",
         RunState::Any => "",
     });
     if let Some(run) = filter.run {
@@ -299,14 +326,15 @@ fn select(query: &mut QueryBuilder<Postgres>, app: &str, filter: &RunFilter) {
         query.push(" AND s.id = ").push_bind(session.clone());
     }
     if let Some(after) = filter.after {
-        query.push(" AND r.id > ").push_bind(after.to_string());
+        let follows = if filter.oldest_first { " AND r.id > " } else { " AND r.id < " };
+        query.push(follows).push_bind(after.to_string());
     }
     if let Some(workflows) = &filter.workflows {
         query.push(" AND r.workflow = ANY(").push_bind(workflows.clone()).push(")");
     }
 }
 
-/// The runs that a filter selects, oldest first: their ids begin with the time.
+/// The runs that a filter selects, in the order of their ids, which begin with the time.
 pub(crate) async fn runs(
     connection: &mut PgConnection,
     app: &str,
@@ -323,12 +351,12 @@ pub(crate) async fn runs(
         let columns = concat!(
             "SELECT r.id, s.app_name, s.user_id, s.id, r.workflow, r.status, r.error, r.owner, r.epoch, ",
             is_alive!(),
-            " FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session WHERE "
+            ", r.created, r.updated, r.usage FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session WHERE "
         );
         let mut query = QueryBuilder::new(columns);
         query.push(*part);
         select(&mut query, app, filter);
-        query.push(" ORDER BY r.id");
+        query.push(if filter.oldest_first { " ORDER BY r.id" } else { " ORDER BY r.id DESC" });
         if let Some(limit) = filter.limit.filter(|_| !part.contains("NOT NULL")) {
             query.push(" LIMIT ").push_bind(i64::try_from(limit).unwrap_or(i64::MAX));
         }
@@ -341,6 +369,9 @@ pub(crate) async fn runs(
         }
     }
     all.sort_by_key(|run| run.run_id);
+    if !filter.oldest_first {
+        all.reverse();
+    }
     all.truncate(filter.limit.unwrap_or(usize::MAX));
     Ok(all)
 }
@@ -360,7 +391,11 @@ fn info(row: &PgRow, drives: &Drives) -> Result<RunInfo> {
     };
     let is_ready = is_free && matches!(&*status, "running" | "answered");
     let session = SessionKey::new(text(1)?, text(2)?, text(3)?);
-    Ok(RunInfo::new(run_id, session, text(4)?, RunStatus::from_row(&status, error), is_ready))
+    let time = |column| row.try_get::<i64, _>(column).doing(what).map(i64::unsigned_abs);
+    let usage = row.try_get::<Option<String>, _>(12).doing(what)?;
+    let usage = usage.map(|usage| from_text(&usage, "what a run has used")).transpose()?;
+    let info = RunInfo::new(run_id, session, text(4)?, RunStatus::from_row(&status, error), is_ready);
+    Ok(info.at(time(10)?, time(11)?).used(usage))
 }
 
 /// The waits that are open, in the order in which they began. One that cannot be read is left out: it is reported when

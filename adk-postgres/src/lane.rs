@@ -3,6 +3,7 @@
 use crate::Shared;
 use crate::batch::batch;
 use adk_core::engine::{ClaimId, Done, Draft, RunStatus, Slot, Stored, Update, Wait};
+use adk_core::model::Usage;
 use adk_core::session::{Session, SessionKey};
 use adk_core::{Event, EventId, Result};
 use serde_json::Value;
@@ -35,7 +36,7 @@ pub(crate) enum Job {
     /// Agents that have finished, of a run that makes no more commits.
     Finished { claim: ClaimId, done: Vec<Done>, reply: Reply<()> },
     /// The end of a run, or of driving it.
-    Close { claim: ClaimId, status: Option<RunStatus>, reply: Option<Reply<()>> },
+    Close { claim: ClaimId, end: Option<(RunStatus, Usage)>, reply: Option<Reply<()>> },
     /// Events that have id and time.
     Append { events: Vec<Event>, reply: Reply<()> },
     /// Nothing but what comes with the lock: events of other programs get their places.

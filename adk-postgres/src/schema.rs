@@ -35,7 +35,8 @@ INSERT INTO adk_internal_metadata VALUES ('schema_version', '1') ON CONFLICT DO 
 /// * `adkw_log`: the order of the events of a session, and the run and the slot that an event fills.
 /// * `adkw_owners`: processes, with the time until which they count as alive.
 /// * `adkw_runs`, `adkw_steps`, `adkw_done`, `adkw_waits`: the registry of runs and their journals. `epoch` is the number of
-///   the latest claim of a run; `status` is `answered` for a run that waits and has an answer that it has not seen.
+///   the latest claim of a run; `status` is `answered` for a run that waits and has an answer that it has not seen, and
+///   `updated` is when it was written last.
 /// * `exact`, `adkw_shared`: what `jsonb` would not give back as it was.
 const OURS: &str = "
 CREATE TABLE adkw_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -102,11 +103,22 @@ CREATE UNIQUE INDEX adkw_artifacts_version
 UPDATE adkw_meta SET value = '2' WHERE key = 'version';
 ";
 
+/// What makes tables of version 2 those of version 3: the times of a run, in microseconds, and what it has used. What ended
+/// before ended with its last event.
+const FROM_2: &str = "
+ALTER TABLE adkw_runs ADD COLUMN created BIGINT NOT NULL DEFAULT 0, ADD COLUMN updated BIGINT NOT NULL DEFAULT 0,
+    ADD COLUMN usage TEXT;
+UPDATE adkw_runs SET created = coalesce((record::json ->> 'time')::bigint, 0);
+UPDATE adkw_runs r SET updated = greatest(r.created,
+    (SELECT (extract(epoch FROM max(l.time)) * 1000000)::bigint FROM adkw_log l WHERE l.run = r.id));
+UPDATE adkw_meta SET value = '3' WHERE key = 'version';
+";
+
 /// The version of our tables.
-const VERSION: &str = "2";
+const VERSION: &str = "3";
 
 /// Earlier versions, oldest first, each with what makes the next of it. New tables are those of the first, upgraded.
-const UPGRADES: &[(&str, &str)] = &[("1", FROM_1)];
+const UPGRADES: &[(&str, &str)] = &[("1", FROM_1), ("2", FROM_2)];
 
 /// Our lock of the database while tables are made: any number that nobody else takes.
 const LOCK: i64 = 0x61_64_6b_77;

@@ -10,6 +10,7 @@ mod trees;
 mod support;
 
 use adk_core::engine::{ClaimCheck, ClaimId, Journal as _, RunRegistry as _};
+use adk_core::model::Usage;
 use adk_core::session::{EventFilter, SessionKey, SessionStore};
 use adk_core::{Await, ErrorKind, Event, Flow, RunEnd, Runner, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
@@ -120,7 +121,7 @@ async fn each_write_of_a_run_that_was_taken_is_refused() {
     };
     let late = first.step(old, step(0), Box::pin(async { Ok(json!(1)) })).await.unwrap_err();
     assert_eq!(late.kind(), fenced, "{late}");
-    let closed = first.close(old, adk_core::engine::RunStatus::Finished).await;
+    let closed = first.close(old, adk_core::engine::RunStatus::Finished, Usage::default()).await;
     // It does not drive it any more, so there is nothing to close.
     closed.unwrap();
     let sql =

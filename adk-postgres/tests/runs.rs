@@ -13,7 +13,7 @@ mod support;
 use adk_postgres::PostgresStore;
 use support::{Database, quick};
 use trees::store::with_room;
-use trees::{cancelled, killed, limits, survival, updates};
+use trees::{cancelled, killed, limits, listed, survival, updates};
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
@@ -121,4 +121,12 @@ async fn a_run_is_cancelled_by_any_program() {
     cancelled::ends_at_the_next_commit(&Database::new().await).await;
     cancelled::ends_at_once_here(&Database::new().await).await;
     cancelled::tells_what_there_is(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn runs_are_listed_with_status_times_and_usage() {
+    listed::tells_all(&Database::new().await).await;
+    listed::turns_pages(&Database::new().await).await;
+    listed::tells_what_was_cancelled(&Database::new().await).await;
 }

@@ -56,7 +56,12 @@ async fn a_failed_run_is_listed_and_goes_on_once_its_cause_is_mended() {
     mended::mended(&Database::new().await).await;
 }
 
-/// What makes a database of today one of format 1, which knew less of runs and waits and had no artifacts.
+/// What makes a database of today one of format 2, which knew nothing of the times of a run and of what it used.
+const FORMAT_2: &str = "
+    ALTER TABLE adkw_runs DROP COLUMN created, DROP COLUMN updated, DROP COLUMN usage;
+    UPDATE adkw_meta SET value = '2' WHERE key = 'version';";
+
+/// And one of format 1, which knew less of runs and waits and had no artifacts.
 const FORMAT_1: &str = "
     DROP TABLE adkw_artifacts; DROP INDEX adkw_runs_driven; DROP INDEX adkw_runs_failed;
     UPDATE adkw_runs SET status = 'paused' WHERE status = 'answered';
@@ -68,10 +73,12 @@ const FORMAT_1: &str = "
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_database_of_an_earlier_format_is_taken_over() {
-    for is_answered in [false, true] {
-        let database = Database::new().await;
-        let earlier = async || database.execute(FORMAT_1).await;
-        people::earlier_format(&database, is_answered, earlier).await;
+    for to in [FORMAT_2, &format!("{FORMAT_2}{FORMAT_1}")] {
+        for is_answered in [false, true] {
+            let database = Database::new().await;
+            let earlier = async || database.execute(to).await;
+            people::earlier_format(&database, is_answered, earlier).await;
+        }
     }
 }
 
@@ -109,6 +116,10 @@ async fn what_is_looked_for_is_found_by_an_index() {
     assert_eq!(runner.runs(&RunFilter::ready()).await.unwrap().len(), 1);
     assert_eq!(runner.runs(&RunFilter::of_run(run)).await.unwrap().len(), 1);
     assert!(runner.runs(&RunFilter::failed()).await.unwrap().is_empty());
+    let newest = runner.runs(&RunFilter::any().limit(10)).await.unwrap();
+    assert_eq!(newest.len(), 10);
+    let page = runner.runs(&RunFilter::any().after(newest[9].run_id).limit(10)).await.unwrap();
+    assert!(page.len() == 10 && page[0].run_id < newest[9].run_id);
     let due = store.due("app", 1, 100).await.unwrap();
     assert!(due.waits.is_empty() && due.next == Some(4_000_000_000_000_000));
     runner.resume(&people::two(), run).await.unwrap();

@@ -5,6 +5,7 @@ use crate::journal;
 use crate::writer::{Db, Job, Writer};
 use crate::{Shared, SqliteStore};
 use adk_core::engine::{Claim, ClaimCheck, ClaimId, ClaimedRun, RunStatus, refuse};
+use adk_core::model::Usage;
 use adk_core::{Result, RunId};
 use std::sync::{Arc, Weak};
 use tokio::sync::oneshot;
@@ -41,17 +42,20 @@ impl Job for MakeClaim {
     }
 }
 
+/// How far a run is, and what it has used.
+type End = (RunStatus, Usage);
+
 /// Gives a claim back, and says how far the run is when that is known.
 struct Close {
     claim: ClaimId,
-    status: Option<RunStatus>,
+    end: Option<End>,
     is_ours: bool,
     reply: Option<oneshot::Sender<Result<()>>>,
 }
 
 impl Job for Close {
     fn run(&mut self, db: &mut Db) -> Result<()> {
-        self.is_ours = journal::close(db, self.claim, self.status.as_ref())?;
+        self.is_ours = journal::close(db, self.claim, self.end.as_ref())?;
         Ok(())
     }
 
@@ -77,8 +81,7 @@ impl Db {
     /// Jobs that write what could not be written before.
     pub(crate) fn unwritten(&mut self) -> impl Iterator<Item = Box<dyn Job>> + use<> {
         let claims = std::mem::take(&mut self.unwritten).into_iter();
-        claims
-            .map(|claim| Box::new(Close { claim, status: None, is_ours: false, reply: None }) as Box<dyn Job>)
+        claims.map(|claim| Box::new(Close { claim, end: None, is_ours: false, reply: None }) as Box<dyn Job>)
     }
 }
 
@@ -93,9 +96,9 @@ impl SqliteStore {
 }
 
 impl Writer {
-    pub(crate) async fn close(&self, claim: ClaimId, status: RunStatus) -> Result<()> {
+    pub(crate) async fn close(&self, claim: ClaimId, end: End) -> Result<()> {
         let (reply, result) = oneshot::channel();
-        let job = Close { claim, status: Some(status), is_ours: false, reply: Some(reply) };
+        let job = Close { claim, end: Some(end), is_ours: false, reply: Some(reply) };
         self.post(Box::new(job)).map_err(|_| closed())?;
         result.await.map_err(|_| closed())?
     }
@@ -104,6 +107,6 @@ impl Writer {
     pub(crate) fn release(&self, claim: ClaimId) {
         self.owner.gave_up(claim);
         // When the thread has ended, there is no receiver.
-        let _ = self.post(Box::new(Close { claim, status: None, is_ours: false, reply: None }));
+        let _ = self.post(Box::new(Close { claim, end: None, is_ours: false, reply: None }));
     }
 }

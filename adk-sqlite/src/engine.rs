@@ -8,6 +8,7 @@ use adk_core::engine::{
     Retention, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry,
     Waiting,
 };
+use adk_core::model::Usage;
 use adk_core::{BoxFuture, Result, RunId};
 use rusqlite::Connection;
 use serde_json::Value;
@@ -82,8 +83,8 @@ impl RunRegistry for SqliteStore {
         Box::pin(self.0.writer.write(move |db| journal::last_finished(db, claim, &done)))
     }
 
-    fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
-        Box::pin(self.0.writer.close(claim, status))
+    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
+        Box::pin(self.0.writer.close(claim, (status, usage)))
     }
 
     fn cancel<'a>(&'a self, app: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {

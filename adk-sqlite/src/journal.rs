@@ -9,7 +9,8 @@ use adk_core::engine::{
     Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DueWaits, Pairs, RunFilter, RunInfo, RunRecord, RunRows,
     RunState, RunStatus, Wait, Waiting, from_text, refuse, to_text,
 };
-use adk_core::session::SessionKey;
+use adk_core::model::Usage;
+use adk_core::session::{SessionKey, now_micros};
 use adk_core::{Result, RunId, StateDelta};
 use rusqlite::{Connection, OptionalExtension, Row, Rows, Statement, ToSql, params};
 use serde_json::Value;
@@ -26,8 +27,9 @@ pub(crate) fn drives(
     let what = "enter a run";
     let run = claim.run_id;
     if let Some(record) = begins {
-        let sql = "INSERT OR IGNORE INTO adkw_runs (id, session, status, owner, record, app, workflow, epoch)
-            VALUES (?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7)";
+        let sql = "INSERT OR IGNORE INTO adkw_runs
+            (id, session, status, owner, record, app, workflow, epoch, created, updated)
+            VALUES (?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7, ?8, ?8)";
         let mut statement = db.connection.prepare_cached(sql).doing(what)?;
         let (record, of) = (to_text(record)?, record);
         let row = params![
@@ -37,7 +39,8 @@ pub(crate) fn drives(
             record,
             of.session.app,
             of.workflow,
-            claim.epoch
+            claim.epoch,
+            of.time
         ];
         statement.execute(row).doing(what)?;
     }
@@ -214,8 +217,9 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
         return Err(refuse::run_busy(run));
     }
     let claim = ClaimId { run_id: run, epoch: epoch + 1 };
-    let sql = "UPDATE adkw_runs SET owner = ?2, epoch = ?3, status = 'running', error = NULL WHERE id = ?1";
-    db.connection.execute(sql, params![id, db.owner.name, claim.epoch]).doing(what)?;
+    let sql = "UPDATE adkw_runs SET owner = ?2, epoch = ?3, status = 'running', error = NULL, updated = ?4
+        WHERE id = ?1";
+    db.connection.execute(sql, params![id, db.owner.name, claim.epoch, now_micros()]).doing(what)?;
     db.cache.runs.remove(&run);
     let sql = "UPDATE adkw_waits SET seen = 1 WHERE run = ?1 AND answer IS NOT NULL";
     db.connection.execute(sql, [&id]).doing(what)?;
@@ -252,27 +256,40 @@ fn pairs(connection: &Connection, sql: &str, run: &[&dyn ToSql]) -> Result<Pairs
     rows.collect::<rusqlite::Result<_>>().doing(what)
 }
 
-/// Gives a claim back, and says how far the run is when that is known. `false` when the run has another claim by now.
-pub(crate) fn close(db: &mut Db, claim: ClaimId, status: Option<&RunStatus>) -> Result<bool> {
+/// Gives a claim back, and says how far the run is and what it has used when that is known. `false` when the run has another
+/// claim by now.
+pub(crate) fn close(db: &mut Db, claim: ClaimId, end: Option<&(RunStatus, Usage)>) -> Result<bool> {
     let what = "close a run";
-    let (status, error) = status.map_or((None, None), |status| (Some(status.to_row().0), status.to_row().1));
+    let (status, error) = end.map(|(status, _)| status.to_row()).unzip();
+    let usage = end.map(|(_, usage)| to_text(usage)).transpose()?;
+    let time = end.map(|_| now_micros());
     let run = claim.run_id.to_string();
     if db.cache.runs.get(&claim.run_id).is_some_and(|(_, epoch)| *epoch == claim.epoch) {
         db.cache.runs.remove(&claim.run_id);
     }
-    let sql = "UPDATE adkw_runs SET owner = NULL, error = coalesce(?5, error), status = CASE
+    let sql =
+        "UPDATE adkw_runs SET owner = NULL, error = coalesce(?5, error), updated = coalesce(?6, updated),
+        usage = coalesce(?7, usage), status = CASE
             WHEN ?4 = 'paused' AND EXISTS
                 (SELECT 1 FROM adkw_waits WHERE run = ?1 AND answer IS NOT NULL AND NOT seen) THEN 'answered'
             ELSE coalesce(?4, status) END
         WHERE id = ?1 AND owner = ?2 AND epoch = ?3";
     let mut statement = db.connection.prepare_cached(sql).doing(what)?;
-    let row = params![run, db.owner.name, claim.epoch, status, error];
+    let row = params![run, db.owner.name, claim.epoch, status, error.flatten(), time, usage];
     if statement.execute(row).doing(what)? > 0 {
         if matches!(status, Some("finished" | "failed")) {
             let sql = "DELETE FROM adkw_waits WHERE run = ?1 AND answer IS NULL";
             db.connection.prepare_cached(sql).doing(what)?.execute([&run]).doing(what)?;
         }
         return Ok(true);
+    }
+    if usage.is_some() {
+        let sql = "UPDATE adkw_runs SET usage = ?3 WHERE id = ?1 AND status = 'cancelled' AND epoch = ?2 + 1";
+        db.connection
+            .prepare_cached(sql)
+            .doing(what)?
+            .execute(params![run, claim.epoch, usage])
+            .doing(what)?;
     }
     let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?1)";
     let is_known: bool = db.connection.query_row(sql, [&run], |row| row.get(0)).doing(what)?;
@@ -283,9 +300,10 @@ pub(crate) fn close(db: &mut Db, claim: ClaimId, status: Option<&RunStatus>) -> 
 pub(crate) fn cancel(db: &mut Db, app: &str, run: RunId) -> Result<RunStatus> {
     let what = "cancel a run";
     let id = run.to_string();
-    let sql = "UPDATE adkw_runs SET status = 'cancelled', owner = NULL, epoch = epoch + 1, error = NULL
+    let sql = "UPDATE adkw_runs SET status = 'cancelled', owner = NULL, epoch = epoch + 1, error = NULL, updated = ?3
         WHERE id = ?1 AND app = ?2 AND status IN ('running', 'paused', 'answered')";
-    if db.connection.prepare_cached(sql).doing(what)?.execute([&*id, app]).doing(what)? > 0 {
+    let row = params![id, app, now_micros()];
+    if db.connection.prepare_cached(sql).doing(what)?.execute(row).doing(what)? > 0 {
         db.cache.runs.remove(&run);
         let sql = "DELETE FROM adkw_waits WHERE run = ?1 AND answer IS NULL";
         db.connection.prepare_cached(sql).doing(what)?.execute([&id]).doing(what)?;
@@ -323,7 +341,9 @@ fn selected(filter: &RunFilter) -> String {
     let states = match filter.state {
         RunState::Unfinished => "r.status IN ('running', 'paused', 'answered')",
         RunState::Ready => "r.status IN ('running', 'answered')",
+        RunState::Finished => "r.status = 'finished'",
         RunState::Failed => "r.status = 'failed'",
+        RunState::Cancelled => "r.status = 'cancelled'",
         RunState::Any => "TRUE",
     };
     let mut sql = format!("r.app = ?1 AND {states}");
@@ -332,7 +352,8 @@ fn selected(filter: &RunFilter) -> String {
         (filter.run.is_some(), " AND r.id = ?2"),
         (filter.user.is_some(), " AND s.user_id = ?3"),
         (filter.session.is_some(), " AND s.id = ?4"),
-        (filter.after.is_some(), " AND r.id > ?5"),
+        (filter.after.is_some() && filter.oldest_first, " AND r.id > ?5"),
+        (filter.after.is_some() && !filter.oldest_first, " AND r.id < ?5"),
         (filter.workflows.is_some(), " AND r.workflow IN (SELECT value FROM json_each(?6))"),
     ] {
         if is_given {
@@ -379,10 +400,17 @@ fn tables(filter: &RunFilter) -> &'static str {
 }
 
 const COLUMNS: &str =
-    "SELECT r.id, s.app_name, s.user_id, s.id, r.workflow, r.status, r.error, r.owner, r.epoch FROM";
+    "SELECT r.id, s.app_name, s.user_id, s.id, r.workflow, r.status, r.error, r.owner, r.epoch,
+    r.created, r.updated, r.usage FROM";
 
-/// The runs that a filter selects, oldest first: their ids begin with the time. Claims that were `given_up` are free
-/// whatever their rows say.
+/// The list of runs that a condition selects, and a filter: in the order of their ids, which begin with the time.
+fn runs_sql(condition: &str, filter: &RunFilter) -> String {
+    let order = if filter.oldest_first { "ASC" } else { "DESC" };
+    let (tables, selected) = (tables(filter), selected(filter));
+    format!("{COLUMNS} {tables} WHERE {condition}{selected} ORDER BY r.id {order}")
+}
+
+/// The runs that a filter selects. Claims that were `given_up` are free whatever their rows say.
 pub(crate) fn runs(
     connection: &Connection,
     app: &str,
@@ -392,8 +420,7 @@ pub(crate) fn runs(
 ) -> Result<Vec<RunInfo>> {
     let limit = filter.limit.unwrap_or(usize::MAX);
     let list = |condition: &str, of: Option<&str>| {
-        let sql = format!("{COLUMNS} {} WHERE {condition}{} ORDER BY r.id", tables(filter), selected(filter));
-        let what = "list the runs";
+        let (sql, what) = (runs_sql(condition, filter), "list the runs");
         let mut statement = connection.prepare_cached(&sql).doing(what)?;
         let mut rows = bind(&mut statement, &parameters(app, filter, of)?).doing(what)?;
         let mut all = Vec::new();
@@ -419,6 +446,9 @@ pub(crate) fn runs(
         }
     }
     all.sort_by_key(|run| run.run_id);
+    if !filter.oldest_first {
+        all.reverse();
+    }
     all.truncate(limit);
     Ok(all)
 }
@@ -435,7 +465,11 @@ fn info(row: &Row<'_>, owner: &Owner, given_up: &HashSet<ClaimId>) -> Result<Run
     let is_free = !driver.is_some_and(|driver| owner.drives(claim, &driver, given_up));
     let is_ready = is_free && matches!(&*status, "running" | "answered");
     let session = SessionKey::new(text(1)?, text(2)?, text(3)?);
-    Ok(RunInfo::new(run_id, session, text(4)?, RunStatus::from_row(&status, error), is_ready))
+    let (created, updated) = (row.get(9).doing(what)?, row.get(10).doing(what)?);
+    let usage = row.get::<_, Option<String>>(11).doing(what)?;
+    let usage = usage.map(|usage| from_text(&usage, "what a run has used")).transpose()?;
+    let info = RunInfo::new(run_id, session, text(4)?, RunStatus::from_row(&status, error), is_ready);
+    Ok(info.at(created, updated).used(usage))
 }
 
 /// The open waits of the runs that a filter selects.
@@ -510,20 +544,19 @@ mod tests {
         crate::schema::prepare(&connection).unwrap();
         let run: RunId = "e-01890000-0000-7000-8000-000000000000".parse().unwrap();
         let of_run = RunFilter::of_run(run);
-        let ready = RunFilter::ready().workflows(["w"]).after(run);
-        let free = format!(
-            "{COLUMNS} {} WHERE r.owner IS NULL AND {} ORDER BY r.id",
-            tables(&ready),
-            selected(&ready)
-        );
-        let dead =
-            format!("{COLUMNS} {} WHERE r.owner = ?7 AND {} ORDER BY r.id", tables(&ready), selected(&ready));
-        let failed = RunFilter::failed();
-        let failed = format!("{COLUMNS} {} WHERE {} ORDER BY r.id", tables(&failed), selected(&failed));
+        let ready = RunFilter::ready().oldest_first().workflows(["w"]).after(run);
+        let free = runs_sql("r.owner IS NULL AND ", &ready);
+        let dead = runs_sql("r.owner = ?7 AND ", &ready);
+        let failed = runs_sql("", &RunFilter::failed());
+        let page = runs_sql("", &RunFilter::any().after(run));
+        let newest = plan(&connection, &runs_sql("", &RunFilter::any()));
+        assert!(newest[0].contains("INDEX sqlite_autoindex_adkw_runs_1"), "{newest:#?}");
+        assert!(newest.iter().all(|step| !step.contains("TEMP B-TREE")), "all are sorted: {newest:#?}");
         let user = waiting_sql(&RunFilter::unfinished().user("u"));
         for (sql, first) in [
             (waiting_sql(&of_run), "(id=?)"),
             (user, "(app_name=? AND user_id=?)"),
+            (page, "(id<?)"),
             (free, "adkw_runs_free (app=? AND id>?)"),
             (dead, "adkw_runs_driven (owner=?)"),
             (failed, "adkw_runs_failed (app=?)"),

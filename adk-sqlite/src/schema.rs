@@ -27,13 +27,23 @@ CREATE INDEX IF NOT EXISTS idx_events_app_user_session_ts_id
 INSERT OR IGNORE INTO adk_internal_metadata VALUES ('schema_version', '1');
 ";
 
+/// The newest rows of the log, of all sessions together (see `tail.rs`).
+const TAIL: &str = "
+CREATE TABLE IF NOT EXISTS adkw_tail (
+    number INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE, place INTEGER NOT NULL,
+    event_id TEXT NOT NULL, micros INTEGER NOT NULL, run INTEGER, slot TEXT, temp TEXT, done TEXT,
+    UNIQUE (session, place));
+CREATE UNIQUE INDEX IF NOT EXISTS adkw_tail_slot ON adkw_tail (run, slot) WHERE run IS NOT NULL;
+";
+
 /// The version of our tables.
-const VERSION: &str = "5";
+const VERSION: &str = "6";
 
 /// What brings the tables of an earlier version to the next one. Tables that are not there are made besides.
 const UPGRADES: &[(&str, &str)] = &[
     // It had no `adkw_tail`: all of its log is in `adkw_log`.
-    ("3", ""),
+    ("3", TAIL),
     // Nothing of its runs and waits could be found by what it is looked for.
     (
         "4",
@@ -52,15 +62,26 @@ const UPGRADES: &[(&str, &str)] = &[
             (SELECT run FROM adkw_waits WHERE answer IS NOT NULL AND NOT seen);
          DROP INDEX IF EXISTS adkw_runs_open;",
     ),
+    // Nothing was known of the times of a run and of what it has used. What ended then ended with its last event.
+    (
+        "5",
+        "ALTER TABLE adkw_runs ADD COLUMN created INTEGER NOT NULL DEFAULT 0;
+         ALTER TABLE adkw_runs ADD COLUMN updated INTEGER NOT NULL DEFAULT 0;
+         ALTER TABLE adkw_runs ADD COLUMN usage TEXT;
+         UPDATE adkw_runs SET created = iif(json_valid(record), coalesce(record ->> 'time', 0), 0);
+         UPDATE adkw_runs SET updated = max(created,
+            coalesce((SELECT max(micros) FROM adkw_log WHERE run = number), 0),
+            coalesce((SELECT max(micros) FROM adkw_tail WHERE run = number), 0));",
+    ),
 ];
 
 /// Ours. A session that ADK deletes takes its rows here along.
 ///
 /// * `adkw_log`: the order of the events of a session, the slot and the run (by its number) that an event fills, and which
-///   agents had finished by then. `adkw_tail`: its newest rows, of all sessions together (see `tail.rs`).
+///   agents had finished by then.
 /// * `adkw_runs`, `adkw_steps`, `adkw_waits`: the registry of runs and their journals. `epoch` is the number of the latest
-///   claim of a run; `status` is `answered` for a run that waits and has an answer that it has not seen. `adkw_done`: agents
-///   that have finished after the last event of their run.
+///   claim of a run; `status` is `answered` for a run that waits and has an answer that it has not seen; `updated` is when it
+///   was written last, in microseconds. `adkw_done`: agents that have finished after the last event of their run.
 ///
 /// All that an event writes beside ADK's rows is its row in the log, since each page that is touched is written whole.
 const OURS: &str = "
@@ -74,17 +95,12 @@ CREATE TABLE IF NOT EXISTS adkw_log (
     event_id TEXT NOT NULL, micros INTEGER NOT NULL, run INTEGER, slot TEXT, temp TEXT, done TEXT,
     PRIMARY KEY (session, place)) WITHOUT ROWID;
 CREATE UNIQUE INDEX IF NOT EXISTS adkw_log_slot ON adkw_log (run, slot) WHERE run IS NOT NULL;
-CREATE TABLE IF NOT EXISTS adkw_tail (
-    number INTEGER PRIMARY KEY,
-    session INTEGER NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE, place INTEGER NOT NULL,
-    event_id TEXT NOT NULL, micros INTEGER NOT NULL, run INTEGER, slot TEXT, temp TEXT, done TEXT,
-    UNIQUE (session, place));
-CREATE UNIQUE INDEX IF NOT EXISTS adkw_tail_slot ON adkw_tail (run, slot) WHERE run IS NOT NULL;
 CREATE TABLE IF NOT EXISTS adkw_runs (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
     session INTEGER NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE,
     status TEXT NOT NULL, error TEXT, owner TEXT, record TEXT NOT NULL, app TEXT NOT NULL DEFAULT '',
-    workflow TEXT NOT NULL DEFAULT '', epoch INTEGER NOT NULL DEFAULT 1);
+    workflow TEXT NOT NULL DEFAULT '', epoch INTEGER NOT NULL DEFAULT 1, created INTEGER NOT NULL DEFAULT 0,
+    updated INTEGER NOT NULL DEFAULT 0, usage TEXT);
 CREATE INDEX IF NOT EXISTS adkw_runs_unfinished ON adkw_runs (app, id)
     WHERE status IN ('running', 'paused', 'answered');
 CREATE INDEX IF NOT EXISTS adkw_runs_free ON adkw_runs (app, id)
@@ -163,7 +179,7 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
         return Ok(());
     }
     let version = format!("INSERT OR IGNORE INTO adkw_meta VALUES ('version', '{VERSION}');");
-    whole(connection, || Ok(format!("{ADK}{OURS}{ARTIFACTS}{version}")))
+    whole(connection, || Ok(format!("{ADK}{TAIL}{OURS}{ARTIFACTS}{version}")))
 }
 
 fn own_version(connection: &Connection) -> Result<String> {

@@ -12,7 +12,7 @@ use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
 use support::Folder;
 use trees::store::with_room;
-use trees::{cancelled, killed, limits, survival, updates};
+use trees::{cancelled, killed, limits, listed, survival, updates};
 
 #[tokio::test]
 async fn what_is_delivered_is_stored_in_that_order() {
@@ -112,4 +112,11 @@ async fn a_run_is_cancelled_by_any_program() {
     cancelled::ends_at_the_next_commit(&Folder::new()).await;
     cancelled::ends_at_once_here(&Folder::new()).await;
     cancelled::tells_what_there_is(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn runs_are_listed_with_status_times_and_usage() {
+    listed::tells_all(&Folder::new()).await;
+    listed::turns_pages(&Folder::new()).await;
+    listed::tells_what_was_cancelled(&Folder::new()).await;
 }

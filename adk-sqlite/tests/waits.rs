@@ -70,7 +70,12 @@ async fn a_failed_run_is_listed_and_goes_on_once_its_cause_is_mended() {
     mended::mended(&Folder::new()).await;
 }
 
-/// What makes a file of today one of format 4, which knew less of runs and waits and had no artifacts.
+/// What makes a file of today one of format 5, which knew nothing of the times of a run and of what it used.
+const FORMAT_5: &str = "
+    ALTER TABLE adkw_runs DROP COLUMN created; ALTER TABLE adkw_runs DROP COLUMN updated;
+    ALTER TABLE adkw_runs DROP COLUMN usage; UPDATE adkw_meta SET value = '5' WHERE key = 'version';";
+
+/// And one of format 4, which knew less of runs and waits and had no artifacts.
 const FORMAT_4: &str = "
     DROP TABLE adkw_artifacts;
     DROP INDEX adkw_runs_unfinished; DROP INDEX adkw_runs_free; DROP INDEX adkw_runs_driven; DROP INDEX adkw_runs_failed;
@@ -89,7 +94,8 @@ const FORMAT_3: &str = "
 
 #[tokio::test]
 async fn a_file_of_an_earlier_format_is_taken_over() {
-    for to in [FORMAT_4.to_owned(), format!("{FORMAT_4}{FORMAT_3}")] {
+    for earlier in ["", FORMAT_4, &format!("{FORMAT_4}{FORMAT_3}")] {
+        let to = format!("{FORMAT_5}{earlier}");
         for is_answered in [false, true] {
             let folder = Folder::new();
             let earlier = async || {
@@ -98,7 +104,7 @@ async fn a_file_of_an_earlier_format_is_taken_over() {
             people::earlier_format(&folder, is_answered, earlier).await;
             let file = rusqlite::Connection::open(folder.file()).unwrap();
             let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
-            assert_eq!(file.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap(), "5");
+            assert_eq!(file.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap(), "6");
         }
     }
 }

@@ -14,6 +14,7 @@ const CRATES: &[(&str, &str)] = &[
     ("adk-workflow", "adk"),
     ("adk-workflow-core", "adk_core"),
     ("adk-workflow-genai", "adk_genai"),
+    ("adk-workflow-mcp", "adk_mcp"),
     ("adk-workflow-postgres", "adk_postgres"),
     ("adk-workflow-otel", "adk_otel"),
     ("adk-workflow-spec", "adk_spec"),

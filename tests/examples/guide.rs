@@ -30,6 +30,20 @@ async fn programs_that_run_to_their_end() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server of others: tests/peers/run-mcp.sh"]
+async fn agents_have_the_tools_of_a_real_server() {
+    let [node, path] = ["ADK_MCP_NODE", "PATH"].map(|name| std::env::var(name).expect("the script sets it"));
+    let server = format!("{node}/server-filesystem/dist/index.js");
+    let ran = example("mcp", &["What is here?", "node", &server, "."]).env("PATH", &path).run().await.good();
+    assert!(ran.out.contains("files_list_directory gave {"), "{}", ran.out);
+    assert!(ran.out.ends_with("(rehearsed answer of reader)\n"), "{}", ran.out);
+    let command = format!("node {server} .");
+    let args = ["--prompts", "--mcp", &command, "bicycles?"];
+    let ran = example("search_verify", &args).env("PATH", &path).run().await.good();
+    assert!(ran.err.contains("read_text_file"), "{}", ran.err);
+}
+
+#[tokio::test]
 async fn a_local_model_tells_and_calls_and_is_rehearsed_where_it_is_not() {
     let server = WireServer::start([
         Reply::new().call("count_words", json!({"text": "A cat sat."})),

@@ -22,4 +22,32 @@ workflow! {
     }
 }
 
+/// Gives tools.
+struct Files;
+
+impl adk::Toolset for Files {
+    fn name(&self) -> &str {
+        "files"
+    }
+
+    fn tools<'a>(
+        &'a self,
+        _: &'a adk::ReadonlyContext,
+    ) -> adk::BoxFuture<'a, Result<Vec<std::sync::Arc<dyn adk::DynTool>>>> {
+        unimplemented!()
+    }
+}
+
+/// What `adk mcp pull` writes.
+const FILE: &str = r#"{"names": ["read", "search"], "tools": []}"#;
+
+workflow! {
+    pub Reading() {
+        toolset files: Files = FILE;
+        agent critic { instruction: "Review.", tools: [search, files], max_turns: 2 }
+
+        critic
+    }
+}
+
 fn main() {}

@@ -4,6 +4,7 @@ mod agrees;
 mod instruction;
 mod limit;
 mod select;
+mod toolset;
 mod value;
 
 pub use agrees::agrees;
@@ -12,6 +13,7 @@ pub use limit::{
     Bound, Max, MaxAttempts, MaxConcurrency, MaxElements, attempts, bound, max, max_concurrency, max_elements,
 };
 pub use select::{Matched, ReadNothing, ReadPlain, Reader};
+pub use toolset::{is_toolset, tools_in, toolset, with_files, with_toolsets};
 pub use value::*;
 
 pub use crate::__private::awaits::{AwaitDecl, Awaitable, Awaited, Awaits};

@@ -72,6 +72,8 @@ pub struct LlmAgent {
     sub_agents: Vec<Arc<dyn DynAgent>>,
     /// Where it cannot hand on to: its parent, and the other agents of its parent.
     disallow_transfer: (bool, bool),
+    /// The declared toolsets; those of the settings follow.
+    toolsets: ToolsetList,
     settings: LlmSettings,
 }
 
@@ -105,6 +107,7 @@ impl LlmAgent {
             tools: ToolList((decl.tools)()),
             sub_agents: Vec::new(),
             disallow_transfer: (decl.disallow_transfer_to_parent, decl.disallow_transfer_to_peers),
+            toolsets: ToolsetList::default(),
             settings: (decl.settings)(),
         }
     }
@@ -135,6 +138,7 @@ impl LlmAgent {
             tools,
             sub_agents,
             disallow_transfer,
+            toolsets: ToolsetList::default(),
             settings,
         }
     }
@@ -260,7 +264,7 @@ impl DynAgent for LlmAgent {
             prepare.fail(error);
         }
         self.tools().for_each(|tool| prepare.needs_resources(tool.meta().resources));
-        for toolset in &self.settings.toolsets.0 {
+        for toolset in self.toolsets() {
             let toolset = toolset.clone();
             prepare.awaits(Box::pin(async move { toolset.prepare().await }));
         }

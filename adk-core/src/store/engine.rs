@@ -60,6 +60,7 @@ pub(crate) use slot::Delivery;
 pub(crate) use update::Change;
 pub(crate) use within::Within;
 
+use crate::models::model::Usage;
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, RunId};
 use serde_json::Value;
 use std::fmt;
@@ -194,12 +195,13 @@ pub trait RunRegistry: Send + Sync {
     /// When the store fails; [`refuse::fenced`].
     fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>>;
 
-    /// Stores that a run has ended or waits, and ends its claim. If it is lost, the run is executed again, without
-    /// repeating a recorded call; so it may be written late.
+    /// Stores that a run has ended or waits, and what it has used, and ends its claim. If it is lost, the run is executed
+    /// again, without repeating a recorded call; so it may be written late. Of a run that was [cancelled](Self::cancel)
+    /// while this claim was the current one, it stores what it has used, and is refused.
     ///
     /// # Errors
     /// When the store fails; [`refuse::fenced`].
-    fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>>;
+    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>>;
 
     /// Cancels a run of an app that runs or waits, and removes its open waits. Its claim is no longer the current one, so that
     /// whatever its process still writes is refused. Returns the status of the run, which has not changed if it had ended
@@ -213,7 +215,7 @@ pub trait RunRegistry: Send + Sync {
     /// that is not the current one. Called from `Drop`, so it must not block.
     fn release(&self, claim: ClaimId);
 
-    /// The runs of an app that a filter selects, oldest first.
+    /// The runs of an app that a filter selects, in the order of their ids: those are in the order in which runs began.
     ///
     /// # Errors
     /// When the store fails.

@@ -28,6 +28,13 @@ async fn a_run_is_cancelled_by_any_program() {
     cancelled::tells_what_there_is(&Memory::default()).await;
 }
 
+#[tokio::test]
+async fn runs_are_listed_with_status_times_and_usage() {
+    listed::tells_all(&Memory::default()).await;
+    listed::turns_pages(&Memory::default()).await;
+    listed::tells_what_was_cancelled(&Memory::default()).await;
+}
+
 /// After any number of events of any tree: the run that another program has cancelled commits nothing more, whether it goes
 /// on or is killed before it knows, and is not taken up again.
 #[tokio::test(start_paused = true)]

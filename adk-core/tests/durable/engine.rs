@@ -5,6 +5,7 @@ use adk_core::engine::{
     Reply, Retention, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry,
     Waiting, is_failure,
 };
+use adk_core::model::Usage;
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
 use std::collections::{BTreeSet, VecDeque};
@@ -135,10 +136,10 @@ impl RunRegistry for Crashing {
     fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
         self.inner.finished(claim, done)
     }
-    fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
+    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
             self.point().await;
-            self.inner.close(claim, status).await
+            self.inner.close(claim, status, usage).await
         })
     }
     fn cancel<'a>(&'a self, app: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {

@@ -13,6 +13,7 @@ use adk_core::engine::{
     RemoteBranches, Reply, Retention, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored,
     Wait, WaitRegistry, Waiting,
 };
+use adk_core::model::Usage;
 use adk_core::session::{MemoryStore, SessionStore};
 use adk_core::{BoxFuture, ErrorKind, Event, Flow, Result, RunId, Runner};
 use serde_json::Value;
@@ -175,9 +176,9 @@ impl RunRegistry for Later {
     fn finished(&self, _: ClaimId, _: Vec<Done>) -> BoxFuture<'_, Result<()>> {
         Box::pin(async { Ok(()) })
     }
-    fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
+    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
         self.ask(move |own| {
-            let closed = own.noted(claim, ready_now(own.inner.close(claim, status)));
+            let closed = own.noted(claim, ready_now(own.inner.close(claim, status, usage)));
             own.seen.lock().unwrap().ended.insert(claim);
             Box::pin(async { closed })
         })

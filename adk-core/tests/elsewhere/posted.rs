@@ -5,6 +5,7 @@ use adk_core::engine::{
     Body, BranchReport, BranchTask, ClaimCheck, ClaimId, ClaimedRun, Done, Engine, Journal, RemoteBranches,
     Reply, Retention, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry,
 };
+use adk_core::model::Usage;
 use adk_core::{BoxFuture, Error, ErrorKind, Result, RunId};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
@@ -86,7 +87,7 @@ impl RunRegistry for Posted {
     fn finished(&self, _: ClaimId, _: Vec<Done>) -> BoxFuture<'_, Result<()>> {
         Box::pin(async { Ok(()) })
     }
-    fn close(&self, _: ClaimId, _: RunStatus) -> BoxFuture<'_, Result<()>> {
+    fn close(&self, _: ClaimId, _: RunStatus, _: Usage) -> BoxFuture<'_, Result<()>> {
         Box::pin(async { Ok(()) })
     }
     fn cancel<'a>(&'a self, _: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {

@@ -127,7 +127,7 @@ pub async fn tells_what_there_is(place: &impl Opens) {
     assert_eq!(runner.cancel(unknown).await.unwrap_err().kind(), ErrorKind::UnknownRun);
     let mut ann = vec![paused(&runner, "ann").await, paused(&runner, "ann").await];
     let bob = paused(&runner, "bob").await;
-    ann.sort();
+    ann.sort_by(|one, other| other.cmp(one));
     assert_eq!(runner.cancel_where(&RunFilter::any().user("ann")).await.unwrap(), ann);
     assert_eq!(runner.cancel_where(&RunFilter::unfinished().user("ann")).await.unwrap(), []);
     assert_eq!(status(&runner, bob).await, RunStatus::Paused);

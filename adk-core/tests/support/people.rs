@@ -177,10 +177,17 @@ where
         runner.answer(&waiting[0].id, true).await.unwrap();
         runner.answer(&waiting[1].id, true).await.unwrap();
     }
+    let listed =
+        async |runner: &Runner| runner.runs(&RunFilter::of_run(waiting[0].run_id)).await.unwrap().remove(0);
+    let before = listed(&process(place, two).await).await;
     earlier().await;
     // Two open it at the same moment.
     let (one, two_) = tokio::join!(place.open(), place.open());
     let runner = knows(&one, two());
+    // It was not known when a run ends or waits, and what it uses.
+    let after = listed(&runner).await;
+    assert_eq!((after.created, &after.status, after.usage), (before.created, &before.status, None));
+    assert!(after.created <= after.updated && after.updated <= before.updated, "{after:?} {before:?}");
     if !is_answered {
         let again = runner.waiting().await.unwrap();
         assert_eq!(again, waiting);
@@ -192,6 +199,8 @@ where
     let recovered = runner.recover().await.unwrap();
     assert_eq!(recovered.len(), 1, "{recovered:?}");
     assert!(recovered[0].result.as_ref().unwrap().is_empty());
+    let ended = listed(&runner).await;
+    assert!(ended.usage.is_some() && ended.ended() > Some(before.updated), "{ended:?}");
     let key = SessionKey::new("app", "u", "s");
     let all = two_.read(&key, &EventFilter::new()).await.unwrap().unwrap();
     assert_eq!(all.events.last().unwrap().text(), "end");
@@ -231,7 +240,7 @@ pub async fn neighbours(place: &impl Place) {
     let after = RunFilter::unfinished().user("ann").after(of_ann[0].run_id);
     let rest = runner.runs(&after).await.unwrap();
     assert_eq!(rest.len(), 1);
-    assert_eq!(rest[0].session.id, "s2");
+    assert_eq!(rest[0].session.id, "s1", "the newest came first");
     assert!(runner.runs(&RunFilter::unfinished().workflows(["v"])).await.unwrap().is_empty());
     assert!(runner_of("elsewhere", &place.open().await).runs(&RunFilter::any()).await.unwrap().is_empty());
 }

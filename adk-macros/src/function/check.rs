@@ -6,7 +6,7 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::docs;
 use crate::types::{named, readable, storable, value};
 use adk_spec::check::Check;
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{GenericParam, ReturnType, Type};
 
@@ -149,13 +149,4 @@ fn is_tool_name(name: &str) -> bool {
     letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
         && letters.all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
         && name.len() <= LONGEST
-}
-
-/// Whether a body names `escalate`, so that the tool may end a loop.
-pub(super) fn names_escalate(body: TokenStream) -> bool {
-    body.into_iter().any(|token| match token {
-        TokenTree::Ident(ident) => ident == "escalate",
-        TokenTree::Group(group) => names_escalate(group.stream()),
-        _ => false,
-    })
 }

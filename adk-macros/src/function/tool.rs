@@ -4,7 +4,7 @@ use super::args::ToolArgs;
 use super::keys::Key;
 use super::parse::{Function, Param, Source};
 use super::{
-    arguments, check, checked, item, key_spec, load, name_of, needs, out_specs, output_types, outs, refuse,
+    arguments, checked, item, key_spec, load, name_of, needs, out_specs, output_types, outs, refuse,
     take_resources, whole,
 };
 use crate::code::{code, limit, read};
@@ -89,7 +89,7 @@ pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
 fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     let name = args.name.as_ref().map_or_else(|| function.name(), syn::LitStr::value);
     let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
-    let said = args.escalates || check::names_escalate(function.body.stream());
+    let said = args.escalates || types::mentions(function.body.stream(), &["escalate"]);
     let mut meta = quote!(__adk::ToolMeta::new(#name, #description));
     let mut aliases = TokenStream::new();
     let reads = function.params(Source::Key).enumerate().map(|(at, param)| {

@@ -44,6 +44,14 @@ pub(super) struct Items {
     pub(super) agents: Vec<Decl>,
     pub(super) lets: Vec<Let>,
     pub(super) states: Vec<Typed>,
+    pub(super) toolsets: Vec<Toolset>,
+}
+
+/// `toolset NAME: TYPE;`, or `toolset NAME: TYPE = FILE;`.
+pub(super) struct Toolset {
+    pub(super) name: Ident,
+    pub(super) ty: Type,
+    pub(super) file: Option<Expr>,
 }
 
 /// A path as it was typed; it may end in `::`.
@@ -121,6 +129,8 @@ pub(super) struct Fields {
     pub(super) tools: Vec<Tool>,
     /// `tools: [find, ..]`: more may be added at run time.
     pub(super) more_tools: bool,
+    /// The toolsets of `tools`: where each is mentioned, by the number of its item.
+    pub(super) toolsets: Vec<(usize, Ident)>,
     /// Calls of methods of `LlmDecl`, for fields that nothing here depends on.
     pub(super) declared: TokenStream,
     pub(super) temperature: Option<Expr>,

@@ -152,14 +152,9 @@ fn spec_of(typed: &super::ast::Typed, place: u8, any: &TokenStream) -> TokenStre
 /// A call that raises a fault under a token: only its parentheses carry the user's span, since every spanned
 /// identifier would be one more target of go-to-definition.
 fn raise(span: Span, raise: impl ToTokens, argument: impl ToTokens) -> TokenStream {
-    let call = call(span, raise, argument);
-    quote!(const _: () = #call;)
-}
-
-/// The call alone.
-fn call(span: Span, raise: impl ToTokens, argument: impl ToTokens) -> TokenStream {
     let callee = quote!(#raise);
-    quote::quote_spanned!(span=> (#callee)(#argument))
+    let call = quote::quote_spanned!(span=> (#callee)(#argument));
+    quote!(const _: () = #call;)
 }
 
 /// A limit as a number of its own type, by a function of `wire`.

@@ -91,7 +91,7 @@ impl Frame {
                 Part::Value
             }
             (Part::Start, "match") => Part::Step(Kind::Arms),
-            (Part::Start, "let" | "state" | "agent") => {
+            (Part::Start, "let" | "state" | "agent" | "toolset") => {
                 self.ends_with_brace = word == "agent";
                 Part::Item
             }

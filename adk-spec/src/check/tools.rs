@@ -8,29 +8,25 @@ use crate::text::same;
 /// What is wrong with the tool at that place of an agent's list.
 pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> Option<Message> {
     let name = tools[at].name;
+    // Those in the file of a toolset have no description there.
+    let remedy = if tools[at].description.is_empty() {
+        "give the toolset a prefix, `.prefix(...)` and `adk mcp pull --prefix`"
+    } else {
+        "give it another name, `#[tool(name = \"...\")]`"
+    };
     let mut m = Message::new();
     if same(name, "transfer_to_agent") || same(name, "set_model_response") {
         m.begin(Check::ToolReserved);
-        m.all(&[
-            "agent `",
-            agent,
-            "` has a tool of the name `",
-            name,
-            "`, which the runtime gives to a tool of its own; help: give it another name, `#[tool(name = \"...\")]`",
-        ]);
+        m.all(&["agent `", agent, "` has a tool of the name `", name]);
+        m.all(&["`, which the runtime gives to a tool of its own; help: ", remedy]);
         return Some(m);
     }
     let mut i = 0;
     while i < at {
         if same(tools[i].name, name) && !name.is_empty() {
             m.begin(Check::ToolDuplicate);
-            m.all(&[
-                "agent `",
-                agent,
-                "` has two tools of the name `",
-                name,
-                "`; help: remove one of them, or give it another name, `#[tool(name = \"...\")]`",
-            ]);
+            m.all(&["agent `", agent, "` has two tools of the name `", name]);
+            m.all(&["`; help: remove one of them, or ", remedy]);
             return Some(m);
         }
         i += 1;
@@ -112,19 +108,25 @@ pub(super) fn undocumented(agent: &str, tool: &ToolMeta<'_>) -> Option<Message> 
     }
     let mut m = Message::new();
     m.begin(Check::ToolUndocumented);
-    m.all(&[
-        "agent `",
-        agent,
-        "` has a tool `",
-        tool.name,
-        "` without a description; help: say when and how to call it: models see nothing else of it",
-    ]);
+    m.all(&["agent `", agent, "` has a tool `", tool.name, "` without a description"]);
+    m.all(&["; help: say when and how to call it: models see nothing else of it"]);
     Some(m)
 }
 
-/// Ends const evaluation when something is wrong with a tool.
+/// Ends const evaluation when something is wrong with a tool. From place `own` on they come from files, and are looked at as one.
 #[track_caller]
-pub const fn raise_tool(agent: &str, tools: &[ToolMeta<'_>], at: usize) {
+pub const fn raise_tool(agent: &str, tools: &[ToolMeta<'_>], own: usize, mut at: usize) {
+    while at < tools.len() {
+        raise_one(agent, tools, at);
+        at += 1;
+        if at <= own {
+            return;
+        }
+    }
+}
+
+#[track_caller]
+const fn raise_one(agent: &str, tools: &[ToolMeta<'_>], at: usize) {
     if let Some(message) = describe(agent, tools, at) {
         panic!("{}", message.as_str());
     }
@@ -146,15 +148,7 @@ const fn undescribed(agent: &str, used: &AgentMeta<'_>) -> Message {
     };
     let mut m = Message::new();
     m.begin(Check::ToolUndocumented);
-    m.all(&[
-        "agent `",
-        used.name,
-        "` is a tool of agent `",
-        agent,
-        "` and has no ",
-        missing,
-        ", so no model knows when to call it; help: ",
-        remedy,
-    ]);
+    m.all(&["agent `", used.name, "` is a tool of agent `", agent, "` and has no ", missing]);
+    m.all(&[", so no model knows when to call it; help: ", remedy]);
     m
 }

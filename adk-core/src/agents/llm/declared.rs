@@ -1,7 +1,7 @@
 //! An agent that a macro declared, as a type.
 
 use super::LlmAgent;
-use super::declare::{LlmDecl, LlmSettings, Retry};
+use super::declare::{LlmDecl, LlmSettings, Retry, ToolsetList};
 use crate::flow::Flow;
 use crate::models::model::ModelRef;
 use crate::runtime::agent::{Agent, Handover};
@@ -150,6 +150,12 @@ impl<W, const N: usize> Declared<W, N> {
     /// agent it is refused when a run starts.
     pub fn add_toolset(&mut self, toolset: impl Toolset) -> &mut Self {
         self.set(|settings| settings.toolsets.0.push(Arc::new(toolset)))
+    }
+
+    /// Gives it the toolsets that its declaration names.
+    pub(crate) fn with_toolsets(mut self, toolsets: Vec<Arc<dyn Toolset>>) -> Self {
+        self.agent.toolsets = ToolsetList(toolsets);
+        self
     }
 
     setters! {

@@ -6,7 +6,7 @@ use super::{LlmAgent, live, toolsets};
 use crate::Result;
 use crate::models::model::ToolDeclaration;
 use crate::runtime::run::{Chain, Context};
-use crate::runtime::tool::DynTool;
+use crate::runtime::tool::{DynTool, ProcessRequest};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl<'a> Toolbox<'a> {
     pub(super) fn new(agent: &'a LlmAgent, models: &Chain, cx: &Context) -> Self {
         let mut added: Vec<Arc<dyn DynTool>> = Vec::new();
         let transfer = TransferToAgent::new(cx);
-        let own_tools = agent.tools().next().is_some() || !agent.settings.toolsets.0.is_empty();
+        let own_tools = agent.tools().next().is_some() || agent.toolsets().next().is_some();
         let other_tools = transfer.is_some() || own_tools;
         if other_tools
             // One request is for all of them.
@@ -47,7 +47,7 @@ impl<'a> Toolbox<'a> {
     /// # Errors
     /// When one of them gives none, or some that the agent cannot take.
     pub(super) async fn refresh(&mut self, cx: &mut Context) -> Result<()> {
-        if self.agent.settings.toolsets.0.is_empty() {
+        if self.agent.toolsets().next().is_none() {
             return Ok(());
         }
         self.offered.clear();
@@ -57,9 +57,18 @@ impl<'a> Toolbox<'a> {
         Ok(())
     }
 
-    /// All of them, in the order of the model request.
+    /// All that the model sees, in the order of its request.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {
+        self.all().filter(|tool| tool.processor_dyn().is_none_or(|processor| processor.is_declared()))
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {
         self.added.iter().chain(self.agent.tools()).chain(&self.offered)
+    }
+
+    /// Those that change the requests of the agent.
+    pub(super) fn processors(&self) -> impl Iterator<Item = &dyn ProcessRequest> {
+        self.all().filter_map(|tool| tool.processor_dyn())
     }
 
     /// The tool that a model calls by that name.

@@ -5,7 +5,7 @@ use super::respond::RESPOND;
 use super::transfer::TRANSFER;
 use crate::runtime::agent::DynAgent as _;
 use crate::runtime::run::Prepare;
-use crate::runtime::tool::DynTool;
+use crate::runtime::tool::{DynTool, Toolset};
 use crate::spec::{AgentMeta, Spec, Step, StepKind, ToolMeta};
 use crate::store::session::Scope;
 use crate::{Error, ErrorKind, Result};
@@ -19,6 +19,11 @@ impl LlmAgent {
     /// All tools, in the order of the model request.
     pub(super) fn tools(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {
         self.tools.0.iter().chain(&self.settings.tools.0)
+    }
+
+    /// All toolsets.
+    pub(super) fn toolsets(&self) -> impl Iterator<Item = &Arc<dyn Toolset>> {
+        self.toolsets.0.iter().chain(&self.settings.toolsets.0)
     }
 
     /// The declared tools were checked by the macro; those that were added are checked here, before the first call.

@@ -36,7 +36,7 @@ pub(super) async fn offered(
     taken: &[&str],
     cx: &mut Context,
 ) -> Result<Vec<Arc<dyn DynTool>>> {
-    let toolsets = &agent.settings.toolsets.0;
+    let toolsets: Vec<_> = agent.toolsets().cloned().collect();
     let (asked, readonly) = (toolsets.clone(), cx.readonly());
     let kept = Arc::new(Mutex::new(None));
     let found = kept.clone();
@@ -50,7 +50,7 @@ pub(super) async fn offered(
     let listed = lock(&kept).take();
     let listed = match listed {
         Some(listed) => listed,
-        None => as_recorded(offered, list(toolsets, &cx.readonly()).await?),
+        None => as_recorded(offered, list(&toolsets, &cx.readonly()).await?),
     };
     check(agent, taken, &listed, cx)?;
     Ok(listed.into_iter().map(|(_, tool)| tool).collect())

@@ -79,6 +79,9 @@ pub struct RunConfig {
     /// [`BudgetExceeded`](crate::ErrorKind::BudgetExceeded), and what was committed stays. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// The most bytes of a version of an artifact that an agent, a tool or a callback saves. Default `None`: what the store takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_artifact_bytes: Option<u64>,
 }
 
 impl Default for RunConfig {
@@ -102,6 +105,7 @@ impl Default for RunConfig {
             turns: SessionTurns::Queue,
             max_tool_result: None,
             budget: None,
+            max_artifact_bytes: None,
         }
     }
 }
@@ -164,6 +168,14 @@ impl RunConfig {
     #[must_use]
     pub fn deadline(mut self, longest: Duration) -> Self {
         self.deadline = Some(longest);
+        self
+    }
+
+    /// The most bytes of a version of an artifact. To save more is an error of kind
+    /// [`StoreErrorKind::TooLarge`](crate::StoreErrorKind::TooLarge).
+    #[must_use]
+    pub fn max_artifact_bytes(mut self, bytes: u64) -> Self {
+        self.max_artifact_bytes = Some(bytes);
         self
     }
 

@@ -5,7 +5,7 @@
 
 use super::{Runner, Shared};
 use crate::runtime::run::Run;
-use crate::store::engine::{RunFilter, RunStatus, refuse};
+use crate::store::engine::{RunFilter, RunState, RunStatus, refuse};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Result, RunId, StoreErrorKind};
 use std::collections::HashMap;
@@ -56,13 +56,17 @@ impl<P, R> Runner<P, R> {
     }
 
     /// Cancels the runs that a filter selects and that have not ended, such as all those of a user. Returns those that are
-    /// cancelled now, oldest first.
+    /// cancelled now, in the order of the filter.
     ///
     /// # Errors
     /// As [`cancel`](Self::cancel); what was cancelled until then stays so.
     pub async fn cancel_where(&self, filter: &RunFilter) -> Result<Vec<RunId>> {
+        let mut open = filter.clone();
+        if open.state == RunState::Any {
+            open.state = RunState::Unfinished;
+        }
         let mut cancelled = Vec::new();
-        for run in self.runs(filter).await? {
+        for run in self.runs(&open).await? {
             if run.status.is_open() && self.cancel(run.run_id).await? == RunStatus::Cancelled {
                 cancelled.push(run.run_id);
             }
@@ -76,10 +80,16 @@ pub(super) fn is_fenced(error: &Error) -> bool {
     error.kind() == ErrorKind::Store(StoreErrorKind::Fenced)
 }
 
-/// What that means: the run was cancelled, or another process drives it.
+/// What that means: the run was cancelled, or another process drives it. Of a run that was cancelled it is stored what it has
+/// used.
 pub(super) async fn meaning(run: &Run, error: Error) -> Error {
-    match run.engine.runs(&run.session().key().app, &RunFilter::of_run(run.id)).await {
-        Ok(runs) if runs.iter().any(|run| run.status == RunStatus::Cancelled) => refuse::cancelled(run.id),
+    let Some(registry) = run.engine.registry() else { return error };
+    match registry.runs(&run.session().key().app, &RunFilter::of_run(run.id)).await {
+        Ok(runs) if runs.iter().any(|run| run.status == RunStatus::Cancelled) => {
+            // Refused in any case, since the claim is gone.
+            let _ = registry.close(run.claim, RunStatus::Cancelled, run.usage()).await;
+            refuse::cancelled(run.id)
+        }
         _ => error,
     }
 }

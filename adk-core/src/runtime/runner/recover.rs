@@ -100,7 +100,7 @@ impl<P, R> Runner<P, R> {
         while self.shared.expire().await?.is_full {}
         let mut all = Vec::new();
         let mut driven = FuturesUnordered::new();
-        let mut filter = RunFilter::ready().limit(PAGE);
+        let mut filter = RunFilter::ready().oldest_first().limit(PAGE);
         loop {
             let page = self.shared.engine.runs(&self.shared.app, &filter).await?;
             let Some(last) = page.last() else { break };
@@ -133,8 +133,8 @@ impl<P, R> Runner<P, R> {
         }
     }
 
-    /// The runs of this app that a filter selects, oldest first: those that have failed with their error, those that wait,
-    /// those that a process drives.
+    /// The runs of this app that a filter selects, newest first unless it says otherwise: with their status and the error of
+    /// those that have failed, their times, and what they have used. A [limit](RunFilter::limit) makes pages.
     ///
     /// # Errors
     /// When the store fails.

@@ -189,21 +189,29 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
 
     /// Writes how the run has ended, where that is kept, and tells it.
     fn close(&mut self, end: Result<RunEnd<T>>, task: &mut Context<'_>) -> Poll<Option<Result<Arc<Event>>>> {
-        let claim = self.claim.take();
+        let (claim, run) = (self.claim.take(), self.run.clone());
         self.driving = None;
+        let end = match (end, &run) {
+            // The end of a cancelled run is stored already.
+            (Err(error), Some(run)) if is_fenced(&error) || error.kind() == ErrorKind::Cancelled => {
+                let run = run.clone();
+                let closing = async move {
+                    let error = meaning(&run, error).await;
+                    drop(claim);
+                    Err(error)
+                };
+                self.closing = Some((Box::pin(closing), Ok(RunEnd::Failed)));
+                return self.poll_event(task);
+            }
+            (end, _) => end,
+        };
         // Where the store has failed, the run has not: it stays as it is and can be resumed. Dropping the claim gives it
-        // back. The end of a cancelled run is stored already.
-        let is_stored =
-            !end.as_ref().is_err_and(|error| error.is_of_store() || error.kind() == ErrorKind::Cancelled);
-        let (Some(run), Some(claim), true) = (self.run.clone(), claim, is_stored) else {
-            return match (end, self.run.clone()) {
-                (Ok(end), _) => self.ends(end),
-                (Err(error), Some(run)) if is_fenced(&error) => {
-                    self.closing =
-                        Some((Box::pin(async move { Err(meaning(&run, error).await) }), Ok(RunEnd::Failed)));
-                    self.poll_event(task)
-                }
-                (Err(error), _) => self.fail(error),
+        // back.
+        let is_stored = !end.as_ref().is_err_and(Error::is_of_store);
+        let (Some(run), Some(claim), true) = (run, claim, is_stored) else {
+            return match end {
+                Ok(end) => self.ends(end),
+                Err(error) => self.fail(error),
             };
         };
         let status = match &end {
@@ -250,7 +258,7 @@ async fn stored(run: &Run, open: Vec<Waiting>, status: RunStatus) -> Result<Vec<
             registry.finished(run.claim, done).await?;
         }
     }
-    registry.close(run.claim, status).await?;
+    registry.close(run.claim, status, run.usage()).await?;
     Ok(open)
 }
 

@@ -204,7 +204,7 @@ struct Look {
 async fn look(shared: Arc<Shared>, unavailable: HashSet<RunId>, room: usize) -> Result<Look> {
     let expiry = shared.expire().await?;
     let names: Vec<_> = shared.workflows.iter().map(|known| known.name().to_owned()).collect();
-    let mut filter = RunFilter::ready().workflows(names).limit(PAGE);
+    let mut filter = RunFilter::ready().oldest_first().workflows(names).limit(PAGE);
     let mut ready = Vec::new();
     let mut is_full = expiry.is_full;
     loop {

@@ -2,7 +2,7 @@
 
 use super::DynTool;
 use crate::runtime::run::ReadonlyContext;
-use crate::{BoxFuture, Result};
+use crate::{BoxFuture, Error, ErrorKind, Result};
 use std::future::ready;
 use std::sync::Arc;
 
@@ -57,6 +57,18 @@ pub trait Toolset: Send + Sync + 'static {
     /// When there is no list of them: the run fails with the error, which names the toolset.
     fn tools<'a>(&'a self, cx: &'a ReadonlyContext) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>>;
 
+    /// All tools that it may give, whatever the context. A workflow that holds the toolset to a file,
+    /// `toolset files: McpToolset = include!("files.mcp.json");`, compares them when a run starts.
+    ///
+    /// # Errors
+    /// When there is no list of them, or, by default, since nothing says that it does not depend on the context.
+    fn all_tools(&self) -> BoxFuture<'_, Result<Vec<Arc<dyn DynTool>>>> {
+        let message =
+            format!("toolset `{}` cannot be held to a file: its tools depend on the context", self.name());
+        let error = Error::new(ErrorKind::Config, message).with_help("implement `Toolset::all_tools`");
+        Box::pin(ready(Err(error)))
+    }
+
     /// Runs before the first step of each run that may use the toolset, also of one that is taken up again. Default: nothing.
     ///
     /// # Errors
@@ -73,6 +85,10 @@ impl<T: Toolset + ?Sized> Toolset for Arc<T> {
 
     fn tools<'a>(&'a self, cx: &'a ReadonlyContext) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>> {
         (**self).tools(cx)
+    }
+
+    fn all_tools(&self) -> BoxFuture<'_, Result<Vec<Arc<dyn DynTool>>>> {
+        (**self).all_tools()
     }
 
     fn prepare(&self) -> BoxFuture<'_, Result<()>> {

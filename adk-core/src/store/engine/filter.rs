@@ -3,14 +3,35 @@
 use super::registry::RunRecord;
 use crate::RunId;
 use crate::store::session::SessionKey;
+use std::ops::Bound::{self, Excluded, Unbounded};
 
-/// Which runs of an app are listed, and how many: those that have not ended, unless it says otherwise.
+/// Which runs of an app are listed, and how many: those that have not ended, the newest first, unless it says otherwise.
 ///
 /// ```
 /// # use adk_core as adk;
 /// use adk::engine::RunFilter;
 /// let failed = RunFilter::failed().user("ann").limit(20);
 /// # let _ = failed;
+/// ```
+///
+/// A store may keep millions of runs, so all of them are listed in pages:
+///
+/// ```
+/// # use adk_core as adk;
+/// use adk::Runner;
+/// use adk::engine::{MemoryJournal, RunFilter};
+/// # async fn list() -> adk::Result<()> {
+/// # let runner: Runner = Runner::builder().engine(MemoryJournal::new()).build()?;
+/// let mut page = RunFilter::any().limit(100);
+/// loop {
+///     let runs = runner.runs(&page).await?;
+///     let Some(last) = runs.last() else { break };
+///     page = page.after(last.run_id);
+///     for run in runs {
+///         println!("{} {:?} {:?} {:?}", run.run_id, run.status, run.ended(), run.usage);
+///     }
+/// }
+/// # Ok(()) }
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -25,8 +46,10 @@ pub struct RunFilter {
     pub session: Option<String>,
     /// Only runs of these workflows; `None` for all.
     pub workflows: Option<Vec<String>>,
-    /// Only runs that began after this one.
+    /// Only runs that follow this one in the list.
     pub after: Option<RunId>,
+    /// Whether those that began first come first; otherwise the newest do.
+    pub oldest_first: bool,
     /// The most that are listed; `None` for all.
     pub limit: Option<usize>,
 }
@@ -39,8 +62,12 @@ pub enum RunState {
     Unfinished,
     /// Those of them that could go on and that nobody drives.
     Ready,
+    /// Runs that have ended well.
+    Finished,
     /// Runs that have failed.
     Failed,
+    /// Runs that were cancelled.
+    Cancelled,
     /// All runs.
     Any,
 }
@@ -56,12 +83,22 @@ impl RunFilter {
         Self { state: RunState::Ready, ..Self::default() }
     }
 
+    /// Runs that have ended well.
+    pub fn finished() -> Self {
+        Self { state: RunState::Finished, ..Self::default() }
+    }
+
     /// Runs that have failed.
     pub fn failed() -> Self {
         Self { state: RunState::Failed, ..Self::default() }
     }
 
-    /// All runs, those that ended well too.
+    /// Runs that were cancelled.
+    pub fn cancelled() -> Self {
+        Self { state: RunState::Cancelled, ..Self::default() }
+    }
+
+    /// All runs, those that have ended too.
     pub fn any() -> Self {
         Self { state: RunState::Any, ..Self::default() }
     }
@@ -93,10 +130,17 @@ impl RunFilter {
         self
     }
 
-    /// Only runs that began after this one: the next page.
+    /// Only runs that follow this one in the list: the next page, after the last run of the page before.
     #[must_use]
     pub fn after(mut self, run: RunId) -> Self {
         self.after = Some(run);
+        self
+    }
+
+    /// The runs that began first come first.
+    #[must_use]
+    pub fn oldest_first(mut self) -> Self {
+        self.oldest_first = true;
         self
     }
 
@@ -114,6 +158,14 @@ impl RunFilter {
             && self.user.as_ref().is_none_or(|user| *user == key.user)
             && self.session.as_ref().is_none_or(|id| *id == key.id)
             && self.workflows.as_ref().is_none_or(|names| names.contains(&record.workflow))
-            && self.after.is_none_or(|after| record.run_id > after)
+    }
+
+    /// The ids that may be selected.
+    pub(crate) fn range(&self) -> (Bound<RunId>, Bound<RunId>) {
+        match self.after {
+            None => (Unbounded, Unbounded),
+            Some(after) if self.oldest_first => (Excluded(after), Unbounded),
+            Some(after) => (Unbounded, Excluded(after)),
+        }
     }
 }

@@ -5,13 +5,15 @@ use super::{
     Retention, RunFilter, RunInfo, RunRecord, RunRegistry, RunState, RunStatus, Slot, StepKey, Stored, Wait,
     WaitRegistry, Waiting, is_failure, refuse,
 };
+use crate::models::model::Usage;
 use crate::store::event::{Event, StateDelta};
-use crate::store::session::Session;
+use crate::store::session::{Session, now_micros};
 use crate::sync::lock;
 use crate::{BoxFuture, Result, RunId};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::ready;
+use std::ops::RangeBounds as _;
 use std::sync::{Arc, Mutex};
 
 /// Keeps the journal of runs in memory, beside a [`MemoryStore`](crate::store::session::MemoryStore). A run whose stream was
@@ -53,6 +55,9 @@ struct Kept {
     done: Vec<Done>,
     waits: Vec<KeptWait>,
     status: RunStatus,
+    /// When that was written.
+    updated: u64,
+    usage: Option<Usage>,
     /// The number of the latest claim.
     epoch: u64,
     is_driven: bool,
@@ -96,16 +101,24 @@ impl Runs {
 
     /// The runs that a filter selects.
     fn select(&self, app: &str, filter: &RunFilter) -> impl Iterator<Item = &Kept> {
-        let ids: Box<dyn Iterator<Item = &RunId>> = match (filter.run, filter.state) {
-            (Some(run), _) => Box::new(self.all.get_key_value(&run).map(|(id, _)| id).into_iter()),
-            (None, RunState::Ready) => Box::new(self.ready.iter()),
-            (None, RunState::Unfinished) => Box::new(self.open.iter()),
-            (None, RunState::Failed | RunState::Any) => Box::new(self.all.keys()),
+        let range = filter.range();
+        let ids: Box<dyn DoubleEndedIterator<Item = &RunId>> = match (filter.run, filter.state) {
+            (Some(run), _) => {
+                let found = self.all.get_key_value(&run).filter(|_| range.contains(&run));
+                Box::new(found.map(|(id, _)| id).into_iter())
+            }
+            (None, RunState::Ready) => Box::new(self.ready.range(range)),
+            (None, RunState::Unfinished) => Box::new(self.open.range(range)),
+            (None, _) => Box::new(self.all.range(range).map(|(id, _)| id)),
         };
+        let ids: Box<dyn Iterator<Item = &RunId>> =
+            if filter.oldest_first { Box::new(ids) } else { Box::new(ids.rev()) };
         let of_state = move |run: &&Kept| match filter.state {
             RunState::Ready => run.is_ready(),
             RunState::Unfinished => run.status.is_open(),
+            RunState::Finished => run.status == RunStatus::Finished,
             RunState::Failed => matches!(run.status, RunStatus::Failed(_)),
+            RunState::Cancelled => run.status == RunStatus::Cancelled,
             RunState::Any => true,
         };
         let runs = ids.filter_map(|id| self.all.get(id)).filter(of_state);
@@ -160,6 +173,8 @@ impl MemoryJournal {
 impl Kept {
     fn new(record: Arc<RunRecord>, session: Arc<Session>) -> Self {
         Self {
+            updated: record.time,
+            usage: None,
             record,
             session,
             slots: HashMap::new(),
@@ -176,7 +191,7 @@ impl Kept {
     fn claim(&mut self, release: impl FnOnce(ClaimId) + Send + Sync + 'static) -> ClaimedRun {
         self.epoch += 1;
         self.is_driven = true;
-        self.status = RunStatus::Running;
+        self.is(RunStatus::Running);
         self.waits.iter_mut().for_each(|wait| wait.is_seen = wait.answer.is_some());
         let begins = usize::try_from(self.record.begins).unwrap_or(usize::MAX);
         let places = begins..self.session.len();
@@ -193,6 +208,15 @@ impl Kept {
         claimed
     }
 
+    fn is(&mut self, status: RunStatus) {
+        (self.status, self.updated) = (status, now_micros());
+    }
+
+    /// Whether the run was cancelled while this claim was the current one.
+    fn was_taken_from(&self, claim: ClaimId) -> bool {
+        self.status == RunStatus::Cancelled && self.epoch == claim.epoch + 1
+    }
+
     fn is_ready(&self) -> bool {
         let answered = || self.waits.iter().any(|wait| wait.answer.is_some() && !wait.is_seen);
         let could = match self.status {
@@ -204,8 +228,10 @@ impl Kept {
     }
 
     fn info(&self) -> RunInfo {
-        let RunRecord { run_id, session, workflow, .. } = &*self.record;
-        RunInfo::new(*run_id, session.clone(), workflow.clone(), self.status.clone(), self.is_ready())
+        let RunRecord { run_id, session, workflow, time, .. } = &*self.record;
+        let info =
+            RunInfo::new(*run_id, session.clone(), workflow.clone(), self.status.clone(), self.is_ready());
+        info.at(*time, self.updated).used(self.usage)
     }
 }
 
@@ -322,7 +348,7 @@ impl RunRegistry for MemoryJournal {
         Box::pin(ready(written))
     }
 
-    fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
+    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
         let mut runs = lock(&self.runs);
         let closed = match runs.claimed(claim) {
             Ok(run) => {
@@ -330,10 +356,17 @@ impl RunRegistry for MemoryJournal {
                 if !status.is_open() {
                     run.waits.retain(|wait| wait.answer.is_some());
                 }
-                run.status = status;
+                run.is(status);
+                run.usage = Some(usage);
                 Ok(())
             }
-            Err(error) => known_only(error),
+            Err(error) => {
+                let run = runs.all.get_mut(&claim.run_id).filter(|run| run.was_taken_from(claim));
+                if let Some(run) = run {
+                    run.usage = Some(usage);
+                }
+                known_only(error)
+            }
         };
         runs.index(claim.run_id);
         Box::pin(ready(closed))
@@ -345,7 +378,7 @@ impl RunRegistry for MemoryJournal {
             None => Err(refuse::unknown_run(id)),
             Some(run) => {
                 if run.status.is_open() {
-                    run.status = RunStatus::Cancelled;
+                    run.is(RunStatus::Cancelled);
                     run.is_driven = false;
                     run.epoch += 1;
                     run.waits.retain(|wait| wait.answer.is_some());
@@ -374,8 +407,11 @@ impl RunRegistry for MemoryJournal {
 impl WaitRegistry for MemoryJournal {
     fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         let runs = lock(&self.runs);
-        let waits = runs.select(app, filter).flat_map(|run| &run.waits);
-        let open = waits.filter(|wait| wait.answer.is_none());
+        let mut selected: Vec<_> = runs.select(app, filter).collect();
+        if !filter.oldest_first {
+            selected.reverse();
+        }
+        let open = selected.into_iter().flat_map(|run| &run.waits).filter(|wait| wait.answer.is_none());
         Box::pin(ready(Ok(open.map(|wait| wait.waiting.clone()).collect())))
     }
 

@@ -99,6 +99,14 @@ pub struct RunInfo {
     /// Whether it could go on and nobody drives it: its process has ended, or one of its waits has an answer that was given
     /// since the run was last claimed.
     pub is_ready: bool,
+    /// When it began, in microseconds since 1970.
+    pub created: u64,
+    /// When its status was written last, in microseconds since 1970: when it began, was taken up, paused, ended or was
+    /// cancelled.
+    pub updated: u64,
+    /// What it had used when it last paused or ended, over all times that it was taken up. `None` before that, and
+    /// where it is not known of a run that was cancelled in another process.
+    pub usage: Option<Usage>,
 }
 
 impl RunInfo {
@@ -110,7 +118,27 @@ impl RunInfo {
         status: RunStatus,
         is_ready: bool,
     ) -> Self {
-        Self { run_id, session, workflow: workflow.into(), status, is_ready }
+        let (created, updated, usage) = Default::default();
+        Self { run_id, session, workflow: workflow.into(), status, is_ready, created, updated, usage }
+    }
+
+    /// Says when it began and when its status was written last.
+    #[must_use]
+    pub fn at(mut self, created: u64, updated: u64) -> Self {
+        (self.created, self.updated) = (created, updated);
+        self
+    }
+
+    /// Says what it has used, if that is known.
+    #[must_use]
+    pub fn used(mut self, usage: Option<Usage>) -> Self {
+        self.usage = usage;
+        self
+    }
+
+    /// When it ended, in microseconds since 1970; `None` for a run that runs or waits.
+    pub fn ended(&self) -> Option<u64> {
+        (!self.status.is_open()).then_some(self.updated)
     }
 }
 

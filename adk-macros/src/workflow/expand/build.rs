@@ -1,6 +1,6 @@
 //! How a workflow is made: `Default`, and `new` where the caller supplies agents.
 
-use super::super::ast::DeclKind;
+use super::super::ast::{DeclKind, Toolset};
 use super::super::names::unspanned;
 use super::super::plan::{Step, What};
 use super::fields::callbacks;
@@ -14,16 +14,16 @@ use std::slice;
 /// The parts of `Default` and of `new`.
 #[derive(Default)]
 struct Parts {
-    /// The fields in `new`.
+    /// The fields.
     given: TokenStream,
-    /// The fields in `Default`.
-    made: TokenStream,
     /// What `Default` needs of supplied agents.
     bounds: TokenStream,
     /// The parameters of `new`, each with the number of its declaration.
     parameters: Vec<(usize, TokenStream)>,
     /// The checks of agents that are known at run time.
     agree: TokenStream,
+    /// The toolsets, as agents share them.
+    toolsets: TokenStream,
 }
 
 impl Expansion<'_> {
@@ -35,12 +35,18 @@ impl Expansion<'_> {
             }
         }
         let (name, new) = (&self.name, self.new_function(&mut parts));
-        let Parts { made, bounds, agree, .. } = &parts;
+        let Parts { given, bounds, agree, parameters, .. } = &parts;
+        let made = if parameters.is_empty() {
+            quote!(Self { #given })
+        } else {
+            let defaults = parameters.iter().map(|_| quote!(::core::default::Default::default()));
+            quote!(Self::new(#(#defaults),*))
+        };
         let default = agree.is_empty().then(|| {
             quote! {
                 impl ::core::default::Default for #name where #bounds {
                     fn default() -> Self {
-                        Self { #made }
+                        #made
                     }
                 }
             }
@@ -59,14 +65,12 @@ impl Expansion<'_> {
 
     /// The field of a step.
     fn part(&self, i: usize, step: &Step<'_>, field: &Ident, parts: &mut Parts) {
-        let number = step.declared();
-        let kind = number.and_then(|number| self.tree.items.agents.get(number)).map(|decl| &decl.kind);
-        match (kind, number) {
+        let kind = self.decl(step);
+        match (kind, step.declared()) {
             (Some(DeclKind::Given { ty }), Some(number)) => {
                 let parameter = unspanned(field);
                 parts.parameters.push((number, quote!(#parameter: #ty)));
                 parts.given.extend(quote!(#field: #parameter,));
-                parts.made.extend(quote!(#field: ::core::default::Default::default(),));
                 // The quantifier makes it a bound that may fail: otherwise rustc wants it to hold here.
                 parts.bounds.extend(quote!(for<'__any> #ty: ::core::default::Default,));
             }
@@ -81,9 +85,14 @@ impl Expansion<'_> {
                     .extend(quote!(__wire::agrees(&#meta, <#alias as #held>::described(&#parameter))?;));
             }
             _ => {
-                let value = made(i, step);
+                let value = match kind {
+                    Some(DeclKind::Llm { fields, .. }) if !fields.toolsets.is_empty() => {
+                        let names = fields.toolsets.iter().map(|(_, name)| unspanned(name));
+                        quote!(__wire::with_toolsets(&[#(&#names),*]))
+                    }
+                    _ => made(i, step),
+                };
                 parts.given.extend(quote!(#field: #value,));
-                parts.made.extend(quote!(#field: #value,));
             }
         }
     }
@@ -92,8 +101,14 @@ impl Expansion<'_> {
     fn new_function(&self, parts: &mut Parts) -> Option<TokenStream> {
         // As they are declared: moving a step must not exchange two agents of one type.
         parts.parameters.sort_by_key(|(number, _)| *number);
+        for (number, Toolset { name, ty, .. }) in self.tree.items.toolsets.iter().enumerate() {
+            let (name, file) = (unspanned(name), numbered("FILE", number));
+            parts.parameters.push((number, quote!(#name: #ty)));
+            parts.toolsets.extend(quote!(let #name = __wire::toolset::<#ty>(#name, #file);));
+            parts.bounds.extend(quote!(for<'__any> #ty: ::core::default::Default,));
+        }
         let parameters: Vec<_> = parts.parameters.iter().map(|(_, parameter)| parameter).collect();
-        let (name, given, agree) = (&self.name, &parts.given, &parts.agree);
+        let (name, given, agree, toolsets) = (&self.name, &parts.given, &parts.agree, &parts.toolsets);
         let (errors, output, made) = if agree.is_empty() {
             (TokenStream::new(), quote!(Self), quote!(Self { #given }))
         } else {
@@ -107,10 +122,11 @@ impl Expansion<'_> {
         (!parameters.is_empty()).then(|| {
             quote! {
                 impl #name {
-                    /// Makes the workflow of the agents that it does not declare itself.
+                    /// Makes the workflow of the agents and toolsets that it does not declare itself.
                     #errors
                     pub fn new(#(#parameters),*) -> #output {
                         #agree
+                        #toolsets
                         #made
                     }
                 }

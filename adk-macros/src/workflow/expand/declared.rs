@@ -57,7 +57,19 @@ impl Expansion<'_> {
                 self.described(number, decl, reads, output.as_deref())
             }
         });
-        declared.collect()
+        let files = self.tree.items.toolsets.iter().enumerate().map(|(number, toolset)| {
+            let (file, ty) = (numbered("FILE", number), &toolset.ty);
+            let text = match &toolset.file {
+                None => quote!(""),
+                Some(Expr::Macro(one)) if one.mac.path.is_ident("include") => {
+                    let path = &one.mac.tokens;
+                    quote!(::core::include_str!(#path))
+                }
+                Some(text) => text.to_token_stream(),
+            };
+            quote!(const #file: &str = #text; const _: () = __wire::is_toolset::<#ty>();)
+        });
+        declared.chain(files).collect()
     }
 
     /// The description of an agent that is known at run time.
@@ -209,7 +221,8 @@ impl Declaration<'_> {
     /// The most turns as the description has it. An answer is the end of its turn, unless there is more for the agent to do.
     fn max_turns(&self, text: &TokenStream, turns: Option<&Ident>) -> TokenStream {
         let turns = super::spec::option(turns);
-        let asks_again = !self.fields.tools.is_empty() || self.fields.more_tools;
+        let Fields { tools, toolsets, more_tools, .. } = self.fields;
+        let asks_again = !tools.is_empty() || !toolsets.is_empty() || *more_tools;
         if !asks_again && self.fields.transfer.is_empty() {
             quote!(__wire::max_turns(#text, #turns))
         } else {

@@ -17,8 +17,10 @@ impl Expansion<'_> {
     /// Has to come first in the output: for a completion an editor compares the expansion with that of a longer word,
     /// and what it looks for has to be at the same offset in both.
     pub(super) fn editor(&self) -> TokenStream {
-        let agents = self.tree.items.agents.iter();
-        let declared = agents.map(|decl| (decl.name.to_string(), unspanned(&decl.name))).collect();
+        let items = &self.tree.items;
+        let toolsets = items.toolsets.iter().map(|toolset| &toolset.name);
+        let names = items.agents.iter().map(|decl| &decl.name).chain(toolsets);
+        let declared = names.map(|name| (name.to_string(), unspanned(name))).collect();
         let (paths, names) = (self.paths(&declared), self.names(&declared));
         quote! {
             #[allow(unexpected_cfgs)]

@@ -48,7 +48,7 @@ pub(super) fn tools(
     fields: &Fields,
     declared: &dyn Fn(&Path) -> Option<OwnAgent>,
 ) -> (TokenStream, TokenStream, TokenStream) {
-    if fields.tools.is_empty() {
+    if fields.tools.is_empty() && fields.toolsets.is_empty() {
         return Default::default();
     }
     let metas = numbered("TOOLS", number);
@@ -80,11 +80,20 @@ pub(super) fn tools(
         let span = names::last(path).map_or_else(proc_macro2::Span::call_site, Ident::span);
         raises.extend(raise(span, &raise_tool, index(i)));
     }
+    let own = described.len();
+    let files: Vec<_> = fields.toolsets.iter().map(|(item, _)| numbered("FILE", *item)).collect();
+    let all = if files.is_empty() {
+        quote!([#(#described),*])
+    } else {
+        quote!(__wire::with_files::<{ #own #(+ __wire::tools_in(#files))* }>(&[#(#described),*], &[#(#files),*]))
+    };
+    let spans = fields.toolsets.iter().map(|(_, name)| name.span()).take(1);
+    raises.extend(spans.map(|span| raise(span, &raise_tool, index(own))));
     items.extend(quote! {
-        const #metas: &[__adk::ToolMeta<'static>] = &[#(#described),*];
+        const #metas: &[__adk::ToolMeta<'static>] = &#all;
         #[track_caller]
         const fn #raise_tool(__at: usize) {
-            __adk::check::raise_tool(#agent, #metas, __at);
+            __adk::check::raise_tool(#agent, #metas, #own, __at);
         }
         #raises
     });

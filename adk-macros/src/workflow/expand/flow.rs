@@ -151,8 +151,7 @@ impl Expansion<'_> {
     /// Whether an agent may read or write a type without a number.
     fn may_need_a_pair(&self, step: &Step<'_>) -> bool {
         let needs = |typed: &Typed| !is_plain(&typed.ty);
-        let decl = step.declared().and_then(|number| self.tree.items.agents.get(number));
-        match decl.map(|decl| &decl.kind) {
+        match self.decl(step) {
             Some(DeclKind::Llm { output, .. }) => output.iter().any(|typed| needs(typed)),
             Some(DeclKind::Described { reads, output, .. }) => {
                 reads.iter().any(needs) || output.iter().any(|typed| needs(typed))
@@ -184,7 +183,7 @@ impl Expansion<'_> {
         match step.what {
             What::Block(block) if block.is_each() => self.element(i),
             What::Path(_) => self.says_itself(i),
-            What::Declared(_, number) => match self.tree.items.agents.get(number).map(|decl| &decl.kind) {
+            What::Declared(..) => match self.decl(step) {
                 Some(DeclKind::Llm { output, .. }) => declared(quote!(()), written(output)),
                 Some(DeclKind::Described { reads, output, .. }) => {
                     declared(list(self.placed_reads(reads).into_iter()), written(output))
@@ -280,25 +279,4 @@ fn numbers(tree: &Workflow, plan: &Plan<'_>) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::workflow::workflow;
-    use quote::quote;
-
-    fn pairs(input: proc_macro2::TokenStream) -> usize {
-        workflow(input).to_string().replace(' ', "").matches("__typed::Pair<").count()
-    }
-
-    #[test]
-    fn there_is_room_for_what_may_have_no_number() {
-        let plain = quote!(pub W(topic: String) -> draft: String {
-            agent writer -> draft: String { instruction: "Write about {topic}." }
-            writer
-        });
-        assert_eq!(pairs(plain), 2);
-        let own = quote!(pub W(topic: Topic) -> draft: Draft {
-            agent writer -> draft: Draft { instruction: "Write about {topic}." }
-            writer; review
-        });
-        assert_eq!(pairs(own), 2 + 2 + 2);
-    }
-}
+mod tests;

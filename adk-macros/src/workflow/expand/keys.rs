@@ -100,7 +100,7 @@ impl Expansion<'_> {
         let name = &self.name;
         let (inputs, outputs) = (self.inputs(), self.outputs());
         let input_impls = self.input_impls();
-        let output_impls = self.output_impls(&outputs);
+        let output_impls = self.returns_struct().then(|| derives(&self.output_name(), &outputs));
         let input_ty = self.input_type();
         let begin = inputs.iter().map(|input| {
             let (key, field, ty) = (input.typed.key.text(), input.typed.field_used(), &input.typed.ty);
@@ -220,10 +220,6 @@ impl Expansion<'_> {
             #from
             #derives
         }
-    }
-
-    fn output_impls(&self, outputs: &[&Typed]) -> TokenStream {
-        if self.returns_struct() { derives(&self.output_name(), outputs) } else { TokenStream::new() }
     }
 }
 

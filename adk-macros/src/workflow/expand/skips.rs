@@ -1,7 +1,8 @@
 //! Blocks that a `before_agent` may skip.
 
 use super::super::ast::Callback;
-use proc_macro2::{TokenStream, TokenTree};
+use crate::types::mentions;
+use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprClosure, Stmt};
@@ -40,13 +41,5 @@ fn says_nothing(closure: &ExprClosure) -> bool {
         Stmt::Macro(call) => call.semi_token.is_some(),
         Stmt::Local(_) | Stmt::Item(_) => true,
     });
-    ends && !mentions_return(body.to_token_stream())
-}
-
-fn mentions_return(tokens: TokenStream) -> bool {
-    tokens.into_iter().any(|token| match token {
-        TokenTree::Ident(word) => word == "return",
-        TokenTree::Group(group) => mentions_return(group.stream()),
-        _ => false,
-    })
+    ends && !mentions(body.to_token_stream(), &["return"])
 }

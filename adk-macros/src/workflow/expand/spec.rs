@@ -46,14 +46,9 @@ impl Expansion<'_> {
 
     /// The type of an agent whose description is its own; `None` for others.
     pub(super) fn placed_type(&self, step: &Step<'_>) -> Option<TokenStream> {
-        match step.what {
-            What::Path(run) => Some(run.path.to_token_stream()),
-            What::Declared(_, number) | What::Target(number) => {
-                match &self.tree.items.agents.get(number)?.kind {
-                    DeclKind::Given { ty } => Some(ty.to_token_stream()),
-                    _ => None,
-                }
-            }
+        match (step.what, self.decl(step)) {
+            (What::Path(run), _) => Some(run.path.to_token_stream()),
+            (_, Some(DeclKind::Given { ty })) => Some(ty.to_token_stream()),
             _ => None,
         }
     }
@@ -68,15 +63,14 @@ impl Expansion<'_> {
     }
 
     /// The declaration of an agent that is declared here.
-    fn decl(&self, step: &Step<'_>) -> Option<&DeclKind> {
+    pub(super) fn decl(&self, step: &Step<'_>) -> Option<&DeclKind> {
         let number = step.declared()?;
         self.tree.items.agents.get(number).map(|decl| &decl.kind)
     }
 
     /// Whether it is a value that the caller supplies: always an instance of its own.
     fn is_given(&self, step: &Step<'_>) -> bool {
-        let decl = step.declared().and_then(|number| self.tree.items.agents.get(number));
-        decl.is_some_and(|decl| !matches!(decl.kind, DeclKind::Llm { .. }))
+        self.decl(step).is_some_and(|kind| !matches!(kind, DeclKind::Llm { .. }))
     }
 
     /// A reference to the description of an agent; `NO_AGENT` where nothing is known of what it reads and writes.

@@ -9,7 +9,7 @@ use crate::code::code;
 use crate::place;
 use crate::typed::{READS, WRITES, places};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::Expr;
 
 impl Expansion<'_> {
@@ -100,8 +100,9 @@ impl Expansion<'_> {
             let (at, agent) = (index(i), self.value(i, step, &field));
             arms.push((i, quote!(#at => #agent,)));
         }
-        let none = quote!(_ => ::core::option::Option::None,);
-        let steps = |arms: &mut dyn Iterator<Item = &TokenStream>| quote!(match __step { #(#arms)* #none });
+        let none = none();
+        let steps =
+            |arms: &mut dyn Iterator<Item = &TokenStream>| quote!(match __step { #(#arms)* _ => #none });
         if !self.is_large {
             return steps(&mut arms.iter().map(|(_, arm)| arm));
         }
@@ -112,7 +113,7 @@ impl Expansion<'_> {
             quote!(#some => #steps,)
         });
         let numbers = index(NUMBERS);
-        quote!(match __step / #numbers { #(#pieces)* #none })
+        quote!(match __step / #numbers { #(#pieces)* _ => #none })
     }
 
     /// The agents that others transfer to, which are no steps.
@@ -123,15 +124,13 @@ impl Expansion<'_> {
             Some(quote!(#name => #agent,))
         });
         let head = quote!(fn target(&self, __name: &str) -> ::core::option::Option<&dyn __adk::DynAgent>);
-        matching(&head, &quote!(__name), arms.collect())
+        matching(&head, &quote!(__name), arms.collect(), &none())
     }
 
     /// The agent in a field, as what the walk runs.
     fn value(&self, i: usize, step: &Step<'_>, field: &Ident) -> TokenStream {
         let alias = numbered("Agent", i);
-        let kind =
-            step.declared().and_then(|number| self.tree.items.agents.get(number)).map(|decl| &decl.kind);
-        match kind {
+        match self.decl(step) {
             Some(DeclKind::Llm { .. }) => {
                 quote!(::core::option::Option::Some((&self.#field).as_dyn()))
             }
@@ -149,7 +148,7 @@ impl Expansion<'_> {
         let arms = self.block_fields().filter(|(_, block, _)| matches!(block.kind, BlockKind::Loop { .. }));
         let arms = arms.map(|(at, _, field)| quote!(#at => (&self.#field).max(),));
         let head = quote!(fn max(&self, __step: usize) -> ::core::option::Option<u32>);
-        matching(&head, &quote!(__step), arms.collect())
+        matching(&head, &quote!(__step), arms.collect(), &none())
     }
 
     fn callbacks(&self) -> Option<TokenStream> {
@@ -159,7 +158,7 @@ impl Expansion<'_> {
         let head = quote! {
             fn callbacks(&self, __step: usize) -> ::core::option::Option<&__adk::callback::AgentCallbacks>
         };
-        matching(&head, &quote!(__step), arms.collect())
+        matching(&head, &quote!(__step), arms.collect(), &none())
     }
 
     /// The blocks that are fields, with their numbers.
@@ -178,42 +177,24 @@ impl Expansion<'_> {
                 <#ty as __wire::KeyValue>::set(&__value(), __keys, #key)?;
             }}
         });
-        (!self.tree.items.lets.is_empty()).then(|| {
-            quote! {
-                fn lets(&self, __keys: &mut __adk::workflow::Keys) -> __adk::Result<()> {
-                    #(#lets)*
-                    ::core::result::Result::Ok(())
-                }
-            }
-        })
+        doing(&quote!(fn lets(&self, __keys: &mut __adk::workflow::Keys)), lets.collect())
     }
 
     fn defaults(&self) -> Option<TokenStream> {
-        let arms: Vec<_> = self
-            .tree
-            .inputs
-            .iter()
-            .filter_map(|Input { typed, default }| {
-                let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, default.as_ref()?));
-                Some(quote! {
-                    #key => {
-                        fn __value() -> #ty { #value }
-                        <#ty as __wire::KeyValue>::input(&__value(), __keys, #key)?;
-                        ::core::result::Result::Ok(true)
-                    }
-                })
-            })
-            .collect();
-        (!arms.is_empty()).then(|| {
-            quote! {
-                fn default_of(&self, __input: &str, __keys: &mut __adk::workflow::Keys) -> __adk::Result<bool> {
-                    match __input {
-                        #(#arms)*
-                        _ => ::core::result::Result::Ok(false),
-                    }
+        let arms = self.tree.inputs.iter().filter_map(|Input { typed, default }| {
+            let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, default.as_ref()?));
+            Some(quote! {
+                #key => {
+                    fn __value() -> #ty { #value }
+                    <#ty as __wire::KeyValue>::input(&__value(), __keys, #key)?;
+                    ::core::result::Result::Ok(true)
                 }
-            }
-        })
+            })
+        });
+        let head = quote! {
+            fn default_of(&self, __input: &str, __keys: &mut __adk::workflow::Keys) -> __adk::Result<bool>
+        };
+        matching(&head, &quote!(__input), arms.collect(), &quote!(::core::result::Result::Ok(false)))
     }
 
     fn states(&self) -> Option<TokenStream> {
@@ -223,21 +204,27 @@ impl Expansion<'_> {
             let get = quote!(<#ty as __wire::KeyValue>::get(__values, #key)?;);
             if typed.perhaps { quote!(if __values.has(#key) { #get }) } else { get }
         });
-        (!states.is_empty()).then(|| {
-            quote! {
-                fn check_state(&self, __values: &__adk::workflow::Values<'_>) -> __adk::Result<()> {
-                    #(#checks)*
-                    ::core::result::Result::Ok(())
-                }
-            }
-        })
+        doing(&quote!(fn check_state(&self, __values: &__adk::workflow::Values<'_>)), checks.collect())
     }
 }
 
-/// A function that finds something by name or number; none when there is nothing to find.
-fn matching(head: &TokenStream, by: &TokenStream, arms: Vec<TokenStream>) -> Option<TokenStream> {
-    let none = quote!(_ => ::core::option::Option::None,);
-    (!arms.is_empty()).then(|| quote!(#head { match #by { #(#arms)* #none } }))
+fn none() -> TokenStream {
+    quote!(::core::option::Option::None)
+}
+
+/// A function that finds something by name or number, and what it gives for any other; none when there is nothing to find.
+fn matching(
+    head: &TokenStream,
+    by: &TokenStream,
+    arms: Vec<TokenStream>,
+    other: &TokenStream,
+) -> Option<TokenStream> {
+    (!arms.is_empty()).then(|| quote!(#head { match #by { #(#arms)* _ => #other, } }))
+}
+
+/// A function that does something and may fail; none when there is nothing to do.
+fn doing(head: &TokenStream, all: Vec<TokenStream>) -> Option<TokenStream> {
+    (!all.is_empty()).then(|| quote!(#head -> __adk::Result<()> { #(#all)* ::core::result::Result::Ok(()) }))
 }
 
 /// The body of a function that gives the value of a key: for a `String`, a `&str` serves as well.
@@ -248,16 +235,9 @@ pub(super) fn value_of(typed: &Typed, value: &Expr) -> TokenStream {
         return quote!(let __value: #ty = #value; __value);
     }
     // What a macro makes has a type of its own: a text or a `String`, mostly.
-    let has_type = matches!(value, Expr::Lit(_) | Expr::Macro(_));
-    let (given, import) = if has_type {
-        (value.to_token_stream(), None)
-    } else {
-        (
-            given(value),
-            Some(quote!(
-                use __wire::Itself as _;
-            )),
-        )
-    };
-    quote!(#import __wire::ValueOf::<#ty>::value(#given))
+    if matches!(value, Expr::Lit(_) | Expr::Macro(_)) {
+        return quote!(__wire::ValueOf::<#ty>::value(#value));
+    }
+    let given = given(value);
+    quote!(use __wire::Itself as _; __wire::ValueOf::<#ty>::value(#given))
 }

@@ -1,6 +1,6 @@
 //! `agent`, `let` and `state`, before the first step.
 
-use super::super::ast::{Decl, Items, Let, Typed};
+use super::super::ast::{Decl, DeclKind, Fields, Items, Let, Toolset, Typed};
 use super::expect::{self, expected};
 use super::{Result, Sink, at_colon_after_word, skip};
 use crate::diag::Diagnostic;
@@ -12,6 +12,7 @@ use syn::{Attribute, Ident, Lit, Token, token};
 pub(super) mod kw {
     syn::custom_keyword!(agent);
     syn::custom_keyword!(state);
+    syn::custom_keyword!(toolset);
 }
 
 /// Reads items, up to the first step.
@@ -22,6 +23,7 @@ pub(super) fn items(input: ParseStream<'_>, sink: &mut Sink, items: &mut Items) 
             skip(input, ';');
         }
     }
+    items.give_toolsets();
 }
 
 /// Whether an item is here, after its attributes. An agent may be called like the word of an item.
@@ -36,7 +38,7 @@ pub(super) fn is_item(input: ParseStream<'_>, sink: &Sink) -> bool {
     if after.peek(Token![let]) {
         return !at_colon_after_word(&after);
     }
-    if !(after.peek(kw::agent) || after.peek(kw::state)) {
+    if !(after.peek(kw::agent) || after.peek(kw::state) || after.peek(kw::toolset)) {
         return false;
     }
     let is_alone = after.cursor().ident().is_some_and(|(_, rest)| rest.eof()) && !declares(&after, sink);
@@ -65,6 +67,22 @@ pub(super) fn late(input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
 }
 
 impl Items {
+    /// Takes the toolsets out of the tools of agents.
+    fn give_toolsets(&mut self) {
+        for decl in &mut self.agents {
+            let DeclKind::Llm { fields, .. } = &mut decl.kind else { continue };
+            let Fields { tools, toolsets, more_tools, .. } = &mut **fields;
+            tools.retain(|tool| {
+                let mut all = self.toolsets.iter().enumerate();
+                let found = all.find(|(_, one)| !tool.is_agent && tool.path.is_ident(&one.name));
+                let Some((at, toolset)) = found else { return true };
+                *more_tools |= toolset.file.is_none();
+                toolsets.extend(tool.path.get_ident().map(|name| (at, name.clone())));
+                false
+            });
+        }
+    }
+
     fn item(&mut self, input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
         let attrs = expect::docs(input, sink)?;
         if input.peek(Token![pub]) {
@@ -75,12 +93,26 @@ impl Items {
             self.lets.push(Let::parse(attrs, input, sink)?);
         } else if input.parse::<Option<kw::state>>()?.is_some() {
             self.states.push(state(attrs, input, sink)?);
+        } else if input.parse::<Option<kw::toolset>>()?.is_some() {
+            self.toolsets.push(Toolset::parse(input, sink)?);
         } else {
             input.parse::<kw::agent>()?;
             let decl = Decl::parse(attrs, syn::Visibility::Inherited, input, sink)?;
             self.agents.push(decl);
         }
         Ok(())
+    }
+}
+
+impl Toolset {
+    fn parse(input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
+        let name = expect::name(input, "the name of the toolset")?;
+        expect::token::<Token![:]>(input, "`:` and the type of the toolset")?;
+        let ty = expect::ty(input, "the type of the toolset")?;
+        let fixed = input.parse::<Option<Token![=]>>()?;
+        let file = fixed.map(|_| expect::expr(input, sink, "`include!(\"NAME.mcp.json\")`")).transpose()?;
+        end(input, sink)?;
+        Ok(Self { name, ty, file })
     }
 }
 

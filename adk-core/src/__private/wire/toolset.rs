@@ -1,0 +1,124 @@
+//! Toolsets of a workflow, and the names in the files that they are held to.
+
+use crate::agents::llm::{Declared, Declares};
+use crate::runtime::tool::{Fixed, Toolset};
+use crate::spec::ToolMeta;
+use std::sync::Arc;
+
+/// What a file begins with, apart from white space.
+const BEGIN: [&[u8]; 4] = [b"{", b"\"names\"", b":", b"["];
+
+/// Refuses a type that is no toolset, where it is written.
+pub const fn is_toolset<T: Toolset>() {}
+
+/// A toolset as its agents share it; held to a file, unless that is empty.
+pub fn toolset<T: Toolset>(toolset: T, file: &'static str) -> Arc<dyn Toolset> {
+    if file.is_empty() { Arc::new(toolset) } else { Arc::new(Fixed::new(toolset, file)) }
+}
+
+/// A declared agent with the toolsets of its `tools`.
+pub fn with_toolsets<W: Declares<N>, const N: usize>(toolsets: &[&Arc<dyn Toolset>]) -> Declared<W, N> {
+    Declared::default().with_toolsets(toolsets.iter().map(|toolset| Arc::clone(toolset)).collect())
+}
+
+/// The number of tools in a file.
+pub const fn tools_in(file: &'static str) -> usize {
+    let mut names = Names::of(file);
+    let mut count = 0;
+    while names.next().is_some() {
+        count += 1;
+    }
+    count
+}
+
+/// The tools of an agent, then those in files.
+pub const fn with_files<const N: usize>(
+    own: &[ToolMeta<'static>],
+    files: &[&'static str],
+) -> [ToolMeta<'static>; N] {
+    let mut all = [ToolMeta::new("", ""); N];
+    let mut at = 0;
+    while at < own.len() {
+        all[at] = own[at];
+        at += 1;
+    }
+    let mut file = 0;
+    while file < files.len() {
+        let mut names = Names::of(files[file]);
+        while let Some(name) = names.next() {
+            all[at] = ToolMeta::new(name, "");
+            at += 1;
+        }
+        file += 1;
+    }
+    all
+}
+
+/// Reads the list of names with which a file begins.
+struct Names {
+    rest: &'static str,
+}
+
+impl Names {
+    const fn of(file: &'static str) -> Self {
+        let mut names = Self { rest: file };
+        let mut part = 0;
+        while part < BEGIN.len() && !file.is_empty() {
+            names.skip(BEGIN[part]);
+            part += 1;
+        }
+        names
+    }
+
+    /// Passes over white space, and over what has to come then.
+    const fn skip(&mut self, token: &[u8]) {
+        let bytes = self.rest.trim_ascii_start().as_bytes();
+        let mut i = 0;
+        while i < token.len() {
+            assert!(
+                i < bytes.len() && bytes[i] == token[i],
+                "syntax: the file of a toolset is none that `adk mcp pull` wrote; help: write it anew, `adk mcp pull NAME -- COMMAND`"
+            );
+            i += 1;
+        }
+        self.rest = self.rest.trim_ascii_start().split_at(token.len()).1;
+    }
+
+    const fn next(&mut self) -> Option<&'static str> {
+        let rest = self.rest.trim_ascii_start().as_bytes();
+        if rest.is_empty() || rest[0] == b']' {
+            return None;
+        }
+        if rest[0] == b',' {
+            self.skip(b",");
+        }
+        self.skip(b"\"");
+        let bytes = self.rest.as_bytes();
+        let mut end = 0;
+        while end < bytes.len() && bytes[end] != b'"' {
+            end += 1;
+        }
+        let (name, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        self.skip(b"\"");
+        Some(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_from_the_beginning_of_a_file() {
+        const FILES: [&str; 3] =
+            ["{\n  \"names\": [\n    \"a_b\",\n    \"c\"\n  ],\n \"tools\": []}", "", "{\"names\":[]}"];
+        const ALL: [ToolMeta<'_>; 3] = with_files(&[ToolMeta::new("own", "")], &FILES);
+        assert_eq!(ALL.map(|tool| tool.name), ["own", "a_b", "c"]);
+        assert_eq!(FILES.map(tools_in), [2, 0, 0]);
+        for other in ["[]", "{\"tools\": []}", "{\"names\": [7]}", "{\"names\": [\"a"] {
+            let read = std::panic::catch_unwind(|| tools_in(other));
+            assert!(read.is_err(), "{other}");
+        }
+    }
+}

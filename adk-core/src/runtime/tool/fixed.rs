@@ -1,0 +1,159 @@
+//! Toolsets that are held to a file, which a workflow was compiled with.
+
+use super::{DynTool, Toolset};
+use crate::runtime::run::ReadonlyContext;
+use crate::{BoxFuture, Error, ErrorKind, Result, ToolsetErrorKind};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// The most changes in one error.
+const TOLD: usize = 10;
+
+/// The most characters of a value in a change.
+const SHOWN: usize = 80;
+
+/// What a file says. The names come first: const evaluation reads them and nothing else.
+#[derive(Serialize, Deserialize)]
+struct File<'a> {
+    names: Vec<String>,
+    tools: Vec<Listed<'a>>,
+}
+
+/// A tool as the model sees it.
+#[derive(Serialize, Deserialize, PartialEq)]
+#[serde(rename_all = "camelCase")]
+struct Listed<'a> {
+    name: String,
+    description: String,
+    input_schema: Cow<'a, Value>,
+}
+
+impl<'a> Listed<'a> {
+    fn of(tool: &'a dyn DynTool) -> Self {
+        let declaration = tool.declaration_dyn();
+        Self {
+            name: declaration.name.to_string(),
+            description: declaration.description.to_string(),
+            input_schema: Cow::Borrowed(&declaration.parameters),
+        }
+    }
+}
+
+/// The file that holds a toolset to these tools: what `adk mcp pull` writes.
+///
+/// # Errors
+/// When a schema has no form in JSON.
+pub fn tool_file(tools: &[Arc<dyn DynTool>]) -> Result<String> {
+    let mut tools: Vec<_> = tools.iter().map(|tool| Listed::of(&**tool)).collect();
+    tools.sort_by(|one, other| one.name.cmp(&other.name));
+    let file = File { names: tools.iter().map(|tool| tool.name.clone()).collect(), tools };
+    Ok(serde_json::to_string_pretty(&file)? + "\n")
+}
+
+/// A toolset that gives what its file says, or nothing.
+pub(crate) struct Fixed<T> {
+    toolset: T,
+    file: &'static str,
+}
+
+impl<T: Toolset> Fixed<T> {
+    pub(crate) fn new(toolset: T, file: &'static str) -> Self {
+        Self { toolset, file }
+    }
+
+    fn check(&self, tools: &[Arc<dyn DynTool>]) -> Result<()> {
+        let name = self.toolset.name();
+        let file: File<'_> = serde_json::from_str(self.file).map_err(|error| {
+            let message = format!("the file of toolset `{name}` is none that `adk mcp pull` wrote");
+            Error::new(ErrorKind::Config, message).with_help("write it anew").with_source(error)
+        })?;
+        let changes = changes(&file.tools, tools);
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let mut message = format!("toolset `{name}` does not give what the workflow was compiled with");
+        for change in changes.iter().take(TOLD) {
+            let _ = write!(message, "\n  {change}");
+        }
+        if changes.len() > TOLD {
+            let _ = write!(message, "\n  and {} more changes", changes.len() - TOLD);
+        }
+        let error = Error::new(ErrorKind::Toolset(ToolsetErrorKind::Changed), message);
+        Err(error.with_help("write its file anew with `adk mcp pull`, and look at what has changed"))
+    }
+}
+
+/// What is there, or is not, against the file.
+fn changes(file: &[Listed<'_>], tools: &[Arc<dyn DynTool>]) -> Vec<String> {
+    let now: BTreeMap<_, _> = tools.iter().map(|tool| (tool.declaration_dyn().name.as_str(), tool)).collect();
+    let mut changes = Vec::new();
+    for was in file {
+        let Some(is) = now.get(was.name.as_str()).map(|tool| Listed::of(&***tool)) else {
+            changes.push(format!("- {}", was.name));
+            continue;
+        };
+        if was.description != is.description {
+            let (old, new) = (short(&was.description), short(&is.description));
+            changes.push(format!("~ {}: description: {old} is now {new}", was.name));
+        }
+        if let Some(change) = difference(&was.input_schema, &is.input_schema, "") {
+            changes.push(format!("~ {}: schema{change}", was.name));
+        }
+    }
+    let new = now.keys().filter(|name| !file.iter().any(|was| was.name == ***name));
+    changes.extend(new.map(|name| format!("+ {name}")));
+    changes
+}
+
+/// The first place where two values differ.
+fn difference(old: &Value, new: &Value, place: &str) -> Option<String> {
+    if old == new {
+        return None;
+    }
+    if let (Value::Object(old), Value::Object(new)) = (old, new) {
+        let names = old.keys().chain(new.keys().filter(|name| !old.contains_key(*name)));
+        let mut found = names.filter_map(|name| match (old.get(name), new.get(name)) {
+            (Some(old), Some(new)) => difference(old, new, &format!("{place}/{name}")),
+            (old, new) => Some(format!(" at {place}/{name}: {} is now {}", short(old), short(new))),
+        });
+        return found.next();
+    }
+    Some(format!(" at {place}: {} is now {}", short(old), short(new)))
+}
+
+fn short(value: impl Serialize) -> String {
+    let text = serde_json::to_string(&value).unwrap_or_default();
+    if text.chars().count() <= SHOWN {
+        return text;
+    }
+    text.chars().take(SHOWN).chain("...".chars()).collect()
+}
+
+impl<T: Toolset> Toolset for Fixed<T> {
+    fn name(&self) -> &str {
+        self.toolset.name()
+    }
+
+    fn tools<'a>(&'a self, cx: &'a ReadonlyContext) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>> {
+        Box::pin(async move {
+            let tools = self.toolset.tools(cx).await?;
+            self.check(&tools)?;
+            Ok(tools)
+        })
+    }
+
+    fn all_tools(&self) -> BoxFuture<'_, Result<Vec<Arc<dyn DynTool>>>> {
+        self.toolset.all_tools()
+    }
+
+    fn prepare(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            self.toolset.prepare().await?;
+            self.check(&self.toolset.all_tools().await?)
+        })
+    }
+}

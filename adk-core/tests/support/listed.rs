@@ -1,0 +1,148 @@
+//! Lists of runs, asked of every store: what is told of a run, and in which order.
+
+use super::limits::Opens;
+use super::{Tree, by, run, say};
+use adk_core::engine::{RunFilter, RunInfo, RunStatus};
+use adk_core::llm::LlmAgent;
+use adk_core::model::Usage;
+use adk_core::session::now_micros;
+use adk_core::testing::{Reply, ScriptedModel};
+use adk_core::{Error, ErrorKind, Event, Flow, RunId, Runner};
+use std::sync::Arc;
+use tokio::sync::Notify;
+
+/// A model that counts tokens, for two calls.
+fn counting() -> ScriptedModel {
+    ScriptedModel::new()
+        .reply(Reply::new().text("one").usage(10, 2))
+        .reply(Reply::new().text("two").usage(30, 4))
+}
+
+/// Asks a model, waits for a person, and asks again.
+fn talks() -> Tree {
+    let asks = |name: &'static str| run(LlmAgent::builder(name).build().unwrap());
+    let waits =
+        by("waits", |cx| Box::pin(async move { cx.wait::<bool>("decision").await.map(Flow::exit_if) }));
+    Tree::new("talks", vec![asks("first"), run(waits), asks("second")])
+}
+
+async fn info(runner: &Runner, run: RunId) -> RunInfo {
+    runner.runs(&RunFilter::of_run(run)).await.unwrap().remove(0)
+}
+
+fn used(info: &RunInfo) -> Option<(u64, u64, u64)> {
+    info.usage.map(|Usage { calls, input_tokens, output_tokens, .. }| (calls, input_tokens, output_tokens))
+}
+
+/// Times and usage go on with the run, also over a pause and in another program.
+pub async fn tells_all(place: &impl Opens) {
+    let begun = now_micros();
+    let model = counting();
+    let (here, there) = (place.runner(model.clone()).await, place.runner(model).await);
+    let (tree, session) = (talks(), here.session("ann", "s"));
+    let mut stream = session.run(&tree, "go").stream();
+    let id = stream.next().await.unwrap().unwrap().invocation_id;
+    let running = info(&there, id).await;
+    assert_eq!((&running.status, used(&running), running.ended()), (&RunStatus::Running, None, None));
+    assert!(begun <= running.created && running.created <= running.updated, "{running:?}");
+    while let Some(event) = stream.next().await {
+        event.unwrap();
+    }
+    drop(stream);
+    let paused = info(&there, id).await;
+    assert_eq!((&paused.status, used(&paused), paused.ended()), (&RunStatus::Paused, Some((1, 10, 2)), None));
+    assert!(paused.created == running.created && paused.updated >= running.updated, "{paused:?}");
+    let wait = there.waiting().await.unwrap().remove(0).id;
+    there.answer(&wait, false).await.unwrap();
+    there.resume(&tree, id).await.unwrap();
+    let ended = info(&here, id).await;
+    assert_eq!((&ended.status, used(&ended)), (&RunStatus::Finished, Some((2, 40, 6))), "as a whole");
+    assert!(ended.created == running.created && ended.updated > paused.updated, "{ended:?}");
+    assert!(ended.ended() == Some(ended.updated) && ended.updated <= now_micros());
+    assert_eq!((ended.session, &*ended.workflow), (session.key().clone(), "talks"));
+}
+
+/// A run that was cancelled in the middle says what it has used, where it is cancelled by its own program, or by another.
+pub async fn tells_what_was_cancelled(place: &impl Opens) {
+    let (here, there) = (place.runner(counting()).await, place.runner(counting()).await);
+    for by_itself in [true, false] {
+        let gate = Arc::new(Notify::new());
+        let speaks = {
+            let gate = gate.clone();
+            by("speaks", move |cx| {
+                let gate = gate.clone();
+                Box::pin(async move {
+                    gate.notified().await;
+                    cx.emit(Event::new().with_text("more")).await?;
+                    Ok(Flow::Continue)
+                })
+            })
+        };
+        let first = LlmAgent::builder("first").build().unwrap();
+        let tree = Tree::new("w", vec![run(first), run(speaks)]);
+        let mut stream = here.run(&tree, "go").stream();
+        let id = stream.next().await.unwrap().unwrap().invocation_id;
+        stream.next().await.unwrap().unwrap();
+        let runner = if by_itself { &here } else { &there };
+        runner.cancel(id).await.unwrap();
+        gate.notify_one();
+        assert_eq!(stream.next().await.unwrap().unwrap_err().kind(), ErrorKind::Cancelled);
+        let info = info(&there, id).await;
+        assert_eq!((&info.status, info.ended()), (&RunStatus::Cancelled, Some(info.updated)));
+        let tokens = if by_itself { (1, 10, 2) } else { (1, 30, 4) };
+        assert_eq!(used(&info), Some(tokens));
+    }
+}
+
+/// Lists by state, newest first or oldest first, page by page.
+pub async fn turns_pages(place: &impl Opens) {
+    let runner = place.runner(counting()).await;
+    let says = Tree::new("says", vec![run(say("a"))]);
+    let fails = Tree::new("fails", vec![run(by("fails", |_| Box::pin(async { Err(Error::other("no")) })))]);
+    let [mut finished, mut failed, mut paused, mut cancelled] = [const { Vec::<RunId>::new() }; 4];
+    for user in ["ann", "bob"] {
+        finished.push(runner.new_session(user).run(&says, "go").await.unwrap().run_id);
+        runner.new_session(user).run(&fails, "go").await.unwrap_err();
+        failed.push(runner.runs(&RunFilter::failed().limit(1)).await.unwrap()[0].run_id);
+        runner.new_session(user).run(&talks(), "go").await.unwrap_err();
+        paused.push(runner.waiting().await.unwrap()[0].run_id);
+        cancelled.extend(runner.cancel_where(&RunFilter::any().user("ann")).await.unwrap());
+    }
+    assert_eq!(cancelled, [paused.remove(0)], "that of the first user");
+    let list = async |filter: &RunFilter| -> Vec<RunId> {
+        runner.runs(filter).await.unwrap().into_iter().map(|run| run.run_id).collect()
+    };
+    for (filter, mut runs) in [
+        (RunFilter::finished(), finished.clone()),
+        (RunFilter::failed(), failed.clone()),
+        (RunFilter::unfinished(), paused.clone()),
+        (RunFilter::cancelled(), cancelled.clone()),
+        (RunFilter::any(), [&*finished, &failed, &paused, &cancelled].concat()),
+        (RunFilter::any().user("bob"), vec![finished[1], failed[1], paused[0]]),
+        (RunFilter::any().workflows(["says"]), finished.clone()),
+    ] {
+        runs.sort();
+        assert_eq!(list(&filter.clone().oldest_first()).await, runs, "{filter:?}");
+        runs.reverse();
+        assert_eq!(list(&filter).await, runs, "the newest first: {filter:?}");
+        for filter in [filter.clone().limit(2), filter.oldest_first().limit(2)] {
+            let (mut page, mut all) = (filter, Vec::new());
+            loop {
+                let runs = list(&page).await;
+                let Some(last) = runs.last() else { break };
+                assert!(runs.len() <= 2);
+                page = page.after(*last);
+                all.extend(runs);
+            }
+            if page.oldest_first {
+                all.reverse();
+            }
+            assert_eq!(all, runs, "by pages: {page:?}");
+        }
+    }
+    // The error of one that has failed, and what is known of one that waited when it was cancelled.
+    let RunStatus::Failed(error) = info(&runner, failed[0]).await.status else { panic!("it has failed") };
+    assert!(error.contains("no"), "{error}");
+    assert_eq!(used(&info(&runner, cancelled[0]).await), Some((1, 10, 2)));
+    assert_eq!(used(&info(&runner, finished[0]).await), Some((0, 0, 0)));
+}

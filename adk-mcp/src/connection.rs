@@ -1,0 +1,281 @@
+//! One connection to a server, and its requests.
+
+use crate::limits::Limits;
+use crate::process::{self, Bounded, Process};
+use crate::server::{HttpServer, McpServer, StdioServer};
+use crate::tool::ListedTool;
+use crate::toolset::Progress;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientConfig, ClientRequest,
+    GetPromptRequestParams, Implementation, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
+    PromptMessage, ReadResourceRequestParams, ResourceContents, ServerResult, Tool,
+};
+use rmcp::service::{NotificationContext, PeerRequestOptions, RequestHandle, RunningService, ServiceError};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::{ClientHandler, RoleClient, ServiceExt as _};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tokio::runtime::Handle;
+
+/// The most pages of a list.
+const PAGES: usize = 100;
+
+/// What a program does with progress.
+pub(crate) type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
+
+/// A connection that has been made. It may have ended since.
+pub(crate) struct Connection {
+    service: RunningService<RoleClient, Client>,
+    process: tokio::sync::Mutex<Option<Process>>,
+    /// What it was ended for here.
+    fault: Arc<OnceLock<String>>,
+    /// A request could not be sent, so the next one tries another connection.
+    broken: AtomicBool,
+    /// The tools as they were listed last, until the server says that they have changed.
+    pub(crate) listed: Mutex<Option<Vec<Arc<ListedTool>>>>,
+}
+
+/// Why a request has no answer.
+pub(crate) enum Failure {
+    /// The server says so.
+    Refused(String),
+    /// The connection has ended, or never was: what is known of that.
+    Lost(String),
+    /// It did not keep to the protocol, or to a limit.
+    Bad(String),
+}
+
+/// What a server may ask of this side: nothing. It tells that its tools have changed, and of progress.
+struct Client {
+    changed: AtomicBool,
+    calls: Mutex<HashMap<ProgressToken, String>>,
+    on_progress: Option<OnProgress>,
+}
+
+impl ClientHandler for Client {
+    fn get_info(&self) -> ClientConfig {
+        let mut info = ClientConfig::default();
+        info.client_info = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+        info
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.store(true, SeqCst);
+    }
+
+    async fn on_progress(&self, told: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        let Some(on_progress) = &self.on_progress else { return };
+        let tool =
+            self.calls.lock().unwrap_or_else(PoisonError::into_inner).get(&told.progress_token).cloned();
+        if let Some(tool) = tool {
+            let ProgressNotificationParam { progress, total, message, .. } = told;
+            on_progress(Progress { tool, progress, total, message });
+        }
+    }
+}
+
+impl Connection {
+    /// Starts the server or connects to it, and says hello.
+    pub(crate) async fn open(
+        server: &McpServer,
+        limits: &Limits,
+        on_progress: Option<OnProgress>,
+    ) -> Result<Self, String> {
+        let client = Client { changed: AtomicBool::new(false), calls: Mutex::default(), on_progress };
+        let fault = Arc::default();
+        let (service, process) = match server {
+            McpServer::Stdio(server) => {
+                let (service, process) = Self::start(server, limits, client, &fault).await?;
+                (service, Some(process))
+            }
+            McpServer::Http(server) => (connect(server, limits, client).await?, None),
+        };
+        Ok(Self {
+            service,
+            process: tokio::sync::Mutex::new(process),
+            fault,
+            broken: AtomicBool::new(false),
+            listed: Mutex::default(),
+        })
+    }
+
+    async fn start(
+        server: &StdioServer,
+        limits: &Limits,
+        client: Client,
+        fault: &Arc<OnceLock<String>>,
+    ) -> Result<(RunningService<RoleClient, Client>, Process), String> {
+        let (mut process, stdout, stdin) =
+            process::start(server).map_err(|error| format!("cannot be started: {error}"))?;
+        let most = limits.message_bytes;
+        let stdout = Bounded { inner: stdout, most, line: 0, fault: fault.clone() };
+        let transport = AsyncRwTransport::new(stdout, stdin).with_max_line_length(usize::MAX);
+        match client.serve(transport).await {
+            Ok(service) => Ok((service, process)),
+            Err(error) => {
+                let why = fault.get().cloned().unwrap_or_else(|| chain(&error));
+                Err(format!("did not answer as an MCP server: {why}{}", process.last_words().await))
+            }
+        }
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        !self.service.is_closed() && !self.service.is_transport_closed() && !self.broken.load(SeqCst)
+    }
+
+    /// Whether the tools have changed since this was asked the last time.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.service.service().changed.swap(false, SeqCst)
+    }
+
+    /// All tools that it lists.
+    pub(crate) async fn tools(&self, most: usize) -> Result<Vec<Tool>, Failure> {
+        let (mut tools, mut cursor) = (Vec::new(), None);
+        for _ in 0..PAGES {
+            let params = PaginatedRequestParams::default().with_cursor(cursor);
+            let page = match self.service.list_tools(Some(params)).await {
+                Ok(page) => page,
+                Err(error) => return Err(self.failure(error).await),
+            };
+            tools.extend(page.tools);
+            if tools.len() > most {
+                return Err(Failure::Bad(format!("it offers more than {most} tools")));
+            }
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                return Ok(tools);
+            }
+        }
+        Err(Failure::Bad(format!("its list of tools has more than {PAGES} pages")))
+    }
+
+    /// Reads a resource. Dropping the future tells the server to stop, as in the other two.
+    pub(crate) async fn resource(&self, uri: &str) -> Result<Vec<ResourceContents>, Failure> {
+        match self.service.peer().read_resource(ReadResourceRequestParams::new(uri)).await {
+            Ok(result) => Ok(result.contents),
+            Err(error) => Err(self.failure(error).await),
+        }
+    }
+
+    /// Gets a prompt.
+    pub(crate) async fn prompt(&self, params: GetPromptRequestParams) -> Result<Vec<PromptMessage>, Failure> {
+        match self.service.peer().get_prompt(params).await {
+            Ok(result) => Ok(result.messages),
+            Err(error) => Err(self.failure(error).await),
+        }
+    }
+
+    /// Calls a tool. Dropping the future tells the server to stop.
+    pub(crate) async fn call(&self, params: CallToolRequestParams) -> Result<CallToolResult, Failure> {
+        let tool = params.name.to_string();
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let sent = self.service.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
+        let handle = match sent {
+            Ok(handle) => handle,
+            Err(error) => return Err(self.failure(error).await),
+        };
+        let answer = Call::new(self.service.service(), handle, tool).answer().await;
+        match answer {
+            Ok(ServerResult::CallToolResult(result)) => Ok(result),
+            Ok(ServerResult::EmptyResult(_)) => Ok(CallToolResult::default()),
+            Ok(ServerResult::InputRequiredResult(_)) => {
+                Err(Failure::Refused("the server asks for input, which nobody gives".to_owned()))
+            }
+            Ok(_) => Err(Failure::Bad("the server answered with something else than a result".to_owned())),
+            Err(error) => Err(self.failure(error).await),
+        }
+    }
+
+    async fn failure(&self, error: ServiceError) -> Failure {
+        match error {
+            ServiceError::McpError(error) => Failure::Refused(error.message.into_owned()),
+            ServiceError::TransportClosed => {
+                let fault = self.fault.get().map(|fault| format!(": {fault}")).unwrap_or_default();
+                let words = match &mut *self.process.lock().await {
+                    Some(process) => process.last_words().await,
+                    None => String::new(),
+                };
+                Failure::Lost(format!("the connection ended{fault}{words}"))
+            }
+            ServiceError::TransportSend(_) => {
+                self.broken.store(true, SeqCst);
+                Failure::Lost(chain(&error))
+            }
+            error => Failure::Bad(error.to_string()),
+        }
+    }
+}
+
+/// A call that waits for its answer.
+struct Call<'a> {
+    client: &'a Client,
+    token: ProgressToken,
+    handle: Option<RequestHandle<RoleClient>>,
+}
+
+impl<'a> Call<'a> {
+    fn new(client: &'a Client, handle: RequestHandle<RoleClient>, tool: String) -> Self {
+        let token = handle.progress_token.clone();
+        if client.on_progress.is_some() {
+            let mut calls = client.calls.lock().unwrap_or_else(PoisonError::into_inner);
+            calls.insert(token.clone(), tool);
+        }
+        Self { client, token, handle: Some(handle) }
+    }
+
+    async fn answer(mut self) -> Result<ServerResult, ServiceError> {
+        let Some(handle) = &mut self.handle else { return Err(ServiceError::TransportClosed) };
+        let answer = (&mut handle.rx).await;
+        self.handle = None;
+        answer.unwrap_or(Err(ServiceError::TransportClosed))
+    }
+}
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.client.calls.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.token);
+        if let (Some(handle), Ok(runtime)) = (self.handle.take(), Handle::try_current()) {
+            runtime.spawn(handle.cancel(Some("nobody waits for it any more".to_owned())));
+        }
+    }
+}
+
+async fn connect(
+    server: &HttpServer,
+    limits: &Limits,
+    client: Client,
+) -> Result<RunningService<RoleClient, Client>, String> {
+    let mut headers = HashMap::new();
+    for (name, value) in &server.headers {
+        let name = http::HeaderName::try_from(&**name).map_err(|_| format!("has no header `{name}`"))?;
+        let mut value = http::HeaderValue::try_from(&**value)
+            .map_err(|_| format!("takes no such value of the header `{name}`"))?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    let http = builder.build().map_err(|error| chain(&error))?;
+    let config = StreamableHttpClientTransportConfig::with_uri(&*server.url)
+        .max_json_response_size(limits.message_bytes)
+        .max_sse_event_size(limits.message_bytes)
+        .custom_headers(headers);
+    let transport = StreamableHttpClientTransport::with_client(http, config);
+    client.serve(transport).await.map_err(|error| format!("cannot be reached: {}", chain(&error)))
+}
+
+/// An error with its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,122 @@
+//! Resources and prompts of a server, for artifacts and instructions.
+
+use crate::connection::Failure;
+use crate::result;
+use crate::toolset::McpToolset;
+use adk_core::{Error, ErrorKind, Part, Result};
+use rmcp::model::{ContentBlock, GetPromptRequestParams, ResourceContents};
+use serde_json::{Map, Value};
+
+impl McpToolset {
+    /// Reads a resource: text, or bytes with their type. As an artifact it is saved by a tool or a function:
+    ///
+    /// ```no_run
+    /// use adk_core::{Context, Flow, Result};
+    /// use adk_mcp::McpToolset;
+    ///
+    /// async fn keep_manual(files: &McpToolset, cx: &mut Context) -> Result<Flow> {
+    ///     let manual = files.resource("demo://manual.pdf").await?;
+    ///     cx.artifacts().save("manual", manual).await?;
+    ///     Ok(Flow::Continue)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// When the server is not there, does not have it, takes longer than the timeout, or sends more than
+    /// [`Limits::result_bytes`](crate::Limits).
+    pub async fn resource(&self, uri: &str) -> Result<Part> {
+        let what = format!("resource `{uri}`");
+        let connection = self.connection().await?;
+        let contents = self.in_time(&what, connection.resource(uri)).await?;
+        let size: usize = contents.iter().map(result::resource_size).sum();
+        self.held(&what, size)?;
+        match contents.into_iter().next() {
+            Some(ResourceContents::TextResourceContents { text, .. }) => Ok(Part::text(text)),
+            Some(ResourceContents::BlobResourceContents { blob, mime_type, .. }) => {
+                let kind = mime_type.filter(|kind| !kind.is_empty());
+                let kind = kind.unwrap_or_else(|| "application/octet-stream".to_owned());
+                let data = result::decode(&blob).ok_or_else(|| self.bad(&what, "it is no base64"))?;
+                Ok(Part::inline_data(kind, data))
+            }
+            _ => Err(self.bad(&what, "it is empty")),
+        }
+    }
+
+    /// The text of a prompt with these arguments. As an instruction it is asked for once per model call, and recorded:
+    ///
+    /// ```no_run
+    /// use adk_core::ReadonlyContext;
+    /// use adk_core::llm::{Instruction, LlmAgent};
+    /// use adk_mcp::{McpToolset, StdioServer};
+    ///
+    /// let desk = McpToolset::new("desk", StdioServer::new("desk-server"));
+    /// let prompts = desk.clone();
+    /// let instruction = Instruction::function(move |_: ReadonlyContext| {
+    ///     let prompts = prompts.clone();
+    ///     async move { prompts.prompt("greeting", &[("language", "de")]).await }
+    /// });
+    /// let clerk = LlmAgent::builder("clerk").instruction(instruction).toolset(desk);
+    /// ```
+    ///
+    /// # Errors
+    /// When the server is not there, does not have it, takes longer than the timeout, or sends more than
+    /// [`Limits::result_bytes`](crate::Limits).
+    pub async fn prompt(&self, name: &str, args: &[(&str, &str)]) -> Result<String> {
+        let what = format!("prompt `{name}`");
+        let mut params = GetPromptRequestParams::new(name);
+        if !args.is_empty() {
+            let args = args.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value)));
+            params = params.with_arguments(args.collect::<Map<_, _>>());
+        }
+        let connection = self.connection().await?;
+        let messages = self.in_time(&what, connection.prompt(params)).await?;
+        let texts = messages.into_iter().filter_map(|message| match message.content {
+            ContentBlock::Text(text) => Some(text.text),
+            ContentBlock::Resource(embedded) => match embedded.resource {
+                ResourceContents::TextResourceContents { text, .. } => Some(text),
+                _ => None,
+            },
+            _ => None,
+        });
+        let text = texts.collect::<Vec<_>>().join("\n\n");
+        self.held(&what, text.len())?;
+        Ok(text)
+    }
+
+    fn held(&self, what: &str, size: usize) -> Result<()> {
+        let most = self.settings().limits.result_bytes;
+        if size > most {
+            return Err(
+                self.bad(what, &format!("it has {size} bytes, and {most} are the most that is taken"))
+            );
+        }
+        Ok(())
+    }
+
+    /// Waits for an answer as long as a call may take.
+    async fn in_time<T>(
+        &self,
+        what: &str,
+        asked: impl Future<Output = Result<T, Failure>> + Send,
+    ) -> Result<T> {
+        let answer = match self.settings().timeout {
+            None => asked.await,
+            Some(timeout) => match tokio::time::timeout(timeout, asked).await {
+                Ok(answer) => answer,
+                Err(_) => {
+                    return Err(self.bad(what, &format!("it did not come in {timeout:?}, the `timeout`")));
+                }
+            },
+        };
+        answer.map_err(|failure| match failure {
+            Failure::Lost(why) => self.unavailable(&why),
+            Failure::Refused(why) | Failure::Bad(why) => self.bad(what, &why),
+        })
+    }
+
+    fn bad(&self, what: &str, why: &str) -> Error {
+        let why = self.settings().server.redacted(why.to_owned());
+        let message = format!("{what} of toolset `{}`: {why}", self.settings().name);
+        Error::new(ErrorKind::Agent, message)
+    }
+}

@@ -1,0 +1,149 @@
+//! The process of a [`StdioServer`]: started with a small environment, read up to a limit, ended with its connection.
+
+use crate::server::StdioServer;
+use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+/// The variables that a server gets without being asked: those of the official SDKs, and the languages.
+const KEPT: [&str; 20] = [
+    "APPDATA",
+    "HOME",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LANG",
+    "LC_ALL",
+    "LOCALAPPDATA",
+    "LOGNAME",
+    "PATH",
+    "PATHEXT",
+    "PROCESSOR_ARCHITECTURE",
+    "PROGRAMFILES",
+    "SHELL",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "TERM",
+    "TMPDIR",
+    "USER",
+    "USERPROFILE",
+];
+
+/// How much of what it writes to standard error is kept.
+const LAST_WORDS: usize = 1000;
+
+/// How long it may take to end by itself.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How long its last words may be on their way.
+const LAST_READ: Duration = Duration::from_millis(200);
+
+/// A process that runs, or has ended.
+pub(crate) struct Process {
+    child: Option<Child>,
+    errors: Arc<Mutex<VecDeque<u8>>>,
+    /// Reads what it writes to standard error.
+    reads: JoinHandle<()>,
+}
+
+/// Starts a server.
+pub(crate) fn start(server: &StdioServer) -> io::Result<(Process, ChildStdout, ChildStdin)> {
+    let mut command = Command::new(&server.program);
+    command.args(&server.args).env_clear();
+    command.envs(KEPT.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+    command.envs(server.envs.iter().map(|(name, value)| (name, value)));
+    if let Some(folder) = &server.folder {
+        command.current_dir(folder);
+    }
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let mut child = command.spawn()?;
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
+        return Err(io::Error::other("it has no standard input and output"));
+    };
+    let errors = Arc::default();
+    let reads = tokio::spawn(keep(stderr, Arc::clone(&errors)));
+    Ok((Process { child: Some(child), errors, reads }, stdout, stdin))
+}
+
+/// Keeps the end of what it writes to standard error.
+async fn keep(mut stderr: ChildStderr, errors: Arc<Mutex<VecDeque<u8>>>) {
+    let mut buffer = [0; 1024];
+    while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
+        let mut kept = errors.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(&buffer[..read]);
+        let over = kept.len().saturating_sub(LAST_WORDS);
+        kept.drain(..over);
+    }
+}
+
+impl Process {
+    /// How it ended, and the last that it wrote to standard error.
+    pub(crate) async fn last_words(&mut self) -> String {
+        let mut words = String::new();
+        if let Some(child) = &mut self.child
+            && let Ok(Ok(status)) = timeout(GRACE, child.wait()).await
+        {
+            words = format!(" ({status})");
+            // A process that it left alone may hold the other end.
+            let _ = timeout(LAST_READ, &mut self.reads).await;
+        }
+        let kept = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        let text: Vec<u8> = kept.iter().copied().collect();
+        let text = String::from_utf8_lossy(&text);
+        if !text.trim().is_empty() {
+            words.push_str(&format!("; its last words: {}", text.trim()));
+        }
+        words
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Its standard input is closed by now, which ends most servers. Any other is killed.
+        if let (Some(mut child), Ok(runtime)) = (self.child.take(), Handle::try_current()) {
+            runtime.spawn(async move { timeout(GRACE, child.wait()).await.map(drop) });
+        }
+    }
+}
+
+/// Reads lines up to a limit. A longer one ends the connection.
+pub(crate) struct Bounded<R> {
+    pub(crate) inner: R,
+    pub(crate) most: usize,
+    /// The bytes of the current line so far.
+    pub(crate) line: usize,
+    /// Why the connection ended.
+    pub(crate) fault: Arc<OnceLock<String>>,
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.inner).poll_read(cx, buffer))?;
+        let read = &buffer.filled()[before..];
+        let mut lines = read.split(|byte| *byte == b'\n').map(<[u8]>::len);
+        let longest = self.line + lines.next().unwrap_or_default();
+        let rest: Vec<_> = lines.collect();
+        self.line = rest.last().copied().unwrap_or(longest);
+        if rest.into_iter().fold(longest, usize::max) > self.most {
+            let fault = format!("it sent a message of more than {} bytes", self.most);
+            let _ = self.fault.set(fault.clone());
+            return Poll::Ready(Err(io::Error::other(fault)));
+        }
+        Poll::Ready(Ok(()))
+    }
+}

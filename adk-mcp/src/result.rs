@@ -1,0 +1,113 @@
+//! The result of a call as the model reads it. What is no text is saved as an artifact.
+
+use crate::limits::Limits;
+use adk_core::{ErrorKind, Part, ToolContext, ToolError};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use serde_json::{Value, json};
+
+/// A result, or the error that the server told of.
+///
+/// # Errors
+/// When the server says that the call failed, or sent too much.
+pub(crate) async fn value(
+    tool: &str,
+    result: CallToolResult,
+    limits: &Limits,
+    cx: &mut ToolContext,
+) -> Result<Value, ToolError> {
+    let CallToolResult { content, structured_content, is_error, .. } = result;
+    let bytes = structured_content.as_ref().map_or(0, |value| value.to_string().len())
+        + content.iter().map(size).sum::<usize>();
+    if bytes > limits.result_bytes {
+        let most = limits.result_bytes;
+        let message = format!(
+            "the result has {bytes} bytes, and {most} are the most that is taken. Ask for less of it."
+        );
+        return Err(ToolError::failed(message));
+    }
+    let mut texts = Vec::new();
+    let mut files = Vec::new();
+    for block in content {
+        match block {
+            ContentBlock::Text(text) => texts.push(text.text),
+            ContentBlock::Image(image) => files.push((image.mime_type, image.data)),
+            ContentBlock::Audio(audio) => files.push((audio.mime_type, audio.data)),
+            ContentBlock::Resource(embedded) => match embedded.resource {
+                ResourceContents::TextResourceContents { uri, text, .. } => {
+                    texts.push(format!("{uri}:\n{text}"));
+                }
+                ResourceContents::BlobResourceContents { mime_type, blob, .. } => {
+                    files.push((mime_type.unwrap_or_default(), blob));
+                }
+                _ => {}
+            },
+            ContentBlock::ResourceLink(link) => texts.push(format!("{} ({})", link.uri, link.name)),
+            _ => {}
+        }
+    }
+    let text = texts.join("\n");
+    if is_error == Some(true) {
+        let text =
+            if text.is_empty() { "the call failed, and the server says no more".to_owned() } else { text };
+        return Err(ToolError::failed(text));
+    }
+    let said = structured_content.unwrap_or(Value::String(text));
+    if files.is_empty() {
+        return Ok(said);
+    }
+    let mut saved = Vec::with_capacity(files.len());
+    for (number, (kind, data)) in files.into_iter().enumerate() {
+        saved.push(save(tool, number, kind, &data, cx).await?);
+    }
+    Ok(json!({"result": said, "artifacts": saved}))
+}
+
+fn size(block: &ContentBlock) -> usize {
+    match block {
+        ContentBlock::Text(text) => text.text.len(),
+        ContentBlock::Image(image) => image.data.len(),
+        ContentBlock::Audio(audio) => audio.data.len(),
+        ContentBlock::Resource(embedded) => resource_size(&embedded.resource),
+        ContentBlock::ResourceLink(link) => link.uri.len() + link.name.len(),
+        _ => 0,
+    }
+}
+
+pub(crate) fn resource_size(resource: &ResourceContents) -> usize {
+    match resource {
+        ResourceContents::TextResourceContents { uri, text, .. } => uri.len() + text.len(),
+        ResourceContents::BlobResourceContents { uri, blob, .. } => uri.len() + blob.len(),
+        _ => 0,
+    }
+}
+
+/// The bytes of a base64 text.
+pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
+    STANDARD.decode(text).ok()
+}
+
+/// Saves a file, and gives what the model reads of it.
+async fn save(
+    tool: &str,
+    number: usize,
+    kind: String,
+    data: &str,
+    cx: &mut ToolContext,
+) -> Result<Value, ToolError> {
+    let Some(data) = decode(data) else {
+        return Err(ToolError::failed("the server sent a file that is no base64"));
+    };
+    let kind = if kind.is_empty() { "application/octet-stream".to_owned() } else { kind };
+    let name = format!("{tool}-{}-{number}", cx.call_id());
+    let (size, part) = (data.len(), Part::inline_data(&*kind, data));
+    match cx.artifacts().save(name.clone(), part).await {
+        Ok(_) => Ok(json!({"name": name, "mimeType": kind, "bytes": size})),
+        // The text of the result is worth having all the same.
+        Err(error) if error.kind() == ErrorKind::NoArtifactStore => {
+            Ok(json!({"mimeType": kind, "bytes": size, "omitted": "no artifacts are kept here"}))
+        }
+        Err(error) => Err(error.into()),
+    }
+}

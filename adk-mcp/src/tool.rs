@@ -1,0 +1,114 @@
+//! One tool of a server.
+
+use crate::connection::Failure;
+use crate::toolset::{Settings, Shared};
+use crate::{result, schema};
+use adk_core::model::ToolDeclaration;
+use adk_core::{BoxFuture, DynTool, ToolArgs, ToolContext, ToolError, ToolMeta};
+use jsonschema::Validator;
+use rmcp::model::CallToolRequestParams;
+use self_cell::self_cell;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A tool of a server as it was listed. It knows nothing of the connection, which keeps it.
+pub(crate) struct ListedTool {
+    described: Described,
+    declaration: ToolDeclaration,
+    /// The name that the server gave it.
+    remote: String,
+    validator: Validator,
+}
+
+/// A tool that calls its server.
+pub(crate) struct McpTool {
+    pub(crate) listed: Arc<ListedTool>,
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What a description is made of.
+struct Owned {
+    name: String,
+    description: String,
+    timeout: Option<Duration>,
+    confirm: bool,
+}
+
+self_cell!(
+    struct Described {
+        owner: Owned,
+        #[covariant]
+        dependent: ToolMeta,
+    }
+);
+
+impl ListedTool {
+    /// The tool under the name that the agent gives it.
+    pub(crate) fn new(tool: rmcp::model::Tool, name: String, settings: &Settings) -> Result<Self, String> {
+        let description = tool.description.as_deref().unwrap_or_default();
+        if description.len() > settings.limits.description_bytes {
+            return Err(format!("its description has more than {} bytes", settings.limits.description_bytes));
+        }
+        let original = Value::Object((*tool.input_schema).clone());
+        let parameters = schema::inline(&original, &settings.limits)
+            .and_then(|parameters| Ok((schema::validator(&parameters, &original)?, parameters)));
+        let (validator, parameters) = parameters.map_err(|fault| format!("its schema {fault}"))?;
+        let declaration = ToolDeclaration::new(name.clone(), description, parameters);
+        let owned = Owned {
+            description: description.to_owned(),
+            timeout: settings.timeout,
+            confirm: settings.confirm.as_ref().is_some_and(|confirm| confirm(&tool.name)),
+            name,
+        };
+        let described = Described::new(owned, |owned| {
+            let meta = ToolMeta::new(&owned.name, &owned.description).confirm(owned.confirm);
+            match owned.timeout {
+                Some(timeout) => meta.timeout(timeout),
+                None => meta,
+            }
+        });
+        Ok(Self { described, declaration, remote: tool.name.into_owned(), validator })
+    }
+}
+
+impl McpTool {
+    async fn call(&self, args: ToolArgs, cx: &mut ToolContext) -> Result<Value, ToolError> {
+        let ListedTool { declaration, remote, validator, .. } = &*self.listed;
+        let name = &declaration.name;
+        let args = schema::check(validator, &declaration.parameters, args).map_err(|faults| {
+            ToolError::argument(format!("the arguments of `{name}` do not fit: {faults}"))
+        })?;
+        let shared = &self.shared;
+        let connection = shared.connection().await.map_err(|error| ToolError::failed(error.to_string()))?;
+        let params = CallToolRequestParams::new(remote.clone()).with_arguments(args);
+        match connection.call(params).await {
+            Ok(result) => result::value(name, result, &shared.settings.limits, cx).await,
+            Err(failure) => {
+                let text = match failure {
+                    Failure::Refused(why) | Failure::Bad(why) => why,
+                    Failure::Lost(why) => format!("{why}. What the call did by then is not known."),
+                };
+                Err(ToolError::failed(shared.settings.server.redacted(text)))
+            }
+        }
+    }
+}
+
+impl DynTool for McpTool {
+    fn meta(&self) -> &ToolMeta<'_> {
+        self.listed.described.borrow_dependent()
+    }
+
+    fn declaration_dyn(&self) -> &ToolDeclaration {
+        &self.listed.declaration
+    }
+
+    fn call_dyn<'a>(
+        &'a self,
+        args: ToolArgs,
+        cx: &'a mut ToolContext,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        Box::pin(self.call(args, cx))
+    }
+}

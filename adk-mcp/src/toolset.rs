@@ -1,0 +1,268 @@
+//! [`McpToolset`]: the tools of a server as a toolset.
+
+use crate::connection::{Connection, Failure, OnProgress};
+use crate::limits::Limits;
+use crate::server::McpServer;
+use crate::tool::{ListedTool, McpTool};
+use adk_core::{BoxFuture, DynTool, Error, ErrorKind, ReadonlyContext, Result, Toolset, ToolsetErrorKind};
+use std::fmt;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+/// The longest name of a tool that all providers take.
+const NAME: usize = 64;
+
+type Chooses = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
+/// The tools of an MCP server.
+///
+/// The server is started, or connected to, when an agent first asks for its tools, and again when the connection has ended by
+/// the next time. Clones share the connection; it ends with the last of them.
+///
+/// # Errors of a run
+///
+/// A run fails with an error of kind [`Toolset`](adk_core::ErrorKind::Toolset) that names the toolset when its server is not
+/// there at the beginning of an agent's turn, or offers what [`Limits`] refuse. What goes wrong in a call is an error that the
+/// model reads.
+#[derive(Clone)]
+pub struct McpToolset {
+    shared: Arc<Shared>,
+}
+
+/// What the tools of a toolset share.
+pub(crate) struct Shared {
+    pub(crate) settings: Settings,
+    connection: tokio::sync::Mutex<Option<Arc<Connection>>>,
+}
+
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) name: String,
+    pub(crate) server: McpServer,
+    pub(crate) limits: Limits,
+    pub(crate) timeout: Option<Duration>,
+    connect_timeout: Duration,
+    prefix: Option<String>,
+    filter: Option<Chooses>,
+    pub(crate) confirm: Option<Chooses>,
+    on_progress: Option<OnProgress>,
+}
+
+/// How far a call is, as its server tells.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// The name of the tool at its server, without a prefix.
+    pub tool: String,
+    /// How much is done, in units of the server's own. It grows.
+    pub progress: f64,
+    /// How much there is to do, if that is known.
+    pub total: Option<f64>,
+    /// What is done at the moment.
+    pub message: Option<String>,
+}
+
+impl McpToolset {
+    /// The tools of a server. Errors call them by `name`.
+    pub fn new(name: impl Into<String>, server: impl Into<McpServer>) -> Self {
+        Self::with(Settings {
+            name: name.into(),
+            server: server.into(),
+            limits: Limits::default(),
+            timeout: Some(Duration::from_secs(60)),
+            connect_timeout: Duration::from_secs(30),
+            prefix: None,
+            filter: None,
+            confirm: None,
+            on_progress: None,
+        })
+    }
+
+    fn with(settings: Settings) -> Self {
+        Self { shared: Arc::new(Shared { settings, connection: tokio::sync::Mutex::default() }) }
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.shared.settings
+    }
+
+    pub(crate) async fn connection(&self) -> Result<Arc<Connection>> {
+        self.shared.connection().await
+    }
+
+    pub(crate) fn unavailable(&self, why: &str) -> Error {
+        self.shared.unavailable(why)
+    }
+
+    fn set(self, change: impl FnOnce(&mut Settings)) -> Self {
+        let mut settings = self.shared.settings.clone();
+        change(&mut settings);
+        Self::with(settings)
+    }
+
+    /// Keeps the tools whose names, as the server gives them, are chosen. Default: all.
+    #[must_use]
+    pub fn filter(self, chooses: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        self.set(|settings| settings.filter = Some(Arc::new(chooses)))
+    }
+
+    /// Puts a prefix and `_` before the name of each tool, so that tools of two servers differ: with `docs`, `read` is
+    /// `docs_read`.
+    #[must_use]
+    pub fn prefix(self, prefix: impl Into<String>) -> Self {
+        self.set(|settings| settings.prefix = Some(prefix.into()))
+    }
+
+    /// Has a person agree to each call of the tools whose names, as the server gives them, are chosen. Default: none.
+    #[must_use]
+    pub fn confirm(self, chooses: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        self.set(|settings| settings.confirm = Some(Arc::new(chooses)))
+    }
+
+    /// The longest that one call may take; `None` for no limit. The server is asked to stop one that took longer, and the
+    /// model reads so. Default 60 s.
+    #[must_use]
+    pub fn timeout(self, longest: impl Into<Option<Duration>>) -> Self {
+        self.set(|settings| settings.timeout = longest.into())
+    }
+
+    /// The longest that it may take to start the server, or to connect to it, and to list its tools. Default 30 s.
+    #[must_use]
+    pub fn connect_timeout(self, longest: Duration) -> Self {
+        self.set(|settings| settings.connect_timeout = longest)
+    }
+
+    /// The most that is taken from the server.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        self.set(|settings| settings.limits = limits)
+    }
+
+    /// Is called with the progress of calls, while they run, where the server tells of it. It must not block. A run that is
+    /// taken up again tells nothing of recorded calls.
+    #[must_use]
+    pub fn on_progress(self, tell: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        self.set(|settings| settings.on_progress = Some(Arc::new(tell)))
+    }
+}
+
+impl Shared {
+    /// The connection: that of the last request, or a new one if it has ended.
+    pub(crate) async fn connection(&self) -> Result<Arc<Connection>> {
+        let mut connection = self.connection.lock().await;
+        if let Some(alive) = connection.as_ref().filter(|connection| connection.is_alive()) {
+            return Ok(alive.clone());
+        }
+        // The process of the old one ends before another is started.
+        *connection = None;
+        let Settings { server, limits, on_progress, .. } = &self.settings;
+        let opening = Connection::open(server, limits, on_progress.clone());
+        let opened = match tokio::time::timeout(self.settings.connect_timeout, opening).await {
+            Ok(opened) => opened.map_err(|why| self.unavailable(&why))?,
+            Err(_) => return Err(self.late()),
+        };
+        let opened = Arc::new(opened);
+        *connection = Some(opened.clone());
+        Ok(opened)
+    }
+
+    async fn list(self: &Arc<Self>) -> Result<Vec<Arc<dyn DynTool>>> {
+        let calling = |listed: &Arc<ListedTool>| {
+            Arc::new(McpTool { listed: listed.clone(), shared: self.clone() }) as Arc<dyn DynTool>
+        };
+        let connection = self.connection().await?;
+        if !connection.has_changed()
+            && let Some(listed) = &*connection.listed.lock().unwrap_or_else(PoisonError::into_inner)
+        {
+            return Ok(listed.iter().map(calling).collect());
+        }
+        let listing = connection.tools(self.settings.limits.tools);
+        let listed = match tokio::time::timeout(self.settings.connect_timeout, listing).await {
+            Ok(Ok(tools)) => self.tools(tools)?,
+            Ok(Err(Failure::Lost(why))) => return Err(self.unavailable(&why)),
+            Ok(Err(Failure::Refused(why) | Failure::Bad(why))) => return Err(self.invalid(&why)),
+            Err(_) => return Err(self.late()),
+        };
+        let tools = listed.iter().map(calling).collect();
+        *connection.listed.lock().unwrap_or_else(PoisonError::into_inner) = Some(listed);
+        Ok(tools)
+    }
+
+    fn tools(&self, tools: Vec<rmcp::model::Tool>) -> Result<Vec<Arc<ListedTool>>> {
+        let Settings { filter, prefix, .. } = &self.settings;
+        let kept = tools.into_iter().filter(|tool| filter.as_ref().is_none_or(|filter| filter(&tool.name)));
+        let tools = kept.map(|tool| {
+            let remote = tool.name.to_string();
+            let name = match prefix {
+                Some(prefix) => format!("{prefix}_{remote}"),
+                None => remote.clone(),
+            };
+            let made = name_for_models(name).and_then(|name| ListedTool::new(tool, name, &self.settings));
+            let tool = made.map_err(|fault| self.invalid(&format!("its tool `{remote:.100}`: {fault}")))?;
+            Ok(Arc::new(tool))
+        });
+        tools.collect()
+    }
+
+    fn unavailable(&self, why: &str) -> Error {
+        let Settings { name, server, .. } = &self.settings;
+        let why = server.redacted(why.to_owned());
+        let message = format!("the server of toolset `{name}`, `{}`: {why}", server.text());
+        let error = Error::new(ErrorKind::Toolset(ToolsetErrorKind::Unavailable), message);
+        error.with_help("look at its program or address, and run again")
+    }
+
+    fn late(&self) -> Error {
+        let longest = self.settings.connect_timeout;
+        self.unavailable(&format!(
+            "it did not list its tools in {longest:?}, the `connect_timeout` of the toolset"
+        ))
+    }
+
+    fn invalid(&self, why: &str) -> Error {
+        let Settings { name, server, .. } = &self.settings;
+        let why = server.redacted(why.to_owned());
+        let message = format!("the server of toolset `{name}`, `{}`: {why}", server.text());
+        let error = Error::new(ErrorKind::Toolset(ToolsetErrorKind::Invalid), message);
+        error.with_help("leave the tool out with `.filter(...)`, or raise a limit with `.limits(...)`")
+    }
+}
+
+/// A name that all providers take: letters, digits, `_` and `-`.
+fn name_for_models(name: String) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if name.is_empty() || !name.chars().all(|c| is_plain(c) || matches!(c, '.' | '/')) {
+        return Err("a name has letters, digits, `_`, `-`, `.` and `/`".to_owned());
+    }
+    if name.len() > NAME {
+        return Err(format!("a name has at most {NAME} characters, with the prefix"));
+    }
+    Ok(name.replace(|c| !is_plain(c), "_"))
+}
+
+impl Toolset for McpToolset {
+    fn name(&self) -> &str {
+        &self.shared.settings.name
+    }
+
+    fn tools<'a>(&'a self, _: &'a ReadonlyContext) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>> {
+        Box::pin(self.shared.list())
+    }
+
+    fn all_tools(&self) -> BoxFuture<'_, Result<Vec<Arc<dyn DynTool>>>> {
+        Box::pin(self.shared.list())
+    }
+}
+
+impl fmt::Debug for McpToolset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Settings { name, server, limits, timeout, prefix, .. } = &self.shared.settings;
+        f.debug_struct("McpToolset")
+            .field("name", name)
+            .field("server", server)
+            .field("limits", limits)
+            .field("timeout", timeout)
+            .field("prefix", prefix)
+            .finish_non_exhaustive()
+    }
+}

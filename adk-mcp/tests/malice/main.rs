@@ -1,0 +1,226 @@
+//! What a bad server does to a run. The server is this program, started once more.
+#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "these are tests")]
+
+mod server;
+#[path = "../support/mod.rs"]
+mod support;
+
+use adk_core::{ErrorKind, ToolsetErrorKind};
+use adk_mcp::{McpToolset, StdioServer};
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::{Value, json};
+use std::time::Duration;
+use support::{calls, refused};
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    if let [_, word, badly] = &args[..]
+        && word == "serve"
+    {
+        server::serve(badly);
+        return;
+    }
+    let trials = vec![
+        trial("a_list_that_no_agent_can_take_names_the_fault", lists),
+        trial("a_server_that_is_not_there_is_an_error_of_the_run", absent),
+        trial("a_server_that_dies_is_started_again", deaths),
+        trial("a_call_without_an_answer_ends_and_is_cancelled", silences),
+        trial("odd_answers_are_errors_that_the_model_reads", answers),
+        trial("arguments_are_validated_before_they_are_sent", arguments),
+        trial("a_changed_list_is_listed_again", changes),
+        #[cfg(target_os = "linux")]
+        trial("a_server_ends_with_the_last_clone_of_its_toolset", ends),
+        trial("a_server_may_ask_for_nothing", questions),
+        trial("a_filter_leaves_bad_tools_out_and_a_prefix_renames", filters),
+        trial("a_run_that_is_dropped_cancels_its_call", drops),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+fn trial<F: Future<Output = ()> + 'static>(name: &str, test: fn() -> F) -> Trial {
+    Trial::test(name, move || {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        runtime.map_err(|error| Failed::from(error.to_string()))?.block_on(test());
+        Ok(())
+    })
+}
+
+/// The processes of the bad server that run.
+#[cfg(target_os = "linux")]
+fn running(badly: &str) -> usize {
+    let is_one = |folder: &std::path::Path| {
+        let words = std::fs::read(folder.join("cmdline")).unwrap_or_default();
+        words.ends_with(format!("serve\0{badly}\0").as_bytes())
+    };
+    std::fs::read_dir("/proc").unwrap().flatten().filter(|entry| is_one(&entry.path())).count()
+}
+
+fn bad(badly: &str) -> McpToolset {
+    let program = std::env::current_exe().unwrap();
+    let server = StdioServer::new(program).args(["serve", badly]).env("KEY", "sesame-open");
+    McpToolset::new("bad", server).connect_timeout(Duration::from_secs(20))
+}
+
+async fn lists() {
+    for (badly, fault) in [
+        ("reserved", "tool-reserved"),
+        ("twice", "tool-duplicate"),
+        ("clash", "tool-duplicate"),
+        ("long name", "at most 64 characters"),
+        ("odd name", "a name has letters"),
+        ("array", "its schema is not that of an object"),
+        ("no schema", "its schema is not that of an object"),
+        ("pattern", "its schema is no JSON schema"),
+        ("deep", "more than 32 levels deep"),
+        ("bomb", "levels deep"),
+        ("words", "its description has more than 8192 bytes"),
+        ("many", "more than 128 tools"),
+        ("endless", "more than 100 pages"),
+    ] {
+        let error = refused(bad(badly)).await;
+        assert_eq!(error.kind(), ErrorKind::Toolset(ToolsetErrorKind::Invalid), "{badly}: {error}");
+        let text = error.to_string();
+        assert!(text.contains(fault) && text.contains("toolset `bad`"), "{badly}: {text}");
+        assert!(text.starts_with("agent `clerk` (at clerk)") && error.help().is_some(), "{text}");
+        assert!(text.len() < 1000, "{text}");
+    }
+}
+
+async fn absent() {
+    let nowhere = McpToolset::new("bad", StdioServer::new("/no/such/program"));
+    let silent = bad("silent").connect_timeout(Duration::from_millis(300));
+    for (toolset, fault) in [
+        (nowhere, "cannot be started: No such file"),
+        (silent, "did not list its tools in 300ms, the `connect_timeout` of the toolset"),
+        (bad("exits"), "(exit status: 3); its last words: no license; the key is [secret]"),
+        (bad("huge list"), "it sent a message of more than 16777216 bytes"),
+    ] {
+        let error = refused(toolset).await;
+        assert_eq!(error.kind(), ErrorKind::Toolset(ToolsetErrorKind::Unavailable), "{error}");
+        assert!(error.to_string().contains(fault) && error.is_retryable(), "{error}");
+        assert!(error.to_string().contains("toolset `bad`"), "{error}");
+    }
+    // What is no message is passed over.
+    assert!(calls(bad("junk"), &[]).await.unwrap().tools.contains(&"echo".to_owned()));
+}
+
+async fn deaths() {
+    let call = |name| (name, json!({}));
+    let heard = calls(bad(""), &[call("pid"), call("die"), call("pid"), call("pid")]).await.unwrap();
+    let error = heard.error(1);
+    assert!(
+        error.contains("the connection ended (exit status: 9); its last words: out of memory"),
+        "{error}"
+    );
+    assert!(error.contains("What the call did by then is not known"), "{error}");
+    assert_ne!(heard.result(0), heard.result(2), "another process");
+    assert_eq!(heard.result(2), heard.result(3), "one process for all calls");
+
+    let heard = calls(bad(""), &[call("huge"), call("pid")]).await.unwrap();
+    assert!(heard.error(0).contains("it sent a message of more than 16777216 bytes"), "{}", heard.error(0));
+    assert!(heard.answers[1].contains_key("result"));
+}
+
+async fn silences() {
+    let toolset = bad("").timeout(Duration::from_millis(200));
+    let heard = calls(toolset, &[("hang", json!({})), ("cancelled", json!({}))]).await.unwrap();
+    assert_eq!(heard.error(0), "`hang` gave no result in 200ms, its `timeout`");
+    assert_eq!(heard.result(1), "1", "the server was told");
+}
+
+async fn answers() {
+    let call = |name| (name, json!({}));
+    let toolset = bad("").timeout(Duration::from_millis(500));
+    let script = ["answer_twice", "wrong", "large", "deep", "base64", "refuse", "fail", "answer_twice"];
+    let heard = calls(toolset, &script.map(call)).await.unwrap();
+    assert_eq!(heard.result(0), "first");
+    for (number, error) in [
+        (1, "answered with something else"),
+        (2, "has 2097152 bytes, and 1048576 are the most"),
+        (3, "is nested 115 levels deep, and 100 are the most"),
+        (4, "no base64"),
+        (5, "not today"),
+        (6, "no such file"),
+    ] {
+        assert!(heard.error(number).contains(error), "{number}: {}", heard.error(number));
+    }
+    assert_eq!(heard.result(7), "first");
+}
+
+async fn arguments() {
+    let slow = "a".repeat(40) + "!";
+    let script: Vec<(&str, Value)> = [
+        json!({"text": "short"}),
+        json!({"text": "too long"}),
+        json!({"times": 3}),
+        json!({"text": "a", "times": 0, "more": 1}),
+        json!({"text": "a", "times": null, "next": {"text": "b", "next": 7}}),
+        json!({"text": "a", "slow": slow}),
+    ]
+    .map(|args| ("echo", args))
+    .into();
+    let heard = calls(bad(""), &script).await.unwrap();
+    assert_eq!(heard.result(0), "{\"text\":\"short\"}");
+    for (number, faults) in [
+        (1, vec!["longer than 5", "(at /text)"]),
+        (2, vec!["\"text\" is a required property"]),
+        (3, vec!["less than the minimum of 1", "'more' was unexpected"]),
+        (5, vec!["slow"]),
+    ] {
+        let error = heard.error(number);
+        assert!(faults.iter().all(|fault| error.contains(fault)), "{number}: {error}");
+        assert!(error.starts_with("the arguments of `echo` do not fit: "), "{error}");
+    }
+    // A null for what may be left out is left out, and a recursion is open from the third level on.
+    assert_eq!(heard.result(4), "{\"text\":\"a\",\"next\":{\"text\":\"b\",\"next\":7}}");
+}
+
+async fn changes() {
+    let script = ["grown", "grow", "grown"].map(|name| (name, json!({})));
+    let heard = calls(bad("").timeout(Duration::from_millis(200)), &script).await.unwrap();
+    assert!(heard.error(0).contains("no tool with that name"), "{}", heard.error(0));
+    assert!(heard.error(2).contains("gave no result"), "it is offered by now: {}", heard.error(2));
+}
+
+#[cfg(target_os = "linux")]
+async fn ends() {
+    let toolset = bad("stays");
+    let other = toolset.clone();
+    calls(toolset, &[("pid", json!({}))]).await.unwrap();
+    assert_eq!(running("stays"), 1);
+    drop(other);
+    refused(bad("deaf").connect_timeout(Duration::from_millis(300))).await;
+    for _ in 0..200 {
+        if running("stays") + running("deaf") == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("the server goes on without its toolset");
+}
+
+async fn questions() {
+    let heard = calls(bad(""), &[("ask", json!({}))]).await.unwrap();
+    let answers = heard.result(0);
+    assert!(answers.contains("-32601") && answers.contains("decline"), "{answers}");
+}
+
+async fn filters() {
+    let toolset = bad("pattern").filter(|tool| tool != "bad");
+    assert!(calls(toolset, &[]).await.unwrap().tools.is_empty());
+    let toolset = bad("reserved").prefix("other");
+    assert_eq!(calls(toolset, &[]).await.unwrap().tools, ["other_set_model_response"]);
+    let toolset = bad("").filter(|tool| tool == "echo").prefix("my");
+    let heard = calls(toolset, &[("my_echo", json!({"text": "a"}))]).await.unwrap();
+    assert_eq!(heard.tools, ["my_echo"]);
+    assert_eq!(heard.result(0), "{\"text\":\"a\"}");
+}
+
+async fn drops() {
+    let toolset = bad("");
+    let script = [("hang", json!({}))];
+    let first = calls(toolset.clone(), &script);
+    assert!(tokio::time::timeout(Duration::from_millis(500), first).await.is_err(), "it hangs");
+    let heard = calls(toolset, &[("cancelled", json!({}))]).await.unwrap();
+    assert_eq!(heard.result(0), "1");
+}

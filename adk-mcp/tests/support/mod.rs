@@ -1,0 +1,61 @@
+//! An agent that calls what a script says, and what it hears.
+
+use adk_core::llm::LlmAgent;
+use adk_core::testing::ScriptedModel;
+use adk_core::{Error, MemoryArtifacts, Result, Runner, Toolset};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// What came of a run.
+#[allow(dead_code, reason = "each test looks at something else")]
+pub struct Heard {
+    /// The answers to the calls, in their order.
+    pub answers: Vec<Map<String, Value>>,
+    /// The names of the tools of the first model call.
+    pub tools: Vec<String>,
+    /// The names of what was saved.
+    pub artifacts: Vec<String>,
+}
+
+impl Heard {
+    /// The result of a call, which is text.
+    pub fn result(&self, call: usize) -> &str {
+        self.answers[call].get("result").and_then(Value::as_str).unwrap_or_else(|| {
+            panic!("call {call} was answered with {:?}", self.answers[call]);
+        })
+    }
+
+    /// The text of the error that answers a call.
+    pub fn error(&self, call: usize) -> &str {
+        self.answers[call].get("error").and_then(Value::as_str).unwrap_or_else(|| {
+            panic!("call {call} was answered with {:?}", self.answers[call]);
+        })
+    }
+}
+
+/// Makes the calls one after the other.
+pub async fn calls(toolset: impl Toolset, calls: &[(&str, Value)]) -> Result<Heard> {
+    let mut model = ScriptedModel::new();
+    for (name, args) in calls {
+        model = model.call(*name, args.clone());
+    }
+    let model = model.text("done");
+    let agent = LlmAgent::builder("clerk").toolset(toolset).build().expect("an agent");
+    let runner: Runner =
+        Runner::builder().model(model.clone()).artifact_store(MemoryArtifacts::new()).build()?;
+    let agent = adk_core::Tree::of(Arc::new(agent)).expect("a tree");
+    let mut stream = runner.run(&agent, "go").stream();
+    let (mut answers, mut artifacts) = (Vec::new(), Vec::new());
+    while let Some(event) = stream.next().await {
+        let event = event?;
+        artifacts.extend(event.actions.artifact_delta.iter().map(|(name, _)| name.to_string()));
+        answers.extend(event.function_responses().map(|answer| answer.response.clone()));
+    }
+    let tools = model.requests()[0].tools.iter().map(|tool| tool.name.to_string()).collect();
+    Ok(Heard { answers, tools, artifacts })
+}
+
+/// Why the run fails before any call.
+pub async fn refused(toolset: impl Toolset) -> Error {
+    calls(toolset, &[]).await.map(|heard| heard.tools).expect_err("the run fails")
+}
