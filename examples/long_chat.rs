@@ -52,9 +52,9 @@ async fn main() -> Result<()> {
     // Of a long result the model reads the beginning. All of it is an artifact of the session.
     let config = RunConfig::new().max_tool_result(200);
     let runner = Runner::builder().model(model.clone()).config(config).build()?;
-    let session = runner.session("ada", "coffee");
+    let (session, chat) = (runner.session("ada", "coffee"), Chat::default());
     for message in ["My machine leaks.", "And now?", "Thank you."] {
-        let mut stream = session.run(&Chat::default(), message).stream();
+        let mut stream = session.run(&chat, message).stream();
         while let Some(event) = stream.next().await {
             let event = event?;
             if let Some(summary) = &event.actions.compaction {

@@ -231,7 +231,7 @@ async fn a_long_result_is_an_artifact_that_begins_in_the_request() {
     );
     let name = note.split('`').nth(1).unwrap();
     let events = session.get(&EventFilter::new()).await.unwrap().unwrap().events;
-    assert!(events.iter().any(|event| event.actions.artifact_delta == [(name.into(), 0)]));
+    assert!(events.iter().any(|event| event.actions.artifact_delta == [(adk_core::Name::shared(name), 0)]));
     let saved = session.load_artifact(name).await.unwrap();
     assert_eq!(saved, Some(adk_core::Part::text(&*text)));
 }

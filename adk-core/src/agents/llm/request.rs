@@ -5,7 +5,7 @@ use super::toolbox::Toolbox;
 use super::{IncludeContents, LlmAgent, live, respond, transfer};
 use crate::Result;
 use crate::models::model::{CallInfo, ModelRequest};
-use crate::runtime::run::Context;
+use crate::runtime::run::{Context, Prompt as _};
 
 /// What is between the paragraphs of a system instruction.
 const GAP: &str = "\n\n";
@@ -21,11 +21,11 @@ pub(super) async fn build(
     turn: u32,
 ) -> Result<ModelRequest> {
     let above = cx.above.clone().unwrap_or_default();
-    let global = above.global.as_ref().or(agent.global.as_ref().filter(|_| !above.is_settled));
-    let global_fixed = global.and_then(|global| global.fixed_len());
-    let global = match global {
-        Some(global) => global.text(cx).await?,
-        None => String::new(),
+    let own = agent.global.as_ref().filter(|_| !above.is_settled);
+    let (global, global_fixed) = match (&above.global, own) {
+        (Some(global), _) => (global.text(cx).await?, global.prompt.fixed_len()),
+        (None, Some(own)) => (own.text(cx).await?, own.fixed_len()),
+        (None, None) => (String::new(), None),
     };
     let instruction = agent.instruction.render(cx).await?;
     let before = if global.is_empty() { 0 } else { global.len() + GAP.len() };
