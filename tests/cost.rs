@@ -88,6 +88,41 @@ fn a_turn_costs_the_same_in_a_long_session() {
     assert!(long.1 <= short.1 + 64, "{short:?} {long:?}");
 }
 
+/// A model that says one thing.
+struct Brief;
+
+impl Model for Brief {
+    fn name(&self) -> &str {
+        "brief"
+    }
+
+    fn generate(&self, _: std::sync::Arc<ModelRequest>) -> ModelStream {
+        let done = adk::model::ModelChunk::Done("Yes.".into());
+        Box::pin(futures_util::stream::once(async { Ok(done) }))
+    }
+}
+
+#[test]
+fn a_turn_of_a_summarised_conversation_costs_the_same_in_a_long_session() {
+    let runner = Runner::builder().model(Brief).build().expect("a runner");
+    let compact = adk::llm::Compaction::new().after(6).keep(2);
+    let agent = adk::llm::LlmAgent::builder("chat").compact(compact).build().expect("an agent");
+    let runtime = runtime();
+    // A summary is made in every third turn: in the first that is measured.
+    let turns_after = |turns: u32| {
+        let session = runner.session("user", format!("of {turns}"));
+        let turn = || runtime.block_on(session.run(&agent, "And?").into_future()).expect("a turn");
+        (0..turns).for_each(|_| drop(turn()));
+        let info = measure(|| (0..3).for_each(|_| drop(turn())));
+        (info.count_total, info.bytes_total)
+    };
+    let (short, long) = (turns_after(12), turns_after(3_000));
+    println!("allocations and bytes of three turns: {short:?} after 12 turns, {long:?} after 3,000");
+    // The log makes room for twice as many events now and then.
+    assert!(long.0 <= short.0 + 4, "{short:?} {long:?}");
+    assert!(long.1 <= short.1 + 1_024, "{short:?} {long:?}");
+}
+
 /// A model that takes its time.
 struct Slow;
 

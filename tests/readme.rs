@@ -79,6 +79,7 @@ fn every_link_leads_somewhere() {
         "docs/guide/structured_review.md",
         "docs/providers.md",
         "docs/guide/traced.md",
+        "docs/guide/long_chat.md",
     ] {
         let text = std::fs::read_to_string(root.join(file)).expect("it can be read");
         let folder = root.join(file);

@@ -96,6 +96,7 @@
 //! Nothing is retried: the agent that asks does that. Dropping a stream closes its connection.
 
 mod adapter;
+mod cache;
 mod deltas;
 mod depth;
 mod endpoint;

@@ -1,6 +1,7 @@
 //! From our request to genai's.
 
 use crate::adapter::Family;
+use crate::cache;
 use crate::error::Asked;
 use crate::plan::Plan;
 use adk_core::model::{ModelError, ModelErrorKind, ModelRequest};
@@ -44,11 +45,13 @@ pub(crate) fn translate(
         Some(Role::Model) => messages.out.push(ChatMessage::user(GO_ON)),
         Some(Role::User) => {}
     }
-    let mut chat = ChatRequest::new(messages.out);
+    let mut out = messages.out;
     let system = plan.system(&request.system_instruction);
-    if !system.is_empty() {
-        chat = chat.with_system(system);
-    }
+    let mut chat = match cache::marked(request, plan, &system, &mut out) {
+        Some(system) => ChatRequest::new(system.into_iter().chain(out).collect()),
+        None if system.is_empty() => ChatRequest::new(out),
+        None => ChatRequest::new(out).with_system(system),
+    };
     if !request.tools.is_empty() {
         chat = chat.with_tools(request.tools.iter().map(|tool| {
             let (schema, strict) = plan.tool_schema(&tool.parameters);

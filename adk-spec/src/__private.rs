@@ -74,6 +74,7 @@ pub const fn llm_meta<'a>(
         exits: &[],
         tools: &[],
         more_tools: false,
+        compacts: false,
         resources: &[],
         transfer: &[],
         max_turns,

@@ -43,6 +43,7 @@ impl<'a> Spec<'a> {
     /// the same time; a `match` counts as its worst arm; a loop or an `each` as its `max` times its steps; a `try` as its
     /// attempts times its steps, and its `else`. Without `max` neither loop nor `each` has a bound, whether a loop has `until`
     /// or not, unless there is nothing to count.
+    /// An agent with `compact` counts a summary before each of its calls, at the price of its own model.
     /// Retries do not count, nor does what is asked again since the model called a tool that is not there.
     ///
     /// Tokens and time are known where the parts say enough: `max_output_tokens`, and the `timeout` of each call, tool, function

@@ -39,6 +39,7 @@ impl Spec<'_> {
     /// | `parallel-single` | a parallel of one branch |
     /// | `step-unreachable` | steps after a `break` |
     /// | `placeholder-text` | `{}`, `{usr:name}` or `{topic.len}` in a prompt, which is text to ADK and to us |
+    /// | `prompt-uncached` | a key before a long text that never changes, in a prompt: providers cache what is before it alone |
     /// | `agent-unplaced` | an agent that is declared and never placed |
     ///
     /// A renamed key that nobody writes is a fault, and none of these. Placeholders of prompts are reads, and so are outputs, `until`, `match`, `each`, renamed keys and the inputs of a

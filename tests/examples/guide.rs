@@ -13,6 +13,10 @@ async fn programs_that_run_to_their_end() {
         ("testing", "writing/improving#3/critic: (rehearsed answer of critic, round 3)\n"),
         ("sessions", "id: \"garden\" }: Some(String(\"(rehearsed answer of notes)\"))\n"),
         ("resilience", "the longest answer is reserved before each call\n"),
+        (
+            "long_chat",
+            "[summary] The pump was wet and was dried.\nThank you. The model was sent 3 contents.\n",
+        ),
         ("cost", "raise `tokens`, or look in the events of the run for what needs so much\n"),
         ("structured_review", "line 2: what 2\n  write: instead 2\n"),
         (

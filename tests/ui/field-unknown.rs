@@ -8,6 +8,7 @@ workflow! {
             colour: "red",
             budget: 5,
             seed: 1,
+            compact: { after: 40, keeps: 10 },
             seed: 2,
         }
 

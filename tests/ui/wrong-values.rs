@@ -18,4 +18,13 @@ workflow! {
     }
 }
 
+workflow! {
+    pub Chatting() {
+        agent talker { instruction: "Talk.", compact: { after: 5 } }
+        agent listener { instruction: "Listen.", compact: { after: 40 }, include_contents: last(3) }
+
+        talker; listener
+    }
+}
+
 fn main() {}

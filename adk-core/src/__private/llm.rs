@@ -1,6 +1,6 @@
 //! LLM agents that macros declare.
 
-pub use crate::agents::llm::{Declared, Declares, IncludeContents, LlmDecl, LlmSettings};
+pub use crate::agents::llm::{Compaction, Declared, Declares, IncludeContents, LlmDecl, LlmSettings};
 
 use crate::agents::llm::{ANSWER_ATTEMPTS, OutputKey};
 use crate::spec::{KeySpec, PromptKey};
@@ -35,6 +35,7 @@ pub const fn declared(
         make_global_instruction: None,
         output,
         include_contents: IncludeContents::Default,
+        compact: None,
         max_turns: None,
         answer_attempts: ANSWER_ATTEMPTS,
         disallow_transfer_to_parent: false,

@@ -22,6 +22,7 @@ pub(crate) struct Parts {
     pub(crate) tools: Vec<Arc<dyn DynTool>>,
     /// It may have tools that are known at run time only.
     pub(crate) more_tools: bool,
+    pub(crate) compacts: bool,
     pub(crate) transfer: Vec<Arc<dyn DynAgent>>,
     pub(crate) max_turns: Option<u32>,
     /// Says what is wrong with a value that an `await` is answered with.
@@ -45,6 +46,7 @@ impl Parts {
             exits: Vec::new(),
             tools: Vec::new(),
             more_tools: false,
+            compacts: false,
             transfer: Vec::new(),
             max_turns: None,
             accepts: None,
@@ -118,6 +120,7 @@ impl About {
                 .exits(&lists.exits)
                 .tools(&lists.tools)
                 .more_tools(parts.more_tools)
+                .compacts(parts.compacts)
                 .transfer(&lists.transfer);
             let mut meta = meta.max_turns(parts.max_turns.or(meta.max_turns));
             (meta.accepts, meta.schema) = (parts.accepts, parts.schema);

@@ -2,6 +2,7 @@
 
 mod call;
 mod calls;
+mod compact;
 mod confirm;
 mod contents;
 mod declare;
@@ -10,6 +11,7 @@ mod hooks;
 mod instruction;
 mod later;
 mod live;
+mod long_result;
 mod merge;
 mod no_answer;
 mod output;
@@ -25,7 +27,8 @@ mod transfer;
 mod turn;
 
 pub use crate::store::event::COST_KEY;
-pub use call::{FALLBACK_KEY, RETRY_KEY};
+pub use call::{COMPACTION_KEY, FALLBACK_KEY, RETRY_KEY};
+pub use compact::Compaction;
 pub(crate) use declare::ANSWER_ATTEMPTS;
 pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolList, ToolsetList};
 pub use declared::{Declared, Declares};
@@ -58,6 +61,7 @@ pub struct LlmAgent {
     global: Option<Arc<dyn Prompt>>,
     output: Option<Output>,
     include_contents: IncludeContents,
+    compact: Option<Compaction>,
     /// The most model calls of a turn that were checked.
     max_turns: Option<u32>,
     /// The most answers of a turn that may not fit its type.
@@ -80,6 +84,7 @@ pub(crate) struct LlmParts {
     pub(crate) global: Instruction,
     pub(crate) output: Option<Output>,
     pub(crate) include_contents: IncludeContents,
+    pub(crate) compact: Option<Compaction>,
     pub(crate) answer_attempts: u32,
     pub(crate) disallow_transfer: (bool, bool),
     pub(crate) settings: LlmSettings,
@@ -96,6 +101,7 @@ impl LlmAgent {
             global: global.for_all(),
             output: decl.output.map(Output::declared),
             include_contents: decl.include_contents,
+            compact: decl.compact,
             max_turns: decl.max_turns,
             answer_attempts: decl.answer_attempts,
             tools: ToolList((decl.tools)()),
@@ -113,6 +119,7 @@ impl LlmAgent {
             global,
             output,
             include_contents,
+            compact,
             answer_attempts,
             disallow_transfer,
             settings,
@@ -125,6 +132,7 @@ impl LlmAgent {
             global: global.for_all(),
             output,
             include_contents,
+            compact,
             max_turns,
             answer_attempts,
             tools,
@@ -247,6 +255,9 @@ impl DynAgent for LlmAgent {
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
         prepare.needs_model(self.settings.model.as_ref(), &self.settings.fallback);
+        if let Some(by) = self.compact.and_then(|compact| compact.model(self)) {
+            prepare.needs_model(Some(&by), &[]);
+        }
         if let Err(error) =
             self.check_tools().and_then(|()| self.check_added(prepare)).and_then(|()| self.check_turns())
         {

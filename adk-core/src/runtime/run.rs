@@ -106,6 +106,8 @@ pub(crate) struct Run {
     pub(crate) is_alone: bool,
     /// It is a branch of a run that another process drives: it has no place of its own in the book of runs.
     pub(crate) is_branch: bool,
+    /// Where its log begins: what another run has said from there on was said at the same time.
+    pub(crate) began: u64,
     /// The greatest place in the log that is known here, and one more; counted where branches may run elsewhere.
     places: AtomicU64,
     /// Its record, until its first commit.
@@ -164,6 +166,7 @@ impl Run {
             replay: None,
             is_alone: false,
             is_branch: false,
+            began: u64::MAX,
             places: AtomicU64::new(0),
             begins: Mutex::default(),
             temp: RwLock::default(),
@@ -269,6 +272,7 @@ impl Run {
 
     /// A run that begins: its record goes with its first commit.
     pub(crate) fn begins_with(&mut self, record: RunRecord) {
+        self.began = record.begins;
         self.begins = Mutex::new(Some(Arc::new(record)));
     }
 
@@ -302,6 +306,7 @@ impl Run {
     pub(crate) fn goes_on_with(&mut self, claimed: ClaimedRun) -> Claim {
         self.id = claimed.record.run_id;
         self.claim = claimed.claim.id();
+        self.began = claimed.record.begins;
         self.trace_parent = claimed.record.trace.as_deref().map(Box::from);
         if claimed.starts_over {
             return claimed.claim;

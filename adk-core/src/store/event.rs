@@ -106,6 +106,28 @@ pub struct Actions {
     pub agent_state: Option<Arc<Value>>,
     /// The agent or block has ended: ADK's checkpoint, under `RunConfig::resumable`.
     pub end_of_agent: Option<bool>,
+    /// A summary of events that came before, see [`Compaction`](crate::llm::Compaction).
+    pub compaction: Option<Arc<EventCompaction>>,
+}
+
+/// A summary of a part of the log, which stays as it is: ADK's `EventCompaction`.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct EventCompaction {
+    /// The time of the first event that it covers, in microseconds since 1970; 0 for all from the beginning, which is what this
+    /// crate writes.
+    pub start: u64,
+    /// The time of the last one.
+    pub end: u64,
+    /// The summary.
+    pub content: Content,
+}
+
+impl EventCompaction {
+    /// A summary of all events up to this time, in microseconds since 1970.
+    pub fn until(end: u64, summary: impl Into<String>) -> Self {
+        Self { start: 0, end, content: Content::model(summary) }
+    }
 }
 
 /// Keys and their new values, in the order in which they were written; a later value of a key wins.
@@ -260,7 +282,8 @@ impl Event {
     /// [`ErrorKind::TooDeep`](crate::ErrorKind::TooDeep), with the key or the tool.
     pub fn check_depth(&self) -> Result<()> {
         self.actions.state_delta.check_depth()?;
-        for part in self.content.iter().flat_map(|content| &content.parts) {
+        let summary = self.actions.compaction.iter().map(|summary| &summary.content);
+        for part in self.content.iter().chain(summary).flat_map(|content| &content.parts) {
             match part {
                 Part::FunctionCall(call) => depth::check_object(&call.args)
                     .map_err(|deep| deep.error(format_args!("an argument in the call of `{}`", call.name)))?,

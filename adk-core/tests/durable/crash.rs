@@ -101,7 +101,8 @@ pub async fn shape(world: &World, run: RunId, parallel: bool) -> Shape {
         let failed = event.failed_attempt().map(|failed| (failed.attempt, failed.error, failed.again));
         let left_out = event.details.as_ref().and_then(|details| details.custom_metadata.get(LEFT_OUT_KEY));
         let blocks = json!([failed, event.winner(), left_out]);
-        let said = json!([path, author, event.text(), state, calls, answers, over, blocks]);
+        let summary = event.actions.compaction.as_ref().map(|summary| summary.content.text());
+        let said = json!([path, author, event.text(), state, calls, answers, over, blocks, summary]);
         by_path.entry(event.path.to_string()).or_default().push(said.clone());
         all.push(said);
     }

@@ -162,6 +162,18 @@ fn unlocks() -> LlmAgent {
     llm("unlocks", says).toolset(Locked).build().unwrap()
 }
 
+/// Talks for so long that what it has said is summarised: what it answers tells how much it is still shown.
+fn chat() -> LlmAgent {
+    let says = |request: &ModelRequest| {
+        if request.info.is_summary {
+            return Reply::new().text(format!("{} bytes", request.contents[0].text().len()));
+        }
+        calculates(request)
+    };
+    let compact = adk_core::llm::Compaction::new().after(4).keep(2);
+    llm("chat", says).tool(adds("sum")).compact(compact).build().unwrap()
+}
+
 /// Those that no person is asked in.
 pub fn all() -> Vec<Named> {
     vec![
@@ -180,6 +192,16 @@ pub fn all() -> Vec<Named> {
             false,
         ),
         ("an agent as a tool", || Tree::new("w", vec![run(asks_another()), run(works("a"))]), false),
+        (
+            "summaries",
+            || Tree::new("w", vec![repeat("l", Some(2), vec![run(chat())]), run(works("b"))]),
+            false,
+        ),
+        (
+            "summaries in branches",
+            || Tree::new("w", vec![parallel("p", vec![run(chat()), run(writer("draft"))])]),
+            true,
+        ),
         ("toolsets", || Tree::new("w", vec![run(works("a")), run(unlocks()), run(works("b"))]), false),
         (
             "tools that update",

@@ -13,6 +13,7 @@ mod support;
 mod agent_tools;
 mod answers;
 mod calls;
+mod compact;
 mod contents;
 mod fallback;
 mod ids;

@@ -5,6 +5,7 @@ mod wire_server;
 
 mod answers;
 mod bad;
+mod cache;
 mod calls;
 mod dialects;
 mod limits;

@@ -1,7 +1,7 @@
 //! What was written, as it was written.
 
-use proc_macro2::{Ident, Span};
-use syn::{Attribute, Expr, LitBool, LitStr, Pat, Path, Type, Visibility};
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::{Attribute, Expr, LitStr, Pat, Path, Type, Visibility};
 
 /// `pub W(inputs) -> outputs { items; body }`.
 #[derive(Default)]
@@ -131,7 +131,8 @@ pub(super) struct Fields {
     pub(super) more_tools: bool,
     /// The toolsets of `tools`: where each is mentioned, by the number of its item.
     pub(super) toolsets: Vec<(usize, Ident)>,
-    pub(super) include_contents: Option<Contents>,
+    /// Calls of methods of `LlmDecl`, for fields that nothing here depends on.
+    pub(super) declared: TokenStream,
     pub(super) temperature: Option<Expr>,
     pub(super) top_p: Option<Expr>,
     pub(super) max_output_tokens: Option<Expr>,
@@ -140,10 +141,9 @@ pub(super) struct Fields {
     pub(super) timeout: Option<Timeout>,
     pub(super) retry: Option<Expr>,
     pub(super) max_turns: Option<Expr>,
-    pub(super) answer_attempts: Option<Expr>,
     pub(super) transfer: Vec<Path>,
-    pub(super) disallow_transfer_to_parent: Option<LitBool>,
-    pub(super) disallow_transfer_to_peers: Option<LitBool>,
+    /// To the parent, and to peers.
+    pub(super) disallow_transfer: [bool; 2],
     pub(super) callbacks: Vec<Callback>,
 }
 
@@ -159,13 +159,6 @@ pub(super) struct Callback {
     /// Such as `before_agent`.
     pub(super) hook: Ident,
     pub(super) value: Expr,
-}
-
-/// `include_contents`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Contents {
-    Default,
-    None,
 }
 
 /// `timeout`.

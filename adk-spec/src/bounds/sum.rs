@@ -24,7 +24,8 @@ pub(crate) struct Part<'a> {
 /// What such a step is.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
-    Agent,
+    /// How many model calls each of its turns costs.
+    Agent(u64),
     /// Its rounds and what each costs.
     Loop(u32, u64),
     /// Its elements and what each costs.
@@ -40,7 +41,7 @@ impl Kind {
     /// What messages call it.
     pub(crate) const fn word(self) -> &'static str {
         match self {
-            Self::Agent => "agent",
+            Self::Agent(_) => "agent",
             Self::Loop(..) => "loop",
             Self::Try(..) => "try",
             Self::Workflow => "workflow",
@@ -54,7 +55,7 @@ impl Kind {
             Self::Loop(max, _) => Some(("in", max, "rounds")),
             Self::Each(max, _) => Some(("for", max, "elements")),
             Self::Try(max, _) => Some(("in", max, "attempts")),
-            Self::Agent | Self::Workflow | Self::Block => None,
+            Self::Agent(_) | Self::Workflow | Self::Block => None,
         }
     }
 }
@@ -62,7 +63,7 @@ impl Kind {
 impl<'a> Sum<'a> {
     pub(crate) const NOTHING: Self = Self {
         costs: Costs::NOTHING,
-        largest: Part { name: "", inside: "", total: 0, kind: Kind::Agent },
+        largest: Part { name: "", inside: "", total: 0, kind: Kind::Agent(1) },
         exits: false,
     };
 
@@ -71,7 +72,7 @@ impl<'a> Sum<'a> {
         if let Some(total) = self.costs.of(cost)
             && total > 1
             && match self.largest.kind {
-                Kind::Agent | Kind::Loop(..) | Kind::Each(..) | Kind::Try(..) => self.largest.total <= 1,
+                Kind::Agent(_) | Kind::Loop(..) | Kind::Each(..) | Kind::Try(..) => self.largest.total <= 1,
                 Kind::Workflow | Kind::Block => self.largest.total <= total / 2,
             }
         {

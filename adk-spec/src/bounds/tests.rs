@@ -29,6 +29,7 @@ fn agents() {
         (typed.max_turns(Some(9)), Some(9)),
         (tools("a"), None),
         (turns("a", 4), Some(4)),
+        (turns("a", 4).compacts(true), Some(8)),
         (function("a"), Some(0)),
         (AgentMeta::custom("a"), None),
         (AgentMeta::custom("a").max_turns(Some(0)), Some(0)),

@@ -299,6 +299,12 @@ const fn turn<'a>(
             None => None,
         },
     };
+    // A summary may be asked for before each call.
+    let each = if meta.compacts { 2 } else { 1 };
+    let calls = match calls {
+        Some(calls) => Some(calls.saturating_mul(each)),
+        None => None,
+    };
     let (costs, without) = costs(meta, calls, &causes.unit);
     let total = match costs.of(cost) {
         Some(total) => total,
@@ -315,7 +321,7 @@ const fn turn<'a>(
         }
     };
     let exits = meta.may_exit || !meta.exits.is_empty();
-    Sum { costs, largest: Part { name, inside, total, kind: Kind::Agent }, exits }
+    Sum { costs, largest: Part { name, inside, total, kind: Kind::Agent(each) }, exits }
 }
 
 /// What an agent costs that makes so many model calls, and why its time is not known.

@@ -132,7 +132,7 @@ const fn length(m: &mut Message, millis: u64) {
 const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, cost: Cost) {
     let kind = largest.kind.word();
     let (setting, each) = match largest.kind {
-        Kind::Agent => ("max_turns", if let Cost::ModelCalls = cost { 1 } else { 0 }),
+        Kind::Agent(each) => ("max_turns", if let Cost::ModelCalls = cost { each } else { 0 }),
         Kind::Loop(_, each) | Kind::Each(_, each) => ("max", each),
         Kind::Try(_, each) => ("attempts", each),
         Kind::Workflow | Kind::Block => ("", 1),

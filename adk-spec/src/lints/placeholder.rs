@@ -1,12 +1,16 @@
-//! `placeholder-text`: what looks like a placeholder and is text, so that a model is sent the braces.
+//! `placeholder-text`: what looks like a placeholder and is text, so that a model is sent the braces. `prompt-uncached`: a key
+//! before a long text.
 
 use super::{Lint, lint};
 use crate::nearest::Nearest;
-use crate::spec::placeholder::{Placeholders, is_key};
+use crate::spec::placeholder::{Placeholder, Placeholders, Source, is_key};
 use crate::spec::{AgentMeta, Spec, StepKind};
 use std::collections::HashSet;
 
 const PREFIXES: [&str; 3] = ["user", "app", "temp"];
+
+/// The shortest text that providers cache, 1,024 tokens, in bytes.
+const CACHED: usize = 4_096;
 
 /// Longer texts between braces are none that a key was meant by.
 const LONGEST: usize = 48;
@@ -43,6 +47,16 @@ fn of_agent<'a>(
                 lints.push(lint("placeholder-text", name, &fact));
             }
         }
+        let first = Placeholders::new(prompt).next();
+        if let Some((key, len)) = first.and_then(|first| uncached(prompt, &first))
+            && told.insert((name, key))
+        {
+            let fact = format!(
+                "`{key}` in the prompt of `{name}` is before {len} bytes that never change, so no provider caches them; help: \
+                 put it after them"
+            );
+            lints.push(lint("prompt-uncached", name, &fact));
+        }
         if let Some(text) = unclosed(prompt)
             && told.insert((name, text))
         {
@@ -54,6 +68,20 @@ fn of_agent<'a>(
     }
     let tools = meta.tools.iter().filter_map(|tool| tool.agent);
     meta.transfer.iter().copied().chain(tools).for_each(|agent| of_agent(agent.name, agent, told, lints));
+}
+
+/// The first placeholder and the length of the text after it, where that is long and the text before it is not.
+fn uncached<'a>(prompt: &'a str, first: &Placeholder<'_>) -> Option<(&'a str, usize)> {
+    let mut all = Placeholders::new(prompt);
+    let (mut fixed, mut done) = (0, first.end);
+    while let Some(next) = all.next() {
+        fixed += next.start.saturating_sub(done);
+        done = next.end;
+    }
+    fixed += prompt.len().saturating_sub(done);
+    let is_stable = matches!(first.source, Source::Key(key) if key.starts_with("app:"));
+    let key = prompt.get(first.start..first.end).unwrap_or_default();
+    (fixed >= CACHED && first.start < fixed && !is_stable).then_some((key, fixed))
 }
 
 /// Texts between braces that look like a key and are none: words, and what Rust or a template has between braces.

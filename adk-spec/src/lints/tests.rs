@@ -204,3 +204,32 @@ fn steps_behind_a_break() {
     assert_eq!(behind(vec![leave(None), run(llm("a")), run(llm("b"))]), ["step-unreachable a"]);
     assert_eq!(behind(vec![leave(None), leave(None)]), ["step-unreachable "]);
 }
+
+#[test]
+fn keys_before_a_long_text() {
+    let rules = "Be brief. ".repeat(410);
+    let said = |prompt: String| {
+        let prompt: &'static str = prompt.leak();
+        let lints = spec([run(llm("a").prompts(leak([prompt]).as_slice()))]).lints();
+        lints
+            .into_iter()
+            .filter(|lint| lint.lint == "prompt-uncached")
+            .map(|lint| lint.message)
+            .collect::<Vec<_>>()
+    };
+    let found = said(format!("On {{topic}}: {rules}"));
+    assert_eq!(
+        found,
+        [
+            "prompt-uncached: `{topic}` in the prompt of `a` is before 4102 bytes that never change, so no provider caches \
+          them; help: put it after them"
+        ]
+    );
+    for good in [
+        format!("{rules}On {{topic}}."),
+        "On {topic}: Be brief.".to_owned(),
+        format!("{{app:firm}}: {rules}"),
+    ] {
+        assert_eq!(said(good), [""; 0]);
+    }
+}

@@ -91,6 +91,9 @@ pub struct AgentMeta<'a> {
     pub tools: &'a [ToolMeta<'a>],
     /// Whether more tools may be added to it at run time: `tools: [find, ..]`.
     pub more_tools: bool,
+    /// Whether its model may be asked for a summary before each of its calls: `compact: { after: 40, keep: 10 }`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compacts: bool,
     /// What it takes from the program, beside what its tools do.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub resources: &'a [ResourceSpec<'a>],
@@ -146,6 +149,7 @@ impl<'a> AgentMeta<'a> {
             exits: &[],
             tools: &[],
             more_tools: false,
+            compacts: false,
             resources: &[],
             transfer: &[],
             max_turns: match kind {
@@ -286,6 +290,13 @@ impl<'a> AgentMeta<'a> {
     #[must_use]
     pub const fn more_tools(mut self, yes: bool) -> Self {
         self.more_tools = yes;
+        self
+    }
+
+    /// Whether its model may be asked for a summary before each of its calls.
+    #[must_use]
+    pub const fn compacts(mut self, yes: bool) -> Self {
+        self.compacts = yes;
         self
     }
 

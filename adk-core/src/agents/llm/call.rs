@@ -29,8 +29,14 @@ pub const RETRY_KEY: &str = "retry";
 /// value is an object: `model` (the one that failed), `error` and `next`.
 pub const FALLBACK_KEY: &str = "fallback";
 
+/// The key of [`Event::custom_metadata`] on a partial event that tells that a conversation was not summarised. Its value is an
+/// object with `error`.
+pub const COMPACTION_KEY: &str = "compaction";
+
 /// A call to be.
 pub(super) struct Call {
+    /// What it is recorded as.
+    pub(super) step: &'static str,
     pub(super) models: Chain,
     pub(super) request: Arc<ModelRequest>,
     pub(super) timeout: Option<Duration>,
@@ -54,6 +60,7 @@ enum Piece {
 pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> {
     // One piece on its way: a model is read as fast as its pieces are taken.
     let (send, mut pieces) = mpsc::channel(1);
+    let name = Name::literal(call.step);
     // In a box: otherwise the step, the record and the journal each have room for it.
     let work = Box::pin(async move {
         let answer = match call.timeout {
@@ -62,7 +69,7 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
         };
         answer.map(without_deep_arguments).map_err(Error::from)
     });
-    let mut step = pin!(cx.recorded_call(Name::literal("model"), work));
+    let mut step = pin!(cx.recorded_call(name, work));
     let mut ended = None;
     loop {
         let piece = poll_fn(|task| {

@@ -2,6 +2,7 @@
 
 use super::confirm::{self, Before, Confirmed};
 use super::hooks::ToolHooks;
+use super::long_result::ResultLimit;
 use super::merge::add;
 use super::toolbox::Toolbox;
 use super::{Retry, trace};
@@ -120,14 +121,16 @@ fn start(
     let name = Name::shared(&call.name);
     let (of, path, on) = (CallStep::next(cx, &name), cx.path().clone(), cx.run.clone());
     let own = ToolContext::new(cx, call.id.clone(), of.clone(), Some(&tool));
+    // In a box: few runs have a limit.
+    let limit = ResultLimit::new(tools, call, &of, cx).map(Box::new);
     let call = call.clone();
     let made = of.clone();
     // An agent does what it did, for the same record. Callbacks need not, so a call with some is recorded as a whole.
     if tool.agent_dyn().is_some() && !hooks.is_watched() && cx.run.engine.records() {
-        let work = |under| made.by(run(tool, call, before, own.recording_under(under), hooks));
+        let work = |under| made.by(run(tool, call, before, own.recording_under(under), hooks, limit));
         return Box::pin(ended(of, on, path, cx.step_of_steps(name, work), |called| &called.left));
     }
-    let work = made.by(run(tool, call, before, own, hooks));
+    let work = made.by(run(tool, call, before, own, hooks, limit));
     Box::pin(ended(of, on, path, cx.recorded_call(name, work), |called| &called.left))
 }
 
@@ -161,6 +164,7 @@ async fn run(
     before: Option<Before>,
     mut own: ToolContext,
     hooks: ToolHooks,
+    limit: Option<Box<ResultLimit>>,
 ) -> Result<Called> {
     let given = match before {
         Some(Before { args, given, left, .. }) => {
@@ -185,6 +189,9 @@ async fn run(
     if hooks.is_watched() {
         // It may be one that a callback gave.
         result = result.and_then(|value| checked(&call.name, value).map_err(|error| error.to_string()));
+    }
+    if let Some(limit) = limit {
+        result = Box::pin(limit.apply(result, &mut own)).await?;
     }
     Ok(Called { result, left: own.into_record() })
 }

@@ -1,6 +1,6 @@
 //! What the declaration of an LLM agent says: the fixed part that checks depend on, and settings that may change.
 
-use super::Instruction;
+use super::{Compaction, Instruction};
 use crate::models::model::{GenerationConfig, ModelRef};
 use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::runtime::tool::{DynTool, Toolset};
@@ -35,6 +35,8 @@ pub struct LlmDecl {
     pub output: Option<OutputKey>,
     /// What the agent sees of the conversation.
     pub include_contents: IncludeContents,
+    /// When the older part of it is summarised; never for `None`.
+    pub compact: Option<Compaction>,
     /// The most model calls of one turn, as it was declared.
     pub max_turns: Option<u32>,
     /// The most answers of one turn that may not fit the output type, and the last is the error.
@@ -60,6 +62,7 @@ impl LlmDecl {
             make_global_instruction: None,
             output: None,
             include_contents: IncludeContents::Default,
+            compact: None,
             max_turns: None,
             answer_attempts: ANSWER_ATTEMPTS,
             disallow_transfer_to_parent: false,
@@ -133,10 +136,31 @@ impl LlmDecl {
     }
 
     /// What the agent sees of the conversation.
+    ///
+    /// # Panics
+    /// When it is nothing.
     #[must_use]
     pub const fn include_contents(mut self, contents: IncludeContents) -> Self {
         self.include_contents = contents;
-        self
+        self.with_history()
+    }
+
+    /// When the older part of the conversation is summarised.
+    ///
+    /// # Panics
+    /// When it does not say when, would keep all, or is beside other contents.
+    #[must_use]
+    pub const fn compact(mut self, compact: Compaction) -> Self {
+        self.compact = Some(compact);
+        self.meta.compacts = true;
+        self.with_history()
+    }
+
+    const fn with_history(self) -> Self {
+        match self.include_contents.fault(self.compact) {
+            Some(fault) => panic!("{}", fault),
+            None => self,
+        }
     }
 
     /// The most model calls of one turn.
@@ -272,6 +296,24 @@ pub enum IncludeContents {
     Default,
     /// The current turn only: from the latest message of the user, or the latest reply of another agent.
     None,
+    /// The last so many turns, 1 or more: each begins with a message of the user. Nothing older is read.
+    Last(u32),
+}
+
+impl IncludeContents {
+    /// What is wrong with it, and with the compaction of the same agent.
+    pub(crate) const fn fault(self, compact: Option<Compaction>) -> Option<&'static str> {
+        match (self, compact) {
+            (Self::Last(0), _) => {
+                Some("syntax: `include_contents` shows the last 0 turns; help: 1 or more, as in `last(8)`")
+            }
+            (Self::Default, Some(compact)) => compact.fault(),
+            (_, Some(_)) => Some(
+                "syntax: `compact` summarises what the agent sees, and `include_contents` shows it the newest turns alone; help: remove one of them",
+            ),
+            (_, None) => None,
+        }
+    }
 }
 
 /// What may be set on an agent without touching what was checked.
@@ -284,6 +326,8 @@ pub struct LlmSettings {
     pub fallback: Vec<ModelRef>,
     /// Sampling and limits.
     pub generation: GenerationConfig,
+    /// The model that summarises the conversation; for `None` the one that the compaction names, or the agent's.
+    pub compact_by: Option<ModelRef>,
     /// The longest that one call of the model may take; no limit for `None`.
     pub timeout: Option<Duration>,
     /// How often a failed call is made again.

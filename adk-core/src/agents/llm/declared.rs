@@ -86,6 +86,11 @@ impl<W, const N: usize> Declared<W, N> {
         self.set(|settings| settings.fallback = models.into_iter().map(Into::into).collect())
     }
 
+    /// The model that summarises the conversation, by name or by value, where the declaration has `compact`.
+    pub fn set_compact_by(&mut self, model: impl Into<ModelRef>) -> &mut Self {
+        self.set(|settings| settings.compact_by = Some(model.into()))
+    }
+
     /// What one turn may use: `"0.50 USD".parse()?`, or `"20_000 tokens".parse()?`.
     pub fn set_budget(&mut self, budget: Budget) -> &mut Self {
         self.set(|settings| settings.budget = Some(budget))

@@ -3,6 +3,7 @@
 use super::template;
 use crate::panic::caught;
 use crate::runtime::run::{Context, Prompt, ReadonlyContext};
+use crate::spec::placeholder::Placeholders;
 use crate::{BoxError, BoxFuture, Error, ErrorKind, Result};
 use std::borrow::Cow;
 use std::fmt;
@@ -101,6 +102,13 @@ impl From<String> for Instruction {
 impl Prompt for Instruction {
     fn text<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<String>> {
         Box::pin(self.render(cx))
+    }
+
+    fn fixed_len(&self) -> Option<usize> {
+        match &self.0 {
+            Form::Prompt(prompt) => Placeholders::new(prompt).next().map(|first| first.start),
+            Form::Function(_) => Some(0),
+        }
     }
 }
 

@@ -1,10 +1,14 @@
 //! What a model is asked: the request of one call.
 
+use super::contents::{Reach, View, contents};
 use super::toolbox::Toolbox;
-use super::{IncludeContents, LlmAgent, contents::contents, live, respond, transfer};
+use super::{IncludeContents, LlmAgent, live, respond, transfer};
 use crate::Result;
 use crate::models::model::{CallInfo, ModelRequest};
-use crate::runtime::run::Context;
+use crate::runtime::run::{Context, Prompt as _};
+
+/// What is between the paragraphs of a system instruction.
+const GAP: &str = "\n\n";
 
 /// Builds the request of a call. The prompt is filled for each call, so it sees what the tools have written.
 ///
@@ -17,42 +21,58 @@ pub(super) async fn build(
     turn: u32,
 ) -> Result<ModelRequest> {
     let above = cx.above.clone().unwrap_or_default();
-    let global = match (&above.global, &agent.global) {
-        (Some(global), _) => global.text(cx).await?,
-        (None, Some(own)) if !above.is_settled => own.text(cx).await?,
-        (None, _) => String::new(),
+    let own = agent.global.as_ref().filter(|_| !above.is_settled);
+    let (global, global_fixed) = match (&above.global, own) {
+        (Some(global), _) => (global.text(cx).await?, global.prompt.fixed_len()),
+        (None, Some(own)) => (own.text(cx).await?, own.fixed_len()),
+        (None, None) => (String::new(), None),
     };
     let instruction = agent.instruction.render(cx).await?;
-    let seat = cx.frame.seat.as_deref();
-    let info = CallInfo {
-        agent: cx.author().clone(),
-        path: cx.path().clone(),
-        run_id: cx.run_id(),
-        turn,
-        handed_over: seat.is_some_and(|seat| seat.handed_over),
-    };
+    let before = if global.is_empty() { 0 } else { global.len() + GAP.len() };
+    let fixed = global_fixed.or_else(|| agent.instruction.fixed_len().map(|fixed| before + fixed));
+    let info = info(turn, cx);
     let paragraphs = [
         Some(global),
         Some(instruction),
         live::instruction(cx).map(str::to_owned),
         Some(identity(&info.agent, agent.about.meta().description)),
         tools.responds().then(|| respond::INSTRUCTION.to_owned()),
-        transfer::instruction(seat),
+        transfer::instruction(cx.frame.seat.as_deref()),
     ];
     let paragraphs: Vec<_> = paragraphs.into_iter().flatten().filter(|text| !text.is_empty()).collect();
     let history = cx.history();
-    if agent.include_contents == IncludeContents::Default {
+    let reach = match (agent.compact, agent.include_contents) {
+        (Some(_), _) => Reach::Summarised,
+        (None, include) => Reach::Include(include),
+    };
+    if matches!(reach, Reach::Include(IncludeContents::Default)) {
         history.load().await?;
     }
+    // In a box: the log is read for a moment, and the future is there for as long as the model takes.
+    let view = Box::pin(View::read(&history, &info.agent, reach)).await?;
+    let system_instruction = paragraphs.join(GAP);
     Ok(ModelRequest {
-        system_instruction: paragraphs.join("\n\n"),
-        contents: contents(&history, &info.agent, agent.include_contents),
+        fixed_len: fixed.unwrap_or(system_instruction.len()),
+        system_instruction,
+        contents: contents(&view, &info.agent),
         tools: tools.declarations(),
         response_schema: tools.response_schema(),
         config: agent.settings.generation.clone(),
         stream: cx.config().streaming,
         info,
     })
+}
+
+/// Who asks.
+pub(super) fn info(turn: u32, cx: &Context) -> CallInfo {
+    CallInfo {
+        agent: cx.author().clone(),
+        path: cx.path().clone(),
+        run_id: cx.run_id(),
+        turn,
+        handed_over: cx.frame.seat.as_deref().is_some_and(|seat| seat.handed_over),
+        is_summary: false,
+    }
 }
 
 /// Who the agent is, in ADK's words.

@@ -46,6 +46,7 @@ pub(super) fn chat(
             gen_ai.input.messages = Empty,
             gen_ai.output.messages = Empty,
             adk.attempt = i64::from(attempt),
+            adk.summary = info.is_summary.then_some(true),
         )
     });
     if span.has_contents() {

@@ -6,9 +6,9 @@ use super::hooks::{self, Asked};
 use super::repair::Repair;
 use super::toolbox::Toolbox;
 use super::tools::RESERVED;
-use super::{LlmAgent, calls, later, no_answer, output, request, respond, transfer};
+use super::{LlmAgent, calls, compact, later, no_answer, output, request, respond, transfer};
 use crate::flow::Flow;
-use crate::models::model::{FinishReason, ModelResponse, Usage};
+use crate::models::model::{FinishReason, ModelRequest, ModelResponse, Usage};
 use crate::runtime::run::{Chain, Context};
 use crate::runtime::tool::{ToolActions, text};
 use crate::spec::Money;
@@ -180,30 +180,18 @@ async fn ask(
         return Err(Error::new(ErrorKind::TurnsExceeded, message)
             .with_help("raise `max_turns`, or say in the instruction when to stop calling tools"));
     }
+    if let Some(compaction) = &agent.compact {
+        // In a box: few agents have one.
+        Box::pin(compact::run(agent, compaction, models, turn, cx)).await?;
+    }
     let mut request = request::build(agent, tools, cx, turn).await?;
     request.contents.extend(repair.contents());
     let request = match hooks::before_model(tools, request, asked, cx).await? {
         Asked::Ask(request) => Arc::new(request),
         Asked::Answered(response) => return Ok(response),
     };
-    cx.run.count_llm_call()?;
-    cx.count_call()?;
-    // Given back when the answer is counted. In a box: few runs have a budget.
-    let mut _held = None;
-    if cx.has_budget() {
-        _held = Some(Box::pin(cx.reserve(models, &request)).await?);
-    }
-    let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
-    let (run, trace) = (cx.run.clone(), cx.trace.clone());
-    let call = Call { models: models.clone(), request: request.clone(), timeout, retry, run, trace };
-    let mut response = match call::make(call, cx).await {
-        Ok(response) => {
-            let usage = Usage { calls: 1, ..response.usage };
-            **cx.frame.usage.get_or_insert_default() += usage;
-            cx.run.add_usage(usage);
-            cx.count_usage(&usage)?;
-            response
-        }
+    let mut response = match counted(agent, "model", models, request.clone(), cx).await? {
+        Ok(response) => response,
         Err(error) => hooks::on_model_error(agent, &request, error, asked, cx).await?,
     };
     let empty = response.content.parts.is_empty() && response.finish_reason == Some(FinishReason::Stop);
@@ -213,6 +201,37 @@ async fn ask(
             Some("The model returned no content (finish_reason=STOP with empty parts).".into());
     }
     hooks::after_model(agent, response, asked, cx).await
+}
+
+/// Makes a call, which counts in all limits and budgets.
+///
+/// # Errors
+/// When there may be no more calls; inside, that of the call.
+pub(super) async fn counted(
+    agent: &LlmAgent,
+    step: &'static str,
+    models: &Chain,
+    request: Arc<ModelRequest>,
+    cx: &mut Context,
+) -> Result<Result<ModelResponse>> {
+    cx.run.count_llm_call()?;
+    cx.count_call()?;
+    // Given back when the answer is counted. In a box: few runs have a budget.
+    let mut _held = None;
+    if cx.has_budget() {
+        _held = Some(Box::pin(cx.reserve(models, &request)).await?);
+    }
+    let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
+    let (run, trace) = (cx.run.clone(), cx.trace.clone());
+    let call = Call { step, models: models.clone(), request, timeout, retry, run, trace };
+    let response = call::make(call, cx).await;
+    if let Ok(response) = &response {
+        let usage = Usage { calls: 1, ..response.usage };
+        **cx.frame.usage.get_or_insert_default() += usage;
+        cx.run.add_usage(usage);
+        cx.count_usage(&usage)?;
+    }
+    Ok(response)
 }
 
 /// Counts calls of tools before they are made; those of the runtime's own are none.
@@ -227,14 +246,13 @@ fn count_tools(calls: &[FunctionCall], cx: &mut Context) -> Result<()> {
 
 /// The event of an answer, with the output in it when it is the last word, and the calls in it.
 fn answer_event(
-    response: ModelResponse,
+    mut response: ModelResponse,
     value: Option<(Name, Value)>,
     turn: u32,
     call_ids: &mut HashSet<String>,
     cx: &Context,
 ) -> (Event, Vec<FunctionCall>) {
-    let ModelResponse { mut content, finish_reason, usage, model_version, error_code, error_message } =
-        response;
+    let mut content = std::mem::take(&mut response.content);
     let mut calls = Vec::new();
     for part in &mut content.parts {
         if let Part::FunctionCall(call) = part {
@@ -250,13 +268,21 @@ fn answer_event(
     }
     let mut event = Event::new();
     // As in ADK: what the provider withheld has no content at all, and an empty answer has one without parts.
-    let is_withheld = error_code.as_deref().is_some_and(|code| code != no_answer::NO_CONTENT);
+    let is_withheld = response.error_code.as_deref().is_some_and(|code| code != no_answer::NO_CONTENT);
     if !is_withheld || !content.parts.is_empty() {
         event = event.with_content(content);
     }
     if let Some((key, value)) = value {
         event = event.with_state(key, value);
     }
+    tell(&mut event, response, cx);
+    (event, calls)
+}
+
+/// Tells in an event what its model call used, and how it ended.
+pub(super) fn tell(event: &mut Event, response: ModelResponse, cx: &Context) {
+    let ModelResponse { content: _, finish_reason, usage, model_version, error_code, error_message } =
+        response;
     if usage != Usage::default()
         || finish_reason.is_some()
         || model_version.is_some()
@@ -278,7 +304,6 @@ fn answer_event(
         details.error_code = error_code;
         details.error_message = error_message;
     }
-    (event, calls)
 }
 
 /// Reads arguments that came as another text than JSON alone.

@@ -10,7 +10,7 @@ pub(super) use output::OutputType;
 use super::item::{IntoAgent, IntoAgents, SubAgent};
 use super::tree::TreeOptions;
 use crate::Name;
-use crate::agents::llm::{IncludeContents, Instruction, LlmAgent, LlmSettings, Retry};
+use crate::agents::llm::{Compaction, IncludeContents, Instruction, LlmAgent, LlmSettings, Retry};
 use crate::models::model::ModelRef;
 use crate::runtime::tool::{DynTool, Toolset};
 use crate::spec::Budget;
@@ -32,6 +32,7 @@ pub struct LlmAgentBuilder {
     output_key: Option<Name>,
     output: Option<OutputType>,
     include_contents: IncludeContents,
+    compact: Option<Compaction>,
     answer_attempts: Option<u32>,
     tools: Vec<Arc<dyn DynTool>>,
     sub_agents: Vec<SubAgent>,
@@ -118,6 +119,20 @@ impl LlmAgentBuilder {
     #[must_use]
     pub fn include_contents(mut self, contents: IncludeContents) -> Self {
         self.include_contents = contents;
+        self
+    }
+
+    /// When the older part of the conversation is summarised. Default: never.
+    #[must_use]
+    pub fn compact(mut self, compact: Compaction) -> Self {
+        self.compact = Some(compact);
+        self
+    }
+
+    /// The model that summarises, by name or by value. Default: the one that the compaction names, otherwise the agent's.
+    #[must_use]
+    pub fn compact_by(mut self, model: impl Into<ModelRef>) -> Self {
+        self.settings.compact_by = Some(model.into());
         self
     }
 

@@ -10,6 +10,9 @@ use std::sync::Arc;
 pub struct ModelRequest {
     /// The system instruction; empty for none.
     pub system_instruction: String,
+    /// How many bytes at the beginning of the system instruction are the same in all calls of the agent: what is before its first
+    /// placeholder. Providers whose caches want marks get one there.
+    pub fixed_len: usize,
     /// The conversation so far, oldest first.
     pub contents: Vec<Content>,
     /// The tools that may be called.
@@ -115,4 +118,6 @@ pub struct CallInfo {
     pub turn: u32,
     /// Another agent has handed over to it.
     pub handed_over: bool,
+    /// It asks for a summary of its conversation, see [`Compaction`](crate::llm::Compaction).
+    pub is_summary: bool,
 }

@@ -48,6 +48,9 @@ impl Global {
 pub(crate) trait Prompt: Send + Sync {
     /// The text, with the values that the state has now.
     fn text<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<String>>;
+
+    /// How many bytes at its beginning never change; `None` for all of it.
+    fn fixed_len(&self) -> Option<usize>;
 }
 
 impl fmt::Debug for dyn Prompt {

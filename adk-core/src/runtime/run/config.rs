@@ -72,6 +72,9 @@ pub struct RunConfig {
     pub custom_agents_finish: bool,
     /// What it does while another run of its session goes on in this process. Default [`SessionTurns::Queue`].
     pub turns: SessionTurns,
+    /// The most bytes that a model reads of the result of a tool, as JSON; `None` is no limit. Default `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tool_result: Option<u32>,
     /// What the run may use, in money or in tokens; then it ends with an error of kind
     /// [`BudgetExceeded`](crate::ErrorKind::BudgetExceeded), and what was committed stays. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,6 +103,7 @@ impl Default for RunConfig {
             resumable: false,
             custom_agents_finish: true,
             turns: SessionTurns::Queue,
+            max_tool_result: None,
             budget: None,
             max_artifact_bytes: None,
         }
@@ -182,6 +186,16 @@ impl RunConfig {
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = Some(budget);
+        self
+    }
+
+    /// The most bytes that a model reads of the result of a tool.
+    ///
+    /// Of a longer one it reads that much, and the name of an artifact that holds all of it; an agent with the tool
+    /// `load_artifacts` can read that.
+    #[must_use]
+    pub fn max_tool_result(mut self, bytes: u32) -> Self {
+        self.max_tool_result = Some(bytes);
         self
     }
 

@@ -1,7 +1,8 @@
 //! What an agent may see of the conversation so far.
 
-use crate::store::session::Session;
+use crate::store::session::{PAGE, Session};
 use crate::{Event, Result};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The events that an agent may see: those without a branch, of its own branch, and of the branches around it.
@@ -27,10 +28,40 @@ impl History {
         if self.session.is_loaded() { Ok(()) } else { self.session.load(0..self.len).await }
     }
 
+    /// Newest first, each loaded when it is asked for, with its place in the log, until `next` has enough.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn walk_back<'a>(
+        &'a self,
+        mut next: impl FnMut(usize, &'a Arc<Event>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        for place in (0..self.len).rev() {
+            if self.session.event(place).is_none() {
+                self.session.load((place + 1).saturating_sub(PAGE)..place + 1).await?;
+            }
+            let event = self.session.event(place).filter(|event| self.sees(event));
+            if event.is_some_and(|event| next(place, event).is_break()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn sees(&self, event: &Event) -> bool {
+        visible(event.branch.as_deref(), self.branch.as_deref())
+    }
+
+    /// Whether a summary holds no less than what is seen here. One that was made outside of all branches holds what was said in
+    /// each of them, and any other only what its own branch sees.
+    pub(crate) fn is_covered_by(&self, event: &Event) -> bool {
+        event.branch.is_none() || event.branch == self.branch
+    }
+
     /// Oldest first: all that are in memory, see [`load`](Self::load).
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<Event>> {
         let all = (0..self.len).filter_map(|place| self.session.event(place));
-        all.filter(|event| visible(event.branch.as_deref(), self.branch.as_deref()))
+        all.filter(|event| self.sees(event))
     }
 }
 

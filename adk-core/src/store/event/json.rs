@@ -11,6 +11,10 @@ fn none<T>(value: &Option<T>) -> bool {
     value.is_none()
 }
 
+fn micros(seconds: f64) -> u64 {
+    (seconds * 1e6).round() as u64
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Wire<'a> {
@@ -68,6 +72,20 @@ struct WireActions {
     agent_state: Option<Arc<Value>>,
     #[serde(alias = "end_of_agent", skip_serializing_if = "none")]
     end_of_agent: Option<bool>,
+    #[serde(skip_serializing_if = "none")]
+    compaction: Option<WireCompaction>,
+}
+
+/// Times are seconds.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct WireCompaction {
+    #[serde(alias = "start_timestamp")]
+    start_timestamp: f64,
+    #[serde(alias = "end_timestamp")]
+    end_timestamp: f64,
+    #[serde(alias = "compacted_content")]
+    compacted_content: Content,
 }
 
 impl Serialize for Event {
@@ -121,7 +139,7 @@ impl<'de> Deserialize<'de> for Event {
         };
         Ok(Event {
             id: wire.id,
-            timestamp: (wire.timestamp * 1e6).round() as u64,
+            timestamp: micros(wire.timestamp),
             invocation_id: wire.invocation_id,
             author: wire.author,
             path,
@@ -145,6 +163,11 @@ impl From<&Actions> for WireActions {
             agent_state: actions.agent_state.clone(),
             end_of_agent: actions.end_of_agent,
             escalate: actions.escalate,
+            compaction: actions.compaction.as_ref().map(|summary| WireCompaction {
+                start_timestamp: summary.start as f64 / 1e6,
+                end_timestamp: summary.end as f64 / 1e6,
+                compacted_content: summary.content.clone(),
+            }),
         }
     }
 }
@@ -161,6 +184,13 @@ impl From<WireActions> for Actions {
             transfer_to_agent: wire.transfer_to_agent,
             agent_state: wire.agent_state,
             end_of_agent: wire.end_of_agent,
+            compaction: wire.compaction.map(|summary| {
+                Arc::new(EventCompaction {
+                    start: micros(summary.start_timestamp),
+                    end: micros(summary.end_timestamp),
+                    content: summary.compacted_content,
+                })
+            }),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Declared LLM agents: a const for each.
 
-use super::super::ast::{Contents, Decl, DeclKind, Fields, Timeout, Typed};
+use super::super::ast::{Decl, DeclKind, Fields, Timeout, Typed};
 use super::super::names;
 use super::super::plan::What;
 use super::fields::{OwnAgent, duration, settings, tools};
@@ -136,23 +136,15 @@ impl Declaration<'_> {
         let Prompts { items, constants, sources, keys, instruction, make } = self.prompts();
         let writes = output.map(|typed| key_spec(typed, 1)).into_iter();
         let (text, output) = self.output();
-        let contents = fields.include_contents.map(|contents| {
-            let variant = match contents {
-                Contents::Default => quote!(Default),
-                Contents::None => quote!(None),
-            };
-            quote!(.include_contents(__adk::llm::IncludeContents::#variant))
-        });
         let (turns_const, turns) = self.turns().unzip();
         let (settings_item, settings) = settings(number, fields, turns.as_ref()).unzip();
         let max_turns = self.max_turns(&text, turns.as_ref());
-        let (turns, attempts) = (turns.iter(), fields.answer_attempts.iter());
+        let (turns, declared) = (turns.iter(), &fields.declared);
         let (tool_items, tool_metas, tools) = tools(&name, number, fields, agents);
         let limits = call_limits(fields);
         let more_tools = fields.more_tools.then(|| quote!(.more_tools()));
         let transfer = (!targets.is_empty()).then(|| quote!(.transfer(&[#(#targets),*])));
-        let [parent, peers] = [&fields.disallow_transfer_to_parent, &fields.disallow_transfer_to_peers]
-            .map(|flag| flag.as_ref().is_some_and(syn::LitBool::value));
+        let [parent, peers] = fields.disallow_transfer;
         let disallow = (parent || peers).then(|| quote!(.disallow_transfer(#parent, #peers)));
         let head = code!("impl __adk::llm::Declares<{number}> for {owner}");
         let start = read("const DECL: __adk::llm::LlmDecl = __adk::llm::declared");
@@ -179,10 +171,9 @@ impl Declaration<'_> {
                 #limits
                 #transfer
                 #make
-                #contents
                 #tools
                 #(.max_turns(#turns))*
-                #(.answer_attempts(#attempts))*
+                #declared
                 #disallow
                 #settings;
             }
@@ -229,10 +220,7 @@ impl Declaration<'_> {
 
     /// The most turns as the description has it. An answer is the end of its turn, unless there is more for the agent to do.
     fn max_turns(&self, text: &TokenStream, turns: Option<&Ident>) -> TokenStream {
-        let turns = match turns {
-            Some(turns) => quote!(::core::option::Option::Some(#turns)),
-            None => quote!(::core::option::Option::None),
-        };
+        let turns = super::spec::option(turns);
         let Fields { tools, toolsets, more_tools, .. } = self.fields;
         let asks_again = !tools.is_empty() || !toolsets.is_empty() || *more_tools;
         if !asks_again && self.fields.transfer.is_empty() {

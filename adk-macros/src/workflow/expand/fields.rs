@@ -123,9 +123,7 @@ pub(super) fn settings(
         let stop = &fields.stop;
         quote!(__settings.generation.stop = ::std::vec![#(__wire::Text::text(#stop)),*];)
     });
-    let budget = fields.budget.as_ref().map(|text| {
-        quote!(__settings.budget = ::core::option::Option::Some(const { __adk::spec::Budget::of(#text) });)
-    });
+    let budget = fields.budget.as_ref().map(|text| quote!(const { __adk::spec::Budget::of(#text) }));
     let fallback = (!fields.fallback.is_empty()).then(|| {
         let models = &fields.fallback;
         quote!(__settings.fallback = ::std::vec![#(__wire::IntoModel::model(#models)),*];)
@@ -139,11 +137,11 @@ pub(super) fn settings(
         some(quote!(generation.max_output_tokens), whole(&fields.max_output_tokens, quote!(u32))),
         some(quote!(generation.seed), whole(&fields.seed, quote!(u64))),
         some(quote!(timeout), timeout),
+        some(quote!(budget), budget),
         some(quote!(max_turns), turns.map(ToTokens::to_token_stream)),
         retry,
         stop,
         fallback,
-        budget,
         callbacks,
     ]
     .into_iter()

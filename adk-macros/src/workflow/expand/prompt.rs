@@ -10,10 +10,7 @@ use syn::{Expr, Lit};
 
 /// All keys of some prompts, where each of them is plain.
 pub(super) fn keys<'a>(prompts: impl Iterator<Item = &'a Expr>) -> TokenStream {
-    match literals(prompts) {
-        Some(keys) => quote!(::core::option::Option::Some(&[#(#keys),*])),
-        None => quote!(::core::option::Option::None),
-    }
+    super::spec::option(literals(prompts).map(|keys| quote!(&[#(#keys),*])))
 }
 
 fn literals<'a>(prompts: impl Iterator<Item = &'a Expr>) -> Option<Vec<TokenStream>> {

@@ -257,7 +257,7 @@ fn renames(run: &Run) -> Option<TokenStream> {
         .then(|| quote!(.renames(__adk::spec::Renames::new(&[#(#reads),*], &[#(#writes),*]))))
 }
 
-fn option<T: ToTokens>(value: Option<T>) -> TokenStream {
+pub(super) fn option<T: ToTokens>(value: Option<T>) -> TokenStream {
     match value {
         Some(value) => quote!(::core::option::Option::Some(#value)),
         None => quote!(::core::option::Option::None),

@@ -1,21 +1,25 @@
 //! The fields of an LLM agent.
 
-use super::super::ast::{Callback, Contents, Fields, MentionKind, Timeout, Tool};
+use super::super::ast::{Callback, Fields, MentionKind, Timeout, Tool};
 use super::super::text::code;
 use super::expect::{self, expected};
 use super::words::Words;
-use super::{Result, Sink, brackets, drain, list, parens};
+use super::{Result, Sink, braces, brackets, drain, list, parens};
 use crate::diag::{Diagnostic, Place};
 use adk_spec::check::Check;
 use adk_spec::nearest::nearest;
+use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
-use syn::{BinOp, Expr, ExprClosure, Ident, Lit, LitStr, Path, Stmt, Token, token};
+use syn::{BinOp, Expr, ExprClosure, Ident, Lit, LitBool, LitStr, Path, Stmt, Token, token};
 
 const WORDS: Words<'_> =
     Words { of: "an agent", kind: "field", check: Check::FieldUnknown, place: Place::Field, known: FIELDS };
+
+const COMPACT: Words<'_> =
+    Words { of: "`compact`", known: &["after", "after_tokens", "keep", "by"], ..WORDS };
 
 const FIELDS: &[&str] = &[
     "name",
@@ -25,6 +29,7 @@ const FIELDS: &[&str] = &[
     "instruction",
     "tools",
     "include_contents",
+    "compact",
     "temperature",
     "top_p",
     "max_output_tokens",
@@ -82,12 +87,11 @@ impl Fields {
         let what = format!("the value of `{name}`");
         match name.as_str() {
             "name" => self.name = Some(expect::token(input, "the name in quotes, as in `name: \"critic\"`")?),
-            "include_contents" => self.include_contents = Some(contents(input)?),
-            "disallow_transfer_to_parent" => {
-                self.disallow_transfer_to_parent = Some(expect::token(input, "`true` or `false`")?)
-            }
-            "disallow_transfer_to_peers" => {
-                self.disallow_transfer_to_peers = Some(expect::token(input, "`true` or `false`")?)
+            "include_contents" => self.declared.extend(contents(input, sink)?),
+            "compact" => self.declared.extend(compact(input, sink)?),
+            "disallow_transfer_to_parent" | "disallow_transfer_to_peers" => {
+                let flag: LitBool = expect::token(input, "`true` or `false`")?;
+                self.disallow_transfer[usize::from(name.ends_with("peers"))] = flag.value;
             }
             "tools" => {
                 let (tools, more) = (&mut self.tools, &mut self.more_tools);
@@ -133,7 +137,8 @@ impl Fields {
             }
             "answer_attempts" => {
                 let what = "how often the model may answer until an answer fits its type, 1 or more";
-                self.answer_attempts = Some(expect::number(input, sink, &name, what, 1)?)
+                let attempts = expect::number(input, sink, &name, what, 1)?;
+                self.declared.extend(quote!(.answer_attempts(#attempts)));
             }
             "budget" => self.budget = Some(budget(input, &what)?),
             "model" => self.model = Some(expect::expr(input, sink, &what)?),
@@ -177,13 +182,19 @@ impl Tool {
                 None => error,
             });
         }
-        let inside = parens(list)?;
-        let path = target(&inside, sink, "the name of an agent of this workflow, or the path of one");
-        let rest = (!inside.is_empty()).then(|| expected(&inside, "`)`"));
-        drain(&inside);
-        let path = path?;
-        rest.map_or(Ok(Self { path, is_agent: true }), Err)
+        let what = "the name of an agent of this workflow, or the path of one";
+        let path = only_in_parens(list, |inside| target(inside, sink, what))?;
+        Ok(Self { path, is_agent: true })
     }
+}
+
+/// What is in parentheses, and nothing after it.
+fn only_in_parens<T>(input: ParseStream<'_>, read: impl FnOnce(ParseStream<'_>) -> Result<T>) -> Result<T> {
+    let inside = parens(input)?;
+    let read = read(&inside);
+    let rest = (!inside.is_empty()).then(|| expected(&inside, "`)`"));
+    drain(&inside);
+    read.and_then(|read| rest.map_or(Ok(read), Err))
 }
 
 /// A path in a list.
@@ -199,13 +210,35 @@ fn target(list: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Path> {
     expect::path(list, sink, MentionKind::Type)
 }
 
-fn contents(input: ParseStream<'_>) -> Result<Contents> {
-    let missing = expected(input, "`none` or `default`");
-    match expect::word(input).map(|word| word.to_string()).as_deref() {
-        Some("default") => input.call(Ident::parse_any).map(|_| Contents::Default).map_err(|_| missing),
-        Some("none") => input.call(Ident::parse_any).map(|_| Contents::None).map_err(|_| missing),
-        _ => Err(missing),
+fn contents(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
+    let missing = expected(input, "`none`, `default` or `last(8)`");
+    let contents = match input.call(Ident::parse_any).map(|word| word.to_string()).as_deref() {
+        Ok("default") => quote!(Default),
+        Ok("none") => quote!(None),
+        Ok("last") if input.peek(token::Paren) => {
+            let what = "how many of the newest turns are shown, 1 or more, as in `last(8)`";
+            let turns = only_in_parens(input, |inside| expect::number(inside, sink, "last", what, 1))?;
+            quote!(Last(#turns))
+        }
+        _ => return Err(missing),
+    };
+    Ok(quote!(.include_contents(__adk::llm::IncludeContents::#contents)))
+}
+
+/// `{ after: 40, keep: 10 }`.
+fn compact(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
+    if !input.peek(token::Brace) {
+        return Err(expected(input, "what is summarised, as in `compact: { after: 40, keep: 10 }`"));
     }
+    let (mut calls, mut seen) = (TokenStream::new(), Vec::new());
+    list(&braces(input)?, sink, |list, sink| {
+        let word = COMPACT.next(list, &mut seen)?;
+        expect::token::<Token![:]>(list, &format!("`:` and the value of `{word}`"))?;
+        let value = expect::expr(list, sink, &format!("the value of `{word}`"))?;
+        calls.extend(quote!(.#word(#value)));
+        Ok(())
+    });
+    Ok(quote!(.compact(__adk::llm::Compaction::new()#calls)))
 }
 
 /// A literal such as `"30s"`, or any expression; `zero` is why it is not zero.

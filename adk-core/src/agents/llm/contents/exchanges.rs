@@ -19,7 +19,7 @@ pub(super) struct Exchanges<'a> {
 }
 
 /// Index of an event, and of a part in its content.
-type Place = (usize, usize);
+pub(in crate::agents::llm) type Place = (usize, usize);
 
 struct Exchange<'a> {
     response: &'a FunctionResponse,
@@ -29,24 +29,12 @@ struct Exchange<'a> {
 
 impl<'a> Exchanges<'a> {
     pub(super) fn of(events: &[&'a Arc<Event>], agent: &str) -> Self {
-        let mut calls: HashMap<&str, Vec<Place>> = HashMap::new();
         let mut answered = HashMap::new();
         let mut skipped = 0..0;
-        for (at, event) in events.iter().enumerate() {
-            let parts = event.content.iter().flat_map(|content| content.parts.iter().enumerate());
-            for (index, part) in parts {
-                match part {
-                    Part::FunctionCall(call) => calls.entry(&call.id).or_default().push((at, index)),
-                    Part::FunctionResponse(response) => {
-                        let asked = calls.get(&*response.id).map_or(&[][..], Vec::as_slice);
-                        let Some(call) = nearest(asked, events, event) else { continue };
-                        answered.insert(call, Exchange { response, id: String::new() });
-                        if at + 1 == events.len() && event.author == "user" {
-                            skipped = skipped.start.max(call.0 + 1)..at + 1;
-                        }
-                    }
-                    _ => {}
-                }
+        for (call, at, response) in pairs(events) {
+            answered.insert(call, Exchange { response, id: String::new() });
+            if at + 1 == events.len() && events[at].author == "user" {
+                skipped = skipped.start.max(call.0 + 1)..at + 1;
             }
         }
         answered.retain(|(at, _), _| *events[*at].author == *agent);
@@ -92,6 +80,28 @@ impl<'a> Exchanges<'a> {
         let answers: Vec<_> = answers.collect();
         (!answers.is_empty()).then(|| Content::new(Role::User, answers))
     }
+}
+
+/// Each response with the place of its call and the index of its own event, in the order of the responses.
+pub(in crate::agents::llm) fn pairs<'a>(
+    events: &[&'a Arc<Event>],
+) -> Vec<(Place, usize, &'a FunctionResponse)> {
+    let mut calls: HashMap<&str, Vec<Place>> = HashMap::new();
+    let mut pairs = Vec::new();
+    for (at, event) in events.iter().enumerate() {
+        let parts = event.content.iter().flat_map(|content| content.parts.iter().enumerate());
+        for (index, part) in parts {
+            match part {
+                Part::FunctionCall(call) => calls.entry(&call.id).or_default().push((at, index)),
+                Part::FunctionResponse(response) => {
+                    let asked = calls.get(&*response.id).map_or(&[][..], Vec::as_slice);
+                    pairs.extend(nearest(asked, events, event).map(|call| (call, at, response)));
+                }
+                _ => {}
+            }
+        }
+    }
+    pairs
 }
 
 /// The call that a response answers: one of the same run before one of another, since runs of a session may overlap.

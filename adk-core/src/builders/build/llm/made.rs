@@ -65,6 +65,10 @@ impl LlmAgentBuilder {
             let fact = format!("`answer_attempts` of agent `{}` is 0; help: 1 or more", self.name);
             faults.push(Fault::new(Check::Syntax, &*self.name, fact));
         }
+        if let Some(fault) = self.include_contents.fault(self.compact) {
+            let fact = format!("agent `{}`: {}", self.name, fault.trim_start_matches("syntax: "));
+            faults.push(Fault::new(Check::Syntax, &*self.name, fact));
+        }
         faults.extend(self.output_key.as_deref().filter(|key| !is_key(key)).map(|key| self.no_key(key)));
         // Its handover targets are in no tree of their own. What a tree has found in there its description tells.
         for part in &self.sub_agents {
@@ -107,6 +111,7 @@ impl LlmAgentBuilder {
             && !matches!(&self.output, Some(OutputType::Type { output, .. }) if output.schema.is_some());
         let attempts = self.answer_attempts.unwrap_or(ANSWER_ATTEMPTS);
         parts.max_turns = self.settings.max_turns.or(short.then_some(if is_text { 1 } else { attempts }));
+        parts.compacts = self.compact.is_some();
         parts.may_exit = self.tools.iter().any(|tool| tool.meta().may_exit);
         parts.tools = self.tools;
         parts.schema = match &self.output {
@@ -132,6 +137,7 @@ impl LlmAgentBuilder {
             global: self.global_instruction,
             output,
             include_contents: self.include_contents,
+            compact: self.compact,
             answer_attempts: attempts,
             disallow_transfer: self.disallow_transfer,
             settings: self.settings,

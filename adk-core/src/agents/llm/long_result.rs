@@ -1,0 +1,61 @@
+//! Results of tools that are too long for the model: it reads how they begin, and all of it is an artifact.
+
+use super::toolbox::Toolbox;
+use crate::Result;
+use crate::content::{FunctionCall, Part};
+use crate::runtime::run::{CallStep, Context};
+use crate::runtime::tool::ToolContext;
+use adk_spec::hash::hash;
+use serde_json::{Value, json};
+
+/// What is done with a long result of one call.
+pub(super) struct ResultLimit {
+    /// In bytes.
+    most: usize,
+    /// How the name of the artifact begins. A call that is made again saves under the same name.
+    name: String,
+    /// Whether the agent has ADK's tool that reads artifacts.
+    loads: bool,
+}
+
+impl ResultLimit {
+    /// `None` where the run has no limit.
+    pub(super) fn new(tools: &Toolbox<'_>, call: &FunctionCall, of: &CallStep, cx: &Context) -> Option<Self> {
+        let most = cx.config().max_tool_result?;
+        let number = hash(&format!("{}/{}:{of}", cx.run_id(), cx.path()));
+        let loads = tools.get("load_artifacts").is_some();
+        Some(Self { most: most as usize, name: format!("{}_{number:016x}", call.name), loads })
+    }
+
+    /// The result as the model reads it.
+    ///
+    /// # Errors
+    /// When the artifact cannot be saved.
+    pub(super) async fn apply(
+        self,
+        result: Result<Value, String>,
+        own: &mut ToolContext,
+    ) -> Result<Result<Value, String>> {
+        let Self { most, name, loads } = self;
+        let (text, end) = match &result {
+            Ok(Value::String(text)) | Err(text) => (text.clone(), "txt"),
+            Ok(value) => (value.to_string(), "json"),
+        };
+        if text.len() <= most {
+            return Ok(result);
+        }
+        let name = format!("{name}.{end}");
+        let head = &text[..text.floor_char_boundary(most)];
+        let (shown, len) = (head.len(), text.len());
+        let how = if loads { ": call `load_artifacts` with that name to read it" } else { "" };
+        let note = format!(
+            "These are the first {shown} of {len} bytes. All of the result is in the artifact `{name}`{how}."
+        );
+        let cut = match result {
+            Ok(_) => Ok(json!({"result": head, "truncated": note})),
+            Err(_) => Err(format!("{head} ... ({note})")),
+        };
+        own.artifacts().save(name, Part::Text(text)).await?;
+        Ok(cut)
+    }
+}
