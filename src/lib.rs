@@ -41,7 +41,7 @@
 //! | trees made at run time | [`build`], [`LoopAgent`], [`SequentialAgent`], [`ParallelAgent`], [`llm::LlmAgent`], [`tool::FunctionTool`](struct@tool::FunctionTool), [`AgentBuilder`] |
 //! | running | [`Runner`], [`RunRequest`], [`RunStream`], [`Outcome`], [`RunConfig`] |
 //! | what happens | [`Event`], [`Content`], [`Part`], [`Actions`] |
-//! | what lasts | [`session`], [`ArtifactStore`], [`engine`] |
+//! | what lasts | [`session`], [`ArtifactStore`], [`memory`], [`engine`] |
 //! | models | [`model`], [`Rehearsal`], [`testing::ScriptedModel`], and with the feature `genai` those of every provider |
 //! | a workflow as data | [`spec`], [`check`] |
 //! | what does not compile | [`checks`], a page for each |
@@ -67,13 +67,15 @@ pub use adk_core::{
     IntoAgent, IntoAgents, IntoInput, KeySpec, LEFT_OUT_KEY, LIFECYCLE_KEY, LOOP_ITERATION_KEY, Lifecycle,
     LifecycleOutcome, LifecyclePhase, LiveQueue, LoopAgent, LoopEnd, LoopEndReason, MAX_DEPTH,
     MemoryArtifacts, Name, Needs, NoAnswerKind, NoArtifacts, NoResources, Out, Outcome, ParallelAgent, Part,
-    Path, PathError, Plugin, Prepare, ReadonlyContext, Registry, Rehearsal, Resources, Result, Role,
-    RunConfig, RunEnd, RunId, RunRequest, RunStream, STATE_UPDATE_KEY, SequentialAgent, SessionTurns, Spec,
-    State, StateDelta, StoreErrorKind, StoredPart, Thought, Tool, ToolArgs, ToolContext, ToolError, ToolMeta,
-    Toolset, ToolsetErrorKind, Tree, Unstamped, WINNER_KEY, Waiting, Watch, WithCallbacks, Workflow,
+    Path, PathError, Plugin, Prepare, ProcessRequest, ReadonlyContext, Registry, Rehearsal, Resources,
+    Result, Role, RunConfig, RunEnd, RunId, RunRequest, RunStream, STATE_UPDATE_KEY, SequentialAgent,
+    SessionTurns, Spec, State, StateDelta, StoreErrorKind, StoredPart, Thought, Tool, ToolArgs, ToolContext,
+    ToolError, ToolMeta, Toolset, ToolsetErrorKind, Tree, Unstamped, WINNER_KEY, Waiting, Watch,
+    WithCallbacks, Workflow,
 };
 pub use adk_core::{
-    build, callback, check, engine, fluent, model, runner, session, spec, testing, tool, tools, workflow,
+    build, callback, check, engine, fluent, memory, model, runner, session, spec, testing, tool, tools,
+    workflow,
 };
 pub use adk_macros::{Resources, agent, data, tool, workflow};
 /// JSON values, for what has no type of its own.

@@ -61,6 +61,8 @@ pub enum ErrorKind {
     ArtifactMissing,
     /// An artifact is asked for, and the runner keeps none ([`NoArtifacts`](crate::NoArtifacts)).
     NoArtifactStore,
+    /// Memory is searched or added to, and the runner has no [`MemoryService`](crate::memory::MemoryService).
+    NoMemoryService,
     /// A value is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
     TooDeep,
     /// A value that was to be kept has no form in JSON, such as NaN, an infinity or an integer of more than 64 bits.
@@ -180,6 +182,8 @@ pub enum StoreErrorKind {
     Missing,
     /// Somebody else holds a lock for longer than is waited for. Later it may work.
     Locked,
+    /// What is to be stored is larger than is allowed.
+    TooLarge,
     /// There is no room left on the disk.
     Full,
     /// The store cannot be written: its file, its folder or the user has no permission to.

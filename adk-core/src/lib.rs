@@ -41,6 +41,7 @@ pub use runtime::agent::{Agent, AnnouncedKeys, DynAgent, Handover, WithCallbacks
 pub use runtime::callback::{CallbackContext, Plugin};
 pub use runtime::live::LiveQueue;
 pub use runtime::resources::{Gives, Needs, NoResources, Resources};
+pub use runtime::run::memory;
 pub use runtime::run::{
     AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, ArtifactStore, Artifacts, Context, FailedAttempt, FolderArtifacts,
     History, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason,
@@ -48,7 +49,7 @@ pub use runtime::run::{
     StoredPart, TraceCarrier, WINNER_KEY, Waiting, set_trace_carrier,
 };
 pub use runtime::runner::{IntoInput, RunEnd, RunRequest, RunStream, Runner, Watch};
-pub use runtime::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError, Toolset};
+pub use runtime::tool::{DynTool, ProcessRequest, Tool, ToolArgs, ToolContext, ToolError, Toolset};
 pub use runtime::workflow::Workflow;
 pub use runtime::{callback, runner, tool, workflow};
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};

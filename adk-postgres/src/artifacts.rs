@@ -57,7 +57,7 @@ impl ArtifactStore for PostgresStore {
             let bytes = part.json.len() + part.data.as_ref().map_or(0, |data| data.len());
             if bytes > MOST {
                 let message = format!("the artifact `{name}` has {bytes} bytes, and the most is {MOST}");
-                return Err(Error::new(ErrorKind::Store(StoreErrorKind::Other), message)
+                return Err(Error::new(ErrorKind::Store(StoreErrorKind::TooLarge), message)
                     .with_help("keep it elsewhere, and save its address as `Part::file_data`"));
             }
             self.0
@@ -92,6 +92,18 @@ impl ArtifactStore for PostgresStore {
                 .transact(&mut |connection| {
                     let key = session.clone();
                     Box::pin(async move { list(connection, &key).await })
+                })
+                .await
+        })
+    }
+
+    fn versions<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<Vec<u32>>> {
+        Box::pin(async move {
+            let file = FileKey::new(session, name)?;
+            self.0
+                .transact(&mut |connection| {
+                    let file = file.clone();
+                    Box::pin(async move { versions(connection, &file).await })
                 })
                 .await
         })
@@ -152,6 +164,12 @@ async fn load(connection: &mut PgConnection, file: &FileKey, version: Option<u32
     let Some(row) = row else { return Ok(None) };
     let data: Option<Vec<u8>> = row.try_get(1).doing(what)?;
     StoredPart { json: row.try_get(0).doing(what)?, data: data.map(Into::into) }.into_part().map(Some)
+}
+
+async fn versions(connection: &mut PgConnection, file: &FileKey) -> Result<Vec<u32>> {
+    let sql = format!("SELECT version FROM adkw_artifacts WHERE {OF_FILE} ORDER BY version");
+    let rows = file.query(sql).fetch_all(connection).await.doing("list the versions of an artifact")?;
+    rows.iter().map(version).collect()
 }
 
 async fn list(connection: &mut PgConnection, key: &SessionKey) -> Result<Vec<String>> {

@@ -25,8 +25,18 @@ fn crash() {
     let data = std::env::var("ADK_POSTGRES_DATA").unwrap();
     let mut words = pg_ctl.split_whitespace();
     let mut command = Command::new(words.next().unwrap());
-    let command =
-        command.args(words).args(["-D", &data, "-m", "immediate", "-w", "-l", "/dev/null", "restart"]);
+    let command = command.args(words).args([
+        "-D",
+        &data,
+        "-m",
+        "immediate",
+        "-w",
+        "-t",
+        "300",
+        "-l",
+        "/dev/null",
+        "restart",
+    ]);
     let done =
         command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
     assert!(done.unwrap().success());

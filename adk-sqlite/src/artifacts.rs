@@ -63,6 +63,17 @@ impl ArtifactStore for SqliteStore {
         }))
     }
 
+    fn versions<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<Vec<u32>>> {
+        let file = FileKey::new(session, name);
+        Box::pin(self.0.reader.read(move |connection| {
+            let what = "list the versions of an artifact";
+            let sql = format!("SELECT version FROM adkw_artifacts WHERE {OF_FILE} ORDER BY version");
+            let mut statement = connection.prepare_cached(&sql).doing(what)?;
+            let versions = statement.query_map(&file.row()[..], |row| row.get(0)).doing(what)?;
+            versions.map(|version| version.doing(what)).collect()
+        }))
+    }
+
     fn delete<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<()>> {
         let file = FileKey::new(session, name);
         Box::pin(self.0.writer.write(move |db: &mut Db| {

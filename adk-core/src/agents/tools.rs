@@ -1,5 +1,11 @@
 //! Tools that are there for every agent.
 
+mod artifacts;
+mod memory;
+
+pub use artifacts::load_artifacts;
+pub use memory::{load_memory, preload_memory};
+
 use crate::models::model::ToolDeclaration;
 use crate::runtime::tool::{Tool, ToolArgs, ToolContext, ToolError, without_arguments};
 use crate::spec::ToolMeta;

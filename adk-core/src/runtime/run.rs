@@ -14,6 +14,7 @@ mod context;
 mod failures;
 mod history;
 mod lifecycle;
+pub mod memory;
 mod meter;
 mod models;
 mod out;
@@ -136,6 +137,7 @@ pub(crate) struct Run {
 /// What all runs of a runner share.
 pub(crate) struct Services {
     pub(crate) artifacts: Arc<dyn ArtifactStore>,
+    pub(crate) memory: Option<Arc<dyn memory::MemoryService>>,
     pub(crate) models: Models,
     pub(crate) plugins: Plugins,
     pub(crate) resources: SharedResources,
@@ -246,6 +248,7 @@ impl Run {
         let models = Models::new(Arc::new(crate::models::model::NoProvider));
         let services = Services {
             artifacts: Arc::new(MemoryArtifacts::new()),
+            memory: None,
             models,
             plugins: Plugins::default(),
             resources,

@@ -13,8 +13,9 @@ pub use function::{FunctionTool, Json, ToolReturn};
 pub use toolset::Toolset;
 
 use crate::encode::EncodeError;
-use crate::models::model::ToolDeclaration;
+use crate::models::model::{ModelRequest, ToolDeclaration};
 use crate::runtime::agent::DynAgent;
+use crate::runtime::callback::CallbackContext;
 use crate::spec::ToolMeta;
 use crate::{BoxError, BoxFuture};
 use serde_json::{Map, Value};
@@ -56,6 +57,39 @@ pub trait Tool: Send + Sync + 'static {
     fn needs_confirmation(&self, _args: ToolArgs, _cx: &mut ToolContext) -> Result<bool, ToolError> {
         Ok(true)
     }
+
+    /// What changes the requests of an agent that has the tool. Default: nothing.
+    fn processor(&self) -> Option<&dyn ProcessRequest> {
+        None
+    }
+}
+
+/// Changes each request of an agent before its model is asked, ahead of plugins and callbacks: ADK's `process_llm_request` of a tool.
+pub trait ProcessRequest: Send + Sync {
+    /// Changes the request. It runs again when the run is taken up again, so what comes from outside is a
+    /// [`step`](CallbackContext::step).
+    ///
+    /// # Errors
+    /// An error ends the run.
+    fn process_request<'a>(
+        &'a self,
+        request: &'a mut ModelRequest,
+        cx: &'a mut CallbackContext,
+    ) -> BoxFuture<'a, crate::Result<()>>;
+
+    /// Whether the model sees the tool and may call it. Default: yes.
+    fn is_declared(&self) -> bool {
+        true
+    }
+}
+
+/// Adds a paragraph to the system instruction.
+pub(crate) fn append_instruction(request: &mut ModelRequest, text: &str) {
+    let instruction = &mut request.system_instruction;
+    if !instruction.is_empty() {
+        instruction.push_str("\n\n");
+    }
+    instruction.push_str(text);
 }
 
 /// A tool as a trait object: what agents hold.
@@ -79,6 +113,11 @@ pub trait DynTool: Send + Sync + 'static {
     /// It goes back to the model. Nobody is asked, and the tool does not run.
     fn needs_confirmation_dyn(&self, _args: ToolArgs, _cx: &mut ToolContext) -> Result<bool, ToolError> {
         Ok(true)
+    }
+
+    /// What changes the requests of an agent that has the tool, see [`Tool::processor`].
+    fn processor_dyn(&self) -> Option<&dyn ProcessRequest> {
+        None
     }
 
     /// The agent that it is, when it is one.
@@ -106,6 +145,10 @@ impl<T: Tool> DynTool for T {
 
     fn needs_confirmation_dyn(&self, args: ToolArgs, cx: &mut ToolContext) -> Result<bool, ToolError> {
         self.needs_confirmation(args, cx)
+    }
+
+    fn processor_dyn(&self) -> Option<&dyn ProcessRequest> {
+        self.processor()
     }
 }
 

@@ -20,6 +20,7 @@ mod instances;
 mod journal;
 mod later;
 mod limits;
+mod memory;
 mod no_answer;
 mod parallel;
 mod rehearsal;

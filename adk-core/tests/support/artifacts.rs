@@ -43,6 +43,10 @@ impl Stores {
         part.map(|part| part.as_text().unwrap().to_owned())
     }
 
+    async fn versions(&self, key: &SessionKey, name: &str) -> Vec<u32> {
+        self.artifacts.versions(key, name).await.unwrap()
+    }
+
     async fn list(&self, key: &SessionKey) -> Vec<String> {
         self.artifacts.list(key).await.unwrap()
     }
@@ -75,6 +79,9 @@ async fn versions(stores: &Stores) {
         assert_eq!(stores.save(&key, "a", &version.to_string()).await, version);
     }
     assert_eq!(stores.text(&key, "a", None).await.as_deref(), Some("11"));
+    assert!(stores.versions(&key, "a").await.into_iter().eq(0..12));
+    assert_eq!(stores.versions(&key, "b").await, [0]);
+    assert_eq!(stores.versions(&key, "c").await, [0; 0]);
     for _ in 0..2 {
         stores.artifacts.delete(&key, "a").await.unwrap();
         assert_eq!(stores.list(&key).await, ["b"]);

@@ -7,6 +7,7 @@ pub mod killed;
 pub mod limits;
 pub mod listed;
 pub mod measured;
+pub mod memory;
 pub mod mended;
 pub mod people;
 pub mod python;

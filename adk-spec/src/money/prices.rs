@@ -7,16 +7,24 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Price {
-    /// A token of a request.
-    pub(crate) input: Money,
-    /// One that the provider had in a cache.
-    pub(crate) cached: Money,
-    /// A token of an answer, thoughts included.
-    pub(crate) output: Money,
+    rate: Rate,
+    /// For all tokens of a call with a request of more tokens than this.
+    long: Option<(u64, Rate)>,
     /// The most tokens of a request.
     pub(crate) longest_prompt: Option<u64>,
     /// The most tokens of an answer.
     pub(crate) longest_answer: Option<u64>,
+}
+
+/// What one token costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Rate {
+    /// Of a request.
+    input: Money,
+    /// Of a request, when the provider had it in a cache.
+    cached: Money,
+    /// Of an answer, thoughts included.
+    output: Money,
 }
 
 impl Price {
@@ -27,15 +35,23 @@ impl Price {
     /// When one of the texts is no amount, or has more than six digits after the point.
     pub fn per_million(input: &str, output: &str) -> Result<Self, BudgetError> {
         let input = one(input)?;
-        Ok(Self { input, cached: input, output: one(output)?, longest_prompt: None, longest_answer: None })
+        let rate = Rate { input, cached: input, output: one(output)? };
+        Ok(Self { rate, long: None, longest_prompt: None, longest_answer: None })
     }
 
     /// The amount for a million tokens that the provider had in a cache.
     ///
     /// # Errors
     /// When the text is no amount, or has more than six digits after the point.
-    pub fn cached(self, cached: &str) -> Result<Self, BudgetError> {
-        Ok(Self { cached: one(cached)?, ..self })
+    pub fn cached(mut self, cached: &str) -> Result<Self, BudgetError> {
+        self.rate.cached = one(cached)?;
+        Ok(self)
+    }
+
+    /// The price of calls with a request of more than so many tokens, for all of their tokens.
+    #[must_use]
+    pub fn above(self, tokens: u64, price: Self) -> Self {
+        Self { long: Some((tokens, price.rate)), ..self }
     }
 
     /// The most tokens that a request and an answer of the model may have. A budget reserves the longest answer where the agent
@@ -52,9 +68,10 @@ impl Price {
 
     /// What a call costs.
     pub fn of(&self, input: u64, cached: u64, output: u64) -> Money {
+        let rate = self.long.filter(|(above, _)| input > *above).map_or(self.rate, |(_, rate)| rate);
         let cached = cached.min(input);
-        let input = self.input.times(input - cached);
-        input.plus(self.cached.times(cached)).plus(self.output.times(output))
+        let input = rate.input.times(input - cached);
+        input.plus(rate.cached.times(cached)).plus(rate.output.times(output))
     }
 }
 
@@ -82,22 +99,60 @@ pub struct Prices {
     models: HashMap<String, Price>,
 }
 
-/// Model, input, cached input, output, longest request, longest answer: published prices in USD for a million tokens, those for
-/// long requests where there are two.
-const PUBLISHED: &[(&str, &str, &str, &str, u64, u64)] = &[
-    ("gpt-5", "1.25", "0.125", "10.00", 272_000, 128_000),
-    ("gpt-5-mini", "0.25", "0.025", "2.00", 272_000, 128_000),
-    ("gpt-5-nano", "0.05", "0.005", "0.40", 272_000, 128_000),
-    ("gpt-4.1", "2.00", "0.50", "8.00", 1_047_576, 32_768),
-    ("gpt-4.1-mini", "0.40", "0.10", "1.60", 1_047_576, 32_768),
-    ("gpt-4o", "2.50", "1.25", "10.00", 128_000, 16_384),
-    ("gpt-4o-mini", "0.15", "0.075", "0.60", 128_000, 16_384),
-    ("claude-opus-4-1", "15.00", "1.50", "75.00", 200_000, 32_000),
-    ("claude-sonnet-4-5", "3.00", "0.30", "15.00", 200_000, 64_000),
-    ("claude-haiku-4-5", "1.00", "0.10", "5.00", 200_000, 64_000),
-    ("gemini-2.5-pro", "2.50", "0.25", "15.00", 1_048_576, 65_536),
-    ("gemini-2.5-flash", "0.30", "0.03", "2.50", 1_048_576, 65_536),
-    ("gemini-2.5-flash-lite", "0.10", "0.01", "0.40", 1_048_576, 65_536),
+/// Published prices in USD for a million tokens of requests, of requests from a cache and of answers; the longest request and the
+/// longest answer.
+const PUBLISHED: &[(&str, [&str; 3], u64, u64)] = &[
+    ("gpt-5.6", ["4.00", "0.40", "20.00"], 922_000, 128_000),
+    ("gpt-5.6-terra", ["2.00", "0.20", "12.00"], 922_000, 128_000),
+    ("gpt-5.6-luna", ["0.20", "0.02", "1.20"], 922_000, 128_000),
+    ("gpt-5.5", ["5.00", "0.50", "30.00"], 1_050_000, 128_000),
+    ("gpt-5.4", ["2.50", "0.25", "15.00"], 1_050_000, 128_000),
+    ("gpt-5.4-mini", ["0.75", "0.075", "4.50"], 272_000, 128_000),
+    ("gpt-5.4-nano", ["0.20", "0.02", "1.25"], 272_000, 128_000),
+    ("gpt-5.2", ["1.75", "0.175", "14.00"], 272_000, 128_000),
+    ("gpt-5.1", ["1.25", "0.125", "10.00"], 272_000, 128_000),
+    ("gpt-5", ["1.25", "0.125", "10.00"], 272_000, 128_000),
+    ("gpt-5-mini", ["0.25", "0.025", "2.00"], 272_000, 128_000),
+    ("gpt-5-nano", ["0.05", "0.005", "0.40"], 272_000, 128_000),
+    ("gpt-4.1", ["2.00", "0.50", "8.00"], 1_047_576, 32_768),
+    ("gpt-4.1-mini", ["0.40", "0.10", "1.60"], 1_047_576, 32_768),
+    ("gpt-4.1-nano", ["0.10", "0.025", "0.40"], 1_047_576, 32_768),
+    ("gpt-4o", ["2.50", "1.25", "10.00"], 128_000, 16_384),
+    ("gpt-4o-mini", ["0.15", "0.075", "0.60"], 128_000, 16_384),
+    ("claude-opus-5-5", ["4.00", "0.20", "20.00"], 1_000_000, 128_000),
+    ("claude-opus-5", ["5.00", "0.50", "25.00"], 1_000_000, 128_000),
+    ("claude-opus-4-8", ["5.00", "0.50", "25.00"], 1_000_000, 128_000),
+    ("claude-opus-4-7", ["5.00", "0.50", "25.00"], 1_000_000, 128_000),
+    ("claude-opus-4-6", ["5.00", "0.50", "25.00"], 1_000_000, 128_000),
+    ("claude-opus-4-5", ["5.00", "0.50", "25.00"], 200_000, 64_000),
+    ("claude-opus-4-1", ["15.00", "1.50", "75.00"], 200_000, 32_000),
+    ("claude-sonnet-5-5", ["2.00", "0.10", "10.00"], 1_000_000, 128_000),
+    ("claude-sonnet-5", ["2.00", "0.20", "10.00"], 1_000_000, 128_000),
+    ("claude-sonnet-4-6", ["3.00", "0.30", "15.00"], 1_000_000, 128_000),
+    ("claude-sonnet-4-5", ["3.00", "0.30", "15.00"], 200_000, 64_000),
+    ("claude-haiku-5-5", ["0.10", "0.01", "0.50"], 1_000_000, 128_000),
+    ("claude-haiku-4-5", ["1.00", "0.10", "5.00"], 200_000, 64_000),
+    ("gemini-3.8-flash", ["0.75", "0.075", "3.75"], 1_048_576, 65_536),
+    ("gemini-3.7-flash", ["0.75", "0.075", "3.75"], 1_048_576, 65_536),
+    ("gemini-3.5-flash", ["1.50", "0.15", "9.00"], 1_048_576, 65_536),
+    ("gemini-3.5-flash-lite", ["0.30", "0.03", "2.50"], 1_048_576, 65_536),
+    ("gemini-3.1-pro-preview", ["2.00", "0.20", "12.00"], 1_048_576, 65_536),
+    ("gemini-3.1-flash-lite", ["0.25", "0.025", "1.50"], 1_048_576, 65_536),
+    ("gemini-2.5-pro", ["1.25", "0.125", "10.00"], 1_048_576, 65_536),
+    ("gemini-2.5-flash", ["0.30", "0.03", "2.50"], 1_048_576, 65_536),
+    ("gemini-2.5-flash-lite", ["0.10", "0.01", "0.40"], 1_048_576, 65_536),
+];
+
+/// Those of calls with a request of more tokens than the number.
+const LONG: &[(&str, u64, [&str; 3])] = &[
+    ("gpt-5.6", 272_000, ["8.00", "0.80", "30.00"]),
+    ("gpt-5.6-terra", 272_000, ["4.00", "0.40", "18.00"]),
+    ("gpt-5.6-luna", 272_000, ["0.40", "0.04", "1.80"]),
+    ("gpt-5.5", 272_000, ["10.00", "1.00", "45.00"]),
+    ("gpt-5.4", 272_000, ["5.00", "0.50", "22.50"]),
+    ("claude-haiku-5-5", 100_000, ["0.50", "0.05", "2.50"]),
+    ("gemini-3.1-pro-preview", 200_000, ["4.00", "0.40", "18.00"]),
+    ("gemini-2.5-pro", 200_000, ["2.50", "0.25", "15.00"]),
 ];
 
 impl Prices {
@@ -112,11 +167,18 @@ impl Prices {
     /// What providers asked in US dollars when this version was made. They change: look at the bill, and replace what differs with
     /// [`model`](Self::model).
     pub fn published() -> Self {
-        let price = |&(name, input, cached, output, prompt, answer): &(&str, &str, &str, &str, u64, u64)| {
-            let price = Price::per_million(input, output).and_then(|price| price.cached(cached)).ok()?;
-            Some((name.to_owned(), price.longest(prompt, answer)))
-        };
-        Self { currency: Currency(*b"USD"), models: PUBLISHED.iter().filter_map(price).collect() }
+        let price = |[input, cached, output]: [&str; 3]| Price::per_million(input, output)?.cached(cached);
+        let mut models = HashMap::new();
+        for &(name, amounts, prompt, answer) in PUBLISHED {
+            let Ok(mut all) = price(amounts) else { continue };
+            if let Some(&(_, above, amounts)) = LONG.iter().find(|(long, ..)| *long == name)
+                && let Ok(long) = price(amounts)
+            {
+                all = all.above(above, long);
+            }
+            models.insert(name.to_owned(), all.longest(prompt, answer));
+        }
+        Self { currency: Currency(*b"USD"), models }
     }
 
     /// The price of a model, by the name under which it is asked for, with or without the provider before a `::`.

@@ -73,10 +73,12 @@ fn priced<'a>(prices: &Prices, model: &'a str) -> Priced<'a> {
     let Some(price) = prices.of(model) else {
         return Priced { model, prompt: None, token: 0, longest: None };
     };
+    let longest = price.longest_prompt.unwrap_or_default();
+    let prompt = price.of(longest, 0, 0);
     Priced {
         model,
-        prompt: price.longest_prompt.map(|tokens| price.of(tokens, 0, 0).parts()),
-        token: price.of(0, 0, 1).parts(),
+        prompt: price.longest_prompt.map(|_| prompt.parts()),
+        token: price.of(longest, 0, 1).without(prompt).parts(),
         longest: price.longest_answer,
     }
 }

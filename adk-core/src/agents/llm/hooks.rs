@@ -2,6 +2,7 @@
 //! nothing.
 
 use super::LlmAgent;
+use super::toolbox::Toolbox;
 use crate::models::model::{ModelRequest, ModelResponse};
 use crate::runtime::callback::{self, ToolCallbacks};
 use crate::runtime::run::{Context, ToolActions};
@@ -19,13 +20,30 @@ fn is_watched(agent: &LlmAgent, cx: &Context) -> bool {
     !agent.settings.model_callbacks.is_empty() || !cx.run.services.plugins.is_empty()
 }
 
+/// The tools that change requests. They can ask for nothing.
+async fn process(tools: &Toolbox<'_>, request: &mut ModelRequest, cx: &mut Context) -> Result<()> {
+    for processor in tools.processors() {
+        let mut own = cx.callback();
+        own.refuse_updates("a tool that changes a request cannot update state");
+        let processed = processor.process_request(request, &mut own).await;
+        cx.give_back(own);
+        processed?;
+    }
+    Ok(())
+}
+
 /// Before a call of the model. What callbacks ask for is added to `actions`, as in the other two.
 pub(super) async fn before_model(
-    agent: &LlmAgent,
+    tools: &Toolbox<'_>,
     mut request: ModelRequest,
     actions: &mut ToolActions,
     cx: &mut Context,
 ) -> Result<Asked> {
+    let agent = tools.agent();
+    if tools.processors().next().is_some() {
+        // In a box: few agents have such tools.
+        Box::pin(process(tools, &mut request, cx)).await?;
+    }
     if !is_watched(agent, cx) {
         return Ok(Asked::Ask(request));
     }

@@ -6,7 +6,7 @@ use super::{LlmAgent, live, toolsets};
 use crate::Result;
 use crate::models::model::ToolDeclaration;
 use crate::runtime::run::{Chain, Context};
-use crate::runtime::tool::DynTool;
+use crate::runtime::tool::{DynTool, ProcessRequest};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -57,9 +57,18 @@ impl<'a> Toolbox<'a> {
         Ok(())
     }
 
-    /// All of them, in the order of the model request.
+    /// All that the model sees, in the order of its request.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {
+        self.all().filter(|tool| tool.processor_dyn().is_none_or(|processor| processor.is_declared()))
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {
         self.added.iter().chain(self.agent.tools()).chain(&self.offered)
+    }
+
+    /// Those that change the requests of the agent.
+    pub(super) fn processors(&self) -> impl Iterator<Item = &dyn ProcessRequest> {
+        self.all().filter_map(|tool| tool.processor_dyn())
     }
 
     /// The tool that a model calls by that name.

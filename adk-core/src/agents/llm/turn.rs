@@ -182,7 +182,7 @@ async fn ask(
     }
     let mut request = request::build(agent, tools, cx, turn).await?;
     request.contents.extend(repair.contents());
-    let request = match hooks::before_model(agent, request, asked, cx).await? {
+    let request = match hooks::before_model(tools, request, asked, cx).await? {
         Asked::Ask(request) => Arc::new(request),
         Asked::Answered(response) => return Ok(response),
     };

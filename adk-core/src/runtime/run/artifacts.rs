@@ -7,10 +7,13 @@ mod stored;
 pub use folder::FolderArtifacts;
 pub use stored::StoredPart;
 
-use super::{Overlay, Run};
+use super::{Overlay, Run, perform};
+use crate::store::engine::StepKey;
 use crate::store::session::SessionKey;
 use crate::sync::lock;
-use crate::{BoxFuture, Error, ErrorKind, Name, Part, Result};
+use crate::{BoxFuture, Error, ErrorKind, Name, Part, Path, Result, StoreErrorKind, depth};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::ready;
@@ -44,6 +47,12 @@ pub trait ArtifactStore: Send + Sync + 'static {
     /// # Errors
     /// When the store fails.
     fn list<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Vec<String>>>;
+
+    /// The numbers of the versions of a file, in their order: ADK's `list_versions`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn versions<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<Vec<u32>>>;
 
     /// Forgets all versions of a file.
     ///
@@ -110,6 +119,11 @@ impl ArtifactStore for MemoryArtifacts {
         Box::pin(ready(Ok(names)))
     }
 
+    fn versions<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<Vec<u32>>> {
+        let count = lock(&self.files).get(&Self::place(session, name)).map_or(0, Vec::len);
+        Box::pin(ready(Ok((0..).take(count).collect())))
+    }
+
     fn delete<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<()>> {
         lock(&self.files).remove(&Self::place(session, name));
         Box::pin(ready(Ok(())))
@@ -167,6 +181,10 @@ macro_rules! refuses {
                 Box::pin(ready(Ok(Vec::new())))
             }
 
+            fn versions<'a>(&'a self, _: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<Vec<u32>>> {
+                Box::pin(ready(Err(Self::error("list the versions of", name))))
+            }
+
             fn delete<'a>(&'a self, _: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<()>> {
                 Box::pin(ready(Err(Self::error("delete", name))))
             }
@@ -190,18 +208,28 @@ in_arc!(MemoryArtifacts, NoArtifacts, MissingArtifactStore, FolderArtifacts);
 
 /// The artifacts of an agent's or a tool's session. The next event names what was saved.
 pub struct Artifacts<'a> {
-    pub(crate) run: &'a Run,
+    pub(crate) run: &'a Arc<Run>,
     pub(crate) overlay: &'a mut Overlay,
+    /// Where steps are numbered and recorded, except in a tool call, which is recorded as a whole.
+    pub(crate) steps: Option<(&'a Path, &'a mut u32)>,
 }
 
 impl Artifacts<'_> {
-    /// Stores the next version of a file and returns its number.
+    /// Stores the next version of a file and returns its number. A recorded step: a run that is taken up again has the number
+    /// that it had, and saves no version more.
     ///
     /// # Errors
-    /// When the store fails.
+    /// [`StoreErrorKind::TooLarge`] when it is over
+    /// [`RunConfig::max_artifact_bytes`](crate::RunConfig::max_artifact_bytes), or when the store fails.
     pub async fn save(&mut self, name: impl Into<Name>, part: Part) -> Result<u32> {
         let name = name.into();
-        let version = self.run.services.artifacts.save(self.run.session().key(), &name, part).await?;
+        if let Some(most) = self.run.config.max_artifact_bytes {
+            check_size(&name, &part, most)?;
+        }
+        let (services, key) = (self.run.services.clone(), self.run.session().key().clone());
+        let saved = name.clone();
+        let work = async move { services.artifacts.save(&key, &saved, part).await };
+        let version = self.step("save_artifact", work).await?;
         self.overlay.artifact_delta.retain(|(other, _)| *other != name);
         self.overlay.artifact_delta.push((name, version));
         Ok(version)
@@ -230,6 +258,49 @@ impl Artifacts<'_> {
     pub async fn list(&self) -> Result<Vec<String>> {
         self.run.services.artifacts.list(self.run.session().key()).await
     }
+
+    /// The same as a recorded step.
+    pub(crate) async fn list_recorded(&mut self) -> Result<Vec<String>> {
+        let (services, key) = (self.run.services.clone(), self.run.session().key().clone());
+        self.step("list_artifacts", async move { services.artifacts.list(&key).await }).await
+    }
+
+    /// The numbers of the versions of a file, in their order.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn versions(&self, name: &str) -> Result<Vec<u32>> {
+        self.run.services.artifacts.versions(self.run.session().key(), name).await
+    }
+
+    async fn step<T, W>(&mut self, name: &'static str, work: W) -> Result<T>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+        W: Future<Output = Result<T>> + Send + 'static,
+    {
+        let Some((path, steps)) = &mut self.steps else { return work.await };
+        let index = **steps;
+        **steps += 1;
+        let key = StepKey { run_id: self.run.id, path: (*path).clone(), name: Name::literal(name), index };
+        perform(self.run.clone(), key, depth::check, work).await
+    }
+}
+
+/// Refuses a part of more bytes.
+fn check_size(name: &str, part: &Part, most: u64) -> Result<()> {
+    let bytes = match part {
+        Part::InlineData(blob) => blob.data.len(),
+        Part::Text(text) => text.len(),
+        part => serde_json::to_string(part).map_or(0, |json| json.len()),
+    };
+    if bytes as u64 <= most {
+        return Ok(());
+    }
+    let message = format!(
+        "the artifact `{name}` has {bytes} bytes, and the most is {most}, the run's `max_artifact_bytes`"
+    );
+    Err(Error::new(ErrorKind::Store(StoreErrorKind::TooLarge), message)
+        .with_help("save less, or keep it elsewhere and save its address as `Part::file_data`"))
 }
 
 impl fmt::Debug for Artifacts<'_> {

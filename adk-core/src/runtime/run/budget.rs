@@ -27,14 +27,6 @@ struct Account {
     reserved: u64,
 }
 
-/// The most that a call may need.
-#[derive(Clone, Copy, Debug, Default)]
-struct Need {
-    tokens: u64,
-    /// In the smallest parts.
-    money: u64,
-}
-
 /// What is held back for a call; given back when this is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Reservation(Vec<(Arc<Meter>, u64)>);
@@ -146,13 +138,10 @@ impl Context {
         for meter in around {
             let Some(purse) = &meter.purse else { continue };
             let prices = self.run.services.prices.as_deref();
-            let need = match purse.budget {
-                Budget::Tokens(_) => needed(models, request, prices).tokens,
-                Budget::Money(..) => {
-                    check(models, request, prices, purse.budget)?;
-                    needed(models, request, prices).money
-                }
-            };
+            if let Budget::Money(..) = purse.budget {
+                check(models, request, prices, purse.budget)?;
+            }
+            let need = needed(models, request, prices, purse.budget);
             if !purse.reserve(need).await {
                 return Err(meter.exceed_budget(self.path()));
             }
@@ -162,18 +151,19 @@ impl Context {
     }
 }
 
-/// The most that a call may need of any of the models.
-fn needed(models: &Chain, request: &ModelRequest, prices: Option<&Prices>) -> Need {
+/// The most that a call may need of any of the models: tokens, or the smallest parts of money.
+fn needed(models: &Chain, request: &ModelRequest, prices: Option<&Prices>, budget: Budget) -> u64 {
     let input = request.input_tokens();
     let own = request.config.max_output_tokens.map(u64::from);
-    let mut most = Need::default();
-    for model in models.iter() {
+    let needs = models.iter().map(|model| {
         let price = prices.and_then(|prices| prices.of(model.name()));
         let output = own.or(price.and_then(Price::longest_answer)).unwrap_or_default();
-        let money = price.map_or(0, |price| price.of(input, 0, output).parts());
-        most = Need { tokens: most.tokens.max(input.saturating_add(output)), money: most.money.max(money) };
-    }
-    most
+        match budget {
+            Budget::Tokens(_) => input.saturating_add(output),
+            Budget::Money(..) => price.map_or(0, |price| price.of(input, 0, output).parts()),
+        }
+    });
+    needs.max().unwrap_or_default()
 }
 
 /// Sees that it is known what a call costs at most.

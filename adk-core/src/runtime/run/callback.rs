@@ -1,11 +1,12 @@
 //! What a callback works with.
 
+use super::memory::MemoryEntry;
 use super::{
-    Artifacts, CallStep, Caller, KeyScope, Overlay, Run, Services, State, ToolActions, Updates, WriteRules,
-    Written, perform,
+    Artifacts, CallStep, Caller, History, KeyScope, Overlay, Run, Services, State, ToolActions, Updates,
+    WriteRules, Written, perform,
 };
 use crate::store::engine::StepKey;
-use crate::{Name, Path, Result, RunId, depth};
+use crate::{Content, Event, Name, Path, Result, RunId, depth};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -152,7 +153,29 @@ impl CallbackContext {
 
     /// The artifacts of the session.
     pub fn artifacts(&mut self) -> Artifacts<'_> {
-        Artifacts { run: &self.run, overlay: &mut self.overlay }
+        let steps = match &mut self.steps {
+            Steps::Numbered(next) | Steps::Unslotted(next, _) => Some((&self.path, next)),
+            Steps::Within(_) => None,
+        };
+        Artifacts { run: &self.run, overlay: &mut self.overlay, steps }
+    }
+
+    /// What was said in earlier sessions of the user that has to do with a query, best first: ADK's `search_memory`. A recorded
+    /// [`step`](Self::step).
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoMemoryService`](crate::ErrorKind::NoMemoryService), or when the service fails.
+    pub async fn search_memory(&mut self, query: &str) -> Result<Vec<MemoryEntry>> {
+        let work = self.run.search_memory(query);
+        self.step("search_memory", work).await
+    }
+
+    /// What the user said last in this run: ADK's `user_content`. `None` when that was no text.
+    pub fn user_content(&self) -> Option<Content> {
+        let history = History::new(self.run.session().clone(), self.branch.clone());
+        let said = |event: &&Arc<Event>| event.invocation_id == self.run.id && event.author == "user";
+        let mut said = history.iter().rev().filter(said).filter_map(|event| event.content.as_ref());
+        said.find(|content| !content.text().trim().is_empty()).cloned()
     }
 
     /// A side effect: done once, recorded, and answered from the record when the run is taken up again. In a callback of

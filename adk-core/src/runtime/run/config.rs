@@ -76,6 +76,9 @@ pub struct RunConfig {
     /// [`BudgetExceeded`](crate::ErrorKind::BudgetExceeded), and what was committed stays. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// The most bytes of a version of an artifact that an agent, a tool or a callback saves. Default `None`: what the store takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_artifact_bytes: Option<u64>,
 }
 
 impl Default for RunConfig {
@@ -98,6 +101,7 @@ impl Default for RunConfig {
             custom_agents_finish: true,
             turns: SessionTurns::Queue,
             budget: None,
+            max_artifact_bytes: None,
         }
     }
 }
@@ -160,6 +164,14 @@ impl RunConfig {
     #[must_use]
     pub fn deadline(mut self, longest: Duration) -> Self {
         self.deadline = Some(longest);
+        self
+    }
+
+    /// The most bytes of a version of an artifact. To save more is an error of kind
+    /// [`StoreErrorKind::TooLarge`](crate::StoreErrorKind::TooLarge).
+    #[must_use]
+    pub fn max_artifact_bytes(mut self, bytes: u64) -> Self {
+        self.max_artifact_bytes = Some(bytes);
         self
     }
 

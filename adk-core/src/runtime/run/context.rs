@@ -12,6 +12,7 @@ pub(crate) use frame::{Frame, NothingWritten};
 pub(crate) use step::perform;
 pub(crate) use wait::{Answer, Asked};
 
+use super::memory::MemoryEntry;
 use super::{
     Above, AnnouncedKeys, Artifacts, CallbackContext, Caller, History, KeyScope, Meter, Overlay, Place, Run,
     RunConfig, State, Steps, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, Written,
@@ -260,7 +261,17 @@ impl Context {
 
     /// The artifacts of the session.
     pub fn artifacts(&mut self) -> Artifacts<'_> {
-        Artifacts { run: &self.run, overlay: &mut self.overlay }
+        let steps = Some((&self.frame.path, &mut self.frame.steps));
+        Artifacts { run: &self.run, overlay: &mut self.overlay, steps }
+    }
+
+    /// What was said in earlier sessions of the user that has to do with a query, best first: ADK's `search_memory`. A recorded step.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoMemoryService`](crate::ErrorKind::NoMemoryService), or when the service fails.
+    pub async fn search_memory(&mut self, query: &str) -> crate::Result<Vec<MemoryEntry>> {
+        let work = self.run.search_memory(query);
+        self.step("search_memory", work).await
     }
 
     /// What this agent may see of the conversation. It borrows nothing, so it can be read while emitting.

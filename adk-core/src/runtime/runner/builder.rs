@@ -7,6 +7,7 @@ use super::{Runner, Shared};
 use crate::models::model::Model;
 use crate::models::model::{ModelProvider, ModelRef, RateLimit};
 use crate::runtime::resources::{Needs, NoResources, Resources, SharedResources};
+use crate::runtime::run::memory::MemoryService;
 use crate::runtime::run::{
     ArtifactStore, MemoryArtifacts, MissingArtifactStore, Models, Plugin, Plugins, RunConfig, Services,
 };
@@ -30,6 +31,7 @@ pub struct RunnerBuilder<P, R = NoResources> {
     provider: Option<Arc<dyn ModelProvider>>,
     sessions: Option<Arc<dyn SessionStore>>,
     artifacts: Option<Arc<dyn ArtifactStore>>,
+    memory: Option<Arc<dyn MemoryService>>,
     engine: Option<Arc<dyn Engine>>,
     plugins: Plugins,
     config: RunConfig,
@@ -49,6 +51,7 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
             provider: None,
             sessions: None,
             artifacts: None,
+            memory: None,
             engine: None,
             plugins: Plugins::default(),
             config: RunConfig::default(),
@@ -72,6 +75,7 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
             provider: self.provider,
             sessions: self.sessions,
             artifacts: self.artifacts,
+            memory: self.memory,
             engine: self.engine,
             plugins: self.plugins,
             config: self.config,
@@ -144,6 +148,14 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
         self
     }
 
+    /// What is remembered across sessions. Default: nothing, and to search it is an error of kind
+    /// [`ErrorKind::NoMemoryService`].
+    #[must_use]
+    pub fn memory_service(mut self, service: impl Into<Arc<dyn MemoryService>>) -> Self {
+        self.memory = Some(service.into());
+        self
+    }
+
     /// What makes runs survive. Default: nothing, they end with the process.
     #[must_use]
     pub fn engine(mut self, engine: impl Engine) -> Self {
@@ -208,6 +220,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
             engine,
             services: Arc::new(Services {
                 artifacts,
+                memory: self.memory,
                 models,
                 plugins: self.plugins,
                 resources: self.resources,

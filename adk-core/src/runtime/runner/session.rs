@@ -130,12 +130,30 @@ impl<R> SessionHandle<R> {
         self.shared.services.artifacts.load(&self.key, name, None).await
     }
 
+    /// The numbers of the versions of an artifact, in their order.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn artifact_versions(&self, name: &str) -> Result<Vec<u32>> {
+        self.shared.services.artifacts.versions(&self.key, name).await
+    }
+
     /// The names of all artifacts of the session and its user, sorted.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn artifacts(&self) -> Result<Vec<String>> {
         self.shared.services.artifacts.list(&self.key).await
+    }
+
+    /// Adds what was said since the last call to the memory of the user, see
+    /// [`MemoryService`](crate::memory::MemoryService::add_session_to_memory): ADK's `add_session_to_memory`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoMemoryService`](crate::ErrorKind::NoMemoryService); when there is no session, or a store fails.
+    pub async fn add_to_memory(&self) -> Result<()> {
+        let memory = self.shared.services.memory()?;
+        memory.add_session_to_memory(&*self.shared.sessions, &self.key).await
     }
 
     /// Forgets the session with its events; `false` when there was none. The state of the user and of the app stays.

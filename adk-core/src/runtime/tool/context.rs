@@ -3,6 +3,7 @@
 use super::DynTool;
 use crate::models::model::Usage;
 use crate::runtime::resources::{NoResources, Resources, SharedResources};
+use crate::runtime::run::memory::MemoryEntry;
 use crate::runtime::run::{
     Artifacts, CallPlace, CallStep, CallbackContext, Caller, Context, KeyScope, Meter, Overlay, Place, Run,
     State, Steps, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, is_update,
@@ -296,9 +297,18 @@ impl ToolContext {
         }
     }
 
+    /// What was said in earlier sessions of the user that has to do with a query, best first: ADK's `search_memory`. It is recorded
+    /// with the call.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoMemoryService`](crate::ErrorKind::NoMemoryService), or when the service fails.
+    pub async fn search_memory(&mut self, query: &str) -> Result<Vec<MemoryEntry>> {
+        self.run.search_memory(query).await
+    }
+
     /// The artifacts of the session.
     pub fn artifacts(&mut self) -> Artifacts<'_> {
-        Artifacts { run: &self.run, overlay: &mut self.overlay }
+        Artifacts { run: &self.run, overlay: &mut self.overlay, steps: None }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a config refers to by name.
 
-use crate::agents::tools::exit_loop;
+use crate::agents::tools::{exit_loop, load_artifacts, load_memory, preload_memory};
 use crate::builders::build::item::{IntoAgent, SubAgent};
 use crate::builders::build::llm::OutputType;
 use crate::models::model::ModelRef;
@@ -53,10 +53,12 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// A registry of the built-in tool `exit_loop`.
+    /// A registry of the built-in tools `exit_loop`, `load_artifacts`, `load_memory` and `preload_memory`.
     pub fn new() -> Self {
         let (tools, agents, models, documents, callbacks, outputs) = Default::default();
-        Self { tools, agents, models, documents, callbacks, outputs }.tool(exit_loop::default())
+        let registry = Self { tools, agents, models, documents, callbacks, outputs };
+        let registry = registry.tool(exit_loop::default()).tool(load_artifacts::default());
+        registry.tool(load_memory::default()).tool(preload_memory::default())
     }
 
     /// A tool under its own name; one of that name that was there is replaced.

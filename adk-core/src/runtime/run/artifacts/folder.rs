@@ -198,6 +198,15 @@ impl ArtifactStore for FolderArtifacts {
         })
     }
 
+    fn versions<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<Vec<u32>>> {
+        let folder = self.folder(session, name);
+        self.blocking(format!("list the versions of the artifact `{name}`"), move |_| {
+            let mut all: Vec<_> = versions(&folder)?.collect();
+            all.sort_unstable();
+            Ok(all)
+        })
+    }
+
     fn delete<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<()>> {
         let folder = self.folder(session, name);
         self.blocking(format!("delete the artifact `{name}`"), move |this| this.delete(&folder))
@@ -217,10 +226,14 @@ fn entries(folder: &Path) -> io::Result<Vec<String>> {
     }
 }
 
-/// The newest version in the folder of a file.
-fn latest(folder: &Path) -> io::Result<Option<u32>> {
+/// The versions in the folder of a file, in no order.
+fn versions(folder: &Path) -> io::Result<impl Iterator<Item = u32> + use<>> {
     let version = |name: String| name.parse::<u32>().ok().filter(|version| version.to_string() == name);
-    Ok(entries(folder)?.into_iter().filter_map(version).max())
+    Ok(entries(folder)?.into_iter().filter_map(version))
+}
+
+fn latest(folder: &Path) -> io::Result<Option<u32>> {
+    Ok(versions(folder)?.max())
 }
 
 fn read(folder: &Path, version: Option<u32>) -> io::Result<Option<Vec<u8>>> {

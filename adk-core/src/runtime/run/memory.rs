@@ -1,0 +1,315 @@
+//! What was said in earlier sessions, found by its words: [`MemoryService`].
+//!
+//! Give a runner a service with [`memory_service`](crate::runner::RunnerBuilder::memory_service), add sessions with
+//! [`SessionHandle::add_to_memory`](crate::runner::SessionHandle::add_to_memory), and list
+//! [`load_memory`](crate::tools::load_memory) or [`preload_memory`](crate::tools::preload_memory) in `tools` of an agent.
+
+use super::{Run, Services};
+use crate::store::session::{EventFilter, SessionKey, SessionStore};
+use crate::sync::lock;
+use crate::{BoxFuture, Content, Error, ErrorKind, Event, Part, Result};
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::future::ready;
+use std::sync::{Arc, Mutex};
+
+/// The most entries that a search gives.
+pub const MAX_MEMORIES: usize = 20;
+
+/// So many events of a session are read and added together.
+const PAGE: usize = 500;
+
+/// The most characters of a word that is searched by, and the most words of a text: what an index of Postgres holds.
+const LONGEST_WORD: usize = 48;
+const MOST_WORDS: usize = 4_096;
+
+/// Something that was said: ADK's `MemoryEntry`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct MemoryEntry {
+    /// The id of the event that said it, unique within its session.
+    pub id: String,
+    /// What was said: text alone.
+    pub content: Content,
+    /// Who said it: `user`, or the name of an agent. Empty when nobody is known.
+    pub author: String,
+    /// When: UTC in ISO 8601, such as `2026-11-26T11:36:27Z`. Empty when that is not known.
+    pub timestamp: String,
+}
+
+impl MemoryEntry {
+    /// An entry by its id; who said it and when is not known.
+    pub fn new(id: impl Into<String>, content: Content) -> Self {
+        Self { id: id.into(), content, ..Self::default() }
+    }
+
+    /// What an event said. `None` when it said nothing in words: calls of tools, their results, thoughts, files and state are no
+    /// part of memory.
+    pub fn of_event(event: &Event) -> Option<Self> {
+        let content = event.content.as_ref()?;
+        let parts: Vec<_> =
+            content.parts.iter().filter(|part| matches!(part, Part::Text(_))).cloned().collect();
+        let content = Content::new(content.role, parts);
+        if content.text().trim().is_empty() {
+            return None;
+        }
+        let (id, author) = (event.id.to_string(), event.author.to_string());
+        Some(Self { id, content, author, timestamp: iso(event.timestamp) })
+    }
+}
+
+/// How far a session was added to memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemoryMark {
+    /// So many events of its log.
+    pub events: usize,
+    /// The id of the last of them, by which a session is told from an earlier one of the same key.
+    pub last: String,
+}
+
+/// Keeps what was said, across the sessions of a user: ADK's memory service.
+///
+/// An entry belongs to a user of an app, and stays when its session is deleted, as in ADK. The services of this library find it by
+/// [words]: entries with more or rarer words of the query come first.
+pub trait MemoryService: Send + Sync + 'static {
+    /// How far a session was added; `None` when it never was.
+    ///
+    /// # Errors
+    /// When the service fails.
+    fn added_until<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Option<MemoryMark>>>;
+
+    /// Adds entries of a session, and notes how far it is added by that: both or neither. Entries whose ids are there already are
+    /// left as they are.
+    ///
+    /// # Errors
+    /// When the service fails.
+    fn add_events_to_memory<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        entries: Vec<MemoryEntry>,
+        until: MemoryMark,
+    ) -> BoxFuture<'a, Result<()>>;
+
+    /// What was said that has to do with a query, best first: at most [`MAX_MEMORIES`] entries of that user of that app.
+    ///
+    /// # Errors
+    /// When the service fails.
+    fn search_memory<'a>(
+        &'a self,
+        app: &'a str,
+        user: &'a str,
+        query: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<MemoryEntry>>>;
+
+    /// Adds what was said in a session since it was last added. Asked twice, it adds nothing twice. However long the session is,
+    /// a page of what is new is in memory.
+    ///
+    /// # Errors
+    /// When there is no such session, or the store or the service fails. Then a part may be added; the next call goes on there.
+    fn add_session_to_memory<'a>(
+        &'a self,
+        sessions: &'a dyn SessionStore,
+        session: &'a SessionKey,
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let mut mark = self.added_until(session).await?.unwrap_or_default();
+            loop {
+                // With the last event that is added, to see that it is still the same session.
+                let first = mark.events.saturating_sub(1);
+                let filter = EventFilter::new().places(first..first.saturating_add(PAGE));
+                let page = sessions.read(session, &filter).await?.ok_or_else(|| session.missing())?;
+                let (end, is_last) =
+                    (page.first + page.events.len(), page.first + page.events.len() >= page.len);
+                let mut new = &page.events[..];
+                if mark.events > 0 {
+                    match new.split_first() {
+                        Some((last, rest)) if last.id.to_string() == mark.last => new = rest,
+                        _ => {
+                            mark = MemoryMark::default();
+                            continue;
+                        }
+                    }
+                }
+                let Some(last) = new.last() else { return Ok(()) };
+                mark = MemoryMark { events: end, last: last.id.to_string() };
+                let entries = new.iter().filter_map(|event| MemoryEntry::of_event(event)).collect();
+                self.add_events_to_memory(session, entries, mark.clone()).await?;
+                if is_last {
+                    return Ok(());
+                }
+            }
+        })
+    }
+}
+
+/// The words that a text is found by: runs of letters and digits in lower case, each once. A character of a script that is written
+/// without spaces is a word of its own.
+///
+/// ```
+/// # use adk_core as adk;
+/// let words = adk::memory::words("Tell me: is it O'Neill's cat? 猫です");
+/// assert!(words.iter().eq(["cat", "is", "it", "me", "neill", "o", "s", "tell", "す", "で", "猫"]));
+/// ```
+pub fn words(text: &str) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    for run in text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {
+        for word in run.split_inclusive(is_own_word) {
+            let (word, own) = match word.char_indices().next_back() {
+                Some((at, last)) if is_own_word(last) => word.split_at(at),
+                _ => (word, ""),
+            };
+            for word in [word, own].into_iter().filter(|word| !word.is_empty()) {
+                if words.len() == MOST_WORDS {
+                    return words;
+                }
+                words.insert(word.chars().flat_map(char::to_lowercase).take(LONGEST_WORD).collect());
+            }
+        }
+    }
+    words
+}
+
+/// Ideographs and syllables of scripts without spaces between words.
+fn is_own_word(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{2e80}'..='\u{a4cf}' | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Microseconds since 1970 as text, to the second.
+fn iso(micros: u64) -> String {
+    let seconds = micros / 1_000_000;
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Years begin in March, so that a leap day is the last of its year.
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let march = (5 * day + 2) / 153;
+    let day = day - (153 * march + 2) / 5 + 1;
+    let month = if march < 10 { march + 3 } else { march - 9 };
+    let year = era * 400 + year + u64::from(month < 3);
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// Memory for as long as the process lives. Each search looks at all entries of the user.
+#[derive(Debug, Default)]
+pub struct InMemoryMemoryService {
+    users: Mutex<HashMap<(String, String), UserMemory>>,
+}
+
+#[derive(Debug, Default)]
+struct UserMemory {
+    entries: Vec<(BTreeSet<String>, MemoryEntry)>,
+    /// Sessions and ids of the entries.
+    ids: HashSet<(String, String)>,
+    marks: HashMap<String, MemoryMark>,
+}
+
+impl InMemoryMemoryService {
+    /// A service without entries.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl MemoryService for InMemoryMemoryService {
+    fn added_until<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Option<MemoryMark>>> {
+        let users = lock(&self.users);
+        let user = users.get(&(session.app.clone(), session.user.clone()));
+        let mark = user.and_then(|user| user.marks.get(&session.id)).cloned();
+        Box::pin(ready(Ok(mark)))
+    }
+
+    fn add_events_to_memory<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        entries: Vec<MemoryEntry>,
+        until: MemoryMark,
+    ) -> BoxFuture<'a, Result<()>> {
+        let mut users = lock(&self.users);
+        let user = users.entry((session.app.clone(), session.user.clone())).or_default();
+        for entry in entries {
+            if user.ids.insert((session.id.clone(), entry.id.clone())) {
+                user.entries.push((words(&entry.content.text()), entry));
+            }
+        }
+        user.marks.insert(session.id.clone(), until);
+        Box::pin(ready(Ok(())))
+    }
+
+    fn search_memory<'a>(
+        &'a self,
+        app: &'a str,
+        user: &'a str,
+        query: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<MemoryEntry>>> {
+        let wanted = words(query);
+        let users = lock(&self.users);
+        let entries =
+            users.get(&(app.to_owned(), user.to_owned())).into_iter().flat_map(|user| &user.entries);
+        let ranked = entries.map(|(words, entry)| (words.intersection(&wanted).count(), entry));
+        let mut found: Vec<_> = ranked.filter(|(count, _)| *count > 0).collect();
+        found.sort_by_key(|(count, entry)| Reverse((*count, &entry.timestamp)));
+        let found = found.into_iter().take(MAX_MEMORIES).map(|(_, entry)| entry.clone()).collect();
+        Box::pin(ready(Ok(found)))
+    }
+}
+
+impl From<InMemoryMemoryService> for Arc<dyn MemoryService> {
+    fn from(service: InMemoryMemoryService) -> Self {
+        Arc::new(service)
+    }
+}
+
+impl Services {
+    /// The memory service of the runner.
+    pub(crate) fn memory(&self) -> Result<&Arc<dyn MemoryService>> {
+        self.memory.as_ref().ok_or_else(|| {
+            let message = "memory is asked for, and this runner has no memory service";
+            Error::new(ErrorKind::NoMemoryService, message).with_help(
+                "give it one: `Runner::builder().memory_service(store.clone())` with the store of its sessions, or \
+                `InMemoryMemoryService::new()`",
+            )
+        })
+    }
+}
+
+impl Run {
+    /// Searches the memory of the user of the session.
+    pub(crate) fn search_memory(
+        &self,
+        query: &str,
+    ) -> impl Future<Output = Result<Vec<MemoryEntry>>> + Send + use<> {
+        let memory = self.services.memory().cloned();
+        let (key, query) = (self.session().key().clone(), query.to_owned());
+        async move { memory?.search_memory(&key.app, &key.user, &query).await }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_the_date_of_its_day() {
+        let day = 86_400_000_000;
+        let dates = [(0, "1970-01-01"), (59, "1970-03-01"), (11_016, "2000-02-29"), (11_017, "2000-03-01")];
+        for (days, date) in dates.into_iter().chain([(20_783, "2026-11-26"), (47_540, "2100-02-28")]) {
+            assert_eq!(iso(days * day), format!("{date}T00:00:00Z"));
+            assert_eq!(iso((days + 1) * day - 1), format!("{date}T23:59:59Z"));
+        }
+        assert!(iso(u64::MAX).ends_with('Z'));
+    }
+
+    #[test]
+    fn words_fit_into_an_index() {
+        let long = "ß".repeat(1_000);
+        assert!(words(&long).iter().all(|word| word.chars().count() == LONGEST_WORD));
+        let many: String = (0..10_000).map(|n| format!("{n} ")).collect();
+        assert_eq!(words(&many).len(), MOST_WORDS);
+        assert!(words("?! -- \0 \u{1F408}").is_empty());
+    }
+}
