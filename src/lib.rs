@@ -68,7 +68,7 @@ pub use adk_core::{
     Lifecycle, LifecycleOutcome, LifecyclePhase, LiveQueue, LoopAgent, LoopEnd, LoopEndReason, MAX_DEPTH,
     MemoryArtifacts, Name, Needs, NoAnswerKind, NoArtifacts, NoResources, Out, Outcome, ParallelAgent, Part,
     Path, PathError, Plugin, Prepare, ProcessRequest, ReadonlyContext, Registry, Rehearsal, Resources,
-    Result, Role, RunConfig, RunEnd, RunId, RunRequest, RunStream, STATE_UPDATE_KEY, SequentialAgent,
+    Result, Role, RunConfig, RunEnd, RunId, RunRequest, RunStream, STATE_UPDATE_KEY, Secret, SequentialAgent,
     SessionTurns, Spec, State, StateDelta, StoreErrorKind, StoredPart, Thought, Tool, ToolArgs, ToolContext,
     ToolError, ToolMeta, Toolset, ToolsetErrorKind, Tree, Unstamped, WINNER_KEY, Waiting, Watch,
     WithCallbacks, Workflow,

@@ -15,6 +15,7 @@ mod models;
 mod panic;
 mod path;
 mod runtime;
+mod secret;
 pub mod spec;
 mod store;
 mod sync;
@@ -52,6 +53,7 @@ pub use runtime::runner::{IntoInput, RunEnd, RunRequest, RunStream, Runner, Watc
 pub use runtime::tool::{DynTool, ProcessRequest, Tool, ToolArgs, ToolContext, ToolError, Toolset};
 pub use runtime::workflow::Workflow;
 pub use runtime::{callback, runner, tool, workflow};
+pub use secret::Secret;
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};
 pub use store::event::{
     Actions, Details, Event, EventCompaction, LEFT_OUT_KEY, LOOP_ITERATION_KEY, STATE_UPDATE_KEY, StateDelta,

@@ -3,7 +3,7 @@
 //! What goes wrong before an answer comes from the relay; from genai come answers that cannot be read.
 
 use crate::depth::MAX_DEPTH;
-use crate::relay::Failure;
+use crate::relay::{Failure, SHORTEST_SECRET};
 use crate::retry_after::retry_after;
 use adk_core::model::{ModelError, ModelErrorKind as Kind};
 use genai::Error as GenaiError;
@@ -41,7 +41,7 @@ impl Asked<'_> {
     fn clean(&self, text: &str) -> String {
         let mut text = text.to_owned();
         let secrets = self.secrets.iter().map(|secret| secret.expose_secret());
-        for secret in secrets.filter(|secret| secret.len() >= 6) {
+        for secret in secrets.filter(|secret| secret.len() >= SHORTEST_SECRET) {
             text = text.replace(secret, "***");
         }
         text

@@ -129,7 +129,7 @@ impl Inner {
         let chat = request::translate(request, &plan, &self.asked(false))?;
         let mut options = plan.options(request, self.thoughts, &self.asked(false))?;
         let (framing, end_mark) = (plan.framing(request.stream), plan.end_mark(request.stream));
-        let relay = Relay::new(&self.http, &base_url, framing, end_mark, plan.mend()).await;
+        let relay = Relay::new(&self.http, &base_url, &self.secrets, framing, end_mark, plan.mend()).await;
         let relay = relay.map_err(|failure| self.asked(false).failure(failure))?;
         // genai takes plain text; its copies live as long as the call.
         let plain = |(name, value): &(String, SecretString)| (name.clone(), value.expose_secret().to_owned());

@@ -6,6 +6,7 @@
 
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Response, Url};
+use secrecy::{ExposeSecret as _, SecretString};
 use std::future::poll_fn;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io;
@@ -16,6 +17,9 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// The most bytes that are read of the body of an error.
 const ERROR_LIMIT: usize = 64 * 1024;
+
+/// Shorter ones are words.
+pub(crate) const SHORTEST_SECRET: usize = 6;
 
 /// The header that tells genai's request from one of another program on this machine.
 pub(crate) const TOKEN: &str = "x-adk-relay";
@@ -71,6 +75,8 @@ pub(crate) enum Failure {
 pub(crate) struct Relay {
     http: Http,
     framing: Framing,
+    /// What genai must not read in an event, since it may log it.
+    secrets: Vec<SecretString>,
     /// What is added to the end of an answer.
     end_mark: &'static str,
     /// Changes the body of the request.
@@ -98,6 +104,7 @@ impl Relay {
     pub(crate) async fn new(
         http: &Http,
         base_url: &str,
+        secrets: &[SecretString],
         framing: Framing,
         end_mark: &'static str,
         mend: fn(Vec<u8>) -> Vec<u8>,
@@ -115,6 +122,7 @@ impl Relay {
         Ok(Self {
             http: http.clone(),
             framing,
+            secrets: secrets.to_vec(),
             end_mark,
             mend,
             url: format!("http://{address}{}", &base[path..]),
@@ -166,22 +174,36 @@ impl Relay {
         while let Some(bytes) = next {
             meter.count(&bytes)?;
             held.extend_from_slice(&bytes);
-            let finished = held.len() - meter.event;
-            if send_chunk(&mut socket, &held[..finished]).await.is_err() {
+            let rest = held.split_off(held.len() - meter.event);
+            if send_chunk(&mut socket, &self.masked(held)).await.is_err() {
                 return Ok(());
             }
-            held.drain(..finished);
+            held = rest;
             next = response.chunk().await.map_err(Failure::Transport)?;
         }
         let is_in_event = meter.event != 0;
         // After half an event it would be a part of that.
         let end_mark = if is_in_event { "" } else { self.end_mark };
         held.extend_from_slice(end_mark.as_bytes());
-        if send_chunk(&mut socket, &held).await.is_ok() {
+        if send_chunk(&mut socket, &self.masked(held)).await.is_ok() {
             let _ = socket.write_all(b"0\r\n\r\n").await;
         }
         // genai reads a last event without an empty line after it, so this counts only where it cannot.
         if is_in_event { Err(Failure::Incomplete) } else { Ok(()) }
+    }
+
+    /// Whole events without the secrets that a provider repeats.
+    fn masked(&self, mut events: Vec<u8>) -> Vec<u8> {
+        if self.framing == Framing::Whole {
+            return events;
+        }
+        let secrets = self.secrets.iter().map(|secret| secret.expose_secret().as_bytes());
+        for secret in secrets.filter(|secret| secret.len() >= SHORTEST_SECRET) {
+            while let Some(at) = events.windows(secret.len()).position(|part| part == secret) {
+                events.splice(at..at + secret.len(), *b"***");
+            }
+        }
+        events
     }
 
     /// The connection of genai; those of other programs are closed.

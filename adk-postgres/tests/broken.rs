@@ -42,6 +42,22 @@ async fn what_cannot_be_reached_says_so() {
     assert!(!error.is_retryable() && error.to_string().contains("nobody"), "{error}");
 }
 
+/// Nobody listens there, so it needs no server.
+#[tokio::test]
+async fn no_error_shows_the_password() {
+    for (user, rest) in [
+        ("me:sesame", "127.0.0.1:1/x"),
+        ("me:sesame", "127.0.0.1:port/x"),
+        ("me:sesame", "[/x"),
+        ("me:se%73ame%", "/x?port=0"),
+    ] {
+        let error = refused(&format!("postgres://{user}@{rest}")).await;
+        let source = std::error::Error::source(&error).map(|source| format!("{source} {source:?}"));
+        let said = format!("{error} {error:?} {:?} {source:?}", error.help());
+        assert!(said.contains("Postgres") && !said.contains("same"), "{said}");
+    }
+}
+
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_user_who_may_not_write_finds_out_when_it_is_opened() {

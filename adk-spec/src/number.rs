@@ -31,13 +31,28 @@ pub const fn number_of(place: &str, package: [Option<&str>; 3]) -> u64 {
     valid(number)
 }
 
-/// The number of a type with a parameter.
+/// The number of a type with a parameter. What holds a secret is one.
 pub const fn with(number: u64, parameter: u64) -> u64 {
-    valid(mixed(number.rotate_left(7), parameter))
+    let both = valid(mixed(number.rotate_left(7), parameter));
+    if is_secret(number) || is_secret(parameter) { both | SECRET } else { both }
 }
 
+/// The number of a secret of that type.
+pub const fn secret_of(value: u64) -> u64 {
+    with(of_name("Secret"), value) | SECRET
+}
+
+/// Whether a type holds a secret, as far as its number says.
+pub const fn is_secret(number: u64) -> bool {
+    number > NONE && number & SECRET != 0
+}
+
+/// What the numbers of secrets have, and of other types that have a number none.
+const SECRET: u64 = 1;
+
 const fn valid(number: u64) -> u64 {
-    if number > NONE { number } else { number + 3 }
+    let number = number & !SECRET;
+    if number > NONE { number } else { number + 4 }
 }
 
 /// The number of a type that is spelled as a `Vec`; `list` is what `Of` of the runtime says of it.

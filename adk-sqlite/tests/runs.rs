@@ -8,11 +8,13 @@ mod trees;
 mod place;
 mod support;
 
+use adk_core::{Flow, Secret};
 use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
 use support::Folder;
 use trees::store::with_room;
-use trees::{cancelled, killed, limits, listed, survival, updates};
+use trees::survival::runner;
+use trees::{Tree, by, cancelled, killed, limits, listed, run, say, survival, updates};
 
 #[tokio::test]
 async fn what_is_delivered_is_stored_in_that_order() {
@@ -112,6 +114,35 @@ async fn a_run_is_cancelled_by_any_program() {
     cancelled::ends_at_the_next_commit(&Folder::new()).await;
     cancelled::ends_at_once_here(&Folder::new()).await;
     cancelled::tells_what_there_is(&Folder::new()).await;
+}
+
+/// In the journal of its run and nowhere else.
+#[tokio::test]
+async fn a_secret_is_kept_where_it_is_said() {
+    let folder = Folder::new();
+    let store = SqliteStore::open(folder.file()).await.unwrap();
+    let makes = by("makes", |cx| {
+        Box::pin(async move {
+            let secret: Secret<String> = cx.step("makes", async { Ok("sesame".into()) }).await?;
+            cx.state().set("token", secret)?;
+            Ok(Flow::Continue)
+        })
+    });
+    let tree = Tree::new("w", vec![run(makes), run(say("a"))]);
+    runner(&store).session("u", "s").run(&tree, "go").await.unwrap();
+    let connection = Connection::open(folder.file()).unwrap();
+    let columns =
+        "SELECT t.name, c.name FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type = 'table'";
+    let mut columns = connection.prepare(columns).unwrap();
+    let columns = columns.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
+    let holds = |(table, column): &(String, String)| {
+        let sql =
+            format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE CAST({column} AS TEXT) LIKE '%sesame%')");
+        connection.query_row(&sql, [], |row| row.get::<_, bool>(0)).unwrap()
+    };
+    let all = columns.unwrap().map(Result::unwrap).filter(holds);
+    let all: Vec<_> = all.map(|(table, column)| format!("{table}.{column}")).collect();
+    assert_eq!(all, ["adkw_log.temp", "adkw_steps.value"]);
 }
 
 #[tokio::test]

@@ -45,4 +45,30 @@ workflow! {
     }
 }
 
+const GREETING: &str = "Greet {name} with {token?}.";
+
+/// Issues tokens.
+#[agent(writes = tokens)]
+fn issue(token: &adk::Secret<String>) -> Vec<adk::Secret<String>> {
+    vec![token.clone()]
+}
+
+workflow! {
+    pub Signing(name: String, token: adk::Secret<String>) {
+        agent greeter { instruction: GREETING }
+        agent lister { instruction: "List {tokens}." }
+        agent other { instruction: "Greet {token}." }
+
+        greeter; issue; lister; other(token = name)
+    }
+}
+
+workflow! {
+    pub Answering() {
+        agent answerer -> token: adk::Secret<u8> { instruction: "Make one." }
+
+        answerer
+    }
+}
+
 fn main() {}

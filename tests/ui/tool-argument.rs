@@ -14,6 +14,18 @@ fn keys(#[key] place: &Place, #[key] out: adk::Out<Place>) {
     let _ = (place, out);
 }
 
+/// Takes a secret of a model.
+#[tool]
+fn sign_in(token: adk::Secret<String>) {
+    drop(token);
+}
+
+/// Holds a secret.
+#[adk::data]
+struct Account {
+    token: adk::Secret<String>,
+}
+
 fn main() {
     let _ = look_up;
 }

@@ -59,7 +59,7 @@ impl Known for Nothing {
 
 /// What can be a field of `#[adk::data]`.
 #[diagnostic::on_unimplemented(
-    message = "syntax: `{Self}` cannot be a part of data; help: put `#[adk::data]` on it, or derive `Clone`, `Debug`, `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`; if it is of another crate, hold a type of your own that says the same",
+    message = "syntax: `{Self}` cannot be a part of data; help: put `#[adk::data]` on it, or derive `Clone`, `Debug`, `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`; if it is of another crate, hold a type of your own that says the same; a `Secret` is a key of its own",
     label = "no model knows what this is"
 )]
 pub trait DataField {

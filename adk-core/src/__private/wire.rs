@@ -282,7 +282,7 @@ impl<T: Serialize + DeserializeOwned> KeyValue for T {
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` cannot be the answer of a model",
     label = "has no JSON schema",
-    note = "put `#[adk::data]` on `{Self}`, or implement `Serialize`, `Deserialize` and `JsonSchema`"
+    note = "put `#[adk::data]` on `{Self}`, or implement `Serialize`, `Deserialize` and `JsonSchema`; a `Secret` is written by functions and tools"
 )]
 pub trait Answer {
     /// It may.

@@ -8,7 +8,7 @@ use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, text};
 use crate::runtime::workflow::{prepare_root, run_root};
 use crate::spec::ToolMeta;
 use crate::store::outbox::Polled;
-use crate::{BoxFuture, Content, Event, Name, Result};
+use crate::{BoxFuture, Content, Event, Name, Result, secret};
 use self_cell::self_cell;
 use serde_json::{Map, Value, json};
 use std::fmt;
@@ -125,7 +125,7 @@ impl AgentTool {
                 Polled::Event(event) => {
                     if !event.partial {
                         last.note(&event);
-                        cx.forward(&event);
+                        cx.forward(&event, &run);
                     }
                 }
                 Polled::Ended(result) => {
@@ -177,7 +177,7 @@ impl Last {
     fn result(self, keys: &[(Name, Name)], agent: &dyn DynAgent) -> Value {
         let written = keys
             .iter()
-            .filter_map(|(name, key)| Some((name.to_string(), Value::clone(self.written.get(key)?))));
+            .filter_map(|(name, key)| Some((name.to_string(), secret::shown(self.written.get(key)?))));
         let mut written: Map<String, Value> = written.collect();
         match (keys, written.len()) {
             ([(name, _)], 1) => return written.remove(&**name).unwrap_or_default(),

@@ -78,7 +78,7 @@ use crate::store::event::StateDelta;
 use crate::store::outbox::Outbox;
 use crate::store::session::{OwnKeys, Scope, Session, SharedState, StateMap, now_micros};
 use crate::sync::{lock, read, write};
-use crate::{Error, ErrorKind, Flow, Name, Path, Result, RunId};
+use crate::{Error, ErrorKind, Flow, Name, Path, Result, RunId, secret};
 pub(crate) use replay::DIVERGED_HELP;
 use replay::Replay;
 use serde_json::Value;
@@ -326,10 +326,19 @@ impl Run {
         if key.starts_with("temp:") {
             return read(&self.temp).get(key).cloned();
         }
-        match self.own().filter(|own| own.has(key)) {
-            Some(own) => own.get(key),
-            None => self.session().get(key),
+        let value = match self.own().filter(|own| own.has(key)) {
+            Some(own) => own.get(key)?,
+            None => self.session().get(key)?,
+        };
+        match secret::kept(key, &value) {
+            Some(name) => self.kept(name),
+            None => Some(value),
         }
+    }
+
+    /// A secret that the run keeps under a name.
+    pub(crate) fn kept(&self, name: &str) -> Option<Arc<Value>> {
+        read(&self.temp).get(name).cloned()
     }
 
     /// The value of a name.

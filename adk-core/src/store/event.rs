@@ -7,8 +7,11 @@ mod stored;
 pub use stored::Unstamped;
 
 use crate::models::model::{FinishReason, Usage};
-use crate::{Content, EventId, FunctionCall, FunctionResponse, Name, Part, Path, Result, RunId, depth};
+use crate::{
+    Content, EventId, FunctionCall, FunctionResponse, Name, Part, Path, Result, RunId, depth, secret,
+};
 use serde_json::{Map, Value};
+use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -131,7 +134,7 @@ impl EventCompaction {
 }
 
 /// Keys and their new values, in the order in which they were written; a later value of a key wins.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StateDelta(Vec<(Name, Arc<Value>)>);
 
 impl StateDelta {
@@ -193,6 +196,14 @@ impl StateDelta {
     /// Keeps the keys that are wanted.
     pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         self.0.retain(|(name, _)| keep(name));
+    }
+}
+
+/// Secrets are not shown.
+impl fmt::Debug for StateDelta {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = self.iter().map(|(key, value)| (key, secret::shown(value)));
+        f.debug_map().entries(all).finish()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use adk_core::spec::{Attempts, KeySpec, Over, StepKind};
-use adk_core::{Context, Error, ErrorKind, Event, Flow, KeySpec as Key, Result};
+use adk_core::{Context, Error, ErrorKind, Event, Flow, KeySpec as Key, Result, Secret};
 use serde_json::json;
 use std::time::Duration;
 
@@ -22,6 +22,35 @@ async fn work(name: &'static str, cx: &mut Context) -> Result<Flow> {
     let last: Option<u64> = cx.state().get("temp:last")?;
     cx.emit_call(async move { Ok(Event::new().with_text(format!("{name} is done, {last:?}"))) }).await?;
     Ok(Flow::Continue)
+}
+
+/// Makes a secret of what it knows, and says whether that is odd.
+fn hides(name: &'static str) -> By {
+    let mut agent = by(name, move |cx| {
+        Box::pin(async move {
+            let known: Option<Secret<u64>> = cx.state().get(name)?;
+            let next = known.map_or(1, |known| known.expose() + 1);
+            let secret: Secret<u64> = cx.step("model", async move { Ok(Secret::new(next)) }).await?;
+            cx.state().set(name, &secret)?;
+            cx.emit(Event::new().with_text(format!("{name} {}", secret.expose() % 2))).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    agent.meta = agent.meta.writes(Box::leak(Box::new([KeySpec::new(name, "Secret<u64>")])));
+    agent
+}
+
+/// Says the secret of another.
+fn tells(name: &'static str, of: &'static str) -> By {
+    by(name, move |cx| {
+        Box::pin(async move {
+            let secret: Option<Secret<u64>> = cx.state().get(of)?;
+            let twice: u64 =
+                cx.step("twice", async move { Ok(secret.map_or(0, |n| n.expose() * 2)) }).await?;
+            cx.emit(Event::new().with_text(format!("{of} is {twice} / 2"))).await?;
+            Ok(Flow::Continue)
+        })
+    })
 }
 
 /// Exits once the other has spoken so often.
@@ -290,6 +319,18 @@ pub fn all() -> Vec<Named> {
             || {
                 let branches = vec![run(counts("a")), run(counts("b")), run(works("c"))];
                 Tree::new("w", vec![parallel("p", branches), run(counts("a"))])
+            },
+            true,
+        ),
+        (
+            "secrets",
+            || {
+                let branches =
+                    vec![run(hides("b")), sequence("s", vec![run(tells("c", "a")), run(hides("d"))])];
+                let inner = Tree::new("inner", vec![run(hides("e")), run(tells("f", "e"))]);
+                let round = vec![run(hides("a")), parallel("p", branches)];
+                let end = vec![repeat("l", Some(2), round), run(inner), run(tells("h", "a"))];
+                Tree::new("w", end)
             },
             true,
         ),

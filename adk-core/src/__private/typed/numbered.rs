@@ -1,6 +1,7 @@
 //! Types of keys that have a number: those of the standard library, `serde_json::Value`, and each with `#[adk::data]`.
 
-use adk_spec::number::{list_of, of_name, option_of, with};
+use crate::Secret;
+use adk_spec::number::{list_of, of_name, option_of, secret_of, with};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 /// A type that has a number.
@@ -15,6 +16,10 @@ impl<T: Numbered> Numbered for Vec<T> {
 
 impl<T: Numbered> Numbered for Option<T> {
     const NUMBER: u64 = option_of(T::NUMBER);
+}
+
+impl<T: Numbered> Numbered for Secret<T> {
+    const NUMBER: u64 = secret_of(T::NUMBER);
 }
 
 impl<T: Numbered, const N: usize> Numbered for [T; N] {
@@ -51,8 +56,8 @@ numbered! {
 
 #[cfg(test)]
 mod tests {
-    use super::Numbered;
-    use adk_spec::number::NONE;
+    use super::{Numbered, Secret};
+    use adk_spec::number::{NONE, is_secret};
     use std::collections::{BTreeMap, HashMap, HashSet};
 
     #[test]
@@ -84,9 +89,14 @@ mod tests {
             of::<((String, u32), u32)>(),
             of::<(String, (u32, u32))>(),
             of::<(String, u32, u32)>(),
+            of::<Secret<String>>(),
+            of::<Secret<u32>>(),
+            of::<Vec<Secret<u32>>>(),
+            of::<HashMap<String, Secret<u32>>>(),
         ];
         for (i, (a, number)) in all.iter().enumerate() {
             assert!(*number > NONE, "{a}");
+            assert_eq!(is_secret(*number), a.contains("Secret"), "{a}");
             for (b, other) in &all[i + 1..] {
                 assert_ne!(number, other, "{a} {b}");
             }

@@ -11,7 +11,7 @@ use crate::models::model::ModelResponse;
 use crate::panic::caught;
 use crate::runtime::run::{CallStep, Context, Run, count_again, in_span};
 use crate::runtime::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolErrorKind, ToolRecord};
-use crate::{BoxFuture, Error, ErrorKind, MAX_DEPTH, Name, Path, Result, depth, task};
+use crate::{BoxFuture, Error, ErrorKind, MAX_DEPTH, Name, Path, Result, depth, secret, task};
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -259,11 +259,17 @@ async fn limited(
     result.unwrap_or_else(|_| Err(ToolError::timed_out(tool.meta(), timeout)))
 }
 
-/// Refuses a result that is nested too deep.
+/// Refuses a result that is nested too deep, or holds a secret.
 fn checked(tool: &str, value: Value) -> Result<Value, ToolError> {
-    let Err(deep) = depth::check(&value) else { return Ok(value) };
-    depth::discard(value);
-    Err(ToolError::failed(format!("the result of `{tool}` is {deep}")))
+    if let Err(deep) = depth::check(&value) {
+        depth::discard(value);
+        return Err(ToolError::failed(format!("the result of `{tool}` is {deep}")));
+    }
+    if secret::is_in(&value) {
+        let why = "holds a secret, which no model may see: a parameter `#[key] KEY: Out<Secret<T>>` gives it to a key";
+        return Err(ToolError::failed(format!("the result of `{tool}` {why}")));
+    }
+    Ok(value)
 }
 
 /// Takes out arguments that are nested too deep: the call is answered with an error result.

@@ -3,7 +3,7 @@
 use crate::content::{Blob, Part};
 use crate::runtime::run::Context;
 use crate::spec::placeholder::{Placeholders, Source};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, secret};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -19,6 +19,9 @@ pub(crate) async fn render(prompt: &str, what: &str, cx: &mut Context) -> Result
         done = found.end;
         match found.source {
             Source::Key(key) => match cx.state().value(key) {
+                Some(value) if secret::is_in(&value) => {
+                    return Err(shows_secret(what, &prompt[found.start..found.end]));
+                }
                 Some(value) => insert(&mut text, &value),
                 None if found.optional => {}
                 None => {
@@ -77,6 +80,12 @@ fn text_of(blob: &Blob) -> Artifact {
         Ok(text) if textual => Artifact::Text(text.to_owned()),
         _ => Artifact::Other(kind.to_owned()),
     }
+}
+
+fn shows_secret(what: &str, placeholder: &str) -> Error {
+    let message = format!("the {what} shows `{placeholder}` to its model, which holds a secret");
+    let help = "let a tool take the key, and have no model see it";
+    Error::new(ErrorKind::KeyType, message).with_help(help)
 }
 
 /// `around` is what the key is called in the workflow: an instance may read another.

@@ -4,7 +4,7 @@ use super::{KeyScope, Overlay};
 use crate::store::engine::Draft;
 use crate::store::event::{Event, StateDelta};
 use crate::store::session::Scope;
-use crate::{Name, Path, Result, RunId};
+use crate::{Name, Path, Result, RunId, secret};
 use std::sync::Arc;
 
 /// Who emits, and where. It owns what it needs, so that the event of a call can be placed where the call is made.
@@ -17,6 +17,12 @@ pub(super) struct Placing {
 }
 
 impl Placing {
+    /// The same for a piece of a reply, of which nothing is kept.
+    pub(super) fn piece(self, mut event: Event) -> Event {
+        take_temp(&mut event.actions.state_delta, &self.path);
+        self.place(event)
+    }
+
     /// Says in an event who made it, where and in which run.
     pub(super) fn place(self, mut event: Event) -> Event {
         if event.author.is_empty() {
@@ -49,19 +55,28 @@ impl Placing {
             *delta = pending.state_delta;
             event.actions.artifact_delta.splice(0..0, pending.artifact_delta);
         }
-        let temp = take_temp(delta);
+        let temp = take_temp(delta, &self.path);
         Ok(Draft { temp, ..Draft::new(self.place(event)) })
     }
 }
 
-/// `temp:` keys live in the run and never in an event.
-fn take_temp(delta: &mut StateDelta) -> StateDelta {
+/// `temp:` keys and secrets live in the run and never in an event, which says of a secret where.
+fn take_temp(delta: &mut StateDelta, path: &Path) -> StateDelta {
     let is_temp = |key: &str| Scope::of(key) == Scope::Temp;
-    if !delta.iter().any(|(key, _)| is_temp(key)) {
-        return StateDelta::default();
+    let mut temp = StateDelta::default();
+    if !delta.iter().any(|(key, value)| is_temp(key) || secret::is_in(value)) {
+        return temp;
     }
-    let all = delta.iter().filter(|(key, _)| is_temp(key));
-    let temp = all.map(|(key, value)| (key.clone(), value.clone())).collect();
-    delta.retain(|key| !is_temp(key));
+    for (key, value) in std::mem::take(delta).into_iter() {
+        if is_temp(&key) {
+            temp.insert(key, value);
+        } else if secret::is_in(&value) {
+            let (name, kept) = secret::keep(&key, path);
+            temp.insert(name, value);
+            delta.insert(key, kept);
+        } else {
+            delta.insert(key, value);
+        }
+    }
     temp
 }

@@ -3,7 +3,7 @@
 use super::{KeyScope, Run, Updates, Writer};
 use crate::encode::to_json;
 use crate::store::event::Actions;
-use crate::{Error, ErrorKind, Name, Result, depth};
+use crate::{Error, ErrorKind, Name, Result, depth, secret};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -102,7 +102,14 @@ impl fmt::Debug for State<'_> {
 
 /// The value of a name: what was written and is not committed yet comes first.
 pub(super) fn value(run: &Run, scope: Option<&KeyScope>, overlay: &Overlay, key: &str) -> Option<Arc<Value>> {
-    let own = |key: &str| overlay.state_delta.get(key).cloned();
+    let own = |key: &str| {
+        let value = overlay.state_delta.get(key)?;
+        match secret::kept(key, value) {
+            // A plugin that sees an event has its secrets in the overlay.
+            Some(name) => overlay.state_delta.get(name).cloned().or_else(|| run.kept(name)),
+            None => Some(value.clone()),
+        }
+    };
     let Some(scope) = scope else { return own(key).or_else(|| run.get(key)) };
     if !overlay.state_delta.is_empty()
         && let Some(value) = own(&scope.written_key(key))

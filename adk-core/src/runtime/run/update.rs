@@ -11,7 +11,7 @@ use super::{Context, KeyScope, Meter, Overlay, Run, State, decode, encode, perfo
 use crate::store::engine::{Body, Change, Draft, Reply, StepKey, Stored, Update, is_failure};
 use crate::store::event::{Event, STATE_UPDATE_KEY};
 use crate::store::session::Scope;
-use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, depth};
+use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, depth, secret};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -156,7 +156,7 @@ impl State<'_> {
     /// [`ErrorKind::Panic`] when `f` panics; [`ErrorKind::Config`] where there is nothing to record it under, in
     /// [`Plugin::on_event`](crate::runtime::callback::Plugin::on_event) and
     /// [`Plugin::on_user_message`](crate::runtime::callback::Plugin::on_user_message), and for a key that this tool call has set;
-    /// when the store fails. The key keeps its value then.
+    /// for a [`Secret`](crate::Secret); when the store fails. The key keeps its value then.
     pub async fn update<T, R>(
         &mut self,
         key: impl Into<Name>,
@@ -176,7 +176,7 @@ impl State<'_> {
             let current = current.map(|value| decode(&of, value)).transpose()?;
             let value = encode(&of, f(current))?;
             ty.as_ref().map_or(Ok(()), |ty| ty.check(&of, &value))?;
-            Ok(value)
+            if secret::is_in(&value) { Err(of_secret(&of)) } else { Ok(value) }
         });
         let value = self.change(&name, change).await?;
         decode(&name, &value)
@@ -449,6 +449,11 @@ fn diverged(key: &str) -> Error {
     Error::new(ErrorKind::Diverged, message).with_help(
         "an agent does the same for the same record: clocks, randomness and I/O belong inside `cx.step(...)`",
     )
+}
+
+fn of_secret(name: &str) -> Error {
+    let message = format!("state key `{name}` is updated to a secret, which its store does not keep");
+    Error::new(ErrorKind::Config, message).with_help("read the key and set it")
 }
 
 fn set_before(name: &str) -> Error {

@@ -9,7 +9,7 @@ use crate::runtime::run::{
     State, Steps, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, is_update,
 };
 use crate::store::event::{Actions, Event, StateDelta};
-use crate::{At, Error, Name, Path, Result, RunId};
+use crate::{At, Error, Name, Path, Result, RunId, secret};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -170,15 +170,19 @@ impl ToolContext {
         self.usage += usage;
     }
 
-    /// Takes over what an event of such an agent has changed. Its keys are stored keys.
-    pub(crate) fn forward(&mut self, event: &Event) {
+    /// Takes over what an event of such an agent has changed in its run. Its keys are stored keys.
+    pub(crate) fn forward(&mut self, event: &Event, run: &Run) {
         if is_update(event) {
             // It is written already.
             let delta = event.actions.state_delta.iter();
             self.updated.extend(delta.map(|(key, value)| (key.clone(), Value::clone(value))));
             return;
         }
-        self.overlay.state_delta.extend(event.actions.state_delta.clone());
+        for (key, value) in event.actions.state_delta.iter() {
+            // The run of the call does not keep the secrets of that run.
+            let secret = secret::kept(key, value).and_then(|_| run.get(key));
+            self.overlay.state_delta.insert(key.clone(), secret.unwrap_or_else(|| value.clone()));
+        }
         for (name, version) in &event.actions.artifact_delta {
             self.overlay.artifact_delta.retain(|(other, _)| other != name);
             self.overlay.artifact_delta.push((name.clone(), *version));

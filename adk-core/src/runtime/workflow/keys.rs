@@ -2,7 +2,7 @@
 
 use crate::runtime::run::Run;
 use crate::store::event::StateDelta;
-use crate::{Content, Error, ErrorKind, Name, Result};
+use crate::{Content, Error, ErrorKind, Name, Result, secret};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Inputs and `let` values at the start of a workflow.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Keys {
     inputs: Vec<(Name, Arc<Value>)>,
     lets: Vec<(Name, Arc<Value>)>,
@@ -55,7 +55,7 @@ impl Keys {
             [] => Content::default(),
             [(_, value)] if value.is_string() => Content::user(value.as_str().unwrap_or_default()),
             inputs => {
-                let all: Map<_, _> = inputs.iter().map(|(k, v)| (k.to_string(), Value::clone(v))).collect();
+                let all: Map<_, _> = inputs.iter().map(|(k, v)| (k.to_string(), secret::shown(v))).collect();
                 Content::user(Value::Object(all).to_string())
             }
         }
@@ -68,6 +68,14 @@ impl Keys {
 
     pub(crate) fn into_delta(self) -> StateDelta {
         self.inputs.into_iter().chain(self.lets).collect()
+    }
+}
+
+impl fmt::Debug for Keys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.inputs.iter().chain(&self.lets).map(|(name, _)| name);
+        f.write_str("Keys")?;
+        f.debug_list().entries(names).finish()
     }
 }
 

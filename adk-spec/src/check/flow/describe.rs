@@ -21,11 +21,11 @@ use crate::text::same;
 /// One fault as text.
 pub(super) const fn fault(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
     match fault.flaw {
-        Flaw::Unwritten { reader } => missing::unwritten(m, spec, fault, reader),
+        Flaw::Unwritten(reader) => missing::unwritten(m, spec, fault, reader),
         Flaw::NoOutput => missing::output(m, spec, fault),
         Flaw::Race { parallel, writes, reader } => races::race(m, spec, fault, parallel, writes, reader),
         Flaw::EachRace => races::each(m, spec, fault),
-        Flaw::SameInside { own } => races::same_inside(m, spec, fault, own),
+        Flaw::SameInside(own) => races::same_inside(m, spec, fault, own),
         Flaw::Mixed => types::mixed(m, spec, fault),
         Flaw::ReadAs { ty, writer } => types::read(m, spec, fault, ty, &writer),
         Flaw::WrittenAs { ty, writer } => types::written(m, spec, fault, ty, &writer),

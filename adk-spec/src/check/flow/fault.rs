@@ -49,9 +49,7 @@ impl<'a> Fault<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Flaw<'a> {
-    Unwritten {
-        reader: Reader<'a>,
-    },
+    Unwritten(Reader<'a>),
     Race {
         parallel: usize,
         writes: bool,
@@ -60,12 +58,10 @@ pub(super) enum Flaw<'a> {
     /// A key of the session that all elements of an `each` write.
     EachRace,
     /// An output is called like a key of the session that the workflow uses besides.
-    SameInside {
-        own: &'a str,
-    },
+    SameInside(&'a str),
     /// Written inside an `each` and outside of one.
     Mixed,
-    /// Read as another type.
+    /// Read as another type; in a prompt a secret, as no type.
     ReadAs {
         ty: &'a str,
         writer: keys::Writer<'a>,
@@ -115,9 +111,8 @@ pub(super) enum Reader<'a> {
         source: &'a str,
         target: Option<&'a str>,
     },
-    Parameter {
-        target: Option<&'a str>,
-    },
+    /// Of that transfer target, if it is not one of the agent itself.
+    Parameter(Option<&'a str>),
     Until,
     Match,
     Each,

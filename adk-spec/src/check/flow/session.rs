@@ -222,7 +222,7 @@ impl<'a> Walk<'_, 'a> {
                 && (touches(workflow, renames, None, key, true)
                     || touches(workflow, renames, None, key, false))
             {
-                self.fault(at, Part::Output, key, Flaw::SameInside { own });
+                self.fault(at, Part::Output, key, Flaw::SameInside(own));
             }
             i += 1;
         }

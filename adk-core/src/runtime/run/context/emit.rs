@@ -176,7 +176,7 @@ impl Context {
     fn draft(&mut self, event: Event) -> Result<Draft> {
         if event.partial {
             event.check_depth()?;
-            let mut event = self.placing().place(event);
+            let mut event = self.placing().piece(event);
             self.run.session().stamp(&mut event, self.run.delivery.seed);
             return Ok(Draft::new(event));
         }

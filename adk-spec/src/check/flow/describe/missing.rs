@@ -82,7 +82,7 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
         if_absent(m, spec, fault, reader);
     } else {
         m.all(&["; help: declare it as an input, `", key, ": TYPE`, or as a `let`"]);
-        if let (Reader::Parameter { target: None }, Part::Name) = (reader, fault.part) {
+        if let (Reader::Parameter(None), Part::Name) = (reader, fault.part) {
             m.all(&[", let it read another key by `(", key, " = KEY)` after its name"]);
             if is_function(spec, at) {
                 m.push(", mark the parameter `#[resource]` if the program gives it");
@@ -188,7 +188,7 @@ const fn subject(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Re
             m.push("`until` of ");
             who(m, spec, fault.at);
         }
-        Reader::Prompt { target: Some(target), .. } | Reader::Parameter { target: Some(target) } => {
+        Reader::Prompt { target: Some(target), .. } | Reader::Parameter(Some(target)) => {
             below(m, spec, fault.at, target);
         }
         _ => who(m, spec, fault.at),
@@ -205,7 +205,7 @@ const fn subject(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Re
 const fn if_absent(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Reader<'_>) {
     match reader {
         Reader::Prompt { .. } => m.all(&[", or read `{", fault.key, "?}` if it may be absent"]),
-        Reader::Parameter { .. } => m.push(match kind(spec, fault.at) {
+        Reader::Parameter(_) => m.push(match kind(spec, fault.at) {
             Some(AgentKind::Workflow) => ", or give that input a default",
             _ => ", or take an `Option` if it may be absent",
         }),

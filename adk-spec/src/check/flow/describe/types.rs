@@ -32,6 +32,12 @@ pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty
             written_by(m, spec, key, writer);
             m.push("; help: name a key that holds a list");
         }
+        _ if ty.is_empty() => {
+            who(m, spec, fault.at);
+            m.all(&[" shows `", key, "` to its model, but "]);
+            written_by(m, spec, key, writer);
+            m.all(&["; help: no model sees a secret: let a tool take it, by `#[key] ", key, "`"]);
+        }
         _ => {
             who_reads(m, spec, fault, ty);
             m.all(&[" as `", ty, "`, but "]);

@@ -5,6 +5,7 @@ use super::super::keys::{EVERY, Named};
 use super::super::{Flaw, Part, Reader};
 use super::Walk;
 use super::blocks::{Kind, READ, READING, SURE, WRITING, WROTE, set_of};
+use crate::number::is_secret;
 
 impl<'a> Walk<'_, 'a> {
     /// Whether nothing runs at the same time.
@@ -27,6 +28,11 @@ impl<'a> Walk<'_, 'a> {
             }
             return 0;
         };
+        if let (Reader::Prompt { .. }, Some(writer)) = (reader, self.keys.all[key].writer)
+            && is_secret(writer.spec.number)
+        {
+            self.mismatch(at, part, name.text(), Flaw::ReadAs { ty: "", writer });
+        }
         let races = self.parallels > 0 && self.read_key(at, part, name.text(), key, reader);
         if !races && !optional && !self.sets.has(SURE, key) {
             self.unwritten(at, part, name.text(), reader);
@@ -76,7 +82,7 @@ impl<'a> Walk<'_, 'a> {
     const fn unwritten(&mut self, at: usize, part: Part, name: &'a str, reader: Reader<'a>) {
         // A read that a sibling writes is a race, which is reported at the later of the two.
         if !describe::sibling_writes(&self.spec, at, name) {
-            self.fault(at, part, name, Flaw::Unwritten { reader });
+            self.fault(at, part, name, Flaw::Unwritten(reader));
         }
     }
 

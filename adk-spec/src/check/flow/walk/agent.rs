@@ -7,7 +7,7 @@ use super::super::session::is_session;
 use super::super::{Part, Reader};
 use super::Walk;
 use super::blocks::SURE;
-use crate::number::NONE as NO_NUMBER;
+use crate::number::{NONE as NO_NUMBER, is_secret};
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentKind, AgentMeta, KeySpec, Renames, Spec, StepKind};
 use crate::text::same;
@@ -28,7 +28,7 @@ impl<'a> Walk<'_, 'a> {
                     (optional, Reader::Prompt { source, target }, renamed)
                 }
                 Act::Read { spec, renamed, target, .. } => {
-                    (spec.optional, Reader::Parameter { target }, renamed)
+                    (spec.optional, Reader::Parameter(target), renamed)
                 }
                 Act::Write { .. } | Act::May(_) => continue,
             };
@@ -99,7 +99,7 @@ impl<'a> Walk<'_, 'a> {
         let (mut reads, mut slot) = (meta.reads, 0);
         while let [spec, rest @ ..] = reads {
             if !self.is_fine(spec) {
-                let reader = Reader::Parameter { target: None };
+                let reader = Reader::Parameter(None);
                 let key = self.read(at, Part::Name, &Named::of(spec), spec.optional, reader);
                 self.reads_as(at, Part::Name, key, spec, slot, None);
             }
@@ -152,13 +152,14 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// The key of that name when it is certain and nothing runs at the same time, so that a read of it needs no closer
+    /// The key of that name when it is certain and nothing runs at the same time, and it is no secret, so that a read of it needs no closer
     /// look; [`EVERY`] otherwise. What most reads cost, each call costs as much as several steps.
     const fn certain(&self, hash: u64) -> usize {
         if self.parallels == 0
             && self.keys.is_plain()
             && let Ok(key) = self.keys.lookup(hash)
             && self.sets.has(SURE, key)
+            && !is_secret(self.keys.all[key].number)
         {
             return key;
         }
