@@ -1,4 +1,4 @@
-//! Keys and passwords, wherever they stand, are in no text.
+//! Keys and passwords are in no text, wherever they come from.
 
 use super::*;
 use adk_genai::Adapter;

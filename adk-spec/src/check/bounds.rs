@@ -147,11 +147,8 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
     if largest.total == u64::MAX {
         m.push(": ");
         named(m, kind, largest.name, largest.inside);
-        m.all(&[
-            " makes more than anybody can count; help: lower its `",
-            setting,
-            "` and those of the loops in it",
-        ]);
+        m.all(&[" makes more than anybody can count; help: lower its `", setting]);
+        m.push("` and those of the loops in it");
     } else if largest.total > 1 {
         m.push(": ");
         named(m, kind, largest.name, largest.inside);

@@ -65,7 +65,7 @@ impl MemoryEntry {
 pub struct MemoryMark {
     /// So many events of its log.
     pub events: usize,
-    /// The id of the last of them, by which a session is told from an earlier one of the same key.
+    /// The id of the last of them. It tells a session from an earlier one of the same key.
     pub last: String,
 }
 

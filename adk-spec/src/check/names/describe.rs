@@ -28,11 +28,8 @@ pub(in crate::check) const fn describe_into(
         Finding::None => {}
         Finding::Reserved => {
             m.begin(Check::NameReserved);
-            m.all(&[
-            "`",
-            step.name,
-            "` cannot be the name of a step: events of the user and of models carry it; help: choose another name",
-        ]);
+            m.all(&["`", step.name]);
+            m.push("` cannot be the name of a step: events of the user and of models carry it; help: choose another name");
         }
         Finding::Reused(twice) => {
             m.begin(Check::AgentReused);
@@ -82,11 +79,8 @@ const fn remedy(m: &mut Message, step: &Step<'_>, twice: &Twice<'_>) {
     if !matches!(step.kind, StepKind::Agent { .. }) {
         return m.push("; help: give the block another name");
     }
-    m.all(&[
-        "; help: write `as second_",
-        step.name,
-        "` after it, which makes it an instance with a name of its own",
-    ]);
+    m.all(&["; help: write `as second_", step.name]);
+    m.push("` after it, which makes it an instance with a name of its own");
     if !twice.inside.is_empty() {
         m.all(&["; what stands in it is then called `second_", step.name, "::", twice.name, "` and so on"]);
     }

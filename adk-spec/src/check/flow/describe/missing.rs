@@ -65,13 +65,8 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
     if !near.is_empty() {
         m.all(&["; help: did you mean `", near, "`?"]);
     } else if spec.built {
-        m.all(&[
-            "; help: say that the session holds it, `.state_key::<TYPE>(\"",
-            key,
-            "\")`, or give it a first value, `.initial_state(\"",
-            key,
-            "\", VALUE)`",
-        ]);
+        m.all(&["; help: say that the session holds it, `.state_key::<TYPE>(\"", key]);
+        m.all(&["\")`, or give it a first value, `.initial_state(\"", key, "\", VALUE)`"]);
         if_absent_or_text(m, spec, fault, reader);
     } else if let Some(silent) = silent(spec, at) {
         m.push("; help: if ");

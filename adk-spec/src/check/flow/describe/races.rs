@@ -97,13 +97,8 @@ pub(super) const fn race(
         } else {
             ("-> second_", "")
         };
-        m.all(&[
-            "; help: let each branch write a key of its own, as in `",
-            before,
-            key,
-            after,
-            "`, and join them after the parallel block",
-        ]);
+        m.all(&["; help: let each branch write a key of its own, as in `", before, key, after]);
+        m.push("`, and join them after the parallel block");
     }
 }
 
@@ -111,25 +106,14 @@ pub(super) const fn race(
 pub(super) const fn each(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
     m.begin(Check::KeyRace);
     who(m, spec, fault.at);
-    m.all(&[
-        " writes `",
-        fault.key,
-        "`, a key of the session, for all elements of an `each` at the same time; help: write a key without a \
-         prefix, which is a list after the block",
-    ]);
+    m.all(&[" writes `", fault.key]);
+    m.push("`, a key of the session, for all elements of an `each` at the same time; help: write a key without a prefix, which is a list after the block");
 }
 
 /// An output that is called like another key that is used inside.
 pub(super) const fn same_inside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, own: &str) {
     m.begin(Check::KeyRace);
     who(m, spec, fault.at);
-    m.all(&[
-        " writes `",
-        fault.key,
-        "`, as its output `",
-        own,
-        "` is called here, and uses the key `",
-        fault.key,
-        "` of the session besides; help: give the output another name",
-    ]);
+    m.all(&[" writes `", fault.key, "`, as its output `", own, "` is called here, and uses the key `"]);
+    m.all(&[fault.key, "` of the session besides; help: give the output another name"]);
 }

@@ -223,12 +223,8 @@ const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
 pub(super) const fn mixed(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
     m.begin(Check::KeyType);
     who(m, spec, fault.at);
-    m.all(&[
-        " writes `",
-        fault.key,
-        "`, which is written inside of an `each`, where it becomes a list, and outside of one; help: write another \
-         key in one of the two places",
-    ]);
+    m.all(&[" writes `", fault.key]);
+    m.push("`, which is written inside of an `each`, where it becomes a list, and outside of one; help: write another key in one of the two places");
 }
 
 /// A type as that of a key, which owns its value.
