@@ -91,7 +91,8 @@ impl Fields {
             "compact" => self.declared.extend(compact(input, sink)?),
             "disallow_transfer_to_parent" | "disallow_transfer_to_peers" => {
                 let flag: LitBool = expect::token(input, "`true` or `false`")?;
-                self.disallow_transfer[usize::from(name.ends_with("peers"))] = flag.value;
+                let [parent, peers] = &mut self.disallow_transfer;
+                *(if name.ends_with("peers") { peers } else { parent }) = flag.value;
             }
             "tools" => {
                 let (tools, more) = (&mut self.tools, &mut self.more_tools);
