@@ -23,7 +23,8 @@ impl<T: Numbered> Numbered for Secret<T> {
 }
 
 impl<T: Numbered, const N: usize> Numbered for [T; N] {
-    const NUMBER: u64 = with(with(of_name("[]"), T::NUMBER), N as u64);
+    // An odd number would be that of a secret.
+    const NUMBER: u64 = with(with(of_name("[]"), T::NUMBER), (N as u64) << 1);
 }
 
 macro_rules! numbered {

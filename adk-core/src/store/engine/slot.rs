@@ -83,7 +83,7 @@ pub struct Slot {
 pub struct Draft {
     /// The event, without id, time and place.
     pub event: Event,
-    /// The `temp:` keys that it sets. They are kept in the journal of the run and never in an event.
+    /// The `temp:` keys and secrets that it sets. They are kept in the journal of the run and never in an event.
     pub temp: StateDelta,
 }
 
@@ -107,7 +107,7 @@ pub struct Stored {
     pub place: u64,
     /// The event.
     pub event: Arc<Event>,
-    /// The `temp:` keys that came with it.
+    /// The `temp:` keys and secrets that came with it.
     pub temp: StateDelta,
     /// Its place in the outbox; `None` when it was stored before and is not delivered again.
     pub(crate) ticket: Option<u64>,
@@ -202,7 +202,7 @@ impl Slot {
 }
 
 impl Draft {
-    /// An event that sets no `temp:` key.
+    /// An event that sets no `temp:` key and no secret.
     pub fn new(event: Event) -> Self {
         Self { event, temp: StateDelta::default() }
     }
