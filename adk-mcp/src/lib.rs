@@ -22,12 +22,13 @@
 //! # What a server says is not trusted
 //!
 //! [`Limits`] hold for the number of tools, and the size and depth of schemas, results and messages. A server is asked for
-//! tools, resources and prompts alone: it cannot ask for samples of the model, for input of the user or for folders. It gets
-//! none of the environment but a few harmless variables, and what [`StdioServer::env`] gives it. Schemas are read with all
+//! tools, resources and prompts alone: samples of the model and folders are refused, and input of the user is declined but for
+//! [`McpToolset::elicitation`]. It gets none of the environment but a few harmless variables, and what [`StdioServer::env`] gives it. Schemas are read with all
 //! references inside replaced by what they refer to; those to other documents are not followed.
 
 mod connection;
 mod content;
+mod elicitation;
 mod limits;
 mod process;
 mod result;

@@ -1,6 +1,7 @@
 //! One tool of a server.
 
 use crate::connection::Failure;
+use crate::elicitation::Heard;
 use crate::toolset::{Settings, Shared};
 use crate::{result, schema};
 use adk_core::model::ToolDeclaration;
@@ -80,9 +81,18 @@ impl McpTool {
             ToolError::argument(format!("the arguments of `{name}` do not fit: {faults}"))
         })?;
         let shared = &self.shared;
-        let connection = shared.connection().await.map_err(|error| ToolError::failed(error.to_string()))?;
         let params = CallToolRequestParams::new(remote.clone()).with_arguments(args);
-        match connection.call(params).await {
+        let called = if shared.settings.elicitation {
+            match shared.call(name, params, cx).await? {
+                Heard::Asks(error) => return Err(error),
+                Heard::Result(called) => called,
+            }
+        } else {
+            let connection =
+                shared.connection().await.map_err(|error| ToolError::failed(error.to_string()))?;
+            connection.call(params).await
+        };
+        match called {
             Ok(result) => result::value(name, result, &shared.settings.limits, cx).await,
             Err(failure) => {
                 let text = match failure {

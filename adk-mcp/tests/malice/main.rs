@@ -10,7 +10,7 @@ use adk_mcp::{McpToolset, StdioServer};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
 use std::time::Duration;
-use support::{calls, refused};
+use support::{asked, calls, refused};
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
@@ -31,6 +31,7 @@ fn main() {
         #[cfg(target_os = "linux")]
         trial("a_server_ends_with_the_last_clone_of_its_toolset", ends),
         trial("a_server_may_ask_for_nothing", questions),
+        trial("a_server_asks_the_user_where_it_may", people),
         trial("a_filter_leaves_bad_tools_out_and_a_prefix_renames", filters),
         trial("a_run_that_is_dropped_cancels_its_call", drops),
     ];
@@ -203,6 +204,29 @@ async fn questions() {
     let heard = calls(bad(""), &[("ask", json!({}))]).await.unwrap();
     let answers = heard.result(0);
     assert!(answers.contains("-32601") && answers.contains("decline"), "{answers}");
+}
+
+async fn people() {
+    let choose = [("choose", json!({})), ("pid", json!({}))];
+    let toolset = bad("").elicitation(true);
+    let same = || toolset.clone();
+    let green = json!({"tea": "green"});
+    // Another call goes on while one waits.
+    let (questions, told) = asked(same, &choose, &[json!({"tea": "x"}), green.clone()]).await;
+    assert_eq!(questions[0], "The server of `bad` asks in a call of `choose`: Which tea?");
+    assert!(questions[1].starts_with(&format!("{} (The last answer does not fit: ", questions[0])));
+    assert_eq!(told[0]["result"], "{\"action\":\"accept\",\"content\":{\"tea\":\"green\"}}");
+    assert!(told[1].contains_key("result"), "{told:?}");
+    let (_, told) = asked(same, &choose, &[Value::Null]).await;
+    assert_eq!(told[0]["result"], "{\"action\":\"decline\"}");
+
+    // Another process has no such connection, and does not make the call once more.
+    let (_, told) = asked(|| bad("").elicitation(true), &choose, std::slice::from_ref(&green)).await;
+    let error = told[0]["error"].as_str().unwrap();
+    assert!(error.contains("the connection is gone on which it was asked"), "{error}");
+
+    let heard = calls(same(), &choose[..1]).await.unwrap();
+    assert_eq!(heard.result(0), "{\"action\":\"decline\"}", "a run in memory cannot wait");
 }
 
 async fn filters() {

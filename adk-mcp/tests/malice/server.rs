@@ -23,10 +23,10 @@ pub fn serve(badly: &str) {
     let mut lines = stdin().lines().map_while(Result::ok);
     while let Some(line) = lines.next() {
         let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
-        if message["params"]["name"] == "ask" {
-            ask(&message["id"], &mut lines);
-        } else {
-            server.hear(&message);
+        match message["params"]["name"].as_str() {
+            Some("ask") => ask(&message["id"], &mut lines),
+            Some("choose") => choose(&message["id"], &mut server, &mut lines),
+            _ => server.hear(&message),
         }
     }
 }
@@ -120,6 +120,7 @@ impl Server {
                     "pid",
                     "cancelled",
                     "ask",
+                    "choose",
                     "refuse",
                     "fail",
                     "grow",
@@ -179,6 +180,23 @@ impl Server {
 }
 
 /// Asks for a sample of the model and for the user's input, and tells what it got.
+/// Asks the user, and hears other calls until there is an answer.
+fn choose(id: &Value, server: &mut Server, lines: &mut impl Iterator<Item = String>) {
+    say_raw(
+        "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"elicitation/create\",\"params\":{\"message\":\"Which tea?\",\
+         \"requestedSchema\":{\"type\":\"object\",\"properties\":{\"tea\":{\"type\":\"string\",\"minLength\":3}},\
+         \"required\":[\"tea\"]}}}\n",
+    );
+    for line in lines {
+        let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+        if message["id"] == 5 && message.get("method").is_none() {
+            let answer = message["result"].to_string();
+            return say(id, json!({"content": [{"type": "text", "text": answer}]}));
+        }
+        server.hear(&message);
+    }
+}
+
 fn ask(id: &Value, lines: &mut impl Iterator<Item = String>) {
     say_raw(
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"sampling/createMessage\",\"params\":{\"messages\":[],\"maxTokens\":9}}\n\
