@@ -13,12 +13,14 @@ use rmcp::model::{
     ReadResourceRequestParams, ResourceContents, ServerResult, Tool,
 };
 use rmcp::service::{
-    NotificationContext, PeerRequestOptions, RequestContext, RequestHandle, RunningService, ServiceError,
+    ClientInitializeError, NotificationContext, PeerRequestOptions, RequestContext, RequestHandle,
+    RunningService, ServiceError,
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientHandler, ErrorData, RoleClient, ServiceExt as _};
+use secrecy::ExposeSecret as _;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -139,7 +141,7 @@ impl Connection {
         match client.serve(transport).await {
             Ok(service) => Ok((service, process)),
             Err(error) => {
-                let why = fault.get().cloned().unwrap_or_else(|| chain(&error));
+                let why = fault.get().cloned().unwrap_or_else(|| refusal(&error));
                 Err(format!("did not answer as an MCP server: {why}{}", process.last_words().await))
             }
         }
@@ -228,9 +230,9 @@ impl Connection {
                 };
                 Failure::Lost(format!("the connection ended{fault}{words}"))
             }
-            ServiceError::TransportSend(_) => {
+            ServiceError::TransportSend(error) => {
                 self.broken.store(true, SeqCst);
-                Failure::Lost(chain(&error))
+                Failure::Lost(chain(&*error.error))
             }
             error => Failure::Bad(error.to_string()),
         }
@@ -279,19 +281,28 @@ async fn connect(
     let mut headers = HashMap::new();
     for (name, value) in &server.headers {
         let name = http::HeaderName::try_from(&**name).map_err(|_| format!("has no header `{name}`"))?;
-        let mut value = http::HeaderValue::try_from(&**value)
+        let mut value = http::HeaderValue::try_from(value.expose_secret())
             .map_err(|_| format!("takes no such value of the header `{name}`"))?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }
     let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
     let http = builder.build().map_err(|error| chain(&error))?;
-    let config = StreamableHttpClientTransportConfig::with_uri(&*server.url)
+    let config = StreamableHttpClientTransportConfig::with_uri(server.url.expose_secret())
         .max_json_response_size(limits.message_bytes)
         .max_sse_event_size(limits.message_bytes)
         .custom_headers(headers);
     let transport = StreamableHttpClientTransport::with_client(http, config);
-    client.serve(transport).await.map_err(|error| format!("cannot be reached: {}", chain(&error)))
+    client.serve(transport).await.map_err(|error| format!("cannot be reached: {}", refusal(&error)))
+}
+
+/// Why there is no connection.
+fn refusal(error: &ClientInitializeError) -> String {
+    match error {
+        // That of the transport alone: around it are names of types.
+        ClientInitializeError::TransportError { error, .. } => chain(&*error.error),
+        error => chain(error),
+    }
 }
 
 /// An error with its causes.

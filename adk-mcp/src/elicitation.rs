@@ -6,6 +6,7 @@
 
 use crate::connection::{Connection, Failure};
 use crate::schema;
+use crate::server::McpServer;
 use crate::toolset::Shared;
 use adk_core::{BoxFuture, RunId, ToolContext, ToolError};
 use jsonschema::Validator;
@@ -142,7 +143,7 @@ impl Shared {
 
     fn question(&self, tool: &str, message: &str) -> String {
         let Self { settings, .. } = self;
-        let message = settings.server.redacted(message.to_owned());
+        let message = settings.server.redacted(message);
         format!("The server of `{}` asks in a call of `{tool}`: {message}", settings.name)
     }
 }
@@ -163,7 +164,7 @@ impl OpenCall {
         {
             let question =
                 format!("{} (The last answer does not fit: {fault})", shared.question(tool, &message));
-            let error = ToolError::asks(question, or_null(&schema));
+            let error = ToolError::asks(question, or_null(&shared.settings.server, &schema));
             self.asked = Some(Asked { message, schema, validator, reply });
             return Some(error);
         }
@@ -205,13 +206,16 @@ impl OpenCall {
             let _ = reply.send(ElicitResult::new(ElicitationAction::Decline));
             return None;
         };
-        let error = ToolError::asks(shared.question(tool, &message), or_null(&schema));
+        let error =
+            ToolError::asks(shared.question(tool, &message), or_null(&shared.settings.server, &schema));
         self.asked = Some(Asked { message, schema, validator, reply });
         Some(error)
     }
 }
 
 /// The schema of an answer: null declines.
-fn or_null(schema: &Value) -> Value {
-    json!({"anyOf": [schema, {"type": "null"}]})
+fn or_null(server: &McpServer, schema: &Value) -> Value {
+    let mut schema = json!({"anyOf": [schema, {"type": "null"}]});
+    server.hide(&mut schema);
+    schema
 }

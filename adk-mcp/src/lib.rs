@@ -14,8 +14,8 @@
 //! # Calls
 //!
 //! A call is a recorded step as that of any tool, and is not made again when a run is taken up again. Its arguments are
-//! validated against the schema of the server before they are sent. Structured content is the result as it is, text is a
-//! string; images, sounds and blobs are saved as artifacts, which the result names. A call that fails is an error that the
+//! validated against the schema of the server before they are sent. Structured content is the result as it is, held
+//! against the schema that the server has given for it; text is a string; images, sounds and blobs are saved as artifacts, which the result names. A call that fails is an error that the
 //! model reads, whatever the server did: refused it, took too long, died in the middle. A server that died is started, or
 //! connected to, again for the next call.
 //!

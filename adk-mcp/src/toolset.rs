@@ -225,7 +225,7 @@ impl Shared {
 
     fn unavailable(&self, why: &str) -> Error {
         let Settings { name, server, .. } = &self.settings;
-        let why = server.redacted(why.to_owned());
+        let why = server.redacted(why);
         let message = format!("the server of toolset `{name}`, `{}`: {why}", server.text());
         let error = Error::new(ErrorKind::Toolset(ToolsetErrorKind::Unavailable), message);
         error.with_help("look at its program or address, and run again")
@@ -240,7 +240,7 @@ impl Shared {
 
     fn invalid(&self, why: &str) -> Error {
         let Settings { name, server, .. } = &self.settings;
-        let why = server.redacted(why.to_owned());
+        let why = server.redacted(why);
         let message = format!("the server of toolset `{name}`, `{}`: {why}", server.text());
         let error = Error::new(ErrorKind::Toolset(ToolsetErrorKind::Invalid), message);
         error.with_help("leave the tool out with `.filter(...)`, or raise a limit with `.limits(...)`")

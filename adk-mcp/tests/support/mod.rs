@@ -15,6 +15,8 @@ pub struct Heard {
     pub answers: Vec<Map<String, Value>>,
     /// The names of the tools of the first model call.
     pub tools: Vec<String>,
+    /// Their descriptions.
+    pub described: Vec<String>,
     /// The names of what was saved.
     pub artifacts: Vec<String>,
 }
@@ -53,8 +55,10 @@ pub async fn calls(toolset: impl Toolset, calls: &[(&str, Value)]) -> Result<Hea
         artifacts.extend(event.actions.artifact_delta.iter().map(|(name, _)| name.to_string()));
         answers.extend(event.function_responses().map(|answer| answer.response.clone()));
     }
-    let tools = model.requests()[0].tools.iter().map(|tool| tool.name.to_string()).collect();
-    Ok(Heard { answers, tools, artifacts })
+    let offered = model.requests()[0].tools.clone();
+    let tools = offered.iter().map(|tool| tool.name.to_string()).collect();
+    let described = offered.iter().map(|tool| tool.description.to_string()).collect();
+    Ok(Heard { answers, tools, described, artifacts })
 }
 
 /// Makes the calls of one turn in a run that waits for these answers, one after the other. `process` gives the toolset of each
