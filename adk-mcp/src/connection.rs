@@ -1,20 +1,26 @@
 //! One connection to a server, and its requests.
 
+use crate::elicitation::Turn;
 use crate::limits::Limits;
 use crate::process::{self, Bounded, Process};
 use crate::server::{HttpServer, McpServer, StdioServer};
 use crate::tool::ListedTool;
-use crate::toolset::Progress;
+use crate::toolset::{Progress, Settings};
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, ClientConfig, ClientRequest,
-    GetPromptRequestParams, Implementation, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
-    PromptMessage, ReadResourceRequestParams, ResourceContents, ServerResult, Tool,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientConfig, ClientRequest, ElicitRequestParams,
+    ElicitResult, ElicitationCapability, FormElicitationCapability, GetPromptRequestParams, Implementation,
+    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, PromptMessage,
+    ReadResourceRequestParams, ResourceContents, ServerResult, Tool,
 };
-use rmcp::service::{NotificationContext, PeerRequestOptions, RequestHandle, RunningService, ServiceError};
+use rmcp::service::{
+    ClientInitializeError, NotificationContext, PeerRequestOptions, RequestContext, RequestHandle,
+    RunningService, ServiceError,
+};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::{ClientHandler, RoleClient, ServiceExt as _};
+use rmcp::{ClientHandler, ErrorData, RoleClient, ServiceExt as _};
+use secrecy::ExposeSecret as _;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -48,18 +54,33 @@ pub(crate) enum Failure {
     Bad(String),
 }
 
-/// What a server may ask of this side: nothing. It tells that its tools have changed, and of progress.
+/// What a server may ask of this side: the user, where it is told so. It tells that its tools have changed, and of progress.
 struct Client {
     changed: AtomicBool,
     calls: Mutex<HashMap<ProgressToken, String>>,
     on_progress: Option<OnProgress>,
+    /// Whether it may ask the user.
+    elicitation: bool,
+    turn: Turn,
 }
 
 impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
         let mut info = ClientConfig::default();
         info.client_info = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+        if self.elicitation {
+            let form = FormElicitationCapability::new();
+            info.capabilities.elicitation = Some(ElicitationCapability::default().with_form(form));
+        }
         info
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        Ok(self.turn.ask(request).await)
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
@@ -80,11 +101,15 @@ impl ClientHandler for Client {
 impl Connection {
     /// Starts the server or connects to it, and says hello.
     pub(crate) async fn open(
-        server: &McpServer,
-        limits: &Limits,
-        on_progress: Option<OnProgress>,
+        Settings { server, limits, on_progress, elicitation, .. }: &Settings,
     ) -> Result<Self, String> {
-        let client = Client { changed: AtomicBool::new(false), calls: Mutex::default(), on_progress };
+        let client = Client {
+            changed: AtomicBool::new(false),
+            calls: Mutex::default(),
+            on_progress: on_progress.clone(),
+            elicitation: *elicitation,
+            turn: Turn::default(),
+        };
         let fault = Arc::default();
         let (service, process) = match server {
             McpServer::Stdio(server) => {
@@ -116,10 +141,15 @@ impl Connection {
         match client.serve(transport).await {
             Ok(service) => Ok((service, process)),
             Err(error) => {
-                let why = fault.get().cloned().unwrap_or_else(|| chain(&error));
+                let why = fault.get().cloned().unwrap_or_else(|| refusal(&error));
                 Err(format!("did not answer as an MCP server: {why}{}", process.last_words().await))
             }
         }
+    }
+
+    /// Whose turn it is to make a call, where the server may ask.
+    pub(crate) fn turn(&self) -> &Turn {
+        &self.service.service().turn
     }
 
     pub(crate) fn is_alive(&self) -> bool {
@@ -200,9 +230,9 @@ impl Connection {
                 };
                 Failure::Lost(format!("the connection ended{fault}{words}"))
             }
-            ServiceError::TransportSend(_) => {
+            ServiceError::TransportSend(error) => {
                 self.broken.store(true, SeqCst);
-                Failure::Lost(chain(&error))
+                Failure::Lost(chain(&*error.error))
             }
             error => Failure::Bad(error.to_string()),
         }
@@ -251,19 +281,28 @@ async fn connect(
     let mut headers = HashMap::new();
     for (name, value) in &server.headers {
         let name = http::HeaderName::try_from(&**name).map_err(|_| format!("has no header `{name}`"))?;
-        let mut value = http::HeaderValue::try_from(&**value)
+        let mut value = http::HeaderValue::try_from(value.expose_secret())
             .map_err(|_| format!("takes no such value of the header `{name}`"))?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }
     let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
     let http = builder.build().map_err(|error| chain(&error))?;
-    let config = StreamableHttpClientTransportConfig::with_uri(&*server.url)
+    let config = StreamableHttpClientTransportConfig::with_uri(server.url.expose_secret())
         .max_json_response_size(limits.message_bytes)
         .max_sse_event_size(limits.message_bytes)
         .custom_headers(headers);
     let transport = StreamableHttpClientTransport::with_client(http, config);
-    client.serve(transport).await.map_err(|error| format!("cannot be reached: {}", chain(&error)))
+    client.serve(transport).await.map_err(|error| format!("cannot be reached: {}", refusal(&error)))
+}
+
+/// Why there is no connection.
+fn refusal(error: &ClientInitializeError) -> String {
+    match error {
+        // That of the transport alone: around it are names of types.
+        ClientInitializeError::TransportError { error, .. } => chain(&*error.error),
+        error => chain(error),
+    }
 }
 
 /// An error with its causes.

@@ -31,7 +31,9 @@ impl McpToolset {
         let size: usize = contents.iter().map(result::resource_size).sum();
         self.held(&what, size)?;
         match contents.into_iter().next() {
-            Some(ResourceContents::TextResourceContents { text, .. }) => Ok(Part::text(text)),
+            Some(ResourceContents::TextResourceContents { text, .. }) => {
+                Ok(Part::text(self.settings().server.without_secrets(&text)))
+            }
             Some(ResourceContents::BlobResourceContents { blob, mime_type, .. }) => {
                 let kind = mime_type.filter(|kind| !kind.is_empty());
                 let kind = kind.unwrap_or_else(|| "application/octet-stream".to_owned());
@@ -80,7 +82,7 @@ impl McpToolset {
         });
         let text = texts.collect::<Vec<_>>().join("\n\n");
         self.held(&what, text.len())?;
-        Ok(text)
+        Ok(self.settings().server.without_secrets(&text))
     }
 
     fn held(&self, what: &str, size: usize) -> Result<()> {
@@ -115,7 +117,7 @@ impl McpToolset {
     }
 
     fn bad(&self, what: &str, why: &str) -> Error {
-        let why = self.settings().server.redacted(why.to_owned());
+        let why = self.settings().server.redacted(why);
         let message = format!("{what} of toolset `{}`: {why}", self.settings().name);
         Error::new(ErrorKind::Agent, message)
     }

@@ -1,6 +1,7 @@
 //! The process of a [`StdioServer`]: started with a small environment, read up to a limit, ended with its connection.
 
 use crate::server::StdioServer;
+use secrecy::ExposeSecret as _;
 use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
@@ -60,7 +61,7 @@ pub(crate) fn start(server: &StdioServer) -> io::Result<(Process, ChildStdout, C
     let mut command = Command::new(&server.program);
     command.args(&server.args).env_clear();
     command.envs(KEPT.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
-    command.envs(server.envs.iter().map(|(name, value)| (name, value)));
+    command.envs(server.envs.iter().map(|(name, value)| (name, value.expose_secret())));
     if let Some(folder) = &server.folder {
         command.current_dir(folder);
     }

@@ -1,7 +1,7 @@
 //! The result of a call as the model reads it. What is no text is saved as an artifact.
 
 use crate::limits::Limits;
-use adk_core::{ErrorKind, Part, ToolContext, ToolError};
+use adk_core::{ErrorKind, Part, ToolContext};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
@@ -16,16 +16,15 @@ pub(crate) async fn value(
     result: CallToolResult,
     limits: &Limits,
     cx: &mut ToolContext,
-) -> Result<Value, ToolError> {
+) -> Result<Value, String> {
     let CallToolResult { content, structured_content, is_error, .. } = result;
     let bytes = structured_content.as_ref().map_or(0, |value| value.to_string().len())
         + content.iter().map(size).sum::<usize>();
     if bytes > limits.result_bytes {
         let most = limits.result_bytes;
-        let message = format!(
+        return Err(format!(
             "the result has {bytes} bytes, and {most} are the most that is taken. Ask for less of it."
-        );
-        return Err(ToolError::failed(message));
+        ));
     }
     let mut texts = Vec::new();
     let mut files = Vec::new();
@@ -49,9 +48,8 @@ pub(crate) async fn value(
     }
     let text = texts.join("\n");
     if is_error == Some(true) {
-        let text =
-            if text.is_empty() { "the call failed, and the server says no more".to_owned() } else { text };
-        return Err(ToolError::failed(text));
+        let silent = "the call failed, and the server says no more";
+        return Err(if text.is_empty() { silent.to_owned() } else { text });
     }
     let said = structured_content.unwrap_or(Value::String(text));
     if files.is_empty() {
@@ -95,9 +93,9 @@ async fn save(
     kind: String,
     data: &str,
     cx: &mut ToolContext,
-) -> Result<Value, ToolError> {
+) -> Result<Value, String> {
     let Some(data) = decode(data) else {
-        return Err(ToolError::failed("the server sent a file that is no base64"));
+        return Err("the server sent a file that is no base64".to_owned());
     };
     let kind = if kind.is_empty() { "application/octet-stream".to_owned() } else { kind };
     let name = format!("{tool}-{}-{number}", cx.call_id());
@@ -108,6 +106,6 @@ async fn save(
         Err(error) if error.kind() == ErrorKind::NoArtifactStore => {
             Ok(json!({"mimeType": kind, "bytes": size, "omitted": "no artifacts are kept here"}))
         }
-        Err(error) => Err(error.into()),
+        Err(error) => Err(error.to_string()),
     }
 }

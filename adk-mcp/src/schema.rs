@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 /// How many steps a pattern may take for one text: a server writes both.
 const STEPS: usize = 100_000;
 
-/// The most faults of arguments in one error.
+/// The most faults of a value in one error.
 const FAULTS: usize = 5;
 
 /// Keywords that name or hold parts of the schema. After references are replaced nothing refers to them.
@@ -140,14 +140,20 @@ pub(crate) fn check(
         let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
         fields.retain(|name, value| !value.is_null() || is_required(name));
     }
-    if validator.is_valid(&without) {
-        return into_object(without);
+    match faults(validator, &without) {
+        None => into_object(without),
+        Some(faults) => Err(faults),
     }
-    let faults = validator.iter_errors(&without).take(FAULTS).map(|error| {
+}
+
+/// What is wrong with a value; `None` for one that is valid.
+pub(crate) fn faults(validator: &Validator, value: &Value) -> Option<String> {
+    let faults = validator.iter_errors(value).take(FAULTS).map(|error| {
         let place = error.instance_path().to_string();
         if place.is_empty() { error.to_string() } else { format!("{error} (at {place})") }
     });
-    Err(faults.collect::<Vec<_>>().join("; "))
+    let faults: Vec<_> = faults.collect();
+    (!faults.is_empty()).then(|| faults.join("; "))
 }
 
 fn into_object(value: Value) -> Result<Map<String, Value>, String> {

@@ -1,11 +1,16 @@
 //! Where a server is: [`StdioServer`] or [`HttpServer`].
 
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::Value;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
 /// The most characters of a text of others in an error.
 const SHOWN: usize = 2000;
+
+/// What is shown in place of a secret.
+const HIDDEN: &str = "[secret]";
 
 /// A server: a process on this machine, or an address.
 #[derive(Clone, Debug)]
@@ -26,7 +31,7 @@ pub enum McpServer {
 pub struct StdioServer {
     pub(crate) program: OsString,
     pub(crate) args: Vec<OsString>,
-    pub(crate) envs: Vec<(OsString, OsString)>,
+    pub(crate) envs: Vec<(OsString, SecretString)>,
     pub(crate) folder: Option<PathBuf>,
 }
 
@@ -50,10 +55,11 @@ impl StdioServer {
         self
     }
 
-    /// Adds a variable to its environment. The value may be a secret: no error, no log and no `Debug` shows it.
+    /// Adds a variable to its environment. The value may be a secret: no error, no log and no `Debug` shows it, and no model
+    /// reads it in a result.
     #[must_use]
-    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.envs.push((name.into(), value.into()));
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<String>) -> Self {
+        self.envs.push((name.into(), SecretString::from(value.into())));
         self
     }
 
@@ -80,14 +86,15 @@ impl fmt::Debug for StdioServer {
 /// An address that speaks streamable HTTP. Redirects are not followed: they could lead headers to another host.
 #[derive(Clone)]
 pub struct HttpServer {
-    pub(crate) url: String,
-    pub(crate) headers: Vec<(String, String)>,
+    /// With its query, which may hold a secret.
+    pub(crate) url: SecretString,
+    pub(crate) headers: Vec<(String, SecretString)>,
 }
 
 impl HttpServer {
     /// The address, such as `https://example.org/mcp`.
     pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), headers: Vec::new() }
+        Self { url: SecretString::from(url.into()), headers: Vec::new() }
     }
 
     /// Sends `Authorization: Bearer TOKEN` with each request.
@@ -96,16 +103,17 @@ impl HttpServer {
         self.header("authorization", format!("Bearer {token}"))
     }
 
-    /// Sends a header with each request. The value may be a secret: no error, no log and no `Debug` shows it.
+    /// Sends a header with each request. The value may be a secret: no error, no log and no `Debug` shows it, and no model
+    /// reads it in a result.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.headers.push((name.into(), value.into()));
+        self.headers.push((name.into(), SecretString::from(value.into())));
         self
     }
 
-    /// The address without its query, which may hold a secret.
+    /// The address without its query.
     fn address(&self) -> &str {
-        self.url.split(['?', '#']).next().unwrap_or_default()
+        self.url.expose_secret().split(['?', '#']).next().unwrap_or_default()
     }
 }
 
@@ -125,25 +133,57 @@ impl McpServer {
         }
     }
 
-    /// A text of others as errors show it: short, and without the secrets that were given to the server.
-    pub(crate) fn redacted(&self, mut text: String) -> String {
-        let secrets: Vec<&str> = match self {
-            Self::Stdio(server) => server.envs.iter().filter_map(|(_, value)| value.to_str()).collect(),
+    /// The secrets that were given to the server.
+    fn secrets(&self) -> Vec<&str> {
+        let mut secrets: Vec<&str> = match self {
+            Self::Stdio(server) => server.envs.iter().map(|(_, value)| value.expose_secret()).collect(),
             Self::Http(server) => {
-                let query = server.url.strip_prefix(server.address()).unwrap_or_default();
-                let values = server.headers.iter().flat_map(|(_, value)| [value, bare(value)]);
-                values.chain([query]).collect()
+                let query = server.url.expose_secret().strip_prefix(server.address()).unwrap_or_default();
+                let values = server.headers.iter().map(|(_, value)| value.expose_secret());
+                values.flat_map(|value| [value, bare(value)]).chain([query]).collect()
             }
         };
         // Shorter ones are words such as `1` and `true`.
-        for secret in secrets.into_iter().filter(|secret| secret.len() > 5) {
-            text = text.replace(secret, "[secret]");
+        secrets.retain(|secret| secret.len() > 5);
+        secrets
+    }
+
+    /// A value of others without the secrets that were given to the server.
+    pub(crate) fn hide(&self, value: &mut Value) {
+        let secrets = self.secrets();
+        if !secrets.is_empty() {
+            hide(&secrets, value);
         }
+    }
+
+    /// A text of others without the secrets that were given to the server.
+    pub(crate) fn without_secrets(&self, text: &str) -> String {
+        self.secrets().into_iter().fold(text.to_owned(), |text, secret| text.replace(secret, HIDDEN))
+    }
+
+    /// The same as errors show it: short.
+    pub(crate) fn redacted(&self, text: &str) -> String {
+        let mut text = self.without_secrets(text);
         if let Some((end, _)) = text.char_indices().nth(SHOWN) {
             text.truncate(end);
             text.push_str("...");
         }
         text
+    }
+}
+
+fn hide(secrets: &[&str], value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            for secret in secrets {
+                if text.contains(secret) {
+                    *text = text.replace(secret, HIDDEN);
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| hide(secrets, item)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| hide(secrets, field)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -175,7 +215,7 @@ mod tests {
         let stdio = StdioServer::new("server").env("KEY", "sesame-4");
         for server in [McpServer::from(http), McpServer::from(stdio)] {
             let said = "at https://h/mcp?key=sesame-1 with sesame-2, sesame-3 and sesame-4".to_owned();
-            let texts = [format!("{server:?}"), server.text(), server.redacted(said)];
+            let texts = [format!("{server:?}"), server.text(), server.redacted(&said)];
             match &server {
                 McpServer::Http(_) => {
                     assert!(!texts.iter().any(|text| ["-1", "-2", "-3"].iter().any(|n| text.contains(n))));

@@ -1,12 +1,13 @@
 //! One tool of a server.
 
 use crate::connection::Failure;
+use crate::elicitation::Heard;
 use crate::toolset::{Settings, Shared};
 use crate::{result, schema};
 use adk_core::model::ToolDeclaration;
 use adk_core::{BoxFuture, DynTool, ToolArgs, ToolContext, ToolError, ToolMeta};
 use jsonschema::Validator;
-use rmcp::model::CallToolRequestParams;
+use rmcp::model::{CallToolRequestParams, CallToolResult};
 use self_cell::self_cell;
 use serde_json::Value;
 use std::sync::Arc;
@@ -19,6 +20,8 @@ pub(crate) struct ListedTool {
     /// The name that the server gave it.
     remote: String,
     validator: Validator,
+    /// What it promises of its structured results.
+    output: Option<Validator>,
 }
 
 /// A tool that calls its server.
@@ -46,7 +49,7 @@ self_cell!(
 impl ListedTool {
     /// The tool under the name that the agent gives it.
     pub(crate) fn new(tool: rmcp::model::Tool, name: String, settings: &Settings) -> Result<Self, String> {
-        let description = tool.description.as_deref().unwrap_or_default();
+        let description = settings.server.without_secrets(tool.description.as_deref().unwrap_or_default());
         if description.len() > settings.limits.description_bytes {
             return Err(format!("its description has more than {} bytes", settings.limits.description_bytes));
         }
@@ -54,9 +57,15 @@ impl ListedTool {
         let parameters = schema::inline(&original, &settings.limits)
             .and_then(|parameters| Ok((schema::validator(&parameters, &original)?, parameters)));
         let (validator, parameters) = parameters.map_err(|fault| format!("its schema {fault}"))?;
-        let declaration = ToolDeclaration::new(name.clone(), description, parameters);
+        let output = tool.output_schema.as_ref().map(|schema| {
+            let original = Value::Object((**schema).clone());
+            let output = schema::inline(&original, &settings.limits)?;
+            schema::validator(&output, &original)
+        });
+        let output = output.transpose().map_err(|fault| format!("the schema of its results {fault}"))?;
+        let declaration = ToolDeclaration::new(name.clone(), &*description, parameters);
         let owned = Owned {
-            description: description.to_owned(),
+            description,
             timeout: settings.timeout,
             confirm: settings.confirm.as_ref().is_some_and(|confirm| confirm(&tool.name)),
             name,
@@ -68,30 +77,57 @@ impl ListedTool {
                 None => meta,
             }
         });
-        Ok(Self { described, declaration, remote: tool.name.into_owned(), validator })
+        Ok(Self { described, declaration, remote: tool.name.into_owned(), validator, output })
     }
 }
 
 impl McpTool {
     async fn call(&self, args: ToolArgs, cx: &mut ToolContext) -> Result<Value, ToolError> {
-        let ListedTool { declaration, remote, validator, .. } = &*self.listed;
+        let ListedTool { declaration, remote, validator, output, .. } = &*self.listed;
         let name = &declaration.name;
         let args = schema::check(validator, &declaration.parameters, args).map_err(|faults| {
             ToolError::argument(format!("the arguments of `{name}` do not fit: {faults}"))
         })?;
         let shared = &self.shared;
-        let connection = shared.connection().await.map_err(|error| ToolError::failed(error.to_string()))?;
         let params = CallToolRequestParams::new(remote.clone()).with_arguments(args);
-        match connection.call(params).await {
-            Ok(result) => result::value(name, result, &shared.settings.limits, cx).await,
-            Err(failure) => {
-                let text = match failure {
-                    Failure::Refused(why) | Failure::Bad(why) => why,
-                    Failure::Lost(why) => format!("{why}. What the call did by then is not known."),
-                };
-                Err(ToolError::failed(shared.settings.server.redacted(text)))
+        let called = if shared.settings.elicitation {
+            match shared.call(name, params, cx).await? {
+                Heard::Asks(error) => return Err(error),
+                Heard::Result(called) => called,
             }
+        } else {
+            let connection =
+                shared.connection().await.map_err(|error| ToolError::failed(error.to_string()))?;
+            connection.call(params).await
+        };
+        let given = match called {
+            Ok(result) => match promised(output.as_ref(), &result) {
+                Ok(()) => result::value(name, result, &shared.settings.limits, cx).await,
+                Err(faults) => Err(format!(
+                    "the server of `{}` gave a result of `{name}` that is not what it promises of one: {faults}",
+                    shared.settings.name
+                )),
+            },
+            Err(Failure::Refused(why) | Failure::Bad(why)) => Err(why),
+            Err(Failure::Lost(why)) => Err(format!("{why}. What the call did by then is not known.")),
+        };
+        let server = &shared.settings.server;
+        match given {
+            Ok(mut value) => {
+                server.hide(&mut value);
+                Ok(value)
+            }
+            Err(why) => Err(ToolError::failed(server.redacted(&why))),
         }
+    }
+}
+
+/// Holds a result against the schema that the server has given for it.
+fn promised(output: Option<&Validator>, result: &CallToolResult) -> Result<(), String> {
+    let Some(output) = output.filter(|_| result.is_error != Some(true)) else { return Ok(()) };
+    match &result.structured_content {
+        Some(content) => schema::faults(output, content).map_or(Ok(()), Err),
+        None => Err("it has no structured content".to_owned()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! [`McpToolset`]: the tools of a server as a toolset.
 
 use crate::connection::{Connection, Failure, OnProgress};
+use crate::elicitation::OpenCalls;
 use crate::limits::Limits;
 use crate::server::McpServer;
 use crate::tool::{ListedTool, McpTool};
@@ -33,6 +34,8 @@ pub struct McpToolset {
 pub(crate) struct Shared {
     pub(crate) settings: Settings,
     connection: tokio::sync::Mutex<Option<Arc<Connection>>>,
+    /// The calls that wait for an answer.
+    pub(crate) open: OpenCalls,
 }
 
 #[derive(Clone)]
@@ -45,7 +48,8 @@ pub(crate) struct Settings {
     prefix: Option<String>,
     filter: Option<Chooses>,
     pub(crate) confirm: Option<Chooses>,
-    on_progress: Option<OnProgress>,
+    pub(crate) on_progress: Option<OnProgress>,
+    pub(crate) elicitation: bool,
 }
 
 /// How far a call is, as its server tells.
@@ -75,11 +79,13 @@ impl McpToolset {
             filter: None,
             confirm: None,
             on_progress: None,
+            elicitation: false,
         })
     }
 
     fn with(settings: Settings) -> Self {
-        Self { shared: Arc::new(Shared { settings, connection: tokio::sync::Mutex::default() }) }
+        let (connection, open) = (tokio::sync::Mutex::default(), OpenCalls::default());
+        Self { shared: Arc::new(Shared { settings, connection, open }) }
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -144,6 +150,20 @@ impl McpToolset {
     pub fn on_progress(self, tell: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         self.set(|settings| settings.on_progress = Some(Arc::new(tell)))
     }
+
+    /// Lets the server ask the user in the middle of a call (elicitation). Default: it is declined.
+    ///
+    /// The run waits for the answer as for a confirmation: it is among [`Runner::waiting`](adk_core::Runner::waiting), and null
+    /// declines. Where no run can wait, in memory and in an agent that is the tool of another, it is declined. Calls of the
+    /// toolset are made one after the other, since a question does not say which call it belongs to; one that waits for an
+    /// answer does not hold the others up.
+    ///
+    /// The server has the call open on a connection of this process, of this toolset and its clones. Where that is gone when
+    /// the answer comes, the model reads so: the call is not made a second time.
+    #[must_use]
+    pub fn elicitation(self, yes: bool) -> Self {
+        self.set(|settings| settings.elicitation = yes)
+    }
 }
 
 impl Shared {
@@ -155,8 +175,7 @@ impl Shared {
         }
         // The process of the old one ends before another is started.
         *connection = None;
-        let Settings { server, limits, on_progress, .. } = &self.settings;
-        let opening = Connection::open(server, limits, on_progress.clone());
+        let opening = Connection::open(&self.settings);
         let opened = match tokio::time::timeout(self.settings.connect_timeout, opening).await {
             Ok(opened) => opened.map_err(|why| self.unavailable(&why))?,
             Err(_) => return Err(self.late()),
@@ -206,7 +225,7 @@ impl Shared {
 
     fn unavailable(&self, why: &str) -> Error {
         let Settings { name, server, .. } = &self.settings;
-        let why = server.redacted(why.to_owned());
+        let why = server.redacted(why);
         let message = format!("the server of toolset `{name}`, `{}`: {why}", server.text());
         let error = Error::new(ErrorKind::Toolset(ToolsetErrorKind::Unavailable), message);
         error.with_help("look at its program or address, and run again")
@@ -221,7 +240,7 @@ impl Shared {
 
     fn invalid(&self, why: &str) -> Error {
         let Settings { name, server, .. } = &self.settings;
-        let why = server.redacted(why.to_owned());
+        let why = server.redacted(why);
         let message = format!("the server of toolset `{name}`, `{}`: {why}", server.text());
         let error = Error::new(ErrorKind::Toolset(ToolsetErrorKind::Invalid), message);
         error.with_help("leave the tool out with `.filter(...)`, or raise a limit with `.limits(...)`")

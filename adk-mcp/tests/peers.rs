@@ -10,7 +10,7 @@ use std::env::var;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use support::{calls, refused};
+use support::{asked, calls, refused};
 
 fn node(server: &str) -> String {
     format!("{}/{server}/dist/index.js", var("ADK_MCP_NODE").unwrap())
@@ -141,6 +141,23 @@ async fn a_server_in_python_over_stdio() {
     assert_eq!(heard.error(3), "Error executing tool refuse");
     assert_eq!(heard.result(4), "done");
     assert!(told.lock().unwrap().contains(&3.0));
+}
+
+#[tokio::test]
+#[ignore = "needs the servers of others"]
+async fn a_server_asks_the_user_and_the_run_waits() {
+    let toolset = everything().elicitation(true);
+    let call = [("trigger-elicitation-request", json!({}))];
+    let answer = json!({"name": "Ada", "check": true, "integer": 42});
+    let (questions, told) = asked(|| toolset.clone(), &call, &[answer]).await;
+    let question = "asks in a call of `trigger-elicitation-request`: Please provide inputs";
+    assert!(questions[0].contains(question), "{questions:?}");
+    let told = told[0]["result"].as_str().unwrap();
+    assert!(told.contains("- Name: Ada") && told.contains("- Favorite Integer: 42"), "{told}");
+    let (_, told) = asked(|| toolset.clone(), &call, &[serde_json::Value::Null]).await;
+    assert!(told[0]["result"].as_str().unwrap().contains("declined"), "{told:?}");
+    let heard = calls(everything(), &call).await.unwrap();
+    assert!(heard.error(0).contains("no tool with that name"), "it is not offered to who cannot be asked");
 }
 
 #[tokio::test]

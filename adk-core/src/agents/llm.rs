@@ -1,5 +1,6 @@
 //! Agents that ask a language model.
 
+mod asking;
 mod call;
 mod calls;
 mod compact;

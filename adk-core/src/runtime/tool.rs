@@ -167,6 +167,8 @@ pub struct ToolError {
     kind: ToolErrorKind,
     message: String,
     source: Option<BoxError>,
+    /// The schema of an answer that it asks for.
+    schema: Option<Box<Value>>,
 }
 
 /// What kind of failure.
@@ -181,22 +183,38 @@ pub enum ToolErrorKind {
     Panic,
     /// The tool took longer than its `timeout`.
     Timeout,
+    /// The call goes on when somebody has answered: [`ToolError::asks`].
+    Asks,
 }
 
 impl ToolError {
     /// An argument that cannot be used.
     pub fn argument(message: impl Into<String>) -> Self {
-        Self { kind: ToolErrorKind::Argument, message: message.into(), source: None }
+        Self { kind: ToolErrorKind::Argument, ..Self::failed(message) }
     }
 
     /// A failure of the tool's own.
     pub fn failed(message: impl Into<String>) -> Self {
-        Self { kind: ToolErrorKind::Failed, message: message.into(), source: None }
+        Self { kind: ToolErrorKind::Failed, message: message.into(), source: None, schema: None }
     }
 
     /// A panic with its message.
     pub fn panicked(message: impl Into<String>) -> Self {
-        Self { kind: ToolErrorKind::Panic, message: message.into(), source: None }
+        Self { kind: ToolErrorKind::Panic, ..Self::failed(message) }
+    }
+
+    /// A question from the middle of a call; `schema` is that of an answer. The run waits as for a confirmation. With the
+    /// answer the tool is called again, with the same arguments and [id](ToolContext::call_id), and finds the answer among
+    /// [`ToolContext::answers`]. What this part of the call has written is forgotten, as that of a call that fails.
+    ///
+    /// Where the run [cannot wait](ToolContext::may_ask) it is an error that the model reads.
+    pub fn asks(question: impl Into<String>, schema: Value) -> Self {
+        Self { kind: ToolErrorKind::Asks, schema: Some(Box::new(schema)), ..Self::failed(question) }
+    }
+
+    /// What it asks, with the schema of an answer.
+    pub(crate) fn into_question(self) -> (String, Value) {
+        (self.message, self.schema.map_or(Value::Null, |schema| *schema))
     }
 
     /// A call that took longer than the `timeout` of its tool.
@@ -242,6 +260,7 @@ impl std::error::Error for ToolError {
 
 impl From<crate::Error> for ToolError {
     fn from(error: crate::Error) -> Self {
-        Self { kind: ToolErrorKind::Failed, message: error.to_string(), source: Some(Box::new(error)) }
+        let failed = Self::failed(error.to_string());
+        Self { source: Some(Box::new(error)), ..failed }
     }
 }

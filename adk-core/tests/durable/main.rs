@@ -6,6 +6,7 @@
 mod support;
 
 mod again;
+mod asks;
 mod cancel;
 mod confirm;
 mod crash;

@@ -1,5 +1,6 @@
 //! Workflows that wait for people: at every kind of place, and before a tool runs.
 
+use super::asks;
 use super::confirm;
 use super::talks;
 use super::trees::{Named, item, works};
@@ -33,6 +34,17 @@ fn runs_on() -> LlmAgent {
         _ => talks::tells(request),
     };
     talks::llm("officer", asks).tool(ask).tool(talks::adds("sum")).build().unwrap()
+}
+
+/// Calls that ask in the middle, beside one that does not.
+fn asks_in_calls() -> LlmAgent {
+    let orders = |request: &ModelRequest| match request.info.turn {
+        0 => [2, 0, 1].into_iter().fold(Reply::new(), |reply, questions| {
+            reply.call("order", json!({"name": "tea", "questions": questions}))
+        }),
+        _ => talks::tells(request),
+    };
+    talks::llm("shopper", orders).tool(asks::order(std::sync::Arc::default())).build().unwrap()
 }
 
 /// All of them.
@@ -83,6 +95,11 @@ pub fn all() -> Vec<Named> {
         (
             "a call that runs on",
             || Tree::new("w", vec![run(works("a")), run(runs_on()), run(works("b"))]),
+            false,
+        ),
+        (
+            "calls that ask in the middle",
+            || Tree::new("w", vec![run(works("a")), run(asks_in_calls()), run(works("b"))]),
             false,
         ),
         (

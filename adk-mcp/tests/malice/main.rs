@@ -1,16 +1,17 @@
 //! What a bad server does to a run. The server is this program, started once more.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "these are tests")]
 
+mod http;
 mod server;
 #[path = "../support/mod.rs"]
 mod support;
 
 use adk_core::{ErrorKind, ToolsetErrorKind};
-use adk_mcp::{McpToolset, StdioServer};
+use adk_mcp::{HttpServer, Limits, McpToolset, StdioServer};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
 use std::time::Duration;
-use support::{calls, refused};
+use support::{asked, calls, refused};
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
@@ -27,10 +28,14 @@ fn main() {
         trial("a_call_without_an_answer_ends_and_is_cancelled", silences),
         trial("odd_answers_are_errors_that_the_model_reads", answers),
         trial("arguments_are_validated_before_they_are_sent", arguments),
+        trial("results_are_held_against_their_schema", results),
         trial("a_changed_list_is_listed_again", changes),
         #[cfg(target_os = "linux")]
         trial("a_server_ends_with_the_last_clone_of_its_toolset", ends),
         trial("a_server_may_ask_for_nothing", questions),
+        trial("a_server_asks_the_user_where_it_may", people),
+        trial("a_bad_server_over_http_is_an_error_of_the_run_or_of_the_call", over_http),
+        trial("no_secret_of_a_server_is_shown", secrets),
         trial("a_filter_leaves_bad_tools_out_and_a_prefix_renames", filters),
         trial("a_run_that_is_dropped_cancels_its_call", drops),
     ];
@@ -122,15 +127,15 @@ async fn deaths() {
 }
 
 async fn silences() {
-    let toolset = bad("").timeout(Duration::from_millis(200));
+    let toolset = bad("").timeout(Duration::from_secs(2));
     let heard = calls(toolset, &[("hang", json!({})), ("cancelled", json!({}))]).await.unwrap();
-    assert_eq!(heard.error(0), "`hang` gave no result in 200ms, its `timeout`");
+    assert_eq!(heard.error(0), "`hang` gave no result in 2s, its `timeout`");
     assert_eq!(heard.result(1), "1", "the server was told");
 }
 
 async fn answers() {
     let call = |name| (name, json!({}));
-    let toolset = bad("").timeout(Duration::from_millis(500));
+    let toolset = bad("");
     let script = ["answer_twice", "wrong", "large", "deep", "base64", "refuse", "fail", "answer_twice"];
     let heard = calls(toolset, &script.map(call)).await.unwrap();
     assert_eq!(heard.result(0), "first");
@@ -175,9 +180,29 @@ async fn arguments() {
     assert_eq!(heard.result(4), "{\"text\":\"a\",\"next\":{\"text\":\"b\",\"next\":7}}");
 }
 
+async fn results() {
+    let promise = |result: Value| ("promise", json!({"result": result}));
+    let script = [
+        promise(json!({"structuredContent": {"degrees": 21.5}, "content": []})),
+        promise(json!({"structuredContent": {"degrees": "warm"}, "content": []})),
+        promise(json!({"content": [{"type": "text", "text": "warm"}]})),
+        promise(json!({"content": [{"type": "text", "text": "no such city"}], "isError": true})),
+    ];
+    let heard = calls(bad(""), &script).await.unwrap();
+    assert_eq!(heard.answers[0]["degrees"], 21.5);
+    for (number, fault) in
+        [(1, "\"warm\" is not of type \"number\" (at /degrees)"), (2, "no structured content")]
+    {
+        let error = heard.error(number);
+        assert!(error.starts_with("the server of `bad` gave a result of `promise` that is not"), "{error}");
+        assert!(error.contains(fault), "{error}");
+    }
+    assert_eq!(heard.error(3), "no such city");
+}
+
 async fn changes() {
     let script = ["grown", "grow", "grown"].map(|name| (name, json!({})));
-    let heard = calls(bad("").timeout(Duration::from_millis(200)), &script).await.unwrap();
+    let heard = calls(bad("").timeout(Duration::from_secs(2)), &script).await.unwrap();
     assert!(heard.error(0).contains("no tool with that name"), "{}", heard.error(0));
     assert!(heard.error(2).contains("gave no result"), "it is offered by now: {}", heard.error(2));
 }
@@ -205,6 +230,114 @@ async fn questions() {
     assert!(answers.contains("-32601") && answers.contains("decline"), "{answers}");
 }
 
+async fn people() {
+    let choose = [("choose", json!({})), ("pid", json!({}))];
+    let toolset = bad("").elicitation(true);
+    let same = || toolset.clone();
+    let green = json!({"tea": "green"});
+    // Another call goes on while one waits.
+    let (questions, told) = asked(same, &choose, &[json!({"tea": "x"}), green.clone()]).await;
+    assert_eq!(questions[0], "The server of `bad` asks in a call of `choose`: Which tea?");
+    assert!(questions[1].starts_with(&format!("{} (The last answer does not fit: ", questions[0])));
+    assert_eq!(told[0]["result"], "{\"action\":\"accept\",\"content\":{\"tea\":\"green\"}}");
+    assert!(told[1].contains_key("result"), "{told:?}");
+    let (_, told) = asked(same, &choose, &[Value::Null]).await;
+    assert_eq!(told[0]["result"], "{\"action\":\"decline\"}");
+
+    // Another process has no such connection, and does not make the call once more.
+    let (_, told) = asked(|| bad("").elicitation(true), &choose, std::slice::from_ref(&green)).await;
+    let error = told[0]["error"].as_str().unwrap();
+    assert!(error.contains("the connection is gone on which it was asked"), "{error}");
+
+    let heard = calls(same(), &choose[..1]).await.unwrap();
+    assert_eq!(heard.result(0), "{\"action\":\"decline\"}", "a run in memory cannot wait");
+}
+
+/// A toolset of a bad server over HTTP, with secrets.
+async fn bad_http(badly: &'static str) -> McpToolset {
+    let server =
+        HttpServer::new(http::serve(badly).await).bearer("sesame-token").header("x-key", "sesame-header");
+    let mut limits = Limits::default();
+    limits.message_bytes = 100_000;
+    let toolset = McpToolset::new("bad", server).limits(limits);
+    match badly {
+        "mute" => toolset.connect_timeout(Duration::from_millis(500)),
+        "hangs" | "wrong id" => toolset.timeout(Duration::from_secs(2)),
+        _ => toolset,
+    }
+}
+
+const AT_FIRST: [(&str, &str); 4] = [
+    ("mute", "did not list its tools in 500ms"),
+    ("refuses", "cannot be reached: unexpected server response: HTTP 401 Unauthorized"),
+    ("page", "cannot be reached: Unexpected content type: Some(\"text/html\")"),
+    ("moved", "cannot be reached: unexpected server response: HTTP 302 Found"),
+];
+
+const IN_CALLS: [(&str, &str); 6] = [
+    ("hangs", "gave no result in 2s"),
+    ("cut", "error decoding response body. What the call did by then is not known."),
+    ("large", "exceeded the maximum size of 100000 bytes"),
+    ("large event", "the connection ended. What the call did by then is not known."),
+    ("fails", "HTTP 500"),
+    ("wrong id", "gave no result in 2s"),
+];
+
+async fn over_http() {
+    for (badly, fault) in AT_FIRST {
+        let toolset = bad_http(badly).await;
+        let error = refused(toolset).await;
+        assert_eq!(error.kind(), ErrorKind::Toolset(ToolsetErrorKind::Unavailable), "{badly}: {error}");
+        assert!(error.to_string().contains(fault), "{badly}: {error}");
+    }
+    for (badly, fault) in IN_CALLS {
+        let echo = ("echo", json!({}));
+        let heard = calls(bad_http(badly).await, &[echo.clone(), echo]).await.unwrap();
+        assert!(heard.error(0).contains(fault), "{badly}: {}", heard.error(0));
+        assert!(heard.result(1).starts_with("POST /mcp"), "the next call is made all the same");
+    }
+    let heard = calls(bad_http("forgets").await, &[("echo", json!({}))]).await.unwrap();
+    assert!(heard.result(0).starts_with("POST /mcp"), "a session that is forgotten is begun anew");
+}
+
+async fn secrets() {
+    let mut shown = Vec::new();
+    for badly in ["exits", "silent", "huge list", "reserved"] {
+        let toolset = bad(badly).connect_timeout(Duration::from_millis(500));
+        shown.push(format!("{toolset:?}"));
+        shown.push(everything_of(&refused(toolset).await));
+    }
+    let told =
+        calls(bad(""), &[("tell", json!({})), ("tell", json!({"fail": true})), ("die", json!({}))]).await;
+    shown.push(format!("{:?}", told.unwrap().answers));
+    for (badly, _) in AT_FIRST {
+        let toolset = bad_http(badly).await;
+        shown.push(format!("{toolset:?}"));
+        shown.push(everything_of(&refused(toolset).await));
+    }
+    for badly in IN_CALLS.iter().map(|(badly, _)| *badly).chain([""]) {
+        let told = calls(bad_http(badly).await, &[("echo", json!({}))]).await.unwrap();
+        shown.push(format!("{:?} {:?}", told.answers, told.described));
+    }
+    let odd = HttpServer::new("http://127.0.0.1:1/?key=sesame-query").header("x-key", "sesame\n-header");
+    shown.push(everything_of(&refused(McpToolset::new("bad", odd)).await));
+    assert!(shown.iter().any(|text| text.contains("[secret]")), "{shown:?}");
+    for text in shown {
+        assert!(!text.contains("sesame"), "{text}");
+    }
+}
+
+/// An error with all that it is made of.
+fn everything_of(error: &adk_core::Error) -> String {
+    let mut text = format!("{error} {error:?}");
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        text.push_str(&format!(" {cause} {cause:?}"));
+        source = cause.source();
+    }
+    text
+}
+
 async fn filters() {
     let toolset = bad("pattern").filter(|tool| tool != "bad");
     assert!(calls(toolset, &[]).await.unwrap().tools.is_empty());
@@ -220,7 +353,7 @@ async fn drops() {
     let toolset = bad("");
     let script = [("hang", json!({}))];
     let first = calls(toolset.clone(), &script);
-    assert!(tokio::time::timeout(Duration::from_millis(500), first).await.is_err(), "it hangs");
+    assert!(tokio::time::timeout(Duration::from_secs(2), first).await.is_err(), "it hangs");
     let heard = calls(toolset, &[("cancelled", json!({}))]).await.unwrap();
     assert_eq!(heard.result(0), "1");
 }

@@ -19,21 +19,38 @@ pub fn serve(badly: &str) {
         "junk" => say_raw("Welcome to the server!\n{\"half\": \n[]\nnull\n{}\n"),
         _ => {}
     }
-    let mut server = Server { badly: badly.to_owned(), cancelled: Vec::new(), grown: false };
+    let mut server = Server { badly: badly.to_owned(), cancelled: 0, counts: None, grown: false };
     let mut lines = stdin().lines().map_while(Result::ok);
     while let Some(line) = lines.next() {
         let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
-        if message["params"]["name"] == "ask" {
-            ask(&message["id"], &mut lines);
-        } else {
-            server.hear(&message);
+        match message["params"]["name"].as_str() {
+            Some("ask") => ask(&message["id"], &mut lines),
+            Some("choose") => choose(&message["id"], &mut server, &mut lines),
+            _ => server.hear(&message),
         }
     }
 }
 
+/// A tool that says what its results look like.
+fn promise() -> Value {
+    json!({
+        "name": "promise",
+        "description": "Is bad.",
+        "inputSchema": {"type": "object"},
+        "outputSchema": {
+            "type": "object",
+            "properties": {"degrees": {"$ref": "#/$defs/degrees"}},
+            "required": ["degrees"],
+            "$defs": {"degrees": {"type": "number"}},
+        },
+    })
+}
+
 struct Server {
     badly: String,
-    cancelled: Vec<Value>,
+    cancelled: usize,
+    /// Who asks how many calls were cancelled, before one was.
+    counts: Option<Value>,
     grown: bool,
 }
 
@@ -51,7 +68,12 @@ impl Server {
             ),
             "tools/list" => say(id, self.tools(params)),
             "tools/call" => self.call(id, params),
-            "notifications/cancelled" => self.cancelled.push(params["requestId"].clone()),
+            "notifications/cancelled" => {
+                self.cancelled += 1;
+                if let Some(id) = self.counts.take() {
+                    self.call(&id, &json!({"name": "cancelled"}));
+                }
+            }
             _ => {}
         }
     }
@@ -120,12 +142,15 @@ impl Server {
                     "pid",
                     "cancelled",
                     "ask",
+                    "choose",
+                    "tell",
                     "refuse",
                     "fail",
                     "grow",
                 ];
                 let mut tools: Vec<_> = open_ones.iter().map(|name| tool(name, open())).collect();
                 tools.push(tool("echo", echo));
+                tools.push(promise());
                 if self.grown {
                     tools.push(tool("grown", open()));
                 }
@@ -157,11 +182,24 @@ impl Server {
                     "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[],\"structuredContent\":{nested}}}}}\n"
                 ));
             }
+            "promise" => say(id, params["arguments"]["result"].clone()),
+            "tell" => {
+                let key = std::env::var("KEY").unwrap_or_default();
+                say(
+                    id,
+                    json!({
+                        "content": [{"type": "text", "text": format!("the key is {key}")}],
+                        "structuredContent": {"keys": [{"first": key}]},
+                        "isError": params["arguments"]["fail"] == true,
+                    }),
+                );
+            }
             "base64" => {
                 say(id, json!({"content": [{"type": "image", "data": "???", "mimeType": "image/png"}]}));
             }
             "pid" => say(id, text(std::process::id().to_string())),
-            "cancelled" => say(id, text(self.cancelled.len().to_string())),
+            "cancelled" if self.cancelled == 0 => self.counts = Some(id.clone()),
+            "cancelled" => say(id, text(self.cancelled.to_string())),
             "refuse" => say_raw(&format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32000,\"message\":\"not today\"}}}}\n"
             )),
@@ -179,6 +217,23 @@ impl Server {
 }
 
 /// Asks for a sample of the model and for the user's input, and tells what it got.
+/// Asks the user, and hears other calls until there is an answer.
+fn choose(id: &Value, server: &mut Server, lines: &mut impl Iterator<Item = String>) {
+    say_raw(
+        "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"elicitation/create\",\"params\":{\"message\":\"Which tea?\",\
+         \"requestedSchema\":{\"type\":\"object\",\"properties\":{\"tea\":{\"type\":\"string\",\"minLength\":3}},\
+         \"required\":[\"tea\"]}}}\n",
+    );
+    for line in lines {
+        let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+        if message["id"] == 5 && message.get("method").is_none() {
+            let answer = message["result"].to_string();
+            return say(id, json!({"content": [{"type": "text", "text": answer}]}));
+        }
+        server.hear(&message);
+    }
+}
+
 fn ask(id: &Value, lines: &mut impl Iterator<Item = String>) {
     say_raw(
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"sampling/createMessage\",\"params\":{\"messages\":[],\"maxTokens\":9}}\n\

@@ -1,8 +1,10 @@
 //! An agent that calls what a script says, and what it hears.
 
+use adk_core::engine::MemoryJournal;
 use adk_core::llm::LlmAgent;
-use adk_core::testing::ScriptedModel;
-use adk_core::{Error, MemoryArtifacts, Result, Runner, Toolset};
+use adk_core::testing::{Reply, ScriptedModel};
+use adk_core::{Content, Error, ErrorKind, MemoryArtifacts, Result, Runner, Toolset, Tree};
+use adk_mcp::McpToolset;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -13,6 +15,8 @@ pub struct Heard {
     pub answers: Vec<Map<String, Value>>,
     /// The names of the tools of the first model call.
     pub tools: Vec<String>,
+    /// Their descriptions.
+    pub described: Vec<String>,
     /// The names of what was saved.
     pub artifacts: Vec<String>,
 }
@@ -43,7 +47,7 @@ pub async fn calls(toolset: impl Toolset, calls: &[(&str, Value)]) -> Result<Hea
     let agent = LlmAgent::builder("clerk").toolset(toolset).build().expect("an agent");
     let runner: Runner =
         Runner::builder().model(model.clone()).artifact_store(MemoryArtifacts::new()).build()?;
-    let agent = adk_core::Tree::of(Arc::new(agent)).expect("a tree");
+    let agent = Tree::of(Arc::new(agent)).expect("a tree");
     let mut stream = runner.run(&agent, "go").stream();
     let (mut answers, mut artifacts) = (Vec::new(), Vec::new());
     while let Some(event) = stream.next().await {
@@ -51,8 +55,41 @@ pub async fn calls(toolset: impl Toolset, calls: &[(&str, Value)]) -> Result<Hea
         artifacts.extend(event.actions.artifact_delta.iter().map(|(name, _)| name.to_string()));
         answers.extend(event.function_responses().map(|answer| answer.response.clone()));
     }
-    let tools = model.requests()[0].tools.iter().map(|tool| tool.name.to_string()).collect();
-    Ok(Heard { answers, tools, artifacts })
+    let offered = model.requests()[0].tools.clone();
+    let tools = offered.iter().map(|tool| tool.name.to_string()).collect();
+    let described = offered.iter().map(|tool| tool.description.to_string()).collect();
+    Ok(Heard { answers, tools, described, artifacts })
+}
+
+/// Makes the calls of one turn in a run that waits for these answers, one after the other. `process` gives the toolset of each
+/// process that goes on. What was asked, and what the model reads of the calls.
+#[allow(dead_code, reason = "each test looks at something else")]
+pub async fn asked(
+    process: impl Fn() -> McpToolset,
+    calls: &[(&str, Value)],
+    answers: &[Value],
+) -> (Vec<String>, Vec<Map<String, Value>>) {
+    let reply = calls.iter().fold(Reply::new(), |reply, (name, args)| reply.call(*name, args.clone()));
+    let model = ScriptedModel::new().reply(reply).text("done");
+    let runner: Runner =
+        Runner::builder().model(model.clone()).engine(MemoryJournal::new()).build().expect("a runner");
+    let tree = || {
+        let agent = LlmAgent::builder("clerk").toolset(process()).build().expect("an agent");
+        Tree::of(Arc::new(agent)).expect("a tree")
+    };
+    let mut ended = runner.run(&tree(), "go").await.map(drop);
+    let mut questions = Vec::new();
+    for answer in answers {
+        assert_eq!(ended.expect_err("it waits").kind(), ErrorKind::Paused);
+        let waiting = runner.waiting().await.expect("the waits").remove(0);
+        runner.answer(&waiting.id, answer).await.expect("it is open");
+        questions.push(waiting.question);
+        ended = runner.resume(&tree(), waiting.run_id).await.map(drop);
+    }
+    ended.expect("all is answered");
+    let requests = model.requests();
+    let told = requests.last().expect("a request").contents.iter().flat_map(Content::function_responses);
+    (questions, told.map(|answer| answer.response.clone()).collect())
 }
 
 /// Why the run fails before any call.

@@ -1,5 +1,6 @@
 //! The calls of one model turn: run beside each other, answered in one event.
 
+use super::asking::{self, Asks};
 use super::confirm::{self, Before, Confirmed};
 use super::hooks::ToolHooks;
 use super::long_result::ResultLimit;
@@ -20,9 +21,12 @@ use std::time::Duration;
 
 /// What is recorded of a call.
 #[derive(Debug, Serialize, Deserialize)]
-struct Called {
+pub(super) struct Called {
     result: Result<Value, String>,
-    left: ToolRecord,
+    pub(super) left: ToolRecord,
+    /// What it asks before it goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) asks: Option<Box<Asks>>,
 }
 
 /// The answers to the calls of a turn.
@@ -63,14 +67,15 @@ pub(super) async fn answer(
         join_all(started).await.into_iter().try_for_each(|called| called.map(drop))?;
         match cx.park(open).await {}
     }
+    let mut all = join_all(started).await;
+    if all.iter().any(asking::asks) {
+        Box::pin(asking::go_on(tools, &calls, &mut all, cx)).await?;
+    }
     let mut content = Content::new(Role::User, Vec::with_capacity(calls.len()));
     let mut actions = ToolActions::default();
-    for (call, called) in calls.into_iter().zip(join_all(started).await) {
-        let Called { result, left } = called?;
-        cx.updated_in_call(&left.updated);
-        if !left.usage.is_nothing() {
-            **cx.frame.usage.get_or_insert_default() += left.usage;
-        }
+    for (call, called) in calls.into_iter().zip(all) {
+        let Called { result, left, .. } = called?;
+        counted(&left, cx);
         let (run, scope) = (cx.run.clone(), cx.scope.clone());
         let before = |key: &str| match &scope {
             Some(scope) => run.get(&scope.read_key_of(key)?),
@@ -89,15 +94,23 @@ pub(super) async fn answer(
     Ok(Answers { content, actions, refused })
 }
 
+/// Counts what a call, or a part of one, has left.
+pub(super) fn counted(left: &ToolRecord, cx: &mut Context) {
+    cx.updated_in_call(&left.updated);
+    if !left.usage.is_nothing() {
+        **cx.frame.usage.get_or_insert_default() += left.usage;
+    }
+}
+
 /// Numbers the call and gives its step, which runs once it is joined with the others.
-fn start(
+pub(super) fn start(
     tools: &Toolbox<'_>,
     call: &FunctionCall,
     before: Option<Before>,
     cx: &mut Context,
 ) -> BoxFuture<'static, Result<Called>> {
     let refuse = |why| -> BoxFuture<'static, Result<Called>> {
-        Box::pin(std::future::ready(Ok(Called { result: Err(why), left: ToolRecord::default() })))
+        Box::pin(std::future::ready(Ok(Called { result: Err(why), left: ToolRecord::default(), asks: None })))
     };
     let hooks = ToolHooks::new(tools.agent(), cx);
     let Some(tool) = tools.get(&call.name).cloned() else {
@@ -167,9 +180,9 @@ async fn run(
     limit: Option<Box<ResultLimit>>,
 ) -> Result<Called> {
     let given = match before {
-        Some(Before { args, given, left, .. }) => {
+        Some(Before { args, given, left, answers, .. }) => {
             call.args = args;
-            own.resume(left);
+            own.resume(left, answers);
             given
         }
         None => hooks.before(&mut call, &mut own).await?.map(Ok),
@@ -181,6 +194,10 @@ async fn run(
             own.refused()?;
             match result {
                 Ok(value) => Ok(value),
+                Err(error) if error.kind() == ToolErrorKind::Asks && own.may_ask() => {
+                    let asks = Some(Box::new(Asks::new(error, call.args)));
+                    return Ok(Called { result: Ok(Value::Null), left: own.into_record(), asks });
+                }
                 Err(error) => hooks.failed(&call, error, &mut own).await?,
             }
         }
@@ -193,7 +210,7 @@ async fn run(
     if let Some(limit) = limit {
         result = Box::pin(limit.apply(result, &mut own)).await?;
     }
-    Ok(Called { result, left: own.into_record() })
+    Ok(Called { result, left: own.into_record(), asks: None })
 }
 
 /// Calls the tool until an attempt succeeds, fails for good, or there were enough.
@@ -227,7 +244,7 @@ async fn attempts(
             ToolErrorKind::Failed => !own.is_refused(),
             // One that still runs on its thread must not run twice at a time.
             ToolErrorKind::Timeout => !meta.blocking,
-            ToolErrorKind::Argument | ToolErrorKind::Panic => false,
+            ToolErrorKind::Argument | ToolErrorKind::Panic | ToolErrorKind::Asks => false,
         };
         let Some(wait) = waits.next().filter(|_| may_pass) else { return Err(error.after(attempts)) };
         tokio::time::sleep(wait).await;
@@ -294,7 +311,7 @@ async fn not_there(
 ) -> Result<Called> {
     let error = Error::new(ErrorKind::Agent, format!("tool `{}` is not there", call.name));
     let given = hooks.answered(&call, &error, &mut own).await?;
-    Ok(Called { result: given.ok_or(why), left: own.into_record() })
+    Ok(Called { result: given.ok_or(why), left: own.into_record(), asks: None })
 }
 
 /// The same error result for each of these calls.

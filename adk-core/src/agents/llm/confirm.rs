@@ -27,6 +27,16 @@ pub(super) struct Before {
     pub(super) given: Option<Result<Value, String>>,
     asks: bool,
     pub(super) left: ToolRecord,
+    /// What was answered to the questions of the call itself: no part of the record.
+    #[serde(skip)]
+    pub(super) answers: Vec<Value>,
+}
+
+impl Before {
+    /// A call that goes on with the answers to its own questions.
+    pub(super) fn going_on(args: ToolArgs, left: ToolRecord, answers: Vec<Value>) -> Self {
+        Self { args, left, answers, ..Self::default() }
+    }
 }
 
 /// What came of asking.

@@ -136,10 +136,12 @@ pub(super) fn executed(span: &TraceSpan, result: &Result<Value, ToolError>) {
             }
             span.end();
         }
+        // It is no failure: the next part of the call has a span of its own.
+        Err(error) if error.kind() == ToolErrorKind::Asks => span.end(),
         Err(error) => {
             let kind = match error.kind() {
                 ToolErrorKind::Argument => "tool.argument",
-                ToolErrorKind::Failed => "tool.failed",
+                ToolErrorKind::Failed | ToolErrorKind::Asks => "tool.failed",
                 ToolErrorKind::Panic => "tool.panic",
                 ToolErrorKind::Timeout => "tool.timeout",
             };

@@ -37,6 +37,8 @@ pub struct ToolContext {
     updated: Vec<(Name, Value)>,
     /// What the model calls of agents in it used.
     usage: Usage,
+    /// What was answered to its questions.
+    answers: Vec<Value>,
     /// What the calls of an agent in it are recorded under, where they are recorded one by one.
     records_under: Option<Name>,
     /// The span of the call while it is made, otherwise that of the agent that called.
@@ -85,6 +87,7 @@ impl ToolContext {
             overlay: Overlay::default(),
             updated: Vec::new(),
             usage: Usage::default(),
+            answers: Vec::new(),
             records_under: None,
             trace: cx.trace.clone(),
         }
@@ -116,8 +119,9 @@ impl ToolContext {
         }
     }
 
-    /// Goes on with what a part of the call has left that came before.
-    pub(crate) fn resume(&mut self, left: ToolRecord) {
+    /// Goes on with what a part of the call has left that came before, and with the answers to its questions.
+    pub(crate) fn resume(&mut self, left: ToolRecord, answers: Vec<Value>) {
+        self.answers = answers;
         // What it updated is recorded under the other part, and written already.
         let ToolRecord { actions, state_delta, updated: _, artifact_delta, usage } = left;
         (self.actions, self.usage) = (actions, usage);
@@ -241,6 +245,7 @@ impl ToolContext {
             overlay: self.overlay.clone(),
             updated: self.updated.clone(),
             usage: self.usage,
+            answers: self.answers.clone(),
             records_under: self.records_under.clone(),
             trace: self.trace.clone(),
         }
@@ -281,6 +286,18 @@ impl ToolContext {
     /// The id of this call: the same when a run is taken up again.
     pub fn call_id(&self) -> &str {
         &self.call_id
+    }
+
+    /// Whether the run can wait for an answer to [`ToolError::asks`](crate::ToolError::asks): it is recorded, and the agent is no
+    /// tool of another.
+    pub fn may_ask(&self) -> bool {
+        self.run.engine.waits().is_some()
+    }
+
+    /// The answers to what this call has [asked](crate::ToolError::asks) so far, in the order of the questions; the same when a
+    /// run is taken up again.
+    pub fn answers(&self) -> &[Value] {
+        &self.answers
     }
 
     /// The state; what is set here is committed with the response event.
