@@ -44,6 +44,30 @@ async fn agents_have_the_tools_of_a_real_server() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server of others: tests/peers/run-mcp.sh"]
+async fn a_desk_reads_notes_by_a_real_server_falls_back_and_sends_its_traces() {
+    let [node, path] = ["ADK_MCP_NODE", "PATH"].map(|name| std::env::var(name).expect("the script sets it"));
+    let server = format!("node {node}/server-filesystem/dist/index.js");
+    let collector = WireServer::start([Reply::text("").forever()]).await;
+    let desk = || {
+        let desk = example("notes_desk", &[]).env("PATH", &path).env("MCP_SERVER", &server);
+        desk.env("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url())
+    };
+    let ran = desk().run().await.good();
+    assert!(ran.out.contains("is descaled on the first Monday"), "{}", ran.out);
+    assert!(ran.out.contains("overloaded"), "{}", ran.out);
+    assert!(ran.out.ends_with("good: 0.01083 for 5 calls\n"), "{}", ran.out);
+    let sent: Vec<_> = collector.requests().iter().map(|request| request.path.clone()).collect();
+    assert!(sent.contains(&"/v1/traces".to_owned()) && sent.contains(&"/v1/metrics".to_owned()), "{sent:?}");
+    let ran = desk().env("BUDGET", "0.001 USD").run().await;
+    assert!(
+        !ran.status.success() && ran.err.contains("would use more than its budget of 0.001 USD"),
+        "{}",
+        ran.err
+    );
+}
+
+#[tokio::test]
 async fn a_local_model_tells_and_calls_and_is_rehearsed_where_it_is_not() {
     let server = WireServer::start([
         Reply::new().call("count_words", json!({"text": "A cat sat."})),
