@@ -12,11 +12,11 @@ async fn bodies(name: &str, instruction: String) -> Vec<Value> {
     let server = WireServer::start([call, Reply::text("Sunny."), Reply::text("Dry.")]).await;
     let sunny = |_: Map<String, Value>, _: &mut ToolContext| "sunny";
     let tool = FunctionTool::new("weather", "Says the weather.", sunny);
-    let agent = LlmAgent::builder("chat").instruction(instruction).tool(tool).build().unwrap();
-    let runner: Runner = Runner::builder().model(model(&server, name)).build().unwrap();
+    let agent = LlmAgent::builder("chat").instruction(instruction).tool(tool).build().expect("it is right");
+    let runner: Runner = Runner::builder().model(model(&server, name)).build().expect("it is right");
     let session = runner.session("user", "s");
-    session.run(&agent, "How is the weather?").await.unwrap();
-    session.run(&agent, "And the roads?").await.unwrap();
+    session.run(&agent, "How is the weather?").await.expect("it answers");
+    session.run(&agent, "And the roads?").await.expect("it answers");
     server.requests().iter().map(|request| request.body.clone()).collect()
 }
 
