@@ -208,7 +208,13 @@ impl Shared {
     }
 
     fn tools(&self, tools: Vec<rmcp::model::Tool>) -> Result<Vec<Arc<ListedTool>>> {
-        let Settings { filter, prefix, .. } = &self.settings;
+        let Settings { name, filter, prefix, .. } = &self.settings;
+        if let Some(prefix) = prefix
+            && let Err(fault) = name_for_models(prefix.clone())
+        {
+            let message = format!("toolset `{name}` has the prefix `{prefix:.100}`: {fault}");
+            return Err(Error::new(ErrorKind::Config, message).with_help("give it another prefix"));
+        }
         let kept = tools.into_iter().filter(|tool| filter.as_ref().is_none_or(|filter| filter(&tool.name)));
         let tools = kept.map(|tool| {
             let remote = tool.name.to_string();

@@ -80,7 +80,9 @@ async fn main() -> Result<()> {
     let server = var("MCP_SERVER", "npx -y @modelcontextprotocol/server-filesystem");
     let mut server = server.split_whitespace();
     let program = StdioServer::new(server.next().unwrap_or_default());
-    let files = McpToolset::new("files", program.args(server.chain([&*folder])));
+    let files = McpToolset::new("files", program.args(server.chain([&*folder])))
+        .filter(|tool| ["read_text_file", "list_directory"].contains(&tool))
+        .prefix("files");
 
     let broken = ScriptedModel::new().error(ModelErrorKind::Unavailable, "overloaded");
     let scripted = script(&folder);

@@ -4,6 +4,7 @@ use adk_core::{Error, ErrorKind, Result, Toolset as _};
 use adk_mcp::{HttpServer, McpServer, McpToolset, StdioServer};
 use std::env::{args, var};
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
 
 const USAGE: &str = "\
 Writes the tools of an MCP server to NAME.mcp.json, for `toolset NAME: McpToolset = include!(\"NAME.mcp.json\");`.
@@ -11,7 +12,7 @@ Writes the tools of an MCP server to NAME.mcp.json, for `toolset NAME: McpToolse
   adk mcp pull NAME [OPTIONS] -- COMMAND [ARGUMENTS]
   adk mcp pull NAME [OPTIONS] --url URL
 
-  --only TOOL,TOOL     these tools alone, as `.filter(...)` keeps them
+  --only TOOL,TOOL     these tools alone, by their names at the server, as `.filter(...)` keeps them
   --prefix PREFIX      the prefix that `.prefix(...)` gives them
   --env VARIABLE       gives the server this variable of the environment
   --bearer-env VARIABLE
@@ -33,11 +34,23 @@ struct Pull {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     let words: Vec<String> = args().skip(1).collect();
-    let [mcp, pull, rest @ ..] = &words[..] else { return usage() };
-    if mcp != "mcp" || pull != "pull" {
-        return usage();
+    let mut own = words.iter().take_while(|word| *word != "--");
+    if own.any(|word| word == "--help" || word == "-h") {
+        print!("{USAGE}");
+        return ExitCode::SUCCESS;
     }
-    let Some(pull) = Pull::parse(rest) else { return usage() };
+    let pull = match &words[..] {
+        [mcp, pull, rest @ ..] if mcp == "mcp" && pull == "pull" => Pull::parse(rest),
+        [] => Err("a command is missing".to_owned()),
+        [word, ..] => Err(format!("there is no command `{word}` of that kind")),
+    };
+    let pull = match pull {
+        Ok(pull) => pull,
+        Err(why) => {
+            eprint!("error: {why}\n\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
     match pull.run().await {
         Ok(written) => {
             eprintln!("{written}");
@@ -50,33 +63,36 @@ async fn main() -> ExitCode {
     }
 }
 
-fn usage() -> ExitCode {
-    eprint!("{USAGE}");
-    ExitCode::from(2)
-}
-
 impl Pull {
     /// Reads the words after `adk mcp pull`.
-    fn parse(words: &[String]) -> Option<Self> {
-        let (name, mut words) = words.split_first()?;
+    fn parse(words: &[String]) -> std::result::Result<Self, String> {
+        let Some((name, mut words)) = words.split_first().filter(|(name, _)| !name.starts_with('-')) else {
+            return Err("the name of the toolset is missing".to_owned());
+        };
         let mut pull = Self { name: name.clone(), ..Self::default() };
         while let Some((word, rest)) = words.split_first() {
             if word == "--" {
                 pull.command = rest.to_vec();
                 break;
             }
-            let (value, rest) = rest.split_first()?;
+            let Some((value, rest)) = rest.split_first() else {
+                return Err(format!("nothing follows `{word}`"));
+            };
             match word.as_str() {
                 "--only" => pull.only = Some(value.split(',').map(str::to_owned).collect()),
                 "--prefix" => pull.prefix = Some(value.clone()),
                 "--env" => pull.envs.push(value.clone()),
                 "--bearer-env" => pull.bearer = Some(value.clone()),
                 "--url" => pull.url = Some(value.clone()),
-                _ => return None,
+                _ => return Err(format!("there is no option `{word}`")),
             }
             words = rest;
         }
-        (!pull.name.starts_with('-') && pull.url.is_some() == pull.command.is_empty()).then_some(pull)
+        if pull.url.is_some() == pull.command.is_empty() {
+            Ok(pull)
+        } else {
+            Err("give either a command, after `--`, or `--url`".to_owned())
+        }
     }
 
     fn server(&self) -> Result<McpServer> {
@@ -96,13 +112,25 @@ impl Pull {
 
     async fn run(self) -> Result<String> {
         let mut toolset = McpToolset::new(&self.name, self.server()?);
-        if let Some(only) = self.only {
-            toolset = toolset.filter(move |tool| only.iter().any(|one| one == tool));
+        let offered = Arc::new(Mutex::new(Vec::new()));
+        if let Some(only) = self.only.clone() {
+            let offered = offered.clone();
+            toolset = toolset.filter(move |tool| {
+                offered.lock().unwrap_or_else(PoisonError::into_inner).push(tool.to_owned());
+                only.iter().any(|one| one == tool)
+            });
         }
         if let Some(prefix) = self.prefix {
             toolset = toolset.prefix(prefix);
         }
         let tools = toolset.all_tools().await?;
+        let offered = offered.lock().unwrap_or_else(PoisonError::into_inner).join("`, `");
+        if let Some(only) = &self.only
+            && tools.len() < only.len()
+        {
+            let message = format!("the server does not have all of `{}`", only.join("`, `"));
+            return Err(Error::new(ErrorKind::Config, message).with_help(format!("it has `{offered}`")));
+        }
         let file = format!("{}.mcp.json", self.name);
         std::fs::write(&file, adk_core::tool::tool_file(&tools)?)?;
         Ok(format!("{file}: {} tools", tools.len()))
