@@ -234,7 +234,10 @@ fn the_program_writes_the_tools_that_are_asked_for_or_says_why_not() {
     let names = json!(["files_list_directory", "files_read_text_file"]);
     assert_eq!(file.unwrap()["names"], names);
     for (words, why) in [
-        (&["files", "--only", "read,list_directory"][..], "the server does not have all of `read`"),
+        (
+            &["files", "--only", "read,list_directory"][..],
+            "the server of `files` has no tool `read`; help: it has `read_file`, ",
+        ),
         (&["files", "--prefix", "a b"], "toolset `files` has the prefix `a b`"),
         (&["files", "--onyl", "read"], "there is no option `--onyl`"),
         (&["files", "--url", "http://127.0.0.1:9/mcp"], "either a command"),

@@ -112,7 +112,7 @@ impl Pull {
 
     async fn run(self) -> Result<String> {
         let mut toolset = McpToolset::new(&self.name, self.server()?);
-        let offered = Arc::new(Mutex::new(Vec::new()));
+        let offered = Arc::new(Mutex::new(Vec::<String>::new()));
         if let Some(only) = self.only.clone() {
             let offered = offered.clone();
             toolset = toolset.filter(move |tool| {
@@ -124,12 +124,11 @@ impl Pull {
             toolset = toolset.prefix(prefix);
         }
         let tools = toolset.all_tools().await?;
-        let offered = offered.lock().unwrap_or_else(PoisonError::into_inner).join("`, `");
-        if let Some(only) = &self.only
-            && tools.len() < only.len()
-        {
-            let message = format!("the server does not have all of `{}`", only.join("`, `"));
-            return Err(Error::new(ErrorKind::Config, message).with_help(format!("it has `{offered}`")));
+        let offered = offered.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(missing) = self.only.iter().flatten().find(|one| !offered.contains(one)) {
+            let message = format!("the server of `{}` has no tool `{missing}`", self.name);
+            let help = format!("it has `{}`", offered.join("`, `"));
+            return Err(Error::new(ErrorKind::Config, message).with_help(help));
         }
         let file = format!("{}.mcp.json", self.name);
         std::fs::write(&file, adk_core::tool::tool_file(&tools)?)?;
