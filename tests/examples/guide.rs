@@ -56,7 +56,7 @@ async fn a_desk_reads_notes_by_a_real_server_falls_back_and_sends_its_traces() {
     let ran = desk().run().await.good();
     assert!(ran.out.contains("is descaled on the first Monday"), "{}", ran.out);
     assert!(ran.out.contains("overloaded"), "{}", ran.out);
-    assert!(ran.out.ends_with("good: 0.01083 for 5 calls\n"), "{}", ran.out);
+    assert!(ran.out.ends_with("good: 0.00795 for 5 calls\n"), "{}", ran.out);
     let sent: Vec<_> = collector.requests().iter().map(|request| request.path.clone()).collect();
     assert!(sent.contains(&"/v1/traces".to_owned()) && sent.contains(&"/v1/metrics".to_owned()), "{sent:?}");
     let ran = desk().env("BUDGET", "0.001 USD").run().await;
