@@ -12,7 +12,8 @@ cargo package "${crates[@]/#/-p}" --no-verify --locked --quiet --target-dir "$fo
 {
   printf '[workspace]\nresolver = "3"\nmembers = ["adk-workflow*"]\n[patch.crates-io]\n'
   for crate in "${crates[@]}"; do
-    tar -xf "$folder/made/package/$crate-"[0-9]*.crate -C "$folder"
+    # The files of a package are as old as 2006, so what an earlier run made of them would count as made of these.
+    tar -xmf "$folder/made/package/$crate-"[0-9]*.crate -C "$folder"
     mv "$folder/$crate-"[0-9]* "$folder/$crate"
     printf '%s = { path = "%s" }\n' "$crate" "$crate"
   done
