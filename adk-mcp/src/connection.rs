@@ -54,7 +54,7 @@ pub(crate) enum Failure {
     Bad(String),
 }
 
-/// What a server may ask of this side: the user, where it is told so. It tells that its tools have changed, and of progress.
+/// What a server may ask of this side: the user, where that is allowed. It says that its tools have changed, and how far a call is.
 struct Client {
     changed: AtomicBool,
     calls: Mutex<HashMap<ProgressToken, String>>,

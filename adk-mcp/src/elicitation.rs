@@ -1,4 +1,4 @@
-//! Questions of a server in the middle of a call (elicitation), which somebody answers through the run.
+//! Questions of a server in the middle of a call (elicitation), answered through the run.
 //!
 //! A question says nothing of the call that it belongs to. So of the calls over one connection one is made at a time, and a
 //! question is one of that. A call that waits for an answer lets the others go on. It lives in this process alone: the

@@ -183,7 +183,7 @@ pub enum ToolErrorKind {
     Panic,
     /// The tool took longer than its `timeout`.
     Timeout,
-    /// The call goes on when somebody has answered: [`ToolError::asks`].
+    /// The call goes on after an answer: [`ToolError::asks`].
     Asks,
 }
 

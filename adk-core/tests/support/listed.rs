@@ -1,4 +1,4 @@
-//! Lists of runs, asked of every store: what is told of a run, and in which order.
+//! Lists of runs, asked of every store: what each says of a run, and in which order.
 
 use super::limits::Opens;
 use super::{Tree, by, run, say};

@@ -17,7 +17,7 @@ pub(super) struct Placing {
 }
 
 impl Placing {
-    /// The same for a piece of a reply, of which nothing is kept.
+    /// The same for a piece of a reply. Nothing of that is kept.
     pub(super) fn piece(self, mut event: Event) -> Event {
         take_temp(&mut event.actions.state_delta, &self.path);
         self.place(event)
