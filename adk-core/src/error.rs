@@ -92,6 +92,8 @@ pub enum ErrorKind {
     TurnsExceeded,
     /// The run took longer than its `RunConfig::deadline`.
     DeadlineExceeded,
+    /// The input of a run that was asked for by the name of its workflow does not fit. Nothing was begun.
+    InputInvalid,
     /// The message of the user is empty.
     EmptyInput,
     /// A message for a live run came after its queue was closed.

@@ -120,6 +120,11 @@ pub(crate) fn is_in(value: &Value) -> bool {
     }
 }
 
+/// A value that comes from outside, as a [`Secret`] is read.
+pub(crate) fn written(value: &Value) -> Value {
+    json!({SECRET: value})
+}
+
 /// A value as it may be shown.
 pub(crate) fn shown(value: &Value) -> Value {
     if is_in(value) || reference(value).is_some() { SHOWN.into() } else { value.clone() }

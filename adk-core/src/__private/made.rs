@@ -8,7 +8,7 @@ use crate::runtime::agent::Handover;
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::run::{Context, Prepare};
 use crate::runtime::workflow::wired::{self, Wired};
-use crate::runtime::workflow::{Keys, Values, Workflow};
+use crate::runtime::workflow::{Form, Keys, Values, Workflow};
 use crate::{Agent, AgentMeta, BoxFuture, Content, DynAgent, Event, Flow, Result};
 
 /// What a macro says of an agent. rustc names it in its error for `x.run(cx)` where `x` is no agent.
@@ -38,6 +38,9 @@ pub trait MadeWorkflow {
     /// # Errors
     /// When an output was not written, or is of another type.
     fn finish(&self, values: &Values<'_>) -> Result<Self::Output>;
+
+    /// Says inputs and outputs to a form, and reads the input of one.
+    fn form(form: &mut Form) -> Option<Self::Input>;
 }
 
 #[diagnostic::do_not_recommend]
@@ -55,6 +58,10 @@ impl<T: MadeByMacro + MadeWorkflow> Workflow for T {
 
     fn finish(&self, values: &Values<'_>) -> Result<Self::Output> {
         MadeWorkflow::finish(self, values)
+    }
+
+    fn form(&self, form: &mut Form) -> Option<Self::Input> {
+        <T as MadeWorkflow>::form(form)
     }
 }
 

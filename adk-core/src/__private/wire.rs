@@ -23,9 +23,10 @@ use crate::agents::agent_tool::AgentTool;
 pub use crate::agents::llm::Instruction;
 use crate::agents::llm::{ANSWER_ATTEMPTS, OutputKey};
 use crate::runtime::agent::{Agent, DynAgent};
+use crate::runtime::tool::function::schema_of;
 use crate::runtime::tool::{DynTool, Tool};
 pub use crate::runtime::workflow::{BlockField, LiveIf};
-use crate::runtime::workflow::{Keys, Values};
+use crate::runtime::workflow::{Form, Keys, MakeSchema, Values};
 use crate::spec::{AgentMeta, Spec, ToolMeta};
 use crate::{Name, Result};
 use serde::Serialize;
@@ -54,6 +55,8 @@ pub trait Otherwise {
     const AGENT_META: AgentMeta<'static> = NO_AGENT;
     /// A reference to it.
     const AGENT_META_REF: &'static AgentMeta<'static> = &NO_AGENT;
+    /// What makes the schema of a type that has one.
+    const SCHEMA: Option<MakeSchema> = None;
     /// The description of a tool. One that is none may do anything, so that nothing more is reported.
     const TOOL_META: ToolMeta<'static> = ToolMeta::new("", "").may_exit(true);
 }
@@ -67,6 +70,11 @@ impl<T: Agent> Probe<T> {
     pub const AGENT_META: AgentMeta<'static> = T::META;
     /// A reference to it.
     pub const AGENT_META_REF: &'static AgentMeta<'static> = T::META_REF;
+}
+
+impl<T: DeserializeOwned + schemars::JsonSchema> Probe<T> {
+    /// What makes its schema.
+    pub const SCHEMA: Option<MakeSchema> = Some(schema_of::<T>);
 }
 
 impl<T: Tool> Probe<T> {
@@ -261,6 +269,14 @@ pub trait KeyValue: Sized {
     fn set(&self, keys: &mut Keys, key: &'static str) -> Result<()>;
     /// The value of a key.
     fn get(values: &Values<'_>, key: &str) -> Result<Self>;
+    /// The value of an input, see [`Form::input`].
+    fn read(
+        form: &mut Form,
+        key: &'static str,
+        description: &str,
+        schema: Option<MakeSchema>,
+        default: Option<fn() -> Self>,
+    ) -> Option<Self>;
 }
 
 #[diagnostic::do_not_recommend]
@@ -275,6 +291,16 @@ impl<T: Serialize + DeserializeOwned> KeyValue for T {
 
     fn get(values: &Values<'_>, key: &str) -> Result<T> {
         values.get(key)
+    }
+
+    fn read(
+        form: &mut Form,
+        key: &'static str,
+        description: &str,
+        schema: Option<MakeSchema>,
+        default: Option<fn() -> T>,
+    ) -> Option<T> {
+        form.input(key, description, schema, default)
     }
 }
 

@@ -3,6 +3,7 @@
 mod accept;
 mod answers;
 mod builder;
+mod by_name;
 mod cancel;
 mod hooks;
 mod input;
@@ -15,6 +16,7 @@ mod stream;
 mod watch;
 
 pub use builder::RunnerBuilder;
+pub use by_name::KnownWorkflow;
 pub use input::IntoInput;
 pub use recover::Recovered;
 pub use request::RunRequest;
@@ -45,6 +47,7 @@ pub struct Runner<P = NoProvider, R = NoResources> {
     types: PhantomData<fn() -> (P, R)>,
 }
 
+#[derive(Clone)]
 pub(crate) struct Shared {
     app: String,
     sessions: Arc<dyn SessionStore>,
@@ -52,7 +55,7 @@ pub(crate) struct Shared {
     services: Arc<Services>,
     config: RunConfig,
     workflows: Vec<Arc<dyn recover::Known>>,
-    driven: cancel::Driven,
+    driven: Arc<cancel::Driven>,
 }
 
 impl<P: ModelProvider + Default> Runner<P> {

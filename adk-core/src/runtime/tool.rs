@@ -3,7 +3,7 @@
 mod context;
 pub(crate) mod decode;
 mod fixed;
-mod function;
+pub(crate) mod function;
 pub(crate) mod schema;
 pub(crate) mod text;
 mod toolset;

@@ -6,6 +6,7 @@ mod away;
 mod block;
 mod checkpoint;
 mod first;
+pub(crate) mod form;
 mod join;
 mod keys;
 mod lifecycle;
@@ -21,6 +22,7 @@ mod walk;
 pub(crate) mod wired;
 
 pub use block::{Block, BlockField, LoopBlock};
+pub use form::{FieldFault, Form, FormField, MakeSchema};
 pub use keys::{Keys, Values};
 
 use crate::Result;
@@ -62,6 +64,10 @@ pub trait Workflow: Send + Sync {
     /// # Errors
     /// When an output was not written, or is of another type.
     fn finish(&self, values: &Values<'_>) -> Result<Self::Output>;
+
+    /// Says its inputs and outputs to a form, and reads its input from a form that holds one: for programs that know it by
+    /// name. `None` when the form holds no input, or one that does not fit.
+    fn form(&self, form: &mut Form) -> Option<Self::Input>;
 }
 
 impl<W: Workflow + ?Sized> Workflow for std::sync::Arc<W> {
@@ -82,6 +88,10 @@ impl<W: Workflow + ?Sized> Workflow for std::sync::Arc<W> {
 
     fn finish(&self, values: &Values<'_>) -> Result<Self::Output> {
         (**self).finish(values)
+    }
+
+    fn form(&self, form: &mut Form) -> Option<W::Input> {
+        (**self).form(form)
     }
 }
 

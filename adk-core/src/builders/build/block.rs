@@ -10,7 +10,7 @@ use crate::runtime::callback::{AfterAgent, AgentCallbacks, BeforeAgent, setters}
 use crate::runtime::resources::Needs;
 use crate::runtime::run::{Context, Prepare};
 use crate::runtime::workflow::LiveIf;
-use crate::runtime::workflow::{Keys, Values, Workflow};
+use crate::runtime::workflow::{Form, Keys, Values, Workflow};
 use crate::spec::{AgentMeta, Key, Spec};
 use crate::{BoxFuture, Content, Flow, Name, Result};
 use serde::Serialize;
@@ -269,6 +269,10 @@ macro_rules! block {
 
             fn finish(&self, values: &Values<'_>) -> Result<()> {
                 self.0.finish(values)
+            }
+
+            fn form(&self, form: &mut Form) -> Option<Content> {
+                self.0.form(form)
             }
         }
     };

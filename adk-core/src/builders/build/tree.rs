@@ -12,7 +12,7 @@ use crate::runtime::resources::Needs;
 use crate::runtime::run::{Context, Prepare};
 use crate::runtime::workflow::LiveIf;
 use crate::runtime::workflow::wired::{self, Wired};
-use crate::runtime::workflow::{Keys, Values, Workflow};
+use crate::runtime::workflow::{Form, Keys, Values, Workflow};
 use crate::spec::{AgentMeta, Key, Spec};
 use crate::{BoxFuture, Content, Event, Flow, Name, Result};
 use serde_json::Value;
@@ -277,6 +277,10 @@ impl Workflow for Tree {
     fn finish(&self, _: &Values<'_>) -> Result<()> {
         Ok(())
     }
+
+    fn form(&self, form: &mut Form) -> Option<Content> {
+        form.message()
+    }
 }
 
 /// Its content is known at run time: a live run looks at it when it begins.
@@ -308,6 +312,10 @@ macro_rules! root {
 
             fn finish(&self, _: &Values<'_>) -> Result<()> {
                 Ok(())
+            }
+
+            fn form(&self, form: &mut Form) -> Option<Content> {
+                form.message()
             }
         }
     )*};

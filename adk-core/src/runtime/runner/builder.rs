@@ -228,7 +228,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
             }),
             config: self.config,
             workflows: self.workflows,
-            driven: Driven::default(),
+            driven: Arc::new(Driven::default()),
         };
         Ok(Runner { shared: Arc::new(shared), types: PhantomData })
     }

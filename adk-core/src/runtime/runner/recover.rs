@@ -1,17 +1,20 @@
 //! Runs that are taken up again, and the answers that they wait for.
 
+use super::by_name::{self, AsJson};
 use super::request::RunRequest;
 use super::{RunEnd, Runner, Shared, accept};
 use crate::encode::to_json;
+use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::Needs;
 use crate::runtime::run::record;
-use crate::runtime::workflow::Workflow;
+use crate::runtime::workflow::{FieldFault, Form, Workflow};
 use crate::store::engine::{DueWaits, RunFilter, RunInfo, Waiting, now_micros, refuse};
 use crate::store::session::SessionKey;
-use crate::{BoxFuture, Error, ErrorKind, Path, Result, RunId};
+use crate::{Error, ErrorKind, Path, Result, RunId};
 use futures_util::StreamExt;
 use futures_util::stream::{self, FuturesUnordered};
 use serde::Serialize;
+use serde_json::Value;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -36,38 +39,61 @@ pub struct Recovered {
 
 /// A workflow that is known by its name.
 pub(crate) trait Known: Send + Sync {
-    fn name(&self) -> &str;
+    fn workflow(&self) -> &dyn DynAgent;
+    fn form(&self) -> Form;
+    /// What is wrong with an input.
+    fn check(&self, input: &Value) -> Vec<FieldFault>;
+    fn run(&self, shared: Arc<Shared>, key: SessionKey, input: Value) -> Asked;
+    fn resume(&self, shared: Arc<Shared>, run: RunId) -> RunRequest<'static, Value>;
     /// The check of the `await` at that path.
     fn accepts(&self, path: &Path) -> Option<accept::Check>;
-    fn go_on(&self, shared: Arc<Shared>, run: RunId) -> BoxFuture<'static, Result<Vec<Waiting>>>;
 }
+
+/// A run, or what is wrong with its input.
+type Asked = Result<RunRequest<'static, Value>, Vec<FieldFault>>;
 
 pub(super) fn known<W: Workflow + 'static>(workflow: Arc<W>) -> Arc<dyn Known> {
-    Arc::new(Of(workflow))
+    Arc::new(Of(Arc::new(AsJson::new(workflow))))
 }
 
-struct Of<W>(Arc<W>);
+struct Of<W: Workflow>(Arc<AsJson<W>>);
 
 impl<W: Workflow + 'static> Known for Of<W> {
-    fn name(&self) -> &str {
-        self.0.as_agent().meta().name
+    fn workflow(&self) -> &dyn DynAgent {
+        self.0.as_agent()
+    }
+
+    fn form(&self) -> Form {
+        by_name::describe(&*self.0)
+    }
+
+    fn check(&self, input: &Value) -> Vec<FieldFault> {
+        by_name::read(&*self.0, input.clone()).err().unwrap_or_default()
+    }
+
+    fn run(&self, shared: Arc<Shared>, key: SessionKey, input: Value) -> Asked {
+        let input = by_name::read(&*self.0, input)?;
+        Ok(RunRequest::new(shared, key, false, self.0.clone(), input))
+    }
+
+    fn resume(&self, shared: Arc<Shared>, run: RunId) -> RunRequest<'static, Value> {
+        RunRequest::resume(shared, self.0.clone(), run)
     }
 
     fn accepts(&self, path: &Path) -> Option<accept::Check> {
-        accept::at(self.0.as_agent().meta(), path)
+        accept::at(self.workflow().meta(), path)
     }
+}
 
-    fn go_on(&self, shared: Arc<Shared>, run: RunId) -> BoxFuture<'static, Result<Vec<Waiting>>> {
-        let mut stream = RunRequest::resume(shared, self.0.clone(), run).stream();
-        Box::pin(async move {
-            while let Some(event) = stream.next().await {
-                event?;
-            }
-            match stream.end() {
-                RunEnd::Paused(waiting) => Ok(waiting),
-                _ => Ok(Vec::new()),
-            }
-        })
+/// Drives a run to its end or its next wait.
+async fn go_on(request: RunRequest<'static, Value>) -> Result<Vec<Waiting>> {
+    let mut stream = request.stream();
+    while let Some(event) = stream.next().await {
+        event?;
+    }
+    match stream.end() {
+        RunEnd::Paused(waiting) => Ok(waiting),
+        _ => Ok(Vec::new()),
     }
 }
 
@@ -222,7 +248,7 @@ impl Shared {
     /// Resumes a run whose workflow is known here, to its end or its next wait.
     pub(super) async fn drive(self: Arc<Self>, run: RunInfo) -> Recovered {
         let result = match self.known(&run.workflow).cloned() {
-            Some(known) => known.go_on(self, run.run_id).await,
+            Some(known) => go_on(known.resume(self, run.run_id)).await,
             None => Err(self.unknown_workflow(&run.workflow)),
         };
         Recovered { run_id: run.run_id, workflow: run.workflow, result }
@@ -230,11 +256,11 @@ impl Shared {
 
     /// The workflow of that name, if it was given to the runner.
     pub(super) fn known(&self, name: &str) -> Option<&Arc<dyn Known>> {
-        self.workflows.iter().find(|known| known.name() == name)
+        self.workflows.iter().find(|known| known.workflow().meta().name == name)
     }
 
-    fn unknown_workflow(&self, name: &str) -> Error {
-        let known: Vec<_> = self.workflows.iter().map(|known| format!("`{}`", known.name())).collect();
+    pub(super) fn unknown_workflow(&self, name: &str) -> Error {
+        let known: Vec<_> = self.workflows.iter().map(|known| format!("`{}`", known.workflow().meta().name)).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         let message = format!("no workflow `{name}` is known to this runner; known: {known}");
         Error::new(ErrorKind::Config, message).with_help("give it to `Runner::builder().workflow(...)`")
@@ -250,7 +276,7 @@ pub(super) struct Expiry {
 }
 
 /// What a wait is answered with whose deadline has passed.
-pub(super) fn too_late(waiting: &Waiting) -> serde_json::Value {
+pub(super) fn too_late(waiting: &Waiting) -> Value {
     waiting.otherwise.clone().unwrap_or_else(|| {
         let message = "nobody has answered in time, and the wait has no default";
         record::failed(

@@ -18,8 +18,8 @@ use std::sync::Arc;
 
 /// A session of a user. Runs of one handle see what earlier runs said and wrote.
 pub struct SessionHandle<R = NoResources> {
-    shared: Arc<Shared>,
-    key: SessionKey,
+    pub(super) shared: Arc<Shared>,
+    pub(super) key: SessionKey,
     resources: PhantomData<fn() -> R>,
 }
 

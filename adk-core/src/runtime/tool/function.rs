@@ -281,7 +281,7 @@ impl DynTool for FunctionTool {
 }
 
 /// The schema of the arguments, an object; of a type that is none, what it is.
-fn schema_of<T: DeserializeOwned + JsonSchema>() -> Arc<Value> {
+pub(crate) fn schema_of<T: DeserializeOwned + JsonSchema>() -> Arc<Value> {
     let mut generator = schema::generator();
     let mut schema: Schema = schema::of::<T>(&mut generator);
     schema::close(&mut schema, &generator.take_definitions(true));

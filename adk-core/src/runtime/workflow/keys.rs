@@ -90,6 +90,11 @@ impl Values<'_> {
         self.run.get(key).is_some_and(|value| !value.is_null())
     }
 
+    /// The value of a key as it may be shown; null for none.
+    pub(crate) fn shown(&self, key: &str) -> Value {
+        self.run.get(key).map(|value| secret::shown(&value)).unwrap_or_default()
+    }
+
     /// The value of a key.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use super::super::names::{is_string, plain, unspanned};
 use super::wired::value_of;
 use super::{Expansion, allow};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
 impl Workflow {
@@ -23,7 +23,7 @@ impl Typed {
 }
 
 impl Expansion<'_> {
-    fn input_name(&self) -> Ident {
+    pub(super) fn input_name(&self) -> Ident {
         self.key_struct("Input")
     }
 
@@ -121,6 +121,35 @@ impl Expansion<'_> {
                 ok(quote!(#output_ty { #(#fields: #values),* }))
             }
         };
+        let says = |typed: &Typed| {
+            let (key, ty) = (typed.key.text(), &typed.ty);
+            let doc = crate::docs::description(&typed.attrs).unwrap_or_else(|| quote!(""));
+            quote!(#key, #doc, __wire::Probe::<#ty>::SCHEMA)
+        };
+        let gives = outputs.iter().map(|typed| {
+            let says = says(typed);
+            quote!(__form.output(#says);)
+        });
+        let reads = inputs.iter().map(|Input { typed, default }| {
+            let (ty, says, value) = (&typed.ty, says(typed), default_of(typed));
+            let default = match default {
+                Some(_) => quote!(::core::option::Option::Some(<#input_ty>::#value)),
+                None => quote!(::core::option::Option::None),
+            };
+            quote!(<#ty as __wire::KeyValue>::read(__form, #says, #default))
+        });
+        let fields = inputs.iter().map(|input| input.typed.field_used());
+        let reads = match inputs.as_slice() {
+            [] => quote!(::core::option::Option::Some(())),
+            _ => {
+                // All of them are read, so that all that do not fit are said.
+                let names: Vec<_> = (0..inputs.len()).map(|at| format_ident!("__{at}")).collect();
+                quote! {
+                    #(let #names = #reads;)*
+                    ::core::option::Option::Some(#input_ty { #(#fields: #names?),* })
+                }
+            }
+        };
         // rustc says under these brackets that the input is not `Send`.
         let place = match inputs.as_slice() {
             [one] => one.typed.ty.span(),
@@ -137,6 +166,10 @@ impl Expansion<'_> {
                 fn begin(&self, __input: #input_ty, __keys: &mut __adk::workflow::Keys) -> __adk::Result<()> {
                     #(#begin)*
                     __adk::workflow::Wired::lets(self, __keys)
+                }
+                fn form(__form: &mut __adk::workflow::Form) -> ::core::option::Option<#input_ty> {
+                    #(#gives)*
+                    #reads
                 }
                 #[allow(unused_variables)]
                 fn finish(&self, __values: &__adk::workflow::Values<'_>) -> __adk::Result<#output_ty> {
@@ -162,9 +195,9 @@ impl Expansion<'_> {
         let values = inputs.iter().map(|Input { typed, default }| {
             let (field, bound, ty) = (typed.field_used(), unspanned(&typed.key.name), &typed.ty);
             match default {
-                Some(default) => {
-                    let value = value_of(typed, default);
-                    quote!(#field: { fn __value() -> #ty { #value } __value() })
+                Some(_) => {
+                    let value = default_of(typed);
+                    quote!(#field: Self::#value())
                 }
                 None if is_string(ty) => quote!(#field: ::core::convert::Into::into(#bound)),
                 None => quote!(#field: #bound),
@@ -207,10 +240,15 @@ impl Expansion<'_> {
                 #text
             }
         });
+        let defaults = inputs.iter().filter_map(|Input { typed, default }| {
+            let (default, ty, value) = (default_of(typed), &typed.ty, value_of(typed, default.as_ref()?));
+            Some(quote!(fn #default() -> #ty { #value }))
+        });
         let all = inputs.iter().map(|input| &input.typed).collect::<Vec<_>>();
         let derives = derives(&name, &all);
         quote! {
             impl #name {
+                #(#defaults)*
                 /// The input, with the defaults that the workflow declares.
                 pub fn new(#(#parameters),*) -> Self {
                     Self { #(#values),* }
@@ -221,6 +259,11 @@ impl Expansion<'_> {
             #derives
         }
     }
+}
+
+/// The function that gives the default of an input.
+pub(super) fn default_of(input: &Typed) -> Ident {
+    Ident::new(&format!("__default_{}", plain(&input.key.name)), Span::call_site())
 }
 
 fn first(seen: &mut Vec<String>, typed: &Typed) -> bool {

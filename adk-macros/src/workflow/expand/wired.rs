@@ -4,6 +4,7 @@ use super::super::ast::{Block, BlockKind, DeclKind, Input, Let, Typed};
 use super::super::names::is_string;
 use super::super::plan::{Step, What};
 use super::flow::NUMBERS;
+use super::keys::default_of;
 use super::{Expansion, docs, given, index, key_spec, numbered, reading_spec};
 use crate::code::code;
 use crate::place;
@@ -182,11 +183,11 @@ impl Expansion<'_> {
 
     fn defaults(&self) -> Option<TokenStream> {
         let arms = self.tree.inputs.iter().filter_map(|Input { typed, default }| {
-            let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, default.as_ref()?));
+            default.as_ref()?;
+            let (key, ty, input, value) = (typed.key.text(), &typed.ty, self.input_name(), default_of(typed));
             Some(quote! {
                 #key => {
-                    fn __value() -> #ty { #value }
-                    <#ty as __wire::KeyValue>::input(&__value(), __keys, #key)?;
+                    <#ty as __wire::KeyValue>::input(&#input::#value(), __keys, #key)?;
                     ::core::result::Result::Ok(true)
                 }
             })
