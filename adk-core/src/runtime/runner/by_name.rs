@@ -1,0 +1,205 @@
+//! Workflows that are known by their names, with inputs and outputs as JSON: what a server runs.
+
+use super::recover::{self, Known};
+use super::request::RunRequest;
+use super::{Runner, SessionHandle, Shared};
+use crate::models::model::NoProvider;
+use crate::runtime::agent::DynAgent;
+use crate::runtime::resources::{Needs, NoResources};
+use crate::runtime::workflow::{FieldFault, Form, Keys, Values, Workflow, form};
+use crate::spec::Spec;
+use crate::store::engine::{MemoryJournal, RunInfo};
+#[cfg(doc)]
+use crate::ErrorKind;
+use crate::{Content, Name, Result};
+use serde_json::{Map, Value};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// A workflow that a runner knows by its name.
+#[derive(Clone)]
+pub struct KnownWorkflow(pub(super) Arc<dyn Known>);
+
+impl KnownWorkflow {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.0.workflow().meta().name
+    }
+
+    /// What its doc comment says; empty without one.
+    pub fn description(&self) -> &str {
+        self.0.workflow().meta().description
+    }
+
+    /// Its tree.
+    pub fn spec(&self) -> Spec<'_> {
+        let meta = self.0.workflow().meta();
+        Spec::new(meta.name, meta.description, meta.steps)
+    }
+
+    /// The workflow as an agent.
+    pub fn agent(&self) -> &dyn DynAgent {
+        self.0.workflow()
+    }
+
+    /// Its inputs and outputs with their JSON schemas.
+    pub fn form(&self) -> Form {
+        self.0.form()
+    }
+
+    /// What is wrong with an input, field by field; nothing with one that fits.
+    pub fn check(&self, input: &Value) -> Vec<FieldFault> {
+        self.0.check(input)
+    }
+
+    /// The input that a message says. A text is the value of the input, where there is one that has to be given or one at all;
+    /// where there are more, the text is JSON with all of them. A workflow without inputs takes any message.
+    pub fn input_of(&self, message: &Content) -> Value {
+        let (form, text) = (self.form(), message.text());
+        let required: Vec<_> = form.inputs().iter().filter(|input| input.is_required).collect();
+        let one = match (&required[..], form.inputs()) {
+            ([one], _) => one,
+            ([], []) => return Value::Null,
+            ([], [one]) => one,
+            _ => return serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        };
+        let json = serde_json::from_str(&text).ok();
+        // What is JSON of all inputs is taken so; else it is the one input, as it is or, for another type than text, as JSON.
+        if let Some(Value::Object(fields)) = &json
+            && fields.contains_key(&*one.key)
+        {
+            return Value::Object(fields.clone());
+        }
+        let is_text = one.schema.get("type").is_none_or(|kind| kind == "string");
+        let value = json.filter(|_| !is_text).unwrap_or(Value::String(text));
+        Value::Object(Map::from_iter([(one.key.to_string(), value)]))
+    }
+}
+
+impl fmt::Debug for KnownWorkflow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KnownWorkflow({})", self.name())
+    }
+}
+
+impl<P, R> Runner<P, R> {
+    /// The workflows of [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow), in the order in which they were added.
+    pub fn workflows(&self) -> impl Iterator<Item = KnownWorkflow> + '_ {
+        self.shared.workflows.iter().cloned().map(KnownWorkflow)
+    }
+
+    /// The same runner with one more workflow that is known by its name, in place of one that has the name already.
+    #[must_use]
+    pub fn with_workflow<W: Workflow + Needs<R> + 'static>(&self, workflow: W) -> Self {
+        let mut shared = Shared::clone(&self.shared);
+        let known = recover::known(Arc::new(workflow));
+        shared.workflows.retain(|other| other.workflow().meta().name != known.workflow().meta().name);
+        shared.workflows.push(known);
+        Self { shared: Arc::new(shared), types: PhantomData }
+    }
+
+    /// The same runner for those who know its workflows by name alone. Where its engine keeps no runs, theirs are kept in
+    /// memory, so that they are listed, answered and cancelled until the process ends.
+    #[must_use]
+    pub fn by_name(&self) -> Runner<NoProvider, NoResources> {
+        let mut shared = self.shared.clone();
+        if !shared.engine.records() {
+            let engine = Arc::new(MemoryJournal::new());
+            shared = Arc::new(Shared { engine, ..Shared::clone(&shared) });
+        }
+        Runner { shared, types: PhantomData }
+    }
+
+    /// Takes a run up again, as [`resume`](Self::resume) does, by the name of its workflow. Its output is JSON.
+    ///
+    /// # Errors
+    /// When the runner does not know the workflow. When the request is awaited or streamed: those of
+    /// [`resume`](Self::resume).
+    pub fn resume_by_name(&self, run: &RunInfo) -> Result<RunRequest<'static, Value>> {
+        Ok(self.shared.named(&run.workflow)?.resume(self.shared.clone(), run.run_id))
+    }
+}
+
+impl<R> SessionHandle<R> {
+    /// Asks for a run of a workflow that the runner knows by its name, with its input as JSON: an object with a field for
+    /// each input, of which those with a default may be left out. Its output is JSON: null for none, the value for one, else
+    /// an object.
+    ///
+    /// # Errors
+    /// When the runner does not know the workflow; [`ErrorKind::InputInvalid`] when the input does not fit, which says every
+    /// field.
+    pub fn run_by_name(&self, workflow: &str, input: Value) -> Result<RunRequest<'static, Value>> {
+        let known = self.shared.named(workflow)?;
+        known.run(self.shared.clone(), self.key.clone(), input).map_err(|faults| form::invalid(workflow, &faults))
+    }
+}
+
+impl Shared {
+    fn named(&self, workflow: &str) -> Result<&Arc<dyn Known>> {
+        self.known(workflow).ok_or_else(|| self.unknown_workflow(workflow))
+    }
+}
+
+/// A workflow with inputs and outputs as JSON.
+pub(super) struct AsJson<W: Workflow> {
+    workflow: Arc<W>,
+    outputs: Arc<[Name]>,
+}
+
+impl<W: Workflow> AsJson<W> {
+    pub(super) fn new(workflow: Arc<W>) -> Self {
+        let form = describe(&*workflow);
+        let outputs = form.outputs().iter().map(|output| output.key.clone()).collect();
+        Self { workflow, outputs }
+    }
+}
+
+impl<W: Workflow> Workflow for AsJson<W> {
+    type Input = W::Input;
+    type Output = Value;
+
+    fn as_agent(&self) -> &dyn DynAgent {
+        self.workflow.as_agent()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.workflow.is_closed()
+    }
+
+    fn begin(&self, input: W::Input, keys: &mut Keys) -> Result<()> {
+        self.workflow.begin(input, keys)
+    }
+
+    fn finish(&self, values: &Values<'_>) -> Result<Value> {
+        self.workflow.finish(values)?;
+        let value = |key: &Name| values.shown(key);
+        Ok(match &*self.outputs {
+            [] => Value::Null,
+            [one] => value(one),
+            all => Value::Object(all.iter().map(|key| (key.to_string(), value(key))).collect()),
+        })
+    }
+
+    fn form(&self, form: &mut Form) -> Option<W::Input> {
+        self.workflow.form(form)
+    }
+}
+
+/// The form of a workflow, without an input.
+pub(super) fn describe<W: Workflow + ?Sized>(workflow: &W) -> Form {
+    let mut form = Form::default();
+    workflow.form(&mut form);
+    form
+}
+
+/// The input of a workflow, or what is wrong with it.
+pub(super) fn read<W: Workflow + ?Sized>(workflow: &W, input: Value) -> Result<W::Input, Vec<FieldFault>> {
+    let mut form = describe(workflow).reading(input);
+    let read = workflow.form(&mut form);
+    let faults = form.faults();
+    match read {
+        Some(input) if faults.is_empty() => Ok(input),
+        _ => Err(faults),
+    }
+}
