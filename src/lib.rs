@@ -105,6 +105,10 @@ pub use adk_sqlite as sqlite;
 #[cfg(feature = "postgres")]
 pub use adk_postgres as postgres;
 
+/// Workflows as a service over HTTP.
+#[cfg(feature = "server")]
+pub use adk_server::{self as server, serve};
+
 /// Traces and metrics, exported over OTLP.
 #[cfg(feature = "otel")]
 pub use adk_otel as otel;

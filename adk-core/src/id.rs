@@ -62,6 +62,12 @@ impl EventId {
 }
 
 impl RunId {
+    /// The id of a run that begins now.
+    #[allow(clippy::new_without_default, reason = "the default is nil")]
+    pub fn new() -> Self {
+        IdSeed::new().run(crate::store::session::now_micros())
+    }
+
     /// The 128 bits.
     pub fn as_u128(&self) -> u128 {
         self.0.as_u128()

@@ -17,7 +17,7 @@ pub mod updates;
 pub mod values;
 pub mod waited;
 
-use adk_core::__private::workflow::{self, Keys, Values, Wired};
+use adk_core::__private::workflow::{self, Form, Keys, Values, Wired};
 use adk_core::Workflow;
 use adk_core::callback::AgentCallbacks;
 use adk_core::spec::{
@@ -420,5 +420,8 @@ impl Workflow for Tree {
     }
     fn finish(&self, _: &Values<'_>) -> Result<()> {
         Ok(())
+    }
+    fn form(&self, form: &mut Form) -> Option<String> {
+        form.input("topic", "", None, Some(String::new))
     }
 }

@@ -12,7 +12,7 @@ use adk_core::session::{EventFilter, SessionSnapshot};
 use adk_core::spec::AgentKind;
 use adk_core::testing::ScriptedModel;
 use adk_core::tool::FunctionTool;
-use adk_core::workflow::{Keys, Values, Workflow};
+use adk_core::workflow::{Form, Keys, Values, Workflow};
 use adk_core::{
     AgentMeta, Await, Context, DynAgent, Error, ErrorKind, Event, Flow, KeySpec, MAX_DEPTH, Result, Runner,
 };
@@ -189,6 +189,9 @@ impl<T: Serialize + Send + 'static> Workflow for Takes<T> {
     }
     fn finish(&self, _: &Values<'_>) -> Result<()> {
         Ok(())
+    }
+    fn form(&self, _: &mut Form) -> Option<T> {
+        None
     }
 }
 

@@ -3,14 +3,14 @@
 use super::recover::{self, Known};
 use super::request::RunRequest;
 use super::{Runner, SessionHandle, Shared};
+#[cfg(doc)]
+use crate::ErrorKind;
 use crate::models::model::NoProvider;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::{Needs, NoResources};
 use crate::runtime::workflow::{FieldFault, Form, Keys, Values, Workflow, form};
 use crate::spec::Spec;
 use crate::store::engine::{MemoryJournal, RunInfo};
-#[cfg(doc)]
-use crate::ErrorKind;
 use crate::{Content, Name, Result};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -111,6 +111,13 @@ impl<P, R> Runner<P, R> {
         Runner { shared, types: PhantomData }
     }
 
+    /// The same runner for another app: with its own sessions, runs and state.
+    #[must_use]
+    pub fn for_app(&self, name: impl Into<String>) -> Self {
+        let shared = Shared { app: name.into(), ..Shared::clone(&self.shared) };
+        Self { shared: Arc::new(shared), types: PhantomData }
+    }
+
     /// Takes a run up again, as [`resume`](Self::resume) does, by the name of its workflow. Its output is JSON.
     ///
     /// # Errors
@@ -131,7 +138,9 @@ impl<R> SessionHandle<R> {
     /// field.
     pub fn run_by_name(&self, workflow: &str, input: Value) -> Result<RunRequest<'static, Value>> {
         let known = self.shared.named(workflow)?;
-        known.run(self.shared.clone(), self.key.clone(), input).map_err(|faults| form::invalid(workflow, &faults))
+        known
+            .run(self.shared.clone(), self.key.clone(), input)
+            .map_err(|faults| form::invalid(workflow, &faults))
     }
 }
 

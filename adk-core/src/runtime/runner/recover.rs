@@ -260,7 +260,8 @@ impl Shared {
     }
 
     pub(super) fn unknown_workflow(&self, name: &str) -> Error {
-        let known: Vec<_> = self.workflows.iter().map(|known| format!("`{}`", known.workflow().meta().name)).collect();
+        let known: Vec<_> =
+            self.workflows.iter().map(|known| format!("`{}`", known.workflow().meta().name)).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         let message = format!("no workflow `{name}` is known to this runner; known: {known}");
         Error::new(ErrorKind::Config, message).with_help("give it to `Runner::builder().workflow(...)`")

@@ -9,7 +9,7 @@ use crate::runtime::live::{LiveInput, LiveQueue};
 use crate::runtime::run::{Outcome, Run, RunConfig};
 use crate::runtime::workflow::{Keys, Workflow};
 use crate::spec::{AgentMeta, Topology};
-use crate::store::engine::{BranchEnd, BranchTask, Claim, RunRecord};
+use crate::store::engine::{BranchEnd, BranchTask, Claim, ClaimId, RunRecord};
 use crate::store::event::StateDelta;
 use crate::store::session::SessionKey;
 use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result, RunId, panic};
@@ -49,6 +49,8 @@ struct Asked<'a, T> {
     message: Option<Content>,
     live: Option<LiveInput>,
     error: Option<Error>,
+    /// The id that it is to have.
+    id: Option<RunId>,
     begin: Result<Keys>,
     /// The run that is taken up again.
     resume: Option<RunId>,
@@ -133,6 +135,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             message: None,
             live: None,
             error: None,
+            id: None,
             begin,
             resume: None,
             task: None,
@@ -157,6 +160,15 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
                 Ok(value) => asked.state.insert(key, value),
                 Err(error) => asked.error = Some(error),
             }
+        }
+        self
+    }
+
+    /// The id that this run has, a [new one](RunId::new): for a caller that has to know it before the run begins. A run that is
+    /// taken up again has its own.
+    pub fn run_id(mut self, id: RunId) -> Self {
+        if let Some(asked) = self.only_at_first("run_id") {
+            asked.id = Some(id);
         }
         self
     }
@@ -238,6 +250,7 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
             message,
             live,
             error,
+            id,
             begin,
             resume,
             task,
@@ -267,6 +280,9 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
         };
         let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
         run.is_alone = is_alone;
+        if let Some(id) = id {
+            (run.id, run.claim) = (id, ClaimId::first(id));
+        }
         if let Some(turn) = &turn {
             turn.of(run.id);
         }

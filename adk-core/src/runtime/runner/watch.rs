@@ -203,7 +203,8 @@ struct Look {
 /// Answers what has waited too long, and finds at most `room` runs that can go on.
 async fn look(shared: Arc<Shared>, unavailable: HashSet<RunId>, room: usize) -> Result<Look> {
     let expiry = shared.expire().await?;
-    let names: Vec<_> = shared.workflows.iter().map(|known| known.workflow().meta().name.to_owned()).collect();
+    let names: Vec<_> =
+        shared.workflows.iter().map(|known| known.workflow().meta().name.to_owned()).collect();
     let mut filter = RunFilter::ready().oldest_first().workflows(names).limit(PAGE);
     let mut ready = Vec::new();
     let mut is_full = expiry.is_full;

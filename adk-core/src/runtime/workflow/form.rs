@@ -80,7 +80,11 @@ impl Form {
             Value::Null => {}
             other => form.fault("", format!("expected an object with the inputs, got {}", shown(&other))),
         }
-        let unknown = form.given.iter().flat_map(Map::keys).filter(|key| !self.inputs.iter().any(|one| *one.key == ***key));
+        let unknown = form
+            .given
+            .iter()
+            .flat_map(Map::keys)
+            .filter(|key| !self.inputs.iter().any(|one| *one.key == ***key));
         let unknown: Vec<_> = unknown.cloned().collect();
         for key in unknown {
             let known: Vec<_> = self.inputs.iter().map(|one| format!("`{}`", one.key)).collect();
@@ -161,7 +165,8 @@ pub(crate) fn invalid(workflow: &str, faults: &[FieldFault]) -> Error {
         })
         .collect();
     let message = format!("the input of `{workflow}` does not fit: {}", faults.join("; "));
-    Error::new(ErrorKind::InputInvalid, message).with_help("nothing was begun; the schema of the input says what fits")
+    Error::new(ErrorKind::InputInvalid, message)
+        .with_help("nothing was begun; the schema of the input says what fits")
 }
 
 fn field(key: &'static str, description: &str, schema: &Arc<Value>, is_required: bool) -> FormField {
@@ -185,6 +190,9 @@ fn object(fields: &[FormField]) -> Value {
 
 impl fmt::Debug for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Form").field("inputs", &self.inputs).field("outputs", &self.outputs).finish_non_exhaustive()
+        f.debug_struct("Form")
+            .field("inputs", &self.inputs)
+            .field("outputs", &self.outputs)
+            .finish_non_exhaustive()
     }
 }

@@ -7,7 +7,7 @@ use super::stage::Stage;
 use crate::reference::{SESSION, Scope, Storage, Stored};
 use crate::spec::{Store, spec};
 use crate::tree::{Agent, Block, Flow, Key, Kind, Nested, Node};
-use adk_core::__private::workflow::{self, Keys, Values, Wired};
+use adk_core::__private::workflow::{self, Form, Keys, Values, Wired};
 use adk_core::Workflow;
 use adk_core::callback::{AgentCallbacks, CallbackContext};
 use adk_core::spec::{AgentMeta, Spec, StepKind};
@@ -181,5 +181,8 @@ impl Workflow for Tree<'_> {
             }
         }
         Ok(())
+    }
+    fn form(&self, _: &mut Form) -> Option<()> {
+        Some(())
     }
 }

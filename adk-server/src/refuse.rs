@@ -1,0 +1,145 @@
+//! Errors as JSON: `{"error": {"kind", "message", "help", ...}}`.
+
+use adk_core::workflow::FieldFault;
+use adk_core::{Error, ErrorKind, StoreErrorKind};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Why a request is refused: what the client reads.
+#[derive(Debug)]
+pub struct Refusal(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    status: StatusCode,
+    body: Body,
+}
+
+#[derive(Debug, Serialize)]
+struct Body {
+    kind: String,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<String>,
+    /// The agent that has failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    /// The fields of an input that do not fit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fields: Vec<FieldFault>,
+}
+
+impl Refusal {
+    /// A refusal with a status, a kind in snake case, and a fact.
+    pub fn new(status: StatusCode, kind: impl Into<String>, message: impl Into<String>) -> Self {
+        let body =
+            Body { kind: kind.into(), message: message.into(), help: None, path: None, fields: Vec::new() };
+        Self(Box::new(Inner { status, body }))
+    }
+
+    /// Says what to do about it.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.0.body.help = Some(help.into());
+        self
+    }
+
+    /// One for those who did not say who they are.
+    pub fn unauthorized(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
+    }
+
+    pub(crate) fn bad(kind: &str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, kind, message)
+    }
+
+    pub(crate) fn missing(what: &str, name: &str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", format!("there is no {what} `{}`", short(name)))
+    }
+
+    pub(crate) fn input(fields: Vec<FieldFault>) -> Self {
+        let faults = fields.iter().map(|fault| match &*fault.field {
+            "" => fault.message.clone(),
+            field => format!("`{field}`: {}", fault.message),
+        });
+        let message = faults.collect::<Vec<_>>().join("; ");
+        let mut refusal = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "input_invalid", message)
+            .help("nothing was begun; `GET /v1/workflows` has the schema of the input");
+        refusal.0.body.fields = fields;
+        refusal
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        self.0.status
+    }
+
+    /// The body alone, as it stands in the end of a stream.
+    pub(crate) fn to_json(&self) -> Value {
+        serde_json::to_value(&self.0.body).unwrap_or_default()
+    }
+}
+
+/// What a client has sent, as short as an error may say it.
+fn short(text: &str) -> String {
+    text.chars().take(100).collect()
+}
+
+impl From<&Error> for Refusal {
+    fn from(error: &Error) -> Self {
+        let kind = match serde_json::to_value(error.kind()) {
+            Ok(Value::String(kind)) => kind,
+            Ok(Value::Object(kind)) => kind.keys().next().cloned().unwrap_or_default(),
+            _ => String::new(),
+        };
+        let mut refusal = Self::new(status(error.kind()), kind, error.message());
+        refusal.0.body.help = error.help().map(str::to_owned);
+        refusal.0.body.path = error.path().map(ToString::to_string);
+        refusal
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::from(&error)
+    }
+}
+
+/// What the client can do about it. A run that fails is no failure of the server.
+fn status(kind: ErrorKind) -> StatusCode {
+    use StoreErrorKind::{Exists, Full, Locked, Missing, ReadOnly, TooLarge, Unavailable};
+    match kind {
+        ErrorKind::UnknownRun | ErrorKind::UnknownWait | ErrorKind::Store(Missing) => StatusCode::NOT_FOUND,
+        ErrorKind::Answered
+        | ErrorKind::Expired
+        | ErrorKind::RunBusy
+        | ErrorKind::SessionBusy
+        | ErrorKind::Cancelled
+        | ErrorKind::TopologyChanged
+        | ErrorKind::Store(Exists) => StatusCode::CONFLICT,
+        ErrorKind::InputInvalid
+        | ErrorKind::AnswerInvalid
+        | ErrorKind::EmptyInput
+        | ErrorKind::IdInvalid
+        | ErrorKind::NotJson
+        | ErrorKind::TooDeep => StatusCode::UNPROCESSABLE_ENTITY,
+        ErrorKind::Store(TooLarge) => StatusCode::PAYLOAD_TOO_LARGE,
+        ErrorKind::Store(Unavailable | Locked | Full | ReadOnly) => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::BAD_GATEWAY,
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let mut response = json_response(self.0.status, &json!({"error": self.0.body}));
+        if matches!(self.0.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}
+
+pub(crate) fn json_response(status: StatusCode, body: &Value) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+}

@@ -1,0 +1,516 @@
+//! The routes of the API.
+
+use crate::access::Caller;
+use crate::follow::{Item, follow, stored};
+use crate::openapi;
+use crate::refuse::{Refusal, json_response};
+use crate::runs::{End, Started};
+use crate::serve::{App, check};
+use adk_core::engine::{RunFilter, RunInfo, RunState, RunStatus, Waiting};
+use adk_core::runner::KnownWorkflow;
+use adk_core::{ErrorKind, Event, EventId, RunId, Runner, StateDelta, StoreErrorKind};
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, QueryRejection};
+use axum::extract::{DefaultBodyLimit, Extension, Path, Query, State};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::middleware::from_fn_with_state;
+use axum::response::sse::{self, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use futures_util::StreamExt;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Names that no workflow may have, since paths begin with them.
+pub(crate) const TAKEN: [&str; 3] = ["runs", "waiting", "workflows"];
+
+/// The most runs or waits of one answer.
+const PAGE: usize = 100;
+
+type Answer = Result<Response, Refusal>;
+type Shared = State<Arc<App>>;
+type Who = Extension<Caller>;
+type Body = Result<Bytes, BytesRejection>;
+
+pub(crate) fn router(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/health", get(health))
+        .route("/openapi.json", get(described))
+        .route("/v1/workflows", get(workflows))
+        .route("/v1/{workflow}/runs", post(begin))
+        .route("/v1/runs", get(runs))
+        .route("/v1/runs/{run}", get(run).delete(cancel))
+        .route("/v1/runs/{run}/events", get(events))
+        .route("/v1/waiting", get(waiting))
+        .route("/v1/waiting/{*wait}", post(answer))
+        .fallback(nowhere)
+        .method_not_allowed_fallback(not_so)
+        .layer(DefaultBodyLimit::max(app.limits.body))
+        .layer(from_fn_with_state(app.clone(), check))
+        .with_state(app)
+}
+
+async fn nowhere(uri: Uri) -> Refusal {
+    Refusal::missing("path", uri.path()).help("`GET /openapi.json` has all paths")
+}
+
+async fn not_so(uri: Uri) -> Refusal {
+    let path: String = uri.path().chars().take(100).collect();
+    let message = format!("`{path}` is not asked by this method");
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", message).help("`GET /openapi.json` has all paths")
+}
+
+async fn health(State(app): Shared) -> Response {
+    match app.runs.is_closing() {
+        false => json_response(StatusCode::OK, &json!({"status": "ok"})),
+        true => json_response(StatusCode::SERVICE_UNAVAILABLE, &json!({"status": "closing"})),
+    }
+}
+
+async fn described(State(app): Shared, Extension(caller): Who) -> Response {
+    json_response(StatusCode::OK, &openapi::document(&app.runner(&caller)))
+}
+
+async fn workflows(State(app): Shared, Extension(caller): Who) -> Response {
+    let all: Vec<_> = app
+        .runner(&caller)
+        .workflows()
+        .map(|workflow| {
+            let form = workflow.form();
+            json!({
+                "name": workflow.name(),
+                "description": workflow.description(),
+                "input": form.input_schema(),
+                "output": form.output_schema(),
+                "tree": workflow.spec(),
+            })
+        })
+        .collect();
+    json_response(StatusCode::OK, &json!({"workflows": all}))
+}
+
+/// Whose, and which. All are optional.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    user: Option<String>,
+    session: Option<String>,
+    status: Option<String>,
+    workflow: Option<String>,
+    after: Option<String>,
+    limit: Option<usize>,
+}
+
+type AskedFor = Result<Query<Asked>, QueryRejection>;
+
+fn asked(query: AskedFor) -> Result<Asked, Refusal> {
+    let refuse = |error: QueryRejection| {
+        Refusal::bad("query_invalid", error.body_text()).help("`GET /openapi.json` has the parameters")
+    };
+    query.map(|Query(asked)| asked).map_err(refuse)
+}
+
+/// The JSON of a body; null for an empty one.
+fn json_of(body: Body) -> Result<Value, Refusal> {
+    let body = body.map_err(|error| match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "the body is larger than is taken")
+                .help("send less, or raise `Limits::body` of the server")
+        }
+        _ => Refusal::bad("body_invalid", "the body ended early"),
+    })?;
+    if body.is_empty() {
+        return Ok(Value::Null);
+    }
+    serde_json::from_slice(&body).map_err(|error| {
+        Refusal::bad("json_invalid", format!("the body is no JSON: {error}"))
+            .help("send JSON, in UTF-8, nested at most 127 deep")
+    })
+}
+
+fn known(runner: &Runner, name: &str) -> Result<KnownWorkflow, Refusal> {
+    runner.workflows().find(|workflow| workflow.name() == name).ok_or_else(|| {
+        let names: Vec<_> = runner.workflows().map(|known| format!("`{}`", known.name())).collect();
+        Refusal::missing("workflow", name).help(format!("there are: {}", names.join(", ")))
+    })
+}
+
+fn wants_stream(headers: &HeaderMap) -> bool {
+    let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accept.flat_map(|value| value.split(',')).any(|kind| kind.trim().starts_with("text/event-stream"))
+}
+
+fn text<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, Refusal> {
+    let Some(value) = headers.get(name) else { return Ok(None) };
+    let refuse = |_| Refusal::bad("header_invalid", format!("the header `{name}` holds more than ASCII"));
+    value.to_str().map(Some).map_err(refuse)
+}
+
+async fn begin(
+    State(app): Shared,
+    Extension(caller): Who,
+    Path(name): Path<String>,
+    query: AskedFor,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer {
+    let (asked, runner) = (asked(query)?, app.runner(&caller));
+    let workflow = known(&runner, &name)?;
+    let user = caller.acts_for(asked.user.as_deref())?;
+    let input = json_of(body)?;
+    let faults = workflow.check(&input);
+    if !faults.is_empty() {
+        return Err(Refusal::input(faults));
+    }
+    let id = RunId::new();
+    let key = text(&headers, "idempotency-key")?;
+    if let Some(key) = key
+        && let Some(run) = begun_before(&runner, &user, &name, key, id).await?
+    {
+        return shown(&app, &runner, run, &headers).await;
+    }
+    let handle = match &asked.session {
+        Some(session) => runner.session(&user, session),
+        None => runner.new_session(&user),
+    };
+    let request = handle.run_by_name(&name, input)?.run_id(id);
+    let Started { run, listener } = app.runs.start(&user, request).await?;
+    if wants_stream(&headers) {
+        let run = found(&runner, &caller, run).await?;
+        return streamed(&app, runner, run, None, Some(listener));
+    }
+    let mut end = None;
+    if !text(&headers, "prefer")?.is_some_and(|prefer| prefer.contains("respond-async")) {
+        let mut listener = listener;
+        end = listener.end().await;
+    }
+    let now = found(&runner, &caller, run).await?;
+    Ok(told(run, ended(&runner, now, end.as_deref()).await?))
+}
+
+/// The run that a request with this key has begun before. The key has a session of an app of its own, which says the run: so the
+/// first one to make it begins the run, in whatever process.
+async fn begun_before(
+    runner: &Runner,
+    user: &str,
+    workflow: &str,
+    key: &str,
+    id: RunId,
+) -> Result<Option<RunInfo>, Refusal> {
+    const FIELD: &str = "run";
+    if key.is_empty() || key.len() > 255 {
+        return Err(Refusal::bad("header_invalid", "the `idempotency-key` has not 1 to 255 characters"));
+    }
+    let name = RunId::of_text(&format!("{workflow}\n{key}")).as_u128();
+    let keys = runner.for_app(format!("{}:idempotency", runner.app_name()));
+    let handle = keys.session(user, format!("{name:032x}"));
+    let state = StateDelta::from_iter([(FIELD, json!(id.to_string()))]);
+    match handle.create(state).await {
+        Ok(_) => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::Store(StoreErrorKind::Exists) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let there = handle.get(&adk_core::session::EventFilter::new().last(0)).await?;
+    let first = there.and_then(|there| there.state.get(FIELD)?.as_str()?.parse::<RunId>().ok());
+    // The first one may be about to begin it.
+    for _ in 0..20 {
+        let Some(first) = first else { break };
+        if let Some(run) = runner.runs(&RunFilter::of_run(first)).await?.into_iter().next() {
+            return Ok(Some(run));
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    // Its process has ended before the run began, or the run could not begin.
+    handle.delete().await?;
+    let message = "the first request with this `idempotency-key` has begun no run";
+    Err(Refusal::new(StatusCode::CONFLICT, "not_begun", message).help("send it again"))
+}
+
+/// A run that was begun before, answered as it would have been then.
+async fn shown(app: &Arc<App>, runner: &Runner, run: RunInfo, headers: &HeaderMap) -> Answer {
+    let listener = app.runs.listen(run.run_id);
+    if wants_stream(headers) {
+        return streamed(app, runner.clone(), run, None, listener);
+    }
+    let end = match listener {
+        Some(mut listener) => listener.end().await,
+        None => None,
+    };
+    let now = runner.runs(&RunFilter::of_run(run.run_id)).await?.into_iter().next();
+    let id = run.run_id;
+    Ok(told(id, ended(runner, now.unwrap_or(run), end.as_deref()).await?))
+}
+
+/// A run as JSON, with the status of the answer.
+type Told = (StatusCode, Map<String, Value>);
+
+/// How a run stands, where this process knows its end, and as the store says it.
+async fn ended(runner: &Runner, run: RunInfo, end: Option<&End>) -> Result<Told, Refusal> {
+    match end {
+        Some(End::Finished { output, usage }) => {
+            let mut json = of_run(&run);
+            let known = [("status", "finished".into()), ("output", output.clone()), ("usage", json!(usage))];
+            json.extend(known.map(|(key, value)| (key.to_owned(), value)));
+            Ok((StatusCode::OK, json))
+        }
+        Some(End::Failed(error)) => {
+            let refusal = Refusal::from(error);
+            let mut json = of_run(&run);
+            json.insert("error".to_owned(), refusal.to_json());
+            Ok((refusal.status(), json))
+        }
+        Some(End::Paused) | None => {
+            let status = match run.status {
+                RunStatus::Finished => StatusCode::OK,
+                RunStatus::Failed(_) => StatusCode::BAD_GATEWAY,
+                RunStatus::Cancelled => StatusCode::CONFLICT,
+                _ => StatusCode::ACCEPTED,
+            };
+            Ok((status, as_stored(runner, &run).await?))
+        }
+    }
+}
+
+/// A run with what is stored of its end.
+async fn as_stored(runner: &Runner, run: &RunInfo) -> Result<Map<String, Value>, Refusal> {
+    let mut json = of_run(run);
+    match run.status {
+        RunStatus::Finished => drop(json.insert("output".to_owned(), output(runner, run).await?)),
+        RunStatus::Paused => {
+            let open = runner.waiting_of(&RunFilter::of_run(run.run_id)).await?;
+            json.insert("waiting".to_owned(), open.iter().map(of_wait).collect());
+        }
+        _ => {}
+    }
+    Ok(json)
+}
+
+fn told(run: RunId, (status, json): Told) -> Response {
+    let location = [(header::LOCATION, format!("/v1/runs/{run}"))];
+    (location, json_response(status, &Value::Object(json))).into_response()
+}
+
+/// The output of a run that has finished: what its events have written last.
+async fn output(runner: &Runner, run: &RunInfo) -> Result<Value, Refusal> {
+    let Some(workflow) = runner.workflows().find(|known| *known.name() == run.workflow) else {
+        return Ok(Value::Null);
+    };
+    let form = workflow.form();
+    let events = stored(runner, run, None).await?;
+    let written = |key: &str| {
+        let find = |event: &Arc<Event>| event.actions.state_delta.get(key).map(|value| Value::clone(value));
+        events.iter().rev().find_map(find).unwrap_or_default()
+    };
+    Ok(match form.outputs() {
+        [] => Value::Null,
+        [one] => written(&one.key),
+        all => {
+            all.iter().map(|field| (field.key.to_string(), written(&field.key))).collect::<Map<_, _>>().into()
+        }
+    })
+}
+
+fn of_run(run: &RunInfo) -> Map<String, Value> {
+    let (status, error) = match &run.status {
+        RunStatus::Failed(error) => ("failed".into(), Some(json!({"message": error}))),
+        other => (json!(other), None),
+    };
+    let all = [
+        ("run", Some(json!(run.run_id))),
+        ("workflow", Some(json!(run.workflow))),
+        ("user", Some(json!(run.session.user))),
+        ("session", Some(json!(run.session.id))),
+        ("status", Some(status)),
+        ("created", Some(json!(seconds(run.created)))),
+        ("updated", Some(json!(seconds(run.updated)))),
+        ("usage", run.usage.map(|usage| json!(usage))),
+        ("error", error),
+    ];
+    all.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+}
+
+fn seconds(micros: u64) -> f64 {
+    micros as f64 / 1e6
+}
+
+fn of_wait(wait: &Waiting) -> Value {
+    json!({
+        "id": wait.id,
+        "run": wait.run_id,
+        "user": wait.user,
+        "session": wait.session,
+        "path": wait.path,
+        "question": wait.question,
+        "schema": wait.schema,
+        "deadline": wait.deadline.map(seconds),
+        "callId": wait.call_id,
+    })
+}
+
+async fn runs(State(app): Shared, Extension(caller): Who, query: AskedFor) -> Answer {
+    let (asked, runner) = (asked(query)?, app.runner(&caller));
+    let state = match asked.status.as_deref() {
+        None | Some("any") => RunState::Any,
+        Some("unfinished") => RunState::Unfinished,
+        Some("finished") => RunState::Finished,
+        Some("failed") => RunState::Failed,
+        Some("cancelled") => RunState::Cancelled,
+        Some(other) => {
+            let other: String = other.chars().take(40).collect();
+            return Err(Refusal::bad("query_invalid", format!("there is no status `{other}`"))
+                .help("there are: any, unfinished, finished, failed, cancelled"));
+        }
+    };
+    let limit = asked.limit.unwrap_or(PAGE).clamp(1, PAGE);
+    let mut filter = RunFilter::any().limit(limit);
+    filter.state = state;
+    filter.user = of_user(&caller, asked.user.as_deref())?;
+    filter.session = asked.session;
+    filter.workflows = asked.workflow.map(|name| vec![name]);
+    filter.after = asked.after.as_deref().map(run_id).transpose()?;
+    let runs = runner.runs(&filter).await?;
+    let next = runs.last().filter(|_| runs.len() == limit).map(|run| run.run_id);
+    let runs: Vec<_> = runs.iter().map(of_run).collect();
+    Ok(json_response(StatusCode::OK, &json!({"runs": runs, "next": next})))
+}
+
+/// The user whose things are listed; `None` for all.
+fn of_user(caller: &Caller, named: Option<&str>) -> Result<Option<String>, Refusal> {
+    match (&caller.user, named) {
+        (None, None) => Ok(None),
+        _ => caller.acts_for(named).map(Some),
+    }
+}
+
+fn run_id(text: &str) -> Result<RunId, Refusal> {
+    text.parse().map_err(|_| Refusal::missing("run", text))
+}
+
+/// A run that the caller may see.
+async fn found(runner: &Runner, caller: &Caller, run: RunId) -> Result<RunInfo, Refusal> {
+    let runs = runner.runs(&RunFilter::of_run(run)).await?;
+    let seen = runs.into_iter().find(|run| caller.sees(&run.session.user));
+    seen.ok_or_else(|| Refusal::missing("run", &run.to_string()))
+}
+
+async fn run(State(app): Shared, Extension(caller): Who, Path(id): Path<String>) -> Answer {
+    let runner = app.runner(&caller);
+    let run = found(&runner, &caller, run_id(&id)?).await?;
+    Ok(told(run.run_id, (StatusCode::OK, as_stored(&runner, &run).await?)))
+}
+
+async fn cancel(State(app): Shared, Extension(caller): Who, Path(id): Path<String>) -> Answer {
+    let runner = app.runner(&caller);
+    let run = found(&runner, &caller, run_id(&id)?).await?;
+    runner.cancel(run.run_id).await?;
+    let run = found(&runner, &caller, run.run_id).await?;
+    Ok(told(run.run_id, (StatusCode::OK, as_stored(&runner, &run).await?)))
+}
+
+async fn events(
+    State(app): Shared,
+    Extension(caller): Who,
+    Path(id): Path<String>,
+    query: AskedFor,
+    headers: HeaderMap,
+) -> Answer {
+    let (asked, runner) = (asked(query)?, app.runner(&caller));
+    let run = found(&runner, &caller, run_id(&id)?).await?;
+    let cursor = text(&headers, "last-event-id")?.or(asked.after.as_deref()).filter(|text| !text.is_empty());
+    let after = cursor.map(|cursor| {
+        let cursor: Result<EventId, _> = cursor.parse();
+        cursor.map_err(|_| {
+            Refusal::bad("cursor_invalid", "the cursor is no id of an event").help("leave it out")
+        })
+    });
+    let after = after.transpose()?;
+    if wants_stream(&headers) {
+        let listener = app.runs.listen(run.run_id);
+        return streamed(&app, runner, run, after, listener);
+    }
+    let events = stored(&runner, &run, after).await?;
+    Ok(json_response(StatusCode::OK, &json!({"events": events, "next": events.last().map(|event| event.id)})))
+}
+
+/// The events of a run as they happen, and at last `end` with what [`run`] answers.
+fn streamed(
+    app: &Arc<App>,
+    runner: Runner,
+    run: RunInfo,
+    after: Option<EventId>,
+    listener: Option<crate::runs::Listener>,
+) -> Answer {
+    let permit = app.stream()?;
+    let id = run.run_id;
+    let events = follow(app.clone(), runner.clone(), run, after, listener).then(move |item| {
+        let runner = runner.clone();
+        async move {
+            Ok::<_, std::convert::Infallible>(match item {
+                Ok(Item::Event(event)) => of_event(&event),
+                Ok(Item::End(end)) => match last(&runner, id, end.as_deref()).await {
+                    Ok(end) => named("end", &end),
+                    Err(refusal) => named("error", &refusal.to_json()),
+                },
+                Err(refusal) => named("error", &refusal.to_json()),
+            })
+        }
+    });
+    let events = events.map(move |event| {
+        let _open = &permit;
+        event
+    });
+    Ok(Sse::new(events).keep_alive(KeepAlive::default()).into_response())
+}
+
+async fn last(runner: &Runner, id: RunId, end: Option<&End>) -> Result<Value, Refusal> {
+    let run = runner.runs(&RunFilter::of_run(id)).await?.into_iter().next();
+    let run = run.ok_or_else(|| Refusal::missing("run", &id.to_string()))?;
+    let (_, json) = ended(runner, run, end).await?;
+    Ok(Value::Object(json))
+}
+
+fn of_event(event: &Event) -> sse::Event {
+    let sent = sse::Event::default().data(serde_json::to_string(event).unwrap_or_default());
+    // A part of an answer is not stored, so no client can go on after it.
+    if event.partial { sent } else { sent.id(event.id.to_string()) }
+}
+
+fn named(name: &str, data: &Value) -> sse::Event {
+    sse::Event::default().event(name).data(data.to_string())
+}
+
+async fn waiting(State(app): Shared, Extension(caller): Who, query: AskedFor) -> Answer {
+    let (asked, runner) = (asked(query)?, app.runner(&caller));
+    let mut filter = RunFilter::unfinished();
+    filter.user = of_user(&caller, asked.user.as_deref())?;
+    filter.session = asked.session;
+    filter.workflows = asked.workflow.map(|name| vec![name]);
+    let waiting: Vec<_> = runner.waiting_of(&filter).await?.iter().map(of_wait).collect();
+    Ok(json_response(StatusCode::OK, &json!({"waiting": waiting})))
+}
+
+async fn answer(State(app): Shared, Extension(caller): Who, Path(wait): Path<String>, body: Body) -> Answer {
+    let runner = app.runner(&caller);
+    let value = json_of(body)?;
+    let run = wait.split('/').next().unwrap_or_default();
+    let run = found(&runner, &caller, run_id(run).map_err(|_| Refusal::missing("wait", &wait))?).await;
+    let run = run.map_err(|_| Refusal::missing("wait", &wait))?;
+    runner.answer(&wait, value).await?;
+    go_on(&app, &runner, run.run_id).await?;
+    let run = found(&runner, &caller, run.run_id).await?;
+    Ok(told(run.run_id, (StatusCode::ACCEPTED, as_stored(&runner, &run).await?)))
+}
+
+/// Takes up a run that has an answer, if nobody has yet.
+async fn go_on(app: &Arc<App>, runner: &Runner, run: RunId) -> Result<(), Refusal> {
+    let ready = runner.runs(&RunFilter::of_run(run)).await?.into_iter().find(|run| run.is_ready);
+    if let Some(run) = ready
+        && let Ok(request) = runner.resume_by_name(&run)
+    {
+        app.runs.go_on(&run.session.user, run.run_id, request);
+    }
+    Ok(())
+}

@@ -1,0 +1,234 @@
+//! The runs that this process drives: they go on whoever listens.
+
+use crate::refuse::Refusal;
+use crate::serve::Limits;
+use adk_core::model::Usage;
+use adk_core::runner::RunEnd;
+use adk_core::{Error, Event, RunId, RunRequest, RunStream};
+use axum::http::StatusCode;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{broadcast, watch};
+use tokio::task::AbortHandle;
+
+/// How many events a listener may be behind before it reads them in the store.
+const BEHIND: usize = 256;
+
+/// How a run ended here.
+#[derive(Debug)]
+pub(crate) enum End {
+    Finished { output: Value, usage: Usage },
+    Paused,
+    Failed(Error),
+}
+
+/// A run that was begun or taken up here.
+pub(crate) struct Started {
+    pub(crate) run: RunId,
+    pub(crate) listener: Listener,
+}
+
+/// Hears the events of a run that is driven here from the moment at which it was made.
+pub(crate) struct Listener {
+    pub(crate) events: broadcast::Receiver<Arc<Event>>,
+    end: watch::Receiver<Option<Arc<End>>>,
+}
+
+impl Listener {
+    /// How the run ended, once it has; `None` when the process stops before.
+    pub(crate) async fn end(&mut self) -> Option<Arc<End>> {
+        self.end.wait_for(Option::is_some).await.ok()?.clone()
+    }
+
+    /// How the run has ended, if it has.
+    pub(crate) fn ended(&self) -> Option<Arc<End>> {
+        self.end.borrow().clone()
+    }
+}
+
+/// One of them.
+struct Driven {
+    events: broadcast::Sender<Arc<Event>>,
+    end: watch::Receiver<Option<Arc<End>>>,
+    task: AbortHandle,
+}
+
+/// All of them.
+pub(crate) struct Runs {
+    driven: Mutex<HashMap<RunId, Driven>>,
+    /// How many there are for each user, with those that have no id yet.
+    by_user: Mutex<HashMap<String, usize>>,
+    /// Whether new ones are taken, and how many there are.
+    open: watch::Sender<Open>,
+    most: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Open {
+    is_closing: bool,
+    count: usize,
+}
+
+/// One run of a user, for as long as this lives.
+struct Place {
+    runs: Arc<Runs>,
+    user: String,
+}
+
+impl Runs {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let open = watch::Sender::new(Open { is_closing: false, count: 0 });
+        Self { driven: Mutex::default(), by_user: Mutex::default(), open, most: limits.runs_per_user }
+    }
+
+    /// Drives a run to its end or its next wait, from its first event on, which is committed when this returns.
+    ///
+    /// # Errors
+    /// When the server stops, the user has too many runs, or the run cannot begin.
+    pub(crate) async fn start(
+        self: &Arc<Self>,
+        user: &str,
+        request: RunRequest<'static, Value>,
+    ) -> Result<Started, Refusal> {
+        let place = self.place(user)?;
+        let mut stream = request.stream();
+        let first = match stream.next().await {
+            Some(Ok(first)) => first,
+            Some(Err(error)) => return Err(error.into()),
+            None => return Err(Error::new(adk_core::ErrorKind::Agent, "the run has no event").into()),
+        };
+        let run = first.invocation_id;
+        let listener = self.spawn(run, place, stream, Some(first));
+        Ok(Started { run, listener })
+    }
+
+    /// Drives a run that was resumed. Its first new event may come late, so nobody waits for it.
+    pub(crate) fn go_on(self: &Arc<Self>, user: &str, run: RunId, request: RunRequest<'static, Value>) {
+        if let Ok(place) = self.place(user)
+            && !lock(&self.driven).contains_key(&run)
+        {
+            self.spawn(run, place, request.stream(), None);
+        }
+    }
+
+    fn spawn(
+        self: &Arc<Self>,
+        run: RunId,
+        place: Place,
+        stream: RunStream<'static, Value>,
+        first: Option<Arc<Event>>,
+    ) -> Listener {
+        let (events, (ends, end)) = (broadcast::Sender::new(BEHIND), watch::channel(None));
+        let listener = Listener { events: events.subscribe(), end: end.clone() };
+        // Who was given the listener hears the first event too.
+        first.into_iter().for_each(|first| drop(events.send(first)));
+        let (runs, sender) = (self.clone(), events.clone());
+        let mut all = lock(&self.driven);
+        let task = tokio::spawn(async move {
+            let _place = place;
+            let _gone = Gone { runs: &runs, run };
+            let ended = drive(stream, &sender).await;
+            ends.send_replace(Some(Arc::new(ended)));
+        });
+        all.insert(run, Driven { events, end, task: task.abort_handle() });
+        listener
+    }
+
+    /// A listener of a run that is driven here.
+    pub(crate) fn listen(&self, run: RunId) -> Option<Listener> {
+        let all = lock(&self.driven);
+        let driven = all.get(&run)?;
+        Some(Listener { events: driven.events.subscribe(), end: driven.end.clone() })
+    }
+
+    /// Whether new runs are taken.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.open.borrow().is_closing
+    }
+
+    /// Takes no new runs, and waits until those that are driven have ended or wait.
+    pub(crate) async fn close(&self) {
+        self.open.send_modify(|open| open.is_closing = true);
+        let _ = self.open.subscribe().wait_for(|open| open.count == 0).await;
+    }
+
+    /// Lets go of what is still driven: it stays in the store as it is, for the next process.
+    pub(crate) fn abandon(&self) {
+        for driven in lock(&self.driven).values() {
+            driven.task.abort();
+        }
+    }
+
+    fn place(self: &Arc<Self>, user: &str) -> Result<Place, Refusal> {
+        let mut by_user = lock(&self.by_user);
+        let mut is_closing = false;
+        self.open.send_modify(|open| {
+            is_closing = open.is_closing;
+            open.count += usize::from(!is_closing);
+        });
+        if is_closing {
+            let message = "the server stops and takes no new runs";
+            return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "closing", message).help("ask again"));
+        }
+        let count = by_user.entry(user.to_owned()).or_default();
+        *count += 1;
+        let place = Place { runs: self.clone(), user: user.to_owned() };
+        if *count > self.most {
+            drop(by_user);
+            drop(place);
+            let message =
+                format!("{} runs of this user are driven at the moment, and that is the most", self.most);
+            return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too_many_runs", message)
+                .help("wait until one has ended, or cancel one"));
+        }
+        Ok(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut by_user = lock(&self.runs.by_user);
+        if let Some(count) = by_user.get_mut(&self.user) {
+            *count -= 1;
+            if *count == 0 {
+                by_user.remove(&self.user);
+            }
+        }
+        self.runs.open.send_modify(|open| open.count -= 1);
+    }
+}
+
+/// Takes a run off the list, however its task ends.
+struct Gone<'a> {
+    runs: &'a Runs,
+    run: RunId,
+}
+
+impl Drop for Gone<'_> {
+    fn drop(&mut self) {
+        lock(&self.runs.driven).remove(&self.run);
+    }
+}
+
+/// Drives a run to its end or its next wait.
+async fn drive(mut stream: RunStream<'static, Value>, events: &broadcast::Sender<Arc<Event>>) -> End {
+    while let Some(event) = stream.next().await {
+        match event {
+            // Nobody may listen.
+            Ok(event) => drop(events.send(event)),
+            Err(error) => return End::Failed(error),
+        }
+    }
+    match stream.end() {
+        RunEnd::Finished(outcome) => End::Finished { output: outcome.output, usage: outcome.usage },
+        RunEnd::Paused(_) => End::Paused,
+        RunEnd::Running | RunEnd::Failed => {
+            End::Failed(Error::new(adk_core::ErrorKind::Agent, "the run ended without an outcome"))
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,255 @@
+//! [`serve`]: from a runner to a router or a process that listens.
+
+use crate::access::{self, Authorize, Caller, without_port};
+use crate::refuse::Refusal;
+use crate::routes;
+use crate::runs::Runs;
+use adk_core::{Error, ErrorKind, Needs, Result, Runner, Workflow};
+use axum::Router;
+use std::collections::HashMap;
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
+
+/// Serves the workflows of a runner over HTTP: those of `RunnerBuilder::workflow`, and those that are added here.
+///
+/// ```no_run
+/// # async fn run<W>(runner: adk_core::Runner, research: W) -> adk_core::Result<()>
+/// # where W: adk_core::Workflow + adk_core::Needs<adk_core::NoResources> + 'static {
+/// adk_server::serve(&runner).workflow(research).bind("127.0.0.1:8000").await
+/// # }
+/// ```
+pub fn serve<P, R>(runner: &Runner<P, R>) -> Server<P, R> {
+    Server { runner: runner.clone(), authorize: None, hosts: Vec::new(), limits: Limits::default() }
+}
+
+/// A server to be configured.
+#[must_use = "nothing is served until it is bound, or its router is"]
+pub struct Server<P, R> {
+    runner: Runner<P, R>,
+    authorize: Option<Arc<dyn Authorize>>,
+    hosts: Vec<String>,
+    limits: Limits,
+}
+
+/// What a server takes at most.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Bytes of a request body; default 1 MiB.
+    pub body: usize,
+    /// Runs that are driven for one user at a time; default 256.
+    pub runs_per_user: usize,
+    /// Streams of events that are open at a time; default 4,096.
+    pub streams: usize,
+    /// How long runs may go on after the server was told to stop; default 10 seconds. Those that have not ended then stay in
+    /// the store, for the next process.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { body: 1 << 20, runs_per_user: 256, streams: 4096, grace: Duration::from_secs(10) }
+    }
+}
+
+/// What all requests share.
+pub(crate) struct App {
+    runner: Runner,
+    /// Runners of other apps that callers belong to, with what takes up their runs.
+    others: Mutex<HashMap<String, Runner>>,
+    watches: Mutex<Vec<AbortHandle>>,
+    pub(crate) authorize: Option<Arc<dyn Authorize>>,
+    pub(crate) hosts: Vec<String>,
+    pub(crate) runs: Arc<Runs>,
+    pub(crate) streams: Arc<Semaphore>,
+    pub(crate) limits: Limits,
+}
+
+impl App {
+    /// Whether a request may be for this host. With an [`Authorize`] and no names, any: then it knows who asks.
+    pub(crate) fn is_host(&self, host: &str) -> bool {
+        let name = without_port(host);
+        self.hosts.is_empty() && self.authorize.is_some()
+            || ["localhost", "127.0.0.1", "[::1]"].contains(&name)
+            || self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name))
+    }
+
+    /// The runner of the app of a caller.
+    pub(crate) fn runner(&self, caller: &Caller) -> Runner {
+        let Some(name) = caller.app.as_deref().filter(|name| *name != self.runner.app_name()) else {
+            return self.runner.clone();
+        };
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let runner = others.entry(name.to_owned()).or_insert_with(|| {
+            let runner = self.runner.for_app(name);
+            self.watch(&runner);
+            runner
+        });
+        runner.clone()
+    }
+
+    /// Takes up what another process has left, and what is answered elsewhere.
+    fn watch(&self, runner: &Runner) {
+        let watch = tokio::spawn(runner.watch().into_future());
+        self.watches.lock().unwrap_or_else(PoisonError::into_inner).push(watch.abort_handle());
+    }
+
+    fn stop_watching(&self) {
+        for watch in self.watches.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            watch.abort();
+        }
+    }
+
+    /// The right to an open stream.
+    pub(crate) fn stream(&self) -> Result<tokio::sync::OwnedSemaphorePermit, Refusal> {
+        self.streams.clone().try_acquire_owned().map_err(|_| {
+            let message = format!("{} streams are open, and that is the most", self.limits.streams);
+            Refusal::new(axum::http::StatusCode::SERVICE_UNAVAILABLE, "too_many_streams", message)
+                .help("ask again later, or for the events as a list")
+        })
+    }
+}
+
+impl<P, R> Server<P, R> {
+    /// Serves one more workflow under its name.
+    pub fn workflow<W: Workflow + Needs<R> + 'static>(mut self, workflow: W) -> Self {
+        self.runner = self.runner.with_workflow(workflow);
+        self
+    }
+
+    /// Who asks, for each request. Without it everybody is an [operator](Caller::operator), and the server binds to loopback
+    /// addresses alone. A layer around the [router](Self::router) may say it as well, by a [`Caller`] in the extensions of the
+    /// request.
+    pub fn authorize(mut self, authorize: impl Authorize) -> Self {
+        self.authorize = Some(Arc::new(authorize));
+        self
+    }
+
+    /// A name by which the server is reached, beside those of loopback: requests for other hosts, and those of pages of other
+    /// origins, are refused. Without any, a server with [`authorize`](Self::authorize) takes requests for every host.
+    pub fn host(mut self, name: impl Into<String>) -> Self {
+        self.hosts.push(name.into());
+        self
+    }
+
+    /// What is taken at most.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The routes, to be nested in another router under any path. It also takes up the runs that another process has left, so
+    /// it is made inside of a Tokio runtime.
+    ///
+    /// # Errors
+    /// When a workflow has a name that a route has.
+    pub fn router(self) -> Result<Router> {
+        Ok(routes::router(self.app()?))
+    }
+
+    /// Serves on an address, until the process gets an interrupt or a request to terminate; then runs have
+    /// [a time](Limits::grace) to end.
+    ///
+    /// # Errors
+    /// When the address is not one of loopback and nothing says who asks; when it cannot be bound; as [`router`](Self::router).
+    pub async fn bind(self, address: impl tokio::net::ToSocketAddrs) -> Result<()> {
+        let listener = TcpListener::bind(address).await.map_err(|error| {
+            config(format!("the server cannot listen: {error}")).with_help("give it an address that is free")
+        })?;
+        self.serve(listener, stopped()).await
+    }
+
+    /// Serves on a listener, until a future ends.
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind).
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        until: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<()> {
+        let address =
+            listener.local_addr().map_err(|error| config(format!("the listener has no address: {error}")))?;
+        if self.authorize.is_none() && !is_loopback(address) {
+            return Err(config(format!("`{address}` is reached by others, and nothing says who may ask"))
+                .with_help("bind to 127.0.0.1, or say who asks with `.authorize(...)`"));
+        }
+        let app = self.app()?;
+        let (closing, grace) = (app.clone(), app.limits.grace);
+        let stop = async move {
+            until.await;
+            closing.stop_watching();
+            // Connections that wait for runs end with them.
+            let _ = tokio::time::timeout(grace, closing.runs.close()).await;
+            closing.runs.abandon();
+        };
+        let router = routes::router(app);
+        let served = axum::serve(listener, router).with_graceful_shutdown(stop).await;
+        served.map_err(|error| config(format!("the server has failed: {error}")))
+    }
+
+    fn app(self) -> Result<Arc<App>> {
+        let runner = self.runner.by_name();
+        for workflow in runner.workflows() {
+            if routes::TAKEN.contains(&workflow.name()) {
+                let message = format!("the workflow `{}` has the name of a route", workflow.name());
+                return Err(config(message).with_help("give it another name"));
+            }
+        }
+        let app = App {
+            others: Mutex::default(),
+            watches: Mutex::default(),
+            authorize: self.authorize,
+            hosts: self.hosts,
+            runs: Arc::new(Runs::new(&self.limits)),
+            streams: Arc::new(Semaphore::new(self.limits.streams.min(Semaphore::MAX_PERMITS))),
+            limits: self.limits,
+            runner,
+        };
+        app.watch(&app.runner);
+        Ok(Arc::new(app))
+    }
+}
+
+impl Drop for App {
+    fn drop(&mut self) {
+        self.stop_watching();
+    }
+}
+
+/// Ends when the process is asked to end.
+async fn stopped() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}
+
+fn is_loopback(address: SocketAddr) -> bool {
+    address.ip().to_canonical().is_loopback()
+}
+
+fn config(message: String) -> Error {
+    Error::new(ErrorKind::Config, message)
+}
+
+impl<P, R> fmt::Debug for Server<P, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Server({:?})", self.runner)
+    }
+}
+
+pub(crate) use access::check;

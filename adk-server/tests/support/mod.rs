@@ -1,0 +1,168 @@
+//! Workflows that are served, and a client.
+
+use adk::prelude::*;
+use adk::server::{Limits, Server};
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use serde_json::Value;
+use std::net::SocketAddr;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// What an editor says.
+#[adk::data]
+pub enum Decision {
+    /// As it is.
+    Publish,
+    /// Once more, with this in mind.
+    Revise {
+        /// What to change.
+        note: String,
+    },
+}
+
+/// Writes in capitals, many times.
+#[agent(writes = draft)]
+pub fn shout(topic: &str, times: u32) -> String {
+    vec![topic.to_uppercase(); times as usize].join(" ")
+}
+
+/// What is published.
+#[agent(writes = post)]
+pub fn publish(draft: &str, decision: &Decision) -> String {
+    match decision {
+        Decision::Publish => draft.to_owned(),
+        Decision::Revise { note } => format!("{draft} ({note})"),
+    }
+}
+
+/// Fails.
+#[agent(writes = post)]
+pub fn fails(topic: &str) -> adk::Result<String> {
+    Err(adk::Error::new(adk::ErrorKind::Agent, format!("cannot write about {topic}"))
+        .with_help("ask for another"))
+}
+
+/// Does not end before it is cancelled.
+#[agent(writes = post)]
+pub async fn hangs(topic: &str) -> String {
+    let _ = topic;
+    std::future::pending().await
+}
+
+workflow! {
+    /// Shouts.
+    pub Shouting(
+        /// What to shout.
+        topic: String,
+        /// How often.
+        times: u32 = 1,
+    ) -> draft: String {
+        shout
+    }
+}
+
+workflow! {
+    /// Drafts a post, and asks an editor.
+    pub Approval(topic: String, times: u32 = 2) -> post: String {
+        shout;
+        /// May this be published? {draft}
+        await decision: Decision;
+        publish
+    }
+}
+
+workflow! {
+    /// Fails.
+    pub Failing(topic: String) -> post: String { fails }
+}
+
+workflow! {
+    /// Hangs.
+    pub Hanging(topic: String) -> post: String { hangs }
+}
+
+/// A server that listens.
+pub struct Served {
+    pub address: SocketAddr,
+    pub client: Client,
+    stop: Option<oneshot::Sender<()>>,
+    task: JoinHandle<adk::Result<()>>,
+}
+
+impl Served {
+    /// Serves all workflows of this file.
+    pub async fn new(
+        runner: &adk::Runner,
+        with: impl FnOnce(
+            Server<adk::DefaultProvider, adk::NoResources>,
+        ) -> Server<adk::DefaultProvider, adk::NoResources>,
+    ) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let server = adk::serve(runner)
+            .workflow(Shouting::default())
+            .workflow(Approval::default())
+            .workflow(Failing::default())
+            .workflow(Hanging::default());
+        let (stop, stopped) = oneshot::channel::<()>();
+        let serving = with(server).serve(listener, async move { drop(stopped.await) });
+        Self { address, client: Client::new(), stop: Some(stop), task: tokio::spawn(serving) }
+    }
+
+    /// One with the runs in memory, which is asked by anybody.
+    pub async fn in_memory() -> Self {
+        let runner = adk::Runner::builder().build().expect("a runner");
+        Self::new(&runner, |server| server).await
+    }
+
+    pub fn get(&self, path: &str) -> RequestBuilder {
+        self.client.get(format!("http://{}{path}", self.address))
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> RequestBuilder {
+        self.client.post(format!("http://{}{path}", self.address)).json(body)
+    }
+
+    pub fn delete(&self, path: &str) -> RequestBuilder {
+        self.client.delete(format!("http://{}{path}", self.address))
+    }
+
+    /// Stops as a process that is asked to end.
+    pub async fn stop(mut self) -> adk::Result<()> {
+        drop(self.stop.take());
+        self.task.await.expect("no panic")
+    }
+}
+
+/// No time for runs that go on.
+pub fn no_grace() -> Limits {
+    let mut limits = Limits::default();
+    limits.grace = std::time::Duration::ZERO;
+    limits
+}
+
+/// The answer to a request.
+pub async fn send(request: RequestBuilder) -> (StatusCode, Value) {
+    read(request.send().await.expect("an answer")).await
+}
+
+pub async fn read(response: Response) -> (StatusCode, Value) {
+    let status = response.status();
+    let text = response.text().await.expect("a body");
+    (status, serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}")))
+}
+
+/// The fields of the events of a stream: `event`, `id`, `data`.
+pub fn sse(text: &str) -> Vec<(String, String, Value)> {
+    let events = text.split("\n\n").filter(|event| !event.trim().is_empty());
+    events
+        .map(|event| {
+            let field = |name: &str| {
+                let lines = event.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+                lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+            };
+            (field("event"), field("id"), serde_json::from_str(&field("data")).unwrap_or_default())
+        })
+        .collect()
+}
