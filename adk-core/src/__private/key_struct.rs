@@ -6,10 +6,10 @@
 macro_rules! __adk_key_struct {
     ($name:ident { $($field:ident)* } $($ty:ty;)*) => {
         impl ::core::fmt::Debug for $name where $(for<'__any> $ty: ::core::fmt::Debug),* {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                let mut shown = ::core::fmt::Formatter::debug_struct(f, ::core::stringify!($name));
-                $(::core::fmt::DebugStruct::field(&mut shown, ::core::stringify!($field), &self.$field);)*
-                ::core::fmt::DebugStruct::finish(&mut shown)
+            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                let mut __shown = ::core::fmt::Formatter::debug_struct(__f, ::core::stringify!($name));
+                $(::core::fmt::DebugStruct::field(&mut __shown, ::core::stringify!($field), &self.$field);)*
+                ::core::fmt::DebugStruct::finish(&mut __shown)
             }
         }
         impl ::core::clone::Clone for $name where $(for<'__any> $ty: ::core::clone::Clone),* {
@@ -18,9 +18,9 @@ macro_rules! __adk_key_struct {
             }
         }
         impl ::core::cmp::PartialEq for $name where $(for<'__any> $ty: ::core::cmp::PartialEq),* {
-            fn eq(&self, other: &Self) -> bool {
+            fn eq(&self, __other: &Self) -> bool {
                 // By `==` rustc would move a `Box<dyn Trait>`.
-                true $(&& ::core::cmp::PartialEq::eq(&self.$field, &other.$field))*
+                true $(&& ::core::cmp::PartialEq::eq(&self.$field, &__other.$field))*
             }
         }
     };
