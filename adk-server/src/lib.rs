@@ -10,10 +10,12 @@
 //! | `GET /v1/runs/ID/events` | the events of a run |
 //! | `DELETE /v1/runs/ID` | cancels a run |
 //! | `GET /v1/waiting`, `POST /v1/waiting/ID` | what waits for people, and their answers |
+//! | `GET /a2a/NAME/.well-known/agent-card.json`, `POST /a2a/NAME` | the workflow as an agent of A2A 1.0, over JSON-RPC |
 //!
 //! A run goes on when the connection that began it is gone. Events come as a list, or with `Accept: text/event-stream` as they
 //! happen; a client that has lost its connection goes on after its `Last-Event-ID`.
 
+mod a2a;
 mod access;
 mod follow;
 mod openapi;

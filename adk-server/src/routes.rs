@@ -1,5 +1,6 @@
 //! The routes of the API.
 
+use crate::a2a;
 use crate::access::Caller;
 use crate::follow::{Item, follow, stored};
 use crate::openapi;
@@ -7,7 +8,7 @@ use crate::refuse::{Refusal, json_response};
 use crate::runs::{End, Started};
 use crate::serve::{App, check};
 use adk_core::engine::{RunFilter, RunInfo, RunState, RunStatus, Waiting};
-use adk_core::runner::KnownWorkflow;
+use adk_core::runner::{KnownWorkflow, SessionHandle};
 use adk_core::{ErrorKind, Event, EventId, RunId, Runner, StateDelta, StoreErrorKind};
 use axum::Router;
 use axum::body::Bytes;
@@ -31,9 +32,9 @@ pub(crate) const TAKEN: [&str; 3] = ["runs", "waiting", "workflows"];
 const PAGE: usize = 100;
 
 type Answer = Result<Response, Refusal>;
-type Shared = State<Arc<App>>;
-type Who = Extension<Caller>;
-type Body = Result<Bytes, BytesRejection>;
+pub(crate) type Shared = State<Arc<App>>;
+pub(crate) type Who = Extension<Caller>;
+pub(crate) type Body = Result<Bytes, BytesRejection>;
 
 pub(crate) fn router(app: Arc<App>) -> Router {
     Router::new()
@@ -46,6 +47,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/runs/{run}/events", get(events))
         .route("/v1/waiting", get(waiting))
         .route("/v1/waiting/{*wait}", post(answer))
+        .merge(a2a::router())
         .fallback(nowhere)
         .method_not_allowed_fallback(not_so)
         .layer(DefaultBodyLimit::max(app.limits.body))
@@ -116,10 +118,7 @@ fn asked(query: AskedFor) -> Result<Asked, Refusal> {
 /// The JSON of a body; null for an empty one.
 fn json_of(body: Body) -> Result<Value, Refusal> {
     let body = body.map_err(|error| match error.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "the body is larger than is taken")
-                .help("send less, or raise `Limits::body` of the server")
-        }
+        StatusCode::PAYLOAD_TOO_LARGE => too_large(),
         _ => Refusal::bad("body_invalid", "the body ended early"),
     })?;
     if body.is_empty() {
@@ -131,7 +130,12 @@ fn json_of(body: Body) -> Result<Value, Refusal> {
     })
 }
 
-fn known(runner: &Runner, name: &str) -> Result<KnownWorkflow, Refusal> {
+pub(crate) fn too_large() -> Refusal {
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "the body is larger than is taken")
+        .help("send less, or raise `Limits::body` of the server")
+}
+
+pub(crate) fn known(runner: &Runner, name: &str) -> Result<KnownWorkflow, Refusal> {
     runner.workflows().find(|workflow| workflow.name() == name).ok_or_else(|| {
         let names: Vec<_> = runner.workflows().map(|known| format!("`{}`", known.name())).collect();
         Refusal::missing("workflow", name).help(format!("there are: {}", names.join(", ")))
@@ -193,7 +197,7 @@ async fn begin(
 
 /// The run that a request with this key has begun before. The key has a session of an app of its own, which says the run: so the
 /// first one to make it begins the run, in whatever process.
-async fn begun_before(
+pub(crate) async fn begun_before(
     runner: &Runner,
     user: &str,
     workflow: &str,
@@ -204,9 +208,7 @@ async fn begun_before(
     if key.is_empty() || key.len() > 255 {
         return Err(Refusal::bad("header_invalid", "the `idempotency-key` has not 1 to 255 characters"));
     }
-    let name = RunId::of_text(&format!("{workflow}\n{key}")).as_u128();
-    let keys = runner.for_app(format!("{}:idempotency", runner.app_name()));
-    let handle = keys.session(user, format!("{name:032x}"));
+    let handle = key_session(runner, user, workflow, key);
     let state = StateDelta::from_iter([(FIELD, json!(id.to_string()))]);
     match handle.create(state).await {
         Ok(_) => return Ok(None),
@@ -227,6 +229,13 @@ async fn begun_before(
     handle.delete().await?;
     let message = "the first request with this `idempotency-key` has begun no run";
     Err(Refusal::new(StatusCode::CONFLICT, "not_begun", message).help("send it again"))
+}
+
+/// The session that says the run of a key.
+pub(crate) fn key_session(runner: &Runner, user: &str, workflow: &str, key: &str) -> SessionHandle {
+    let name = RunId::of_text(&format!("{workflow}\n{key}")).as_u128();
+    let keys = runner.for_app(format!("{}:idempotency", runner.app_name()));
+    keys.session(user, format!("{name:032x}"))
 }
 
 /// A run that was begun before, answered as it would have been then.
@@ -385,12 +394,12 @@ fn of_user(caller: &Caller, named: Option<&str>) -> Result<Option<String>, Refus
     }
 }
 
-fn run_id(text: &str) -> Result<RunId, Refusal> {
+pub(crate) fn run_id(text: &str) -> Result<RunId, Refusal> {
     text.parse().map_err(|_| Refusal::missing("run", text))
 }
 
 /// A run that the caller may see.
-async fn found(runner: &Runner, caller: &Caller, run: RunId) -> Result<RunInfo, Refusal> {
+pub(crate) async fn found(runner: &Runner, caller: &Caller, run: RunId) -> Result<RunInfo, Refusal> {
     let runs = runner.runs(&RunFilter::of_run(run)).await?;
     let seen = runs.into_iter().find(|run| caller.sees(&run.session.user));
     seen.ok_or_else(|| Refusal::missing("run", &run.to_string()))
@@ -505,7 +514,7 @@ async fn answer(State(app): Shared, Extension(caller): Who, Path(wait): Path<Str
 }
 
 /// Takes up a run that has an answer, if nobody has yet.
-async fn go_on(app: &Arc<App>, runner: &Runner, run: RunId) -> Result<(), Refusal> {
+pub(crate) async fn go_on(app: &Arc<App>, runner: &Runner, run: RunId) -> Result<(), Refusal> {
     let ready = runner.runs(&RunFilter::of_run(run)).await?.into_iter().find(|run| run.is_ready);
     if let Some(run) = ready
         && let Ok(request) = runner.resume_by_name(&run)

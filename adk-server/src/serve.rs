@@ -1,5 +1,6 @@
 //! [`serve`]: from a runner to a router or a process that listens.
 
+use crate::a2a::Push;
 use crate::access::{self, Authorize, Caller, without_port};
 use crate::refuse::Refusal;
 use crate::routes;
@@ -24,7 +25,8 @@ use tokio::task::AbortHandle;
 /// # }
 /// ```
 pub fn serve<P, R>(runner: &Runner<P, R>) -> Server<P, R> {
-    Server { runner: runner.clone(), authorize: None, hosts: Vec::new(), limits: Limits::default() }
+    let (hosts, limits, push_to) = Default::default();
+    Server { runner: runner.clone(), authorize: None, hosts, limits, push_to }
 }
 
 /// A server to be configured.
@@ -34,6 +36,7 @@ pub struct Server<P, R> {
     authorize: Option<Arc<dyn Authorize>>,
     hosts: Vec<String>,
     limits: Limits,
+    push_to: Vec<String>,
 }
 
 /// What a server takes at most.
@@ -68,6 +71,7 @@ pub(crate) struct App {
     pub(crate) runs: Arc<Runs>,
     pub(crate) streams: Arc<Semaphore>,
     pub(crate) limits: Limits,
+    pub(crate) push: Push,
 }
 
 impl App {
@@ -97,6 +101,14 @@ impl App {
     fn watch(&self, runner: &Runner) {
         let watch = tokio::spawn(runner.watch().into_future());
         self.watches.lock().unwrap_or_else(PoisonError::into_inner).push(watch.abort_handle());
+    }
+
+    /// Ends a task when the server stops.
+    #[cfg(feature = "push")]
+    pub(crate) fn until_stopped(&self, task: AbortHandle) {
+        let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        watches.retain(|watch| !watch.is_finished());
+        watches.push(task);
     }
 
     fn stop_watching(&self) {
@@ -137,6 +149,15 @@ impl<P, R> Server<P, R> {
         self
     }
 
+    /// An address to which tasks of A2A may be told (push notifications), with everything below its path: clients may give such
+    /// addresses with their messages. Without any, none is posted to: a client could let the server ask inside of its network.
+    /// A notification is sent at least once; those of a task may come again after the server has stopped.
+    #[cfg(feature = "push")]
+    pub fn push_to(mut self, prefix: impl Into<String>) -> Self {
+        self.push_to.push(prefix.into());
+        self
+    }
+
     /// What is taken at most.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -147,7 +168,7 @@ impl<P, R> Server<P, R> {
     /// it is made inside of a Tokio runtime.
     ///
     /// # Errors
-    /// When a workflow has a name that a route has.
+    /// When a workflow has a name that a route has, or an address to push to is no URL.
     pub fn router(self) -> Result<Router> {
         Ok(routes::router(self.app()?))
     }
@@ -209,10 +230,13 @@ impl<P, R> Server<P, R> {
             runs: Arc::new(Runs::new(&self.limits)),
             streams: Arc::new(Semaphore::new(self.limits.streams.min(Semaphore::MAX_PERMITS))),
             limits: self.limits,
+            push: Push::new(&self.push_to)?,
             runner,
         };
+        let app = Arc::new(app);
         app.watch(&app.runner);
-        Ok(Arc::new(app))
+        app.push_again(&app.runner);
+        Ok(app)
     }
 }
 
