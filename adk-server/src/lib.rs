@@ -15,6 +15,7 @@
 //! happen; a client that has lost its connection goes on after its `Last-Event-ID`.
 
 mod access;
+mod ag_ui;
 mod follow;
 mod openapi;
 mod refuse;

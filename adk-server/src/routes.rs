@@ -1,6 +1,7 @@
 //! The routes of the API.
 
 use crate::access::Caller;
+use crate::ag_ui;
 use crate::follow::{Item, follow, stored};
 use crate::openapi;
 use crate::refuse::{Refusal, json_response};
@@ -30,10 +31,10 @@ pub(crate) const TAKEN: [&str; 3] = ["runs", "waiting", "workflows"];
 /// The most runs or waits of one answer.
 const PAGE: usize = 100;
 
-type Answer = Result<Response, Refusal>;
-type Shared = State<Arc<App>>;
-type Who = Extension<Caller>;
-type Body = Result<Bytes, BytesRejection>;
+pub(crate) type Answer = Result<Response, Refusal>;
+pub(crate) type Shared = State<Arc<App>>;
+pub(crate) type Who = Extension<Caller>;
+pub(crate) type Body = Result<Bytes, BytesRejection>;
 
 pub(crate) fn router(app: Arc<App>) -> Router {
     Router::new()
@@ -46,6 +47,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/runs/{run}/events", get(events))
         .route("/v1/waiting", get(waiting))
         .route("/v1/waiting/{*wait}", post(answer))
+        .merge(ag_ui::router())
         .fallback(nowhere)
         .method_not_allowed_fallback(not_so)
         .layer(DefaultBodyLimit::max(app.limits.body))
@@ -95,8 +97,8 @@ async fn workflows(State(app): Shared, Extension(caller): Who) -> Response {
 /// Whose, and which. All are optional.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
-    user: Option<String>,
+pub(crate) struct Asked {
+    pub(crate) user: Option<String>,
     session: Option<String>,
     status: Option<String>,
     workflow: Option<String>,
@@ -104,9 +106,9 @@ struct Asked {
     limit: Option<usize>,
 }
 
-type AskedFor = Result<Query<Asked>, QueryRejection>;
+pub(crate) type AskedFor = Result<Query<Asked>, QueryRejection>;
 
-fn asked(query: AskedFor) -> Result<Asked, Refusal> {
+pub(crate) fn asked(query: AskedFor) -> Result<Asked, Refusal> {
     let refuse = |error: QueryRejection| {
         Refusal::bad("query_invalid", error.body_text()).help("`GET /openapi.json` has the parameters")
     };
@@ -114,7 +116,7 @@ fn asked(query: AskedFor) -> Result<Asked, Refusal> {
 }
 
 /// The JSON of a body; null for an empty one.
-fn json_of(body: Body) -> Result<Value, Refusal> {
+pub(crate) fn json_of(body: Body) -> Result<Value, Refusal> {
     let body = body.map_err(|error| match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => {
             Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "the body is larger than is taken")
@@ -131,7 +133,7 @@ fn json_of(body: Body) -> Result<Value, Refusal> {
     })
 }
 
-fn known(runner: &Runner, name: &str) -> Result<KnownWorkflow, Refusal> {
+pub(crate) fn known(runner: &Runner, name: &str) -> Result<KnownWorkflow, Refusal> {
     runner.workflows().find(|workflow| workflow.name() == name).ok_or_else(|| {
         let names: Vec<_> = runner.workflows().map(|known| format!("`{}`", known.name())).collect();
         Refusal::missing("workflow", name).help(format!("there are: {}", names.join(", ")))
@@ -294,7 +296,7 @@ fn told(run: RunId, (status, json): Told) -> Response {
 }
 
 /// The output of a run that has finished: what its events have written last.
-async fn output(runner: &Runner, run: &RunInfo) -> Result<Value, Refusal> {
+pub(crate) async fn output(runner: &Runner, run: &RunInfo) -> Result<Value, Refusal> {
     let Some(workflow) = runner.workflows().find(|known| *known.name() == run.workflow) else {
         return Ok(Value::Null);
     };
@@ -385,12 +387,12 @@ fn of_user(caller: &Caller, named: Option<&str>) -> Result<Option<String>, Refus
     }
 }
 
-fn run_id(text: &str) -> Result<RunId, Refusal> {
+pub(crate) fn run_id(text: &str) -> Result<RunId, Refusal> {
     text.parse().map_err(|_| Refusal::missing("run", text))
 }
 
 /// A run that the caller may see.
-async fn found(runner: &Runner, caller: &Caller, run: RunId) -> Result<RunInfo, Refusal> {
+pub(crate) async fn found(runner: &Runner, caller: &Caller, run: RunId) -> Result<RunInfo, Refusal> {
     let runs = runner.runs(&RunFilter::of_run(run)).await?;
     let seen = runs.into_iter().find(|run| caller.sees(&run.session.user));
     seen.ok_or_else(|| Refusal::missing("run", &run.to_string()))
@@ -510,7 +512,7 @@ async fn go_on(app: &Arc<App>, runner: &Runner, run: RunId) -> Result<(), Refusa
     if let Some(run) = ready
         && let Ok(request) = runner.resume_by_name(&run)
     {
-        app.runs.go_on(&run.session.user, run.run_id, request);
+        drop(app.runs.go_on(&run.session.user, run.run_id, request));
     }
     Ok(())
 }

@@ -103,13 +103,17 @@ impl Runs {
         Ok(Started { run, listener })
     }
 
-    /// Drives a run that was resumed. Its first new event may come late, so nobody waits for it.
-    pub(crate) fn go_on(self: &Arc<Self>, user: &str, run: RunId, request: RunRequest<'static, Value>) {
-        if let Ok(place) = self.place(user)
-            && !lock(&self.driven).contains_key(&run)
-        {
-            self.spawn(run, place, request.stream(), None);
-        }
+    /// Drives a run that was resumed, and hears all of it. Its first new event may come late, so nobody waits for it. Nothing
+    /// where it is driven here already, or the user has too many runs.
+    pub(crate) fn go_on(
+        self: &Arc<Self>,
+        user: &str,
+        run: RunId,
+        request: RunRequest<'static, Value>,
+    ) -> Option<Listener> {
+        let place = self.place(user).ok()?;
+        let is_driven = lock(&self.driven).contains_key(&run);
+        (!is_driven).then(|| self.spawn(run, place, request.stream(), None))
     }
 
     fn spawn(
