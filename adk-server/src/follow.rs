@@ -5,7 +5,7 @@ use crate::runs::{End, Listener};
 use crate::serve::App;
 use adk_core::engine::{RunFilter, RunInfo, RunStatus};
 use adk_core::session::EventFilter;
-use adk_core::{ErrorKind, Event, EventId, Runner};
+use adk_core::{Event, EventId, Runner};
 use futures_util::stream::{self, Stream};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -131,9 +131,9 @@ impl Follower {
                 }
                 Ok(_) => {}
                 Err(RecvError::Lagged(_)) => (self.is_read, self.has_lagged) = (false, true),
-                Err(RecvError::Closed) => match listener.ended().filter(|end| !is_busy(end)) {
+                Err(RecvError::Closed) => match listener.ended() {
                     Some(end) => return Some(Ok(Item::End(Some(end)))),
-                    // The process stops and another one goes on, or somebody else was faster to take it up.
+                    // The process stops and another one goes on, or was faster to take it up.
                     None => (self.listener, self.is_read) = (None, false),
                 },
             }
@@ -163,9 +163,4 @@ impl Follower {
         }
         Ok(false)
     }
-}
-
-/// Whether the run is driven by somebody else.
-fn is_busy(end: &End) -> bool {
-    matches!(end, End::Failed(error) if error.kind() == ErrorKind::RunBusy)
 }
