@@ -2,10 +2,11 @@
 
 use crate::a2a;
 use crate::access::Caller;
+use crate::ag_ui;
 use crate::follow::{Item, follow, stored};
 use crate::openapi;
 use crate::refuse::{Refusal, json_response};
-use crate::runs::{End, Started};
+use crate::runs::{End, Listener, Started};
 use crate::serve::{App, check};
 use adk_core::engine::{RunFilter, RunInfo, RunState, RunStatus, Waiting};
 use adk_core::runner::{KnownWorkflow, SessionHandle};
@@ -31,7 +32,7 @@ pub(crate) const TAKEN: [&str; 3] = ["runs", "waiting", "workflows"];
 /// The most runs or waits of one answer.
 const PAGE: usize = 100;
 
-type Answer = Result<Response, Refusal>;
+pub(crate) type Answer = Result<Response, Refusal>;
 pub(crate) type Shared = State<Arc<App>>;
 pub(crate) type Who = Extension<Caller>;
 pub(crate) type Body = Result<Bytes, BytesRejection>;
@@ -48,6 +49,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/waiting", get(waiting))
         .route("/v1/waiting/{*wait}", post(answer))
         .merge(a2a::router())
+        .merge(ag_ui::router())
         .fallback(nowhere)
         .method_not_allowed_fallback(not_so)
         .layer(DefaultBodyLimit::max(app.limits.body))
@@ -66,10 +68,10 @@ async fn not_so(uri: Uri) -> Refusal {
 }
 
 async fn health(State(app): Shared) -> Response {
-    match app.runs.is_closing() {
-        false => json_response(StatusCode::OK, &json!({"status": "ok"})),
-        true => json_response(StatusCode::SERVICE_UNAVAILABLE, &json!({"status": "closing"})),
+    if app.runs.is_closing() {
+        return json_response(StatusCode::SERVICE_UNAVAILABLE, &json!({"status": "closing"}));
     }
+    json_response(StatusCode::OK, &json!({"status": "ok"}))
 }
 
 async fn described(State(app): Shared, Extension(caller): Who) -> Response {
@@ -97,8 +99,8 @@ async fn workflows(State(app): Shared, Extension(caller): Who) -> Response {
 /// Whose, and which. All are optional.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
-    user: Option<String>,
+pub(crate) struct Asked {
+    pub(crate) user: Option<String>,
     session: Option<String>,
     status: Option<String>,
     workflow: Option<String>,
@@ -106,9 +108,9 @@ struct Asked {
     limit: Option<usize>,
 }
 
-type AskedFor = Result<Query<Asked>, QueryRejection>;
+pub(crate) type AskedFor = Result<Query<Asked>, QueryRejection>;
 
-fn asked(query: AskedFor) -> Result<Asked, Refusal> {
+pub(crate) fn asked(query: AskedFor) -> Result<Asked, Refusal> {
     let refuse = |error: QueryRejection| {
         Refusal::bad("query_invalid", error.body_text()).help("`GET /openapi.json` has the parameters")
     };
@@ -116,7 +118,7 @@ fn asked(query: AskedFor) -> Result<Asked, Refusal> {
 }
 
 /// The JSON of a body; null for an empty one.
-fn json_of(body: Body) -> Result<Value, Refusal> {
+pub(crate) fn json_of(body: Body) -> Result<Value, Refusal> {
     let body = body.map_err(|error| match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => too_large(),
         _ => Refusal::bad("body_invalid", "the body ended early"),
@@ -303,7 +305,7 @@ fn told(run: RunId, (status, json): Told) -> Response {
 }
 
 /// The output of a run that has finished: what its events have written last.
-async fn output(runner: &Runner, run: &RunInfo) -> Result<Value, Refusal> {
+pub(crate) async fn output(runner: &Runner, run: &RunInfo) -> Result<Value, Refusal> {
     let Some(workflow) = runner.workflows().find(|known| *known.name() == run.workflow) else {
         return Ok(Value::Null);
     };
@@ -450,7 +452,7 @@ fn streamed(
     runner: Runner,
     run: RunInfo,
     after: Option<EventId>,
-    listener: Option<crate::runs::Listener>,
+    listener: Option<Listener>,
 ) -> Answer {
     let permit = app.stream()?;
     let id = run.run_id;
@@ -514,12 +516,12 @@ async fn answer(State(app): Shared, Extension(caller): Who, Path(wait): Path<Str
 }
 
 /// Takes up a run that has an answer, if nobody has yet.
-pub(crate) async fn go_on(app: &Arc<App>, runner: &Runner, run: RunId) -> Result<(), Refusal> {
+pub(crate) async fn go_on(app: &Arc<App>, runner: &Runner, run: RunId) -> Result<Option<Listener>, Refusal> {
     let ready = runner.runs(&RunFilter::of_run(run)).await?.into_iter().find(|run| run.is_ready);
     if let Some(run) = ready
         && let Ok(request) = runner.resume_by_name(&run)
     {
-        app.runs.go_on(&run.session.user, run.run_id, request);
+        return Ok(app.runs.go_on(&run.session.user, run.run_id, request));
     }
-    Ok(())
+    Ok(None)
 }

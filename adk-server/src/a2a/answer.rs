@@ -4,6 +4,8 @@ use super::Call;
 use super::error::RpcRefusal;
 use super::send::{Sent, no_files};
 use super::task::WAIT;
+use super::updates::Heard;
+use crate::follow::stored;
 use crate::routes::go_on;
 use adk_a2a::rpc::ErrorCode;
 use adk_a2a::{Message, PartContent};
@@ -27,13 +29,17 @@ impl Call {
             };
             RpcRefusal::new(code, fact, help)
         })?;
+        let before = stored(&self.runner, &run, None).await?.last().map(|event| event.id);
         let mut refused = None;
         for value in answers(message, wait)? {
             match self.runner.answer(&wait.id, value).await {
                 Ok(()) => {
-                    go_on(&self.app, &self.runner, run.run_id).await?;
-                    let listener = self.app.runs.listen(run.run_id);
-                    return Ok(Sent { run: self.run(&message.task_id).await?, listener });
+                    let listener = go_on(&self.app, &self.runner, run.run_id).await?;
+                    let heard = match listener {
+                        Some(listener) => Heard::All(listener, before),
+                        None => Heard::Stored(self.app.runs.listen(run.run_id)),
+                    };
+                    return Ok(Sent { run: self.run(&message.task_id).await?, heard });
                 }
                 Err(error) if error.kind() == ErrorKind::AnswerInvalid => {
                     refused.get_or_insert(error);

@@ -5,7 +5,7 @@
 
 use super::error::RpcRefusal;
 use super::task::state;
-use super::updates::Updates;
+use super::updates::{Heard, Updates};
 use super::{Answer, Answered, Call, json, read};
 use crate::access::Caller;
 use crate::serve::App;
@@ -310,7 +310,7 @@ impl Teller {
         let kept = kept(&self.runner, &run);
         let (runner, workflow) = (self.runner.clone(), self.workflow.clone());
         let call = Call { app: app.clone(), runner, caller: Caller::operator(), workflow };
-        let mut updates = Updates::new(&call, run, None, app.runs.listen(self.run));
+        let mut updates = Updates::new(&call, run, None, Heard::Stored(app.runs.listen(self.run)));
         while let Some(update) = updates.next().await {
             // Asked for again below.
             let Ok(StreamResponse::StatusUpdate(update)) = update else { continue };

@@ -2,10 +2,10 @@
 
 use super::Call;
 use super::error::RpcRefusal;
-use super::updates::Updates;
+use super::updates::{Heard, Updates};
 use crate::refuse::Refusal;
 use crate::routes::{begun_before, found, key_session};
-use crate::runs::{Listener, Started};
+use crate::runs::Started;
 use adk_a2a::rpc::ErrorCode;
 use adk_a2a::{Message, PartContent, Role, SendMessageRequest, StreamResponse, Task};
 use adk_core::engine::{RunInfo, RunStatus};
@@ -16,19 +16,19 @@ use serde_json::{Map, Value};
 /// A run that a message has begun or answered.
 pub(super) struct Sent {
     pub(super) run: RunInfo,
-    pub(super) listener: Option<Listener>,
+    pub(super) heard: Heard,
 }
 
 impl Call {
     /// Answers with the task as it ends or waits, or as it begins.
     pub(super) async fn send(&self, request: SendMessageRequest) -> Result<StreamResponse, RpcRefusal> {
         let configuration = request.configuration.clone().unwrap_or_default();
-        let Sent { run, listener } = self.sent(request).await?;
+        let Sent { run, heard } = self.sent(request, configuration.return_immediately).await?;
         let history = configuration.history_length;
         let task: Task = if configuration.return_immediately {
             self.task(&run, None, history).await?
         } else {
-            Updates::new(self, run, None, listener).settled(history).await?
+            Updates::new(self, run, None, heard).settled(history).await?
         };
         Ok(StreamResponse::Task(Box::new(task)))
     }
@@ -39,11 +39,12 @@ impl Call {
         request: SendMessageRequest,
     ) -> Result<BoxStream<'static, Result<StreamResponse, Refusal>>, RpcRefusal> {
         let history = request.configuration.as_ref().and_then(|configuration| configuration.history_length);
-        let Sent { run, listener } = self.sent(request).await?;
-        Ok(self.watched(run, listener, history).await?)
+        let Sent { run, heard } = self.sent(request, true).await?;
+        Ok(self.watched(run, heard, history).await?)
     }
 
-    async fn sent(&self, request: SendMessageRequest) -> Result<Sent, RpcRefusal> {
+    /// Begins or answers a run, whose models are asked for pieces of their answers if somebody may watch.
+    async fn sent(&self, request: SendMessageRequest, is_watched: bool) -> Result<Sent, RpcRefusal> {
         let SendMessageRequest { message, configuration, .. } = request;
         let push = configuration.and_then(|configuration| configuration.task_push_notification_config);
         if let Some(push) = &push {
@@ -51,7 +52,7 @@ impl Call {
         }
         check(&message)?;
         let sent = if message.task_id.is_empty() {
-            self.begin(&message).await?
+            self.begin(&message, is_watched).await?
         } else {
             self.continue_with(&message).await?
         };
@@ -61,7 +62,7 @@ impl Call {
         Ok(sent)
     }
 
-    async fn begin(&self, message: &Message) -> Result<Sent, RpcRefusal> {
+    async fn begin(&self, message: &Message, is_watched: bool) -> Result<Sent, RpcRefusal> {
         let input = self.input(message)?;
         let faults = self.workflow.check(&input);
         if !faults.is_empty() {
@@ -80,17 +81,19 @@ impl Call {
             before = begun_before(&self.runner, &user, name, &key, id).await?;
         }
         if let Some(run) = before {
-            let listener = self.app.runs.listen(run.run_id);
-            return Ok(Sent { run, listener });
+            let heard = Heard::Stored(self.app.runs.listen(run.run_id));
+            return Ok(Sent { run, heard });
         }
         let handle = match &*message.context_id {
             "" => self.runner.new_session(&user),
             context => self.runner.session(&user, context),
         };
-        let request = handle.run_by_name(name, input)?.run_id(id);
+        let config = self.runner.config().clone();
+        let streams = config.streaming || is_watched;
+        let request = handle.run_by_name(name, input)?.run_id(id).config(config.streaming(streams));
         let Started { run, listener } = self.app.runs.start(&user, request).await?;
         let run = found(&self.runner, &self.caller, run).await?;
-        Ok(Sent { run, listener: Some(listener) })
+        Ok(Sent { run, heard: Heard::All(listener, None) })
     }
 
     /// The input that a message says: its data, field by field, beside what its text says.

@@ -1,24 +1,10 @@
 //! Times as A2A writes them: `2026-11-26T12:00:00.000Z`.
 
+use adk_core::memory::iso;
+
 /// A time in microseconds since 1970.
 pub(super) fn timestamp(micros: u64) -> String {
-    let (millis, seconds) = (micros / 1000 % 1000, micros / 1_000_000);
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = date(days);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
-}
-
-/// The date of a day since 1970, by the 400 years after which the calendar repeats; their years begin in March.
-fn date(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (era * 400 + year + u64::from(month <= 2), month, day)
+    format!("{}.{:03}Z", iso(micros).trim_end_matches('Z'), micros / 1000 % 1000)
 }
 
 /// A time that was sent, so that it is compared as text with [`timestamp`]; `None` when it is none in UTC.

@@ -3,7 +3,7 @@
 use super::Call;
 use super::error::RpcRefusal;
 use super::task::{artifact, spoken, text_output};
-use crate::follow::{Item, follow, stored};
+use crate::follow::{Item, follow, follow_new, stored};
 use crate::refuse::Refusal;
 use crate::runs::{End, Listener};
 use adk_a2a::rpc::ErrorCode;
@@ -32,6 +32,14 @@ pub(super) struct Updates {
     pub(super) end: Option<Arc<End>>,
 }
 
+/// How the events of a run are heard.
+pub(super) enum Heard {
+    /// Those that are stored, and from now on by a listener, where there is one.
+    Stored(Option<Listener>),
+    /// All of them, since the run was begun, or was taken up after this event.
+    All(Listener, Option<EventId>),
+}
+
 /// The output, when it is one text: its pieces are those of an artifact.
 struct TextOutput {
     key: String,
@@ -42,8 +50,12 @@ struct TextOutput {
 }
 
 impl Updates {
-    pub(super) fn new(call: &Call, run: RunInfo, after: Option<EventId>, listener: Option<Listener>) -> Self {
-        let items = follow(call.app.clone(), call.runner.clone(), run.clone(), after, listener).boxed();
+    pub(super) fn new(call: &Call, run: RunInfo, after: Option<EventId>, heard: Heard) -> Self {
+        let (app, runner) = (call.app.clone(), call.runner.clone());
+        let items = match heard {
+            Heard::Stored(listener) => follow(app, runner, run.clone(), after, listener).boxed(),
+            Heard::All(listener, _) => follow_new(app, runner, run.clone(), after, listener).boxed(),
+        };
         let output = text_output(call).map(|key| {
             let spec = call.workflow.spec();
             let steps = spec.steps.iter().filter(|step| match step.kind {
@@ -97,7 +109,9 @@ impl Updates {
 
     fn event(&mut self, event: &Event) {
         if event.partial {
-            if let Some(piece) = self.piece(event) {
+            // One of what was read as a whole.
+            let is_old = self.last.is_some_and(|last| event.id < last);
+            if !is_old && let Some(piece) = self.piece(event) {
                 self.ready.push_back(piece);
             }
             return;
@@ -138,14 +152,6 @@ impl Updates {
     async fn ended(&mut self, end: Option<Arc<End>>) -> Result<(), Refusal> {
         let now = self.call.runner.runs(&RunFilter::of_run(self.run.run_id)).await?.into_iter().next();
         self.run = now.unwrap_or_else(|| self.run.clone());
-        if self.run.status == RunStatus::Running
-            && matches!(end.as_deref(), Some(End::Failed(error)) if error.kind() == adk_core::ErrorKind::RunBusy)
-        {
-            // It was taken up by somebody else at the same moment.
-            let (app, runner) = (self.call.app.clone(), self.call.runner.clone());
-            self.items = follow(app, runner, self.run.clone(), self.last, None).boxed();
-            return Ok(());
-        }
         self.is_over = true;
         let status = self.call.status(&self.run, end.as_deref()).await?;
         self.ready.push_back(self.status(status));
@@ -187,18 +193,26 @@ impl Updates {
 }
 
 impl Call {
-    /// The task as it is, and what happens to it from then on.
+    /// The task as it is, or as it was when it was begun or taken up, and what happens to it from then on.
     pub(super) async fn watched(
         &self,
         run: RunInfo,
-        listener: Option<Listener>,
+        heard: Heard,
         history: Option<u32>,
     ) -> Result<Responses, Refusal> {
-        let events = stored(&self.runner, &run, None).await?;
+        let mut events = stored(&self.runner, &run, None).await?;
+        match &heard {
+            Heard::Stored(_) => {}
+            Heard::All(_, None) => events.truncate(1),
+            Heard::All(_, Some(after)) => events.retain(|event| event.id <= *after),
+        }
         let last = events.last().map(|event| event.id);
-        let task = self.task_of(&run, None, history, &events).await?;
+        let mut task = self.task_of(&run, None, history, &events).await?;
+        if let Heard::All(..) = heard {
+            task.status = TaskStatus { state: TaskState::Working, message: None, ..task.status };
+        }
         let first = stream::once(async move { Ok(StreamResponse::Task(Box::new(task))) });
-        Ok(first.chain(Updates::new(self, run, last, listener).into_stream()).boxed())
+        Ok(first.chain(Updates::new(self, run, last, heard).into_stream()).boxed())
     }
 
     pub(super) async fn subscribe(&self, id: &str) -> Result<Responses, RpcRefusal> {
@@ -209,11 +223,12 @@ impl Call {
             let help = "`GetTask` has what came of it";
             return Err(RpcRefusal::new(ErrorCode::UnsupportedOperation, fact, help));
         }
-        if run.status == RunStatus::Paused && listener.is_none() {
+        // One that waits, and has no answer yet.
+        if run.status == RunStatus::Paused && !run.is_ready && listener.is_none() {
             let task = self.task(&run, None, None).await?;
             let first = async move { Ok(StreamResponse::Task(Box::new(task))) };
             return Ok(stream::once(first).boxed());
         }
-        Ok(self.watched(run, listener, None).await?)
+        Ok(self.watched(run, Heard::Stored(listener), None).await?)
     }
 }
