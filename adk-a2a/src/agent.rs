@@ -45,7 +45,7 @@ const TIMEOUT: Duration = Duration::from_secs(600);
 /// # fn main() -> adk::Result<()> {
 /// let writer = adk::a2a::remote("https://example.org/a2a/writer").name("writer");
 /// let writer = writer.reads::<String>("topic").writes::<String>("text").build()?;
-/// let writing = Writing::new(Arc::new(writer));
+/// let writing = Writing::new(Arc::new(writer))?;
 /// # let _ = writing;
 /// # Ok(())
 /// # }
@@ -54,8 +54,7 @@ const TIMEOUT: Duration = Duration::from_secs(600);
 /// **What is sent.** The one key that it reads, when that is a text; otherwise an object with all keys, as a part with data.
 ///
 /// **What is written.** The artifacts of the task, or what the agent says at its end: a `String` is their text, another type
-/// their data, or their text read as JSON. Of several keys the data is an object. Where the card says that the agent streams,
-/// text is handed on as it comes.
+/// their data, or their text read as JSON. Where the card says that the agent streams, text is handed on as it comes.
 ///
 /// **When the run is taken up again** the message is not sent again: the id of the task is recorded before anything else, and
 /// the task is asked for by it. A task that has failed by then is sent again. The id of the message is always the same, so an
@@ -73,7 +72,7 @@ pub fn remote(url: impl Into<String>) -> RemoteAgentBuilder {
         name: "remote".to_owned(),
         description: String::new(),
         reads: Vec::new(),
-        writes: Vec::new(),
+        write: None,
         headers: Vec::new(),
         timeout: TIMEOUT,
     }
@@ -86,7 +85,7 @@ pub struct RemoteAgentBuilder {
     name: String,
     description: String,
     reads: Vec<Read>,
-    writes: Vec<Write>,
+    write: Option<Write>,
     headers: Vec<(String, String)>,
     timeout: Duration,
 }
@@ -94,7 +93,7 @@ pub struct RemoteAgentBuilder {
 /// A key that is sent.
 struct Read {
     key: String,
-    ty: &'static str,
+    ty: String,
     id: fn() -> TypeId,
     get: fn(&mut Context, &str) -> Result<Option<Value>>,
 }
@@ -102,7 +101,7 @@ struct Read {
 /// A key that is written.
 struct Write {
     key: String,
-    ty: &'static str,
+    ty: String,
     id: fn() -> TypeId,
     accepts: fn(&dyn Any) -> Result<(), String>,
 }
@@ -130,13 +129,13 @@ impl RemoteAgentBuilder {
         self
     }
 
-    /// A key that the answer is written to.
+    /// The key that the answer is written to. Without one the answer is said, and not kept.
     pub fn writes<T: DeserializeOwned + 'static>(mut self, key: impl Into<String>) -> Self {
         let accepts = |value: &dyn Any| match value.downcast_ref::<Value>() {
             Some(value) => T::deserialize(value).map(drop).map_err(|error| error.to_string()),
             None => Err("it is no JSON".to_owned()),
         };
-        self.writes.push(Write { key: key.into(), ty: name_of::<T>(), id: TypeId::of::<T>, accepts });
+        self.write = Some(Write { key: key.into(), ty: name_of::<T>(), id: TypeId::of::<T>, accepts });
         self
     }
 
@@ -163,14 +162,14 @@ impl RemoteAgentBuilder {
     /// [`ErrorKind::Config`] when the address is no URL, or a header cannot be sent.
     pub fn build(self) -> Result<RemoteAgent> {
         let connection = Arc::new(Connection::new(&self.url, &self.headers)?);
-        let Self { name, description, reads, writes, timeout, .. } = self;
-        let listed = Listed::new(Owned { name, description, reads, writes }, |owned| Keys {
+        let Self { name, description, reads, write, timeout, .. } = self;
+        let listed = Listed::new(Owned { name, description, reads, write }, |owned| Keys {
             reads: owned
                 .reads
                 .iter()
-                .map(|read| KeySpec::new(&read.key, read.ty).with_id(Some(read.id)))
+                .map(|read| KeySpec::new(&read.key, &read.ty).with_id(Some(read.id)))
                 .collect(),
-            writes: owned.writes.iter().map(Write::spec).collect(),
+            writes: owned.write.iter().map(Write::spec).collect(),
         });
         let meta = Described::new(listed, |listed| {
             let (owned, keys) = (listed.borrow_owner(), listed.borrow_dependent());
@@ -183,7 +182,7 @@ impl RemoteAgentBuilder {
 
 impl Write {
     fn spec(&self) -> KeySpec<'_> {
-        KeySpec::new(&self.key, self.ty).with_id(Some(self.id)).accepting(Some(self.accepts))
+        KeySpec::new(&self.key, &self.ty).with_id(Some(self.id)).accepting(Some(self.accepts))
     }
 
     fn is_text(&self) -> bool {
@@ -191,16 +190,21 @@ impl Write {
     }
 }
 
-/// How a type is spelled in a workflow.
-fn name_of<T: 'static>() -> &'static str {
-    if TypeId::of::<T>() == TypeId::of::<String>() { "String" } else { type_name::<T>() }
+/// How a type is spelled in a workflow, which knows it by that: without paths.
+fn name_of<T>() -> String {
+    let (mut name, mut rest) = (String::new(), type_name::<T>());
+    while let Some((path, more)) = rest.split_once("::") {
+        name.push_str(path.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_'));
+        rest = more;
+    }
+    name + rest
 }
 
 struct Owned {
     name: String,
     description: String,
     reads: Vec<Read>,
-    writes: Vec<Write>,
+    write: Option<Write>,
 }
 
 struct Keys<'a> {
@@ -324,7 +328,7 @@ impl RemoteAgent {
         };
         let step = cx.step("task", async move { work.await.map_err(failed) });
         let mut step = pin!(step);
-        let shows = matches!(&self.owned().writes[..], [one] if one.is_text());
+        let shows = self.owned().write.as_ref().is_none_or(Write::is_text);
         loop {
             match select(step.as_mut(), pin!(heard.recv())).await {
                 Either::Left((settled, _)) => return settled,
@@ -350,28 +354,14 @@ impl RemoteAgent {
 
     async fn write(&self, cx: &mut Context, parts: Vec<Part>) -> Result<Flow> {
         let text = text_of(&parts);
-        let mut data: Vec<_> = parts.into_iter().filter_map(|part| part.as_data().cloned()).collect();
-        let event = if text.is_empty() { Event::new() } else { Event::new().with_text(&*text) };
-        let whole = match &self.owned().writes[..] {
-            [one] if one.is_text() && !text.is_empty() => Value::String(text),
-            [] => Value::Null,
-            _ => match data.pop() {
-                Some(last) => last,
+        let mut event = if text.is_empty() { Event::new() } else { Event::new().with_text(&*text) };
+        if let Some(write) = &self.owned().write {
+            let data = parts.into_iter().rev().find_map(|part| part.as_data().cloned());
+            let value = match data {
+                _ if write.is_text() && !text.is_empty() => Value::String(text),
+                Some(data) if write.is_text() && !data.is_string() => Value::String(data.to_string()),
+                Some(data) => data,
                 None => serde_json::from_str(&text).unwrap_or(Value::String(text)),
-            },
-        };
-        let mut event = event;
-        for write in &self.owned().writes {
-            let value = match &whole {
-                Value::Object(fields) if self.owned().writes.len() > 1 => {
-                    fields.get(&write.key).cloned().unwrap_or_default()
-                }
-                // An agent that knows only objects gives the one key in one.
-                Value::Object(fields) if fields.len() == 1 && fields.contains_key(&write.key) => {
-                    fields[&write.key].clone()
-                }
-                whole if write.is_text() && !whole.is_string() => Value::String(whole.to_string()),
-                whole => whole.clone(),
             };
             (write.accepts)(&value).map_err(|why| {
                 let message = format!("{} gave no `{}` for `{}`: {why}", self.shown(), write.ty, write.key);
