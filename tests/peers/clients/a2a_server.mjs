@@ -1,5 +1,5 @@
-// An agent of the official SDK of A2A: node a2a_server.mjs. It prints its port, then a line for each message that it executes and
-// each task that it holds; a line of its standard input lets what it holds go on.
+// An agent of the official SDK of A2A: node a2a_server.mjs. It prints its port, then a line for each call and for each message
+// that it executes; a line of its standard input lets what it holds go on.
 import { createInterface } from "node:readline";
 import express from "express";
 import { Role, TaskState } from "@a2a-js/sdk";
@@ -39,10 +39,7 @@ class Executor {
     if (said === "ask") return update(TaskState.TASK_STATE_INPUT_REQUIRED, message(text("Who are you?")));
     update(TaskState.TASK_STATE_WORKING);
     if (said === "fail") throw new Error("no cats here");
-    if (said === "hold") {
-      console.log("holds");
-      await released;
-    }
+    if (said === "hold") await released;
     if (said === "count") {
       piece(data({ count: content.value.times }), false, true);
     } else {
@@ -68,6 +65,10 @@ const server = app.listen(0, "127.0.0.1", () => {
   };
   const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new Executor());
   app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
+  app.use("/rpc", express.json(), ({ body }, _, next) => {
+    console.log(`calls ${body.method}`);
+    next();
+  });
   app.use("/rpc", jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication }));
   console.log(port);
 });
