@@ -62,7 +62,7 @@ impl Events {
             let by = if event.author == *event.path.name() { "" } else { &*event.author };
             let by = if by.is_empty() { String::new() } else { format!(" ({})", printable(by)) };
             self.output.line(format!("{} {path}{by}", date(event.timestamp)))?;
-            for line in summary(event).lines() {
+            for line in summary(event).iter().flat_map(|said| said.lines()) {
                 self.output.line(format!("    {}", printable(line)))?;
             }
         }
@@ -92,8 +92,8 @@ pub async fn events_of(
     Ok((session, events))
 }
 
-/// What an event says and does, a line each.
-pub fn summary(event: &Event) -> String {
+/// What an event says and does.
+pub fn summary(event: &Event) -> Vec<String> {
     let mut lines = vec![event.text()];
     let calls = event.function_calls();
     lines.extend(calls.map(|call| {
@@ -115,5 +115,5 @@ pub fn summary(event: &Event) -> String {
         .and_then(|details| details.error_message.as_ref().or(details.error_code.as_ref()));
     lines.extend(error.map(|error| format!("error: {error}")));
     lines.retain(|line| !line.is_empty());
-    lines.join("\n")
+    lines
 }

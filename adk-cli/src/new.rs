@@ -30,7 +30,7 @@ impl New {
         let ours = format!(
             "[dependencies]\n\
              # Features: `genai` for models of every provider, `sqlite` and `postgres` for runs that survive the process.\n\
-             adk-workflow = {{ {adk} }}\n\
+             adk-workflow = {adk}\n\
              tokio = {{ version = \"1\", features = [\"macros\", \"rt\"] }}\n"
         );
         let manifest = manifest.replacen("[dependencies]\n", &ours, 1);
@@ -52,7 +52,7 @@ impl New {
     /// Where the project gets adk-workflow from.
     fn dependency(&self) -> Result<String> {
         let Some(path) = &self.path else {
-            return Ok(format!("version = \"{}\"", env!("CARGO_PKG_VERSION")));
+            return Ok(format!("\"{}\"", env!("CARGO_PKG_VERSION")));
         };
         let checkout = path.canonicalize().ok().filter(|path| path.join("adk-core/Cargo.toml").is_file());
         let checkout = checkout.ok_or_else(|| {
@@ -61,13 +61,24 @@ impl New {
                 .with_help("name the folder that holds `adk-core`")
         })?;
         // A string of JSON is one of TOML.
-        Ok(format!("path = {}", serde_json::to_string(&checkout)?))
+        Ok(format!("{{ path = {} }}", serde_json::to_string(&checkout)?))
     }
 }
 
-/// Makes an empty package, whose name Cargo checks.
+/// Makes an empty package. Cargo checks its name, which is no path: it is written into files.
 fn make(name: &str) -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let refused = |why: &str| {
+        let message = format!("there cannot be a project `{name}`: {why}");
+        Error::new(ErrorKind::Agent, message)
+            .with_help("take another name, of letters, digits, `-` and `_`, that nothing here has")
+    };
+    if name.contains(['/', '\\']) {
+        return Err(refused("it is a path"));
+    }
+    if name == "adk-workflow" {
+        return Err(refused("what it depends on is called so"));
+    }
     let made = Command::new(cargo).args(["new", "--quiet", "--bin", "--vcs", "none", "--", name]).output();
     let made = made.map_err(|error| {
         Error::other(format!("cannot start `cargo`: {error}")).with_help("install Rust, or set `CARGO`")
@@ -75,7 +86,7 @@ fn make(name: &str) -> Result<()> {
     if made.status.success() {
         return Ok(());
     }
-    let why = String::from_utf8_lossy(&made.stderr);
-    let why = why.trim().trim_start_matches("error: ");
-    Err(Error::new(ErrorKind::Agent, format!("cargo makes no package `{name}`: {why}")))
+    let said = String::from_utf8_lossy(&made.stderr);
+    let why = said.lines().next().unwrap_or_default();
+    Err(refused(why.trim_start_matches("error: ")))
 }

@@ -248,9 +248,9 @@ impl Show {
 
 fn used(usage: &Usage) -> String {
     let Usage { calls, input_tokens, output_tokens, tool_calls, cost, .. } = usage;
-    let cost = if cost.is_zero() { String::new() } else { format!(", {cost} USD") };
+    let cost = if cost.is_zero() { String::new() } else { format!(", cost {cost} USD") };
     format!(
-        "{calls} model calls, {input_tokens} tokens in, {output_tokens} tokens out, {tool_calls} tool calls{cost}"
+        "model calls {calls}, tool calls {tool_calls}, tokens in {input_tokens}, tokens out {output_tokens}{cost}"
     )
 }
 
@@ -267,7 +267,7 @@ fn steps(events: &[Arc<Event>]) -> Vec<Step> {
         }
         if let Some(step) = steps.iter_mut().find(|step| step.path == path) {
             step.events += 1;
-            step.last = short(&summary(event), LONGEST);
+            step.last = short(&summary(event).join("; "), LONGEST);
         }
     }
     steps

@@ -39,7 +39,12 @@ async fn main() -> Result<()> {
     let mut stream = runner.run(&workflow, topic).stream();
     while let Some(event) = stream.next().await {
         let event = event?;
-        println!("{}: {}", event.path, event.text());
+        for call in event.function_calls() {
+            println!("{} calls {}", event.path, call.name);
+        }
+        if !event.text().is_empty() {
+            println!("{}: {}", event.path, event.text());
+        }
     }
     Ok(())
 }
