@@ -23,10 +23,10 @@ pub struct Pull {
     #[arg(long)]
     prefix: Option<String>,
     /// Gives the server this variable of the environment
-    #[arg(long, value_name = "VARIABLE", requires = "command")]
+    #[arg(long, value_name = "VARIABLE", conflicts_with = "url")]
     env: Vec<String>,
     /// Sends the token that this variable of the environment holds to the URL
-    #[arg(long, value_name = "VARIABLE", requires = "url")]
+    #[arg(long, value_name = "VARIABLE", conflicts_with = "command")]
     bearer_env: Option<String>,
     /// The address of a server over HTTP
     #[arg(long, conflicts_with = "command", required_unless_present = "command")]

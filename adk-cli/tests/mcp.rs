@@ -38,7 +38,7 @@ fn the_tools_that_are_asked_for_are_written_or_it_is_said_why_not() {
         ),
         (&["files", "--onyl", "read"], "unexpected argument '--onyl'"),
         (&["files", "--url", "http://127.0.0.1:9/mcp"], "cannot be used with"),
-        (&["files", "--bearer-env", "TOKEN"], "--url <URL>"),
+        (&["files", "--bearer-env", "TOKEN"], "cannot be used with"),
         (&["--only", "read"], "<NAME>"),
     ] {
         let (ran, file) = pull(words);

@@ -15,7 +15,7 @@ use support::{adk, fed, nobody, paused, runner};
 async fn a_run_is_shown_answered_and_copied() {
     let database = Database::new().await;
     let url = &*database.url;
-    adk(url, &["runs"]).refused(3, "the database has no tables of agents");
+    adk(url, &["runs"]).refused(3, &format!("`{}` has no tables of agents", database.name));
     adk(&url.replace(&database.name, "nowhere"), &["runs"]).refused(3, "\"nowhere\" does not exist");
 
     let store = PostgresStore::connect(url).await.unwrap();
@@ -38,7 +38,9 @@ async fn a_run_is_shown_answered_and_copied() {
 
     let other = paused(&runner, "bob", "s2").await.run_id.to_string();
     assert_eq!(adk(url, &["cancel", &other, "--json"]).json()["status"], "cancelled");
-    let exported = adk(url, &["export", "ann", "s1"]).good();
+    paused(&support::runner(&store, "shop"), "ann", "s1").await;
+    adk(url, &["runs"]).refused(2, "the store has 2 apps: `desk`, `shop`");
+    let exported = adk(url, &["export", "ann", "s1", "--app", "desk"]).good();
     // Into a database that has no tables yet.
     let fresh = Database::new().await;
     fed(&fresh.url, &["import", "ann", "s1", "--app", "desk"], &exported).good();

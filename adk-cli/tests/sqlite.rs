@@ -229,8 +229,8 @@ async fn the_app_is_named_where_there_are_several() {
 async fn what_is_not_there_is_not_found_and_not_made() {
     let folder = Folder::new();
     let (missing, run) = (folder.store(), nobody().to_string());
-    adk(&missing, &["runs"]).refused(3, "there is no such file");
-    fed(&missing, &["import", "ann", "s1"], "").refused(3, "there is no such file");
+    adk(&missing, &["runs"]).refused(3, &format!("there is no file `{missing}`"));
+    fed(&missing, &["import", "ann", "s1"], "").refused(3, "there is no file");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 
     let text = folder.path().join("notes.txt");
@@ -239,7 +239,7 @@ async fn what_is_not_there_is_not_found_and_not_made() {
     let foreign = folder.path().join("foreign.db");
     rusqlite::Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
     let before = std::fs::read(&foreign).unwrap();
-    adk(foreign.to_str().unwrap(), &["runs"]).refused(3, "without the tables of agents");
+    adk(foreign.to_str().unwrap(), &["runs"]).refused(3, "foreign.db` has no tables of agents");
     assert_eq!(std::fs::read(&foreign).unwrap(), before);
 
     folder.open().await;

@@ -140,7 +140,9 @@ const LOCK: i64 = 0x61_64_6b_77;
 pub(crate) async fn prepare(connection: &mut PgConnection, create: bool) -> Result<()> {
     let own = check(connection).await?;
     if own.is_none() && !create && !has(connection, "sessions").await.doing("look for its tables")? {
-        let message = "the database has no tables of agents";
+        let name = sqlx::query_scalar("SELECT current_database()::text").fetch_one(connection).await;
+        let name: String = name.doing("ask for its name")?;
+        let message = format!("the database `{name}` has no tables of agents");
         return Err(Error::new(ErrorKind::Store(StoreErrorKind::Missing), message).with_help(
             "check its name and the `search_path`; a program makes the tables when it opens the store",
         ));

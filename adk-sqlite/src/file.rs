@@ -95,8 +95,11 @@ pub(crate) fn check_before_open(path: &Path, create: bool) -> Result<()> {
     match look(path)? {
         Some(found) => check_links(&found),
         None if create => Ok(()),
-        None => Err(Error::new(ErrorKind::Store(StoreErrorKind::Missing), "there is no such file")
-            .with_help("check the path; a program makes the file when it opens the store")),
+        None => {
+            let message = format!("there is no file `{}`", path.display());
+            Err(Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
+                .with_help("check the path; a program makes the file when it opens the store"))
+        }
     }
 }
 

@@ -163,7 +163,7 @@ pub(crate) fn check_there(connection: &Connection) -> Result<()> {
     if has(connection, "adk_internal_metadata")? || has(connection, "sessions")? {
         return Ok(());
     }
-    let message = "the file is a database without the tables of agents";
+    let message = format!("the database `{}` has no tables of agents", connection.path().unwrap_or_default());
     Err(Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
         .with_help("check the path; a program makes the tables when it opens the store"))
 }
