@@ -11,7 +11,7 @@ use adk_core::{Error, ErrorKind, Event, Result, RunId};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// The longest text of a step or a state key that `adk show` prints.
@@ -134,7 +134,7 @@ impl<'a> From<&'a RunInfo> for RunJson<'a> {
 impl Runs {
     pub async fn run(self) -> Result<()> {
         let opened = self.place.open().await?;
-        let mut filter = RunFilter::any().limit(self.limit);
+        let mut filter = RunFilter::any().limit(self.limit.saturating_add(1));
         filter.state = match self.status {
             Status::Any => RunState::Any,
             Status::Unfinished => RunState::Unfinished,
@@ -144,7 +144,9 @@ impl Runs {
             Status::Cancelled => RunState::Cancelled,
         };
         filter.user = self.user;
-        let runs = opened.runner.runs(&filter).await?;
+        let mut runs = opened.runner.runs(&filter).await?;
+        let has_more = runs.len() > self.limit;
+        runs.truncate(self.limit);
         if self.output.json {
             self.output.json(&runs.iter().map(RunJson::from).collect::<Vec<_>>())?;
             return opened.close().await;
@@ -164,8 +166,8 @@ impl Runs {
         });
         let heads = ["RUN", "WORKFLOW", "STATUS", "AGE", "TOKENS", "USER", "SESSION"];
         self.output.table(heads, rows.collect())?;
-        if runs.len() == self.limit {
-            eprintln!("note: {} runs are listed; `--limit` lists more", self.limit);
+        if has_more {
+            eprintln!("note: there are more; `--limit` lists them");
         }
         opened.close().await
     }
@@ -254,23 +256,28 @@ fn used(usage: &Usage) -> String {
     )
 }
 
-/// The places of a run in the order of their first events, those around them included.
+/// The places of a run as a tree: each below the one around it, in the order of their first events.
 fn steps(events: &[Arc<Event>]) -> Vec<Step> {
-    let mut steps: Vec<Step> = Vec::new();
+    // With the numbers of the places on the way to it, by which they are sorted.
+    let mut places: HashMap<String, (Vec<usize>, Step)> = HashMap::new();
     for event in events {
         let path = event.path.to_string();
         let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+        let mut way = Vec::new();
         for place in ends.map(|end| &path[..end]) {
-            if !steps.iter().any(|step| step.path == place) {
-                steps.push(Step { path: place.to_owned(), events: 0, last: String::new() });
-            }
+            way.push(places.len());
+            let step = || Step { path: place.to_owned(), events: 0, last: String::new() };
+            let (known, _) = places.entry(place.to_owned()).or_insert_with(|| (way.clone(), step()));
+            way.clone_from(known);
         }
-        if let Some(step) = steps.iter_mut().find(|step| step.path == path) {
+        if let Some((_, step)) = places.get_mut(&path) {
             step.events += 1;
             step.last = short(&summary(event).join("; "), LONGEST);
         }
     }
-    steps
+    let mut steps: Vec<_> = places.into_values().collect();
+    steps.sort_by(|(one, _), (other, _)| one.cmp(other));
+    steps.into_iter().map(|(_, step)| step).collect()
 }
 
 impl Cancel {

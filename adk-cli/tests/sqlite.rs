@@ -4,10 +4,12 @@
 mod support;
 
 use adk::engine::RunFilter;
+use adk::prelude::*;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;
 use support::{Folder, adk, command, fed, nobody, paused, ran, runner};
+use tokio::sync::Semaphore;
 
 /// Each line of a text as its words.
 fn words(text: &str) -> Vec<Vec<&str>> {
@@ -44,7 +46,7 @@ async fn runs_are_listed_by_status_user_and_number() {
     }
     let limited = adk(&store, &["runs", "--limit", "1"]);
     assert!(limited.out.contains(&other) && !limited.out.contains(&run), "{limited:?}");
-    assert_eq!(limited.err, "note: 1 runs are listed; `--limit` lists more\n");
+    assert_eq!(limited.err, "note: there are more; `--limit` lists them\n");
     adk(&store, &["runs", "--status", "lost"]).refused(2, "invalid value 'lost'");
 }
 
@@ -70,6 +72,73 @@ async fn a_run_as_json_has_the_names_that_are_documented() {
     // 72 hours after it asked.
     let left = wait["deadline"].as_f64().unwrap() - shown["created"].as_f64().unwrap();
     assert!((259_200.0..259_260.0).contains(&left), "{left}");
+}
+
+/// What one branch does before the other goes on.
+static LEFT: Semaphore = Semaphore::const_new(0);
+static RIGHT: Semaphore = Semaphore::const_new(0);
+
+#[agent]
+async fn waits_for_right() -> Result<()> {
+    LEFT.add_permits(1);
+    RIGHT.acquire().await.map(|permit| permit.forget()).map_err(Error::other)
+}
+
+#[agent]
+async fn waits_for_left() -> Result<()> {
+    LEFT.acquire().await.map(|permit| permit.forget()).map_err(Error::other)
+}
+
+#[agent]
+fn lets_left_go_on() {
+    RIGHT.add_permits(1);
+}
+
+#[agent(writes = left)]
+fn writes_left() -> u32 {
+    1
+}
+
+#[agent(writes = right)]
+fn writes_right() -> u32 {
+    2
+}
+
+#[agent(writes = last)]
+fn writes_last() -> u32 {
+    3
+}
+
+workflow! {
+    /// The events of its branches are mixed in the log.
+    pub Branches() -> last: u32 {
+        parallel <
+            a: < writes_left; waits_for_right; writes_last >;
+            b: < waits_for_left; writes_right; lets_left_go_on >
+        >
+    }
+}
+
+#[tokio::test]
+async fn steps_are_below_the_block_that_they_are_in() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let runner = Runner::builder().session_store(store.clone()).engine(store).build().unwrap();
+    let run = runner.session("ann", "s1").run(&Branches::default(), ()).await.unwrap().run_id.to_string();
+    let events = adk(&folder.store(), &["events", &run, "--json"]).json();
+    let emitted: Vec<_> = events.as_array().unwrap().iter().map(|event| &event["author"]).collect();
+    assert_eq!(emitted, ["user", "writes_left", "writes_right", "writes_last"]);
+    let shown = adk(&folder.store(), &["show", &run]).good();
+    let wanted = "\
+branches            1
+  parallel_1        0
+    a               0
+      writes_left   1       left = 1
+      writes_last   1       last = 3
+    b               0
+      writes_right  1       right = 2
+";
+    assert!(shown.contains(wanted), "{shown}");
 }
 
 #[tokio::test]
