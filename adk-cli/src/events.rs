@@ -1,6 +1,7 @@
 //! `adk events`: the events of a run, also as they come.
 
 use crate::output::{Output, Style, date, printable, short};
+use crate::runs::run_id;
 use crate::store::{Opened, Place};
 use adk_core::engine::{RunInfo, RunStatus};
 use adk_core::session::{EventFilter, SessionSnapshot};
@@ -18,6 +19,7 @@ const LONGEST: usize = 80;
 #[derive(Args)]
 pub struct Events {
     /// The id of the run
+    #[arg(value_parser = run_id)]
     run: RunId,
     /// Print events as they come, until the run has ended or waits; with `--json` one on each line
     #[arg(long)]

@@ -53,6 +53,7 @@ enum Status {
 #[derive(Args)]
 pub struct Show {
     /// The id of the run
+    #[arg(value_parser = run_id)]
     run: RunId,
     #[command(flatten)]
     place: Place,
@@ -63,11 +64,17 @@ pub struct Show {
 #[derive(Args)]
 pub struct Cancel {
     /// The id of the run
+    #[arg(value_parser = run_id)]
     run: RunId,
     #[command(flatten)]
     place: Place,
     #[command(flatten)]
     output: Output,
+}
+
+/// The id of a run, as it is printed.
+pub fn run_id(text: &str) -> Result<RunId, String> {
+    text.parse().map_err(|_| "it is no id of a run; help: `adk runs` lists them".to_owned())
 }
 
 /// A run as programs read it.

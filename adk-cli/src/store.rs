@@ -77,7 +77,11 @@ fn runner<S>(store: &S, app: String) -> Result<Runner>
 where
     S: Engine + Clone + Into<Arc<dyn SessionStore>>,
 {
-    Runner::builder().app_name(app).session_store(store.clone()).engine(store.clone()).build()
+    let runner = Runner::builder().app_name(app).session_store(store.clone()).engine(store.clone());
+    // Only the name can be wrong.
+    runner.build().map_err(|error| {
+        Error::new(error.kind(), error.message()).with_help("name the app of the store with `--app`")
+    })
 }
 
 /// The app that is meant when none was named.

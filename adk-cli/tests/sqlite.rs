@@ -292,6 +292,8 @@ async fn the_app_is_named_where_there_are_several() {
     assert_eq!(adk(&store, &["show", &run, "--app", "desk", "--json"]).json()["app"], "desk");
     let why = format!("there is no run `{run}`; help: `adk runs` lists the runs of the app");
     adk(&store, &["show", &run, "--app", "shop"]).refused(3, &why);
+    adk(&store, &["runs", "--app", "user"])
+        .refused(2, "`user` cannot be the name of an app; help: name the app");
 }
 
 #[tokio::test]
@@ -314,7 +316,7 @@ async fn what_is_not_there_is_not_found_and_not_made() {
     folder.open().await;
     for command in ["show", "events", "cancel"] {
         adk(&missing, &[command, &run]).refused(3, &format!("there is no run `{run}`"));
-        adk(&missing, &[command, "7"]).refused(2, "invalid value '7' for '<RUN>'");
+        adk(&missing, &[command, "7"]).refused(2, "it is no id of a run; help: `adk runs`");
     }
     assert_eq!(adk(&missing, &["runs", "--json"]).good(), "[]\n");
 }
