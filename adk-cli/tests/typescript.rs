@@ -96,7 +96,7 @@ async fn a_front_end_that_forgets_a_question_does_not_compile_and_one_that_has_a
                 "\"approval/decision\"",
             ),
             ("return \"Publish\"", "return { Revise: {} }", "note"),
-            ("{ topic: \"a cat\" }", "{}", "'topic'"),
+            ("{ topic: \"a cat\" }", "{}", "topic"),
             ("const post: string", "const post: number", "'string' is not assignable to type 'number'"),
         ] {
             assert!(GOOD.contains(good));
