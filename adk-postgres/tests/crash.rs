@@ -82,7 +82,9 @@ async fn a_server_that_crashes_in_mid_run_is_waited_for_and_nothing_is_lost() {
     assert!(error.is_none(), "{error:?}");
     let store = PostgresStore::connect(&database.url).await.unwrap();
     let there = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
-    assert_eq!(there.events.iter().map(|event| event.id).collect::<Vec<_>>(), seen);
+    let stored: Vec<_> = there.events.iter().map(|event| event.id).collect();
+    let differs = stored.iter().zip(&seen).position(|(stored, seen)| stored != seen);
+    assert!(stored == seen, "{} are stored, {} seen, another at {differs:?}", stored.len(), seen.len());
     let texts = there.events.iter().skip(1).map(|event| event.text());
     assert!(texts.eq((1..=600).map(|n: u32| n.to_string())), "each once, in order");
 
