@@ -368,5 +368,7 @@ async fn a_commit_whose_answer_is_lost_is_done_once() {
             assert!(texts.eq(wanted), "of {name}");
         }
     }
+    let stored = other.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
+    assert_eq!(*stored.state["all"], 40, "each update is made once");
     assert!(lossy.lost() > 100, "{} answers were lost", lossy.lost());
 }
