@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-#[allow(dead_code, reason = "other tests need more of it")]
 mod support;
 
 use adk::prelude::*;
@@ -64,6 +63,39 @@ workflow! {
     }
 }
 
+workflow! {
+    /// Hands over and back, in a loop in a loop, with a branch that is cut off and one that fails.
+    pub Mixing(topic: String) -> draft: String {
+        /// Sorts.
+        agent triage -> draft: String {
+            instruction: "Sort {topic}.",
+            transfer: [billing],
+            max_turns: 9,
+        }
+        /// Knows money.
+        agent billing -> draft: String { instruction: "Bill {topic}.", max_turns: 9 }
+        /// Looks.
+        agent critic { instruction: "Look at {draft}." }
+
+        outer: loop(max = 2) <
+            triage;
+            inner: loop(max = 2) < parallel(first) < critic; support::hangs > >
+        >;
+        support::Shouting as loudly;
+        parallel(on_error = skip) < critic as again; support::fails >
+    }
+}
+
+workflow! {
+    /// Fails while another branch is in the middle of an answer.
+    pub Breaking(topic: String) -> draft: String {
+        /// Writes.
+        agent writer -> draft: String { instruction: "Write about {topic}." }
+
+        parallel < writer; support::fails >
+    }
+}
+
 /// All workflows, with a model that says what it is told.
 async fn served(model: ScriptedModel) -> Served {
     let runner = adk::Runner::builder().model(model).build().unwrap();
@@ -77,7 +109,9 @@ async fn with(
     ) -> adk::server::Server<adk::DefaultProvider, adk::NoResources>,
 ) -> Served {
     Served::new(runner, |server| {
-        more(server.workflow(Writing::default()).workflow(Refining::default()).workflow(Cleaning::default()))
+        let server = server.workflow(Writing::default()).workflow(Refining::default());
+        let server = server.workflow(Cleaning::default()).workflow(Mixing::default());
+        more(server.workflow(Breaking::default()))
     })
     .await
 }
@@ -413,6 +447,7 @@ async fn the_official_client_runs_workflows() {
                 .pieces(["Let me ", "count."]),
         )
         .reply(Reply::new().text("Two words.").pieces(["Two", " words."]))
+        .reply(Reply::new().text("Never said.").pieces(["Never", " said", "."]))
         .on("style")
         .reply(Reply::new().text("Fine.").pieces(["Fi", "ne."]))
         .text("Good.")
@@ -421,9 +456,20 @@ async fn the_official_client_runs_workflows() {
         .text("Yes.")
         .on("cleaner")
         .calls([("delete", json!({"path": "a"})), ("delete", json!({"path": "b"}))])
-        .text("One is gone.");
+        .text("One is gone.")
+        .on("triage")
+        .call("transfer_to_agent", json!({"agent_name": "billing"}))
+        .reply(Reply::new().text("Sorted.").pieces(["Sor", "ted."]))
+        .text("Sorted again.")
+        .on("billing")
+        .call("transfer_to_agent", json!({"agent_name": "triage"}))
+        .on("critic")
+        .reply(Reply::new().text("Fine.").pieces(["Fi", "ne."]))
+        .repeat_last()
+        .on("again")
+        .reply(Reply::new().text("Still fine.").pieces(["Still ", "fine."]));
     let served = served(model).await;
-    for scenario in ["refining", "tools", "interrupt", "confirm", "failure"] {
+    for scenario in ["refining", "tools", "interrupt", "confirm", "failure", "mixing", "breaking"] {
         official(scenario, &served).await;
     }
     official("abort", &served).await;

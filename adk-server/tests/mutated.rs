@@ -40,6 +40,18 @@ const GOOD: &[(&str, &str, &str, &str)] = &[
     ("DELETE", "/v1/runs/e-019a0000-0000-7000-8000-000000000000", "", ""),
     ("GET", "/v1/waiting?session=s", "", ""),
     ("POST", "/v1/waiting/WAIT", "", r#"{"Revise": {"note": "shorter"}}"#),
+    (
+        "POST",
+        "/ag-ui/shouting",
+        "",
+        r#"{"threadId": "t", "runId": "r", "messages": [{"role": "user", "content": [{"type": "text", "text": "cats"}]}], "state": {"times": 2}}"#,
+    ),
+    (
+        "POST",
+        "/ag-ui/approval",
+        "",
+        r#"{"threadId": "t", "runId": "r", "messages": [], "resume": [{"interruptId": "WAIT", "status": "resolved", "payload": "Publish"}]}"#,
+    ),
 ];
 
 /// What is put in somewhere.
@@ -115,7 +127,8 @@ fn request(random: &mut fastrand::Rng, run: &str, wait: &str) -> Vec<u8> {
     let methods = ["GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"];
     let method = if random.u8(..20) == 0 { methods[random.usize(..methods.len())] } else { method };
     let path = path.replace("RUN", run).replace("WAIT", wait);
-    let mut parts = [path.into_bytes(), headers.as_bytes().to_vec(), body.as_bytes().to_vec()];
+    let body = body.replace("WAIT", wait);
+    let mut parts = [path.into_bytes(), headers.as_bytes().to_vec(), body.into_bytes()];
     for _ in 0..random.usize(..4) {
         let which = random.usize(..parts.len());
         change(random, &mut parts[which]);
