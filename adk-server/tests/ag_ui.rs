@@ -298,6 +298,35 @@ async fn a_thread_that_waits_takes_answers_alone() {
 }
 
 #[tokio::test]
+async fn several_interrupts_are_answered_at_once() {
+    let delete = |path: &str| ("delete", json!({"path": path}));
+    let model = ScriptedModel::new().calls([delete("a"), delete("b")]).text("Done.");
+    let served = served(model).await;
+    let path = "/ag-ui/cleaning";
+    let events = run(&served, path, &said("t", "Delete a and b.")).await;
+    let interrupts = outcome(&events)["interrupts"].as_array().unwrap();
+    let [a, b] = [0, 1].map(|nth: usize| interrupts[nth]["id"].as_str().unwrap());
+    let entry =
+        |id: &str, payload: Value| json!({"interruptId": id, "status": "resolved", "payload": payload});
+    let asked = |entries: Value| resume("t", entries);
+    assert_eq!(
+        code(&run(&served, path, &asked(json!([entry(a, json!(true))]))).await),
+        "interrupted",
+        "one is left"
+    );
+    let two_runs = asked(json!([entry(a, json!(true)), entry("e-1/x", json!(true))]));
+    assert_eq!(code(&run(&served, path, &two_runs).await), "not_found");
+    let one_is_wrong = asked(json!([entry(a, json!(true)), entry(b, json!("perhaps"))]));
+    assert_eq!(code(&run(&served, path, &one_is_wrong).await), "answer_invalid");
+    // The first answer of both counts.
+    let events = run(&served, path, &asked(json!([entry(a, json!(false)), entry(b, json!(false))]))).await;
+    assert_eq!(outcome(&events)["type"], "success", "{events:?}");
+    let results = fields(&events, "TOOL_CALL_RESULT", "content");
+    assert_eq!(results, [r#"{"result":"a is gone"}"#, r#"{"error":"This tool call is rejected."}"#]);
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
 async fn the_state_of_the_client_gives_inputs_and_keys_of_the_session() {
     let model = ScriptedModel::new().text("Fine.").repeat_last();
     let served = served(model.clone()).await;
