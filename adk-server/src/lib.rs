@@ -15,25 +15,6 @@
 //!
 //! A run goes on when the connection that began it is gone. Events come as a list, or with `Accept: text/event-stream` as they
 //! happen; a client that has lost its connection goes on after its `Last-Event-ID`.
-//!
-//! # AG-UI
-//!
-//! `POST /ag-ui/NAME` takes the `RunAgentInput` of [AG-UI](https://docs.ag-ui.com) 1.0, and answers with its events:
-//! `new HttpAgent({url: "http://127.0.0.1:8000/ag-ui/research"})`.
-//!
-//! | of the request | what it is here |
-//! |---|---|
-//! | `threadId` | the session of the user, which is made when there is none |
-//! | `runId` | the client's own name; the id of the run is in `metadata.adk.run` of `RUN_STARTED` |
-//! | `messages` | the last one of the user is what is said, with its images and files; those before are in the session |
-//! | `state` | inputs that the message does not give, and keys that the workflow declares by `state`, but those of `app:`; the rest is the workflow's own, and ignored |
-//! | `resume` | answers to all interrupts of a run; `{"approved": true}` serves for a yes; a cancelled one cancels the run |
-//! | `tools`, `context`, `forwardedProps` | ignored: a workflow says itself what its agents call and read |
-//!
-//! Agents and blocks are steps, named by their paths with rounds (`research/refinement#2/critic`). Answers of models come in
-//! pieces, thoughts as reasoning. An `await` and a tool call that is to be confirmed end the run with interrupts: then the
-//! thread takes no message before they are answered. What cannot be read is refused by a status, every other error is a
-//! `RUN_ERROR` with the kind of the error as its `code`. A client that goes away before the end cancels the run.
 
 mod a2a;
 mod access;

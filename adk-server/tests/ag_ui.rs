@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-#[allow(dead_code, reason = "other tests need more of it")]
 mod support;
 
 use adk::prelude::*;
@@ -64,6 +63,39 @@ workflow! {
     }
 }
 
+workflow! {
+    /// Hands over and back, in a loop in a loop, with a branch that is cut off and one that fails.
+    pub Mixing(topic: String) -> draft: String {
+        /// Sorts.
+        agent triage -> draft: String {
+            instruction: "Sort {topic}.",
+            transfer: [billing],
+            max_turns: 9,
+        }
+        /// Knows money.
+        agent billing -> draft: String { instruction: "Bill {topic}.", max_turns: 9 }
+        /// Looks.
+        agent critic { instruction: "Look at {draft}." }
+
+        outer: loop(max = 2) <
+            triage;
+            inner: loop(max = 2) < parallel(first) < critic; support::hangs > >
+        >;
+        support::Shouting as loudly;
+        parallel(on_error = skip) < critic as again; support::fails >
+    }
+}
+
+workflow! {
+    /// Fails while another branch is in the middle of an answer.
+    pub Breaking(topic: String) -> draft: String {
+        /// Writes.
+        agent writer -> draft: String { instruction: "Write about {topic}." }
+
+        parallel < writer; support::fails >
+    }
+}
+
 /// All workflows, with a model that says what it is told.
 async fn served(model: ScriptedModel) -> Served {
     let runner = adk::Runner::builder().model(model).build().unwrap();
@@ -77,7 +109,9 @@ async fn with(
     ) -> adk::server::Server<adk::DefaultProvider, adk::NoResources>,
 ) -> Served {
     Served::new(runner, |server| {
-        more(server.workflow(Writing::default()).workflow(Refining::default()).workflow(Cleaning::default()))
+        let server = server.workflow(Writing::default()).workflow(Refining::default());
+        let server = server.workflow(Cleaning::default()).workflow(Mixing::default());
+        more(server.workflow(Breaking::default()))
     })
     .await
 }
@@ -264,6 +298,35 @@ async fn a_thread_that_waits_takes_answers_alone() {
 }
 
 #[tokio::test]
+async fn several_interrupts_are_answered_at_once() {
+    let delete = |path: &str| ("delete", json!({"path": path}));
+    let model = ScriptedModel::new().calls([delete("a"), delete("b")]).text("Done.");
+    let served = served(model).await;
+    let path = "/ag-ui/cleaning";
+    let events = run(&served, path, &said("t", "Delete a and b.")).await;
+    let interrupts = outcome(&events)["interrupts"].as_array().unwrap();
+    let [a, b] = [0, 1].map(|nth: usize| interrupts[nth]["id"].as_str().unwrap());
+    let entry =
+        |id: &str, payload: Value| json!({"interruptId": id, "status": "resolved", "payload": payload});
+    let asked = |entries: Value| resume("t", entries);
+    assert_eq!(
+        code(&run(&served, path, &asked(json!([entry(a, json!(true))]))).await),
+        "interrupted",
+        "one is left"
+    );
+    let two_runs = asked(json!([entry(a, json!(true)), entry("e-1/x", json!(true))]));
+    assert_eq!(code(&run(&served, path, &two_runs).await), "not_found");
+    let one_is_wrong = asked(json!([entry(a, json!(true)), entry(b, json!("perhaps"))]));
+    assert_eq!(code(&run(&served, path, &one_is_wrong).await), "answer_invalid");
+    // The first answer of both counts.
+    let events = run(&served, path, &asked(json!([entry(a, json!(false)), entry(b, json!(false))]))).await;
+    assert_eq!(outcome(&events)["type"], "success", "{events:?}");
+    let results = fields(&events, "TOOL_CALL_RESULT", "content");
+    assert_eq!(results, [r#"{"result":"a is gone"}"#, r#"{"error":"This tool call is rejected."}"#]);
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
 async fn the_state_of_the_client_gives_inputs_and_keys_of_the_session() {
     let model = ScriptedModel::new().text("Fine.").repeat_last();
     let served = served(model.clone()).await;
@@ -413,6 +476,7 @@ async fn the_official_client_runs_workflows() {
                 .pieces(["Let me ", "count."]),
         )
         .reply(Reply::new().text("Two words.").pieces(["Two", " words."]))
+        .reply(Reply::new().text("Never said.").pieces(["Never", " said", "."]))
         .on("style")
         .reply(Reply::new().text("Fine.").pieces(["Fi", "ne."]))
         .text("Good.")
@@ -421,9 +485,20 @@ async fn the_official_client_runs_workflows() {
         .text("Yes.")
         .on("cleaner")
         .calls([("delete", json!({"path": "a"})), ("delete", json!({"path": "b"}))])
-        .text("One is gone.");
+        .text("One is gone.")
+        .on("triage")
+        .call("transfer_to_agent", json!({"agent_name": "billing"}))
+        .reply(Reply::new().text("Sorted.").pieces(["Sor", "ted."]))
+        .text("Sorted again.")
+        .on("billing")
+        .call("transfer_to_agent", json!({"agent_name": "triage"}))
+        .on("critic")
+        .reply(Reply::new().text("Fine.").pieces(["Fi", "ne."]))
+        .repeat_last()
+        .on("again")
+        .reply(Reply::new().text("Still fine.").pieces(["Still ", "fine."]));
     let served = served(model).await;
-    for scenario in ["refining", "tools", "interrupt", "confirm", "failure"] {
+    for scenario in ["refining", "tools", "interrupt", "confirm", "failure", "mixing", "breaking"] {
         official(scenario, &served).await;
     }
     official("abort", &served).await;

@@ -65,6 +65,18 @@ const GOOD: &[(&str, &str, &str, &str)] = &[
         r#"{"jsonrpc":"2.0","id":1,"method":"SubscribeToTask","params":{"id":"RUN"}}"#,
     ),
     ("POST", "/v1/waiting/WAIT", "", r#"{"Revise": {"note": "shorter"}}"#),
+    (
+        "POST",
+        "/ag-ui/shouting",
+        "",
+        r#"{"threadId": "t", "runId": "r", "messages": [{"role": "user", "content": [{"type": "text", "text": "cats"}]}], "state": {"times": 2}}"#,
+    ),
+    (
+        "POST",
+        "/ag-ui/approval",
+        "",
+        r#"{"threadId": "t", "runId": "r", "messages": [], "resume": [{"interruptId": "WAIT", "status": "resolved", "payload": "Publish"}]}"#,
+    ),
 ];
 
 /// What is put in somewhere.

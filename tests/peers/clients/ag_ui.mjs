@@ -104,6 +104,27 @@ const scenarios = {
     assert.deepEqual([error.code, error.message], ["agent", "cannot write about cats; help: ask for another"]);
   },
 
+  async mixing() {
+    const { agent: mixer, say } = agent("mixing", "mixing");
+    say("cats");
+    const { outcome, error, steps, events } = await run(mixer);
+    assert.deepEqual([outcome, error], ["success", undefined]);
+    const rounds = [1, 2].flatMap((outer) => [1, 2].map((inner) => `mixing/outer#${outer}/inner#${inner}/`));
+    for (const round of rounds) assert.ok(steps.some((step) => step.startsWith(round)), steps.join());
+    assert.ok(steps.some((step) => step.endsWith("billing")), steps.join());
+    const ended = events.filter(({ type }) => type === "STEP_FINISHED").map(({ stepName }) => stepName);
+    assert.deepEqual(ended.toSorted(), steps.toSorted());
+    const { draft, "loudly/times": times } = mixer.state;
+    assert.deepEqual([draft, times], ["CATS", 1]);
+  },
+
+  async breaking() {
+    const { agent: breaking, say } = agent("breaking", "breaking");
+    say("cats");
+    const { error } = await run(breaking);
+    assert.equal(error.code, "agent");
+  },
+
   async abort() {
     const { agent: hanging, say } = agent("hanging", "aborted");
     say("cats");
