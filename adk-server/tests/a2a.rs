@@ -211,6 +211,18 @@ async fn bad_requests_are_refused_with_a_remedy() {
         assert!(error["message"].is_string() && info["metadata"]["help"].is_string(), "{answer}");
         assert_eq!(info["@type"], "type.googleapis.com/google.rpc.ErrorInfo");
     }
+    // Of another workflow.
+    let other = call(&served, "approval", "GetTask", json!({"id": done})).await;
+    assert_eq!(other["error"]["code"], -32001);
+
+    let (_, all) = send(served.get("/v1/runs")).await;
+    assert_eq!(all["runs"].as_array().unwrap().len(), 1, "nothing was begun");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_no_request_of_this_version_is_refused() {
+    let served = Served::in_memory().await;
     let params = json!({"message": {"messageId": "a", "role": "ROLE_USER", "parts": [{"data": {"topic": 7, "more": 1}}]}});
     let answer = call(&served, "shouting", "SendMessage", params).await;
     let fields: BTreeSet<_> = answer["error"]["data"][1]["fieldViolations"]
@@ -220,10 +232,6 @@ async fn bad_requests_are_refused_with_a_remedy() {
         .map(|one| one["field"].as_str().unwrap())
         .collect();
     assert_eq!(fields, ["more", "topic"].into(), "{answer}");
-    // Of another workflow.
-    let other = call(&served, "approval", "GetTask", json!({"id": done})).await;
-    assert_eq!(other["error"]["code"], -32001);
-
     let raw =
         |body: String| served.post("/a2a/shouting", &json!(null)).body(body).header("a2a-version", "1.0");
     let deep = "[".repeat(1000) + &"]".repeat(1000);
@@ -257,8 +265,6 @@ async fn bad_requests_are_refused_with_a_remedy() {
     assert_eq!(status, StatusCode::NOT_FOUND);
     let (status, _) = send(served.get("/a2a/shouting")).await;
     assert_eq!(status, StatusCode::METHOD_NOT_ALLOWED);
-    let (_, all) = send(served.get("/v1/runs")).await;
-    assert_eq!(all["runs"].as_array().unwrap().len(), 1, "nothing was begun");
     served.stop().await.unwrap();
 }
 
