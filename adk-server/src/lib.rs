@@ -11,10 +11,14 @@
 //! | `DELETE /v1/runs/ID` | cancels a run |
 //! | `GET /v1/waiting`, `POST /v1/waiting/ID` | what waits for people, and their answers |
 //!
+//! Beside it there is the JSON of ADK's `api_server`, with an app for each workflow: `/list-apps`, `/run`, `/run_sse`,
+//! `/apps/NAME/users/USER/sessions` with artifacts, and with [`Server::dev_ui`] Google's dev UI at `/dev-ui/`.
+//!
 //! A run goes on when the connection that began it is gone. Events come as a list, or with `Accept: text/event-stream` as they
 //! happen; a client that has lost its connection goes on after its `Last-Event-ID`.
 
 mod access;
+mod adk_web;
 mod follow;
 mod openapi;
 mod refuse;

@@ -1,6 +1,7 @@
 //! The routes of the API.
 
 use crate::access::Caller;
+use crate::adk_web;
 use crate::follow::{Item, follow, stored};
 use crate::openapi;
 use crate::refuse::{Refusal, json_response};
@@ -31,9 +32,9 @@ pub(crate) const TAKEN: [&str; 3] = ["runs", "waiting", "workflows"];
 const PAGE: usize = 100;
 
 type Answer = Result<Response, Refusal>;
-type Shared = State<Arc<App>>;
-type Who = Extension<Caller>;
-type Body = Result<Bytes, BytesRejection>;
+pub(crate) type Shared = State<Arc<App>>;
+pub(crate) type Who = Extension<Caller>;
+pub(crate) type Body = Result<Bytes, BytesRejection>;
 
 pub(crate) fn router(app: Arc<App>) -> Router {
     Router::new()
@@ -46,6 +47,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/runs/{run}/events", get(events))
         .route("/v1/waiting", get(waiting))
         .route("/v1/waiting/{*wait}", post(answer))
+        .merge(adk_web::router())
         .fallback(nowhere)
         .method_not_allowed_fallback(not_so)
         .layer(DefaultBodyLimit::max(app.limits.body))
@@ -114,7 +116,7 @@ fn asked(query: AskedFor) -> Result<Asked, Refusal> {
 }
 
 /// The JSON of a body; null for an empty one.
-fn json_of(body: Body) -> Result<Value, Refusal> {
+pub(crate) fn json_of(body: Body) -> Result<Value, Refusal> {
     let body = body.map_err(|error| match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => {
             Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "the body is larger than is taken")
@@ -131,7 +133,7 @@ fn json_of(body: Body) -> Result<Value, Refusal> {
     })
 }
 
-fn known(runner: &Runner, name: &str) -> Result<KnownWorkflow, Refusal> {
+pub(crate) fn known(runner: &Runner, name: &str) -> Result<KnownWorkflow, Refusal> {
     runner.workflows().find(|workflow| workflow.name() == name).ok_or_else(|| {
         let names: Vec<_> = runner.workflows().map(|known| format!("`{}`", known.name())).collect();
         Refusal::missing("workflow", name).help(format!("there are: {}", names.join(", ")))
@@ -385,7 +387,7 @@ fn of_user(caller: &Caller, named: Option<&str>) -> Result<Option<String>, Refus
     }
 }
 
-fn run_id(text: &str) -> Result<RunId, Refusal> {
+pub(crate) fn run_id(text: &str) -> Result<RunId, Refusal> {
     text.parse().map_err(|_| Refusal::missing("run", text))
 }
 
@@ -505,7 +507,7 @@ async fn answer(State(app): Shared, Extension(caller): Who, Path(wait): Path<Str
 }
 
 /// Takes up a run that has an answer, if nobody has yet.
-async fn go_on(app: &Arc<App>, runner: &Runner, run: RunId) -> Result<(), Refusal> {
+pub(crate) async fn go_on(app: &Arc<App>, runner: &Runner, run: RunId) -> Result<(), Refusal> {
     let ready = runner.runs(&RunFilter::of_run(run)).await?.into_iter().find(|run| run.is_ready);
     if let Some(run) = ready
         && let Ok(request) = runner.resume_by_name(&run)

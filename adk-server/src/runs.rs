@@ -4,7 +4,7 @@ use crate::refuse::Refusal;
 use crate::serve::Limits;
 use adk_core::model::Usage;
 use adk_core::runner::RunEnd;
-use adk_core::{Error, Event, RunId, RunRequest, RunStream};
+use adk_core::{Error, ErrorKind, Event, RunId, RunRequest, RunStream};
 use axum::http::StatusCode;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -129,7 +129,10 @@ impl Runs {
             let _place = place;
             let _gone = Gone { runs: &runs, run };
             let ended = drive(stream, &sender).await;
-            ends.send_replace(Some(Arc::new(ended)));
+            // Another one was faster and drives it: its events are in the store.
+            if !matches!(&ended, End::Failed(error) if error.kind() == ErrorKind::RunBusy) {
+                ends.send_replace(Some(Arc::new(ended)));
+            }
         });
         all.insert(run, Driven { events, end, task: task.abort_handle() });
         listener

@@ -1,6 +1,7 @@
 //! [`serve`]: from a runner to a router or a process that listens.
 
 use crate::access::{self, Authorize, Caller, without_port};
+use crate::adk_web;
 use crate::refuse::Refusal;
 use crate::routes;
 use crate::runs::Runs;
@@ -9,6 +10,7 @@ use axum::Router;
 use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -24,7 +26,13 @@ use tokio::task::AbortHandle;
 /// # }
 /// ```
 pub fn serve<P, R>(runner: &Runner<P, R>) -> Server<P, R> {
-    Server { runner: runner.clone(), authorize: None, hosts: Vec::new(), limits: Limits::default() }
+    Server {
+        runner: runner.clone(),
+        authorize: None,
+        hosts: Vec::new(),
+        limits: Limits::default(),
+        dev_ui: None,
+    }
 }
 
 /// A server to be configured.
@@ -34,6 +42,7 @@ pub struct Server<P, R> {
     authorize: Option<Arc<dyn Authorize>>,
     hosts: Vec<String>,
     limits: Limits,
+    dev_ui: Option<PathBuf>,
 }
 
 /// What a server takes at most.
@@ -68,6 +77,8 @@ pub(crate) struct App {
     pub(crate) runs: Arc<Runs>,
     pub(crate) streams: Arc<Semaphore>,
     pub(crate) limits: Limits,
+    /// The folder of Google's dev UI.
+    pub(crate) dev_ui: Option<PathBuf>,
 }
 
 impl App {
@@ -143,11 +154,18 @@ impl<P, R> Server<P, R> {
         self
     }
 
+    /// Serves Google's dev UI, adk-web, at `/dev-ui/`: the folder that an installed google-adk has at `google/adk/cli/browser`.
+    /// It is the page of one user, who is called `user` unless its address says another: `/dev-ui/?userId=ann`.
+    pub fn dev_ui(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.dev_ui = Some(folder.into());
+        self
+    }
+
     /// The routes, to be nested in another router under any path. It also takes up the runs that another process has left, so
     /// it is made inside of a Tokio runtime.
     ///
     /// # Errors
-    /// When a workflow has a name that a route has.
+    /// When a workflow has a name that a route has, or there is no page in the folder of [`dev_ui`](Self::dev_ui).
     pub fn router(self) -> Result<Router> {
         Ok(routes::router(self.app()?))
     }
@@ -209,6 +227,7 @@ impl<P, R> Server<P, R> {
             runs: Arc::new(Runs::new(&self.limits)),
             streams: Arc::new(Semaphore::new(self.limits.streams.min(Semaphore::MAX_PERMITS))),
             limits: self.limits,
+            dev_ui: self.dev_ui.map(|folder| adk_web::folder(&folder)).transpose()?,
             runner,
         };
         app.watch(&app.runner);
