@@ -58,15 +58,16 @@ impl<E: Into<Refusal>> From<E> for Fault {
 impl IntoResponse for Fault {
     fn into_response(self) -> Response {
         let error = self.0.to_json();
-        json_response(self.0.status(), &json!({"detail": text_of(&error), "error": error}))
+        json_response(self.0.status(), &json!({"detail": in_a_line(&self.0), "error": error}))
     }
 }
 
 /// An error in one line.
-fn text_of(error: &Value) -> String {
-    let text = |field: &str| error[field].as_str().unwrap_or_default();
-    let help = if error["help"].is_null() { "" } else { "; help: " };
-    format!("{}{help}{}", text("message"), text("help"))
+fn in_a_line(error: &Refusal) -> String {
+    match error.to_json()["help"].as_str() {
+        Some(help) => format!("{}; help: {help}", error.message()),
+        None => error.message().to_owned(),
+    }
 }
 
 fn ok(body: &Value) -> Response {
@@ -75,7 +76,11 @@ fn ok(body: &Value) -> Response {
 
 /// A body of a type; `None` for none, or null.
 fn read<T: DeserializeOwned>(body: Body) -> Result<Option<T>, Refusal> {
-    serde_json::from_value(json_of(body)?).map_err(|error| unfit(format!("the body does not fit: {error}")))
+    let json = json_of(body).map_err(|refusal| match refusal.status() {
+        StatusCode::BAD_REQUEST => unfit(refusal.message()),
+        _ => refusal,
+    })?;
+    serde_json::from_value(json).map_err(|error| unfit(format!("the body does not fit: {error}")))
 }
 
 fn unfit(message: impl Into<String>) -> Refusal {

@@ -1,6 +1,6 @@
 //! Runs: a message begins one, and the answer to a call lets the run that waits for it go on.
 
-use super::{Answer, Place, no_session, ok, read, text_of, unfit, view};
+use super::{Answer, Place, in_a_line, no_session, ok, read, unfit, view};
 use crate::access::Caller;
 use crate::follow::{Item, follow, stored};
 use crate::refuse::Refusal;
@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 use std::collections::{HashSet, VecDeque};
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(super) fn router() -> Router<Arc<App>> {
     Router::new().route("/run", post(run)).route("/run_sse", post(run_sse))
@@ -43,8 +44,6 @@ struct Request {
     streaming: bool,
     #[serde(alias = "state_delta")]
     state_delta: Option<StateDelta>,
-    #[serde(alias = "function_call_event_id")]
-    function_call_event_id: Option<String>,
     #[serde(alias = "invocation_id")]
     invocation_id: Option<String>,
 }
@@ -69,15 +68,31 @@ async fn run_sse(State(app): Shared, Extension(caller): Who, body: Body) -> Answ
         Ok(turn) => stream::unfold(turn, |mut turn| async { Some((turn.next().await?, turn)) }).boxed(),
         Err(refusal) => stream::iter([Err(refusal)]).boxed(),
     };
+    let events = events.flat_map(|event| {
+        stream::iter(match event {
+            Ok(event) => view::split(event),
+            Err(refusal) => vec![told(&refusal)],
+        })
+    });
     let events = events.map(move |event| {
         let _open = &permit;
-        let json = event.unwrap_or_else(|refusal| {
-            let error = refusal.to_json();
-            json!({"error": text_of(&error), "error_details": error})
-        });
-        Ok::<_, Infallible>(sse::Event::default().data(json.to_string()))
+        Ok::<_, Infallible>(sse::Event::default().data(event.to_string()))
     });
     Ok(Sse::new(events).keep_alive(KeepAlive::default()).into_response())
+}
+
+/// An error as an event.
+fn told(refusal: &Refusal) -> Value {
+    let details = refusal.to_json();
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    json!({
+        "error": in_a_line(refusal),
+        "error_details": {
+            "error_type": details["kind"],
+            "error_message": details["message"],
+            "timestamp": time.as_secs_f64(),
+        },
+    })
 }
 
 /// A request for a session that is there.
@@ -183,8 +198,7 @@ impl Asked {
         let (app, runner, id) = (self.app.clone(), self.place.runner.clone(), run.run_id);
         let items = follow(app.clone(), runner.clone(), run, after, listener).boxed();
         let asked = waits.into_iter().map(|wait| wait.id).collect();
-        let splits = self.request.function_call_event_id.is_none();
-        Turn { app, runner, run: id, items, asked, splits, ready: VecDeque::new(), is_over: false }
+        Turn { app, runner, run: id, items, asked, ready: VecDeque::new(), is_over: false }
     }
 }
 
@@ -196,7 +210,6 @@ struct Turn {
     items: BoxStream<'static, Result<Item, Refusal>>,
     /// The waits that the client knows.
     asked: HashSet<String>,
-    splits: bool,
     ready: VecDeque<Value>,
     is_over: bool,
 }
@@ -211,7 +224,7 @@ impl Turn {
                 return None;
             }
             match self.items.next().await {
-                Some(Ok(Item::Event(event))) => self.ready.extend(view::told(&event, self.splits)),
+                Some(Ok(Item::Event(event))) => self.ready.extend(view::told(&event)),
                 Some(Ok(Item::End(end))) => {
                     self.is_over = true;
                     if let Err(refusal) = self.end(end.as_deref()).await {
@@ -242,7 +255,7 @@ impl Turn {
         let waits = self.runner.waiting_of(&RunFilter::of_run(self.run)).await?;
         let events = stored(&self.runner, &run, None).await?;
         let new = |wait: &Waiting| !self.asked.contains(&wait.id);
-        self.ready.extend(view::questions(&waits, new, &events, run.updated));
+        self.ready.extend(view::questions(&waits, new, &events));
         Ok(())
     }
 }

@@ -43,7 +43,7 @@ fn session(place: &Place, id: &str, snapshot: &SessionSnapshot, events: Vec<Valu
 async fn full(place: &Place, id: &str, handle: &SessionHandle) -> Result<Value, Refusal> {
     let there = handle.get(&EventFilter::new()).await?.ok_or_else(|| no_session(id))?;
     let mut events: Vec<_> = there.events.iter().map(|event| view::of_event(event)).collect();
-    events.extend(view::questions(&handle.waiting().await?, |_| true, &there.events, there.updated));
+    events.extend(view::questions(&handle.waiting().await?, |_| true, &there.events));
     Ok(session(place, id, &there, events))
 }
 
@@ -110,7 +110,10 @@ async fn begin(place: &Place, new: New) -> Answer {
             .help("restore what was said, and the state in `state`")
             .into());
     }
-    let id = new.session_id.unwrap_or_else(|| RunId::new().to_string().trim_start_matches("e-").to_owned());
+    let id = new
+        .session_id
+        .filter(|id| !id.trim().is_empty())
+        .unwrap_or_else(|| RunId::new().to_string().trim_start_matches("e-").to_owned());
     let handle = place.session(&id);
     handle.create(state).await?;
     if !events.is_empty() {

@@ -21,17 +21,18 @@ pub(super) fn of_event(event: &Event) -> Value {
     json
 }
 
-/// What a client reads of an event of its run; nothing of what it has said itself. A page shows files where an event says
-/// nothing, so one that does both comes in two.
-pub(super) fn told(event: &Event, splits: bool) -> Vec<Value> {
-    if *event.author == *"user" || event.lifecycle().is_some() {
-        return Vec::new();
+/// What a client reads of an event of its run; nothing of what it has said itself.
+pub(super) fn told(event: &Event) -> Option<Value> {
+    (*event.author != *"user" && event.lifecycle().is_none()).then(|| of_event(event))
+}
+
+/// An event in two, where it says something and has files: adk-web shows the files of one that says something twice.
+pub(super) fn split(event: Value) -> Vec<Value> {
+    let has_files = event["actions"]["artifactDelta"].as_object().is_some_and(|files| !files.is_empty());
+    if !has_files || event["content"].is_null() {
+        return vec![event];
     }
-    let json = of_event(event);
-    if !splits || event.actions.artifact_delta.is_empty() || event.content.is_none() {
-        return vec![json];
-    }
-    let (mut said, mut files) = (json.clone(), json);
+    let (mut said, mut files) = (event.clone(), event);
     said["actions"]["artifactDelta"] = json!({});
     if let Value::Object(files) = &mut files {
         files.remove("content");
@@ -47,18 +48,17 @@ pub(super) fn asks(event: &Event) -> bool {
         || names.into_iter().any(|name| name.starts_with("adk_request_"))
 }
 
-/// What is asked of people, as events of that time. The waits for answers of long-running tools have theirs already.
+/// What is asked of people, as events after those of the session. The waits for answers of long-running tools have theirs already.
 pub(super) fn questions(
     waits: &[Waiting],
     wanted: impl Fn(&Waiting) -> bool,
     events: &[Arc<Event>],
-    micros: u64,
 ) -> Vec<Value> {
     let asked = waits.iter().enumerate().filter(|(_, wait)| wait.call_id.is_none() && wanted(wait));
-    asked.map(|(nth, wait)| of_event(&question(wait, &waits[..nth], events, micros))).collect()
+    asked.map(|(nth, wait)| of_event(&question(wait, &waits[..nth], events))).collect()
 }
 
-fn question(wait: &Waiting, before: &[Waiting], events: &[Arc<Event>], micros: u64) -> Event {
+fn question(wait: &Waiting, before: &[Waiting], events: &[Arc<Event>]) -> Event {
     let (name, args) = match to_confirm(wait) {
         Some(tool) => {
             let hint = json!({"hint": wait.question, "confirmed": false});
@@ -76,9 +76,10 @@ fn question(wait: &Waiting, before: &[Waiting], events: &[Arc<Event>], micros: u
         args: args.map(|(name, value)| (name.to_owned(), value)).collect(),
         ..FunctionCall::default()
     };
+    let last = events.iter().rev().find(|event| event.invocation_id == wait.run_id);
     let mut event = Event {
         id: EventId::of_text(&wait.id),
-        timestamp: micros,
+        timestamp: last.map_or(0, |event| event.timestamp),
         invocation_id: wait.run_id,
         author: wait.path.name().clone(),
         path: wait.path.clone(),
