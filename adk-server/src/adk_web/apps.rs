@@ -44,13 +44,12 @@ struct Wanted {
 }
 
 async fn list(State(app): Shared, Extension(caller): Who, Query(wanted): Query<Wanted>) -> Response {
-    let runner = app.runner(&caller);
+    let mut all: Vec<_> = app.runner(&caller).workflows().collect();
+    all.sort_by(|one, other| one.name().cmp(other.name()));
     if wanted.detailed {
-        let apps: Vec<_> = runner.workflows().map(|workflow| described(&workflow)).collect();
-        return ok(&json!({"apps": apps}));
+        return ok(&json!({"apps": all.iter().map(described).collect::<Vec<_>>()}));
     }
-    let names: Vec<_> = runner.workflows().map(|workflow| workflow.name().to_owned()).collect();
-    ok(&json!(names))
+    ok(&json!(all.iter().map(KnownWorkflow::name).collect::<Vec<_>>()))
 }
 
 fn described(workflow: &KnownWorkflow) -> Value {
@@ -60,6 +59,7 @@ fn described(workflow: &KnownWorkflow) -> Value {
         "description": workflow.description(),
         "language": "rust",
         "isComputerUse": false,
+        "agents": null,
     })
 }
 

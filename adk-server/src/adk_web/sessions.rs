@@ -7,9 +7,10 @@ use crate::serve::App;
 use adk_core::engine::RunFilter;
 use adk_core::runner::SessionHandle;
 use adk_core::session::{EventFilter, SessionSnapshot};
-use adk_core::{Error, ErrorKind, Event, Name, RunId, StateDelta};
+use adk_core::{Error, ErrorKind, Event, EventId, Name, RunId, StateDelta, StoreErrorKind};
 use axum::Router;
 use axum::extract::{Extension, Path, State};
+use axum::http::StatusCode;
 use axum::routing::{get, patch};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -70,7 +71,7 @@ struct New {
     #[serde(alias = "session_id")]
     session_id: Option<String>,
     state: Option<StateDelta>,
-    events: Option<Vec<Event>>,
+    events: Option<Vec<Map<String, Value>>>,
     options: Option<Map<String, Value>>,
 }
 
@@ -100,8 +101,9 @@ async fn begin(place: &Place, new: New) -> Answer {
             .help("leave `options` out")
             .into());
     }
-    let (state, events) = (new.state.unwrap_or_default(), new.events.unwrap_or_default());
+    let state = new.state.unwrap_or_default();
     place.may_set(&state)?;
+    let events: Vec<_> = new.events.into_iter().flatten().map(said_before).collect::<Result<_, _>>()?;
     // As in ADK: only a run says what it did.
     if let Some(nth) = events.iter().position(|event| !event.actions.is_empty() || view::asks(event)) {
         let message =
@@ -115,11 +117,27 @@ async fn begin(place: &Place, new: New) -> Answer {
         .filter(|id| !id.trim().is_empty())
         .unwrap_or_else(|| RunId::new().to_string().trim_start_matches("e-").to_owned());
     let handle = place.session(&id);
-    handle.create(state).await?;
+    handle.create(state).await.map_err(|error| match error.kind() {
+        ErrorKind::Store(StoreErrorKind::Exists) => {
+            let message = "there is a session of that id already";
+            Refusal::new(StatusCode::CONFLICT, "exists", message).help("go on in it, or choose another id")
+        }
+        _ => error.into(),
+    })?;
     if !events.is_empty() {
         handle.append(events).await?;
     }
     Ok(ok(&full(place, &id, &handle).await?))
+}
+
+/// An event of another program, where ids may be anything, and are made here when there are none.
+fn said_before(mut event: Map<String, Value>) -> Result<Event, Refusal> {
+    let text = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (id, run) = (EventId::of_text(text("id")), RunId::of_text(text("invocationId")));
+    event.insert("id".to_owned(), json!(id));
+    event.insert("invocationId".to_owned(), json!(run));
+    event.entry("timestamp").or_insert(json!(0));
+    serde_json::from_value(event.into()).map_err(|error| unfit(format!("an event does not fit: {error}")))
 }
 
 #[derive(Deserialize)]

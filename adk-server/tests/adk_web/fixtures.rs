@@ -152,20 +152,16 @@ pub fn runner() -> adk::Runner {
     adk::Runner::builder().model(model).build().expect("a runner")
 }
 
-/// A server with these workflows, and those of the other tests.
+/// A server with these workflows.
 pub async fn serve(
     with: impl FnOnce(
         Server<adk::DefaultProvider, adk::NoResources>,
     ) -> Server<adk::DefaultProvider, adk::NoResources>,
 ) -> Served {
-    let all = |server: Server<adk::DefaultProvider, adk::NoResources>| {
-        let server = server
-            .workflow(Asking::new(Asker))
-            .workflow(Failing::new(Broken))
-            .workflow(Paying::default())
-            .workflow(Writing::new(Writer, Critic, Publisher))
-            .workflow(Drafting::default());
-        with(server)
-    };
-    Served::new(&runner(), all).await
+    let server = adk::serve(&runner())
+        .workflow(Writing::new(Writer, Critic, Publisher))
+        .workflow(Asking::new(Asker))
+        .workflow(Failing::new(Broken))
+        .workflow(Paying::default());
+    Served::of(with(server)).await
 }

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
+mod differences;
 mod fixtures;
+mod python;
 mod routes;
 #[allow(dead_code, reason = "shared by tests of which none needs all")]
 #[path = "../support/mod.rs"]

@@ -1,10 +1,18 @@
 //! Each route with good and with bad input, and by a foreign user.
 
-use super::fixtures::serve;
-use super::support::{Served, read, send, sse};
+use super::fixtures::{self, Drafting};
+use super::support::{Hanging, Served, read, send, sse};
 use adk::server::{Caller, Refusal};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+
+type Server = adk::server::Server<adk::DefaultProvider, adk::NoResources>;
+
+/// A server with two workflows more, that wait and hang.
+async fn serve(with: impl FnOnce(Server) -> Server) -> Served {
+    let more = |server: Server| server.workflow(Drafting::default()).workflow(Hanging::default());
+    fixtures::serve(|server| with(more(server))).await
+}
 
 const SESSIONS: &str = "/apps/writing/users/user/sessions";
 

@@ -20,8 +20,8 @@ class Writer(BaseAgent):
 
 class Critic(BaseAgent):
     async def _run_async_impl(self, ctx):
-        is_second = ctx.session.state.get("advice") is not None
-        if is_second:
+        own = [event for event in ctx.session.events if event.invocation_id == ctx.invocation_id]
+        if any(event.author == self.name for event in own):
             yield says(ctx, self, "Fine.", escalate=True)
         else:
             yield says(ctx, self, "Longer.", state_delta={"advice": "longer"})
