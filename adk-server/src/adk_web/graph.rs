@@ -12,7 +12,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Path, Query, State};
 use axum::routing::get;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::iter::successors;
 use std::sync::Arc;
 
@@ -79,16 +79,26 @@ fn wanted(look: Look) -> Result<Wanted, Refusal> {
     look.map(|Query(wanted)| wanted).map_err(|error| Refusal::bad("query_invalid", error.body_text()))
 }
 
-/// The picture by the path of what it shows: all of it is in one.
+/// The picture by the path of what it shows: all of it is in one. A page looks for that of the block around a node.
 async fn images(State(app): Shared, Extension(caller): Who, Path(name): Path<String>, look: Look) -> Answer {
     let (wanted, workflow) = (wanted(look)?, known(&app.runner(&caller), &name)?);
-    let (spec, node) = (workflow.spec(), wanted.node.unwrap_or_default());
-    let inner = node.rsplit('/').next().unwrap_or_default();
-    if !inner.is_empty() && !spec.nodes().iter().any(|node| plain(node) == inner) {
-        return Err(Refusal::missing("node", &node).into());
+    let spec = workflow.spec();
+    let (nodes, image) = (spec.nodes(), json!({"dotSrc": spec.dot_with(&DotLook::new(wanted.dark_mode))}));
+    if let Some(node) = wanted.node.filter(|node| !node.is_empty()) {
+        let inner = node.rsplit('/').next().unwrap_or_default();
+        if !nodes.iter().any(|node| plain(node) == inner) {
+            return Err(Refusal::missing("node", &node).into());
+        }
+        return Ok(ok(&json!({node: image})));
     }
-    let image = json!({"dotSrc": spec.dot_with(&DotLook::new(wanted.dark_mode))});
-    Ok(ok(&json!({node: image})))
+    let blocks = (1..nodes.len()).filter(|at| !nodes[*at].children.is_empty() && !nodes[*at].name.is_empty());
+    let mut images = Map::from_iter([(String::new(), image.clone())]);
+    images.extend(blocks.map(|at| {
+        let mut names = names(&nodes, at);
+        names.reverse();
+        (names.join("/"), image.clone())
+    }));
+    Ok(ok(&Value::Object(images)))
 }
 
 async fn image(State(app): Shared, Extension(caller): Who, Path(name): Path<String>, look: Look) -> Answer {
@@ -120,17 +130,19 @@ async fn of_event(
 fn node_of(nodes: &[Node<'_>], event: &Event) -> Option<usize> {
     let path: Vec<_> =
         successors(Some(&event.path), |path| path.parent()).map(|path| &**path.name()).collect();
-    let names = |at: usize| {
-        let mut names: Vec<&str> = Vec::new();
-        for at in successors(Some(at), |at| nodes[*at].parent) {
-            let name = plain(&nodes[at]);
-            // A tree that was built at run time is its own outermost block.
-            if !name.is_empty() && names.last() != Some(&name) {
-                names.push(name);
-            }
-        }
-        names
-    };
-    let at_path = (0..nodes.len()).find(|at| !nodes[*at].name.is_empty() && names(*at) == path);
+    let at_path = (0..nodes.len()).find(|at| !nodes[*at].name.is_empty() && names(nodes, *at) == path);
     at_path.or_else(|| nodes.iter().position(|node| *plain(node) == *event.author))
+}
+
+/// The names of a node and of those around it, as its path has them, from the inside.
+fn names<'n>(nodes: &'n [Node<'_>], at: usize) -> Vec<&'n str> {
+    let mut names: Vec<&str> = Vec::new();
+    for at in successors(Some(at), |at| nodes[*at].parent) {
+        let name = plain(&nodes[at]);
+        // A tree that was built at run time is its own outermost block.
+        if !name.is_empty() && names.last() != Some(&name) {
+            names.push(name);
+        }
+    }
+    names
 }

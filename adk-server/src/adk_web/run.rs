@@ -68,15 +68,10 @@ async fn run_sse(State(app): Shared, Extension(caller): Who, body: Body) -> Answ
         Ok(turn) => stream::unfold(turn, |mut turn| async { Some((turn.next().await?, turn)) }).boxed(),
         Err(refusal) => stream::iter([Err(refusal)]).boxed(),
     };
-    let events = events.flat_map(|event| {
-        stream::iter(match event {
-            Ok(event) => view::split(event),
-            Err(refusal) => vec![told(&refusal)],
-        })
-    });
     let events = events.map(move |event| {
         let _open = &permit;
-        Ok::<_, Infallible>(sse::Event::default().data(event.to_string()))
+        let json = event.unwrap_or_else(|refusal| told(&refusal));
+        Ok::<_, Infallible>(sse::Event::default().data(json.to_string()))
     });
     Ok(Sse::new(events).keep_alive(KeepAlive::default()).into_response())
 }

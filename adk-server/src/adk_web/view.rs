@@ -12,11 +12,19 @@ const INPUT: &str = "adk_request_input";
 
 pub(super) fn of_event(event: &Event) -> Value {
     let mut json = serde_json::to_value(event).unwrap_or_default();
+    let Value::Object(fields) = &mut json else { return json };
     // What ADK always writes.
-    if let Some(Value::Object(actions)) = json.get_mut("actions") {
+    if let Some(Value::Object(actions)) = fields.get_mut("actions") {
         for field in ["requestedAuthConfigs", "requestedToolConfirmations"] {
             actions.insert(field.to_owned(), json!({}));
         }
+    }
+    // In ADK a node has one number: that of its run.
+    let path = event.path.to_string().replace(['#', '['], "@").replace(']', "");
+    fields.insert("nodeInfo".to_owned(), json!({"path": path}));
+    if event.partial {
+        // It has none yet, and a page would take all of them for one event.
+        fields.shift_remove("id");
     }
     json
 }
@@ -24,20 +32,6 @@ pub(super) fn of_event(event: &Event) -> Value {
 /// What a client reads of an event of its run; nothing of what it has said itself.
 pub(super) fn told(event: &Event) -> Option<Value> {
     (*event.author != *"user" && event.lifecycle().is_none()).then(|| of_event(event))
-}
-
-/// An event in two, where it says something and has files: adk-web shows the files of one that says something twice.
-pub(super) fn split(event: Value) -> Vec<Value> {
-    let has_files = event["actions"]["artifactDelta"].as_object().is_some_and(|files| !files.is_empty());
-    if !has_files || event["content"].is_null() {
-        return vec![event];
-    }
-    let (mut said, mut files) = (event.clone(), event);
-    said["actions"]["artifactDelta"] = json!({});
-    if let Value::Object(files) = &mut files {
-        files.remove("content");
-    }
-    vec![said, files]
 }
 
 /// Whether an event holds what only a run asks.

@@ -209,7 +209,7 @@ pub fn table(found: &[Found]) -> String {
         let Some(first) = found.iter().find(|found| found.is_by(reason)) else { continue };
         let requests: Vec<_> =
             reason.requests.iter().map(|request| if *request == "*" { "all" } else { request }).collect();
-        let code = |text: &str| format!("`{}`", text.replace('|', "\\|"));
+        let code = |text: &str| format!("`{}`", text.replace('|', "\\|").replace('`', "'"));
         let row = [
             requests.join(", "),
             code(reason.field),

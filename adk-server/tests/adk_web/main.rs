@@ -4,6 +4,7 @@
 
 mod differences;
 mod fixtures;
+mod page;
 mod python;
 mod routes;
 #[allow(dead_code, reason = "shared by tests of which none needs all")]
