@@ -89,6 +89,11 @@ pub static REASONS: &[Reason] = &[
     },
     Reason { requests: &["build_graph"], field: "*wait_for_output", why: "As above." },
     Reason {
+        requests: &["run_sse"],
+        field: "body",
+        why: "ADK sends an event with a text and a file in two, and the page shows the second in place of the first.",
+    },
+    Reason {
         requests: &["confirmation"],
         field: "body",
         why: "ADK answers the call at once with an error, and again when it is confirmed; here it is answered once.",

@@ -3,7 +3,7 @@
 use super::support::{Decision, Served, publish, shout};
 use adk::prelude::*;
 use adk::server::Server;
-use adk::testing::ScriptedModel;
+use adk::testing::{Reply, ScriptedModel};
 use adk::{Agent, AgentMeta, Content, Event, FunctionCall, Part, Role};
 use serde_json::json;
 
@@ -148,7 +148,8 @@ workflow! {
 }
 
 pub fn runner() -> adk::Runner {
-    let model = ScriptedModel::new().on("payer").call("pay", json!({"amount": 7})).text("Paid.");
+    let paid = Reply::new().text("Paid.").pieces(["Pa", "id."]);
+    let model = ScriptedModel::new().on("payer").call("pay", json!({"amount": 7})).reply(paid);
     adk::Runner::builder().model(model).build().expect("a runner")
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod differences;
+mod files;
 mod fixtures;
 mod page;
 mod python;
@@ -10,3 +11,4 @@ mod routes;
 #[allow(dead_code, reason = "shared by tests of which none needs all")]
 #[path = "../support/mod.rs"]
 mod support;
+mod users;

@@ -1,42 +1,41 @@
 //! Each route with good and with bad input, and by a foreign user.
 
 use super::fixtures::{self, Drafting};
-use super::support::{Hanging, Served, read, send, sse};
-use adk::server::{Caller, Refusal};
+use super::support::{Hanging, Served, send, sse};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-type Server = adk::server::Server<adk::DefaultProvider, adk::NoResources>;
+pub type Server = adk::server::Server<adk::DefaultProvider, adk::NoResources>;
 
 /// A server with two workflows more, that wait and hang.
-async fn serve(with: impl FnOnce(Server) -> Server) -> Served {
+pub async fn serve(with: impl FnOnce(Server) -> Server) -> Served {
     let more = |server: Server| server.workflow(Drafting::default()).workflow(Hanging::default());
     fixtures::serve(|server| with(more(server))).await
 }
 
 const SESSIONS: &str = "/apps/writing/users/user/sessions";
 
-fn said(app: &str, text: &str) -> Value {
+pub fn said(app: &str, text: &str) -> Value {
     asks(app, json!({"text": text}))
 }
 
-fn asks(app: &str, part: Value) -> Value {
+pub fn asks(app: &str, part: Value) -> Value {
     json!({"appName": app, "userId": "user", "sessionId": "s", "newMessage": {"role": "user", "parts": [part]}})
 }
 
-fn answers(app: &str, call: &Value, response: Value) -> Value {
+pub fn answers(app: &str, call: &Value, response: Value) -> Value {
     let (id, name) = (&call["id"], &call["name"]);
     asks(app, json!({"functionResponse": {"id": id, "name": name, "response": response}}))
 }
 
-async fn session(served: &Served, app: &str) {
+pub async fn session(served: &Served, app: &str) {
     let path = format!("/apps/{app}/users/user/sessions");
     let (status, made) = send(served.post(&path, &json!({"sessionId": "s"}))).await;
     assert_eq!(status, StatusCode::OK, "{made}");
 }
 
 /// The events of a run.
-async fn streamed(served: &Served, body: &Value) -> Vec<Value> {
+pub async fn streamed(served: &Served, body: &Value) -> Vec<Value> {
     let response = served.post("/run_sse", body).send().await.unwrap();
     assert_eq!(response.status(), StatusCode::OK);
     assert_eq!(response.headers()["content-type"], "text/event-stream");
@@ -44,7 +43,7 @@ async fn streamed(served: &Served, body: &Value) -> Vec<Value> {
 }
 
 /// The call of the last event.
-fn call(events: &[Value]) -> &Value {
+pub fn call(events: &[Value]) -> &Value {
     &events.last().expect("an event")["content"]["parts"][0]["functionCall"]
 }
 
@@ -287,6 +286,10 @@ async fn what_waits_is_a_call_whose_answer_goes_on_with_the_run() {
     let (_, waiting) = send(served.get("/v1/waiting?workflow=drafting")).await;
     assert_eq!(waiting["waiting"][0]["id"], question["id"], "the own API knows it");
 
+    let run = &asked[0]["invocationId"];
+    let attach = json!({"appName": "drafting", "userId": "user", "sessionId": "s", "invocationId": run});
+    assert_eq!(send(served.post("/run", &attach)).await, (StatusCode::OK, json!([])), "it still waits");
+
     let wrong = streamed(&served, &answers("drafting", question, json!({"result": "perhaps"}))).await;
     assert!(wrong[0]["error"].as_str().unwrap().contains("of another type"), "{wrong:?}");
     let answer = answers("drafting", question, json!({"Revise": {"note": "shorter"}}));
@@ -309,7 +312,10 @@ async fn a_tool_is_confirmed_and_a_long_call_answered() {
     for (confirmed, result) in [(true, "paid 7"), (false, "This tool call is rejected.")] {
         let served = serve(|server| server).await;
         session(&served, "paying").await;
-        let asked = streamed(&served, &said("paying", "pay")).await;
+        let mut pays = said("paying", "pay");
+        // What is said in pieces comes in pieces where it is asked for.
+        pays["streaming"] = json!(confirmed);
+        let asked = streamed(&served, &pays).await;
         let (question, args) = (call(&asked), &call(&asked)["args"]);
         assert_eq!(question["name"], "adk_request_confirmation", "{asked:?}");
         let original = &args["originalFunctionCall"];
@@ -321,7 +327,12 @@ async fn a_tool_is_confirmed_and_a_long_call_answered() {
         let response = &rest[0]["content"]["parts"][0]["functionResponse"];
         assert_eq!(response["id"], original["id"]);
         assert!(response["response"].to_string().contains(result), "{rest:?}");
-        assert_eq!(rest[1]["content"]["parts"][0]["text"], "Paid.");
+        let text = |event: &Value| event["content"]["parts"][0]["text"].as_str().unwrap().to_owned();
+        let texts: Vec<_> = rest[1..].iter().map(text).collect();
+        let (partial, whole) = rest[1..].split_at(rest.len() - 2);
+        assert_eq!(texts, if confirmed { vec!["Pa", "id.", "Paid."] } else { vec!["Paid."] }, "{rest:?}");
+        assert!(partial.iter().all(|event| event["partial"] == true && event["id"].is_null()), "{rest:?}");
+        assert!(whole[0]["partial"].is_null() && whole[0]["id"].is_string(), "{rest:?}");
         served.stop().await.unwrap();
     }
     let served = serve(|server| server).await;
@@ -350,154 +361,4 @@ async fn a_client_that_goes_away_cancels_its_run() {
     let rest = sse(&rest.send().await.unwrap().text().await.unwrap());
     assert_eq!(rest.last().unwrap().2["status"], "cancelled", "{rest:?}");
     served.stop().await.unwrap();
-}
-
-/// The user is the value of a header.
-async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
-    let user = request.headers.get("x-user").and_then(|user| user.to_str().ok());
-    user.map(Caller::user).ok_or_else(|| Refusal::unauthorized("there is no `x-user`"))
-}
-
-#[tokio::test]
-async fn a_foreign_user_sees_nothing() {
-    let served = serve(|server| server.authorize(by_header)).await;
-    let by = |user: &'static str, method: &str, path: &str, body: &Value| {
-        let request =
-            served.client.request(method.parse().unwrap(), format!("http://{}{path}", served.address));
-        send(request.header("x-user", user).json(body))
-    };
-    let base = "/apps/drafting/users/ann/sessions";
-    let (status, made) = by("ann", "POST", base, &json!({"sessionId": "s", "state": {"secret": "X"}})).await;
-    assert_eq!(status, StatusCode::OK, "{made}");
-    let run = said("drafting", "X").to_string().replace("\"user\",\"sess", "\"ann\",\"sess");
-    let mut run: Value = serde_json::from_str(&run).unwrap();
-    run["userId"] = json!("ann");
-    let (_, events) = by("ann", "POST", "/run", &run).await;
-    let question = call(events.as_array().unwrap()).clone();
-    let mut answer = answers("drafting", &question, json!({"result": "Publish"}));
-    answer["userId"] = json!("ann");
-    let own_answer = {
-        let mut own = answer.clone();
-        own["userId"] = json!("bob");
-        own
-    };
-    let event = events[0]["id"].as_str().unwrap();
-    by("bob", "POST", "/apps/drafting/users/bob/sessions", &json!({"sessionId": "s"})).await;
-    let file = json!({"filename": "f", "artifact": {"text": "X"}});
-    by("ann", "POST", &format!("{base}/s/artifacts"), &file).await;
-    for (method, path, body) in [
-        ("GET", base.to_owned(), json!(null)),
-        ("POST", base.to_owned(), json!({})),
-        ("GET", format!("{base}/s"), json!(null)),
-        ("POST", format!("{base}/t"), json!({})),
-        ("PATCH", format!("{base}/s"), json!({"stateDelta": {"k": 1}})),
-        ("DELETE", format!("{base}/s"), json!(null)),
-        ("GET", format!("{base}/s/artifacts"), json!(null)),
-        ("POST", format!("{base}/s/artifacts"), file.clone()),
-        ("GET", format!("{base}/s/artifacts/f"), json!(null)),
-        ("GET", format!("{base}/s/artifacts/f/versions"), json!(null)),
-        ("GET", format!("{base}/s/artifacts/f/versions/0/metadata"), json!(null)),
-        ("DELETE", format!("{base}/s/artifacts/f"), json!(null)),
-        ("PATCH", "/apps/drafting/users/ann/memory".to_owned(), json!({"sessionId": "s"})),
-        ("POST", "/run".to_owned(), run.clone()),
-        ("POST", "/run_sse".to_owned(), run.clone()),
-        ("POST", "/run_sse".to_owned(), answer.clone()),
-        ("GET", format!("/dev/apps/drafting/users/ann/sessions/s/events/{event}/graph"), json!(null)),
-    ] {
-        let (status, seen) = by("bob", method, &path, &body).await;
-        assert_eq!(status, StatusCode::NOT_FOUND, "{method} {path}: {seen}");
-        assert!(!seen.to_string().contains('X'), "{seen}");
-    }
-    let (_, spans) = by("bob", "GET", "/dev/apps/drafting/debug/trace/session/s", &json!(null)).await;
-    assert_eq!(spans, json!([]), "the session of that name is another one");
-    // An answer from a session of his own is one to a call that nobody has made there.
-    let request = served.post("/run_sse", &own_answer).header("x-user", "bob");
-    let said = request.send().await.unwrap().text().await.unwrap();
-    assert!(said.contains("\"error\"") && !said.contains('X'), "{said}");
-    let (status, forbidden) =
-        by("ann", "PATCH", &format!("{base}/s"), &json!({"stateDelta": {"app:all": 1}})).await;
-    assert_eq!(status, StatusCode::FORBIDDEN, "{forbidden}");
-    let (_, mine) = by("ann", "GET", &format!("{base}/s"), &json!(null)).await;
-    assert_eq!(
-        mine["events"].as_array().unwrap().last().unwrap()["longRunningToolIds"],
-        json!([question["id"]])
-    );
-    served.stop().await.unwrap();
-}
-
-#[tokio::test]
-async fn files_do_not_leave_their_folder() {
-    let folder = std::env::temp_dir().join(format!("adk-dev-ui-{}", std::process::id()));
-    let ui = folder.join("browser");
-    std::fs::create_dir_all(ui.join("assets")).unwrap();
-    std::fs::write(folder.join("secret.js"), "secret").unwrap();
-    std::fs::write(ui.join("index.html"), "<title>page</title>").unwrap();
-    std::fs::write(ui.join("assets/a.js"), "1").unwrap();
-    std::os::unix::fs::symlink(folder.join("secret.js"), ui.join("linked.js")).unwrap();
-    std::os::unix::fs::symlink(&folder, ui.join("up")).unwrap();
-    let served = serve(|server| server.dev_ui(&ui)).await;
-    for (path, kind, text) in [
-        ("/dev-ui/", "text/html; charset=utf-8", "<title>page</title>"),
-        ("/dev-ui", "text/html; charset=utf-8", "<title>page</title>"),
-        ("/dev-ui/index.html", "text/html; charset=utf-8", "<title>page</title>"),
-        ("/dev-ui/assets/a.js", "text/javascript; charset=utf-8", "1"),
-        ("/dev-ui/assets%2Fa.js", "text/javascript; charset=utf-8", "1"),
-    ] {
-        let response = served.get(path).send().await.unwrap();
-        assert_eq!(response.headers()["content-type"], kind, "{path}");
-        assert_eq!(response.text().await.unwrap(), text, "{path}");
-    }
-    let (_, config) = send(served.get("/dev-ui/assets/config/runtime-config.json")).await;
-    assert_eq!(config, json!({"backendUrl": "", "telemetry": false}));
-    // As they are: a client would tidy them.
-    for path in [
-        "/dev-ui/../secret.js",
-        "/dev-ui/..%2Fsecret.js",
-        "/dev-ui/%2e%2e/secret.js",
-        "/dev-ui/%2e%2e%2fsecret.js",
-        "/dev-ui/assets/../../secret.js",
-        "/dev-ui/..%5csecret.js",
-        "/dev-ui/%252e%252e/secret.js",
-        "/dev-ui/linked.js",
-        "/dev-ui/up/secret.js",
-        "/dev-ui/%00",
-        "/dev-ui/assets",
-        "/dev-ui/assets/",
-        "/dev-ui/none.js",
-        &format!("/dev-ui/{}", folder.join("secret.js").display()),
-        &format!("/dev-ui/{}", folder.join("secret.js").display().to_string().replace('/', "%2F")),
-    ] {
-        let answer = raw(&served, path).await;
-        assert!(answer.starts_with("HTTP/1.1 404"), "{path}: {answer}");
-        assert!(!answer.ends_with("secret"), "{path}: {answer}");
-    }
-    served.stop().await.unwrap();
-    std::fs::remove_dir_all(&folder).unwrap();
-    let runner = adk::Runner::builder().build().unwrap();
-    let error = adk::serve(&runner).dev_ui("/nowhere").router().unwrap_err();
-    assert!(error.to_string().contains("google/adk/cli/browser"), "{error}");
-}
-
-#[tokio::test]
-async fn the_page_finds_a_server_that_is_nested() {
-    let router = adk::serve(&super::fixtures::runner()).router().unwrap();
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let task =
-        tokio::spawn(async { axum::serve(listener, axum::Router::new().nest("/deep/er", router)).await });
-    let url = format!("http://{address}/deep/er/dev-ui/assets/config/runtime-config.json");
-    let (_, config) = read(reqwest::get(url).await.unwrap()).await;
-    assert_eq!(config["backendUrl"], "/deep/er");
-    task.abort();
-}
-
-/// The answer to a path as it is.
-async fn raw(served: &Served, path: &str) -> String {
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    let mut stream = tokio::net::TcpStream::connect(served.address).await.unwrap();
-    let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    answer
 }

@@ -51,7 +51,6 @@ const open = async (app) => {
   await page.goto(`${url}/dev-ui/?app=${app}`, { waitUntil: "load" });
   await says("Agent Development Kit");
 };
-const row = (text) => press(text, ".message-card, .content-bubble, .message-text, app-content-bubble, p");
 
 try {
   await open("writing");
@@ -65,7 +64,7 @@ try {
   await says("out/post.txt");
   await shot("3-artifacts");
   await press("Info");
-  await row("Longer.");
+  await press("Longer.", "p");
   await page.waitForFunction(() => [...document.querySelectorAll("svg g.node text")].some((text) => text.textContent.includes("critic")));
   await shot("4-graph");
   await press("Traces");
@@ -73,6 +72,7 @@ try {
   await shot("5-traces");
   await press("Events");
 
+  await page.evaluate(() => localStorage.setItem("adk-use-sse", "true"));
   await open("paying");
   await say("pay");
   await says("pay");
