@@ -23,12 +23,39 @@ fn answer(app: &str, name: &str, response: Value) -> Value {
     said(app, json!({"functionResponse": {"id": "CALL", "name": name, "response": response}}))
 }
 
-fn requests() -> Vec<Request> {
-    const WRITING: &str = "/apps/writing/users/u/sessions";
-    let get = |name, path: &str| (name, "GET", path.to_owned(), Value::Null);
-    let post = |name, path: &str, body| (name, "POST", path.to_owned(), body);
-    let text = |app| said(app, json!({"text": "cats"}));
+const WRITING: &str = "/apps/writing/users/u/sessions";
+
+fn get(name: &'static str, path: &str) -> Request {
+    (name, "GET", path.to_owned(), Value::Null)
+}
+
+fn post(name: &'static str, path: &str, body: Value) -> Request {
+    (name, "POST", path.to_owned(), body)
+}
+
+/// Of the files that a run has saved.
+fn files() -> Vec<Request> {
     let file = |rest: &str| format!("{WRITING}/s/artifacts{rest}");
+    vec![
+        get("list artifacts", &file("")),
+        get("load artifact", &file("/out/post.txt")),
+        get("load artifact", &file("/out/post.txt?version=0")),
+        get("load artifact", &file("/out/post.txt/versions/latest")),
+        get("artifact versions", &file("/out/post.txt/versions")),
+        get("artifact metadata", &file("/out/post.txt/versions/metadata")),
+        get("artifact metadata", &file("/out/post.txt/versions/1/metadata")),
+        get("unknown artifact", &file("/none")),
+        get("bad version", &file("/out/post.txt/versions/x")),
+        get("artifact versions", &file("/none/versions")),
+        post("save artifact", &file(""), json!({"filename": "note", "artifact": {"text": "hi"}})),
+        get("load artifact", &file("/note")),
+        ("delete artifact", "DELETE", file("/note"), Value::Null),
+        get("list artifacts", &file("")),
+    ]
+}
+
+fn requests() -> Vec<Request> {
+    let text = |app| said(app, json!({"text": "cats"}));
     let (nobody, gone) = (format!("{WRITING}/nobody"), said("writing", json!({"text": "x"})));
     let gone = serde_json::from_str(&gone.to_string().replace("\"s\"", "\"nobody\"")).unwrap();
     let mut all = vec![
@@ -64,20 +91,6 @@ fn requests() -> Vec<Request> {
         post("run_sse", "/run_sse", text("writing")),
         get("get session", &format!("{WRITING}/s")),
         ("patch session", "PATCH", format!("{WRITING}/s"), json!({"stateDelta": {"k": null, "user:n": 5}})),
-        get("list artifacts", &file("")),
-        get("load artifact", &file("/out/post.txt")),
-        get("load artifact", &file("/out/post.txt?version=0")),
-        get("load artifact", &file("/out/post.txt/versions/latest")),
-        get("artifact versions", &file("/out/post.txt/versions")),
-        get("artifact metadata", &file("/out/post.txt/versions/metadata")),
-        get("artifact metadata", &file("/out/post.txt/versions/1/metadata")),
-        get("unknown artifact", &file("/none")),
-        get("bad version", &file("/out/post.txt/versions/x")),
-        get("artifact versions", &file("/none/versions")),
-        post("save artifact", &file(""), json!({"filename": "note", "artifact": {"text": "hi"}})),
-        get("load artifact", &file("/note")),
-        ("delete artifact", "DELETE", file("/note"), Value::Null),
-        get("list artifacts", &file("")),
         post("bad request", "/run", json!({"appName": "writing"})),
         post("no message", "/run", json!({"appName": "writing", "userId": "u", "sessionId": "s"})),
         post("unknown app", "/run", text("nothing")),
@@ -88,6 +101,7 @@ fn requests() -> Vec<Request> {
         get("unknown event", "/dev/apps/writing/users/u/sessions/s/events/none/graph"),
         get("unknown trace", "/dev/apps/writing/debug/trace/none"),
     ];
+    all.extend(files());
     for app in ["failing", "asking", "paying"] {
         all.push(post("create session", &format!("/apps/{app}/users/u/sessions"), json!({"sessionId": "s"})));
     }
