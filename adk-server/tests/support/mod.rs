@@ -1,5 +1,7 @@
 //! Workflows that are served, and a client.
 
+#![allow(dead_code, reason = "each test uses a part of it")]
+
 use adk::prelude::*;
 use adk::server::{Limits, Server};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
