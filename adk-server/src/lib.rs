@@ -13,11 +13,15 @@
 //! | `POST /ag-ui/NAME` | a run for a user interface that speaks AG-UI |
 //! | `GET /a2a/NAME/.well-known/agent-card.json`, `POST /a2a/NAME` | the workflow as an agent of A2A 1.0, over JSON-RPC |
 //!
+//! Beside it there is the JSON of ADK's `api_server`, with an app for each workflow: `/list-apps`, `/run`, `/run_sse`,
+//! `/apps/NAME/users/USER/sessions` with artifacts, and with [`Server::dev_ui`] Google's dev UI at `/dev-ui/`.
+//!
 //! A run goes on when the connection that began it is gone. Events come as a list, or with `Accept: text/event-stream` as they
 //! happen; a client that has lost its connection goes on after its `Last-Event-ID`.
 
 mod a2a;
 mod access;
+mod adk_web;
 mod ag_ui;
 mod follow;
 mod openapi;

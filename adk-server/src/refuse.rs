@@ -75,6 +75,10 @@ impl Refusal {
         self.0.status
     }
 
+    pub(crate) fn message(&self) -> &str {
+        &self.0.body.message
+    }
+
     /// The body alone, as it stands in the end of a stream.
     pub(crate) fn to_json(&self) -> Value {
         serde_json::to_value(&self.0.body).unwrap_or_default()

@@ -2,6 +2,7 @@
 
 use crate::a2a;
 use crate::access::Caller;
+use crate::adk_web;
 use crate::ag_ui;
 use crate::follow::{Item, follow, stored};
 use crate::openapi;
@@ -50,6 +51,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/waiting/{*wait}", post(answer))
         .merge(a2a::router())
         .merge(ag_ui::router())
+        .merge(adk_web::router())
         .fallback(nowhere)
         .method_not_allowed_fallback(not_so)
         .layer(DefaultBodyLimit::max(app.limits.body))

@@ -2,6 +2,7 @@
 
 use crate::a2a::Push;
 use crate::access::{self, Authorize, Caller, without_port};
+use crate::adk_web;
 use crate::refuse::Refusal;
 use crate::routes;
 use crate::runs::Runs;
@@ -10,6 +11,7 @@ use axum::Router;
 use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -26,7 +28,7 @@ use tokio::task::AbortHandle;
 /// ```
 pub fn serve<P, R>(runner: &Runner<P, R>) -> Server<P, R> {
     let (hosts, limits, push_to) = Default::default();
-    Server { runner: runner.clone(), authorize: None, hosts, limits, push_to }
+    Server { runner: runner.clone(), authorize: None, hosts, limits, push_to, dev_ui: None }
 }
 
 /// A server to be configured.
@@ -37,6 +39,7 @@ pub struct Server<P, R> {
     hosts: Vec<String>,
     limits: Limits,
     push_to: Vec<String>,
+    dev_ui: Option<PathBuf>,
 }
 
 /// What a server takes at most.
@@ -72,6 +75,8 @@ pub(crate) struct App {
     pub(crate) streams: Arc<Semaphore>,
     pub(crate) limits: Limits,
     pub(crate) push: Push,
+    /// The folder of Google's dev UI.
+    pub(crate) dev_ui: Option<PathBuf>,
 }
 
 impl App {
@@ -164,11 +169,19 @@ impl<P, R> Server<P, R> {
         self
     }
 
+    /// Serves Google's dev UI, adk-web, at `/dev-ui/`: the folder that an installed google-adk has at `google/adk/cli/browser`.
+    /// It is the page of one user, who is called `user` unless its address says another: `/dev-ui/?userId=ann`.
+    pub fn dev_ui(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.dev_ui = Some(folder.into());
+        self
+    }
+
     /// The routes, to be nested in another router under any path. It also takes up the runs that another process has left, so
     /// it is made inside of a Tokio runtime.
     ///
     /// # Errors
-    /// When a workflow has a name that a route has, or an address to push to is no URL.
+    /// When a workflow has a name that a route has, an address to push to is no URL, or there is no page in the folder of
+    /// [`dev_ui`](Self::dev_ui).
     pub fn router(self) -> Result<Router> {
         Ok(routes::router(self.app()?))
     }
@@ -231,6 +244,7 @@ impl<P, R> Server<P, R> {
             streams: Arc::new(Semaphore::new(self.limits.streams.min(Semaphore::MAX_PERMITS))),
             limits: self.limits,
             push: Push::new(&self.push_to)?,
+            dev_ui: self.dev_ui.map(|folder| adk_web::folder(&folder)).transpose()?,
             runner,
         };
         let app = Arc::new(app);

@@ -100,15 +100,20 @@ impl Served {
             Server<adk::DefaultProvider, adk::NoResources>,
         ) -> Server<adk::DefaultProvider, adk::NoResources>,
     ) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let address = listener.local_addr().expect("an address");
         let server = adk::serve(runner)
             .workflow(Shouting::default())
             .workflow(Approval::default())
             .workflow(Failing::default())
             .workflow(Hanging::default());
+        Self::of(with(server)).await
+    }
+
+    /// A server that listens.
+    pub async fn of(server: Server<adk::DefaultProvider, adk::NoResources>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
         let (stop, stopped) = oneshot::channel::<()>();
-        let serving = with(server).serve(listener, async move { drop(stopped.await) });
+        let serving = server.serve(listener, async move { drop(stopped.await) });
         Self { address, client: Client::new(), stop: Some(stop), task: tokio::spawn(serving) }
     }
 
