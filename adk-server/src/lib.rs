@@ -16,6 +16,8 @@
 
 mod access;
 mod follow;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod openapi;
 mod refuse;
 mod routes;

@@ -46,11 +46,20 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/runs/{run}/events", get(events))
         .route("/v1/waiting", get(waiting))
         .route("/v1/waiting/{*wait}", post(answer))
+        .merge(protocols())
         .fallback(nowhere)
         .method_not_allowed_fallback(not_so)
         .layer(DefaultBodyLimit::max(app.limits.body))
         .layer(from_fn_with_state(app.clone(), check))
         .with_state(app)
+}
+
+/// The protocols of others.
+fn protocols() -> Router<Arc<App>> {
+    let all = Router::new();
+    #[cfg(feature = "mcp")]
+    let all = all.merge(crate::mcp::router());
+    all
 }
 
 async fn nowhere(uri: Uri) -> Refusal {
@@ -294,7 +303,7 @@ fn told(run: RunId, (status, json): Told) -> Response {
 }
 
 /// The output of a run that has finished: what its events have written last.
-async fn output(runner: &Runner, run: &RunInfo) -> Result<Value, Refusal> {
+pub(crate) async fn output(runner: &Runner, run: &RunInfo) -> Result<Value, Refusal> {
     let Some(workflow) = runner.workflows().find(|known| *known.name() == run.workflow) else {
         return Ok(Value::Null);
     };
@@ -390,7 +399,7 @@ fn run_id(text: &str) -> Result<RunId, Refusal> {
 }
 
 /// A run that the caller may see.
-async fn found(runner: &Runner, caller: &Caller, run: RunId) -> Result<RunInfo, Refusal> {
+pub(crate) async fn found(runner: &Runner, caller: &Caller, run: RunId) -> Result<RunInfo, Refusal> {
     let runs = runner.runs(&RunFilter::of_run(run)).await?;
     let seen = runs.into_iter().find(|run| caller.sees(&run.session.user));
     seen.ok_or_else(|| Refusal::missing("run", &run.to_string()))
@@ -505,7 +514,7 @@ async fn answer(State(app): Shared, Extension(caller): Who, Path(wait): Path<Str
 }
 
 /// Takes up a run that has an answer, if nobody has yet.
-async fn go_on(app: &Arc<App>, runner: &Runner, run: RunId) -> Result<(), Refusal> {
+pub(crate) async fn go_on(app: &Arc<App>, runner: &Runner, run: RunId) -> Result<(), Refusal> {
     let ready = runner.runs(&RunFilter::of_run(run)).await?.into_iter().find(|run| run.is_ready);
     if let Some(run) = ready
         && let Ok(request) = runner.resume_by_name(&run)

@@ -140,6 +140,41 @@ impl Form {
         }
     }
 
+    /// The inputs of a tool by itself: its arguments, by the schema of its declaration.
+    pub(crate) fn arguments(&mut self, parameters: &Value) -> Option<Map<String, Value>> {
+        let required = |key: &str| {
+            let required = parameters.get("required").and_then(Value::as_array);
+            required.is_some_and(|keys| keys.iter().any(|other| other == key))
+        };
+        let mut args = Map::new();
+        for (key, schema) in parameters.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            let Some(given) = &mut self.given else {
+                let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+                self.inputs.push(FormField {
+                    key: Name::shared(key),
+                    description: description.to_owned(),
+                    schema: schema.clone(),
+                    is_required: required(key),
+                });
+                continue;
+            };
+            match given.remove(key) {
+                None if required(key) => {
+                    self.fault(key, format!("is missing: expected {}", expected(schema)));
+                }
+                None => {}
+                Some(Value::Null) if !required(key) => {}
+                Some(mut value) => {
+                    match decode::settle(&mut value, schema, |value| decode::check(value, schema)) {
+                        Ok(()) => drop(args.insert(key.clone(), value)),
+                        Err(why) => self.fault(key, why),
+                    }
+                }
+            }
+        }
+        self.given.is_some().then_some(args)
+    }
+
     /// The input of a tree that was built at run time: what the user says, as the text `message`.
     pub(crate) fn message(&mut self) -> Option<Content> {
         let text: String = self.input("message", "What the user says.", Some(schema_of::<String>), None)?;
