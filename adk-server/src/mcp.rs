@@ -86,12 +86,17 @@ async fn serve(
     request: Request,
 ) -> Result<Response, Refusal> {
     let OfUser { service, sessions } = app.mcp.of(&app, caller);
-    let is_new = !request.headers().contains_key("mcp-session-id");
-    let most = app.limits.runs_per_user;
-    if is_new && sessions.sessions.read().await.len() >= most {
-        let message = format!("{most} sessions of this user are open, and that is the most");
-        return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too_many_sessions", message)
-            .help("end one with `DELETE /mcp`"));
+    match request.headers().get("mcp-session-id").map(|id| String::from_utf8_lossy(id.as_bytes())) {
+        Some(id) if !sessions.sessions.read().await.contains_key(&*id) => {
+            return Err(Refusal::missing("session", &id).help("begin one with `initialize`"));
+        }
+        None if sessions.sessions.read().await.len() >= app.limits.runs_per_user => {
+            let message =
+                format!("{} sessions of this user are open, and that is the most", app.limits.runs_per_user);
+            return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too_many_sessions", message)
+                .help("end one with `DELETE /mcp`"));
+        }
+        _ => {}
     }
     let is_stream = request.method() == Method::GET;
     let response = service.handle(request).await.map(Body::new);
