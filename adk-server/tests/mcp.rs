@@ -68,14 +68,14 @@ async fn what_is_no_mcp_is_refused_with_a_reason() {
     let deep = "[".repeat(1000) + &"]".repeat(1000);
     let large = "\"".to_owned() + &"x".repeat(2 << 20) + "\"";
     for (request, status) in [
-        (post(&served, None, &call(1, "shouting", json!({}))), StatusCode::UNPROCESSABLE_ENTITY),
+        (post(&served, None, &call(1, "shouting", json!({}))), StatusCode::BAD_REQUEST),
         (post(&served, Some("e-1"), &call(1, "shouting", json!({}))), StatusCode::NOT_FOUND),
         (post(&served, id, &json!({"method": "tools/list"})), StatusCode::UNSUPPORTED_MEDIA_TYPE),
         (post(&served, id, &json!(null)).body("{"), StatusCode::UNSUPPORTED_MEDIA_TYPE),
         (post(&served, id, &json!(null)).body(deep), StatusCode::UNSUPPORTED_MEDIA_TYPE),
         (post(&served, id, &json!(null)).body(large), StatusCode::PAYLOAD_TOO_LARGE),
         (served.post("/mcp", &initialize()).header("accept", "text/plain"), StatusCode::NOT_ACCEPTABLE),
-        (served.get("/mcp").header("accept", "text/event-stream"), StatusCode::UNPROCESSABLE_ENTITY),
+        (served.get("/mcp").header("accept", "text/event-stream"), StatusCode::BAD_REQUEST),
         (served.get("/mcp").header("host", "evil.example"), StatusCode::FORBIDDEN),
         (served.post("/mcp", &initialize()).header("origin", "http://evil.example"), StatusCode::FORBIDDEN),
         (served.client.put(format!("http://{}/mcp", served.address)), StatusCode::METHOD_NOT_ALLOWED),
@@ -86,8 +86,8 @@ async fn what_is_no_mcp_is_refused_with_a_reason() {
     }
     for (params, code) in [
         (json!({"name": "nothing"}), -32602),
-        (json!({"name": "shouting", "arguments": [1]}), -32602),
-        (json!({}), -32602),
+        (json!({"name": "shouting", "arguments": [1]}), -32601),
+        (json!({}), -32601),
     ] {
         let body = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": params});
         let error = answer(post(&served, id, &body).send().await.unwrap()).await;

@@ -6,8 +6,9 @@ use crate::refuse::Refusal;
 use crate::serve::App;
 use adk_core::runner::KnownWorkflow;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelledNotificationParam, Implementation, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, RequestId, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CancelledNotificationParam, CustomRequest, CustomResult,
+    ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion, RequestId,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -80,6 +81,16 @@ impl ServerHandler for Handler {
         let input = Value::Object(request.arguments.unwrap_or_default());
         let call = Call::new(app, runner, self.caller.clone(), cancel, context);
         Ok(call.result(&workflow, input).await.into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method: String = request.method.chars().take(100).collect();
+        let message = format!("`{method}` is no request of MCP, or its parameters do not fit");
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
 
     async fn on_cancelled(&self, told: CancelledNotificationParam, _: NotificationContext<RoleServer>) {
