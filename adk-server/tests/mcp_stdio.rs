@@ -27,8 +27,7 @@ fn main() -> ExitCode {
 }
 
 async fn serve_on_stdio(store: &Path) -> adk::Result<()> {
-    let runner = adk::Runner::builder().engine(SqliteStore::open(store).await?).build()?;
-    support::tools::all(adk::serve(&runner)).stdio().await
+    support::tools::all(adk::serve(&runner(store).await?)).stdio().await
 }
 
 fn asked() -> Result<(), Failed> {
@@ -47,8 +46,12 @@ fn asked() -> Result<(), Failed> {
 
 /// The runs that a client has cancelled.
 async fn hanging(store: &Path) -> adk::Result<Vec<RunInfo>> {
-    let runner: adk::Runner = adk::Runner::builder().engine(SqliteStore::open(store).await?).build()?;
     let mut filter = RunFilter::any();
     filter.workflows = Some(vec!["hanging".to_owned()]);
-    runner.runs(&filter).await
+    runner(store).await?.runs(&filter).await
+}
+
+async fn runner(store: &Path) -> adk::Result<adk::Runner> {
+    let store = SqliteStore::open(store).await?;
+    adk::Runner::builder().session_store(store.clone()).engine(store).build()
 }
