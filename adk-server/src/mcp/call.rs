@@ -100,13 +100,18 @@ impl Call {
                     }
                     go_on(&self.app, &self.runner, run).await?;
                     listener = self.app.runs.listen(run);
+                    // Another process may go on with it, or a wait beside it is open.
+                    if listener.is_none() && self.is_paused(run).await? {
+                        self.unless_over(run, tokio::time::sleep(EVERY)).await?;
+                    }
                 }
                 _ => {}
             }
-            if listener.is_none() {
-                self.unless_over(run, tokio::time::sleep(EVERY)).await?;
-            }
         }
+    }
+
+    async fn is_paused(&self, run: RunId) -> Result<bool, Refusal> {
+        Ok(found(&self.runner, &self.caller, run).await?.status == RunStatus::Paused)
     }
 
     /// Tells of the events of a run until it ends or waits.

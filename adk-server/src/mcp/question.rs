@@ -148,3 +148,80 @@ fn variants(schema: &Value) -> Option<(Value, Vec<(String, Vec<String>)>)> {
     properties.extend(fields);
     Some((json!({"type": "object", "properties": properties, "required": [ANSWER]}), all))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(schema: Value) -> Option<(Value, Question)> {
+        let wait = json!({"id": "w", "run_id": "e-00000000-0000-0000-0000-000000000000", "path": "p", "schema": schema});
+        let question = Question::of(&serde_json::from_value(wait).expect("a wait"))?;
+        Some((json!(question.form), question))
+    }
+
+    #[test]
+    fn a_flat_object_is_a_form_as_it_is() {
+        let (form, question) = question(json!({
+            "type": "object",
+            "properties": {
+                "stars": {"type": "integer", "format": "uint8", "minimum": 0, "maximum": 255},
+                "note": {"type": ["string", "null"], "description": "Why."},
+                "mail": {"type": "string", "format": "email"},
+                "tone": {"oneOf": [{"type": "string", "const": "Warm"}, {"type": "string", "const": "Cold"}]},
+            },
+            "required": ["stars"],
+        }))
+        .expect("a form");
+        let expected = json!({
+            "type": "object",
+            "properties": {
+                "stars": {"type": "integer", "minimum": 0, "maximum": 255},
+                "note": {"type": "string", "description": "Why."},
+                "mail": {"type": "string", "format": "email"},
+                "tone": {"type": "string", "enum": ["Warm", "Cold"]},
+            },
+            "required": ["stars"],
+        });
+        assert_eq!(form, expected);
+        let answer = json!({"stars": 3, "tone": "Warm"});
+        assert_eq!(question.value(Some(answer.clone())), answer);
+    }
+
+    #[test]
+    fn what_is_no_object_is_a_field() {
+        let (form, question) = question(json!({"type": "boolean"})).expect("a form");
+        assert_eq!(form["properties"], json!({"answer": {"type": "boolean"}}));
+        assert_eq!(question.value(Some(json!({"answer": true}))), true);
+        assert_eq!(question.value(None), Value::Null);
+    }
+
+    #[test]
+    fn an_enum_with_fields_is_a_choice_and_the_fields() {
+        let variant = |name: &str, fields: Value| {
+            let inner = json!({"type": "object", "properties": fields, "required": []});
+            json!({"type": "object", "properties": {name: inner}, "required": [name]})
+        };
+        let text = json!({"note": {"type": "string"}});
+        let constant = json!({"type": "string", "const": "Publish"});
+        let (form, question) =
+            question(json!({"oneOf": [constant, variant("Revise", text.clone())]})).expect("a form");
+        assert_eq!(form["properties"]["answer"]["enum"], json!(["Publish", "Revise"]));
+        assert_eq!(form["properties"]["note"], json!({"type": "string"}));
+        assert_eq!(form["required"], json!(["answer"]));
+        let revised = json!({"answer": "Revise", "note": "shorter"});
+        assert_eq!(question.value(Some(revised)), json!({"Revise": {"note": "shorter"}}));
+        assert_eq!(question.value(Some(json!({"answer": "Publish", "note": "shorter"}))), "Publish");
+        let twice = json!({"oneOf": [variant("A", text.clone()), variant("B", text)]});
+        assert!(self::question(twice).is_none(), "two fields of one name");
+    }
+
+    #[test]
+    fn what_a_form_cannot_hold_is_not_asked() {
+        let list = json!({"type": "array", "items": {"type": "string"}});
+        for schema in
+            [json!(null), json!({}), list.clone(), json!({"type": "object", "properties": {"all": list}})]
+        {
+            assert!(question(schema.clone()).is_none(), "{schema}");
+        }
+    }
+}

@@ -138,3 +138,5 @@ const waits = await deaf.callTool({ name: 'approval', arguments: { topic: 'owls'
 assert.ok(waits.isError);
 assert.match(text(waits), /waits for people.*OWLS OWLS/s);
 await deaf.close();
+// Connections that are kept alive would keep the process.
+process.exit();
