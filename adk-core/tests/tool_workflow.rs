@@ -129,3 +129,40 @@ async fn a_person_agrees_before_it_runs_in_another_process() {
         assert_eq!(recovered[0].result.is_ok(), yes, "{recovered:?}");
     }
 }
+
+/// What it returns is said until the answer comes.
+struct Order;
+
+static ORDER: LazyLock<ToolDeclaration> =
+    LazyLock::new(|| ToolDeclaration::new("order", "Orders.", json!({"type": "object", "properties": {}})));
+
+impl Tool for Order {
+    const META: ToolMeta<'static> = ToolMeta::new("order", "Orders.").long_running(true);
+
+    fn declaration(&self) -> &ToolDeclaration {
+        &ORDER
+    }
+
+    async fn call(&self, _: ToolArgs, _: &mut ToolContext) -> Result<Value, ToolError> {
+        Ok(json!("ordered"))
+    }
+}
+
+#[tokio::test]
+async fn the_result_of_a_long_running_tool_is_its_answer() {
+    let runner = Runner::builder().engine(MemoryJournal::new()).workflow(ToolWorkflow::new(Order));
+    let runner: Runner = runner.build().unwrap();
+    let runner = runner.by_name();
+    let mut stream = runner.new_session("ann").run_by_name("order", Value::Null).unwrap().stream();
+    let mut said = Vec::new();
+    while let Some(event) = stream.next().await {
+        let event = event.unwrap();
+        said.extend(event.function_responses().map(|answer| json!(answer.response)));
+    }
+    assert_eq!(said, [json!({"result": "ordered"})]);
+    let RunEnd::Paused(waiting) = stream.end() else { panic!("it waits") };
+    runner.answer(&waiting[0].id, "delivered").await.unwrap();
+    let run = runner.runs(&RunFilter::of_run(waiting[0].run_id)).await.unwrap();
+    let outcome = runner.resume_by_name(&run[0]).unwrap().await.unwrap();
+    assert_eq!(outcome.output, "delivered");
+}

@@ -99,6 +99,42 @@ async fn what_is_no_mcp_is_refused_with_a_reason() {
 }
 
 #[tokio::test]
+async fn no_request_makes_the_server_fail() {
+    let served = Served::in_memory().await;
+    let id = session(&served, "ann").await;
+    let bodies = [
+        call(1, "shouting", json!({"topic": "cats", "times": 2})).to_string(),
+        call(2, "weather", json!({"city": "Bern", "days": 2})).to_string(),
+        json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list", "params": {"cursor": "x"}}).to_string(),
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+            .to_string(),
+    ];
+    let mut random = 1_u64;
+    let mut next = |below: usize| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (random >> 33) as usize % below
+    };
+    for round in 0..1000 {
+        let mut body = bodies[round % bodies.len()].clone().into_bytes();
+        for _ in 0..=next(3) {
+            let at = next(body.len());
+            match next(3) {
+                0 => body[at] = b"{}[]\",:0-9a\\\xff\0"[next(14)],
+                1 => drop(body.remove(at)),
+                _ => body.insert(at, b"{}[]\",:0"[next(8)]),
+            }
+        }
+        let said = String::from_utf8_lossy(&body).into_owned();
+        let answer = post(&served, Some(&id), &json!(null)).body(body).send().await.unwrap();
+        assert!(!answer.status().is_server_error(), "{} to {said}", answer.status());
+        answer.text().await.unwrap();
+    }
+    let alive = post(&served, Some(&id), &call(9, "shouting", json!({"topic": "x"}))).send().await.unwrap();
+    assert_eq!(self::answer(alive).await["result"]["content"][0]["text"], "X");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
 async fn the_session_of_a_user_is_nobody_elses() {
     let runner = adk::Runner::builder().build().unwrap();
     let served = Served::new(&runner, |server| server.authorize(by_header)).await;

@@ -166,8 +166,12 @@ impl Call {
         let mut fault = None;
         loop {
             let asked = peer.create_elicitation(question.params(wait, fault.as_deref()));
+            let given = tokio::select! {
+                given = self.unless_over(run, asked) => given?,
+                gone = self.gone(run, &wait.id) => return gone.map(|()| true),
+            };
             // A client that is gone does not answer.
-            let Ok(given) = self.unless_over(run, asked).await? else { return Ok(false) };
+            let Ok(given) = given else { return Ok(false) };
             if declined(&given) {
                 return Ok(false);
             }
@@ -179,6 +183,17 @@ impl Call {
                 // Somebody else has answered, or time has.
                 ErrorKind::Answered | ErrorKind::Expired | ErrorKind::UnknownWait => return Ok(true),
                 _ => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Ends when a wait is answered elsewhere, or its run has ended.
+    async fn gone(&self, run: RunId, wait: &str) -> Result<(), Refusal> {
+        loop {
+            tokio::time::sleep(EVERY).await;
+            let waits = self.runner.waiting_of(&RunFilter::of_run(run)).await?;
+            if !waits.iter().any(|open| open.id == wait) {
+                return Ok(());
             }
         }
     }

@@ -115,6 +115,19 @@ const refused = await call('pay', { amount: 6 });
 assert.ok(refused.isError);
 assert.match(text(refused), /rejected/);
 
+// Somebody else answers first, and the call goes on.
+if (kind === 'http') {
+  answers = [new Promise(() => {})];
+  const elsewhere = call('approval', { topic: 'bees' });
+  let open = [];
+  while (open.length === 0) {
+    open = (await (await fetch(`${target}/v1/waiting`)).json()).waiting.filter(({ question }) => question.includes('BEES'));
+  }
+  const answer = { method: 'POST', body: JSON.stringify({ Revise: { note: 'by hand' } }) };
+  assert.equal((await fetch(`${target}/v1/waiting/${open[0].id}`, answer)).status, 202);
+  assert.equal(text(await elsewhere), 'BEES BEES (by hand)');
+}
+
 // A call that is cancelled cancels its run.
 const abort = new AbortController();
 const begun = new Promise((resolve) => {
