@@ -65,7 +65,7 @@ impl World {
     /// A runner of another process.
     fn runner(&self) -> Runner {
         let runner = Runner::builder().session_store(self.sessions.clone()).engine(self.engine.clone());
-        let runner: Runner = runner.workflow(ToolWorkflow::new(self.pay.clone())).build().unwrap();
+        let runner: Runner = runner.workflow(ToolWorkflow::new(self.pay.clone())).build().expect("a runner");
         runner.by_name()
     }
 

@@ -21,8 +21,11 @@ enum Shape {
     /// One of them is the answer.
     Value,
     /// One of them is the name of a variant, which has some of the others.
-    Variants(Vec<(String, Vec<String>)>),
+    Variants(Vec<Variant>),
 }
+
+/// Its name and its fields.
+type Variant = (String, Vec<String>);
 
 impl Question {
     /// `None` where a form cannot hold the answer.
@@ -125,7 +128,7 @@ fn primitive(schema: &Value) -> Option<Value> {
 }
 
 /// An enum with fields: a choice, and all fields of all variants, which may be left out.
-fn variants(schema: &Value) -> Option<(Value, Vec<(String, Vec<String>)>)> {
+fn variants(schema: &Value) -> Option<(Value, Vec<Variant>)> {
     let (mut all, mut fields) = (Vec::new(), Map::new());
     for option in schema.get("oneOf")?.as_array()? {
         if let Some(name) = option.get("const").and_then(Value::as_str) {
