@@ -4,6 +4,7 @@ pub mod args;
 mod awaits;
 pub mod callback;
 pub mod function;
+mod key_struct;
 pub mod llm;
 mod made;
 mod probe;
@@ -18,6 +19,7 @@ pub use crate::{
     ToolArgs, ToolContext, ToolError, ToolMeta, spec,
 };
 pub use adk_spec::__private::{self as check, key, stub_if};
+pub use key_struct::key_struct;
 pub use made::{MadeByMacro, MadeWorkflow, Making};
 pub use probe::{OfFlow, OfResult, Otherwise, Probe, refuse};
 pub use wire::AgentTooling;

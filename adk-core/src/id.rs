@@ -6,6 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::str::FromStr;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 use uuid::Uuid;
 
 /// The id of an event, given by commit. Ids of one session sort in the order of its log.
@@ -65,7 +66,8 @@ impl RunId {
     /// The id of a run that begins now.
     #[allow(clippy::new_without_default, reason = "the default is nil")]
     pub fn new() -> Self {
-        IdSeed::new().run(crate::store::session::now_micros())
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        IdSeed::new().run(u64::try_from(now.as_micros()).unwrap_or(u64::MAX))
     }
 
     /// The 128 bits.

@@ -25,8 +25,15 @@ fn begin(workflow: &KnownWorkflow) -> Value {
         reference("Run"),
         {"type": "object", "properties": {"output": form.output_schema()}},
     ]});
+    // What a client has to be able to ask; OpenAPI has no word for it.
+    let questions: Map<_, _> = workflow
+        .questions()
+        .into_iter()
+        .map(|one| (one.path, json!({"question": one.question, "schema": one.schema})))
+        .collect();
     json!({"post": {
-        "operationId": format!("run{}", workflow.name()),
+        "x-questions": questions,
+        "operationId": format!("run_{}", workflow.name()),
         "summary": format!("Begins a run of {}", workflow.name()),
         "description": workflow.description(),
         "parameters": [

@@ -73,10 +73,10 @@ async fn not_so(uri: Uri) -> Refusal {
 }
 
 async fn health(State(app): Shared) -> Response {
-    match app.runs.is_closing() {
-        false => json_response(StatusCode::OK, &json!({"status": "ok"})),
-        true => json_response(StatusCode::SERVICE_UNAVAILABLE, &json!({"status": "closing"})),
+    if app.runs.is_closing() {
+        return json_response(StatusCode::SERVICE_UNAVAILABLE, &json!({"status": "closing"}));
     }
+    json_response(StatusCode::OK, &json!({"status": "ok"}))
 }
 
 async fn described(State(app): Shared, Extension(caller): Who) -> Response {

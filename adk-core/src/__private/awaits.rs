@@ -41,7 +41,7 @@ impl AwaitDecl {
         };
         let form = OutputKey { key, ..form };
         let mut meta = meta.accepts(form.accepts);
-        meta.schema = form.value_schema();
+        meta.schema = form.described;
         Self { meta, question, form, timeout: None, otherwise: None }
     }
 

@@ -24,7 +24,7 @@ pub const fn declared(
     let mut meta =
         llm_meta(name, definition, origin, description, prompts, sources, prompt_keys, writes, max_turns);
     meta.schema = match output {
-        Some(output) => output.value_schema(),
+        Some(output) => output.described,
         None => None,
     };
     LlmDecl {

@@ -20,7 +20,8 @@ pub trait MadeByMacro: Send + Sync {
     fn made(&self) -> Making<'_>;
 }
 
-/// What `workflow!` says of the ends of a workflow: see [`Workflow`], which it is with this.
+/// What `workflow!` says of the ends of a workflow: see [`Workflow`], which it is with this. One that was refused says nothing, and
+/// does not compile.
 pub trait MadeWorkflow {
     /// What a run takes.
     type Input: Send;
@@ -31,16 +32,22 @@ pub trait MadeWorkflow {
     ///
     /// # Errors
     /// When a value has no form in JSON.
-    fn begin(&self, input: Self::Input, keys: &mut Keys) -> Result<()>;
+    fn begin(&self, _: Self::Input, _: &mut Keys) -> Result<()> {
+        unreachable!("it does not compile")
+    }
 
     /// Reads the output from the keys that the run ended with.
     ///
     /// # Errors
     /// When an output was not written, or is of another type.
-    fn finish(&self, values: &Values<'_>) -> Result<Self::Output>;
+    fn finish(&self, _: &Values<'_>) -> Result<Self::Output> {
+        unreachable!("it does not compile")
+    }
 
     /// Says inputs and outputs to a form, and reads the input of one.
-    fn form(form: &mut Form) -> Option<Self::Input>;
+    fn form(_: &mut Form) -> Option<Self::Input> {
+        unreachable!("it does not compile")
+    }
 }
 
 #[diagnostic::do_not_recommend]

@@ -16,7 +16,7 @@ mod stream;
 mod watch;
 
 pub use builder::RunnerBuilder;
-pub use by_name::KnownWorkflow;
+pub use by_name::{KnownQuestion, KnownWorkflow};
 pub use input::IntoInput;
 pub use recover::Recovered;
 pub use request::RunRequest;

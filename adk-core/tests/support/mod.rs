@@ -380,10 +380,9 @@ impl Wired for Tree {
         let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
         number.ok_or_else(|| Error::new(ErrorKind::KeyType, format!("expected a number, got {value}")))
     }
-    fn default_of(&self, input: &str, keys: &mut Keys) -> Result<bool> {
-        match self.defaults.iter().find(|(key, _)| *key == input) {
-            Some((key, value)) => keys.set(key, value).map(|()| true),
-            None => Ok(false),
+    fn form(&self, form: &mut Form) {
+        for (key, value) in &self.defaults {
+            form.default_value(key, || value.clone());
         }
     }
 }

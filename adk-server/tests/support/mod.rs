@@ -1,6 +1,6 @@
 //! Workflows that are served, and a client.
 
-#![allow(dead_code, reason = "each test uses a part")]
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 pub mod tools;
 

@@ -13,7 +13,12 @@ pub type Accepts = fn(&dyn Any) -> Result<(), String>;
 #[non_exhaustive]
 pub enum ValueSchema {
     /// That of a type. The schema is made when it is needed.
-    Type(fn() -> u64),
+    Type {
+        /// Its hash.
+        hash: fn() -> u64,
+        /// The schema itself, as JSON.
+        text: fn() -> String,
+    },
     /// One that came from outside.
     Hash(u64),
 }
@@ -22,8 +27,16 @@ impl ValueSchema {
     /// The hash.
     pub fn hash(self) -> u64 {
         match self {
-            Self::Type(hash) => hash(),
+            Self::Type { hash, .. } => hash(),
             Self::Hash(hash) => hash,
+        }
+    }
+
+    /// The schema as JSON, where it is that of a type.
+    pub fn text(self) -> Option<String> {
+        match self {
+            Self::Type { text, .. } => Some(text()),
+            Self::Hash(_) => None,
         }
     }
 }

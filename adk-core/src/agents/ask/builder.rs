@@ -60,7 +60,7 @@ impl Await {
         parts.description.clone_from(&question);
         parts.prompts = vec![question.clone()];
         (parts.accepts, parts.schema) = match &form {
-            Form::Type(output) => (Some(output.accepts), output.value_schema()),
+            Form::Type(output) => (Some(output.accepts), output.described),
             // An answer is held against the schema that is stored with the wait.
             Form::Schema(schema) => (None, Some(schema::given(schema))),
         };

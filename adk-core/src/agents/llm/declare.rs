@@ -131,7 +131,7 @@ impl LlmDecl {
     #[must_use]
     pub const fn output(mut self, output: OutputKey) -> Self {
         self.output = Some(output);
-        self.meta.schema = output.value_schema();
+        self.meta.schema = output.described;
         self
     }
 
@@ -241,14 +241,14 @@ pub struct OutputKey {
     pub check: fn(&Value) -> Result<(), String>,
     /// `check` for a description, which does not know what a JSON value is.
     pub(crate) accepts: Accepts,
-    /// The hash of the schema.
-    pub(crate) hash: fn() -> u64,
+    /// The schema, as a description has it.
+    pub(crate) described: Option<ValueSchema>,
 }
 
 impl OutputKey {
     /// Text as it is.
     pub const fn text(key: &'static str) -> Self {
-        Self { key, schema: None, check: |_| Ok(()), accepts: |_| Ok(()), hash: || 0 }
+        Self { key, schema: None, check: |_| Ok(()), accepts: |_| Ok(()), described: None }
     }
 
     /// JSON that fits a type.
@@ -258,15 +258,10 @@ impl OutputKey {
             schema: Some(schema::<T>),
             check: fits::<T>,
             accepts: accepts::<T>,
-            hash: || schema::hash_of(self::schema::<T>),
-        }
-    }
-
-    /// The schema, as a description has it.
-    pub(crate) const fn value_schema(&self) -> Option<ValueSchema> {
-        match self.schema {
-            Some(_) => Some(ValueSchema::Type(self.hash)),
-            None => None,
+            described: Some(ValueSchema::Type {
+                hash: || schema::hash_of(self::schema::<T>),
+                text: || self::schema::<T>().to_string(),
+            }),
         }
     }
 }

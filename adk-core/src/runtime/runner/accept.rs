@@ -2,7 +2,7 @@
 
 use super::Shared;
 use crate::runtime::tool::decode;
-use crate::spec::{Accepts, AgentMeta, Spec, ValueSchema, schema};
+use crate::spec::{Accepts, AgentMeta, Node, Spec, ValueSchema, schema};
 use crate::store::engine::Waiting;
 use crate::{Error, ErrorKind, Path, Result, depth};
 use serde_json::Value;
@@ -53,18 +53,23 @@ pub(super) fn at(workflow: &AgentMeta<'_>, path: &Path) -> Option<Check> {
     let nodes = Spec::new(workflow.name, "", workflow.steps).nodes();
     nodes.iter().find_map(|node| {
         let check = node.accepts?;
-        let mut names = Vec::new();
-        let mut around = Some(node);
-        while let Some(node) = around {
-            let plain = node.name.rsplit("::").next().unwrap_or_default();
-            // Arms have no names; a tree that was built at run time is its own outermost block.
-            if !plain.is_empty() && names.last() != Some(&plain) {
-                names.push(plain);
-            }
-            around = node.parent.and_then(|parent| nodes.get(parent));
-        }
-        is_at(&names, path).then_some((check, node.schema))
+        is_at(&names(&nodes, node), path).then_some((check, node.schema))
     })
+}
+
+/// The names in the path of a node, from its end on.
+pub(super) fn names<'n, 's>(nodes: &'n [Node<'s>], node: &'n Node<'s>) -> Vec<&'n str> {
+    let mut names = Vec::new();
+    let mut around = Some(node);
+    while let Some(node) = around {
+        let plain = node.name.rsplit("::").next().unwrap_or_default();
+        // Arms have no names; a tree that was built at run time is its own outermost block.
+        if !plain.is_empty() && names.last() != Some(&plain) {
+            names.push(plain);
+        }
+        around = node.parent.and_then(|parent| nodes.get(parent));
+    }
+    names
 }
 
 /// Whether a path has these names, from its end on.

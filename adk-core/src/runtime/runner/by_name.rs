@@ -2,14 +2,14 @@
 
 use super::recover::{self, Known};
 use super::request::RunRequest;
-use super::{Runner, SessionHandle, Shared};
+use super::{Runner, SessionHandle, Shared, accept};
 #[cfg(doc)]
 use crate::ErrorKind;
 use crate::models::model::NoProvider;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::{Needs, NoResources};
 use crate::runtime::workflow::{FieldFault, Form, Keys, Values, Workflow, form};
-use crate::spec::Spec;
+use crate::spec::{NodeKind, Spec};
 use crate::store::engine::{MemoryJournal, RunInfo};
 use crate::{Content, Name, Result};
 use serde_json::{Map, Value};
@@ -48,6 +48,23 @@ impl KnownWorkflow {
         self.0.form()
     }
 
+    /// What its steps ask people: each `await`, in the order of the tree.
+    pub fn questions(&self) -> Vec<KnownQuestion> {
+        let spec = self.spec();
+        let nodes = spec.nodes();
+        let questions = nodes.iter().filter(|node| node.kind == NodeKind::Await).map(|node| {
+            let mut names = accept::names(&nodes, node);
+            names.reverse();
+            let schema = node.schema.and_then(|schema| serde_json::from_str(&schema.text()?).ok());
+            KnownQuestion {
+                path: names.join("/"),
+                question: node.prompts.first().copied().unwrap_or_default().to_owned(),
+                schema: schema.unwrap_or_default(),
+            }
+        });
+        questions.collect()
+    }
+
     /// What is wrong with an input, field by field; nothing with one that fits.
     pub fn check(&self, input: &Value) -> Vec<FieldFault> {
         self.0.check(input)
@@ -75,6 +92,18 @@ impl KnownWorkflow {
         let value = json.filter(|_| !is_text).unwrap_or(Value::String(text));
         Value::Object(Map::from_iter([(one.key.to_string(), value)]))
     }
+}
+
+/// What a step of a workflow asks people.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct KnownQuestion {
+    /// The names in its path, without rounds: `review/decision`. Those of a wait are the same.
+    pub path: String,
+    /// What is asked, with its placeholders.
+    pub question: String,
+    /// The JSON schema of the answer; null where it is not known.
+    pub schema: Value,
 }
 
 impl fmt::Debug for KnownWorkflow {

@@ -1,9 +1,11 @@
 //! [`Form`]: the input and output of a workflow as JSON, for programs that know it by name.
 
+use super::Keys;
 use crate::runtime::tool::function::schema_of;
 use crate::runtime::tool::schema::{expected, shown};
 use crate::runtime::tool::{decode, schema};
-use crate::{Content, Error, ErrorKind, Name, secret};
+use crate::{Content, Error, ErrorKind, Name, Result, secret};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -18,9 +20,19 @@ pub type MakeSchema = fn() -> Arc<Value>;
 pub struct Form {
     inputs: Vec<FormField>,
     outputs: Vec<FormField>,
-    /// What is read; nothing when the fields are only asked for.
-    given: Option<Map<String, Value>>,
-    faults: Vec<FieldFault>,
+    mode: Mode,
+}
+
+/// What a form is for.
+#[derive(Default)]
+enum Mode {
+    /// To be told the fields.
+    #[default]
+    Asks,
+    /// To read an input.
+    Reads { given: Map<String, Value>, faults: Vec<FieldFault> },
+    /// To write the defaults of inputs that were given no value.
+    Defaults { wanted: Vec<Name>, keys: Keys, error: Option<Error> },
 }
 
 /// An input or an output of a workflow.
@@ -72,71 +84,92 @@ impl Form {
         }
     }
 
-    /// A form that reads an input: an object; or the value itself where there is one field that has to be given.
+    /// A form that reads an input.
     pub(crate) fn reading(&self, given: Value) -> Self {
-        let mut form = Self { given: Some(Map::new()), ..Self::default() };
-        match given {
-            Value::Object(fields) => form.given = Some(fields),
-            Value::Null => {}
-            other => form.fault("", format!("expected an object with the inputs, got {}", shown(&other))),
-        }
-        let unknown = form
-            .given
-            .iter()
-            .flat_map(Map::keys)
-            .filter(|key| !self.inputs.iter().any(|one| *one.key == ***key));
-        let unknown: Vec<_> = unknown.cloned().collect();
-        for key in unknown {
-            let known: Vec<_> = self.inputs.iter().map(|one| format!("`{}`", one.key)).collect();
+        let mut faults = Vec::new();
+        let mut fault = |field: &str, message: String| faults.push(FieldFault::new(field, message));
+        let given = match given {
+            Value::Object(fields) => fields,
+            Value::Null => Map::new(),
+            other => {
+                fault("", format!("expected an object with the inputs, got {}", shown(&other)));
+                Map::new()
+            }
+        };
+        for key in given.keys().filter(|key| !self.inputs.iter().any(|input| *input.key == ***key)) {
+            let known: Vec<_> = self.inputs.iter().map(|input| format!("`{}`", input.key)).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            form.fault(&key, format!("there is no such input; the inputs are: {known}"));
+            fault(key, format!("there is no such input; the inputs are: {known}"));
         }
-        form
+        Self { mode: Mode::Reads { given, faults }, ..Self::default() }
     }
 
     /// What is wrong with the input that was read.
     pub(crate) fn faults(self) -> Vec<FieldFault> {
-        self.faults
+        match self.mode {
+            Mode::Reads { faults, .. } => faults,
+            Mode::Asks | Mode::Defaults { .. } => Vec::new(),
+        }
     }
 
-    fn fault(&mut self, field: &str, message: String) {
-        self.faults.push(FieldFault { field: field.to_owned(), message });
+    /// A form that writes the defaults of these inputs.
+    pub(crate) fn wanting(wanted: Vec<Name>) -> Self {
+        Self { mode: Mode::Defaults { wanted, keys: Keys::default(), error: None }, ..Self::default() }
+    }
+
+    /// The defaults, and the inputs that have none.
+    ///
+    /// # Errors
+    /// When one has no form in JSON.
+    pub(crate) fn defaults(self) -> Result<(Keys, Vec<Name>)> {
+        match self.mode {
+            Mode::Defaults { error: Some(error), .. } => Err(error),
+            Mode::Defaults { wanted, keys, .. } => Ok((keys, wanted)),
+            Mode::Asks | Mode::Reads { .. } => Ok(Default::default()),
+        }
     }
 
     /// An input: says it to a form that asks, and reads its value from one that holds an input. `None` when there is none, or
     /// one that does not fit, which the form keeps.
-    pub fn input<T: DeserializeOwned>(
+    pub fn input<T: Serialize + DeserializeOwned>(
         &mut self,
         key: &'static str,
         description: &str,
         schema: Option<MakeSchema>,
         default: Option<fn() -> T>,
     ) -> Option<T> {
-        let schema = schema.map(|make| make()).unwrap_or_default();
-        let Some(given) = &mut self.given else {
-            let is_required = default.is_none() && T::deserialize(Value::Null).is_err();
-            self.inputs.push(field(key, description, &schema, is_required));
-            return None;
-        };
-        let Some(mut value) = given.remove(key) else {
-            if let Some(default) = default {
-                return Some(default());
-            }
-            return T::deserialize(Value::Null).ok().or_else(|| {
-                self.fault(key, format!("is missing: expected {}", expected(&schema)));
+        match &mut self.mode {
+            Mode::Asks => {
+                let is_required = default.is_none() && T::deserialize(Value::Null).is_err();
+                self.inputs.push(FormField::new(key, description, schema, is_required));
                 None
-            });
-        };
-        if let Ok(value) = T::deserialize(secret::written(&value)) {
-            return Some(value);
+            }
+            Mode::Defaults { .. } => {
+                self.default_value(key, default?);
+                None
+            }
+            Mode::Reads { given, faults } => {
+                let schema = schema.map(|make| make()).unwrap_or_default();
+                let read = match given.remove(key) {
+                    Some(value) => read(value, &schema),
+                    None => {
+                        let value =
+                            default.map(|default| default()).or_else(|| T::deserialize(Value::Null).ok());
+                        value.ok_or_else(|| format!("is missing: expected {}", expected(&schema)))
+                    }
+                };
+                read.map_err(|why| faults.push(FieldFault::new(key, why))).ok()
+            }
         }
-        let read = |value: &Value| T::deserialize(value).map(drop).map_err(|error| error.to_string());
-        match decode::settle(&mut value, &schema, read) {
-            Ok(()) => T::deserialize(value).ok(),
-            Err(why) => {
-                self.fault(key, why);
-                None
-            }
+    }
+
+    /// Writes the default of an input, if that is what the form is for and the input has no value.
+    pub fn default_value<T: Serialize>(&mut self, key: &'static str, default: impl FnOnce() -> T) {
+        if let Mode::Defaults { wanted, keys, error } = &mut self.mode
+            && let Some(at) = wanted.iter().position(|wanted| *wanted == key)
+        {
+            wanted.remove(at);
+            *error = error.take().or(keys.input(key, &default()).err());
         }
     }
 
@@ -146,33 +179,39 @@ impl Form {
             let required = parameters.get("required").and_then(Value::as_array);
             required.is_some_and(|keys| keys.iter().any(|other| other == key))
         };
-        let mut args = Map::new();
-        for (key, schema) in parameters.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            let Some(given) = &mut self.given else {
-                let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
-                self.inputs.push(FormField {
-                    key: Name::shared(key),
-                    description: description.to_owned(),
-                    schema: schema.clone(),
-                    is_required: required(key),
-                });
-                continue;
-            };
-            match given.remove(key) {
-                None if required(key) => {
-                    self.fault(key, format!("is missing: expected {}", expected(schema)));
-                }
-                None => {}
-                Some(Value::Null) if !required(key) => {}
-                Some(mut value) => {
-                    match decode::settle(&mut value, schema, |value| decode::check(value, schema)) {
-                        Ok(()) => drop(args.insert(key.clone(), value)),
-                        Err(why) => self.fault(key, why),
+        let fields = parameters.get("properties").and_then(Value::as_object).into_iter().flatten();
+        match &mut self.mode {
+            Mode::Asks => {
+                self.inputs.extend(fields.map(|(key, schema)| {
+                    let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+                    FormField {
+                        key: Name::shared(key),
+                        description: description.to_owned(),
+                        schema: schema.clone(),
+                        is_required: required(key),
                     }
-                }
+                }));
+                None
             }
+            Mode::Reads { given, faults } => {
+                let mut args = Map::new();
+                for (key, schema) in fields {
+                    let read = match given.remove(key) {
+                        Some(Value::Null) | None if !required(key) => continue,
+                        None => Err(format!("is missing: expected {}", expected(schema))),
+                        Some(mut value) => {
+                            let check = |value: &Value| decode::check(value, schema);
+                            decode::settle(&mut value, schema, check)
+                                .map(|()| args.insert(key.clone(), value))
+                        }
+                    };
+                    faults.extend(read.err().map(|why| FieldFault::new(key, why)));
+                }
+                Some(args)
+            }
+            // The tool knows its own.
+            Mode::Defaults { .. } => None,
         }
-        self.given.is_some().then_some(args)
     }
 
     /// The input of a tree that was built at run time: what the user says, as the text `message`.
@@ -183,11 +222,20 @@ impl Form {
 
     /// An output.
     pub fn output(&mut self, key: &'static str, description: &str, schema: Option<MakeSchema>) {
-        if self.given.is_none() {
-            let schema = schema.map(|make| make()).unwrap_or_default();
-            self.outputs.push(field(key, description, &schema, true));
+        if matches!(self.mode, Mode::Asks) {
+            self.outputs.push(FormField::new(key, description, schema, true));
         }
     }
+}
+
+/// The value of an input, or why it is none.
+fn read<T: DeserializeOwned>(mut value: Value, schema: &Value) -> Result<T, String> {
+    if let Ok(value) = T::deserialize(secret::written(&value)) {
+        return Ok(value);
+    }
+    let check = |value: &Value| T::deserialize(value).map(drop).map_err(|error| error.to_string());
+    decode::settle(&mut value, schema, check)?;
+    T::deserialize(value).map_err(|error| error.to_string())
 }
 
 /// What all faults of an input say together.
@@ -204,9 +252,17 @@ pub(crate) fn invalid(workflow: &str, faults: &[FieldFault]) -> Error {
         .with_help("nothing was begun; the schema of the input says what fits")
 }
 
-fn field(key: &'static str, description: &str, schema: &Arc<Value>, is_required: bool) -> FormField {
-    let schema = if schema.is_null() { Value::Object(Map::new()) } else { Value::clone(schema) };
-    FormField { key: key.into(), description: description.to_owned(), schema, is_required }
+impl FormField {
+    fn new(key: &'static str, description: &str, schema: Option<MakeSchema>, is_required: bool) -> Self {
+        let schema = schema.map_or_else(|| Value::Object(Map::new()), |make| Value::clone(&make()));
+        Self { key: key.into(), description: description.to_owned(), schema, is_required }
+    }
+}
+
+impl FieldFault {
+    fn new(field: &str, message: String) -> Self {
+        Self { field: field.to_owned(), message }
+    }
 }
 
 fn described(field: &FormField) -> Value {

@@ -1,8 +1,8 @@
 //! A workflow that is a step of another: its keys are its own, its inputs and outputs those of the other.
 
-use super::Keys;
 use super::scopes::{of_workflow, written};
 use super::wired::Wired;
+use super::{Form, Keys};
 use crate::runtime::run::{Context, stored};
 use crate::spec::{AgentKind, InputSpec, Key, Spec, StepKind};
 use crate::store::session::Scope;
@@ -12,16 +12,23 @@ use std::sync::Arc;
 /// Goes into the keys of a nested workflow and commits its inputs and `let` values.
 pub(super) async fn enter(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<()> {
     let spec = workflow.spec();
-    let mut keys = Keys::default();
-    let mut delta = Vec::new();
+    let (mut keys, mut delta, mut wanted) = (Keys::default(), Vec::new(), Vec::new());
     for input in spec.inputs {
         let value = if may_be_known(input, cx) { cx.committed(input.name) } else { None };
         match value {
             Some(_) if is_there(spec, input, cx) => {}
             Some(value) => delta.push((Name::shared(input.name), value)),
-            None if workflow.default_of(input.name, &mut keys)? => {}
-            None => return Err(missing(input, cx)),
+            None => wanted.push(Name::shared(input.name)),
         }
+    }
+    if !wanted.is_empty() {
+        let mut form = Form::wanting(wanted);
+        workflow.form(&mut form);
+        let (defaults, without) = form.defaults()?;
+        if let Some(name) = without.first() {
+            return Err(missing(name, cx));
+        }
+        keys = defaults;
     }
     workflow.lets(&mut keys)?;
     let outer = cx.scope.take();
@@ -76,8 +83,8 @@ fn is_there(spec: &Spec<'_>, input: &InputSpec<'_>, cx: &Context) -> bool {
     (is_output || Scope::of(input.name) != Scope::Session) && from.is_some_and(|from| from == inside)
 }
 
-fn missing(input: &InputSpec<'_>, cx: &Context) -> Error {
-    let (name, key) = (input.name, cx.name_around(input.name));
+fn missing(name: &str, cx: &Context) -> Error {
+    let key = cx.name_around(name);
     let message = if name == key {
         format!("the workflow's input `{name}` reads a key that nothing has written")
     } else {

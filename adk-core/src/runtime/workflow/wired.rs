@@ -2,7 +2,7 @@
 
 use super::team::Team;
 use super::walk::{Exit, Walk, Walked};
-use super::{Keys, Values, checkpoint, nested, seek};
+use super::{Form, Keys, Values, checkpoint, nested, seek};
 use crate::flow::Flow;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::AgentCallbacks;
@@ -71,10 +71,8 @@ pub trait Wired {
         Ok(())
     }
 
-    /// Evaluates the default of an input; `false` when it has none.
-    fn default_of(&self, _input: &str, _keys: &mut Keys) -> Result<bool> {
-        Ok(false)
-    }
+    /// Says the defaults of its inputs to a form that wants them.
+    fn form(&self, _form: &mut Form) {}
 
     /// Sees that each `state` key holds a value of its type.
     fn check_state(&self, _values: &Values<'_>) -> Result<()> {

@@ -141,10 +141,9 @@ impl Wired for Tree<'_> {
     fn lets(&self, keys: &mut Keys) -> Result<()> {
         self.flow.lets.iter().try_for_each(|key| keys.set(key, &self.stage.value(key)))
     }
-    fn default_of(&self, input: &str, keys: &mut Keys) -> Result<bool> {
-        match self.flow.inputs.iter().find(|(key, default)| *default && *key == input) {
-            Some((key, _)) => keys.set(key, &self.stage.value(key)).map(|()| true),
-            None => Ok(false),
+    fn form(&self, form: &mut Form) {
+        for (key, _) in self.flow.inputs.iter().filter(|(_, has_default)| *has_default) {
+            form.default_value(key, || self.stage.value(key));
         }
     }
 }

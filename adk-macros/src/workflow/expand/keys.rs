@@ -5,7 +5,8 @@ use super::super::names::{is_string, plain, unspanned};
 use super::wired::value_of;
 use super::{Expansion, allow};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::Index;
 use syn::spanned::Spanned as _;
 
 impl Workflow {
@@ -121,35 +122,7 @@ impl Expansion<'_> {
                 ok(quote!(#output_ty { #(#fields: #values),* }))
             }
         };
-        let says = |typed: &Typed| {
-            let (key, ty) = (typed.key.text(), &typed.ty);
-            let doc = crate::docs::description(&typed.attrs).unwrap_or_else(|| quote!(""));
-            quote!(#key, #doc, __wire::Probe::<#ty>::SCHEMA)
-        };
-        let gives = outputs.iter().map(|typed| {
-            let says = says(typed);
-            quote!(__form.output(#says);)
-        });
-        let reads = inputs.iter().map(|Input { typed, default }| {
-            let (ty, says, value) = (&typed.ty, says(typed), default_of(typed));
-            let default = match default {
-                Some(_) => quote!(::core::option::Option::Some(<#input_ty>::#value)),
-                None => quote!(::core::option::Option::None),
-            };
-            quote!(<#ty as __wire::KeyValue>::read(__form, #says, #default))
-        });
-        let fields = inputs.iter().map(|input| input.typed.field_used());
-        let reads = match inputs.as_slice() {
-            [] => quote!(::core::option::Option::Some(())),
-            _ => {
-                // All of them are read, so that all that do not fit are said.
-                let names: Vec<_> = (0..inputs.len()).map(|at| format_ident!("__{at}")).collect();
-                quote! {
-                    #(let #names = #reads;)*
-                    ::core::option::Option::Some(#input_ty { #(#fields: #names?),* })
-                }
-            }
-        };
+        let form = self.form();
         // rustc says under these brackets that the input is not `Send`.
         let place = match inputs.as_slice() {
             [one] => one.typed.ty.span(),
@@ -167,14 +140,47 @@ impl Expansion<'_> {
                     #(#begin)*
                     __adk::workflow::Wired::lets(self, __keys)
                 }
-                fn form(__form: &mut __adk::workflow::Form) -> ::core::option::Option<#input_ty> {
-                    #(#gives)*
-                    #reads
-                }
+                #form
                 #[allow(unused_variables)]
                 fn finish(&self, __values: &__adk::workflow::Values<'_>) -> __adk::Result<#output_ty> {
                     #finish
                 }
+            }
+        }
+    }
+
+    /// What is said to a form: each output, and each input, which is read as well.
+    fn form(&self) -> TokenStream {
+        let (inputs, outputs, input_ty) = (self.inputs(), self.outputs(), self.input_type());
+        let says = |typed: &Typed| {
+            let (key, ty) = (typed.key.text(), &typed.ty);
+            let doc = crate::docs::description(&typed.attrs).unwrap_or_else(|| quote!(""));
+            quote!(#key, #doc, __wire::Probe::<#ty>::SCHEMA)
+        };
+        let gives = outputs.iter().map(|typed| {
+            let says = says(typed);
+            quote!(__form.output(#says);)
+        });
+        let reads = inputs.iter().map(|Input { typed, default }| {
+            let (ty, says, value) = (&typed.ty, says(typed), default_of(typed));
+            let default = match default {
+                Some(_) => quote!(::core::option::Option::Some(<#input_ty>::#value)),
+                None => quote!(::core::option::Option::None),
+            };
+            quote!(<#ty as __wire::KeyValue>::read(__form, #says, #default))
+        });
+        // All of them are read, so that all that do not fit are said.
+        let fields = inputs.iter().enumerate().map(|(at, input)| {
+            let (field, at) = (input.typed.field_used(), Index::from(at));
+            quote!(#field: __read.#at?)
+        });
+        let made = if inputs.is_empty() { quote!(()) } else { quote!(#input_ty { #(#fields),* }) };
+        quote! {
+            #[allow(unused_variables)]
+            fn form(__form: &mut __adk::workflow::Form) -> ::core::option::Option<#input_ty> {
+                #(#gives)*
+                let __read = (#(#reads,)*);
+                ::core::option::Option::Some(#made)
             }
         }
     }
@@ -194,24 +200,16 @@ impl Expansion<'_> {
         });
         let values = inputs.iter().map(|Input { typed, default }| {
             let (field, bound, ty) = (typed.field_used(), unspanned(&typed.key.name), &typed.ty);
+            let value = default_of(typed);
             match default {
-                Some(_) => {
-                    let value = default_of(typed);
-                    quote!(#field: Self::#value())
-                }
+                Some(_) => quote!(#field: Self::#value()),
                 None if is_string(ty) => quote!(#field: ::core::convert::Into::into(#bound)),
                 None => quote!(#field: #bound),
             }
         });
-        let default = required.is_empty().then(|| {
-            quote! {
-                impl ::core::default::Default for #name {
-                    fn default() -> Self {
-                        Self::new()
-                    }
-                }
-            }
-        });
+        let default = required.is_empty().then(
+            || quote!(impl ::core::default::Default for #name { fn default() -> Self { Self::new() } }),
+        );
         // The one value that has to be given converts by itself.
         let from = match (required.as_slice(), inputs.as_slice()) {
             ([one], _) => Some((*one, false)),
@@ -224,18 +222,13 @@ impl Expansion<'_> {
             let text = is_string(ty).then(|| {
                 quote! {
                     impl ::core::convert::From<&str> for #name {
-                        fn from(__value: &str) -> Self {
-                            let __value: #ty = ::core::convert::Into::into(__value);
-                            #made
-                        }
+                        fn from(__value: &str) -> Self { Self::from(<#ty>::from(__value)) }
                     }
                 }
             });
             quote! {
                 impl ::core::convert::From<#ty> for #name {
-                    fn from(__value: #ty) -> Self {
-                        #made
-                    }
+                    fn from(__value: #ty) -> Self { #made }
                 }
                 #text
             }
@@ -244,8 +237,7 @@ impl Expansion<'_> {
             let (default, ty, value) = (default_of(typed), &typed.ty, value_of(typed, default.as_ref()?));
             Some(quote!(fn #default() -> #ty { #value }))
         });
-        let all = inputs.iter().map(|input| &input.typed).collect::<Vec<_>>();
-        let derives = derives(&name, &all);
+        let derives = derives(&name, &inputs.iter().map(|input| &input.typed).collect::<Vec<_>>());
         quote! {
             impl #name {
                 #(#defaults)*
@@ -275,26 +267,7 @@ fn first(seen: &mut Vec<String>, typed: &Typed) -> bool {
 
 /// `Debug`, `Clone` and `PartialEq`, where all types have them; of most that is known, and needs no place in the docs.
 fn derives(name: &Ident, all: &[&Typed]) -> TokenStream {
-    let types: Vec<_> = all.iter().map(|typed| &typed.ty).filter(|ty| !crate::typed::is_plain(ty)).collect();
-    let fields: Vec<_> = all.iter().map(|typed| typed.field_used()).collect();
-    quote! {
-        impl ::core::fmt::Debug for #name where #(for<'__any> #types: ::core::fmt::Debug),* {
-            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                let mut __shown = ::core::fmt::Formatter::debug_struct(__f, ::core::stringify!(#name));
-                #(::core::fmt::DebugStruct::field(&mut __shown, ::core::stringify!(#fields), &self.#fields);)*
-                ::core::fmt::DebugStruct::finish(&mut __shown)
-            }
-        }
-        impl ::core::clone::Clone for #name where #(for<'__any> #types: ::core::clone::Clone),* {
-            fn clone(&self) -> Self {
-                Self { #(#fields: ::core::clone::Clone::clone(&self.#fields)),* }
-            }
-        }
-        impl ::core::cmp::PartialEq for #name where #(for<'__any> #types: ::core::cmp::PartialEq),* {
-            fn eq(&self, __other: &Self) -> bool {
-                // By `==` rustc would move a `Box<dyn Trait>`.
-                #(::core::cmp::PartialEq::eq(&self.#fields, &__other.#fields))&&*
-            }
-        }
-    }
+    let types = all.iter().map(|typed| &typed.ty).filter(|ty| !crate::typed::is_plain(ty));
+    let fields = all.iter().map(|typed| typed.field_used());
+    quote!(__adk::key_struct! { #name { #(#fields)* } #(#types;)* })
 }

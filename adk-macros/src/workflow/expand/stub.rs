@@ -45,12 +45,6 @@ pub(in super::super) fn workflow(tree: &Workflow, plan: &Plan<'_>, errors: Token
             impl __adk::MadeWorkflow for #name {
                 type Input = #input;
                 type Output = #output;
-                fn begin(&self, _: #input, _: &mut __adk::workflow::Keys) -> __adk::Result<()> {
-                    ::core::unreachable!()
-                }
-                fn finish(&self, _: &__adk::workflow::Values<'_>) -> __adk::Result<#output> {
-                    ::core::unreachable!()
-                }
             }
         };
     }

@@ -1,10 +1,9 @@
 //! `Agent` and `Wired`: what the runtime asks of a workflow.
 
-use super::super::ast::{Block, BlockKind, DeclKind, Input, Let, Typed};
+use super::super::ast::{Block, BlockKind, DeclKind, Let, Typed};
 use super::super::names::is_string;
 use super::super::plan::{Step, What};
 use super::flow::NUMBERS;
-use super::keys::default_of;
 use super::{Expansion, docs, given, index, key_spec, numbered, reading_spec};
 use crate::code::code;
 use crate::place;
@@ -182,20 +181,13 @@ impl Expansion<'_> {
     }
 
     fn defaults(&self) -> Option<TokenStream> {
-        let arms = self.tree.inputs.iter().filter_map(|Input { typed, default }| {
-            default.as_ref()?;
-            let (key, ty, input, value) = (typed.key.text(), &typed.ty, self.input_name(), default_of(typed));
-            Some(quote! {
-                #key => {
-                    <#ty as __wire::KeyValue>::input(&#input::#value(), __keys, #key)?;
-                    ::core::result::Result::Ok(true)
+        self.tree.inputs.iter().any(|input| input.default.is_some()).then(|| {
+            quote! {
+                fn form(&self, __form: &mut __adk::workflow::Form) {
+                    <Self as __adk::MadeWorkflow>::form(__form);
                 }
-            })
-        });
-        let head = quote! {
-            fn default_of(&self, __input: &str, __keys: &mut __adk::workflow::Keys) -> __adk::Result<bool>
-        };
-        matching(&head, &quote!(__input), arms.collect(), &quote!(::core::result::Result::Ok(false)))
+            }
+        })
     }
 
     fn states(&self) -> Option<TokenStream> {

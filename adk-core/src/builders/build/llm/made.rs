@@ -115,7 +115,7 @@ impl LlmAgentBuilder {
         parts.may_exit = self.tools.iter().any(|tool| tool.meta().may_exit);
         parts.tools = self.tools;
         parts.schema = match &self.output {
-            Some(OutputType::Type { output, .. }) => output.value_schema(),
+            Some(OutputType::Type { output, .. }) => output.described,
             Some(OutputType::Schema(schema)) => Some(schema::given(schema)),
             None => None,
         };

@@ -1,0 +1,163 @@
+//! Requests as nobody would send them: 10,000 that were made of good ones by a few random changes. None makes a panic or an answer
+//! of 500, and the server goes on.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+mod support;
+
+use futures_util::StreamExt;
+use futures_util::stream;
+use reqwest::StatusCode;
+use serde_json::json;
+use std::panic;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use support::{Served, send};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+const REQUESTS: usize = 10_000;
+
+/// Good requests: method, path, further headers, body. `RUN` and `WAIT` are those of a run that waits.
+const GOOD: &[(&str, &str, &str, &str)] = &[
+    ("GET", "/health", "", ""),
+    ("GET", "/openapi.json", "", ""),
+    ("GET", "/v1/workflows", "", ""),
+    ("POST", "/v1/shouting/runs", "", r#"{"topic": "cats", "times": 2}"#),
+    ("POST", "/v1/shouting/runs?session=s&user=u", "Idempotency-Key: k\r\n", r#"{"topic": "cats"}"#),
+    ("POST", "/v1/shouting/runs", "Accept: text/event-stream\r\n", r#"{"topic": "cats"}"#),
+    ("POST", "/v1/approval/runs", "Prefer: respond-async\r\n", r#"{"topic": "cats", "times": 1}"#),
+    ("POST", "/v1/failing/runs", "", r#"{"topic": "cats"}"#),
+    ("GET", "/v1/runs?status=finished&workflow=shouting&limit=3&user=user", "", ""),
+    ("GET", "/v1/runs/RUN", "", ""),
+    ("GET", "/v1/runs/RUN/events?after=019a0000-0000-7000-8000-000000000000", "", ""),
+    (
+        "GET",
+        "/v1/runs/RUN/events",
+        "Accept: text/event-stream\r\nLast-Event-ID: 019a0000-0000-7000-8000-000000000000\r\n",
+        "",
+    ),
+    ("DELETE", "/v1/runs/e-019a0000-0000-7000-8000-000000000000", "", ""),
+    ("GET", "/v1/waiting?session=s", "", ""),
+    ("POST", "/v1/waiting/WAIT", "", r#"{"Revise": {"note": "shorter"}}"#),
+];
+
+/// What is put in somewhere.
+const WORDS: &[&str] = &[
+    "null",
+    "{}",
+    "[]",
+    "\"",
+    "{",
+    "}",
+    "\\u0000",
+    "\\ud800",
+    "-1",
+    "1e999",
+    "18446744073709551616",
+    "%00",
+    "%2e%2e%2f",
+    "../",
+    "//",
+    "?",
+    "&",
+    "=",
+    "#",
+    "\r\n",
+    "\0",
+    "é",
+    "😀",
+    "$secret",
+    "user:",
+    "app:",
+    "temp:",
+    "*",
+    "'; drop table",
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_request_makes_a_panic_or_a_500() {
+    let panics = Arc::new(AtomicUsize::new(0));
+    let (count, before) = (panics.clone(), panic::take_hook());
+    panic::set_hook(Box::new(move |info| {
+        count.fetch_add(1, Ordering::Relaxed);
+        before(info);
+    }));
+    let served = Served::in_memory().await;
+    let (_, run) = send(served.post("/v1/approval/runs", &json!({"topic": "cats"}))).await;
+    let (id, wait) = (run["run"].as_str().unwrap(), run["waiting"][0]["id"].as_str().unwrap());
+    let mut random = fastrand::Rng::with_seed(34);
+    let requests: Vec<_> = (0..REQUESTS).map(|_| request(&mut random, id, wait)).collect();
+    let address = served.address;
+    let answers = stream::iter(requests).map(|bytes| async move {
+        let status = ask(address, &bytes).await;
+        (status, bytes)
+    });
+    let mut seen = std::collections::BTreeMap::new();
+    let mut answers = answers.buffer_unordered(16);
+    while let Some((status, bytes)) = answers.next().await {
+        *seen.entry(status).or_insert(0_usize) += 1;
+        assert_ne!(status, Some(500), "{}", String::from_utf8_lossy(&bytes));
+    }
+    assert_eq!(panics.load(Ordering::Relaxed), 0);
+    // They come as far as the handlers.
+    for status in [200, 400, 404, 405, 422] {
+        assert!(seen.get(&Some(status)).is_some_and(|count| *count > 20), "{status}: {seen:?}");
+    }
+    let (status, run) = send(served.post("/v1/shouting/runs", &json!({"topic": "cats"}))).await;
+    assert_eq!((status, &run["output"]), (StatusCode::OK, &json!("CATS")));
+    served.stop().await.unwrap();
+}
+
+/// A good request with up to three changes.
+fn request(random: &mut fastrand::Rng, run: &str, wait: &str) -> Vec<u8> {
+    let (method, path, headers, body) = GOOD[random.usize(..GOOD.len())];
+    let methods = ["GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"];
+    let method = if random.u8(..20) == 0 { methods[random.usize(..methods.len())] } else { method };
+    let path = path.replace("RUN", run).replace("WAIT", wait);
+    let mut parts = [path.into_bytes(), headers.as_bytes().to_vec(), body.as_bytes().to_vec()];
+    for _ in 0..random.usize(..4) {
+        let which = random.usize(..parts.len());
+        change(random, &mut parts[which]);
+    }
+    let [path, headers, body] = parts;
+    let length = if random.u8(..30) == 0 { random.usize(..100) } else { body.len() };
+    let mut bytes = method.as_bytes().to_vec();
+    bytes.push(b' ');
+    bytes.extend(path);
+    bytes.extend(b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
+    bytes.extend(headers);
+    bytes.extend(format!("Content-Length: {length}\r\n\r\n").into_bytes());
+    bytes.extend(body);
+    bytes
+}
+
+fn change(random: &mut fastrand::Rng, bytes: &mut Vec<u8>) {
+    let at = random.usize(..=bytes.len());
+    match random.u8(..5) {
+        0 if at < bytes.len() => bytes[at] = random.u8(..),
+        1 => drop(bytes.drain(at..random.usize(at..=bytes.len()))),
+        2 => {
+            let end = random.usize(at..=bytes.len());
+            let again = bytes[at..end].to_vec();
+            bytes.splice(at..at, again);
+        }
+        3 => bytes.truncate(at),
+        _ => {
+            let word = WORDS[random.usize(..WORDS.len())];
+            bytes.splice(at..at, word.bytes());
+        }
+    }
+}
+
+/// The status of the answer; `None` where the server closes the connection.
+async fn ask(address: std::net::SocketAddr, bytes: &[u8]) -> Option<u16> {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    // The server may have closed it before all is sent.
+    let _ = stream.write_all(bytes).await;
+    let _ = stream.shutdown().await;
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer).await;
+    let text = String::from_utf8_lossy(&answer);
+    text.split(' ').nth(1)?.parse().ok()
+}
