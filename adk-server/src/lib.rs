@@ -10,9 +10,24 @@
 //! | `GET /v1/runs/ID/events` | the events of a run |
 //! | `DELETE /v1/runs/ID` | cancels a run |
 //! | `GET /v1/waiting`, `POST /v1/waiting/ID` | what waits for people, and their answers |
+//! | `/mcp` | all workflows as tools of the Model Context Protocol, with the feature `mcp` |
 //!
 //! A run goes on when the connection that began it is gone. Events come as a list, or with `Accept: text/event-stream` as they
 //! happen; a client that has lost its connection goes on after its `Last-Event-ID`.
+//!
+//! # MCP
+//!
+//! `/mcp` speaks streamable HTTP with sessions, up to the version 2025-11-25 of the protocol; `Server::stdio` speaks the same
+//! on standard input and output. The tools are the workflows, and those of [`Server::tool`].
+//!
+//! A call is a run of the [`Caller`], which the other routes list too; `_meta` of the result has its id under `adk/run`. An output
+//! that is an object is structured content as well. What is wrong with arguments, and a run that fails, is a result with
+//! `isError`. The run is cancelled when the client cancels the call; it goes on when the client is gone.
+//!
+//! A client that sends a progress token is told of each event: the path of its agent, and the round. One that takes forms
+//! (elicitation) asks its user what an `await` or a `confirm` asks, where a form can hold the answer: a text, a number, a truth, a
+//! choice, an object of these, or an enum whose variants are such objects. Otherwise, and when the user declines or cancels, the
+//! result is an error that says that the run waits and how it is answered.
 
 mod access;
 mod follow;

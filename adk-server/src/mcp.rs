@@ -130,7 +130,8 @@ pub(crate) async fn stdio(app: Arc<App>) -> Result<()> {
     let handler = Handler::new(Arc::downgrade(&app), Caller::operator());
     let failed =
         |error: String| Error::new(ErrorKind::Config, format!("the MCP client cannot be served: {error}"));
-    let service = handler.serve(rmcp::transport::stdio()).await.map_err(|error| failed(error.to_string()))?;
+    let service =
+        handler.serve(rmcp::transport::stdio_pipes()).await.map_err(|error| failed(error.to_string()))?;
     let ended = service.waiting().await.map_err(|error| failed(error.to_string()));
     app.stop().await;
     ended.map(drop)

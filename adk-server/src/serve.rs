@@ -208,6 +208,13 @@ impl<P, R> Server<P, R> {
     /// Serves the workflows and tools to one client of MCP on standard input and output, until the input ends; then runs have
     /// [a time](Limits::grace) to end. Nothing else may be written to standard output.
     ///
+    /// ```no_run
+    /// # async fn run<W>(runner: adk_core::Runner, research: W) -> adk_core::Result<()>
+    /// # where W: adk_core::Workflow + adk_core::Needs<adk_core::NoResources> + 'static {
+    /// adk_server::serve(&runner).workflow(research).stdio().await
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When the client does not speak MCP; as [`router`](Self::router).
     #[cfg(feature = "mcp")]

@@ -215,6 +215,56 @@ async fn a_workflow_uses_another_one_by_our_own_client() {
     served.stop().await.unwrap();
 }
 
+#[tokio::test]
+async fn a_question_of_a_workflow_over_there_is_answered_over_here() {
+    let served = Served::in_memory().await;
+    let address = HttpServer::new(format!("http://{}/mcp", served.address));
+    let asking = Asking::new(McpToolset::new("others", address).elicitation(true));
+    let model = ScriptedModel::new().on("asker").call("approval", json!({"topic": "cats"})).text("Done.");
+    let runner = adk::Runner::builder().model(model.clone()).engine(adk::engine::MemoryJournal::new());
+    let runner = runner.build().unwrap();
+    let mut stream = runner.run(&asking, "cats").stream();
+    while let Some(event) = stream.next().await {
+        event.unwrap();
+    }
+    let adk::RunEnd::Paused(waiting) = stream.end() else { panic!("it waits") };
+    let question = "The server of `others` asks in a call of `approval`: May this be published? CATS CATS";
+    assert_eq!(waiting[0].question, question);
+    runner.answer(&waiting[0].id, json!({"answer": "Revise", "note": "shorter"})).await.unwrap();
+    assert_eq!(runner.resume(&asking, waiting[0].run_id).await.unwrap().output, "Done.");
+    let last = model.requests().pop().unwrap();
+    assert!(format!("{:?}", last.contents).contains("CATS CATS (shorter)"), "{:?}", last.contents);
+    let (_, there) = send(served.get("/v1/runs?status=finished&workflow=approval")).await;
+    assert_eq!(there["runs"].as_array().unwrap().len(), 1, "{there}");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_user_has_so_many_sessions_and_runs() {
+    let runner = adk::Runner::builder().build().unwrap();
+    let mut limits = no_grace();
+    limits.runs_per_user = 1;
+    let served = Served::new(&runner, |server| server.authorize(by_header).limits(limits)).await;
+    let ann = session(&served, "ann").await;
+    let (status, error) = send(post(&served, None, &initialize()).header("x-user", "ann")).await;
+    assert_eq!(
+        (status, &error["error"]["kind"]),
+        (StatusCode::TOO_MANY_REQUESTS, &json!("too_many_sessions"))
+    );
+    let bob = session(&served, "bob").await;
+    let called = |session, user, body| post(&served, Some(session), &body).header("x-user", user).send();
+    let _hanging = called(&*ann, "ann", call(1, "hanging", json!({"topic": "x"}))).await.unwrap();
+    let shout = || call(2, "shouting", json!({"topic": "x"}));
+    // Its run is there before the next call is looked at.
+    while send(served.get("/v1/runs").header("x-user", "ann")).await.1["runs"] == json!([]) {}
+    let refused = answer(called(&*ann, "ann", shout()).await.unwrap()).await;
+    assert_eq!(refused["result"]["isError"], true, "{refused}");
+    assert!(refused["result"]["content"][0]["text"].as_str().unwrap().contains("that is the most\nhelp: "));
+    let said = answer(called(&*bob, "bob", shout()).await.unwrap()).await;
+    assert_eq!(said["result"]["content"][0]["text"], "X");
+    served.stop().await.unwrap();
+}
+
 #[test]
 #[ignore = "needs the official client: tests/peers/run-clients.sh"]
 fn the_official_client_asks_over_http() {
