@@ -6,7 +6,7 @@ use crate::adk_web;
 use crate::refuse::Refusal;
 use crate::routes;
 use crate::runs::Runs;
-use adk_core::{Error, ErrorKind, Needs, Result, Runner, Workflow};
+use adk_core::{Error, ErrorKind, Needs, Result, Runner, Tool, ToolWorkflow, Workflow};
 use axum::Router;
 use std::collections::HashMap;
 use std::fmt;
@@ -77,6 +77,8 @@ pub(crate) struct App {
     pub(crate) push: Push,
     /// The folder of Google's dev UI.
     pub(crate) dev_ui: Option<PathBuf>,
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp: crate::mcp::Sessions,
 }
 
 impl App {
@@ -122,6 +124,13 @@ impl App {
         }
     }
 
+    /// Takes no new runs, and gives those that go on a time to end.
+    pub(crate) async fn stop(&self) {
+        self.stop_watching();
+        let _ = tokio::time::timeout(self.limits.grace, self.runs.close()).await;
+        self.runs.abandon();
+    }
+
     /// The right to an open stream.
     pub(crate) fn stream(&self) -> Result<tokio::sync::OwnedSemaphorePermit, Refusal> {
         self.streams.clone().try_acquire_owned().map_err(|_| {
@@ -137,6 +146,11 @@ impl<P, R> Server<P, R> {
     pub fn workflow<W: Workflow + Needs<R> + 'static>(mut self, workflow: W) -> Self {
         self.runner = self.runner.with_workflow(workflow);
         self
+    }
+
+    /// Serves a tool by itself, as a workflow whose inputs are its arguments: see [`ToolWorkflow`].
+    pub fn tool<T: Tool>(self, tool: T) -> Self {
+        self.workflow(ToolWorkflow::new(tool))
     }
 
     /// Who asks, for each request. Without it everybody is an [operator](Caller::operator), and the server binds to loopback
@@ -214,17 +228,32 @@ impl<P, R> Server<P, R> {
                 .with_help("bind to 127.0.0.1, or say who asks with `.authorize(...)`"));
         }
         let app = self.app()?;
-        let (closing, grace) = (app.clone(), app.limits.grace);
+        let closing = app.clone();
         let stop = async move {
             until.await;
-            closing.stop_watching();
             // Connections that wait for runs end with them.
-            let _ = tokio::time::timeout(grace, closing.runs.close()).await;
-            closing.runs.abandon();
+            closing.stop().await;
         };
         let router = routes::router(app);
         let served = axum::serve(listener, router).with_graceful_shutdown(stop).await;
         served.map_err(|error| config(format!("the server has failed: {error}")))
+    }
+
+    /// Serves the workflows and tools to one client of MCP on standard input and output, until the input ends; then runs have
+    /// [a time](Limits::grace) to end. Nothing else may be written to standard output.
+    ///
+    /// ```no_run
+    /// # async fn run<W>(runner: adk_core::Runner, research: W) -> adk_core::Result<()>
+    /// # where W: adk_core::Workflow + adk_core::Needs<adk_core::NoResources> + 'static {
+    /// adk_server::serve(&runner).workflow(research).stdio().await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the client does not speak MCP; as [`router`](Self::router).
+    #[cfg(feature = "mcp")]
+    pub async fn stdio(self) -> Result<()> {
+        crate::mcp::stdio(self.app()?).await
     }
 
     fn app(self) -> Result<Arc<App>> {
@@ -245,6 +274,8 @@ impl<P, R> Server<P, R> {
             limits: self.limits,
             push: Push::new(&self.push_to)?,
             dev_ui: self.dev_ui.map(|folder| adk_web::folder(&folder)).transpose()?,
+            #[cfg(feature = "mcp")]
+            mcp: crate::mcp::Sessions::default(),
             runner,
         };
         let app = Arc::new(app);
