@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// How long a remote agent may take, unless it is told otherwise.
+/// How long a remote agent may take, unless a timeout is set.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// An agent of another program, at the address of its card or of the folder that has it: `https://example.org/a2a/writer` has
@@ -139,12 +139,12 @@ impl RemoteAgentBuilder {
         self
     }
 
-    /// Sends `Authorization: Bearer TOKEN` with each request. The token stands in no error.
+    /// Sends `Authorization: Bearer TOKEN` with each request. No error shows the token.
     pub fn bearer(self, token: impl fmt::Display) -> Self {
         self.header("authorization", format!("Bearer {token}"))
     }
 
-    /// Sends a header with each request. Its value stands in no error.
+    /// Sends a header with each request. No error shows its value.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self

@@ -122,7 +122,7 @@ impl Connection {
     fn of_interface(&self, url: &str) -> Result<Url, Failure> {
         let mut url = self.url.join(url).map_err(|_| Failure::invalid("names no address in its card"))?;
         if url.host() == self.url.host() {
-            // An agent behind a proxy may know neither the scheme nor the port by which it is reached.
+            // With a proxy before it an agent may know neither the scheme nor the port by which it is reached.
             let (path, query) = (url.path().to_owned(), url.query().map(str::to_owned));
             url.clone_from(&self.url);
             url.set_path(&path);

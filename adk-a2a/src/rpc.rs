@@ -63,7 +63,7 @@ pub struct RpcError {
     /// For people.
     #[serde(default)]
     pub message: String,
-    /// Details, of which A2A makes a list.
+    /// Details; A2A makes a list of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }

@@ -29,7 +29,7 @@
 //! that is an object is structured content as well. What is wrong with arguments, and a run that fails, is a result with
 //! `isError`. The run is cancelled when the client cancels the call; it goes on when the client is gone.
 //!
-//! A client that sends a progress token is told of each event: the path of its agent, and the round. One that takes forms
+//! A client that sends a progress token hears of each event: the path of its agent, and the round. One that takes forms
 //! (elicitation) asks its user what an `await` or a `confirm` asks, where a form can hold the answer: a text, a number, a truth, a
 //! choice, an object of these, or an enum whose variants are such objects. Otherwise, and when the user declines or cancels, the
 //! result is an error that says that the run waits and how it is answered.

@@ -88,7 +88,7 @@ impl Refusal {
         format!("{path}{message}{help}")
     }
 
-    /// The body alone, as it stands in the end of a stream.
+    /// The body alone, for the end of a stream.
     pub(crate) fn to_json(&self) -> Value {
         serde_json::to_value(&self.0.body).unwrap_or_default()
     }

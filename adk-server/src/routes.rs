@@ -266,7 +266,7 @@ async fn shown(app: &Arc<App>, runner: &Runner, run: RunInfo, headers: &HeaderMa
 /// A run as JSON, with the status of the answer.
 type Told = (StatusCode, Map<String, Value>);
 
-/// How a run stands, where this process knows its end, and as the store says it.
+/// The status of a run: as this process knows its end, otherwise as the store has it.
 async fn ended(runner: &Runner, run: RunInfo, end: Option<&End>) -> Result<Told, Refusal> {
     match end {
         Some(End::Finished { output, usage }) => {

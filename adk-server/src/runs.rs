@@ -1,4 +1,4 @@
-//! The runs that this process drives: they go on whoever listens.
+//! The runs that this process drives: they go on without anybody who listens.
 
 use crate::refuse::Refusal;
 use crate::serve::Limits;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{broadcast, watch};
 use tokio::task::AbortHandle;
 
-/// How many events a listener may be behind before it reads them in the store.
+/// How many events are kept for a slow listener; then it reads them in the store.
 const BEHIND: usize = 256;
 
 /// How a run ended here.

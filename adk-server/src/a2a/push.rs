@@ -1,4 +1,4 @@
-//! Push notifications: a task that changes its state is told to the addresses that its client has given.
+//! Push notifications: changes of a task are sent to the addresses that its client has given.
 //!
 //! The addresses of a task are kept in a session of an app of its own, so that another process finds them. Each process tells of
 //! the tasks whose addresses it was given, and at its start of those that it finds.
@@ -253,7 +253,7 @@ impl App {
         self.until_stopped(again.abort_handle());
     }
 
-    /// Tells of a task until it has ended, unless somebody does.
+    /// Tells of a task until it has ended, unless that is done already.
     fn tell(self: &Arc<Self>, runner: &Runner, workflow: &KnownWorkflow, run: &RunInfo, known: TaskState) {
         let id = run.run_id;
         if !self.push.told.lock().unwrap_or_else(PoisonError::into_inner).insert(id) {

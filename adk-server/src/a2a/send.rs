@@ -43,7 +43,7 @@ impl Call {
         Ok(self.watched(run, heard, history).await?)
     }
 
-    /// Begins or answers a run, whose models are asked for pieces of their answers if somebody may watch.
+    /// Begins or answers a run, whose models are asked for pieces of their answers if the client may watch.
     async fn sent(&self, request: SendMessageRequest, is_watched: bool) -> Result<Sent, RpcRefusal> {
         let SendMessageRequest { message, configuration, .. } = request;
         let push = configuration.and_then(|configuration| configuration.task_push_notification_config);

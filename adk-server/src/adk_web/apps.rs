@@ -75,7 +75,7 @@ async fn version() -> Response {
     }))
 }
 
-/// The page asks whoever has not said no.
+/// The page asks all who have not said no.
 async fn telemetry() -> Response {
     ok(&json!({"telemetry": false}))
 }

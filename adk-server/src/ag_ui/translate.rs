@@ -147,7 +147,7 @@ impl Translator {
         }
     }
 
-    /// An event that is stored: all of an answer, of which pieces may have been told.
+    /// An event that is stored: all of an answer; pieces of it may have been sent.
     fn whole(&mut self, path: &str, event: &Event) {
         let mut reply = self.replies.remove(path).unwrap_or_else(|| Reply::of(event));
         if event.author != "user" {

@@ -23,7 +23,7 @@ const MARKED: &str = r##"fillcolor="#0f5223", color="#69cb87", fontcolor=white, 
 pub struct DotLook {
     /// Whether it is seen on a dark ground.
     pub is_dark: bool,
-    /// The boxes that stand out, by their places among [`Spec::nodes`]. A block is a frame and no box.
+    /// The boxes that are marked, by their places among [`Spec::nodes`]. A block is a frame and no box.
     pub marked: Vec<usize>,
 }
 
@@ -33,7 +33,7 @@ impl DotLook {
         Self { is_dark, marked: Vec::new() }
     }
 
-    /// Lets a box stand out.
+    /// Marks a box.
     #[must_use]
     pub fn mark(mut self, node: usize) -> Self {
         self.marked.push(node);
