@@ -49,7 +49,16 @@ pub fn call(events: &[Value]) -> &Value {
 
 #[tokio::test]
 async fn sessions_are_made_read_changed_and_deleted() {
-    let served = serve(|server| server).await;
+    sessions(serve(|server| server).await).await;
+    let folder = std::env::temp_dir().join(format!("adk-web-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let store = adk::sqlite::SqliteStore::open(folder.join("runs.db")).await.unwrap();
+    let runner = fixtures::builder().session_store(store.clone()).artifact_store(store.clone()).engine(store);
+    sessions(fixtures::serve_on(&runner.build().unwrap(), |server| server).await).await;
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+async fn sessions(served: Served) {
     let state = json!({"k": 1, "user:n": "Ann", "temp:x": 2});
     let (status, made) = send(served.post(SESSIONS, &json!({"state": state}))).await;
     assert_eq!(status, StatusCode::OK, "{made}");
@@ -82,6 +91,13 @@ async fn sessions_are_made_read_changed_and_deleted() {
     });
     let (status, restored) = send(served.post(SESSIONS, &json!({"sessionId": "r", "events": [event]}))).await;
     assert_eq!((status, &restored["events"][0]["content"]), (StatusCode::OK, &said), "{restored}");
+    // A run goes on from there, and its events come after.
+    let mut run = self::said("writing", "more");
+    run["sessionId"] = json!("r");
+    let (_, events) = send(served.post("/run", &run)).await;
+    let (_, all) = send(served.get(&format!("{SESSIONS}/r"))).await;
+    assert_eq!(all["events"].as_array().unwrap().last(), events.as_array().unwrap().last(), "{all}");
+    assert_eq!(all["events"][0], restored["events"][0]);
     served.stop().await.unwrap();
 }
 
