@@ -77,6 +77,45 @@ const GOOD: &[(&str, &str, &str, &str)] = &[
         "",
         r#"{"threadId": "t", "runId": "r", "messages": [], "resume": [{"interruptId": "WAIT", "status": "resolved", "payload": "Publish"}]}"#,
     ),
+    ("GET", "/list-apps?detailed=true", "", ""),
+    (
+        "POST",
+        "/apps/shouting/users/user/sessions",
+        "",
+        r#"{"sessionId": "s", "state": {"k": 1}, "events": []}"#,
+    ),
+    ("PATCH", "/apps/shouting/users/user/sessions/s", "", r#"{"stateDelta": {"k": [null], "user:n": 2}}"#),
+    ("GET", "/apps/shouting/users/user/sessions/s", "", ""),
+    (
+        "POST",
+        "/apps/shouting/users/user/sessions",
+        "",
+        r#"{"events": [{"author": "a", "content": {"role": "model", "parts": [{"text": "x"}]}, "timestamp": 1.5}]}"#,
+    ),
+    (
+        "POST",
+        "/apps/shouting/users/user/sessions/s/artifacts",
+        "",
+        r#"{"filename": "a/b", "artifact": {"inlineData": {"mimeType": "a/b", "data": "QQ=="}}}"#,
+    ),
+    ("GET", "/apps/shouting/users/user/sessions/s/artifacts/a/b/versions/0/metadata", "", ""),
+    (
+        "POST",
+        "/run_sse",
+        "",
+        r#"{"appName": "shouting", "userId": "user", "sessionId": "s", "streaming": true, "stateDelta": {"a": 1},
+            "newMessage": {"role": "user", "parts": [{"text": "cats"}]}}"#,
+    ),
+    (
+        "POST",
+        "/run",
+        "",
+        r#"{"appName": "shouting", "userId": "user", "sessionId": "s", "newMessage": {"role": "user",
+            "parts": [{"functionResponse": {"id": "WAIT", "name": "adk_request_input", "response": {"result": "x"}}}]}}"#,
+    ),
+    ("GET", "/dev/apps/shouting/build_graph_image?dark_mode=true&node=shouting/shout", "", ""),
+    ("GET", "/dev/apps/shouting/debug/trace/session/s", "", ""),
+    ("GET", "/dev-ui/assets/config/runtime-config.json", "", ""),
 ];
 
 /// What is put in somewhere.

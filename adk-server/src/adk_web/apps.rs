@@ -1,10 +1,11 @@
 //! Which apps there are, and what is asked of a server and an app as a whole.
 
-use super::{Answer, ok};
+use super::{Answer, ok, unfit};
 use crate::routes::{Shared, Who, known};
 use crate::serve::App;
 use adk_core::runner::KnownWorkflow;
 use axum::Router;
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Path, Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -43,13 +44,18 @@ struct Wanted {
     detailed: bool,
 }
 
-async fn list(State(app): Shared, Extension(caller): Who, Query(wanted): Query<Wanted>) -> Response {
+async fn list(
+    State(app): Shared,
+    Extension(caller): Who,
+    wanted: Result<Query<Wanted>, QueryRejection>,
+) -> Answer {
+    let Query(wanted) = wanted.map_err(|error| unfit(error.body_text()))?;
     let mut all: Vec<_> = app.runner(&caller).workflows().collect();
     all.sort_by(|one, other| one.name().cmp(other.name()));
     if wanted.detailed {
-        return ok(&json!({"apps": all.iter().map(described).collect::<Vec<_>>()}));
+        return Ok(ok(&json!({"apps": all.iter().map(described).collect::<Vec<_>>()})));
     }
-    ok(&json!(all.iter().map(KnownWorkflow::name).collect::<Vec<_>>()))
+    Ok(ok(&json!(all.iter().map(KnownWorkflow::name).collect::<Vec<_>>())))
 }
 
 fn described(workflow: &KnownWorkflow) -> Value {

@@ -1,6 +1,6 @@
 //! The tree of a workflow, as data and as a picture.
 
-use super::{Answer, Place, no_session, ok};
+use super::{Answer, Place, no_session, ok, unfit};
 use crate::refuse::Refusal;
 use crate::routes::{Shared, Who, known};
 use crate::serve::App;
@@ -76,7 +76,7 @@ struct Wanted {
 type Look = Result<Query<Wanted>, QueryRejection>;
 
 fn wanted(look: Look) -> Result<Wanted, Refusal> {
-    look.map(|Query(wanted)| wanted).map_err(|error| Refusal::bad("query_invalid", error.body_text()))
+    look.map(|Query(wanted)| wanted).map_err(|error| unfit(error.body_text()))
 }
 
 /// The picture by the path of what it shows: all of it is in one. A page looks for that of the block around a node.

@@ -142,8 +142,8 @@ impl<'a> Spans<'a> {
         let of_run = |id: String| format!("{}/{id}", self.run.run_id);
         self.all.push(json!({
             "name": name,
-            "start_time": start * 1000,
-            "end_time": end * 1000,
+            "start_time": start.saturating_mul(1000),
+            "end_time": end.saturating_mul(1000),
             "trace_id": self.run.run_id,
             "span_id": of_run(id),
             "parent_span_id": around.map(of_run),

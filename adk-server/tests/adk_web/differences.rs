@@ -87,7 +87,7 @@ pub static REASONS: &[Reason] = &[
         field: "*rerun_on_resume",
         why: "A field of Python's classes, which the page does not read.",
     },
-    Reason { requests: &["build_graph"], field: "*wait_for_output", why: "As above." },
+    Reason { requests: &["build_graph"], field: "*wait_for_output", why: "Another one of these." },
     Reason {
         requests: &["run_sse"],
         field: "body",

@@ -148,9 +148,13 @@ workflow! {
 }
 
 pub fn runner() -> adk::Runner {
+    builder().build().expect("a runner")
+}
+
+pub fn builder() -> adk::runner::RunnerBuilder<adk::DefaultProvider> {
     let paid = Reply::new().text("Paid.").pieces(["Pa", "id."]);
     let model = ScriptedModel::new().on("payer").call("pay", json!({"amount": 7})).reply(paid);
-    adk::Runner::builder().model(model).build().expect("a runner")
+    adk::Runner::builder().model(model)
 }
 
 /// A server with these workflows.
@@ -159,7 +163,16 @@ pub async fn serve(
         Server<adk::DefaultProvider, adk::NoResources>,
     ) -> Server<adk::DefaultProvider, adk::NoResources>,
 ) -> Served {
-    let server = adk::serve(&runner())
+    serve_on(&runner(), with).await
+}
+
+pub async fn serve_on(
+    runner: &adk::Runner,
+    with: impl FnOnce(
+        Server<adk::DefaultProvider, adk::NoResources>,
+    ) -> Server<adk::DefaultProvider, adk::NoResources>,
+) -> Served {
+    let server = adk::serve(runner)
         .workflow(Writing::new(Writer, Critic, Publisher))
         .workflow(Asking::new(Asker))
         .workflow(Failing::new(Broken))

@@ -49,7 +49,16 @@ pub fn call(events: &[Value]) -> &Value {
 
 #[tokio::test]
 async fn sessions_are_made_read_changed_and_deleted() {
-    let served = serve(|server| server).await;
+    sessions(serve(|server| server).await).await;
+    let folder = std::env::temp_dir().join(format!("adk-web-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let store = adk::sqlite::SqliteStore::open(folder.join("runs.db")).await.unwrap();
+    let runner = fixtures::builder().session_store(store.clone()).artifact_store(store.clone()).engine(store);
+    sessions(fixtures::serve_on(&runner.build().unwrap(), |server| server).await).await;
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+async fn sessions(served: Served) {
     let state = json!({"k": 1, "user:n": "Ann", "temp:x": 2});
     let (status, made) = send(served.post(SESSIONS, &json!({"state": state}))).await;
     assert_eq!(status, StatusCode::OK, "{made}");
@@ -82,6 +91,13 @@ async fn sessions_are_made_read_changed_and_deleted() {
     });
     let (status, restored) = send(served.post(SESSIONS, &json!({"sessionId": "r", "events": [event]}))).await;
     assert_eq!((status, &restored["events"][0]["content"]), (StatusCode::OK, &said), "{restored}");
+    // A run goes on from there, and its events come after.
+    let mut run = self::said("writing", "more");
+    run["sessionId"] = json!("r");
+    let (_, events) = send(served.post("/run", &run)).await;
+    let (_, all) = send(served.get(&format!("{SESSIONS}/r"))).await;
+    assert_eq!(all["events"].as_array().unwrap().last(), events.as_array().unwrap().last(), "{all}");
+    assert_eq!(all["events"][0], restored["events"][0]);
     served.stop().await.unwrap();
 }
 
@@ -129,7 +145,8 @@ async fn what_does_not_fit_is_refused_in_the_form_of_adk() {
         ("PATCH", "/apps/writing/users/user/memory", json!({"sessionId": "s"}).to_string(), 400),
         ("GET", "/apps/nothing/app-info", String::new(), 404),
         ("GET", "/dev/apps/nothing/build_graph", String::new(), 404),
-        ("GET", "/dev/apps/writing/build_graph_image?dark_mode=perhaps", String::new(), 400),
+        ("GET", "/dev/apps/writing/build_graph_image?dark_mode=perhaps", String::new(), 422),
+        ("GET", "/list-apps?detailed=perhaps", String::new(), 422),
         ("GET", "/dev/apps/writing/build_graph_image?node=nobody", String::new(), 404),
         ("GET", "/dev/apps/writing/debug/trace/none", String::new(), 404),
         ("GET", "/dev/apps/nothing/eval_sets", String::new(), 404),
@@ -304,6 +321,31 @@ async fn what_waits_is_a_call_whose_answer_goes_on_with_the_run() {
     assert_eq!(rest.last().unwrap()["actions"]["stateDelta"]["post"], "DOGS DOGS", "{rest:?}");
     let (_, runs) = send(served.get("/v1/runs?workflow=drafting&status=finished")).await;
     assert_eq!(runs["runs"].as_array().unwrap().len(), 2, "{runs}");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_own_api_answers_and_cancels_what_began_here() {
+    let served = serve(|server| server).await;
+    session(&served, "drafting").await;
+    let last = async || {
+        let (_, session) = send(served.get("/apps/drafting/users/user/sessions/s")).await;
+        session["events"].as_array().unwrap().last().unwrap().clone()
+    };
+    let asked = streamed(&served, &said("drafting", "cats")).await;
+    let (question, run) = (call(&asked), asked[0]["invocationId"].as_str().unwrap());
+    let path = format!("/v1/waiting/{}", question["id"].as_str().unwrap());
+    assert_eq!(send(served.post(&path, &json!("Publish"))).await.0, StatusCode::ACCEPTED);
+    let rest = served.get(&format!("/v1/runs/{run}/events")).header("accept", "text/event-stream");
+    let rest = sse(&rest.send().await.unwrap().text().await.unwrap());
+    assert_eq!(rest.last().unwrap().2["output"], "CATS CATS", "{rest:?}");
+    assert_eq!(last().await["actions"]["stateDelta"]["post"], "CATS CATS");
+    let asked = streamed(&served, &said("drafting", "dogs")).await;
+    assert_eq!(&last().await, asked.last().unwrap());
+    let run = asked[0]["invocationId"].as_str().unwrap();
+    let (_, cancelled) = send(served.delete(&format!("/v1/runs/{run}"))).await;
+    assert_eq!(cancelled["status"], "cancelled", "{cancelled}");
+    assert!(last().await["longRunningToolIds"].is_null(), "nobody is asked any more");
     served.stop().await.unwrap();
 }
 
