@@ -299,11 +299,21 @@ async fn a_task_that_has_failed_is_sent_again_with_its_run() {
 
 #[tokio::test]
 async fn what_a_task_asks_is_a_wait_of_the_run() {
-    let agent = Agent::new(false, |method, params| match method {
+    asked(|| Reply::Result(json!({"task": task("TASK_STATE_WORKING")}))).await;
+}
+
+#[tokio::test]
+async fn an_answer_that_was_taken_before_counts() {
+    asked(|| Reply::Error(-32004, "the task waits for no message")).await;
+}
+
+/// A task asks, and is answered in another process; what it says to the answer.
+async fn asked(says: fn() -> Reply) {
+    let agent = Agent::new(false, move |method, params| match method {
         "SendMessage" if params["message"].get("taskId").is_none() => {
             Reply::Result(json!({"task": waiting()}))
         }
-        "SendMessage" => Reply::Result(json!({"task": task("TASK_STATE_WORKING")})),
+        "SendMessage" => says(),
         _ => {
             let mut done = task("TASK_STATE_COMPLETED");
             done["status"]["message"] =
