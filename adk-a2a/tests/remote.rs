@@ -11,6 +11,7 @@ use adk::session::{MemoryStore, SessionStore};
 use adk::{DynAgent, Error, ErrorKind, RemoteErrorKind};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 use support::{Agent, Reply, artifact, task, waiting};
 
@@ -123,6 +124,43 @@ async fn text_is_handed_on_as_it_comes() {
     }
     assert_eq!(texts, [(true, "A cat".into()), (true, " sat.".into()), (false, "A cat sat.".into())]);
     assert_eq!(agent.methods(), ["SendMessage", "SubscribeToTask", "GetTask"]);
+}
+
+#[tokio::test]
+async fn a_connection_that_is_lost_is_made_again() {
+    let (subscribed, asked) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let agent = Agent::new(true, move |method, _| match method {
+        "SendMessage" => Reply::Result(json!({"task": task("TASK_STATE_WORKING")})),
+        "SubscribeToTask" => {
+            let mut now = task("TASK_STATE_WORKING");
+            if subscribed.fetch_add(1, Relaxed) == 0 {
+                return Reply::Stream(vec![json!({ "task": now }), artifact("A cat", false)]);
+            }
+            now["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "A cat"}]}]);
+            Reply::Stream(vec![json!({ "task": now }), artifact(" sat.", true)])
+        }
+        "GetTask" => match asked.fetch_add(1, Relaxed) {
+            0 => Reply::Status(503),
+            _ => {
+                let mut done = task("TASK_STATE_COMPLETED");
+                done["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "A cat sat."}]}]);
+                Reply::Result(done)
+            }
+        },
+        _ => Reply::Hang,
+    });
+    let agent = agent.await;
+    let (runner, writing) = (Runner::builder().build().unwrap(), writing(writer(&agent)));
+    let mut stream = runner.run(&writing, "cats").stream();
+    let mut pieces = Vec::new();
+    while let Some(event) = stream.next().await {
+        let event = event.unwrap();
+        if event.partial {
+            pieces.push(event.text());
+        }
+    }
+    assert_eq!(pieces, ["A cat", " sat."]);
+    assert_eq!(agent.methods(), ["SendMessage", "SubscribeToTask", "GetTask", "SubscribeToTask", "GetTask"]);
 }
 
 /// The failure of an agent that answers so, to a client whose address and token are secret.
