@@ -24,6 +24,7 @@ mod task;
 pub use adk_spec::{Name, check};
 pub use agents::agent_tool::AgentTool;
 pub use agents::ask::{Await, AwaitBuilder};
+pub use agents::llm::ToolWorkflow;
 pub use agents::{llm, tools};
 pub use builders::build::{
     BuildError, IntoAgent, IntoAgents, LoopAgent, ParallelAgent, Registry, SequentialAgent, Tree,

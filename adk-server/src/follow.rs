@@ -13,7 +13,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use tokio::sync::broadcast::error::RecvError;
 
 /// How often the store is looked at for events of a run that another process drives.
-const EVERY: Duration = Duration::from_millis(250);
+pub(crate) const EVERY: Duration = Duration::from_millis(250);
 
 /// What a follower gets.
 pub(crate) enum Item {

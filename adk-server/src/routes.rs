@@ -2,6 +2,7 @@
 
 use crate::a2a;
 use crate::access::Caller;
+use crate::adk_web;
 use crate::ag_ui;
 use crate::follow::{Item, follow, stored};
 use crate::openapi;
@@ -48,13 +49,20 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/runs/{run}/events", get(events))
         .route("/v1/waiting", get(waiting))
         .route("/v1/waiting/{*wait}", post(answer))
-        .merge(a2a::router())
-        .merge(ag_ui::router())
+        .merge(protocols())
         .fallback(nowhere)
         .method_not_allowed_fallback(not_so)
         .layer(DefaultBodyLimit::max(app.limits.body))
         .layer(from_fn_with_state(app.clone(), check))
         .with_state(app)
+}
+
+/// The protocols of others.
+fn protocols() -> Router<Arc<App>> {
+    let all = Router::new().merge(a2a::router()).merge(ag_ui::router()).merge(adk_web::router());
+    #[cfg(feature = "mcp")]
+    let all = all.merge(crate::mcp::router());
+    all
 }
 
 async fn nowhere(uri: Uri) -> Refusal {

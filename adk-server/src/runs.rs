@@ -160,6 +160,13 @@ impl Runs {
         let _ = self.open.subscribe().wait_for(|open| open.count == 0).await;
     }
 
+    /// Ends when new runs are not taken any more.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn closing(&self) -> impl Future<Output = ()> + Send + 'static {
+        let mut open = self.open.subscribe();
+        async move { drop(open.wait_for(|open| open.is_closing).await) }
+    }
+
     /// Lets go of what is still driven: it stays in the store as it is, for the next process.
     pub(crate) fn abandon(&self) {
         for driven in lock(&self.driven).values() {

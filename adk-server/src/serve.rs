@@ -2,14 +2,16 @@
 
 use crate::a2a::Push;
 use crate::access::{self, Authorize, Caller, without_port};
+use crate::adk_web;
 use crate::refuse::Refusal;
 use crate::routes;
 use crate::runs::Runs;
-use adk_core::{Error, ErrorKind, Needs, Result, Runner, Workflow};
+use adk_core::{Error, ErrorKind, Needs, Result, Runner, Tool, ToolWorkflow, Workflow};
 use axum::Router;
 use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -26,7 +28,7 @@ use tokio::task::AbortHandle;
 /// ```
 pub fn serve<P, R>(runner: &Runner<P, R>) -> Server<P, R> {
     let (hosts, limits, push_to) = Default::default();
-    Server { runner: runner.clone(), authorize: None, hosts, limits, push_to }
+    Server { runner: runner.clone(), authorize: None, hosts, limits, push_to, dev_ui: None }
 }
 
 /// A server to be configured.
@@ -37,6 +39,7 @@ pub struct Server<P, R> {
     hosts: Vec<String>,
     limits: Limits,
     push_to: Vec<String>,
+    dev_ui: Option<PathBuf>,
 }
 
 /// What a server takes at most.
@@ -72,6 +75,10 @@ pub(crate) struct App {
     pub(crate) streams: Arc<Semaphore>,
     pub(crate) limits: Limits,
     pub(crate) push: Push,
+    /// The folder of Google's dev UI.
+    pub(crate) dev_ui: Option<PathBuf>,
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp: crate::mcp::Sessions,
 }
 
 impl App {
@@ -117,6 +124,13 @@ impl App {
         }
     }
 
+    /// Takes no new runs, and gives those that go on a time to end.
+    pub(crate) async fn stop(&self) {
+        self.stop_watching();
+        let _ = tokio::time::timeout(self.limits.grace, self.runs.close()).await;
+        self.runs.abandon();
+    }
+
     /// The right to an open stream.
     pub(crate) fn stream(&self) -> Result<tokio::sync::OwnedSemaphorePermit, Refusal> {
         self.streams.clone().try_acquire_owned().map_err(|_| {
@@ -132,6 +146,11 @@ impl<P, R> Server<P, R> {
     pub fn workflow<W: Workflow + Needs<R> + 'static>(mut self, workflow: W) -> Self {
         self.runner = self.runner.with_workflow(workflow);
         self
+    }
+
+    /// Serves a tool by itself, as a workflow whose inputs are its arguments: see [`ToolWorkflow`].
+    pub fn tool<T: Tool>(self, tool: T) -> Self {
+        self.workflow(ToolWorkflow::new(tool))
     }
 
     /// Who asks, for each request. Without it everybody is an [operator](Caller::operator), and the server binds to loopback
@@ -164,11 +183,19 @@ impl<P, R> Server<P, R> {
         self
     }
 
+    /// Serves Google's dev UI, adk-web, at `/dev-ui/`: the folder that an installed google-adk has at `google/adk/cli/browser`.
+    /// It is the page of one user, who is called `user` unless its address says another: `/dev-ui/?userId=ann`.
+    pub fn dev_ui(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.dev_ui = Some(folder.into());
+        self
+    }
+
     /// The routes, to be nested in another router under any path. It also takes up the runs that another process has left, so
     /// it is made inside of a Tokio runtime.
     ///
     /// # Errors
-    /// When a workflow has a name that a route has, or an address to push to is no URL.
+    /// When a workflow has a name that a route has, an address to push to is no URL, or there is no page in the folder of
+    /// [`dev_ui`](Self::dev_ui).
     pub fn router(self) -> Result<Router> {
         Ok(routes::router(self.app()?))
     }
@@ -201,17 +228,32 @@ impl<P, R> Server<P, R> {
                 .with_help("bind to 127.0.0.1, or say who asks with `.authorize(...)`"));
         }
         let app = self.app()?;
-        let (closing, grace) = (app.clone(), app.limits.grace);
+        let closing = app.clone();
         let stop = async move {
             until.await;
-            closing.stop_watching();
             // Connections that wait for runs end with them.
-            let _ = tokio::time::timeout(grace, closing.runs.close()).await;
-            closing.runs.abandon();
+            closing.stop().await;
         };
         let router = routes::router(app);
         let served = axum::serve(listener, router).with_graceful_shutdown(stop).await;
         served.map_err(|error| config(format!("the server has failed: {error}")))
+    }
+
+    /// Serves the workflows and tools to one client of MCP on standard input and output, until the input ends; then runs have
+    /// [a time](Limits::grace) to end. Nothing else may be written to standard output.
+    ///
+    /// ```no_run
+    /// # async fn run<W>(runner: adk_core::Runner, research: W) -> adk_core::Result<()>
+    /// # where W: adk_core::Workflow + adk_core::Needs<adk_core::NoResources> + 'static {
+    /// adk_server::serve(&runner).workflow(research).stdio().await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the client does not speak MCP; as [`router`](Self::router).
+    #[cfg(feature = "mcp")]
+    pub async fn stdio(self) -> Result<()> {
+        crate::mcp::stdio(self.app()?).await
     }
 
     fn app(self) -> Result<Arc<App>> {
@@ -231,6 +273,9 @@ impl<P, R> Server<P, R> {
             streams: Arc::new(Semaphore::new(self.limits.streams.min(Semaphore::MAX_PERMITS))),
             limits: self.limits,
             push: Push::new(&self.push_to)?,
+            dev_ui: self.dev_ui.map(|folder| adk_web::folder(&folder)).transpose()?,
+            #[cfg(feature = "mcp")]
+            mcp: crate::mcp::Sessions::default(),
             runner,
         };
         let app = Arc::new(app);
