@@ -56,7 +56,7 @@ const TIMEOUT: Duration = Duration::from_secs(600);
 /// **What is written.** The artifacts of the task, or what the agent says at its end: a `String` is their text, another type
 /// their data, or their text read as JSON. Where the card says that the agent streams, text is handed on as it comes.
 ///
-/// **When the run is taken up again** the message is not sent again: the id of the task is recorded before anything else, and
+/// **When the run is cancelled** the task is left to the agent. **When it is taken up again** the message is not sent again: the id of the task is recorded before anything else, and
 /// the task is asked for by it. A task that has failed by then is sent again. The id of the message is always the same, so an
 /// agent that knows messages again, as `adk` does, begins no second task for one whose answer was lost.
 ///
@@ -348,7 +348,7 @@ impl RemoteAgent {
         let parts = task.status.message.as_ref().map(|message| &message.parts[..]).unwrap_or_default();
         let schema = parts.iter().find_map(|part| part.as_data()?.get("schema"));
         let schema = schema.filter(|schema| schema.is_object()).cloned();
-        let question = self.connection.redacted(&text_of(parts));
+        let question = self.connection.without_secrets(&text_of(parts));
         cx.wait_for("input", question, schema.unwrap_or_else(|| json!({"type": "string"}))).await
     }
 

@@ -76,13 +76,18 @@ impl Connection {
         format!("{}{}", self.url.origin().ascii_serialization(), self.url.path())
     }
 
-    /// A text of others as errors show it: short, and without the secrets that were sent.
-    pub(crate) fn redacted(&self, text: &str) -> String {
+    /// A text of others without the secrets that were sent.
+    pub(crate) fn without_secrets(&self, text: &str) -> String {
         let headers = self.headers.values().filter_map(|value| value.to_str().ok());
         let words = headers.flat_map(|value| [value, value.rsplit(' ').next().unwrap_or_default()]);
         let of_url = [self.url.password(), self.url.query(), Some(self.url.username())];
         let secrets = words.chain(of_url.into_iter().flatten()).filter(|secret| secret.len() > 5);
-        let text = secrets.fold(text.to_owned(), |text, secret| text.replace(secret, HIDDEN));
+        secrets.fold(text.to_owned(), |text, secret| text.replace(secret, HIDDEN))
+    }
+
+    /// The same as errors show it: short.
+    pub(crate) fn redacted(&self, text: &str) -> String {
+        let text = self.without_secrets(text);
         match text.char_indices().nth(SHOWN) {
             Some((end, _)) => format!("{}...", &text[..end]),
             None => text,

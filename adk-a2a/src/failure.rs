@@ -28,16 +28,18 @@ impl Failure {
 
     /// Whether the same request may succeed later.
     pub(crate) fn is_passing(&self) -> bool {
-        self.kind == ErrorKind::Remote(RemoteErrorKind::Unavailable)
+        matches!(self.kind, ErrorKind::Remote(RemoteErrorKind::Unavailable) | ErrorKind::Timeout)
     }
 
     /// What the connection did. Its own words are left out as far as they hold the address.
     pub(crate) fn of_connection(error: reqwest::Error) -> Self {
         let is_unsent = error.is_connect();
-        let fact = if error.is_timeout() {
-            "gave no answer in time".to_owned()
-        } else if error.is_connect() {
+        let fact = if error.is_connect() {
             "cannot be reached".to_owned()
+        } else if error.is_timeout() {
+            let help = "give the remote agent a longer `.timeout(...)`, or run it again";
+            let failure = Self::new(RemoteErrorKind::Unavailable, "gave no answer in time", help);
+            return Self { kind: ErrorKind::Timeout, ..failure };
         } else if error.is_builder() {
             return Self::invalid("has an address that cannot be asked");
         } else {

@@ -43,9 +43,21 @@ pub(crate) async fn send(
             Ok(_) => return Err(Failure::invalid("answered a message with neither a task nor a message")),
             // Of what was perhaps sent the workflow decides whether it is sent again.
             Err(failure) if failure.is_unsent && pauses.again().await => {}
-            Err(failure) => return Err(failure),
+            Err(failure) => return answered(&connection, &request.message.task_id, failure).await,
         }
     }
+}
+
+/// An answer that was sent before the process ended is not taken twice: then the task goes on, or has ended.
+async fn answered(connection: &Connection, id: &str, failure: Failure) -> Result<StreamResponse, Failure> {
+    if id.is_empty() || failure.code != Some(ErrorCode::UnsupportedOperation as i64) {
+        return Err(failure);
+    }
+    let task = get(connection, id).await?;
+    if task.status.state == TaskState::InputRequired {
+        return Err(failure);
+    }
+    succeeded(connection, task).map(|task| StreamResponse::Task(Box::new(task)))
 }
 
 /// Waits until a task has ended or waits for an answer, and hands on the text that comes until then.

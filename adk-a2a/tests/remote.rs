@@ -11,6 +11,7 @@ use adk::session::{MemoryStore, SessionStore};
 use adk::{DynAgent, Error, ErrorKind, RemoteErrorKind};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 use support::{Agent, Reply, artifact, task, waiting};
 
@@ -125,6 +126,43 @@ async fn text_is_handed_on_as_it_comes() {
     assert_eq!(agent.methods(), ["SendMessage", "SubscribeToTask", "GetTask"]);
 }
 
+#[tokio::test]
+async fn a_connection_that_is_lost_is_made_again() {
+    let (subscribed, asked) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let agent = Agent::new(true, move |method, _| match method {
+        "SendMessage" => Reply::Result(json!({"task": task("TASK_STATE_WORKING")})),
+        "SubscribeToTask" => {
+            let mut now = task("TASK_STATE_WORKING");
+            if subscribed.fetch_add(1, Relaxed) == 0 {
+                return Reply::Stream(vec![json!({ "task": now }), artifact("A cat", false)]);
+            }
+            now["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "A cat"}]}]);
+            Reply::Stream(vec![json!({ "task": now }), artifact(" sat.", true)])
+        }
+        "GetTask" => match asked.fetch_add(1, Relaxed) {
+            0 => Reply::Status(503),
+            _ => {
+                let mut done = task("TASK_STATE_COMPLETED");
+                done["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "A cat sat."}]}]);
+                Reply::Result(done)
+            }
+        },
+        _ => Reply::Hang,
+    });
+    let agent = agent.await;
+    let (runner, writing) = (Runner::builder().build().unwrap(), writing(writer(&agent)));
+    let mut stream = runner.run(&writing, "cats").stream();
+    let mut pieces = Vec::new();
+    while let Some(event) = stream.next().await {
+        let event = event.unwrap();
+        if event.partial {
+            pieces.push(event.text());
+        }
+    }
+    assert_eq!(pieces, ["A cat", " sat."]);
+    assert_eq!(agent.methods(), ["SendMessage", "SubscribeToTask", "GetTask", "SubscribeToTask", "GetTask"]);
+}
+
 /// The failure of an agent that answers so, to a client whose address and token are secret.
 async fn failure(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Error {
     let agent = Agent::new(false, move |method, _| answer(method)).await;
@@ -220,7 +258,7 @@ async fn a_task_that_takes_too_long_is_cancelled() {
         _ => Reply::Hang,
     });
     let agent = agent.await;
-    let error = run(writer(&agent).timeout(Duration::from_millis(50))).await.unwrap_err();
+    let error = run(writer(&agent).timeout(Duration::from_secs(1))).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Timeout);
     assert!(error.is_retryable() && error.to_string().contains("`.timeout(...)`"), "{error}");
     assert_eq!(agent.methods(), ["SendMessage", "GetTask", "CancelTask"]);
@@ -299,11 +337,21 @@ async fn a_task_that_has_failed_is_sent_again_with_its_run() {
 
 #[tokio::test]
 async fn what_a_task_asks_is_a_wait_of_the_run() {
-    let agent = Agent::new(false, |method, params| match method {
+    asked(|| Reply::Result(json!({"task": task("TASK_STATE_WORKING")}))).await;
+}
+
+#[tokio::test]
+async fn an_answer_that_was_taken_before_counts() {
+    asked(|| Reply::Error(-32004, "the task waits for no message")).await;
+}
+
+/// A task asks, and is answered in another process; what it says to the answer.
+async fn asked(says: fn() -> Reply) {
+    let agent = Agent::new(false, move |method, params| match method {
         "SendMessage" if params["message"].get("taskId").is_none() => {
             Reply::Result(json!({"task": waiting()}))
         }
-        "SendMessage" => Reply::Result(json!({"task": task("TASK_STATE_WORKING")})),
+        "SendMessage" => says(),
         _ => {
             let mut done = task("TASK_STATE_COMPLETED");
             done["status"]["message"] =

@@ -341,8 +341,11 @@ async fn a_task_that_waits_is_answered_by_a_message() {
     let task = &sent["result"]["task"];
     let message =
         json!({"messageId": "b", "role": "ROLE_USER", "taskId": task["id"], "parts": [{"text": "Publish"}]});
-    let ended = call(&served, "approval", "SendMessage", json!({ "message": message })).await;
-    assert_eq!(state(&ended["result"]["task"]), "TASK_STATE_COMPLETED", "{ended}");
+    for _ in 0..2 {
+        // The second time as one whose answer was lost.
+        let ended = call(&served, "approval", "SendMessage", json!({ "message": message })).await;
+        assert_eq!(state(&ended["result"]["task"]), "TASK_STATE_COMPLETED", "{ended}");
+    }
     served.stop().await.unwrap();
 }
 

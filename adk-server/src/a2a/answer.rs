@@ -2,15 +2,15 @@
 
 use super::Call;
 use super::error::RpcRefusal;
-use super::send::{Sent, no_files};
+use super::send::{Sent, message_key, no_files};
 use super::task::WAIT;
 use super::updates::Heard;
 use crate::follow::stored;
-use crate::routes::go_on;
+use crate::routes::{go_on, key_session};
 use adk_a2a::rpc::ErrorCode;
 use adk_a2a::{Message, PartContent};
-use adk_core::ErrorKind;
-use adk_core::engine::{RunStatus, Waiting};
+use adk_core::engine::{RunInfo, RunStatus, Waiting};
+use adk_core::{ErrorKind, StateDelta, StoreErrorKind};
 use serde_json::Value;
 
 impl Call {
@@ -21,6 +21,25 @@ impl Call {
             let fact = "the task is one of another context";
             return Err(RpcRefusal::new(ErrorCode::InvalidParams, fact, "leave out `contextId`"));
         }
+        // A message that comes again, since its answer was lost, does not answer what is asked next.
+        let key = message_key(&format!("{} {}", run.run_id, message.message_id));
+        let key = key_session(&self.runner, &run.session.user, self.workflow.name(), &key);
+        match key.create(StateDelta::default()).await {
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::Store(StoreErrorKind::Exists) => {
+                let heard = Heard::Stored(self.app.runs.listen(run.run_id));
+                return Ok(Sent { run, heard });
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let answered = self.answered(message, run).await;
+        if answered.is_err() {
+            key.delete().await?;
+        }
+        answered
+    }
+
+    async fn answered(&self, message: &Message, run: RunInfo) -> Result<Sent, RpcRefusal> {
         let open = self.waiting(&run).await?;
         let wait = wait_for(message, &open).map_err(|(code, fact)| {
             let help = match run.status {

@@ -71,7 +71,7 @@ impl Call {
         let user = self.caller.acts_for(None)?;
         let (name, id) = (self.workflow.name(), RunId::new());
         // A message that comes again, since its answer was lost, begins no second run; what has failed is tried again.
-        let key = format!("a2a {:032x}", RunId::of_text(&message.message_id).as_u128());
+        let key = message_key(&message.message_id);
         let mut before = begun_before(&self.runner, &user, name, &key, id).await?;
         if before
             .as_ref()
@@ -121,6 +121,11 @@ impl Call {
             input => input,
         })
     }
+}
+
+/// The key of a message by its id, which may be long.
+pub(super) fn message_key(id: &str) -> String {
+    format!("a2a {:032x}", RunId::of_text(id).as_u128())
 }
 
 fn check(message: &Message) -> Result<(), RpcRefusal> {
