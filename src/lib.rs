@@ -70,8 +70,8 @@ pub use adk_core::{
     Path, PathError, Plugin, Prepare, ProcessRequest, ReadonlyContext, Registry, Rehearsal, RemoteErrorKind,
     Resources, Result, Role, RunConfig, RunEnd, RunId, RunRequest, RunStream, STATE_UPDATE_KEY, Secret,
     SequentialAgent, SessionTurns, Spec, State, StateDelta, StoreErrorKind, StoredPart, Thought, Tool,
-    ToolArgs, ToolContext, ToolError, ToolMeta, Toolset, ToolsetErrorKind, Tree, Unstamped, WINNER_KEY,
-    Waiting, Watch, WithCallbacks, Workflow,
+    ToolArgs, ToolContext, ToolError, ToolMeta, ToolWorkflow, Toolset, ToolsetErrorKind, Tree, Unstamped,
+    WINNER_KEY, Waiting, Watch, WithCallbacks, Workflow,
 };
 pub use adk_core::{
     build, callback, check, engine, fluent, memory, model, runner, session, spec, testing, tool, tools,

@@ -1,16 +1,16 @@
 //! A tool that runs by itself.
 
 use adk_core::engine::{MemoryJournal, RunFilter, RunStatus};
-use adk_core::model::ToolDeclaration;
+use adk_core::model::{NoProvider, ToolDeclaration};
 use adk_core::session::{EventFilter, MemoryStore, SessionStore};
-use adk_core::spec::{KeySpec, ToolMeta};
+use adk_core::spec::{KeySpec, ResourceSpec, ToolMeta};
 use adk_core::{
-    Error, ErrorKind, Result, RunEnd, Runner, Tool, ToolArgs, ToolContext, ToolError, ToolWorkflow,
+    Error, ErrorKind, Resources, Result, RunEnd, Runner, Tool, ToolArgs, ToolContext, ToolError, ToolWorkflow,
 };
 use serde_json::{Value, json};
-use std::sync::Arc;
-use std::sync::LazyLock;
+use std::any::{Any, TypeId};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, LazyLock};
 
 /// How often it was called.
 #[derive(Clone, Default)]
@@ -165,4 +165,44 @@ async fn the_result_of_a_long_running_tool_is_its_answer() {
     let run = runner.runs(&RunFilter::of_run(waiting[0].run_id)).await.unwrap();
     let outcome = runner.resume_by_name(&run[0]).unwrap().await.unwrap();
     assert_eq!(outcome.output, "delivered");
+}
+
+/// Cents for a euro.
+struct Rate(u64);
+
+impl Resources for Rate {
+    fn get(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
+        (of == TypeId::of::<u64>()).then_some(&self.0)
+    }
+
+    fn types() -> Vec<ResourceSpec<'static>> {
+        vec![ResourceSpec::of::<u64>("u64")]
+    }
+}
+
+/// Needs the rate.
+struct Convert;
+
+impl Tool for Convert {
+    const META: ToolMeta<'static> =
+        ToolMeta::new("convert", "Converts.").resources(&[ResourceSpec::of::<u64>("u64")]);
+
+    fn declaration(&self) -> &ToolDeclaration {
+        &ORDER
+    }
+
+    async fn call(&self, _: ToolArgs, cx: &mut ToolContext) -> Result<Value, ToolError> {
+        Ok(json!(cx.resource::<u64>()?))
+    }
+}
+
+#[tokio::test]
+async fn it_has_the_resources_of_the_runner() {
+    let with = Runner::<NoProvider>::builder().resources(Rate(7)).workflow(ToolWorkflow::new(Convert));
+    let session = with.build().unwrap().by_name().new_session("ann");
+    assert_eq!(session.run_by_name("convert", json!({})).unwrap().await.unwrap().output, 7);
+    let without: Runner = Runner::builder().workflow(ToolWorkflow::new(Convert)).build().unwrap();
+    let session = without.by_name().new_session("ann");
+    let error = session.run_by_name("convert", json!({})).unwrap().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ResourceMissing);
 }

@@ -44,6 +44,14 @@ struct OfUser {
     sessions: Arc<LocalSessionManager>,
 }
 
+impl OfUser {
+    fn is_idle(&self) -> bool {
+        // A request that may begin a session has clones of both.
+        Arc::strong_count(&self.sessions) <= 2
+            && self.sessions.sessions.try_read().is_ok_and(|all| all.is_empty())
+    }
+}
+
 /// All sessions. They end with this.
 #[derive(Default)]
 pub(crate) struct Sessions {
@@ -55,8 +63,7 @@ impl Sessions {
     fn of(&self, app: &Arc<App>, caller: Caller) -> OfUser {
         let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
         if users.len() >= USERS {
-            let is_idle = |user: &OfUser| user.sessions.sessions.try_read().is_ok_and(|all| all.is_empty());
-            users.retain(|_, user| !is_idle(user));
+            users.retain(|_, user| !user.is_idle());
         }
         let user = users.entry(caller.clone()).or_insert_with(|| {
             let mut sessions = LocalSessionManager::default();

@@ -240,6 +240,23 @@ async fn a_question_of_a_workflow_over_there_is_answered_over_here() {
 }
 
 #[tokio::test]
+async fn users_that_are_gone_are_forgotten_and_others_are_not() {
+    let runner = adk::Runner::builder().build().unwrap();
+    let served = Served::new(&runner, |server| server.authorize(by_header)).await;
+    let ann = session(&served, "ann").await;
+    for number in 0..100 {
+        let user = format!("user-{number}");
+        let own = session(&served, &user).await;
+        let ended = served.delete("/mcp").header("mcp-session-id", own).header("x-user", user);
+        assert!(ended.send().await.unwrap().status().is_success());
+    }
+    let shout = call(1, "shouting", json!({"topic": "x"}));
+    let said = post(&served, Some(&ann), &shout).header("x-user", "ann").send().await.unwrap();
+    assert_eq!(answer(said).await["result"]["content"][0]["text"], "X");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_user_has_so_many_sessions_and_runs() {
     let runner = adk::Runner::builder().build().unwrap();
     let mut limits = no_grace();

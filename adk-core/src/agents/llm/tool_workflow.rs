@@ -81,14 +81,15 @@ impl<T: Tool> DynAgent for ToolWorkflow<T> {
 
 /// Makes the call.
 async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
-    let name = agent.meta().name;
+    // The one tool, as its declaration names it.
+    let name: String = agent.tools().map(|tool| tool.declaration_dyn().name.as_str()).collect();
     let args = match cx.run.get(ARGUMENTS).as_deref() {
         Some(Value::Object(args)) => args.clone(),
         _ => ToolArgs::new(),
     };
     // Made of the place, so that a run that is taken up again makes the same.
     let id = format!("{OWN_ID}{:x}-{}", cx.run_id().as_u128(), cx.path());
-    let call = FunctionCall { id, name: name.to_owned(), args, ..FunctionCall::default() };
+    let call = FunctionCall { id, name: name.clone(), args, ..FunctionCall::default() };
     let mut event =
         Event::new().with_content(Content::new(Role::Model, vec![Part::FunctionCall(call.clone())]));
     let (tools, calls) = (Toolbox::of(agent), vec![call]);
