@@ -8,6 +8,7 @@ use crate::ErrorKind;
 use crate::models::model::NoProvider;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::{Needs, NoResources};
+use crate::runtime::run::RunConfig;
 use crate::runtime::workflow::{FieldFault, Form, Keys, Values, Workflow, form};
 use crate::spec::{NodeKind, Spec};
 use crate::store::engine::{MemoryJournal, RunInfo};
@@ -116,6 +117,11 @@ impl<P, R> Runner<P, R> {
     /// The workflows of [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow), in the order in which they were added.
     pub fn workflows(&self) -> impl Iterator<Item = KnownWorkflow> + '_ {
         self.shared.workflows.iter().cloned().map(KnownWorkflow)
+    }
+
+    /// The settings of its runs, unless a run has its own.
+    pub fn config(&self) -> &RunConfig {
+        &self.shared.config
     }
 
     /// The same runner with one more workflow that is known by its name, in place of one that has the name already.
