@@ -2,6 +2,10 @@
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+pub mod magazine;
+
 use adk::prelude::*;
 use adk::server::{Limits, Server};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
