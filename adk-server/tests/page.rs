@@ -78,14 +78,10 @@ async fn a_stored_failure_says_where_and_what_helps() {
     served.stop().await.unwrap();
 }
 
-/// A server that can be stopped and begun again at its address, with its runs in a file.
-struct Restarted {
-    address: std::net::SocketAddr,
-    stop: oneshot::Sender<()>,
-    task: JoinHandle<adk::Result<()>>,
-}
+type Server = (oneshot::Sender<()>, JoinHandle<adk::Result<()>>);
 
-async fn begin(file: &Path, address: &str) -> Restarted {
+/// A server with its runs in a file, which another one at its address goes on with.
+async fn begin(file: &Path, listener: TcpListener) -> Server {
     let store = SqliteStore::open(file).await.unwrap();
     let runner = adk::Runner::builder().app_name("garden_post").model(magazine::model(Duration::ZERO));
     let runner = runner.prices(magazine::prices()).session_store(store.clone()).engine(store);
@@ -95,11 +91,8 @@ async fn begin(file: &Path, address: &str) -> Restarted {
         .workflow(magazine::Printing::default())
         .workflow(Hanging::default())
         .limits(no_grace());
-    let listener = TcpListener::bind(address).await.unwrap();
-    let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
-    let task = tokio::spawn(server.serve(listener, async move { drop(stopped.await) }));
-    Restarted { address, stop, task }
+    (stop, tokio::spawn(server.serve(listener, async move { drop(stopped.await) })))
 }
 
 async fn by_token(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
@@ -121,17 +114,28 @@ async fn nested() -> std::net::SocketAddr {
 }
 
 #[tokio::test]
+async fn a_nested_page_is_for_those_too_who_have_to_say_who_they_are() {
+    let address = nested().await;
+    let page = reqwest::get(format!("http://{address}/tools/adk")).await.unwrap();
+    assert_eq!(page.status(), StatusCode::OK);
+    let refused = reqwest::get(format!("http://{address}/tools/adk/v1/runs")).await.unwrap();
+    assert_eq!(refused.status(), StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
 #[ignore = "needs Node.js and Chromium: tests/peers/run-clients.sh"]
 async fn a_person_starts_watches_answers_and_cancels() {
     let folder = std::env::temp_dir().join(format!("adk-page-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("runs.db");
-    let mut served = begin(&file, "127.0.0.1:0").await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut served = Some(begin(&file, listener).await);
     let program = Path::new(&std::env::var("ADK_CLIENTS").expect("tests/peers/run-clients.sh sets it"))
         .join("page.mjs");
     let mut node = tokio::process::Command::new("node")
         .arg(program)
-        .args([format!("http://{}", served.address), format!("http://{}/tools/adk", nested().await)])
+        .args([format!("http://{address}"), format!("http://{}/tools/adk", nested().await)])
         .arg(&folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -143,12 +147,13 @@ async fn a_person_starts_watches_answers_and_cancels() {
     while let Some(line) = said.next_line().await.unwrap() {
         match line.as_str() {
             "stop" => {
-                drop(served.stop);
-                served.task.await.unwrap().unwrap();
+                let (stop, task) = served.take().unwrap();
+                drop(stop);
+                task.await.unwrap().unwrap();
                 tell.write_all(b"stopped\n").await.unwrap();
             }
             "begin" => {
-                served = begin(&file, &served.address.to_string()).await;
+                served = Some(begin(&file, TcpListener::bind(address).await.unwrap()).await);
                 tell.write_all(b"begun\n").await.unwrap();
             }
             other => println!("{other}"),

@@ -2,8 +2,6 @@
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-#![allow(dead_code, reason = "each test uses a part of it")]
-
 pub mod magazine;
 
 use adk::prelude::*;
