@@ -72,6 +72,7 @@ fn every_link_leads_somewhere() {
         "docs/guide/testing.md",
         "docs/guide/streaming.md",
         "docs/guide/worker.md",
+        "docs/guide/serve.md",
         "docs/guide/sessions.md",
         "docs/guide/cost.md",
         "docs/guide/mcp.md",

@@ -99,7 +99,9 @@ impl Follower {
         }
         loop {
             if let Some(event) = self.ready.pop_front() {
-                self.last = Some(event.id);
+                if !event.partial {
+                    self.last = Some(event.id);
+                }
                 return Some(Ok(Item::Event(event)));
             }
             if !self.is_read {
@@ -107,6 +109,7 @@ impl Follower {
                 if let Err(refusal) = self.read().await {
                     return Some(Err(refusal));
                 }
+                self.ready.extend(self.listener.iter_mut().flat_map(|listener| listener.begun.drain(..)));
                 continue;
             }
             let Some(listener) = &mut self.listener else {

@@ -2,6 +2,7 @@
 //!
 //! | path | what |
 //! |---|---|
+//! | `GET /` | a page for people: what runs, what waits for them, what failed and where |
 //! | `GET /health` | whether the server takes runs |
 //! | `GET /openapi.json` | all of this as OpenAPI 3.1, with the types of inputs, outputs and events |
 //! | `GET /v1/workflows` | the workflows, with the schemas of their inputs and outputs |
@@ -42,6 +43,7 @@ mod follow;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod openapi;
+mod page;
 mod refuse;
 mod routes;
 mod runs;

@@ -96,7 +96,12 @@ fn fixed() -> Map<String, Value> {
             json!({"get": get(
                 "events",
                 "The events of a run: a list, or a stream with `Accept: text/event-stream`",
-                json!([run, query("after", "The id of the event before."), header("Last-Event-ID", "The same.")]),
+                json!([
+                    run,
+                    query("after", "The id of the event before."),
+                    query("limit", "The most of a list; else all that there are."),
+                    header("Last-Event-ID", "The same.")
+                ]),
                 page("events", "Event"),
             )}),
         ),

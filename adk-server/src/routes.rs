@@ -6,6 +6,7 @@ use crate::adk_web;
 use crate::ag_ui;
 use crate::follow::{Item, follow, stored};
 use crate::openapi;
+use crate::page;
 use crate::refuse::{Refusal, json_response};
 use crate::runs::{End, Listener, Started};
 use crate::serve::{App, check};
@@ -54,6 +55,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .method_not_allowed_fallback(not_so)
         .layer(DefaultBodyLimit::max(app.limits.body))
         .layer(from_fn_with_state(app.clone(), check))
+        // It holds nothing of anybody, so it is there for those too who have yet to say who they are.
+        .merge(page::router())
         .with_state(app)
 }
 
@@ -87,8 +90,8 @@ async fn described(State(app): Shared, Extension(caller): Who) -> Response {
 }
 
 async fn workflows(State(app): Shared, Extension(caller): Who) -> Response {
-    let all: Vec<_> = app
-        .runner(&caller)
+    let runner = app.runner(&caller);
+    let all: Vec<_> = runner
         .workflows()
         .map(|workflow| {
             let form = workflow.form();
@@ -101,7 +104,7 @@ async fn workflows(State(app): Shared, Extension(caller): Who) -> Response {
             })
         })
         .collect();
-    json_response(StatusCode::OK, &json!({"workflows": all}))
+    json_response(StatusCode::OK, &json!({"app": runner.app_name(), "workflows": all}))
 }
 
 /// Whose, and which. All are optional.
@@ -190,7 +193,9 @@ async fn begin(
         Some(session) => runner.session(&user, session),
         None => runner.new_session(&user),
     };
-    let request = handle.run_by_name(&name, input)?.run_id(id);
+    // What begins and ends is told, so that who follows sees where the run is.
+    let config = runner.config().clone().lifecycle_events(true);
+    let request = handle.run_by_name(&name, input)?.run_id(id).config(config);
     let Started { run, listener } = app.runs.start(&user, request).await?;
     if wants_stream(&headers) {
         let run = found(&runner, &caller, run).await?;
@@ -334,7 +339,7 @@ pub(crate) async fn output(runner: &Runner, run: &RunInfo) -> Result<Value, Refu
 
 fn of_run(run: &RunInfo) -> Map<String, Value> {
     let (status, error) = match &run.status {
-        RunStatus::Failed(error) => ("failed".into(), Some(json!({"message": error}))),
+        RunStatus::Failed(error) => ("failed".into(), Some(fault(error))),
         other => (json!(other), None),
     };
     let all = [
@@ -349,6 +354,27 @@ fn of_run(run: &RunInfo) -> Map<String, Value> {
         ("error", error),
     ];
     all.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+}
+
+/// The error of a run, which is stored as its text.
+fn fault(error: &str) -> Value {
+    let (text, help) = error.rsplit_once("; help: ").map_or((error, None), |(text, help)| (text, Some(help)));
+    let place = text.strip_prefix("agent `").and_then(|rest| rest.split_once("` (at ")?.1.split_once("): "));
+    let mut fault =
+        Map::from_iter([("message".to_owned(), place.map_or(text, |(_, message)| message).into())]);
+    let known = [("path", place.map(|(path, _)| path)), ("help", help)];
+    fault.extend(known.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?.into()))));
+    fault.into()
+}
+
+/// A run with the steps that go on, where this process drives it.
+fn with_steps(app: &App, run: &RunInfo, mut json: Map<String, Value>) -> Map<String, Value> {
+    let begun = app.runs.begun(run.run_id);
+    if !begun.is_empty() {
+        let step = |event: &Arc<Event>| json!({"path": event.path, "since": seconds(event.timestamp)});
+        json.insert("steps".to_owned(), begun.iter().map(step).collect());
+    }
+    json
 }
 
 fn seconds(micros: u64) -> f64 {
@@ -392,7 +418,7 @@ async fn runs(State(app): Shared, Extension(caller): Who, query: AskedFor) -> An
     filter.after = asked.after.as_deref().map(run_id).transpose()?;
     let runs = runner.runs(&filter).await?;
     let next = runs.last().filter(|_| runs.len() == limit).map(|run| run.run_id);
-    let runs: Vec<_> = runs.iter().map(of_run).collect();
+    let runs: Vec<_> = runs.iter().map(|run| with_steps(&app, run, of_run(run))).collect();
     Ok(json_response(StatusCode::OK, &json!({"runs": runs, "next": next})))
 }
 
@@ -418,7 +444,8 @@ pub(crate) async fn found(runner: &Runner, caller: &Caller, run: RunId) -> Resul
 async fn run(State(app): Shared, Extension(caller): Who, Path(id): Path<String>) -> Answer {
     let runner = app.runner(&caller);
     let run = found(&runner, &caller, run_id(&id)?).await?;
-    Ok(told(run.run_id, (StatusCode::OK, as_stored(&runner, &run).await?)))
+    let json = with_steps(&app, &run, as_stored(&runner, &run).await?);
+    Ok(told(run.run_id, (StatusCode::OK, json)))
 }
 
 async fn cancel(State(app): Shared, Extension(caller): Who, Path(id): Path<String>) -> Answer {
@@ -450,7 +477,8 @@ async fn events(
         let listener = app.runs.listen(run.run_id);
         return streamed(&app, runner, run, after, listener);
     }
-    let events = stored(&runner, &run, after).await?;
+    let mut events = stored(&runner, &run, after).await?;
+    events.truncate(asked.limit.unwrap_or(usize::MAX).max(1));
     Ok(json_response(StatusCode::OK, &json!({"events": events, "next": events.last().map(|event| event.id)})))
 }
 

@@ -4,7 +4,7 @@ use crate::refuse::Refusal;
 use crate::serve::Limits;
 use adk_core::model::Usage;
 use adk_core::runner::RunEnd;
-use adk_core::{Error, ErrorKind, Event, RunId, RunRequest, RunStream};
+use adk_core::{Error, ErrorKind, Event, LifecyclePhase, RunId, RunRequest, RunStream};
 use axum::http::StatusCode;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -31,6 +31,8 @@ pub(crate) struct Started {
 
 /// Hears the events of a run that is driven here from the moment at which it was made.
 pub(crate) struct Listener {
+    /// The begins of the steps that go on, for one who was not there when they came.
+    pub(crate) begun: Vec<Arc<Event>>,
     pub(crate) events: broadcast::Receiver<Arc<Event>>,
     end: watch::Receiver<Option<Arc<End>>>,
 }
@@ -50,8 +52,23 @@ impl Listener {
 /// One of them.
 struct Driven {
     events: broadcast::Sender<Arc<Event>>,
+    begun: Arc<Begun>,
     end: watch::Receiver<Option<Arc<End>>>,
     task: AbortHandle,
+}
+
+/// The begins of the agents and blocks of a run that have not ended, where its events tell of them.
+#[derive(Default)]
+struct Begun(Mutex<Vec<Arc<Event>>>);
+
+impl Begun {
+    fn note(&self, event: &Arc<Event>) {
+        match event.lifecycle().map(|lifecycle| lifecycle.phase) {
+            Some(LifecyclePhase::Started) => lock(&self.0).push(event.clone()),
+            Some(_) => lock(&self.0).retain(|begun| begun.path != event.path),
+            None => {}
+        }
+    }
 }
 
 /// All of them.
@@ -124,21 +141,22 @@ impl Runs {
         first: Option<Arc<Event>>,
     ) -> Listener {
         let (events, (ends, end)) = (broadcast::Sender::new(BEHIND), watch::channel(None));
-        let listener = Listener { events: events.subscribe(), end: end.clone() };
+        let begun = Arc::<Begun>::default();
+        let listener = Listener { begun: Vec::new(), events: events.subscribe(), end: end.clone() };
         // Who was given the listener hears the first event too.
         first.into_iter().for_each(|first| drop(events.send(first)));
-        let (runs, sender) = (self.clone(), events.clone());
+        let (runs, sender, noted) = (self.clone(), events.clone(), begun.clone());
         let mut all = lock(&self.driven);
         let task = tokio::spawn(async move {
             let _place = place;
             let _gone = Gone { runs: &runs, run };
-            let ended = drive(stream, &sender).await;
+            let ended = drive(stream, &noted, &sender).await;
             // Another one was faster and drives it: its events are in the store.
             if !matches!(&ended, End::Failed(error) if error.kind() == ErrorKind::RunBusy) {
                 ends.send_replace(Some(Arc::new(ended)));
             }
         });
-        all.insert(run, Driven { events, end, task: task.abort_handle() });
+        all.insert(run, Driven { events, begun, end, task: task.abort_handle() });
         listener
     }
 
@@ -146,7 +164,15 @@ impl Runs {
     pub(crate) fn listen(&self, run: RunId) -> Option<Listener> {
         let all = lock(&self.driven);
         let driven = all.get(&run)?;
-        Some(Listener { events: driven.events.subscribe(), end: driven.end.clone() })
+        // The events before the begins: what begins between the two is heard twice, and nothing is missed.
+        let events = driven.events.subscribe();
+        let begun = lock(&driven.begun.0).clone();
+        Some(Listener { begun, events, end: driven.end.clone() })
+    }
+
+    /// The begins of what goes on in a run that is driven here.
+    pub(crate) fn begun(&self, run: RunId) -> Vec<Arc<Event>> {
+        lock(&self.driven).get(&run).map(|driven| lock(&driven.begun.0).clone()).unwrap_or_default()
     }
 
     /// Whether new runs are taken.
@@ -226,11 +252,18 @@ impl Drop for Gone<'_> {
 }
 
 /// Drives a run to its end or its next wait.
-async fn drive(mut stream: RunStream<'static, Value>, events: &broadcast::Sender<Arc<Event>>) -> End {
+async fn drive(
+    mut stream: RunStream<'static, Value>,
+    begun: &Begun,
+    events: &broadcast::Sender<Arc<Event>>,
+) -> End {
     while let Some(event) = stream.next().await {
         match event {
-            // Nobody may listen.
-            Ok(event) => drop(events.send(event)),
+            Ok(event) => {
+                begun.note(&event);
+                // Nobody may listen.
+                drop(events.send(event));
+            }
             Err(error) => return End::Failed(error),
         }
     }

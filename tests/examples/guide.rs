@@ -2,7 +2,7 @@
 
 use crate::process::example;
 use crate::wire_server::{Reply, WireServer};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
@@ -120,4 +120,39 @@ fn a_browser_gets_each_step_and_the_end() {
     assert!(told.contains("storytelling/telling#2/critic"), "{told}");
     assert_eq!(told.matches("event: end").count(), 1, "{told}");
     server.kill();
+}
+
+#[test]
+fn a_server_asks_an_editor_and_goes_on() {
+    let file = std::env::temp_dir().join(format!("adk-serve-{}.db", std::process::id()));
+    let args = ["--address", "127.0.0.1:0", "--store", &file.to_string_lossy()];
+    let server = example("serve", &args).start_until("http://");
+    let host = server.out.trim().trim_start_matches("http://").to_owned();
+    let ask = |what: &str, body: &str| {
+        let mut stream = TcpStream::connect(&host).expect("it listens");
+        let length = body.len();
+        let headers = format!("Host: {host}\r\nConnection: close\r\nContent-Length: {length}\r\n");
+        write!(stream, "{what} HTTP/1.1\r\n{headers}Accept: text/event-stream\r\n\r\n{body}")
+            .expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers in text");
+        answer
+    };
+    assert!(ask("GET /", "").contains("<!doctype html>"));
+    let told = ask("POST /v1/posting/runs", r#"{"topic": "hedgehogs"}"#);
+    let end: Value = told
+        .rsplit_once("event: end\ndata: ")
+        .and_then(|(_, end)| serde_json::from_str(end.lines().next()?).ok())
+        .unwrap_or_else(|| panic!("{told}"));
+    let wait = &end["waiting"][0];
+    assert!(
+        wait["question"].as_str().is_some_and(|asks| asks.starts_with("May this be published?")),
+        "{end}"
+    );
+    let id = wait["id"].as_str().unwrap_or_default().replace('#', "%23");
+    assert!(ask(&format!("POST /v1/waiting/{id}"), "\"Publish\"").starts_with("HTTP/1.1 202"));
+    let told = ask(&format!("GET /v1/runs/{}/events", end["run"].as_str().unwrap_or_default()), "");
+    assert!(told.contains(r#""output":"(rehearsed answer of refiner, round 2)""#), "{told}");
+    server.kill();
+    let _ = std::fs::remove_file(file);
 }

@@ -1,0 +1,212 @@
+//! A workflow that people watch and answer in the page, with a scripted model whose words are paid for.
+
+use adk::prelude::*;
+use adk::spec::{Price, Prices};
+use adk::testing::{Reply, ScriptedModel};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// What lets one run of [`layout`] go on.
+static GATE: Semaphore = Semaphore::const_new(0);
+
+/// Who reads it.
+#[adk::data]
+pub enum Audience {
+    /// Anybody.
+    Everyone,
+    /// Those who pay.
+    Subscribers,
+    /// People of one trade.
+    Professionals {
+        /// Which trade.
+        trade: String,
+    },
+}
+
+/// Where it came from.
+#[adk::data]
+pub struct Source {
+    /// The title of the page.
+    title: String,
+    /// Its address.
+    link: Option<String>,
+    /// Whether somebody has read it to the end.
+    is_read: bool,
+}
+
+/// What an editor says.
+#[adk::data]
+pub enum Verdict {
+    /// It goes out as it is.
+    Publish,
+    /// The writer tries once more.
+    Revise {
+        /// What to change.
+        note: String,
+        /// Words that must not occur.
+        avoid: Vec<String>,
+        /// The most words; as many as now if empty.
+        words: Option<u32>,
+    },
+    /// It does not appear.
+    Drop,
+}
+
+/// Finds what is known about something.
+#[tool]
+fn look_up(
+    /// What to look for.
+    query: &str,
+) -> String {
+    format!("2 pages about {query}: Kew, 'Bees at Dawn'; RHS, 'A Pollinator's Year'")
+}
+
+/// Puts the post on a page, as soon as there is a place for it.
+#[agent(writes = page)]
+async fn layout(draft: &str) -> adk::Result<u64> {
+    GATE.acquire().await.map_err(adk::Error::other)?.forget();
+    Ok(draft.len() as u64 % 40)
+}
+
+/// Lets one run go on.
+#[agent(writes = open)]
+fn open_gate() -> bool {
+    GATE.add_permits(1);
+    true
+}
+
+/// What appears.
+#[agent(writes = post)]
+fn publish(draft: &str, page: u64) -> String {
+    format!("{draft}\n\nPage {page}")
+}
+
+/// What is said when nothing appears.
+#[agent(writes = post)]
+fn forget() -> String {
+    "(nothing was published)".to_owned()
+}
+
+/// Sends the post to the printer, who is never there.
+#[agent(writes = receipt)]
+fn print(topic: &str) -> adk::Result<String> {
+    Err(adk::Error::new(
+        adk::ErrorKind::Agent,
+        format!("the printer does not take `{topic}`: no paper in tray 2"),
+    )
+    .with_help("fill tray 2, then begin the run again"))
+}
+
+workflow! {
+    /// Writes a post for the magazine, improves it, and asks an editor until it may appear.
+    pub Magazine(
+        /// What the post is about.
+        topic: String,
+        /// Who reads it.
+        audience: Audience = Audience::Everyone,
+        /// How many words.
+        words: u32 = 80,
+        /// What it rests on.
+        sources: Vec<Source> = Vec::new(),
+    ) -> post: String {
+        /// Writes the first draft.
+        agent writer -> draft: String {
+            instruction: "Write a post of {words} words about {topic}, for {audience}.\nIt rests on: {sources}",
+        }
+        /// Checks the facts.
+        agent fact_checker -> facts: String {
+            instruction: "Check every fact in this post:\n{draft}",
+            tools: [look_up],
+            max_turns: 3,
+        }
+        /// Reads it as a subscriber would.
+        agent critic -> criticism: String { instruction: "Criticise this post in one sentence:\n{draft}" }
+        /// Applies the criticism.
+        agent refiner -> draft: String { instruction: "Improve this post:\n{draft}\nThe critic says: {criticism}" }
+        /// Changes the draft as the editor wants it.
+        agent reviser -> draft: String { instruction: "Change this post:\n{draft}\nThe editor says: {verdict}" }
+
+        writer;
+        improving: loop(max = 2) < critic; refiner >;
+        checks: parallel < fact_checker; layout >;
+        editing: loop <
+            /// May this appear in the magazine?
+            ///
+            /// {draft}
+            await verdict: Verdict;
+            match verdict <
+                Verdict::Publish => < publish; break >,
+                Verdict::Revise { .. } => reviser,
+                Verdict::Drop => < forget; break >
+            >
+        >
+    }
+}
+
+workflow! {
+    /// Opens the gate for one run.
+    pub Opening() -> open: bool { open_gate }
+}
+
+workflow! {
+    /// Prints a post on paper.
+    pub Printing(topic: String) -> receipt: String {
+        /// Sets the type.
+        agent setter -> plate: String { instruction: "Set the type for {topic}." }
+        setter; print
+    }
+}
+
+/// The words of all agents.
+pub fn model(after: Duration) -> ScriptedModel {
+    let says = |model: ScriptedModel, agent: &'static str, text: &str, input: u64, output: u64| {
+        let reply = Reply::new().text(text).usage(input, output).after(after);
+        model.on(agent).reply(reply).repeat_last()
+    };
+    let model = ScriptedModel::new();
+    let model = says(
+        model,
+        "writer",
+        "Bees wake before the sun does. At half past four the first scouts leave the hive, and by five the lavender hums.",
+        214,
+        61,
+    );
+    let model = says(
+        model,
+        "critic",
+        "The second sentence promises a place that the reader never sees; name the garden.",
+        96,
+        22,
+    );
+    let model = says(
+        model,
+        "refiner",
+        "Bees wake before the sun does. At half past four the first scouts leave their hive at Great Dixter, and by five the lavender along the long border hums.\n\nStand there with a cup of tea and you will hear the shift change: the night moths go home as the honeybees come in.",
+        301,
+        84,
+    );
+    let model = says(
+        model,
+        "reviser",
+        "Before sunrise the first scouts leave their hive at Great Dixter. By five the lavender hums.",
+        322,
+        40,
+    );
+    let model = says(model, "setter", "(plate of two columns)", 40, 12);
+    model
+        .on("fact_checker")
+        .reply(Reply::new().call("look_up", json!({"query": "bees at dawn"})).usage(150, 18).after(after))
+        .reply(
+            Reply::new()
+                .text("Both facts hold: scouts leave at first light, and honeybees visit lavender.")
+                .usage(240, 19)
+                .after(after),
+        )
+        .repeat_last()
+}
+
+/// What the words cost.
+pub fn prices() -> Prices {
+    let price = Price::per_million("3", "15").expect("a price");
+    Prices::published().model("scripted", price)
+}
