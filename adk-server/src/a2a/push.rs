@@ -41,7 +41,8 @@ const TOKEN: HeaderName = HeaderName::from_static("x-a2a-notification-token");
 /// Where tasks may be told, and which are.
 pub(crate) struct Push {
     allowed: Vec<Url>,
-    client: Client,
+    /// None without an address, since it reads certificates.
+    client: Option<Client>,
     told: Mutex<HashSet<RunId>>,
     /// Held while the addresses of a task are changed.
     change: tokio::sync::Mutex<()>,
@@ -61,8 +62,8 @@ impl Push {
         });
         let allowed = allowed.collect::<Result<_>>()?;
         // Where it redirects to was not allowed.
-        let client = Client::builder().redirect(redirect::Policy::none()).timeout(ANSWER).build();
-        let client = client.map_err(|error| {
+        let client = Client::builder().redirect(redirect::Policy::none()).timeout(ANSWER);
+        let client = (!prefixes.is_empty()).then(|| client.build()).transpose().map_err(|error| {
             config(
                 format!("no notification can be pushed: {error}"),
                 "check the certificates of this machine",
@@ -89,9 +90,10 @@ impl Push {
     }
 
     async fn post(&self, config: &TaskPushNotificationConfig, update: &StreamResponse) {
-        let Some(url) = Url::parse(&config.url).ok().filter(|url| self.allows(url)) else { return };
+        let url = Url::parse(&config.url).ok().filter(|url| self.allows(url));
+        let (Some(url), Some(client)) = (url, &self.client) else { return };
         let body = json(update).to_string();
-        let mut request = self.client.post(url).header(header::CONTENT_TYPE, CONTENT_TYPE).body(body);
+        let mut request = client.post(url).header(header::CONTENT_TYPE, CONTENT_TYPE).body(body);
         if let Some((name, value)) = credentials(config).ok().flatten() {
             request = request.header(name, value);
         }
