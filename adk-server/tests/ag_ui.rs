@@ -174,7 +174,6 @@ async fn steps_have_rounds_and_text_comes_in_pieces() {
         .on("facts")
         .text("True.")
         .text("Yes.");
-    // A store that takes its time: events wait for the first reader.
     let file = std::env::temp_dir().join(format!("adk-ag-ui-steps-{}.db", std::process::id()));
     let store = adk::sqlite::SqliteStore::open(&file).await.unwrap();
     let runner =
@@ -447,6 +446,11 @@ async fn a_server_that_stops_leaves_the_run_to_the_next() {
     served.stop().await.unwrap();
     let events: Vec<_> = sse(&response.text().await.unwrap()).into_iter().map(|(_, _, data)| data).collect();
     assert_eq!(code(&events), "closing");
+    // Whatever the server has left behind to be done is done after this.
+    runner
+        .run(&support::Shouting::default(), support::ShoutingInput { topic: "x".into(), times: 9 })
+        .await
+        .unwrap();
     let left = runner.runs(&adk::engine::RunFilter::unfinished()).await.unwrap();
     assert_eq!(left.len(), 1, "{left:?}");
     std::fs::remove_file(&file).unwrap();
