@@ -190,6 +190,28 @@ async fn defaults_count_when_the_time_has_passed() {
     assert_eq!(outcome.output, "About cats by us");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_watch_leaves_runs_to_who_drives_them() {
+    let world = World::default();
+    let runner = world.builder().workflow(Publishing::default()).build().unwrap();
+    let workflow = Publishing::default();
+    let [left, other] = [0, 1].map(|_| runner.run(&workflow, "cats").stream());
+    let (left, other) = (paused(left).await, paused(other).await);
+    for waiting in [&left, &other] {
+        runner.answer(&waiting[0].id, Decision::Publish).await.unwrap();
+    }
+    let (mine, (told, mut went_on)) = (left[0].run_id, tokio::sync::mpsc::unbounded_channel());
+    let watch =
+        runner.watch().leave(move |run| run == mine).inspect(move |run| told.send(run.run_id).unwrap());
+    tokio::select! {
+        error = watch.into_future() => panic!("{error}"),
+        // It looks many times.
+        () = tokio::time::sleep(Duration::from_hours(1)) => {}
+    }
+    assert_eq!((went_on.recv().await, went_on.recv().await), (Some(other[0].run_id), None));
+    assert!(runner.runs(&adk::engine::RunFilter::of_run(mine)).await.unwrap()[0].is_ready);
+}
+
 #[tokio::test]
 async fn elements_and_instances_are_asked_by_their_own_types() {
     let world = World::default();

@@ -144,6 +144,7 @@ impl Request {
         let events = stored(runner, &run, None).await?;
         let translator = Translator::resumed(events.iter().map(|event| &**event));
         let handle = runner.session(user, &input.thread_id);
+        let _ours = app.runs.reserve(run.run_id);
         for entry in &input.resume {
             let wait = open.iter().find(|wait| wait.id == entry.interrupt_id);
             let is_yes_or_no = wait.is_some_and(|wait| wait.schema["type"] == "boolean");
@@ -185,7 +186,7 @@ impl Request {
     }
 
     fn abort(&self, run: RunId) -> Abort {
-        Abort { app: self.app.clone(), runner: self.runner.clone(), run, is_armed: true }
+        Abort { runner: self.runner.clone(), run, is_armed: true }
     }
 
     /// All events of a run.
@@ -311,7 +312,6 @@ fn uncovered<'w>(open: impl IntoIterator<Item = &'w str>) -> Refusal {
 
 /// Cancels a run whose client has gone away before the end.
 struct Abort {
-    app: Arc<App>,
     runner: Runner,
     run: RunId,
     is_armed: bool,
@@ -319,8 +319,7 @@ struct Abort {
 
 impl Drop for Abort {
     fn drop(&mut self) {
-        // A run that the end of the process cuts off is for the next one.
-        if !self.is_armed || self.app.runs.is_closing() {
+        if !self.is_armed {
             return;
         }
         let (runner, run) = (self.runner.clone(), self.run);

@@ -545,6 +545,7 @@ async fn answer(State(app): Shared, Extension(caller): Who, Path(wait): Path<Str
     let run = wait.split('/').next().unwrap_or_default();
     let run = found(&runner, &caller, run_id(run).map_err(|_| Refusal::missing("wait", &wait))?).await;
     let run = run.map_err(|_| Refusal::missing("wait", &wait))?;
+    let _ours = app.runs.reserve(run.run_id);
     runner.answer(&wait, value).await?;
     go_on(&app, &runner, run.run_id).await?;
     let run = found(&runner, &caller, run.run_id).await?;

@@ -74,6 +74,8 @@ impl Begun {
 /// All of them.
 pub(crate) struct Runs {
     driven: Mutex<HashMap<RunId, Driven>>,
+    /// Those that are about to be.
+    reserved: Mutex<Vec<RunId>>,
     /// How many there are for each user, with those that have no id yet.
     by_user: Mutex<HashMap<String, usize>>,
     /// Whether new ones are taken, and how many there are.
@@ -96,7 +98,8 @@ struct Place {
 impl Runs {
     pub(crate) fn new(limits: &Limits) -> Self {
         let open = watch::Sender::new(Open { is_closing: false, count: 0 });
-        Self { driven: Mutex::default(), by_user: Mutex::default(), open, most: limits.runs_per_user }
+        let (driven, reserved, by_user) = Default::default();
+        Self { driven, reserved, by_user, open, most: limits.runs_per_user }
     }
 
     /// Drives a run to its end or its next wait, from its first event on, which is committed when this returns.
@@ -131,6 +134,17 @@ impl Runs {
         let place = self.place(user).ok()?;
         let is_driven = lock(&self.driven).contains_key(&run);
         (!is_driven).then(|| self.spawn(run, place, request.stream(), None))
+    }
+
+    /// Keeps a run that is about to be answered for one who then [drives](Self::go_on) it, and hears all of it.
+    pub(crate) fn reserve(self: &Arc<Self>, run: RunId) -> Reserved {
+        lock(&self.reserved).push(run);
+        Reserved { runs: self.clone(), run }
+    }
+
+    /// Whether a run is driven here or is about to be.
+    pub(crate) fn is_ours(&self, run: RunId) -> bool {
+        lock(&self.reserved).contains(&run) || lock(&self.driven).contains_key(&run)
     }
 
     fn spawn(
@@ -236,6 +250,21 @@ impl Drop for Place {
             }
         }
         self.runs.open.send_modify(|open| open.count -= 1);
+    }
+}
+
+/// A run is kept for somebody, for as long as this lives.
+pub(crate) struct Reserved {
+    runs: Arc<Runs>,
+    run: RunId,
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        let mut reserved = lock(&self.runs.reserved);
+        if let Some(at) = reserved.iter().position(|run| *run == self.run) {
+            reserved.swap_remove(at);
+        }
     }
 }
 

@@ -27,6 +27,7 @@ workflow! {
     /// Writes, and counts what it has written.
     pub Writing(topic: String, tone: String = "plain") -> draft: String {
         state user:motto: String;
+        state app:limit: Option<u32>;
 
         /// Writes.
         agent writer -> draft: String {
@@ -173,7 +174,11 @@ async fn steps_have_rounds_and_text_comes_in_pieces() {
         .on("facts")
         .text("True.")
         .text("Yes.");
-    let served = served(model).await;
+    let file = std::env::temp_dir().join(format!("adk-ag-ui-steps-{}.db", std::process::id()));
+    let store = adk::sqlite::SqliteStore::open(&file).await.unwrap();
+    let runner =
+        adk::Runner::builder().model(model).session_store(store.clone()).engine(store).build().unwrap();
+    let served = with(&runner, |server| server).await;
     let events = run(&served, "/ag-ui/refining", &said("t", "cats")).await;
     let begun = fields(&events, "STEP_STARTED", "stepName");
     let round = |round: u32| {
@@ -193,6 +198,7 @@ async fn steps_have_rounds_and_text_comes_in_pieces() {
     let (_, known) = send(served.get(&format!("/v1/runs/{id}"))).await;
     assert_eq!((&known["session"], &known["output"]), (&json!("t"), &json!("Two cats.")));
     served.stop().await.unwrap();
+    std::fs::remove_file(&file).unwrap();
 }
 
 #[tokio::test]
@@ -243,6 +249,12 @@ async fn what_cannot_be_read_is_refused_and_the_rest_is_an_error_of_the_run() {
         assert_eq!(code(&events), expected, "{path} {body}");
         assert!(events.last().unwrap()["message"].as_str().unwrap().len() > 10);
     }
+    served.stop().await.unwrap();
+    let mut none = no_grace();
+    none.runs_per_user = 0;
+    let served = with(&adk::Runner::builder().build().unwrap(), |server| server.limits(none)).await;
+    let (status, error) = send(served.post("/ag-ui/shouting", &said("t", "x"))).await;
+    assert_eq!(status, StatusCode::TOO_MANY_REQUESTS, "{error}");
     served.stop().await.unwrap();
 }
 
@@ -331,7 +343,8 @@ async fn the_state_of_the_client_gives_inputs_and_keys_of_the_session() {
     let model = ScriptedModel::new().text("Fine.").repeat_last();
     let served = served(model.clone()).await;
     let mut body = said("t", "cats");
-    body["state"] = json!({"topic": "dogs", "tone": "loud", "draft": "mine", "user:motto": "us", "app:x": 1});
+    body["state"] =
+        json!({"topic": "dogs", "tone": "loud", "draft": "mine", "user:motto": "us", "app:limit": 1});
     let events = run(&served, "/ag-ui/writing", &body).await;
     assert_eq!(outcome(&events)["type"], "success", "{events:?}");
     let request = &model.requests()[0];
@@ -341,7 +354,11 @@ async fn the_state_of_the_client_gives_inputs_and_keys_of_the_session() {
         request.system_instruction
     );
     let snapshot = &events[1]["snapshot"];
-    assert_eq!((snapshot.get("draft"), snapshot.get("app:x")), (None, None), "the rest is not the client's");
+    assert_eq!(
+        (snapshot.get("draft"), snapshot.get("app:limit")),
+        (None, None),
+        "the rest is not the client's"
+    );
     // All inputs may come from there.
     let mut body = json!({"threadId": "t", "runId": "r", "messages": []});
     body["state"] = json!({"topic": "dogs"});
@@ -429,6 +446,11 @@ async fn a_server_that_stops_leaves_the_run_to_the_next() {
     served.stop().await.unwrap();
     let events: Vec<_> = sse(&response.text().await.unwrap()).into_iter().map(|(_, _, data)| data).collect();
     assert_eq!(code(&events), "closing");
+    // Whatever the server has left behind to be done is done after this.
+    runner
+        .run(&support::Shouting::default(), support::ShoutingInput { topic: "x".into(), times: 9 })
+        .await
+        .unwrap();
     let left = runner.runs(&adk::engine::RunFilter::unfinished()).await.unwrap();
     assert_eq!(left.len(), 1, "{left:?}");
     std::fs::remove_file(&file).unwrap();

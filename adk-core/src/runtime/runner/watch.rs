@@ -29,6 +29,7 @@ pub struct Watch {
     shared: Arc<Shared>,
     every: Duration,
     at_most: usize,
+    is_left: Box<dyn Fn(RunId) -> bool + Send>,
     on_recovered: Box<dyn FnMut(Recovered) + Send>,
 }
 
@@ -50,7 +51,8 @@ impl<P, R> Runner<P, R> {
     /// # }
     /// ```
     pub fn watch(&self) -> Watch {
-        Watch { shared: self.shared.clone(), every: EVERY, at_most: AT_MOST, on_recovered: Box::new(drop) }
+        let (shared, is_left) = (self.shared.clone(), Box::new(|_| false));
+        Watch { shared, every: EVERY, at_most: AT_MOST, is_left, on_recovered: Box::new(drop) }
     }
 }
 
@@ -65,6 +67,12 @@ impl Watch {
     /// How many runs are driven at a time; others wait for their turn. At least one, default 1024.
     pub fn at_most(mut self, runs: usize) -> Self {
         self.at_most = runs.max(1);
+        self
+    }
+
+    /// Leaves runs alone for as long as this says so: those that the program answers and then drives itself.
+    pub fn leave(mut self, is_left: impl Fn(RunId) -> bool + Send + 'static) -> Self {
+        self.is_left = Box::new(is_left);
         self
     }
 
@@ -112,7 +120,7 @@ impl Watch {
                             wait = next.map_or(wait, |next| next.min(wait));
                             wait = if is_full { Duration::ZERO } else { wait };
                             for run in ready {
-                                if book.begin(run.run_id) {
+                                if !(self.is_left)(run.run_id) && book.begin(run.run_id) {
                                     driven.push(self.shared.clone().drive(run));
                                 }
                             }
