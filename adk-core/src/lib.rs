@@ -33,7 +33,9 @@ pub use builders::fluent::AgentBuilder;
 pub use builders::{build, fluent};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
 pub use depth::MAX_DEPTH;
-pub use error::{BoxError, Error, ErrorKind, NoAnswerKind, Result, StoreErrorKind, ToolsetErrorKind};
+pub use error::{
+    BoxError, Error, ErrorKind, NoAnswerKind, RemoteErrorKind, Result, StoreErrorKind, ToolsetErrorKind,
+};
 pub use flow::Flow;
 pub use id::{EventId, RunId};
 pub use models::rehearsal::Rehearsal;

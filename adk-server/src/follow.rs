@@ -53,16 +53,24 @@ pub(crate) fn follow(
     after: Option<EventId>,
     listener: Option<Listener>,
 ) -> impl Stream<Item = Result<Item, Refusal>> {
-    let follower = Follower {
-        app,
-        runner,
-        run,
-        last: after,
-        listener,
-        ready: VecDeque::new(),
-        is_read: false,
-        is_over: false,
-    };
+    let (ready, is_read, has_lagged, is_over) = (VecDeque::new(), false, false, false);
+    items(Follower { app, runner, run, last: after, listener, ready, is_read, has_lagged, is_over })
+}
+
+/// The same for a run that was begun or taken up for its listener: what is not stored comes between what is stored.
+pub(crate) fn follow_new(
+    app: Arc<App>,
+    runner: Runner,
+    run: RunInfo,
+    after: Option<EventId>,
+    listener: Listener,
+) -> impl Stream<Item = Result<Item, Refusal>> {
+    let (ready, is_read, has_lagged, is_over) = (VecDeque::new(), true, false, false);
+    let listener = Some(listener);
+    items(Follower { app, runner, run, last: after, listener, ready, is_read, has_lagged, is_over })
+}
+
+fn items(follower: Follower) -> impl Stream<Item = Result<Item, Refusal>> {
     stream::unfold(follower, |mut follower| async move {
         let item = follower.next().await?;
         follower.is_over |= !matches!(item, Ok(Item::Event(_)));
@@ -79,6 +87,8 @@ struct Follower {
     ready: VecDeque<Arc<Event>>,
     /// Whether all that was stored has been read since the listener began.
     is_read: bool,
+    /// Whether events of the listener may be older than what was read.
+    has_lagged: bool,
     is_over: bool,
 }
 
@@ -111,17 +121,19 @@ impl Follower {
                 }
             };
             match listener.events.recv().await {
-                Ok(event) if event.partial || self.last.is_none_or(|last| event.id > last) => {
+                Ok(event)
+                    if event.partial && !self.has_lagged || self.last.is_none_or(|last| event.id > last) =>
+                {
                     if !event.partial {
                         self.last = Some(event.id);
                     }
                     return Some(Ok(Item::Event(event)));
                 }
                 Ok(_) => {}
-                Err(RecvError::Lagged(_)) => self.is_read = false,
+                Err(RecvError::Lagged(_)) => (self.is_read, self.has_lagged) = (false, true),
                 Err(RecvError::Closed) => match listener.ended() {
                     Some(end) => return Some(Ok(Item::End(Some(end)))),
-                    // The process stops, and another one goes on.
+                    // The process stops and another one goes on, or was faster to take it up.
                     None => (self.listener, self.is_read) = (None, false),
                 },
             }

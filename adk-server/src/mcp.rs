@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How long a session lives of which nothing is heard.
+/// How long a silent session lives.
 const IDLE: Duration = Duration::from_secs(3600);
 
 /// How many users have sessions before those without any are forgotten.

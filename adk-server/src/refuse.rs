@@ -75,6 +75,10 @@ impl Refusal {
         self.0.status
     }
 
+    pub(crate) fn message(&self) -> &str {
+        &self.0.body.message
+    }
+
     /// The body as text: the fact, then the remedy.
     #[cfg(feature = "mcp")]
     pub(crate) fn text(&self) -> String {
@@ -84,7 +88,7 @@ impl Refusal {
         format!("{path}{message}{help}")
     }
 
-    /// The body alone, as it stands in the end of a stream.
+    /// The body alone, for the end of a stream.
     pub(crate) fn to_json(&self) -> Value {
         serde_json::to_value(&self.0.body).unwrap_or_default()
     }

@@ -1,6 +1,8 @@
 //! [`serve`]: from a runner to a router or a process that listens.
 
+use crate::a2a::Push;
 use crate::access::{self, Authorize, Caller, without_port};
+use crate::adk_web;
 use crate::refuse::Refusal;
 use crate::routes;
 use crate::runs::Runs;
@@ -9,6 +11,7 @@ use axum::Router;
 use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -24,7 +27,8 @@ use tokio::task::AbortHandle;
 /// # }
 /// ```
 pub fn serve<P, R>(runner: &Runner<P, R>) -> Server<P, R> {
-    Server { runner: runner.clone(), authorize: None, hosts: Vec::new(), limits: Limits::default() }
+    let (hosts, limits, push_to) = Default::default();
+    Server { runner: runner.clone(), authorize: None, hosts, limits, push_to, dev_ui: None }
 }
 
 /// A server to be configured.
@@ -34,6 +38,8 @@ pub struct Server<P, R> {
     authorize: Option<Arc<dyn Authorize>>,
     hosts: Vec<String>,
     limits: Limits,
+    push_to: Vec<String>,
+    dev_ui: Option<PathBuf>,
 }
 
 /// What a server takes at most.
@@ -68,6 +74,9 @@ pub(crate) struct App {
     pub(crate) runs: Arc<Runs>,
     pub(crate) streams: Arc<Semaphore>,
     pub(crate) limits: Limits,
+    pub(crate) push: Push,
+    /// The folder of Google's dev UI.
+    pub(crate) dev_ui: Option<PathBuf>,
     #[cfg(feature = "mcp")]
     pub(crate) mcp: crate::mcp::Sessions,
 }
@@ -99,6 +108,14 @@ impl App {
     fn watch(&self, runner: &Runner) {
         let watch = tokio::spawn(runner.watch().into_future());
         self.watches.lock().unwrap_or_else(PoisonError::into_inner).push(watch.abort_handle());
+    }
+
+    /// Ends a task when the server stops.
+    #[cfg(feature = "push")]
+    pub(crate) fn until_stopped(&self, task: AbortHandle) {
+        let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        watches.retain(|watch| !watch.is_finished());
+        watches.push(task);
     }
 
     fn stop_watching(&self) {
@@ -151,9 +168,25 @@ impl<P, R> Server<P, R> {
         self
     }
 
+    /// An address to which tasks of A2A may be told (push notifications), with everything below its path: clients may give such
+    /// addresses with their messages. Without any, none is posted to: a client could let the server ask inside of its network.
+    /// A notification is sent at least once; those of a task may come again after the server has stopped.
+    #[cfg(feature = "push")]
+    pub fn push_to(mut self, prefix: impl Into<String>) -> Self {
+        self.push_to.push(prefix.into());
+        self
+    }
+
     /// What is taken at most.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Serves Google's dev UI, adk-web, at `/dev-ui/`: the folder that an installed google-adk has at `google/adk/cli/browser`.
+    /// It is the page of one user, who is called `user` unless its address says another: `/dev-ui/?userId=ann`.
+    pub fn dev_ui(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.dev_ui = Some(folder.into());
         self
     }
 
@@ -161,7 +194,8 @@ impl<P, R> Server<P, R> {
     /// it is made inside of a Tokio runtime.
     ///
     /// # Errors
-    /// When a workflow has a name that a route has.
+    /// When a workflow has a name that a route has, an address to push to is no URL, or there is no page in the folder of
+    /// [`dev_ui`](Self::dev_ui).
     pub fn router(self) -> Result<Router> {
         Ok(routes::router(self.app()?))
     }
@@ -238,12 +272,16 @@ impl<P, R> Server<P, R> {
             runs: Arc::new(Runs::new(&self.limits)),
             streams: Arc::new(Semaphore::new(self.limits.streams.min(Semaphore::MAX_PERMITS))),
             limits: self.limits,
+            push: Push::new(&self.push_to)?,
+            dev_ui: self.dev_ui.map(|folder| adk_web::folder(&folder)).transpose()?,
             #[cfg(feature = "mcp")]
             mcp: crate::mcp::Sessions::default(),
             runner,
         };
+        let app = Arc::new(app);
         app.watch(&app.runner);
-        Ok(Arc::new(app))
+        app.push_again(&app.runner);
+        Ok(app)
     }
 }
 

@@ -103,11 +103,15 @@ impl Served {
             Server<adk::DefaultProvider, adk::NoResources>,
         ) -> Server<adk::DefaultProvider, adk::NoResources>,
     ) -> Self {
+        Self::of(with(tools::all(adk::serve(runner)))).await
+    }
+
+    /// A server that listens.
+    pub async fn of(server: Server<adk::DefaultProvider, adk::NoResources>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
-        let server = tools::all(adk::serve(runner));
         let (stop, stopped) = oneshot::channel::<()>();
-        let serving = with(server).serve(listener, async move { drop(stopped.await) });
+        let serving = server.serve(listener, async move { drop(stopped.await) });
         Self { address, client: Client::new(), stop: Some(stop), task: tokio::spawn(serving) }
     }
 

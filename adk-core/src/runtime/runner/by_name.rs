@@ -8,6 +8,7 @@ use crate::ErrorKind;
 use crate::models::model::NoProvider;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::{Needs, NoResources};
+use crate::runtime::run::RunConfig;
 use crate::runtime::workflow::{FieldFault, Form, Keys, Values, Workflow, form};
 use crate::spec::{NodeKind, Spec};
 use crate::store::engine::{MemoryJournal, RunInfo};
@@ -118,6 +119,11 @@ impl<P, R> Runner<P, R> {
         self.shared.workflows.iter().cloned().map(KnownWorkflow)
     }
 
+    /// The settings of its runs, unless a run has its own.
+    pub fn config(&self) -> &RunConfig {
+        &self.shared.config
+    }
+
     /// The same runner with one more workflow that is known by its name, in place of one that has the name already.
     #[must_use]
     pub fn with_workflow<W: Workflow + Needs<R> + 'static>(&self, workflow: W) -> Self {
@@ -159,7 +165,7 @@ impl<P, R> Runner<P, R> {
 
 impl<R> SessionHandle<R> {
     /// Asks for a run of a workflow that the runner knows by its name, with its input as JSON: an object with a field for
-    /// each input, of which those with a default may be left out. Its output is JSON: null for none, the value for one, else
+    /// each input; those with a default may be left out. Its output is JSON: null for none, the value for one, else
     /// an object.
     ///
     /// # Errors

@@ -1,0 +1,14 @@
+//! The JSON of ADK and its dev UI.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+mod differences;
+mod files;
+mod fixtures;
+mod page;
+mod python;
+mod routes;
+#[allow(dead_code, reason = "shared by tests of which none needs all")]
+#[path = "../support/mod.rs"]
+mod support;
+mod users;
