@@ -8,7 +8,6 @@ mod fixtures;
 mod page;
 mod python;
 mod routes;
-#[allow(dead_code, reason = "shared by tests of which none needs all")]
 #[path = "../support/mod.rs"]
 mod support;
 mod users;
