@@ -62,6 +62,7 @@ fn every_link_leads_somewhere() {
         "CONTRIBUTING.md",
         "adk-macros/docs/language.md",
         "docs/checks/README.md",
+        "docs/cli.md",
         "docs/decisions/README.md",
         "docs/examples.md",
         "docs/from-adk.md",

@@ -102,6 +102,8 @@ pub enum ErrorKind {
     LiveLoop,
     /// A toolset gave no tools that the agent can use.
     Toolset(ToolsetErrorKind),
+    /// An agent of another program gave no result.
+    Remote(RemoteErrorKind),
     /// An agent has no model.
     NoModel,
     /// A tool or agent takes a resource that the runner does not give.
@@ -171,6 +173,23 @@ pub enum ToolsetErrorKind {
     Invalid,
     /// It offers other tools than those that the workflow was compiled with.
     Changed,
+}
+
+/// Why an agent of another program gave no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RemoteErrorKind {
+    /// It cannot be reached, or has too much to do. Later it may work.
+    Unavailable,
+    /// It does not know who asks, or grants too little.
+    Unauthorized,
+    /// It takes no such request.
+    Refused,
+    /// It has worked on it, and has failed or was cancelled.
+    Failed,
+    /// It does not keep to its protocol.
+    Invalid,
 }
 
 /// Why a store failed.
@@ -315,6 +334,7 @@ impl Error {
             self.0.kind,
             ErrorKind::Timeout
                 | ErrorKind::Toolset(ToolsetErrorKind::Unavailable)
+                | ErrorKind::Remote(RemoteErrorKind::Unavailable)
                 | ErrorKind::Store(StoreErrorKind::Locked | StoreErrorKind::Unavailable)
                 | ErrorKind::Model(RateLimited | Unavailable | Connection | Timeout | BrokenStream)
         )

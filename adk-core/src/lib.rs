@@ -24,6 +24,7 @@ mod task;
 pub use adk_spec::{Name, check};
 pub use agents::agent_tool::AgentTool;
 pub use agents::ask::{Await, AwaitBuilder};
+pub use agents::llm::ToolWorkflow;
 pub use agents::{llm, tools};
 pub use builders::build::{
     BuildError, IntoAgent, IntoAgents, LoopAgent, ParallelAgent, Registry, SequentialAgent, Tree,
@@ -32,7 +33,9 @@ pub use builders::fluent::AgentBuilder;
 pub use builders::{build, fluent};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
 pub use depth::MAX_DEPTH;
-pub use error::{BoxError, Error, ErrorKind, NoAnswerKind, Result, StoreErrorKind, ToolsetErrorKind};
+pub use error::{
+    BoxError, Error, ErrorKind, NoAnswerKind, RemoteErrorKind, Result, StoreErrorKind, ToolsetErrorKind,
+};
 pub use flow::Flow;
 pub use id::{EventId, RunId};
 pub use models::rehearsal::Rehearsal;

@@ -211,39 +211,3 @@ async fn servers_over_http_and_one_that_is_started_again() {
     );
     drop(second);
 }
-
-/// `adk mcp` with these words, in a folder of its own: whether it went well, what it said, and the file that it wrote.
-fn pull(words: &[&str]) -> (bool, String, Option<serde_json::Value>) {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("pull-{}", free_port()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let server = node("server-filesystem");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_adk"));
-    command.args(["mcp", "pull"]).args(words).args(["--", "node", &server, "."]);
-    let said = command.current_dir(&folder).output().unwrap();
-    let text = std::fs::read_to_string(folder.join("files.mcp.json")).ok();
-    std::fs::remove_dir_all(&folder).unwrap();
-    let file = text.map(|text| serde_json::from_str(&text).unwrap());
-    (said.status.success(), String::from_utf8(said.stderr).unwrap(), file)
-}
-
-#[test]
-#[ignore = "needs the servers of others"]
-fn the_program_writes_the_tools_that_are_asked_for_or_says_why_not() {
-    let (well, said, file) = pull(&["files", "--prefix", "files", "--only", "read_text_file,list_directory"]);
-    assert!(well, "{said}");
-    let names = json!(["files_list_directory", "files_read_text_file"]);
-    assert_eq!(file.unwrap()["names"], names);
-    for (words, why) in [
-        (
-            &["files", "--only", "read,list_directory"][..],
-            "the server of `files` has no tool `read`; help: it has `read_file`, ",
-        ),
-        (&["files", "--prefix", "a b"], "toolset `files` has the prefix `a b`"),
-        (&["files", "--onyl", "read"], "there is no option `--onyl`"),
-        (&["files", "--url", "http://127.0.0.1:9/mcp"], "either a command"),
-        (&["--only", "read"], "the name of the toolset is missing"),
-    ] {
-        let (well, said, file) = pull(words);
-        assert!(!well && said.contains(why) && file.is_none(), "{words:?}: {said}");
-    }
-}

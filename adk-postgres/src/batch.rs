@@ -294,8 +294,11 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
     let Written { session, mut missing, outcomes } = written;
     let mut catch_up = |before: u64| {
         let Some(session) = &session else { return };
-        while missing.front().is_some_and(|(place, _)| *place < before) {
-            missing.pop_front().into_iter().for_each(|(_, event)| session.append_stored(event));
+        while let Some((place, event)) = missing.pop_front_if(|(place, _)| *place < before) {
+            // An event whose first commit lost its answer is missing here, and delivered by its own job.
+            if place >= session.len() as u64 {
+                session.append_stored(event);
+            }
         }
     };
     for (job, outcome) in jobs.into_iter().zip(outcomes) {

@@ -70,11 +70,15 @@ pub struct Options {
     pub patience: Duration,
     /// The most connections that are open at a time. Default 10.
     pub connections: u32,
+    /// Whether tables are made in a database that has none of agents. Default `true`; otherwise that is an error of kind
+    /// [`Missing`](adk_core::StoreErrorKind::Missing), and nothing has changed.
+    pub create: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { lease: Duration::from_secs(30), patience: Duration::from_secs(10), connections: 10 }
+        let (lease, patience) = (Duration::from_secs(30), Duration::from_secs(10));
+        Self { lease, patience, connections: 10, create: true }
     }
 }
 
@@ -97,6 +101,13 @@ impl Options {
     #[must_use]
     pub fn connections(mut self, most: u32) -> Self {
         self.connections = most.max(1);
+        self
+    }
+
+    /// Whether tables are made in a database that has none of agents.
+    #[must_use]
+    pub fn create(mut self, create: bool) -> Self {
+        self.create = create;
         self
     }
 }
@@ -173,11 +184,19 @@ impl PostgresStore {
             .await
             .doing(what)?;
         let mut connection = pool.acquire().await.doing(what)?;
-        schema::prepare(&mut connection).await?;
+        schema::prepare(&mut connection, options.create).await?;
         drop(connection);
         let (lanes, drives) = (lane::Lanes::default(), lease::Drives::new());
         let (runtime, live) = (Handle::current(), OpenSessions::default());
         Ok(Self(Arc::new(Shared { pool, options, runtime, live, lanes, drives })))
+    }
+
+    /// The apps that have sessions in the database, in the order of its collation.
+    ///
+    /// # Errors
+    /// When the server cannot be reached.
+    pub async fn apps(&self) -> Result<Vec<String>> {
+        self.0.call(Box::new(|connection| Box::pin(reader::apps(connection)))).await
     }
 
     /// Gives up all that this process drives, so that others may take it up at once, and closes the connections. What is

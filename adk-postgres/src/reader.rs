@@ -75,6 +75,16 @@ fn states(row: &PgRow, key: &SessionKey) -> Result<[Result<Map<String, Value>>; 
     Ok([state(5, Scope::Session)?, state(7, Scope::User)?, state(9, Scope::App)?])
 }
 
+/// The apps that have sessions, each found by the index.
+pub(crate) async fn apps(connection: &mut PgConnection) -> Result<Vec<String>> {
+    let sql = "WITH RECURSIVE apps (name) AS (
+            SELECT min(app_name)::text FROM sessions
+            UNION ALL SELECT (SELECT min(s.app_name)::text FROM sessions s WHERE s.app_name > a.name) FROM apps a
+                WHERE a.name IS NOT NULL)
+        SELECT name FROM apps WHERE name IS NOT NULL";
+    sqlx::query_scalar(sql).fetch_all(connection).await.doing("list the apps")
+}
+
 /// The sessions of an app, or of one user, in the order of their last change.
 pub(crate) async fn list(
     connection: &mut PgConnection,

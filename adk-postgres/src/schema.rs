@@ -136,9 +136,18 @@ const UPGRADES: &[(&str, &str)] = &[("1", FROM_1), ("2", FROM_2), ("3", FROM_3)]
 /// Our lock of the database while tables are made: any number that nobody else takes.
 const LOCK: i64 = 0x61_64_6b_77;
 
-/// Makes the tables that are not there, and makes sure that they can be written.
-pub(crate) async fn prepare(connection: &mut PgConnection) -> Result<()> {
-    if check(connection).await?.as_deref() != Some(VERSION) {
+/// Makes the tables that are not there, unless none are and none are to be made, and makes sure that they can be written.
+pub(crate) async fn prepare(connection: &mut PgConnection, create: bool) -> Result<()> {
+    let own = check(connection).await?;
+    if own.is_none() && !create && !has(connection, "sessions").await.doing("look for its tables")? {
+        let name = sqlx::query_scalar("SELECT current_database()::text").fetch_one(connection).await;
+        let name: String = name.doing("ask for its name")?;
+        let message = format!("the database `{name}` has no tables of agents");
+        return Err(Error::new(ErrorKind::Store(StoreErrorKind::Missing), message).with_help(
+            "check its name and the `search_path`; a program makes the tables when it opens the store",
+        ));
+    }
+    if own.as_deref() != Some(VERSION) {
         make(connection).await?;
     }
     writable(connection).await

@@ -7,19 +7,22 @@
 #[path = "../../adk-core/tests/support/mod.rs"]
 mod trees;
 
+#[path = "support/lossy.rs"]
+mod lossy;
 mod support;
 
 use adk_core::engine::{RunFilter, RunStatus};
 use adk_core::session::{EventFilter, SessionStore};
 use adk_core::{Await, Error, Event, Flow, Runner, StateDelta, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
+use lossy::Lossy;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 use support::{Database, quick, server};
 use trees::store::{self, Broken};
 use trees::survival::{key, kind, runner};
-use trees::{Tree, by, repeat, run, say};
+use trees::{By, Tree, by, parallel, repeat, run, say};
 
 async fn refused(url: &str) -> Error {
     PostgresStore::connect_with(url, quick().patience(Duration::from_secs(1))).await.unwrap_err()
@@ -313,4 +316,59 @@ async fn connections_that_have_died_are_no_error_of_any_call() {
     assert!(store.get(&key()).await.unwrap().is_some());
     cut().await;
     assert!(store.delete(&key()).await.unwrap());
+}
+
+/// A step, an update and two events, whose number is kept between them.
+fn branch(name: &'static str) -> By {
+    by(name, move |cx| {
+        Box::pin(async move {
+            let n: u64 = cx.state().get(name)?.unwrap_or(0);
+            let next = cx.step("count", async move { Ok(n + 1) }).await?;
+            cx.state().update("all", |all: Option<u64>| all.unwrap_or(0) + 1).await?;
+            cx.emit(Event::new().with_text(format!("{next}")).with_state(format!("temp:{name}"), next))
+                .await?;
+            let kept: u64 = cx.state().get(&format!("temp:{name}"))?.unwrap_or(0);
+            cx.emit(Event::new().with_text(format!("{kept} again")).with_state(name, kept)).await?;
+            Ok(Flow::Continue)
+        })
+    })
+}
+
+/// Nobody knows of a commit without an answer whether it was done. Here each was, of one event and of several at once: each
+/// event is seen once, and has one place in the database and in the session that the agents of the run read.
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_commit_whose_answer_is_lost_is_done_once() {
+    let database = Database::new().await;
+    let other = PostgresStore::connect(&database.url).await.unwrap();
+    other.create(key(), StateDelta::default()).await.unwrap();
+    let lossy = Lossy::new(&database).await;
+    let options = quick().patience(Duration::from_secs(60));
+    let store = PostgresStore::connect_with(&lossy.url, options).await.unwrap();
+    let session = store.get(&key()).await.unwrap().unwrap();
+    for (names, rounds) in [(&["a"][..], 20), (&["b", "c", "d", "e"], 5)] {
+        let before = session.len();
+        let branches = names.iter().map(|name| run(branch(name))).collect();
+        let tree = Tree::new("w", vec![repeat("l", Some(rounds), vec![parallel("p", branches)])]);
+        let mut stream = runner(&store).session("u", "s").run(&tree, "go").stream();
+        let mut seen = Vec::new();
+        while let Some(event) = stream.next().await {
+            seen.push(event.unwrap().id);
+        }
+        let stored = other.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
+        let ids = |events: &[Arc<Event>]| events.iter().map(|event| event.id).collect::<Vec<_>>();
+        assert_eq!(seen, ids(&stored.events[before..]));
+        session.load(0..session.len()).await.unwrap();
+        assert_eq!(ids(&session.events().cloned().collect::<Vec<_>>()), ids(&stored.events));
+        assert_eq!(seen.len(), 1 + 3 * 20, "of {names:?}");
+        // The key is of the run alone.
+        assert_eq!(*stored.state["all"], 20, "each update is made once");
+        for name in names {
+            let all = stored.events[before..].iter().filter(|event| event.author == *name);
+            let texts = all.map(|event| event.text()).filter(|text| !text.is_empty());
+            let wanted = (1..=rounds).flat_map(|n| [format!("{n}"), format!("{n} again")]);
+            assert!(texts.eq(wanted), "of {name}");
+        }
+    }
+    assert!(lossy.lost() > 100, "{} answers were lost", lossy.lost());
 }

@@ -16,35 +16,27 @@ use adk_postgres::{Options, PostgresStore};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use support::{Database, quick};
+use tokio::task::{JoinHandle, spawn_blocking};
 use trees::survival::{key, kind, runner};
 use trees::{Tree, by, repeat, run};
 
-/// Restarts the server as a crash does: nothing is written on the way down, and it recovers from its log.
-fn crash() {
+/// Stops the server as a crash does, starts it, or both: nothing is written on the way down, and it recovers from its log.
+fn pg_ctl(does: &str) {
     let pg_ctl = std::env::var("ADK_PG_CTL").expect("start it by tests/peers/run-postgres.sh");
     let data = std::env::var("ADK_POSTGRES_DATA").unwrap();
     let mut words = pg_ctl.split_whitespace();
     let mut command = Command::new(words.next().unwrap());
-    let command = command.args(words).args([
-        "-D",
-        &data,
-        "-m",
-        "immediate",
-        "-w",
-        "-t",
-        "300",
-        "-l",
-        "/dev/null",
-        "restart",
-    ]);
-    let done =
-        command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    assert!(done.unwrap().success());
+    let command = command.args(words).args(["-D", &data, "-m", "immediate", "-w", "-t", "300"]);
+    let command = command.args(["-l", "/dev/null", does]).current_dir("/");
+    let done = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    assert!(done.unwrap().success(), "{does}");
 }
 
+/// A run with a crash after each 150 events, at which `pg_ctl` does this.
 async fn through_crashes(
     options: Options,
     crashes: usize,
+    does: &'static str,
 ) -> (Vec<adk_core::EventId>, Option<Error>, Database) {
     let database = Database::new().await;
     let store = PostgresStore::connect_with(&database.url, options).await.unwrap();
@@ -59,18 +51,25 @@ async fn through_crashes(
     let tree = Tree::new("w", vec![repeat("l", Some(600), vec![run(counts)])]);
     let mut stream = runner(&store).session("u", "s").run(&tree, "go").stream();
     let (mut seen, mut error) = (Vec::new(), None);
-    let mut restart = None;
+    let mut crash: Option<JoinHandle<()>> = None;
     while let Some(event) = stream.next().await {
         match event {
             Ok(event) => seen.push(event.id),
-            Err(other) => error = Some(other),
+            Err(other) => {
+                error = Some(other);
+                continue;
+            }
         }
         if seen.len() % 150 == 50 && seen.len() / 150 < crashes {
-            restart = Some(tokio::task::spawn_blocking(crash));
+            if let Some(earlier) = crash.take() {
+                // Of two at once, one waits for the end of the server that the other has started.
+                earlier.await.unwrap();
+            }
+            crash = Some(spawn_blocking(|| pg_ctl(does)));
         }
     }
-    if let Some(restart) = restart {
-        restart.await.unwrap();
+    if let Some(crash) = crash {
+        crash.await.unwrap();
     }
     (seen, error, database)
 }
@@ -78,16 +77,20 @@ async fn through_crashes(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_server_that_crashes_in_mid_run_is_waited_for_and_nothing_is_lost() {
-    let (seen, error, database) = through_crashes(quick().patience(Duration::from_secs(60)), 3).await;
+    let (seen, error, database) =
+        through_crashes(quick().patience(Duration::from_secs(60)), 3, "restart").await;
     assert!(error.is_none(), "{error:?}");
     let store = PostgresStore::connect(&database.url).await.unwrap();
     let there = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
-    assert_eq!(there.events.iter().map(|event| event.id).collect::<Vec<_>>(), seen);
+    let stored: Vec<_> = there.events.iter().map(|event| event.id).collect();
+    let differs = stored.iter().zip(&seen).position(|(stored, seen)| stored != seen);
+    assert!(stored == seen, "{} are stored, {} seen, another at {differs:?}", stored.len(), seen.len());
     let texts = there.events.iter().skip(1).map(|event| event.text());
     assert!(texts.eq((1..=600).map(|n: u32| n.to_string())), "each once, in order");
 
-    // Without patience it is an error that says that it passes, and the run is taken up where it was.
-    let (seen, error, database) = through_crashes(quick().patience(Duration::from_millis(30)), 1).await;
+    // When the patience is over it is an error that says that it passes, and the run is taken up where it was.
+    let (seen, error, database) = through_crashes(quick().patience(Duration::from_secs(1)), 1, "stop").await;
+    pg_ctl("start");
     let error = error.unwrap();
     assert_eq!(kind(&error), StoreErrorKind::Unavailable, "{error}");
     assert!(error.is_retryable() && error.help().is_some(), "{error}");

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Who asks, as [`Authorize`] or a layer around the router says it: to all others the sessions, runs, waits and artifacts of a
 /// user are not there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Caller {
     /// The user; `None` for an operator, who acts for any user.

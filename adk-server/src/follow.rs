@@ -3,7 +3,7 @@
 use crate::refuse::Refusal;
 use crate::runs::{End, Listener};
 use crate::serve::App;
-use adk_core::engine::{RunFilter, RunInfo};
+use adk_core::engine::{RunFilter, RunInfo, RunStatus};
 use adk_core::session::EventFilter;
 use adk_core::{Event, EventId, Runner};
 use futures_util::stream::{self, Stream};
@@ -13,7 +13,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use tokio::sync::broadcast::error::RecvError;
 
 /// How often the store is looked at for events of a run that another process drives.
-const EVERY: Duration = Duration::from_millis(250);
+pub(crate) const EVERY: Duration = Duration::from_millis(250);
 
 /// What a follower gets.
 pub(crate) enum Item {
@@ -53,16 +53,24 @@ pub(crate) fn follow(
     after: Option<EventId>,
     listener: Option<Listener>,
 ) -> impl Stream<Item = Result<Item, Refusal>> {
-    let follower = Follower {
-        app,
-        runner,
-        run,
-        last: after,
-        listener,
-        ready: VecDeque::new(),
-        is_read: false,
-        is_over: false,
-    };
+    let (ready, is_read, has_lagged, is_over) = (VecDeque::new(), false, false, false);
+    items(Follower { app, runner, run, last: after, listener, ready, is_read, has_lagged, is_over })
+}
+
+/// The same for a run that was begun or taken up for its listener: what is not stored comes between what is stored.
+pub(crate) fn follow_new(
+    app: Arc<App>,
+    runner: Runner,
+    run: RunInfo,
+    after: Option<EventId>,
+    listener: Listener,
+) -> impl Stream<Item = Result<Item, Refusal>> {
+    let (ready, is_read, has_lagged, is_over) = (VecDeque::new(), true, false, false);
+    let listener = Some(listener);
+    items(Follower { app, runner, run, last: after, listener, ready, is_read, has_lagged, is_over })
+}
+
+fn items(follower: Follower) -> impl Stream<Item = Result<Item, Refusal>> {
     stream::unfold(follower, |mut follower| async move {
         let item = follower.next().await?;
         follower.is_over |= !matches!(item, Ok(Item::Event(_)));
@@ -79,6 +87,8 @@ struct Follower {
     ready: VecDeque<Arc<Event>>,
     /// Whether all that was stored has been read since the listener began.
     is_read: bool,
+    /// Whether events of the listener may be older than what was read.
+    has_lagged: bool,
     is_over: bool,
 }
 
@@ -114,17 +124,19 @@ impl Follower {
                 }
             };
             match listener.events.recv().await {
-                Ok(event) if event.partial || self.last.is_none_or(|last| event.id > last) => {
+                Ok(event)
+                    if event.partial && !self.has_lagged || self.last.is_none_or(|last| event.id > last) =>
+                {
                     if !event.partial {
                         self.last = Some(event.id);
                     }
                     return Some(Ok(Item::Event(event)));
                 }
                 Ok(_) => {}
-                Err(RecvError::Lagged(_)) => self.is_read = false,
+                Err(RecvError::Lagged(_)) => (self.is_read, self.has_lagged) = (false, true),
                 Err(RecvError::Closed) => match listener.ended() {
                     Some(end) => return Some(Ok(Item::End(Some(end)))),
-                    // The process stops, and another one goes on.
+                    // The process stops and another one goes on, or was faster to take it up.
                     None => (self.listener, self.is_read) = (None, false),
                 },
             }
@@ -139,12 +151,13 @@ impl Follower {
     /// Looks at a run that is not driven here; whether it has ended or waits, and all of its events are read.
     async fn elsewhere(&mut self) -> Result<bool, Refusal> {
         let now = self.runner.runs(&RunFilter::of_run(self.run.run_id)).await?;
-        let is_running = now.first().is_some_and(|run| run.status == adk_core::engine::RunStatus::Running);
+        // One that has an answer is about to go on.
+        let goes_on = now.first().is_some_and(|run| run.status == RunStatus::Running || run.is_ready);
         self.read().await?;
         if !self.ready.is_empty() {
             return Ok(false);
         }
-        if !is_running {
+        if !goes_on {
             return Ok(true);
         }
         self.listener = self.app.runs.listen(self.run.run_id);

@@ -11,12 +11,37 @@
 //! | `GET /v1/runs/ID/events` | the events of a run |
 //! | `DELETE /v1/runs/ID` | cancels a run |
 //! | `GET /v1/waiting`, `POST /v1/waiting/ID` | what waits for people, and their answers |
+//! | `POST /ag-ui/NAME` | a run for a user interface that speaks AG-UI |
+//! | `GET /a2a/NAME/.well-known/agent-card.json`, `POST /a2a/NAME` | the workflow as an agent of A2A 1.0, over JSON-RPC |
+//!
+//! Beside it there is the JSON of ADK's `api_server`, with an app for each workflow: `/list-apps`, `/run`, `/run_sse`,
+//! `/apps/NAME/users/USER/sessions` with artifacts, and with [`Server::dev_ui`] Google's dev UI at `/dev-ui/`.
+//! | `/mcp` | all workflows as tools of the Model Context Protocol, with the feature `mcp` |
 //!
 //! A run goes on when the connection that began it is gone. Events come as a list, or with `Accept: text/event-stream` as they
 //! happen; a client that has lost its connection goes on after its `Last-Event-ID`.
+//!
+//! # MCP
+//!
+//! `/mcp` speaks streamable HTTP with sessions, up to the version 2025-11-25 of the protocol; `Server::stdio` speaks the same
+//! on standard input and output. The tools are the workflows, and those of [`Server::tool`].
+//!
+//! A call is a run of the [`Caller`], which the other routes list too; `_meta` of the result has its id under `adk/run`. An output
+//! that is an object is structured content as well. What is wrong with arguments, and a run that fails, is a result with
+//! `isError`. The run is cancelled when the client cancels the call; it goes on when the client is gone.
+//!
+//! A client that sends a progress token hears of each event: the path of its agent, and the round. One that takes forms
+//! (elicitation) asks its user what an `await` or a `confirm` asks, where a form can hold the answer: a text, a number, a truth, a
+//! choice, an object of these, or an enum whose variants are such objects. Otherwise, and when the user declines or cancels, the
+//! result is an error that says that the run waits and how it is answered.
 
+mod a2a;
 mod access;
+mod adk_web;
+mod ag_ui;
 mod follow;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod openapi;
 mod page;
 mod refuse;

@@ -75,7 +75,20 @@ impl Refusal {
         self.0.status
     }
 
-    /// The body alone, as it stands in the end of a stream.
+    pub(crate) fn message(&self) -> &str {
+        &self.0.body.message
+    }
+
+    /// The body as text: the fact, then the remedy.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn text(&self) -> String {
+        let Body { message, help, path, .. } = &self.0.body;
+        let path = path.as_ref().map(|path| format!("{path}: ")).unwrap_or_default();
+        let help = help.as_ref().map(|help| format!("\nhelp: {help}")).unwrap_or_default();
+        format!("{path}{message}{help}")
+    }
+
+    /// The body alone, for the end of a stream.
     pub(crate) fn to_json(&self) -> Value {
         serde_json::to_value(&self.0.body).unwrap_or_default()
     }

@@ -1,14 +1,17 @@
 //! The routes of the API.
 
+use crate::a2a;
 use crate::access::Caller;
+use crate::adk_web;
+use crate::ag_ui;
 use crate::follow::{Item, follow, stored};
 use crate::openapi;
 use crate::page;
 use crate::refuse::{Refusal, json_response};
-use crate::runs::{End, Started};
+use crate::runs::{End, Listener, Started};
 use crate::serve::{App, check};
 use adk_core::engine::{RunFilter, RunInfo, RunState, RunStatus, Waiting};
-use adk_core::runner::KnownWorkflow;
+use adk_core::runner::{KnownWorkflow, SessionHandle};
 use adk_core::{ErrorKind, Event, EventId, RunId, Runner, StateDelta, StoreErrorKind};
 use axum::Router;
 use axum::body::Bytes;
@@ -31,10 +34,10 @@ pub(crate) const TAKEN: [&str; 3] = ["runs", "waiting", "workflows"];
 /// The most runs or waits of one answer.
 const PAGE: usize = 100;
 
-type Answer = Result<Response, Refusal>;
-type Shared = State<Arc<App>>;
-type Who = Extension<Caller>;
-type Body = Result<Bytes, BytesRejection>;
+pub(crate) type Answer = Result<Response, Refusal>;
+pub(crate) type Shared = State<Arc<App>>;
+pub(crate) type Who = Extension<Caller>;
+pub(crate) type Body = Result<Bytes, BytesRejection>;
 
 pub(crate) fn router(app: Arc<App>) -> Router {
     Router::new()
@@ -47,6 +50,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/runs/{run}/events", get(events))
         .route("/v1/waiting", get(waiting))
         .route("/v1/waiting/{*wait}", post(answer))
+        .merge(protocols())
         .fallback(nowhere)
         .method_not_allowed_fallback(not_so)
         .layer(DefaultBodyLimit::max(app.limits.body))
@@ -54,6 +58,14 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         // It holds nothing of anybody, so it is there for those too who have yet to say who they are.
         .merge(page::router())
         .with_state(app)
+}
+
+/// The protocols of others.
+fn protocols() -> Router<Arc<App>> {
+    let all = Router::new().merge(a2a::router()).merge(ag_ui::router()).merge(adk_web::router());
+    #[cfg(feature = "mcp")]
+    let all = all.merge(crate::mcp::router());
+    all
 }
 
 async fn nowhere(uri: Uri) -> Refusal {
@@ -98,8 +110,8 @@ async fn workflows(State(app): Shared, Extension(caller): Who) -> Response {
 /// Whose, and which. All are optional.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
-    user: Option<String>,
+pub(crate) struct Asked {
+    pub(crate) user: Option<String>,
     session: Option<String>,
     status: Option<String>,
     workflow: Option<String>,
@@ -107,9 +119,9 @@ struct Asked {
     limit: Option<usize>,
 }
 
-type AskedFor = Result<Query<Asked>, QueryRejection>;
+pub(crate) type AskedFor = Result<Query<Asked>, QueryRejection>;
 
-fn asked(query: AskedFor) -> Result<Asked, Refusal> {
+pub(crate) fn asked(query: AskedFor) -> Result<Asked, Refusal> {
     let refuse = |error: QueryRejection| {
         Refusal::bad("query_invalid", error.body_text()).help("`GET /openapi.json` has the parameters")
     };
@@ -117,12 +129,9 @@ fn asked(query: AskedFor) -> Result<Asked, Refusal> {
 }
 
 /// The JSON of a body; null for an empty one.
-fn json_of(body: Body) -> Result<Value, Refusal> {
+pub(crate) fn json_of(body: Body) -> Result<Value, Refusal> {
     let body = body.map_err(|error| match error.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "the body is larger than is taken")
-                .help("send less, or raise `Limits::body` of the server")
-        }
+        StatusCode::PAYLOAD_TOO_LARGE => too_large(),
         _ => Refusal::bad("body_invalid", "the body ended early"),
     })?;
     if body.is_empty() {
@@ -134,7 +143,12 @@ fn json_of(body: Body) -> Result<Value, Refusal> {
     })
 }
 
-fn known(runner: &Runner, name: &str) -> Result<KnownWorkflow, Refusal> {
+pub(crate) fn too_large() -> Refusal {
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "the body is larger than is taken")
+        .help("send less, or raise `Limits::body` of the server")
+}
+
+pub(crate) fn known(runner: &Runner, name: &str) -> Result<KnownWorkflow, Refusal> {
     runner.workflows().find(|workflow| workflow.name() == name).ok_or_else(|| {
         let names: Vec<_> = runner.workflows().map(|known| format!("`{}`", known.name())).collect();
         Refusal::missing("workflow", name).help(format!("there are: {}", names.join(", ")))
@@ -198,7 +212,7 @@ async fn begin(
 
 /// The run that a request with this key has begun before. The key has a session of an app of its own, which says the run: so the
 /// first one to make it begins the run, in whatever process.
-async fn begun_before(
+pub(crate) async fn begun_before(
     runner: &Runner,
     user: &str,
     workflow: &str,
@@ -209,9 +223,7 @@ async fn begun_before(
     if key.is_empty() || key.len() > 255 {
         return Err(Refusal::bad("header_invalid", "the `idempotency-key` has not 1 to 255 characters"));
     }
-    let name = RunId::of_text(&format!("{workflow}\n{key}")).as_u128();
-    let keys = runner.for_app(format!("{}:idempotency", runner.app_name()));
-    let handle = keys.session(user, format!("{name:032x}"));
+    let handle = key_session(runner, user, workflow, key);
     let state = StateDelta::from_iter([(FIELD, json!(id.to_string()))]);
     match handle.create(state).await {
         Ok(_) => return Ok(None),
@@ -234,6 +246,13 @@ async fn begun_before(
     Err(Refusal::new(StatusCode::CONFLICT, "not_begun", message).help("send it again"))
 }
 
+/// The session that says the run of a key.
+pub(crate) fn key_session(runner: &Runner, user: &str, workflow: &str, key: &str) -> SessionHandle {
+    let name = RunId::of_text(&format!("{workflow}\n{key}")).as_u128();
+    let keys = runner.for_app(format!("{}:idempotency", runner.app_name()));
+    keys.session(user, format!("{name:032x}"))
+}
+
 /// A run that was begun before, answered as it would have been then.
 async fn shown(app: &Arc<App>, runner: &Runner, run: RunInfo, headers: &HeaderMap) -> Answer {
     let listener = app.runs.listen(run.run_id);
@@ -252,7 +271,7 @@ async fn shown(app: &Arc<App>, runner: &Runner, run: RunInfo, headers: &HeaderMa
 /// A run as JSON, with the status of the answer.
 type Told = (StatusCode, Map<String, Value>);
 
-/// How a run stands, where this process knows its end, and as the store says it.
+/// The status of a run: as this process knows its end, otherwise as the store has it.
 async fn ended(runner: &Runner, run: RunInfo, end: Option<&End>) -> Result<Told, Refusal> {
     match end {
         Some(End::Finished { output, usage }) => {
@@ -299,7 +318,7 @@ fn told(run: RunId, (status, json): Told) -> Response {
 }
 
 /// The output of a run that has finished: what its events have written last.
-async fn output(runner: &Runner, run: &RunInfo) -> Result<Value, Refusal> {
+pub(crate) async fn output(runner: &Runner, run: &RunInfo) -> Result<Value, Refusal> {
     let Some(workflow) = runner.workflows().find(|known| *known.name() == run.workflow) else {
         return Ok(Value::Null);
     };
@@ -411,12 +430,12 @@ fn of_user(caller: &Caller, named: Option<&str>) -> Result<Option<String>, Refus
     }
 }
 
-fn run_id(text: &str) -> Result<RunId, Refusal> {
+pub(crate) fn run_id(text: &str) -> Result<RunId, Refusal> {
     text.parse().map_err(|_| Refusal::missing("run", text))
 }
 
 /// A run that the caller may see.
-async fn found(runner: &Runner, caller: &Caller, run: RunId) -> Result<RunInfo, Refusal> {
+pub(crate) async fn found(runner: &Runner, caller: &Caller, run: RunId) -> Result<RunInfo, Refusal> {
     let runs = runner.runs(&RunFilter::of_run(run)).await?;
     let seen = runs.into_iter().find(|run| caller.sees(&run.session.user));
     seen.ok_or_else(|| Refusal::missing("run", &run.to_string()))
@@ -469,7 +488,7 @@ fn streamed(
     runner: Runner,
     run: RunInfo,
     after: Option<EventId>,
-    listener: Option<crate::runs::Listener>,
+    listener: Option<Listener>,
 ) -> Answer {
     let permit = app.stream()?;
     let id = run.run_id;
@@ -533,12 +552,12 @@ async fn answer(State(app): Shared, Extension(caller): Who, Path(wait): Path<Str
 }
 
 /// Takes up a run that has an answer, if nobody has yet.
-async fn go_on(app: &Arc<App>, runner: &Runner, run: RunId) -> Result<(), Refusal> {
+pub(crate) async fn go_on(app: &Arc<App>, runner: &Runner, run: RunId) -> Result<Option<Listener>, Refusal> {
     let ready = runner.runs(&RunFilter::of_run(run)).await?.into_iter().find(|run| run.is_ready);
     if let Some(run) = ready
         && let Ok(request) = runner.resume_by_name(&run)
     {
-        app.runs.go_on(&run.session.user, run.run_id, request);
+        return Ok(app.runs.go_on(&run.session.user, run.run_id, request));
     }
-    Ok(())
+    Ok(None)
 }

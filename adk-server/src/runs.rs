@@ -1,10 +1,10 @@
-//! The runs that this process drives: they go on whoever listens.
+//! The runs that this process drives: they go on without anybody who listens.
 
 use crate::refuse::Refusal;
 use crate::serve::Limits;
 use adk_core::model::Usage;
 use adk_core::runner::RunEnd;
-use adk_core::{Error, Event, LifecyclePhase, RunId, RunRequest, RunStream};
+use adk_core::{Error, ErrorKind, Event, LifecyclePhase, RunId, RunRequest, RunStream};
 use axum::http::StatusCode;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{broadcast, watch};
 use tokio::task::AbortHandle;
 
-/// How many events a listener may be behind before it reads them in the store.
+/// How many events are kept for a slow listener; then it reads them in the store.
 const BEHIND: usize = 256;
 
 /// How a run ended here.
@@ -120,13 +120,17 @@ impl Runs {
         Ok(Started { run, listener })
     }
 
-    /// Drives a run that was resumed. Its first new event may come late, so nobody waits for it.
-    pub(crate) fn go_on(self: &Arc<Self>, user: &str, run: RunId, request: RunRequest<'static, Value>) {
-        if let Ok(place) = self.place(user)
-            && !lock(&self.driven).contains_key(&run)
-        {
-            self.spawn(run, place, request.stream(), None);
-        }
+    /// Drives a run that was resumed, and hears all of it. Its first new event may come late, so nobody waits for it. Nothing
+    /// where it is driven here already, or the user has too many runs.
+    pub(crate) fn go_on(
+        self: &Arc<Self>,
+        user: &str,
+        run: RunId,
+        request: RunRequest<'static, Value>,
+    ) -> Option<Listener> {
+        let place = self.place(user).ok()?;
+        let is_driven = lock(&self.driven).contains_key(&run);
+        (!is_driven).then(|| self.spawn(run, place, request.stream(), None))
     }
 
     fn spawn(
@@ -147,7 +151,10 @@ impl Runs {
             let _place = place;
             let _gone = Gone { runs: &runs, run };
             let ended = drive(stream, &noted, &sender).await;
-            ends.send_replace(Some(Arc::new(ended)));
+            // Another one was faster and drives it: its events are in the store.
+            if !matches!(&ended, End::Failed(error) if error.kind() == ErrorKind::RunBusy) {
+                ends.send_replace(Some(Arc::new(ended)));
+            }
         });
         all.insert(run, Driven { events, begun, end, task: task.abort_handle() });
         listener
@@ -177,6 +184,13 @@ impl Runs {
     pub(crate) async fn close(&self) {
         self.open.send_modify(|open| open.is_closing = true);
         let _ = self.open.subscribe().wait_for(|open| open.count == 0).await;
+    }
+
+    /// Ends when new runs are not taken any more.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn closing(&self) -> impl Future<Output = ()> + Send + 'static {
+        let mut open = self.open.subscribe();
+        async move { drop(open.wait_for(|open| open.is_closing).await) }
     }
 
     /// Lets go of what is still driven: it stays in the store as it is, for the next process.

@@ -1,14 +1,17 @@
 //! [`serve`]: from a runner to a router or a process that listens.
 
+use crate::a2a::Push;
 use crate::access::{self, Authorize, Caller, without_port};
+use crate::adk_web;
 use crate::refuse::Refusal;
 use crate::routes;
 use crate::runs::Runs;
-use adk_core::{Error, ErrorKind, Needs, Result, Runner, Workflow};
+use adk_core::{Error, ErrorKind, Needs, Result, Runner, Tool, ToolWorkflow, Workflow};
 use axum::Router;
 use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -24,7 +27,8 @@ use tokio::task::AbortHandle;
 /// # }
 /// ```
 pub fn serve<P, R>(runner: &Runner<P, R>) -> Server<P, R> {
-    Server { runner: runner.clone(), authorize: None, hosts: Vec::new(), limits: Limits::default() }
+    let (hosts, limits, push_to) = Default::default();
+    Server { runner: runner.clone(), authorize: None, hosts, limits, push_to, dev_ui: None }
 }
 
 /// A server to be configured.
@@ -34,6 +38,8 @@ pub struct Server<P, R> {
     authorize: Option<Arc<dyn Authorize>>,
     hosts: Vec<String>,
     limits: Limits,
+    push_to: Vec<String>,
+    dev_ui: Option<PathBuf>,
 }
 
 /// What a server takes at most.
@@ -68,6 +74,11 @@ pub(crate) struct App {
     pub(crate) runs: Arc<Runs>,
     pub(crate) streams: Arc<Semaphore>,
     pub(crate) limits: Limits,
+    pub(crate) push: Push,
+    /// The folder of Google's dev UI.
+    pub(crate) dev_ui: Option<PathBuf>,
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp: crate::mcp::Sessions,
 }
 
 impl App {
@@ -99,10 +110,25 @@ impl App {
         self.watches.lock().unwrap_or_else(PoisonError::into_inner).push(watch.abort_handle());
     }
 
+    /// Ends a task when the server stops.
+    #[cfg(feature = "push")]
+    pub(crate) fn until_stopped(&self, task: AbortHandle) {
+        let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        watches.retain(|watch| !watch.is_finished());
+        watches.push(task);
+    }
+
     fn stop_watching(&self) {
         for watch in self.watches.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             watch.abort();
         }
+    }
+
+    /// Takes no new runs, and gives those that go on a time to end.
+    pub(crate) async fn stop(&self) {
+        self.stop_watching();
+        let _ = tokio::time::timeout(self.limits.grace, self.runs.close()).await;
+        self.runs.abandon();
     }
 
     /// The right to an open stream.
@@ -122,6 +148,11 @@ impl<P, R> Server<P, R> {
         self
     }
 
+    /// Serves a tool by itself, as a workflow whose inputs are its arguments: see [`ToolWorkflow`].
+    pub fn tool<T: Tool>(self, tool: T) -> Self {
+        self.workflow(ToolWorkflow::new(tool))
+    }
+
     /// Who asks, for each request. Without it everybody is an [operator](Caller::operator), and the server binds to loopback
     /// addresses alone. A layer around the [router](Self::router) may say it as well, by a [`Caller`] in the extensions of the
     /// request.
@@ -137,9 +168,25 @@ impl<P, R> Server<P, R> {
         self
     }
 
+    /// An address to which tasks of A2A may be told (push notifications), with everything below its path: clients may give such
+    /// addresses with their messages. Without any, none is posted to: a client could let the server ask inside of its network.
+    /// A notification is sent at least once; those of a task may come again after the server has stopped.
+    #[cfg(feature = "push")]
+    pub fn push_to(mut self, prefix: impl Into<String>) -> Self {
+        self.push_to.push(prefix.into());
+        self
+    }
+
     /// What is taken at most.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Serves Google's dev UI, adk-web, at `/dev-ui/`: the folder that an installed google-adk has at `google/adk/cli/browser`.
+    /// It is the page of one user, who is called `user` unless its address says another: `/dev-ui/?userId=ann`.
+    pub fn dev_ui(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.dev_ui = Some(folder.into());
         self
     }
 
@@ -147,7 +194,8 @@ impl<P, R> Server<P, R> {
     /// it is made inside of a Tokio runtime.
     ///
     /// # Errors
-    /// When a workflow has a name that a route has.
+    /// When a workflow has a name that a route has, an address to push to is no URL, or there is no page in the folder of
+    /// [`dev_ui`](Self::dev_ui).
     pub fn router(self) -> Result<Router> {
         Ok(routes::router(self.app()?))
     }
@@ -180,17 +228,32 @@ impl<P, R> Server<P, R> {
                 .with_help("bind to 127.0.0.1, or say who asks with `.authorize(...)`"));
         }
         let app = self.app()?;
-        let (closing, grace) = (app.clone(), app.limits.grace);
+        let closing = app.clone();
         let stop = async move {
             until.await;
-            closing.stop_watching();
             // Connections that wait for runs end with them.
-            let _ = tokio::time::timeout(grace, closing.runs.close()).await;
-            closing.runs.abandon();
+            closing.stop().await;
         };
         let router = routes::router(app);
         let served = axum::serve(listener, router).with_graceful_shutdown(stop).await;
         served.map_err(|error| config(format!("the server has failed: {error}")))
+    }
+
+    /// Serves the workflows and tools to one client of MCP on standard input and output, until the input ends; then runs have
+    /// [a time](Limits::grace) to end. Nothing else may be written to standard output.
+    ///
+    /// ```no_run
+    /// # async fn run<W>(runner: adk_core::Runner, research: W) -> adk_core::Result<()>
+    /// # where W: adk_core::Workflow + adk_core::Needs<adk_core::NoResources> + 'static {
+    /// adk_server::serve(&runner).workflow(research).stdio().await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the client does not speak MCP; as [`router`](Self::router).
+    #[cfg(feature = "mcp")]
+    pub async fn stdio(self) -> Result<()> {
+        crate::mcp::stdio(self.app()?).await
     }
 
     fn app(self) -> Result<Arc<App>> {
@@ -209,10 +272,16 @@ impl<P, R> Server<P, R> {
             runs: Arc::new(Runs::new(&self.limits)),
             streams: Arc::new(Semaphore::new(self.limits.streams.min(Semaphore::MAX_PERMITS))),
             limits: self.limits,
+            push: Push::new(&self.push_to)?,
+            dev_ui: self.dev_ui.map(|folder| adk_web::folder(&folder)).transpose()?,
+            #[cfg(feature = "mcp")]
+            mcp: crate::mcp::Sessions::default(),
             runner,
         };
+        let app = Arc::new(app);
         app.watch(&app.runner);
-        Ok(Arc::new(app))
+        app.push_again(&app.runner);
+        Ok(app)
     }
 }
 

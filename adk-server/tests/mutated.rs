@@ -39,7 +39,83 @@ const GOOD: &[(&str, &str, &str, &str)] = &[
     ),
     ("DELETE", "/v1/runs/e-019a0000-0000-7000-8000-000000000000", "", ""),
     ("GET", "/v1/waiting?session=s", "", ""),
+    ("GET", "/a2a/approval/.well-known/agent-card.json", "X-Forwarded-Proto: https\r\n", ""),
+    (
+        "POST",
+        "/a2a/approval",
+        "A2A-Version: 1.0\r\n",
+        r#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"cats"},{"data":{"times":2}}]},"configuration":{"historyLength":1}}}"#,
+    ),
+    (
+        "POST",
+        "/a2a/approval/",
+        "A2A-Version: 1.0\r\n",
+        r#"{"jsonrpc":"2.0","id":"s","method":"SendStreamingMessage","params":{"message":{"messageId":"n","taskId":"RUN","role":"ROLE_USER","parts":[{"text":"perhaps"}],"metadata":{"wait":"WAIT"}}}}"#,
+    ),
+    (
+        "POST",
+        "/a2a/approval",
+        "A2A-Version: 1.0\r\n",
+        r#"{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"pageSize":2,"status":"TASK_STATE_INPUT_REQUIRED","statusTimestampAfter":"2026-11-26T12:00:00Z","pageToken":"1.e-019a0000-0000-7000-8000-000000000000"}}"#,
+    ),
+    (
+        "POST",
+        "/a2a/approval",
+        "A2A-Version: 1.0\r\n",
+        r#"{"jsonrpc":"2.0","id":1,"method":"SubscribeToTask","params":{"id":"RUN"}}"#,
+    ),
     ("POST", "/v1/waiting/WAIT", "", r#"{"Revise": {"note": "shorter"}}"#),
+    (
+        "POST",
+        "/ag-ui/shouting",
+        "",
+        r#"{"threadId": "t", "runId": "r", "messages": [{"role": "user", "content": [{"type": "text", "text": "cats"}]}], "state": {"times": 2}}"#,
+    ),
+    (
+        "POST",
+        "/ag-ui/approval",
+        "",
+        r#"{"threadId": "t", "runId": "r", "messages": [], "resume": [{"interruptId": "WAIT", "status": "resolved", "payload": "Publish"}]}"#,
+    ),
+    ("GET", "/list-apps?detailed=true", "", ""),
+    (
+        "POST",
+        "/apps/shouting/users/user/sessions",
+        "",
+        r#"{"sessionId": "s", "state": {"k": 1}, "events": []}"#,
+    ),
+    ("PATCH", "/apps/shouting/users/user/sessions/s", "", r#"{"stateDelta": {"k": [null], "user:n": 2}}"#),
+    ("GET", "/apps/shouting/users/user/sessions/s", "", ""),
+    (
+        "POST",
+        "/apps/shouting/users/user/sessions",
+        "",
+        r#"{"events": [{"author": "a", "content": {"role": "model", "parts": [{"text": "x"}]}, "timestamp": 1.5}]}"#,
+    ),
+    (
+        "POST",
+        "/apps/shouting/users/user/sessions/s/artifacts",
+        "",
+        r#"{"filename": "a/b", "artifact": {"inlineData": {"mimeType": "a/b", "data": "QQ=="}}}"#,
+    ),
+    ("GET", "/apps/shouting/users/user/sessions/s/artifacts/a/b/versions/0/metadata", "", ""),
+    (
+        "POST",
+        "/run_sse",
+        "",
+        r#"{"appName": "shouting", "userId": "user", "sessionId": "s", "streaming": true, "stateDelta": {"a": 1},
+            "newMessage": {"role": "user", "parts": [{"text": "cats"}]}}"#,
+    ),
+    (
+        "POST",
+        "/run",
+        "",
+        r#"{"appName": "shouting", "userId": "user", "sessionId": "s", "newMessage": {"role": "user",
+            "parts": [{"functionResponse": {"id": "WAIT", "name": "adk_request_input", "response": {"result": "x"}}}]}}"#,
+    ),
+    ("GET", "/dev/apps/shouting/build_graph_image?dark_mode=true&node=shouting/shout", "", ""),
+    ("GET", "/dev/apps/shouting/debug/trace/session/s", "", ""),
+    ("GET", "/dev-ui/assets/config/runtime-config.json", "", ""),
 ];
 
 /// What is put in somewhere.
@@ -114,8 +190,9 @@ fn request(random: &mut fastrand::Rng, run: &str, wait: &str) -> Vec<u8> {
     let (method, path, headers, body) = GOOD[random.usize(..GOOD.len())];
     let methods = ["GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"];
     let method = if random.u8(..20) == 0 { methods[random.usize(..methods.len())] } else { method };
-    let path = path.replace("RUN", run).replace("WAIT", wait);
-    let mut parts = [path.into_bytes(), headers.as_bytes().to_vec(), body.as_bytes().to_vec()];
+    let fill = |text: &str| text.replace("RUN", run).replace("WAIT", wait);
+    let (path, body) = (fill(path), fill(body));
+    let mut parts = [path.into_bytes(), headers.as_bytes().to_vec(), body.into_bytes()];
     for _ in 0..random.usize(..4) {
         let which = random.usize(..parts.len());
         change(random, &mut parts[which]);

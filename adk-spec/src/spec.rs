@@ -20,6 +20,7 @@ pub use agent::{Accepts, AgentKind, AgentMeta, Module, PromptKey, ValueSchema};
 pub use input::InputSpec;
 pub use key::KeySpec;
 pub(crate) use key::{OPENED, has_prefix, layout};
+pub use render::DotLook;
 pub use resource::ResourceSpec;
 pub use step::{Attempts, ERROR_KEY, Limits, OnError, Over, Renames, Spec, Step, StepKind};
 pub use tool::ToolMeta;

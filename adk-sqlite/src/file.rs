@@ -90,9 +90,17 @@ pub(crate) fn resolve(path: &Path) -> PathBuf {
     path.canonicalize().ok().or_else(by_folder).unwrap_or_else(|| path.to_owned())
 }
 
-/// Refuses a file with several names before SQLite makes a log for this one.
-pub(crate) fn check_before_open(path: &Path) -> Result<()> {
-    look(path)?.as_ref().map_or(Ok(()), check_links)
+/// Refuses a file with several names before SQLite makes a log for this one, and one that is not there unless it is made.
+pub(crate) fn check_before_open(path: &Path, create: bool) -> Result<()> {
+    match look(path)? {
+        Some(found) => check_links(&found),
+        None if create => Ok(()),
+        None => {
+            let message = format!("there is no file `{}`", path.display());
+            Err(Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
+                .with_help("check the path; a program makes the file when it opens the store"))
+        }
+    }
 }
 
 /// What is at a path. A symlink that has taken the place of the file is not the file.

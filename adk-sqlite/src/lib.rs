@@ -73,11 +73,15 @@ pub struct Options {
     /// The most bytes that the file may grow to, for those who share a disk with others: when it is full, writes fail as
     /// on a full disk. Default `None`, no limit of its own.
     pub max_bytes: Option<u64>,
+    /// Whether a file that is not there is made, and tables in one that has none of agents. Default `true`; otherwise both
+    /// are an error of kind [`Missing`](adk_core::StoreErrorKind::Missing), and nothing has changed.
+    pub create: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { durability: Durability::default(), busy_timeout: Duration::from_secs(5), max_bytes: None }
+        let (durability, busy_timeout) = (Durability::default(), Duration::from_secs(5));
+        Self { durability, busy_timeout, max_bytes: None, create: true }
     }
 }
 
@@ -93,6 +97,13 @@ impl Options {
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = Some(bytes);
+        self
+    }
+
+    /// Whether a file that is not there is made, and tables in one that has none of agents.
+    #[must_use]
+    pub fn create(mut self, create: bool) -> Self {
+        self.create = create;
         self
     }
 
@@ -164,6 +175,14 @@ impl SqliteStore {
         let writer = Writer::open(path.as_ref().to_owned(), options).await?;
         let reader = Arc::new(Reader::new(writer.file.clone(), options));
         Ok(Self(Arc::new(Shared { writer, reader, live: OpenSessions::default() })))
+    }
+
+    /// The apps that have sessions in the file, sorted.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub async fn apps(&self) -> Result<Vec<String>> {
+        self.0.reader.read(sessions::apps).await
     }
 
     /// The file: an absolute path without symlinks, whatever path it was opened by.

@@ -1,7 +1,7 @@
 //! The tables: those of ADK's schema version 1, and ours beside them.
 
 use crate::error::{Doing, corrupt};
-use adk_core::Result;
+use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
 use rusqlite::{Connection, OptionalExtension};
 
 /// As google-adk 2.13 makes them (`sessions/schemas/v1.py`).
@@ -149,28 +149,39 @@ CREATE TABLE IF NOT EXISTS adkw_memory_marks (
     PRIMARY KEY (app_name, user_id, session_id)) WITHOUT ROWID;
 ";
 
+fn has(connection: &Connection, table: &str) -> Result<bool> {
+    let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1";
+    connection
+        .query_row(sql, [table], |_| Ok(()))
+        .optional()
+        .map(|row| row.is_some())
+        .doing("look for its tables")
+}
+
+/// Refuses a file without ADK's tables, which are made together with ours.
+pub(crate) fn check_there(connection: &Connection) -> Result<()> {
+    if has(connection, "adk_internal_metadata")? || has(connection, "sessions")? {
+        return Ok(());
+    }
+    let message = format!("the database `{}` has no tables of agents", connection.path().unwrap_or_default());
+    Err(Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
+        .with_help("check the path; a program makes the tables when it opens the store"))
+}
+
 /// Makes the tables that are not there.
 pub(crate) fn prepare(connection: &Connection) -> Result<()> {
-    let has = |table: &str| {
-        let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1";
-        connection.query_row(sql, [table], |_| Ok(())).optional().doing("look for its tables")
+    let version = if has(connection, "adk_internal_metadata")? {
+        let sql = "SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'";
+        connection.query_row(sql, [], |row| row.get::<_, String>(0)).optional().doing("read its version")?
+    } else {
+        None
     };
-    let version = match has("adk_internal_metadata")? {
-        None => None,
-        Some(()) => {
-            let sql = "SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'";
-            connection
-                .query_row(sql, [], |row| row.get::<_, String>(0))
-                .optional()
-                .doing("read its version")?
-        }
-    };
-    if version.as_deref() != Some("1") && has("sessions")?.is_some() {
+    if version.as_deref() != Some("1") && has(connection, "sessions")? {
         let found =
             version.map_or("an older schema".to_owned(), |version| format!("schema version {version}"));
         return Err(corrupt(format!("the file has ADK's tables of {found}, and this crate knows version 1")));
     }
-    if has("adkw_meta")?.is_some() {
+    if has(connection, "adkw_meta")? {
         let own = own_version(connection)?;
         if UPGRADES.iter().any(|(version, _)| *version == own) {
             return whole(connection, || {

@@ -117,6 +117,18 @@ impl SessionStore for SqliteStore {
     }
 }
 
+/// The apps that have sessions, each found by the index.
+pub(crate) fn apps(connection: &Connection) -> Result<Vec<String>> {
+    let what = "list the apps";
+    let sql = "WITH RECURSIVE apps (name) AS (
+            SELECT min(app_name) FROM sessions
+            UNION ALL SELECT (SELECT min(s.app_name) FROM sessions s WHERE s.app_name > name) FROM apps
+                WHERE name IS NOT NULL)
+        SELECT name FROM apps WHERE name IS NOT NULL";
+    let mut statement = connection.prepare_cached(sql).doing(what)?;
+    statement.query_map([], |row| row.get(0)).doing(what)?.collect::<rusqlite::Result<_>>().doing(what)
+}
+
 impl SqliteStore {
     /// Opens a session, or makes it with that state.
     async fn open_session(

@@ -140,14 +140,17 @@ impl<T: Send, F: FnMut(&mut Db) -> Result<T> + Send> Job for Call<F, T> {
 
 impl Db {
     fn open(path: &Path, options: Options) -> Result<Self> {
-        check_before_open(path)?;
+        check_before_open(path, options.create)?;
         let connection = Connection::open(path).doing("open the file")?;
+        connection.busy_timeout(options.busy_timeout).doing("open the file")?;
+        if !options.create {
+            schema::check_there(&connection)?;
+        }
         let synchronous = match options.durability {
             Durability::Power => "FULL",
             Durability::Process => "NORMAL",
         };
         let set = || -> rusqlite::Result<()> {
-            connection.busy_timeout(options.busy_timeout)?;
             connection.set_prepared_statement_cache_capacity(64);
             connection.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
             // No foreign keys: what is deleted takes its rows along by `sessions::delete`, and what is written was looked up.

@@ -12,6 +12,7 @@ use std::{env, fs};
 /// Package and library of each crate that is published; the macros have no Rust API.
 const CRATES: &[(&str, &str)] = &[
     ("adk-workflow", "adk"),
+    ("adk-workflow-a2a", "adk_a2a"),
     ("adk-workflow-core", "adk_core"),
     ("adk-workflow-genai", "adk_genai"),
     ("adk-workflow-mcp", "adk_mcp"),

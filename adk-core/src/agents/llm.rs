@@ -20,6 +20,7 @@ mod repair;
 mod request;
 mod respond;
 mod template;
+mod tool_workflow;
 mod toolbox;
 mod tools;
 mod toolsets;
@@ -34,6 +35,7 @@ pub(crate) use declare::ANSWER_ATTEMPTS;
 pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolList, ToolsetList};
 pub use declared::{Declared, Declares};
 pub use instruction::{Fallible, Instruction, Instructs, Later, Text};
+pub use tool_workflow::ToolWorkflow;
 
 pub(crate) use output::Output;
 pub(crate) use template::render;

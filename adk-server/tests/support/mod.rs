@@ -3,12 +3,14 @@
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 pub mod magazine;
+pub mod tools;
 
 use adk::prelude::*;
 use adk::server::{Limits, Server};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use std::net::SocketAddr;
+use std::process::Command;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -102,15 +104,15 @@ impl Served {
             Server<adk::DefaultProvider, adk::NoResources>,
         ) -> Server<adk::DefaultProvider, adk::NoResources>,
     ) -> Self {
+        Self::of(with(tools::all(adk::serve(runner)))).await
+    }
+
+    /// A server that listens.
+    pub async fn of(server: Server<adk::DefaultProvider, adk::NoResources>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
-        let server = adk::serve(runner)
-            .workflow(Shouting::default())
-            .workflow(Approval::default())
-            .workflow(Failing::default())
-            .workflow(Hanging::default());
         let (stop, stopped) = oneshot::channel::<()>();
-        let serving = with(server).serve(listener, async move { drop(stopped.await) });
+        let serving = server.serve(listener, async move { drop(stopped.await) });
         Self { address, client: Client::new(), stop: Some(stop), task: tokio::spawn(serving) }
     }
 
@@ -169,4 +171,18 @@ pub fn sse(text: &str) -> Vec<(String, String, Value)> {
             (field("event"), field("id"), serde_json::from_str(&field("data")).unwrap_or_default())
         })
         .collect()
+}
+
+/// Runs a client on Node.js.
+///
+/// # Errors
+/// What it says when it fails.
+pub fn client(program: &str, with: impl FnOnce(&mut Command) -> &mut Command) -> Result<(), String> {
+    let folder = std::env::var("ADK_CLIENTS").map_err(|_| "run by tests/peers/run-clients.sh".to_owned())?;
+    let mut node = Command::new("node");
+    let ended = with(node.arg(format!("{folder}/{program}"))).output().map_err(|error| error.to_string())?;
+    if ended.status.success() {
+        return Ok(());
+    }
+    Err(format!("{}{}", String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr)))
 }

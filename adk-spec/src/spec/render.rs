@@ -7,5 +7,7 @@ mod label;
 mod mermaid;
 mod text;
 
+pub use dot::DotLook;
+
 #[cfg(test)]
 mod tests;

@@ -22,7 +22,7 @@ use std::time::Duration;
 /// What is recorded of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Called {
-    result: Result<Value, String>,
+    pub(super) result: Result<Value, String>,
     pub(super) left: ToolRecord,
     /// What it asks before it goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,16 +39,13 @@ pub(super) struct Answers {
     pub(super) refused: Vec<String>,
 }
 
-/// Answers all calls. What they wrote waits in the context for the event that tells of it.
-///
-/// Those that a person has to agree to wait for that, the others run at once.
-pub(super) async fn answer(
-    tools: &Toolbox<'_>,
-    calls: Vec<FunctionCall>,
-    cx: &mut Context,
-) -> Result<Answers> {
+/// What came of each call, and the ids of those that a person has refused.
+type Made = (Vec<Result<Called>>, Vec<String>);
+
+/// Makes all calls. Those that a person has to agree to wait for that, the others run at once.
+pub(super) async fn make(tools: &Toolbox<'_>, calls: &[FunctionCall], cx: &mut Context) -> Result<Made> {
     let (mut started, mut open, mut refused) = (Vec::with_capacity(calls.len()), Vec::new(), Vec::new());
-    for call in &calls {
+    for call in calls {
         // All are numbered, so that a call has the same number before and after its confirmation.
         match confirm::ask(tools, call, cx).await? {
             Confirmed::Unasked => started.push(start(tools, call, None, cx)),
@@ -69,29 +66,49 @@ pub(super) async fn answer(
     }
     let mut all = join_all(started).await;
     if all.iter().any(asking::asks) {
-        Box::pin(asking::go_on(tools, &calls, &mut all, cx)).await?;
+        Box::pin(asking::go_on(tools, calls, &mut all, cx)).await?;
     }
+    Ok((all, refused))
+}
+
+/// Answers all calls. What they wrote waits in the context for the event that tells of it.
+pub(super) async fn answer(
+    tools: &Toolbox<'_>,
+    calls: Vec<FunctionCall>,
+    cx: &mut Context,
+) -> Result<Answers> {
+    let (all, refused) = make(tools, &calls, cx).await?;
     let mut content = Content::new(Role::User, Vec::with_capacity(calls.len()));
     let mut actions = ToolActions::default();
     for (call, called) in calls.into_iter().zip(all) {
         let Called { result, left, .. } = called?;
-        counted(&left, cx);
-        let (run, scope) = (cx.run.clone(), cx.scope.clone());
-        let before = |key: &str| match &scope {
-            Some(scope) => run.get(&scope.read_key_of(key)?),
-            None => run.get(key),
-        };
-        add(left, cx.state().overlay, &mut actions, before);
-        let FunctionCall { id, name, .. } = call;
+        take(left, &mut actions, cx);
         // One that runs on and has nothing to say yet is not answered.
-        if result == Ok(Value::Null) && tools.runs_on(&name) {
+        if result == Ok(Value::Null) && tools.runs_on(&call.name) {
             continue;
         }
-        content.parts.push(Part::FunctionResponse(FunctionResponse { id, name, response: response(result) }));
+        content.parts.push(responded(call, result));
     }
     // An agent that is a tool may have used up what is left of a bound.
     cx.held()?;
     Ok(Answers { content, actions, refused })
+}
+
+/// Takes over what a call has left: it waits in the context for the next event.
+pub(super) fn take(left: ToolRecord, actions: &mut ToolActions, cx: &mut Context) {
+    counted(&left, cx);
+    let (run, scope) = (cx.run.clone(), cx.scope.clone());
+    let before = |key: &str| match &scope {
+        Some(scope) => run.get(&scope.read_key_of(key)?),
+        None => run.get(key),
+    };
+    add(left, cx.state().overlay, actions, before);
+}
+
+/// The answer to a call.
+pub(super) fn responded(call: FunctionCall, result: Result<Value, String>) -> Part {
+    let FunctionCall { id, name, .. } = call;
+    Part::FunctionResponse(FunctionResponse { id, name, response: response(result) })
 }
 
 /// Counts what a call, or a part of one, has left.

@@ -5,6 +5,7 @@ use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
 use crate::runtime::run::{Asked, Context};
 use crate::store::event::Event;
 use crate::{Name, Result};
+use serde_json::Value;
 
 /// Says in the event of an answer which of its calls run on; gives them.
 pub(super) fn mark(
@@ -20,16 +21,17 @@ pub(super) fn mark(
 }
 
 /// Waits for the answers to calls, and tells the conversation of them in the name of the user. Until all are there, the
-/// agent waits, and the run pauses when nothing else of it can go on.
-pub(super) async fn answers(calls: Vec<FunctionCall>, cx: &mut Context) -> Result<()> {
+/// agent waits, and the run pauses when nothing else of it can go on. Gives the answers, in the order of the calls.
+pub(super) async fn answers(calls: Vec<FunctionCall>, cx: &mut Context) -> Result<Vec<Value>> {
     let asked = calls
         .iter()
         .map(|call| Asked { call_id: Some(call.id.clone()), ..Asked::new(Name::shared(&call.name)) });
     let values = cx.wait_for_all(asked.collect()).await?;
-    let parts = calls.into_iter().zip(values).map(|(FunctionCall { id, name, .. }, value)| {
-        Part::FunctionResponse(FunctionResponse { id, name, response: object(value) })
+    let parts = calls.into_iter().zip(&values).map(|(FunctionCall { id, name, .. }, value)| {
+        Part::FunctionResponse(FunctionResponse { id, name, response: object(value.clone()) })
     });
     let mut event = Event::new().with_content(Content::new(Role::User, parts.collect()));
     event.author = Name::literal("user");
-    cx.emit(event).await.map(drop)
+    cx.emit(event).await?;
+    Ok(values)
 }

@@ -42,6 +42,11 @@ impl<'a> Toolbox<'a> {
         Self { agent, added, offered: Vec::new(), responds }
     }
 
+    /// The agent's own tools alone.
+    pub(super) fn of(agent: &'a LlmAgent) -> Self {
+        Self { agent, added: Vec::new(), offered: Vec::new(), responds: false }
+    }
+
     /// Asks the toolsets for the tools of the next model call.
     ///
     /// # Errors

@@ -235,7 +235,7 @@ pub(super) async fn counted(
 }
 
 /// Counts calls of tools before they are made; those of the runtime's own are none.
-fn count_tools(calls: &[FunctionCall], cx: &mut Context) -> Result<()> {
+pub(super) fn count_tools(calls: &[FunctionCall], cx: &mut Context) -> Result<()> {
     let own = calls.iter().filter(|call| !RESERVED.contains(&&*call.name));
     let usage = Usage { tool_calls: own.count() as u64, ..Usage::default() };
     cx.count(Cost::ToolCalls, usage.tool_calls)?;
@@ -321,7 +321,7 @@ fn read_arguments(call: &mut FunctionCall) {
     }
 }
 
-fn response_event(actions: &ToolActions) -> Event {
+pub(super) fn response_event(actions: &ToolActions) -> Event {
     let mut event = Event::new();
     event.actions = actions_of(actions);
     event

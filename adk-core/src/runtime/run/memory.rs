@@ -177,8 +177,8 @@ fn is_own_word(c: char) -> bool {
         | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Microseconds since 1970 as text, to the second.
-fn iso(micros: u64) -> String {
+/// Microseconds since 1970 as a time in UTC by ISO 8601, to the second: such as `2026-11-26T11:36:27Z`.
+pub fn iso(micros: u64) -> String {
     let seconds = micros / 1_000_000;
     let (days, second) = (seconds / 86_400, seconds % 86_400);
     // Years begin in March, so that a leap day is the last of its year.

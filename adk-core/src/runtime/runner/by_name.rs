@@ -165,7 +165,7 @@ impl<P, R> Runner<P, R> {
 
 impl<R> SessionHandle<R> {
     /// Asks for a run of a workflow that the runner knows by its name, with its input as JSON: an object with a field for
-    /// each input, of which those with a default may be left out. Its output is JSON: null for none, the value for one, else
+    /// each input; those with a default may be left out. Its output is JSON: null for none, the value for one, else
     /// an object.
     ///
     /// # Errors

@@ -3,12 +3,13 @@
 use super::open::open_session;
 use super::request::RunRequest;
 use super::{IntoInput, Shared};
+use crate::id::IdSeed;
 use crate::runtime::live::LiveQueue;
 use crate::runtime::resources::{Needs, NoResources};
 use crate::runtime::workflow::{Live, Workflow};
 use crate::store::engine::{RunFilter, Waiting};
-use crate::store::event::StateDelta;
-use crate::store::session::{EventFilter, Session, SessionKey, SessionSnapshot};
+use crate::store::event::{Event, StateDelta};
+use crate::store::session::{EventFilter, Session, SessionKey, SessionSnapshot, now_micros};
 use crate::{Part, Result};
 use serde::Serialize;
 use std::fmt;
@@ -103,6 +104,19 @@ impl<R> SessionHandle<R> {
         self.shared.sessions.read(&self.key, filter).await
     }
 
+    /// Appends events outside of any run, such as a change of the state by a person: ADK's `append_event`. One without an id
+    /// gets one, and the time of now.
+    ///
+    /// # Errors
+    /// Those of [`SessionStore::append`](crate::session::SessionStore::append).
+    pub async fn append(&self, mut events: Vec<Event>) -> Result<()> {
+        let (seed, now) = (IdSeed::new(), now_micros());
+        for (nth, event) in (0..).zip(events.iter_mut().filter(|event| event.id.is_nil())) {
+            (event.id, event.timestamp) = (seed.event(now, nth), now);
+        }
+        self.shared.sessions.append(&self.key, events).await
+    }
+
     /// Gives the session away as lines of JSON, see [`export`](crate::store::session::export); `false` when there is none.
     ///
     /// # Errors
@@ -128,6 +142,30 @@ impl<R> SessionHandle<R> {
     /// When the store fails.
     pub async fn load_artifact(&self, name: &str) -> Result<Option<Part>> {
         self.shared.services.artifacts.load(&self.key, name, None).await
+    }
+
+    /// A version of an artifact, counted from 0.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn load_artifact_version(&self, name: &str, version: u32) -> Result<Option<Part>> {
+        self.shared.services.artifacts.load(&self.key, name, Some(version)).await
+    }
+
+    /// Saves the next version of an artifact outside of any run, and gives its number.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn save_artifact(&self, name: &str, part: Part) -> Result<u32> {
+        self.shared.services.artifacts.save(&self.key, name, part).await
+    }
+
+    /// Forgets all versions of an artifact.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn delete_artifact(&self, name: &str) -> Result<()> {
+        self.shared.services.artifacts.delete(&self.key, name).await
     }
 
     /// The numbers of the versions of an artifact, in their order.

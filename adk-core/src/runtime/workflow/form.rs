@@ -173,6 +173,47 @@ impl Form {
         }
     }
 
+    /// The inputs of a tool by itself: its arguments, by the schema of its declaration.
+    pub(crate) fn arguments(&mut self, parameters: &Value) -> Option<Map<String, Value>> {
+        let required = |key: &str| {
+            let required = parameters.get("required").and_then(Value::as_array);
+            required.is_some_and(|keys| keys.iter().any(|other| other == key))
+        };
+        let fields = parameters.get("properties").and_then(Value::as_object).into_iter().flatten();
+        match &mut self.mode {
+            Mode::Asks => {
+                self.inputs.extend(fields.map(|(key, schema)| {
+                    let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+                    FormField {
+                        key: Name::shared(key),
+                        description: description.to_owned(),
+                        schema: schema.clone(),
+                        is_required: required(key),
+                    }
+                }));
+                None
+            }
+            Mode::Reads { given, faults } => {
+                let mut args = Map::new();
+                for (key, schema) in fields {
+                    let read = match given.remove(key) {
+                        Some(Value::Null) | None if !required(key) => continue,
+                        None => Err(format!("is missing: expected {}", expected(schema))),
+                        Some(mut value) => {
+                            let check = |value: &Value| decode::check(value, schema);
+                            decode::settle(&mut value, schema, check)
+                                .map(|()| args.insert(key.clone(), value))
+                        }
+                    };
+                    faults.extend(read.err().map(|why| FieldFault::new(key, why)));
+                }
+                Some(args)
+            }
+            // The tool knows its own.
+            Mode::Defaults { .. } => None,
+        }
+    }
+
     /// The input of a tree that was built at run time: what the user says, as the text `message`.
     pub(crate) fn message(&mut self) -> Option<Content> {
         let text: String = self.input("message", "What the user says.", Some(schema_of::<String>), None)?;

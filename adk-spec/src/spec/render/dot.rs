@@ -1,7 +1,7 @@
 //! The diagram for Graphviz.
 
 use super::flow::graph;
-use super::graph::{Arrow, ArrowKind, Frame, Part, Point, Shape};
+use super::graph::{Arrow, ArrowKind, Frame, Id, Part, Point, Shape};
 use super::label;
 use crate::spec::Spec;
 use std::fmt::Write;
@@ -10,6 +10,36 @@ const SETTINGS: &str = r##"    graph [fontname="Helvetica", fontsize=11, labelju
     node [fontname="Helvetica", fontsize=11, shape=box, style=filled, margin="0.15,0.08", height=0.4]
     edge [fontname="Helvetica", fontsize=10, color="#5f6368", arrowsize=0.7]
 "##;
+
+const DARK: &str = r##"    graph [bgcolor="#0f172a", fontcolor="#e8eaed"]
+    edge [fontcolor="#e8eaed", color="#9aa0a6"]
+"##;
+
+const MARKED: &str = r##"fillcolor="#0f5223", color="#69cb87", fontcolor=white, penwidth=3"##;
+
+/// How [`Spec::dot_with`] draws.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DotLook {
+    /// Whether it is seen on a dark ground.
+    pub is_dark: bool,
+    /// The boxes that are marked, by their places among [`Spec::nodes`]. A block is a frame and no box.
+    pub marked: Vec<usize>,
+}
+
+impl DotLook {
+    /// The look on a light or a dark ground.
+    pub fn new(is_dark: bool) -> Self {
+        Self { is_dark, marked: Vec::new() }
+    }
+
+    /// Marks a box.
+    #[must_use]
+    pub fn mark(mut self, node: usize) -> Self {
+        self.marked.push(node);
+        self
+    }
+}
 
 impl Spec<'_> {
     /// A diagram for [Graphviz](https://graphviz.org), in its language DOT: `dot -Tsvg` draws it.
@@ -26,8 +56,16 @@ impl Spec<'_> {
     /// assert!(diagram.starts_with("digraph \"writing\" {"));
     /// ```
     pub fn dot(&self) -> String {
+        self.dot_with(&DotLook::default())
+    }
+
+    /// The diagram of [`dot`](Self::dot), in another look.
+    pub fn dot_with(&self, look: &DotLook) -> String {
         let graph = graph(self);
         let mut out = format!("digraph {} {{\n{SETTINGS}", quoted([self.name]));
+        if look.is_dark {
+            out.push_str(DARK);
+        }
         let mut depth = 1;
         for part in &graph.parts {
             let indent = "    ".repeat((depth - usize::from(matches!(part, Part::Close))).min(12));
@@ -58,6 +96,13 @@ impl Spec<'_> {
             let dashed = matches!(kind, ArrowKind::Exit | ArrowKind::Transfer);
             let style = if dashed { ", style=dashed" } else { "" };
             let _ = writeln!(out, "    {from} -> {to} [label={}{style}]", quoted([label]));
+        }
+        for node in &look.marked {
+            let id = Id('n', *node);
+            if graph.parts.iter().any(|part| matches!(part, Part::Point(point) if point.id == id)) {
+                // What is said of a box a second time is added to it.
+                let _ = writeln!(out, "    {id} [{MARKED}]");
+            }
         }
         out + "}\n"
     }

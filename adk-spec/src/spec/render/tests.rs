@@ -2,7 +2,7 @@ use super::flow::graph;
 use super::label;
 use crate::AgentMeta;
 use crate::spec::sketch::*;
-use crate::spec::{InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind};
+use crate::spec::{DotLook, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind};
 
 /// A bit of everything.
 fn writing() -> Spec<'static> {
@@ -164,6 +164,17 @@ fn dot() {
     n3 -> s1 [label="", style=dashed]
 }"##
     );
+}
+
+#[test]
+fn a_box_stands_out_on_a_dark_ground() {
+    let spec = Spec::new("w", "", steps([repeat("polish", 5, [run(llm("critic"))])]));
+    let look = DotLook::new(true).mark(2).mark(1).mark(9);
+    let diagram = spec.dot_with(&look);
+    let marked: Vec<_> = diagram.lines().filter(|line| line.contains("penwidth=3")).collect();
+    let box_of_critic = "    n2 [fillcolor=\"#0f5223\", color=\"#69cb87\", fontcolor=white, penwidth=3]";
+    assert_eq!(marked, [box_of_critic], "a loop is a frame, and there is no ninth node");
+    assert!(diagram.contains("bgcolor") && !spec.dot().contains("bgcolor"), "{diagram}");
 }
 
 #[test]

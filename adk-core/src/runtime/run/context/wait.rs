@@ -25,6 +25,21 @@ impl Context {
         record::read(record::escaped(values.pop().unwrap_or_default()), RecordOf::Wait(&name))
     }
 
+    /// A value from outside that people are asked for: `schema` is the JSON schema that an answer has to fit, null where
+    /// anything does. Otherwise as [`wait`](Self::wait).
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn wait_for(
+        &mut self,
+        name: impl Into<Name>,
+        question: impl Into<String>,
+        schema: Value,
+    ) -> Result<Value> {
+        let asked = Asked { question: question.into(), schema, ..Asked::new(name.into()) };
+        Ok(self.wait_for_all(vec![asked]).await?.pop().unwrap_or_default())
+    }
+
     /// Values from outside, in the order in which they are asked for; the agent waits until all are there.
     pub(crate) async fn wait_for_all(&mut self, asked: Vec<Asked>) -> Result<Vec<Value>> {
         let (mut values, mut open) = (Vec::with_capacity(asked.len()), Vec::new());

@@ -1,0 +1,114 @@
+//! `adk waiting` and `adk answer`.
+
+use crate::output::{Cell, Output, date, seconds, short};
+use crate::store::{Opened, Place};
+use adk_core::engine::{RunFilter, Waiting};
+use adk_core::{Result, RunId};
+use clap::Args;
+use serde::Serialize;
+use serde_json::Value;
+
+#[derive(Args)]
+pub struct List {
+    /// Only waits of this user
+    #[arg(long)]
+    user: Option<String>,
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Args)]
+pub struct Answer {
+    /// The id of the wait
+    wait: String,
+    /// The answer, such as `true`, `'"yes"'` or `'{"note": "shorter"}'`
+    #[arg(value_name = "JSON", value_parser = json, allow_negative_numbers = true)]
+    answer: Value,
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    output: Output,
+}
+
+fn json(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text)
+        .map_err(|error| format!("it is no JSON: {error}; help: a text needs its quotes, as in '\"yes\"'"))
+}
+
+/// A wait as programs read it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitJson<'a> {
+    id: &'a str,
+    run_id: RunId,
+    user: &'a str,
+    session: &'a str,
+    path: String,
+    question: &'a str,
+    schema: &'a Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deadline: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call_id: Option<&'a str>,
+}
+
+impl<'a> From<&'a Waiting> for WaitJson<'a> {
+    fn from(wait: &'a Waiting) -> Self {
+        Self {
+            id: &wait.id,
+            run_id: wait.run_id,
+            user: &wait.user,
+            session: &wait.session,
+            path: wait.path.to_string(),
+            question: &wait.question,
+            schema: &wait.schema,
+            deadline: wait.deadline.map(seconds),
+            call_id: wait.call_id.as_deref(),
+        }
+    }
+}
+
+/// What a run waits for.
+pub async fn waits_of(opened: &Opened, run: RunId) -> Result<Vec<Waiting>> {
+    let mut filter = RunFilter::unfinished();
+    filter.run = Some(run);
+    opened.runner.waiting_of(&filter).await
+}
+
+impl List {
+    pub async fn run(self) -> Result<()> {
+        let opened = self.place.open().await?;
+        let mut filter = RunFilter::unfinished();
+        filter.user = self.user;
+        let waits = opened.runner.waiting_of(&filter).await?;
+        if self.output.json {
+            self.output.json(&waits.iter().map(WaitJson::from).collect::<Vec<_>>())?;
+        } else {
+            let rows = waits.iter().map(|wait| {
+                [
+                    Cell::from(&*wait.id),
+                    Cell::from(&*wait.user),
+                    wait.deadline.map(date).unwrap_or_default().into(),
+                    short(&wait.question, 80).into(),
+                ]
+            });
+            self.output.table(["WAIT", "USER", "UNTIL", "QUESTION"], rows.collect())?;
+        }
+        opened.close().await
+    }
+}
+
+impl Answer {
+    pub async fn run(self) -> Result<()> {
+        let opened = self.place.open().await?;
+        opened.runner.answer(&self.wait, &self.answer).await?;
+        if self.output.json {
+            self.output.json(&serde_json::json!({"id": self.wait, "answer": self.answer}))?;
+        } else {
+            self.output.line("answered: its run goes on in the program that resumes it")?;
+        }
+        opened.close().await
+    }
+}

@@ -1,0 +1,160 @@
+//! [`ToolWorkflow`]: a tool that runs by itself.
+
+use super::calls::{self, Called};
+use super::declare::LlmDecl;
+use super::toolbox::Toolbox;
+use super::turn::{OWN_ID, count_tools, response_event};
+use super::{LlmAgent, later};
+use crate::content::{Content, FunctionCall, Part, Role};
+use crate::flow::Flow;
+use crate::runtime::agent::{AnnouncedKeys, DynAgent};
+use crate::runtime::resources::Needs;
+use crate::runtime::run::{Context, Prepare};
+use crate::runtime::tool::{Tool, ToolActions, ToolArgs};
+use crate::runtime::workflow::{Form, Keys, Values, Workflow};
+use crate::spec::AgentMeta;
+use crate::{BoxFuture, Error, ErrorKind, Event, Name, Result};
+use serde_json::Value;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// The key of the arguments.
+const ARGUMENTS: &str = "arguments";
+
+/// The key of the result.
+const RESULT: &str = "result";
+
+/// A tool as a workflow of its own: the arguments are its inputs, the result its output. No model is asked.
+///
+/// The call is one as an agent makes it: recorded, with the `timeout` and `retry` of the tool, asked for where the tool says
+/// `confirm`, and answered later where it is `long_running`. A call that fails is a run that fails. The run keeps both in the
+/// keys `arguments` and `result`.
+///
+/// ```
+/// # use adk_core as adk;
+/// use adk::{Runner, ToolWorkflow, tools::LoadArtifacts};
+/// let runner = Runner::builder().workflow(ToolWorkflow::new(LoadArtifacts)).build()?;
+/// assert_eq!(runner.workflows().next().expect("a workflow").name(), "load_artifacts");
+/// # Ok::<(), adk::Error>(())
+/// ```
+pub struct ToolWorkflow<T> {
+    /// Holds the tool, and asks no model.
+    agent: LlmAgent,
+    tool: PhantomData<fn() -> T>,
+}
+
+impl<T: Tool> ToolWorkflow<T> {
+    const META: AgentMeta<'static> =
+        AgentMeta::custom(T::META.name).description(T::META.description).resources(T::META.resources);
+    const DECL: LlmDecl = LlmDecl::new(Self::META);
+
+    /// The workflow, by the name and with the description of the tool.
+    pub fn new(tool: T) -> Self {
+        let mut agent = LlmAgent::declared(const { &Self::DECL });
+        agent.settings.tools.0.push(Arc::new(tool));
+        Self { agent, tool: PhantomData }
+    }
+}
+
+impl<T: Tool> DynAgent for ToolWorkflow<T> {
+    fn meta(&self) -> &AgentMeta<'_> {
+        const { &Self::META }
+    }
+
+    fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+        Box::pin(async move {
+            let ran = run(&self.agent, cx).await;
+            ran.map(|()| Flow::Continue).map_err(|error| error.at(cx.path()))
+        })
+    }
+
+    fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
+        prepare.needs_resources(T::META.resources);
+    }
+
+    /// The tool says what it writes itself.
+    fn announced_dyn(&self) -> AnnouncedKeys {
+        AnnouncedKeys::anything()
+    }
+}
+
+/// Makes the call.
+async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
+    // The one tool, as its declaration names it.
+    let name: String = agent.tools().map(|tool| tool.declaration_dyn().name.as_str()).collect();
+    let args = match cx.run.get(ARGUMENTS).as_deref() {
+        Some(Value::Object(args)) => args.clone(),
+        _ => ToolArgs::new(),
+    };
+    // Made of the place, so that a run that is taken up again makes the same.
+    let id = format!("{OWN_ID}{:x}-{}", cx.run_id().as_u128(), cx.path());
+    let call = FunctionCall { id, name: name.clone(), args, ..FunctionCall::default() };
+    let mut event =
+        Event::new().with_content(Content::new(Role::Model, vec![Part::FunctionCall(call.clone())]));
+    let (tools, calls) = (Toolbox::of(agent), vec![call]);
+    let open = later::mark(&mut event, &calls, |name| tools.runs_on(name));
+    cx.emit(event).await?;
+    count_tools(&calls, cx)?;
+    let (called, _) = calls::make(&tools, &calls, cx).await?;
+    let (mut actions, mut result) = (ToolActions::default(), Ok(Value::Null));
+    for called in called {
+        let Called { result: given, left, .. } = called?;
+        calls::take(left, &mut actions, cx);
+        result = given;
+    }
+    cx.held()?;
+    let said = calls.into_iter().map(|call| calls::responded(call, result.clone()));
+    let mut event = response_event(&actions).with_content(Content::new(Role::User, said.collect()));
+    if let (Ok(value), true) = (&result, open.is_empty()) {
+        event = event.with_state(RESULT, value.clone());
+    }
+    cx.emit(event).await?;
+    if let Err(error) = result {
+        return Err(Error::new(ErrorKind::Agent, format!("tool `{name}`: {error}")));
+    }
+    if !open.is_empty() {
+        let values = later::answers(open, cx).await?;
+        cx.emit(Event::new().with_state(RESULT, values.into_iter().next().unwrap_or_default())).await?;
+    }
+    Ok(())
+}
+
+/// What it takes is looked for when the run begins.
+impl<T, R: ?Sized> Needs<R> for ToolWorkflow<T> {}
+
+impl<T: Tool> Workflow for ToolWorkflow<T> {
+    type Input = ToolArgs;
+    type Output = Value;
+
+    fn as_agent(&self) -> &dyn DynAgent {
+        self
+    }
+
+    /// As a tool of an agent it works on what the session holds.
+    fn is_closed(&self) -> bool {
+        false
+    }
+
+    fn begin(&self, input: ToolArgs, keys: &mut Keys) -> Result<()> {
+        keys.message(Content::user(Value::Object(input.clone()).to_string()));
+        keys.set_shared(Name::literal(ARGUMENTS), Arc::new(Value::Object(input)));
+        Ok(())
+    }
+
+    fn finish(&self, values: &Values<'_>) -> Result<Value> {
+        values.get(RESULT)
+    }
+
+    fn form(&self, form: &mut Form) -> Option<ToolArgs> {
+        form.output(RESULT, "", None);
+        let tool = self.agent.tools().next()?;
+        form.arguments(&tool.declaration_dyn().parameters)
+    }
+}
+
+impl<T: Tool> fmt::Debug for ToolWorkflow<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ToolWorkflow({})", T::META.name)
+    }
+}

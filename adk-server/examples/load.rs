@@ -1,0 +1,68 @@
+//! The server that `benches/load.sh` asks: a run of two functions, and streams of many events.
+//!
+//! ```sh
+//! cargo run --release -p adk-workflow-server --example load -- 8000 [FILE.db]
+//! ```
+
+use adk::prelude::*;
+use adk::sqlite::SqliteStore;
+
+/// Reads the topic.
+#[agent(writes = draft)]
+fn first(topic: &str) -> String {
+    format!("About {topic}.")
+}
+
+/// Reads the draft.
+#[agent(writes = post)]
+fn second(draft: &str) -> String {
+    draft.to_uppercase()
+}
+
+/// Says one more.
+#[agent]
+async fn tick(cx: &mut Context, events: u32) -> Result<()> {
+    for at in 0..events {
+        cx.emit(Event::new().with_text(at.to_string())).await?;
+    }
+    Ok(())
+}
+
+/// Waits until it is cancelled.
+#[agent]
+async fn idle(topic: &str) {
+    let _ = topic;
+    std::future::pending::<()>().await;
+}
+
+workflow! {
+    /// Two functions, one after the other.
+    pub Two(topic: String) -> post: String { first; second }
+}
+
+workflow! {
+    /// As many events as are asked for.
+    pub Ticking(events: u32) { tick }
+}
+
+workflow! {
+    /// One event, and then none.
+    pub Idling(topic: String) { idle }
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let mut words = std::env::args().skip(1);
+    let port = words.next().unwrap_or_else(|| "8000".to_owned());
+    let mut runner = Runner::builder();
+    if let Some(file) = words.next() {
+        let store = SqliteStore::open(file).await?;
+        runner = runner.session_store(store.clone()).engine(store);
+    }
+    let runner = runner.build()?;
+    let mut limits = adk::server::Limits::default();
+    limits.runs_per_user = 10_000;
+    let server =
+        adk::serve(&runner).workflow(Two::default()).workflow(Ticking::default()).workflow(Idling::default());
+    server.limits(limits).bind(format!("127.0.0.1:{port}")).await
+}

@@ -1,0 +1,82 @@
+//! The card of a workflow, made from what the workflow says of itself.
+
+use adk_a2a::rpc::BINDING;
+use adk_a2a::{AgentCapabilities, AgentCard, AgentInterface, AgentSkill, CARD_PATH, VERSION};
+use adk_core::runner::KnownWorkflow;
+use adk_core::workflow::FormField;
+use axum::http::{HeaderMap, Uri, header};
+
+const TEXT: &str = "text/plain";
+const JSON: &str = "application/json";
+
+/// The address of the agent, as the client that asks for its card has it.
+pub(super) fn address(uri: &Uri, headers: &HeaderMap) -> String {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let host = text(header::HOST.as_str()).or_else(|| uri.authority().map(|host| host.as_str()));
+    // What a proxy before this server says; the port of the client's connection is in `Host`.
+    let scheme = if text("x-forwarded-proto") == Some("https") { "https" } else { "http" };
+    let path = uri.path();
+    let path = path.strip_suffix(CARD_PATH).unwrap_or(path).trim_end_matches('/');
+    format!("{scheme}://{}{path}", host.unwrap_or("localhost"))
+}
+
+pub(super) fn of(workflow: &KnownWorkflow, url: &str, pushes: bool) -> AgentCard {
+    let form = workflow.form();
+    let (name, description) = (workflow.name().to_owned(), workflow.description().to_owned());
+    // A text is taken for any input; see `KnownWorkflow::input_of`.
+    let output_modes = match form.outputs() {
+        [one] if is_text(one) => vec![TEXT.to_owned()],
+        _ => vec![JSON.to_owned()],
+    };
+    let skill = AgentSkill {
+        id: name.clone(),
+        name: name.clone(),
+        description: described(&description, form.inputs(), form.outputs()),
+        tags: vec!["workflow".to_owned()],
+        ..AgentSkill::default()
+    };
+    AgentCard {
+        name,
+        description,
+        supported_interfaces: vec![AgentInterface {
+            url: url.to_owned(),
+            protocol_binding: BINDING.to_owned(),
+            tenant: String::new(),
+            protocol_version: VERSION.to_owned(),
+        }],
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        capabilities: AgentCapabilities {
+            streaming: true,
+            push_notifications: pushes,
+            extended_agent_card: false,
+        },
+        default_input_modes: vec![TEXT.to_owned(), JSON.to_owned()],
+        default_output_modes: output_modes,
+        skills: vec![skill],
+    }
+}
+
+pub(super) fn is_text(field: &FormField) -> bool {
+    field.schema.get("type").is_some_and(|kind| kind == "string")
+}
+
+/// What is sent, and what is answered.
+fn described(description: &str, inputs: &[FormField], outputs: &[FormField]) -> String {
+    let list = |fields: &[FormField]| {
+        let fields = fields.iter().map(|field| {
+            let kind = field.schema.get("type").and_then(|kind| kind.as_str()).unwrap_or("object");
+            let optional = if field.is_required { "" } else { ", optional" };
+            let about = if field.description.is_empty() { "" } else { ": " };
+            format!("`{}` ({kind}{optional}){about}{}", field.key, field.description)
+        });
+        fields.collect::<Vec<_>>().join("; ")
+    };
+    let mut text = description.to_owned();
+    for (what, fields) in [("Inputs", inputs), ("Outputs", outputs)] {
+        if !fields.is_empty() {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            text = format!("{text}{gap}{what}: {}", list(fields));
+        }
+    }
+    text
+}

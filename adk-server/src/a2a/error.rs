@@ -1,0 +1,65 @@
+//! [`RpcRefusal`]: why a request of JSON-RPC has no result.
+
+use crate::refuse::Refusal;
+use adk_a2a::rpc::{ErrorCode, RpcError};
+use axum::http::StatusCode;
+use serde_json::json;
+
+/// An error of JSON-RPC, with the status of the answer that it is in.
+#[derive(Debug)]
+pub(super) struct RpcRefusal {
+    status: StatusCode,
+    error: RpcError,
+}
+
+impl RpcRefusal {
+    pub(super) fn new(code: ErrorCode, fact: impl Into<String>, help: &str) -> Self {
+        Self { status: StatusCode::OK, error: RpcError::new(code, fact, Some(help)) }
+    }
+
+    pub(super) fn status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
+
+    pub(super) fn into_parts(self) -> (StatusCode, RpcError) {
+        (self.status, self.error)
+    }
+}
+
+impl From<Refusal> for RpcRefusal {
+    fn from(refusal: Refusal) -> Self {
+        let status = refusal.status();
+        let code = match status {
+            StatusCode::NOT_FOUND => ErrorCode::TaskNotFound,
+            StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => ErrorCode::InvalidParams,
+            StatusCode::CONFLICT => ErrorCode::UnsupportedOperation,
+            _ => ErrorCode::Internal,
+        };
+        let body = refusal.to_json();
+        let mut error =
+            RpcError::new(code, body["message"].as_str().unwrap_or_default(), body["help"].as_str());
+        if let (Some(fields), Some(data)) =
+            (body["fields"].as_array(), error.data.as_mut().and_then(|data| data.as_array_mut()))
+        {
+            let named =
+                |fault: &serde_json::Value| json!({"field": fault["field"], "description": fault["message"]});
+            data.push(json!({
+                "@type": "type.googleapis.com/google.rpc.BadRequest",
+                "fieldViolations": fields.iter().map(named).collect::<Vec<_>>(),
+            }));
+        }
+        // A client that knows only HTTP has to see that it may ask again.
+        let is_of_http = matches!(
+            status,
+            StatusCode::PAYLOAD_TOO_LARGE | StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
+        );
+        Self { status: if is_of_http { status } else { StatusCode::OK }, error }
+    }
+}
+
+impl From<adk_core::Error> for RpcRefusal {
+    fn from(error: adk_core::Error) -> Self {
+        Refusal::from(error).into()
+    }
+}

@@ -1,0 +1,237 @@
+//! Runs as tasks.
+
+use super::error::RpcRefusal;
+use super::time::{comparable, timestamp};
+use super::{Call, card};
+use crate::follow::stored;
+use crate::refuse::Refusal;
+use crate::runs::End;
+use adk_a2a::rpc::ErrorCode;
+use adk_a2a::{
+    Artifact, ListTasksRequest, ListTasksResponse, Message, Part, Role, Task, TaskState, TaskStatus,
+};
+use adk_core::engine::{RunFilter, RunInfo, RunState, RunStatus, Waiting};
+use adk_core::{Event, RunId};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// The name of the author of what users say.
+const USER: &str = "user";
+/// The metadata of a message that says which of several waits it answers.
+pub(super) const WAIT: &str = "wait";
+
+impl Call {
+    /// A run as it is. Where this process knows its end, the store may not have it yet.
+    pub(super) async fn task(
+        &self,
+        run: &RunInfo,
+        end: Option<&End>,
+        history: Option<u32>,
+    ) -> Result<Task, Refusal> {
+        let events = stored(&self.runner, run, None).await?;
+        self.task_of(run, end, history, &events).await
+    }
+
+    /// The same with the events of the run.
+    pub(super) async fn task_of(
+        &self,
+        run: &RunInfo,
+        end: Option<&End>,
+        history: Option<u32>,
+        events: &[Arc<Event>],
+    ) -> Result<Task, Refusal> {
+        Ok(Task {
+            id: run.run_id.to_string(),
+            context_id: run.session.id.clone(),
+            status: self.status(run, end).await?,
+            artifacts: self.artifacts(events),
+            history: said(run, events, history),
+            metadata: Map::new(),
+        })
+    }
+
+    /// How far a run is.
+    pub(super) async fn status(&self, run: &RunInfo, end: Option<&End>) -> Result<TaskStatus, Refusal> {
+        let state = match end {
+            Some(End::Finished { .. }) => TaskState::Completed,
+            Some(End::Failed(_)) if run.status != RunStatus::Cancelled => TaskState::Failed,
+            Some(End::Paused) => TaskState::InputRequired,
+            // It has an answer, and goes on here.
+            None if run.status == RunStatus::Paused && self.is_driven(run) => TaskState::Working,
+            _ => state(&run.status),
+        };
+        let parts = match (state, end, &run.status) {
+            (TaskState::InputRequired, ..) => self.waiting(run).await?.iter().flat_map(asked).collect(),
+            (TaskState::Failed, Some(End::Failed(error)), _) => vec![Part::text(error.to_string())],
+            (TaskState::Failed, _, RunStatus::Failed(error)) => vec![Part::text(error.clone())],
+            _ => Vec::new(),
+        };
+        let message = (!parts.is_empty()).then(|| Message {
+            message_id: format!("{}:{}", run.run_id, run.updated),
+            ..message(run, Role::Agent, parts)
+        });
+        Ok(TaskStatus { state, message, timestamp: Some(timestamp(run.updated)) })
+    }
+
+    fn is_driven(&self, run: &RunInfo) -> bool {
+        self.app.runs.listen(run.run_id).is_some_and(|listener| listener.ended().is_none())
+    }
+
+    pub(super) async fn waiting(&self, run: &RunInfo) -> Result<Vec<Waiting>, Refusal> {
+        Ok(self.runner.waiting_of(&RunFilter::of_run(run.run_id)).await?)
+    }
+
+    /// The outputs, as far as they are written.
+    fn artifacts(&self, events: &[Arc<Event>]) -> Vec<Artifact> {
+        let form = self.workflow.form();
+        let artifacts = form.outputs().iter().filter_map(|output| {
+            let find = |event: &Arc<Event>| {
+                event.actions.state_delta.get(&output.key).map(|value| Value::clone(value))
+            };
+            let value = events.iter().rev().find_map(find)?;
+            Some(artifact(&output.key, &output.description, value))
+        });
+        artifacts.collect()
+    }
+
+    /// The tasks of the caller, those that have changed last first.
+    pub(super) async fn list(&self, asked: ListTasksRequest) -> Result<ListTasksResponse, RpcRefusal> {
+        let invalid = |fact: &str, help: &str| RpcRefusal::new(ErrorCode::InvalidParams, fact, help);
+        let size = asked.page_size.unwrap_or(50);
+        if !(1..=100).contains(&size) {
+            return Err(invalid("`pageSize` is out of its range", "ask for 1 to 100"));
+        }
+        let since = asked.status_timestamp_after.as_deref().map(|since| {
+            comparable(since).ok_or_else(|| {
+                invalid("`statusTimestampAfter` is no time in UTC", "write it as `2026-11-26T12:00:00Z`")
+            })
+        });
+        let since = since.transpose()?;
+        let mut filter = RunFilter::any().workflows([self.workflow.name()]);
+        filter.user.clone_from(&self.caller.user);
+        filter.session = Some(asked.context_id).filter(|context| !context.is_empty());
+        filter.state = match asked.status {
+            TaskState::Completed => RunState::Finished,
+            TaskState::Failed => RunState::Failed,
+            TaskState::Canceled => RunState::Cancelled,
+            TaskState::Working | TaskState::InputRequired => RunState::Unfinished,
+            _ => RunState::Any,
+        };
+        // Stores list runs by when they began, and clients have to be told how many there are.
+        let mut runs = self.runner.runs(&filter).await?;
+        runs.retain(|run| {
+            (asked.status == TaskState::Unspecified || asked.status == state(&run.status))
+                && since.is_none_or(|since| timestamp(run.updated).as_str() >= since)
+        });
+        let order = |run: &RunInfo| (run.updated, run.run_id);
+        runs.sort_unstable_by_key(|run| std::cmp::Reverse(order(run)));
+        let total_size = runs.len();
+        if !asked.page_token.is_empty() {
+            let token = asked
+                .page_token
+                .split_once('.')
+                .and_then(|(updated, run)| Some((updated.parse::<u64>().ok()?, run.parse::<RunId>().ok()?)));
+            let after = token.ok_or_else(|| {
+                invalid("`pageToken` is none that was given here", "take the `nextPageToken` of an answer")
+            })?;
+            runs.retain(|run| order(run) < after);
+        }
+        let size = size as usize;
+        let has_more = runs.len() > size;
+        runs.truncate(size);
+        let last = runs.last().filter(|_| has_more);
+        let next_page_token = last.map(|run| format!("{}.{}", run.updated, run.run_id)).unwrap_or_default();
+        let mut tasks = Vec::with_capacity(runs.len());
+        for run in &runs {
+            let mut task = self.task(run, None, asked.history_length).await?;
+            if asked.include_artifacts != Some(true) {
+                task.artifacts.clear();
+            }
+            tasks.push(task);
+        }
+        Ok(ListTasksResponse { tasks, next_page_token, page_size: asked.page_size.unwrap_or(50), total_size })
+    }
+
+    pub(super) async fn cancel(&self, id: &str) -> Result<Task, RpcRefusal> {
+        let run = self.run(id).await?;
+        if self.runner.cancel(run.run_id).await? != RunStatus::Cancelled {
+            let fact = format!("the task `{id}` has ended");
+            return Err(RpcRefusal::new(ErrorCode::TaskNotCancelable, fact, "`GetTask` says how"));
+        }
+        let run = self.run(id).await?;
+        Ok(self.task(&run, None, None).await?)
+    }
+}
+
+/// The state of a run.
+pub(super) fn state(status: &RunStatus) -> TaskState {
+    match status {
+        RunStatus::Running => TaskState::Working,
+        RunStatus::Paused => TaskState::InputRequired,
+        RunStatus::Finished => TaskState::Completed,
+        RunStatus::Failed(_) => TaskState::Failed,
+        RunStatus::Cancelled => TaskState::Canceled,
+        _ => TaskState::Unspecified,
+    }
+}
+
+/// A value as a part: a text as it is.
+fn part(value: Value) -> Part {
+    match value {
+        Value::String(text) => Part::text(text),
+        value => Part::data(value),
+    }
+}
+
+pub(super) fn artifact(key: &str, description: &str, value: Value) -> Artifact {
+    let (artifact_id, name, description) = (key.to_owned(), key.to_owned(), description.to_owned());
+    Artifact { artifact_id, name, description, parts: vec![part(value)], metadata: Map::new() }
+}
+
+/// A question, for people and for programs.
+fn asked(waiting: &Waiting) -> [Part; 2] {
+    let question = match &*waiting.question {
+        "" => format!("`{}` waits for a value.", waiting.path.name()),
+        question => question.to_owned(),
+    };
+    [Part::text(question), Part::data(json!({WAIT: waiting.id, "schema": waiting.schema}))]
+}
+
+fn message(run: &RunInfo, role: Role, parts: Vec<Part>) -> Message {
+    let (task_id, context_id) = (run.run_id.to_string(), run.session.id.clone());
+    Message { task_id, context_id, role, parts, ..Message::default() }
+}
+
+/// What an event says; `None` for one that says nothing.
+pub(super) fn spoken(run: &RunInfo, event: &Event) -> Option<Message> {
+    let text = event.text();
+    if text.is_empty() {
+        return None;
+    }
+    let role = if &*event.author == USER { Role::User } else { Role::Agent };
+    let mut metadata = Map::new();
+    if role == Role::Agent {
+        metadata.insert("author".to_owned(), json!(event.author));
+        metadata.insert("path".to_owned(), json!(event.path));
+    }
+    let message_id = event.id.to_string();
+    Some(Message { message_id, metadata, ..message(run, role, vec![Part::text(text)]) })
+}
+
+/// The last messages of a run.
+fn said(run: &RunInfo, events: &[Arc<Event>], most: Option<u32>) -> Vec<Message> {
+    let mut messages: Vec<_> = events.iter().filter_map(|event| spoken(run, event)).collect();
+    if let Some(most) = most {
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        messages.drain(..messages.len().saturating_sub(most));
+    }
+    messages
+}
+
+/// The one output, when it is text: it is streamed as it is written.
+pub(super) fn text_output(call: &Call) -> Option<String> {
+    match call.workflow.form().outputs() {
+        [one] if card::is_text(one) => Some(one.key.to_string()),
+        _ => None,
+    }
+}

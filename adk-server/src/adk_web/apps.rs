@@ -1,0 +1,93 @@
+//! Which apps there are, and what is asked of a server and an app as a whole.
+
+use super::{Answer, ok, unfit};
+use crate::routes::{Shared, Who, known};
+use crate::serve::App;
+use adk_core::runner::KnownWorkflow;
+use axum::Router;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Extension, Path, Query, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+pub(super) fn router() -> Router<Arc<App>> {
+    let mut router = Router::new()
+        .route("/list-apps", get(list))
+        .route("/version", get(version))
+        .route("/config/telemetry", get(telemetry))
+        .route("/apps/{app}/app-info", get(info))
+        .route("/dev/apps/{app}/builder", get(builder));
+    // What is made in Python alone: evaluations and tests of agents.
+    for (path, body) in [
+        ("eval_sets", json!([])),
+        ("eval_results", json!([])),
+        ("tests", json!([])),
+        ("eval-sets", json!({"evalSetIds": []})),
+        ("eval-results", json!({"evalResultIds": []})),
+        ("metrics-info", json!({"metricsInfo": []})),
+    ] {
+        let nothing = move |State(app): Shared, Extension(caller): Who, Path(name): Path<String>| async move {
+            Answer::Ok(known(&app.runner(&caller), &name).map(|_| ok(&body))?)
+        };
+        router = router.route(&format!("/dev/apps/{{app}}/{path}"), get(nothing));
+    }
+    router
+}
+
+#[derive(Deserialize)]
+struct Wanted {
+    #[serde(default)]
+    detailed: bool,
+}
+
+async fn list(
+    State(app): Shared,
+    Extension(caller): Who,
+    wanted: Result<Query<Wanted>, QueryRejection>,
+) -> Answer {
+    let Query(wanted) = wanted.map_err(|error| unfit(error.body_text()))?;
+    let mut all: Vec<_> = app.runner(&caller).workflows().collect();
+    all.sort_by(|one, other| one.name().cmp(other.name()));
+    if wanted.detailed {
+        return Ok(ok(&json!({"apps": all.iter().map(described).collect::<Vec<_>>()})));
+    }
+    Ok(ok(&json!(all.iter().map(KnownWorkflow::name).collect::<Vec<_>>())))
+}
+
+fn described(workflow: &KnownWorkflow) -> Value {
+    json!({
+        "name": workflow.name(),
+        "rootAgentName": workflow.name(),
+        "description": workflow.description(),
+        "language": "rust",
+        "isComputerUse": false,
+        "agents": null,
+    })
+}
+
+async fn info(State(app): Shared, Extension(caller): Who, Path(name): Path<String>) -> Answer {
+    Ok(ok(&described(&known(&app.runner(&caller), &name)?)))
+}
+
+async fn version() -> Response {
+    ok(&json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "language": "rust",
+        "language_version": env!("CARGO_PKG_RUST_VERSION"),
+    }))
+}
+
+/// The page asks all who have not said no.
+async fn telemetry() -> Response {
+    ok(&json!({"telemetry": false}))
+}
+
+/// Agents are not built in the page.
+async fn builder(State(app): Shared, Extension(caller): Who, Path(name): Path<String>) -> Answer {
+    known(&app.runner(&caller), &name)?;
+    Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], "").into_response())
+}

@@ -1,0 +1,83 @@
+//! The files of the dev UI, from a folder outside of this crate.
+
+use super::{Answer, ok};
+use crate::refuse::Refusal;
+use crate::routes::Shared;
+use crate::serve::App;
+use adk_core::{Error, ErrorKind};
+use axum::Router;
+use axum::extract::{OriginalUri, Path, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Redirect};
+use axum::routing::get;
+use serde_json::json;
+use std::path::{Component, PathBuf};
+use std::sync::Arc;
+
+const CONFIG: &str = "/dev-ui/assets/config/runtime-config.json";
+
+pub(super) fn router() -> Router<Arc<App>> {
+    Router::new()
+        // By a path that holds under any prefix.
+        .route("/dev-ui", get(async || Redirect::temporary("dev-ui/")))
+        .route("/dev-ui/", get(page))
+        .route(CONFIG, get(config))
+        .route("/dev-ui/{*file}", get(file))
+}
+
+/// The folder by its own name, so that what leaves it by a link is seen.
+///
+/// # Errors
+/// When there is no page in it.
+pub(crate) fn folder(folder: &std::path::Path) -> adk_core::Result<PathBuf> {
+    let real = folder.canonicalize().ok().filter(|folder| folder.join("index.html").is_file());
+    real.ok_or_else(|| {
+        let message = format!("the dev UI is not in `{}`: there is no `index.html`", folder.display());
+        Error::new(ErrorKind::Config, message)
+            .with_help("give it the folder `google/adk/cli/browser` of an installed google-adk")
+    })
+}
+
+/// Where the server is, which may be nested under a path.
+async fn config(OriginalUri(uri): OriginalUri) -> impl IntoResponse {
+    let backend = uri.path().strip_suffix(CONFIG).unwrap_or_default();
+    ([(header::CACHE_CONTROL, "no-store")], ok(&json!({"backendUrl": backend, "telemetry": false})))
+}
+
+async fn page(app: Shared) -> Answer {
+    file(app, Path("index.html".to_owned())).await
+}
+
+async fn file(State(app): Shared, Path(name): Path<String>) -> Answer {
+    let missing = || Refusal::missing("file", &name);
+    let Some(folder) = app.dev_ui.clone() else {
+        return Err(missing().help("give the server the folder of the dev UI: `.dev_ui(...)`").into());
+    };
+    let path = PathBuf::from(&name);
+    let is_plain = path.components().all(|part| matches!(part, Component::Normal(_)));
+    if !is_plain || name.contains(['\\', '\0', ':']) {
+        return Err(missing().into());
+    }
+    let read = tokio::task::spawn_blocking(move || {
+        let real = folder.join(path).canonicalize().ok().filter(|real| real.starts_with(&folder))?;
+        Some((std::fs::read(&real).ok()?, kind(&real)))
+    });
+    let (bytes, kind) = read.await.ok().flatten().ok_or_else(missing)?;
+    Ok(([(header::CONTENT_TYPE, kind), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")], bytes).into_response())
+}
+
+fn kind(file: &std::path::Path) -> &'static str {
+    match file.extension().and_then(|extension| extension.to_str()) {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js" | "mjs") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("json" | "map") => "application/json",
+        Some("svg") => "image/svg+xml",
+        Some("png") => "image/png",
+        Some("ico") => "image/x-icon",
+        Some("woff2") => "font/woff2",
+        Some("wasm") => "application/wasm",
+        Some("txt" | "md") => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}

@@ -1,0 +1,337 @@
+//! AG-UI 1.0: `POST /ag-ui/NAME` runs a workflow for a user interface, as a stream of events.
+//!
+//! What cannot be read is refused by its status; what else goes wrong is the event `RUN_ERROR`.
+
+mod event;
+mod input;
+mod translate;
+
+use crate::access::Caller;
+use crate::follow::{Item, follow, follow_new, stored};
+use crate::refuse::Refusal;
+use crate::routes::{Answer, AskedFor, Body, Shared, Who, asked, found, json_of, known, output, run_id};
+use crate::runs::{End, Listener, Started};
+use crate::serve::App;
+use adk_core::engine::{RunFilter, RunInfo, RunStatus};
+use adk_core::runner::KnownWorkflow;
+use adk_core::session::EventFilter;
+use adk_core::{Error, ErrorKind, EventId, RunId, Runner};
+use axum::Router;
+use axum::extract::{Extension, Path, State};
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
+use axum::response::sse::{self, KeepAlive, Sse};
+use axum::routing::post;
+use event::AgUiEvent;
+use futures_util::stream::{self, BoxStream, StreamExt};
+use input::{ResumeStatus, RunAgentInput};
+use serde_json::{Map, Value, json};
+use std::convert::Infallible;
+use std::sync::Arc;
+use translate::{Ending, Translator};
+
+/// The version of the protocol.
+const VERSION: &str = "1.0";
+
+pub(crate) fn router() -> Router<Arc<App>> {
+    Router::new().route("/ag-ui/{workflow}", post(run))
+}
+
+async fn run(
+    State(app): Shared,
+    Extension(caller): Who,
+    Path(name): Path<String>,
+    query: AskedFor,
+    body: Body,
+) -> Answer {
+    let (asked, runner) = (asked(query)?, app.runner(&caller));
+    let workflow = known(&runner, &name)?;
+    let user = caller.acts_for(asked.user.as_deref())?;
+    let input = RunAgentInput::read(json_of(body)?)?;
+    let open = app.stream()?;
+    let request = Request { app, caller, runner, workflow, user, input };
+    let begun = if request.input.resume.is_empty() { request.begin().await } else { request.resume().await };
+    let events = match begun {
+        Ok(Begun::Going(going)) => request.events(*going).await?,
+        Ok(Begun::Cancelled) => request.only(Ending::Cancelled),
+        Err(refusal) if is_about_load(&refusal) => return Err(refusal),
+        Err(refusal) => request.only(failed(&refusal)),
+    };
+    let events = events.map(move |event| {
+        let _open = &open;
+        let data = serde_json::to_string(&event).unwrap_or_default();
+        Ok::<_, Infallible>(sse::Event::default().data(data))
+    });
+    Ok(Sse::new(events).keep_alive(KeepAlive::default()).into_response())
+}
+
+/// What asks, and for what.
+struct Request {
+    app: Arc<App>,
+    caller: Caller,
+    runner: Runner,
+    workflow: KnownWorkflow,
+    user: String,
+    input: RunAgentInput,
+}
+
+/// What became of a request.
+enum Begun {
+    Going(Box<Going>),
+    /// The client has given up the run that it was about.
+    Cancelled,
+}
+
+/// A run that was begun or taken up again.
+struct Going {
+    run: RunInfo,
+    after: Option<EventId>,
+    listener: Option<Listener>,
+    abort: Abort,
+    translator: Translator,
+}
+
+impl Request {
+    async fn begin(&self) -> Result<Begun, Refusal> {
+        let Self { app, runner, workflow, input, user, .. } = self;
+        let handle = runner.session(user, &input.thread_id);
+        let mut filter = RunFilter::unfinished().user(user).workflows([workflow.name()]);
+        filter.session = Some(input.thread_id.clone());
+        let open = runner.waiting_of(&filter).await?;
+        if !open.is_empty() {
+            return Err(uncovered(open.iter().map(|wait| &*wait.id)));
+        }
+        let said = input.said()?;
+        let values = input.input_of(workflow, said.as_ref());
+        let faults = workflow.check(&values);
+        if !faults.is_empty() {
+            return Err(Refusal::input(faults));
+        }
+        let config = runner.config().clone().streaming(true).lifecycle_events(true);
+        let mut request = handle.run_by_name(workflow.name(), values)?.config(config);
+        if let Some(said) = said {
+            request = request.message(said);
+        }
+        for (key, value) in input.session_keys(workflow) {
+            request = request.state(key, value);
+        }
+        let Started { run, listener } = app.runs.start(user, request).await?;
+        let abort = self.abort(run);
+        let run = found(runner, &self.caller, run).await?;
+        let listener = Some(listener);
+        Ok(Begun::Going(Box::new(Going {
+            run,
+            after: None,
+            listener,
+            abort,
+            translator: Translator::default(),
+        })))
+    }
+
+    async fn resume(&self) -> Result<Begun, Refusal> {
+        let Self { app, runner, input, user, caller, .. } = self;
+        let run = self.interrupted().await?;
+        if input.resume.iter().any(|entry| entry.status == ResumeStatus::Cancelled) {
+            runner.cancel(run.run_id).await?;
+            return Ok(Begun::Cancelled);
+        }
+        let open = runner.waiting_of(&RunFilter::of_run(run.run_id)).await?;
+        let is_answered = |id: &str| input.resume.iter().any(|entry| entry.interrupt_id == id);
+        let missing: Vec<_> = open.iter().map(|wait| &*wait.id).filter(|id| !is_answered(id)).collect();
+        if !missing.is_empty() {
+            return Err(uncovered(missing));
+        }
+        let events = stored(runner, &run, None).await?;
+        let translator = Translator::resumed(events.iter().map(|event| &**event));
+        let handle = runner.session(user, &input.thread_id);
+        for entry in &input.resume {
+            let wait = open.iter().find(|wait| wait.id == entry.interrupt_id);
+            let is_yes_or_no = wait.is_some_and(|wait| wait.schema["type"] == "boolean");
+            // The protocol's own form of an approval.
+            let approved = entry.payload.get("approved").filter(|_| is_yes_or_no);
+            match handle.answer(&entry.interrupt_id, approved.unwrap_or(&entry.payload)).await {
+                // The same request has come before, and something else in it was refused.
+                Err(error) if error.kind() == ErrorKind::Answered && !open.is_empty() => {}
+                answered => answered?,
+            }
+        }
+        let abort = self.abort(run.run_id);
+        let run = found(runner, caller, run.run_id).await?;
+        let request = if run.is_ready { runner.resume_by_name(&run).ok() } else { None };
+        let listener = request.and_then(|request| app.runs.go_on(user, run.run_id, request));
+        let after = events.last().map(|event| event.id);
+        Ok(Begun::Going(Box::new(Going { run, after, listener, abort, translator })))
+    }
+
+    /// The run that all answers are for. An interrupt begins with the id of its run.
+    async fn interrupted(&self) -> Result<RunInfo, Refusal> {
+        let mut runs = self.input.resume.iter().map(|entry| {
+            let run = entry.interrupt_id.split('/').next().unwrap_or_default();
+            run_id(run).map_err(|_| Refusal::missing("interrupt", &entry.interrupt_id))
+        });
+        let first = runs.next().transpose()?.unwrap_or_default();
+        for run in runs {
+            if run? != first {
+                return Err(Refusal::bad("resume_invalid", "the answers are for more than one run")
+                    .help("answer one run in each request"));
+            }
+        }
+        let found = found(&self.runner, &self.caller, first).await.ok().filter(|run| {
+            *run.workflow == *self.workflow.name()
+                && run.session.user == self.user
+                && run.session.id == self.input.thread_id
+        });
+        found.ok_or_else(|| Refusal::missing("interrupt", &self.input.resume[0].interrupt_id))
+    }
+
+    fn abort(&self, run: RunId) -> Abort {
+        Abort { app: self.app.clone(), runner: self.runner.clone(), run, is_armed: true }
+    }
+
+    /// All events of a run.
+    async fn events(self, going: Going) -> Result<BoxStream<'static, AgUiEvent>, Refusal> {
+        let Going { run, after, listener, abort, translator } = going;
+        let session = self.runner.session(&run.session.user, &run.session.id);
+        let session = session.get(&EventFilter::new().last(0)).await?;
+        let state = session.map(|session| session.state).unwrap_or_default();
+        let state = state.iter().map(|(key, value)| (key.to_string(), Value::clone(value)));
+        let snapshot = Value::Object(state.collect::<Map<_, _>>());
+        let metadata = json!({"adk": {"run": run.run_id}});
+        let head = [self.started(metadata), AgUiEvent::StateSnapshot { snapshot }];
+        let (app, runner) = (self.app.clone(), self.runner.clone());
+        let events = match listener {
+            Some(listener) => follow_new(app, runner, run.clone(), after, listener).boxed(),
+            None => follow(app, runner, run.clone(), after, self.app.runs.listen(run.run_id)).boxed(),
+        };
+        let sender = Sender { request: self, run: run.run_id, events, abort, translator: Some(translator) };
+        let rest = stream::unfold(sender, |mut sender| async move { Some((sender.next().await?, sender)) });
+        Ok(stream::iter(head).chain(rest.flat_map(stream::iter)).boxed())
+    }
+
+    /// The events of a run that has none.
+    fn only(&self, ending: Ending) -> BoxStream<'static, AgUiEvent> {
+        let end = self.end(Translator::default(), ending);
+        stream::iter(std::iter::once(self.started(Value::Null)).chain(end)).boxed()
+    }
+
+    fn started(&self, metadata: Value) -> AgUiEvent {
+        let RunAgentInput { thread_id, run_id, .. } = &self.input;
+        AgUiEvent::RunStarted {
+            thread_id: thread_id.clone(),
+            run_id: run_id.clone(),
+            protocol_version: VERSION,
+            metadata,
+        }
+    }
+
+    fn end(&self, translator: Translator, ending: Ending) -> Vec<AgUiEvent> {
+        translator.end(self.input.thread_id.clone(), self.input.run_id.clone(), ending)
+    }
+}
+
+/// Sends the events of a run.
+struct Sender {
+    request: Request,
+    run: RunId,
+    events: BoxStream<'static, Result<Item, Refusal>>,
+    abort: Abort,
+    /// `None` at the end.
+    translator: Option<Translator>,
+}
+
+impl Sender {
+    async fn next(&mut self) -> Option<Vec<AgUiEvent>> {
+        let translator = self.translator.as_mut()?;
+        let ending = match self.events.next().await {
+            Some(Ok(Item::Event(event))) => return Some(translator.event(&event)),
+            Some(Ok(Item::End(end))) => ending(&self.request.runner, self.run, end.as_deref()).await,
+            Some(Err(refusal)) => Err(refusal),
+            None => {
+                let message =
+                    format!("the server stops, and another process goes on with run `{}`", self.run);
+                Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "closing", message))
+            }
+        };
+        self.abort.is_armed = false;
+        let ending = ending.unwrap_or_else(|refusal| failed(&refusal));
+        Some(self.request.end(self.translator.take()?, ending))
+    }
+}
+
+/// How a run ended, where this process knows it, and as the store says it.
+async fn ending(runner: &Runner, run: RunId, end: Option<&End>) -> Result<Ending, Refusal> {
+    match end {
+        Some(End::Finished { output, .. }) => return Ok(Ending::Finished(output.clone())),
+        Some(End::Failed(error)) => return Ok(of_error(error)),
+        Some(End::Paused) | None => {}
+    }
+    let filter = RunFilter::of_run(run);
+    let now = runner.runs(&filter).await?.into_iter().next();
+    let now = now.ok_or_else(|| Refusal::missing("run", &run.to_string()))?;
+    Ok(match &now.status {
+        RunStatus::Finished => Ending::Finished(output(runner, &now).await?),
+        RunStatus::Failed(message) => Ending::Failed { message: message.clone(), code: "failed".to_owned() },
+        RunStatus::Cancelled => Ending::Cancelled,
+        _ => match runner.waiting_of(&filter).await? {
+            open if open.is_empty() => {
+                let message =
+                    format!("what run `{run}` waited for was answered elsewhere, and it goes on there");
+                return Err(Refusal::new(StatusCode::CONFLICT, "answered", message));
+            }
+            open => Ending::Waiting(open),
+        },
+    })
+}
+
+fn of_error(error: &Error) -> Ending {
+    match error.kind() {
+        ErrorKind::Cancelled => Ending::Cancelled,
+        _ => failed(&Refusal::from(error)),
+    }
+}
+
+fn failed(refusal: &Refusal) -> Ending {
+    let json = refusal.to_json();
+    let text = |key: &str| json[key].as_str().unwrap_or_default();
+    let help = if text("help").is_empty() { String::new() } else { format!("; help: {}", text("help")) };
+    Ending::Failed { message: format!("{}{help}", text("message")), code: text("kind").to_owned() }
+}
+
+/// Whether the same request may be taken later.
+fn is_about_load(refusal: &Refusal) -> bool {
+    matches!(refusal.status(), StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
+}
+
+fn uncovered<'w>(open: impl IntoIterator<Item = &'w str>) -> Refusal {
+    let open: Vec<_> = open.into_iter().map(|id| format!("`{id}`")).collect();
+    let message = format!("the thread waits for an answer to {}", open.join(", "));
+    Refusal::new(StatusCode::CONFLICT, "interrupted", message)
+        .help("answer or cancel all of them in `resume`")
+}
+
+/// Cancels a run whose client has gone away before the end.
+struct Abort {
+    app: Arc<App>,
+    runner: Runner,
+    run: RunId,
+    is_armed: bool,
+}
+
+impl Drop for Abort {
+    fn drop(&mut self) {
+        // A run that the end of the process cuts off is for the next one.
+        if !self.is_armed || self.app.runs.is_closing() {
+            return;
+        }
+        let (runner, run) = (self.runner.clone(), self.run);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                let now = runner.runs(&RunFilter::of_run(run)).await.unwrap_or_default();
+                if now.iter().any(|run| run.status == RunStatus::Running) {
+                    // Nobody is there to be told.
+                    drop(runner.cancel(run).await);
+                }
+            });
+        }
+    }
+}

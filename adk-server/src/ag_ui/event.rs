@@ -1,0 +1,130 @@
+//! What AG-UI 1.0 sends, as far as it is sent here. An absent field is left out: clients take no null for it.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// An event of the protocol.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
+pub(super) enum AgUiEvent {
+    RunStarted {
+        thread_id: String,
+        run_id: String,
+        protocol_version: &'static str,
+        #[serde(skip_serializing_if = "Value::is_null")]
+        metadata: Value,
+    },
+    RunFinished {
+        thread_id: String,
+        run_id: String,
+        #[serde(skip_serializing_if = "Value::is_null")]
+        result: Value,
+        outcome: Outcome,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        usage: Vec<TokenUsage>,
+    },
+    RunError {
+        message: String,
+        code: String,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        usage: Vec<TokenUsage>,
+    },
+    StepStarted {
+        step_name: String,
+    },
+    StepFinished {
+        step_name: String,
+    },
+    StateSnapshot {
+        snapshot: Value,
+    },
+    StateDelta {
+        delta: Vec<PatchOperation>,
+    },
+    TextMessageStart {
+        message_id: String,
+        role: &'static str,
+        name: String,
+    },
+    TextMessageContent {
+        message_id: String,
+        delta: String,
+    },
+    TextMessageEnd {
+        message_id: String,
+    },
+    ReasoningMessageStart {
+        message_id: String,
+        role: &'static str,
+    },
+    ReasoningMessageContent {
+        message_id: String,
+        delta: String,
+    },
+    ReasoningMessageEnd {
+        message_id: String,
+    },
+    ToolCallStart {
+        tool_call_id: String,
+        tool_call_name: String,
+        parent_message_id: String,
+    },
+    ToolCallArgs {
+        tool_call_id: String,
+        delta: String,
+    },
+    ToolCallEnd {
+        tool_call_id: String,
+    },
+    ToolCallResult {
+        message_id: String,
+        tool_call_id: String,
+        content: String,
+    },
+}
+
+/// How a run ended that did not fail.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub(super) enum Outcome {
+    Success,
+    Interrupt { interrupts: Vec<Interrupt> },
+    Cancelled,
+}
+
+/// What a run waits for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Interrupt {
+    pub(super) id: String,
+    pub(super) reason: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool_call_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) response_schema: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) expires_at: Option<String>,
+}
+
+/// Sets a key of the state: JSON Patch, where `add` replaces as well.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct PatchOperation {
+    pub(super) op: &'static str,
+    pub(super) path: String,
+    pub(super) value: Value,
+}
+
+/// Tokens of one model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TokenUsage {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) model: Option<String>,
+    pub(super) input_tokens: u64,
+    pub(super) output_tokens: u64,
+    pub(super) total_tokens: u64,
+    pub(super) reasoning_tokens: u64,
+    pub(super) cached_input_tokens: u64,
+}

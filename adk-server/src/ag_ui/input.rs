@@ -1,0 +1,131 @@
+//! What AG-UI 1.0 asks with: `RunAgentInput`. The tools, the context and the forwarded properties of the client are not read,
+//! since a workflow says itself what its agents may call and read.
+
+use crate::refuse::Refusal;
+use adk_core::runner::KnownWorkflow;
+use adk_core::{Content, Part, Role};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// A request for a run.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RunAgentInput {
+    /// The session.
+    pub(super) thread_id: String,
+    /// The client's name for what follows.
+    pub(super) run_id: String,
+    messages: Vec<Message>,
+    #[serde(default)]
+    state: Value,
+    /// Answers to what a run of the thread waits for.
+    #[serde(default)]
+    pub(super) resume: Vec<ResumeEntry>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Message {
+    role: String,
+    #[serde(default)]
+    content: Value,
+}
+
+/// An answer to an interrupt.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ResumeEntry {
+    pub(super) interrupt_id: String,
+    pub(super) status: ResumeStatus,
+    #[serde(default)]
+    pub(super) payload: Value,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ResumeStatus {
+    Resolved,
+    Cancelled,
+}
+
+impl RunAgentInput {
+    /// Reads a body.
+    pub(super) fn read(body: Value) -> Result<Self, Refusal> {
+        let input: Self = serde_json::from_value(body).map_err(|error| invalid(error.to_string()))?;
+        if input.run_id.is_empty() {
+            return Err(invalid("`runId` is empty".to_owned()));
+        }
+        Ok(input)
+    }
+
+    /// What the user says: the last message of the user. Those before are in the session.
+    pub(super) fn said(&self) -> Result<Option<Content>, Refusal> {
+        let Some(message) = self.messages.iter().rev().find(|message| message.role == "user") else {
+            return Ok(None);
+        };
+        let parts = match &message.content {
+            Value::String(text) => vec![Part::text(&**text)],
+            Value::Array(parts) => parts.iter().map(part).collect::<Result<_, _>>()?,
+            _ => return Err(invalid("the content of the last message is neither text nor parts".to_owned())),
+        };
+        Ok(Some(Content::new(Role::User, parts)))
+    }
+
+    /// The input of the workflow: what the message says, and for what it does not say the state of the client.
+    pub(super) fn input_of(&self, workflow: &KnownWorkflow, said: Option<&Content>) -> Value {
+        let form = workflow.form();
+        let given = |key: &str| Some((key.to_owned(), self.state(key)?.clone()));
+        let mut fields: Map<_, _> = form.inputs().iter().filter_map(|input| given(&input.key)).collect();
+        match said.map(|said| workflow.input_of(said)) {
+            Some(Value::Object(said)) => fields.extend(said),
+            Some(Value::Null) | None => {}
+            Some(other) => {
+                let is_given = |key: &str| fields.contains_key(key);
+                if !form.inputs().iter().all(|input| !input.is_required || is_given(&input.key)) {
+                    return other;
+                }
+            }
+        }
+        Value::Object(fields)
+    }
+
+    /// The keys that the workflow reads of its session, as the client has them. Those of the app are not the client's.
+    pub(super) fn session_keys(&self, workflow: &KnownWorkflow) -> Vec<(String, Value)> {
+        let keys = workflow.agent().meta().states.iter().map(|key| key.name);
+        let own = keys.filter(|key| !key.starts_with("app:"));
+        own.filter_map(|key| Some((key.to_owned(), self.state(key)?.clone()))).collect()
+    }
+
+    /// The client's value of a key. What it was shown of a secret says nothing.
+    fn state(&self, key: &str) -> Option<&Value> {
+        self.state.get(key).filter(|value| value.get("$kept").is_none())
+    }
+}
+
+/// A part of a message.
+fn part(part: &Value) -> Result<Part, Refusal> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let kind = part["type"].as_str().unwrap_or_default();
+    let source = &part["source"];
+    let read = match kind {
+        "text" => text(&part["text"]).map(Part::text),
+        "image" | "audio" | "video" | "document" => {
+            let (value, mime) = (text(&source["value"]), text(&source["mimeType"]));
+            match source["type"].as_str() {
+                // It is base64.
+                Some("data") => serde_json::from_value(json!({
+                    "inlineData": {"data": value, "mimeType": mime},
+                }))
+                .ok(),
+                Some("url" | "file") => value.map(|uri| Part::file_data(uri, mime.unwrap_or_default())),
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+    let kind: String = kind.chars().take(40).collect();
+    read.ok_or_else(|| invalid(format!("a part of the last message, of type `{kind}`, cannot be read")))
+}
+
+fn invalid(message: String) -> Refusal {
+    Refusal::bad("input_invalid", message).help("send the `RunAgentInput` of AG-UI 1.0")
+}

@@ -1,0 +1,129 @@
+//! What a client may ask: for the list of tools, and for calls.
+
+use super::call::Call;
+use crate::access::Caller;
+use crate::refuse::Refusal;
+use crate::serve::App;
+use adk_core::runner::KnownWorkflow;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CancelledNotificationParam, CustomRequest, CustomResult,
+    ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion, RequestId,
+    ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use tokio_util::sync::CancellationToken;
+
+/// One session of a user.
+pub(super) struct Handler {
+    /// A session does not keep the server alive.
+    app: Weak<App>,
+    caller: Caller,
+    /// The calls that go on, to be cancelled by the client.
+    calls: Mutex<HashMap<RequestId, CancellationToken>>,
+}
+
+impl Handler {
+    pub(super) fn new(app: Weak<App>, caller: Caller) -> Self {
+        Self { app, caller, calls: Mutex::default() }
+    }
+
+    fn app(&self) -> Result<Arc<App>, ErrorData> {
+        self.app.upgrade().ok_or_else(|| ErrorData::internal_error("the server stops", None))
+    }
+
+    fn calls(&self) -> MutexGuard<'_, HashMap<RequestId, CancellationToken>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let mut info = ServerConfig::default();
+        info.capabilities = ServerCapabilities::builder().enable_tools().build();
+        let app = self.app.upgrade().map(|app| app.runner(&self.caller).app_name().to_owned());
+        info.server_info = Implementation::new(app.unwrap_or_default(), env!("CARGO_PKG_VERSION"));
+        info
+    }
+
+    /// Later ones have no sessions, and no questions in the middle of a call.
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(ProtocolVersion::known_up_to(&ProtocolVersion::LATEST_WITH_INITIALIZE))
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.app()?.runner(&self.caller).workflows().map(|workflow| tool(&workflow)).collect();
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let app = self.app()?;
+        let runner = app.runner(&self.caller);
+        let Some(workflow) = runner.workflows().find(|workflow| workflow.name() == request.name) else {
+            let text = Refusal::missing("tool", &request.name).help("`tools/list` has all tools").text();
+            return Err(ErrorData::invalid_params(text, None));
+        };
+        let cancel = CancellationToken::new();
+        self.calls().insert(context.id.clone(), cancel.clone());
+        let _open = Open { handler: self, id: context.id.clone() };
+        let input = Value::Object(request.arguments.unwrap_or_default());
+        let call = Call::new(app, runner, self.caller.clone(), cancel, context);
+        Ok(call.result(&workflow, input).await.into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method: String = request.method.chars().take(100).collect();
+        let message = format!("`{method}` is no request of MCP, or its parameters do not fit");
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
+    }
+
+    async fn on_cancelled(&self, told: CancelledNotificationParam, _: NotificationContext<RoleServer>) {
+        let call = told.request_id.and_then(|id| self.calls().get(&id).cloned());
+        if let Some(call) = call {
+            call.cancel();
+        }
+    }
+}
+
+/// Takes a call off the list.
+struct Open<'a> {
+    handler: &'a Handler,
+    id: RequestId,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.handler.calls().remove(&self.id);
+    }
+}
+
+fn tool(workflow: &KnownWorkflow) -> Tool {
+    let object = |schema| match schema {
+        Value::Object(schema) if schema.get("type").is_some_and(|kind| kind == "object") => {
+            Some(Arc::new(schema))
+        }
+        _ => None,
+    };
+    let (form, description) = (workflow.form(), workflow.description());
+    let description = (!description.is_empty()).then(|| Cow::Owned(description.to_owned()));
+    let input = object(form.input_schema()).unwrap_or_default();
+    let mut tool = Tool::new_with_raw(workflow.name().to_owned(), description, input);
+    tool.output_schema = object(form.output_schema());
+    tool
+}
