@@ -255,3 +255,36 @@ async fn without_a_default_the_run_fails_at_the_timeout() {
     );
     assert!(error.help().is_some_and(|help| help.contains("default")), "{error}");
 }
+
+workflow! {
+    /// Asks a model and a person in turn.
+    pub Asking(topic: String) -> text: String {
+        agent drafter -> draft: String { instruction: "Draft {topic}." }
+        agent writer -> text: String { instruction: "Write {draft}. Be {tone}, {length}." }
+
+        drafter;
+        await tone: String;
+        await length: String;
+        writer
+    }
+}
+
+/// What an agent used counts once, however often its run is taken up after it.
+#[tokio::test]
+async fn a_run_that_is_taken_up_twice_has_used_what_its_calls_used() {
+    let world = World::default();
+    let reply = adk::testing::Reply::new().text("Tea.").usage(10, 2);
+    let model = adk::testing::ScriptedModel::new().reply(reply).repeat_last();
+    let runner = world.builder().model(model).build().unwrap();
+    let workflow = Asking::default();
+    let mut waiting = paused(runner.run(&workflow, "tea").stream()).await;
+    let run = waiting[0].run_id;
+    runner.answer(&waiting[0].id, "kind").await.unwrap();
+    waiting = paused(runner.resume(&workflow, run).stream()).await;
+    runner.answer(&waiting[0].id, "short").await.unwrap();
+    let outcome = runner.resume(&workflow, run).await.unwrap();
+    let told = runner.runs(&adk::engine::RunFilter::of_run(run)).await.unwrap();
+    for usage in [outcome.usage, told[0].usage.unwrap()] {
+        assert_eq!((usage.calls, usage.input_tokens, usage.output_tokens), (2, 20, 4));
+    }
+}

@@ -40,6 +40,8 @@ pub(super) fn turn(
             Some(_) if is_marked && !repeats => cx.finished_before().await,
             _ => None,
         };
+        // One that is not run again has its mark, with what it used.
+        let is_marked = is_marked && before.is_none();
         let ran = match (before, team) {
             (Some(flow), _) => Ok((flow, None)),
             (None, _) if repeats => Box::pin(again::run(agent, step.name, cx)).await.map(|flow| (flow, None)),
