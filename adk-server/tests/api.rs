@@ -230,3 +230,43 @@ async fn other_sites_are_refused() {
     let error = adk::serve(&runner).bind("0.0.0.0:0").await.unwrap_err();
     assert!(error.to_string().contains("nothing says who may ask"), "{error}");
 }
+
+/// Says the numbers.
+#[adk::agent]
+async fn tick(cx: &mut adk::Context, most: u32) -> adk::Result<()> {
+    for at in 0..most {
+        cx.emit(adk::Event::new().with_text(at.to_string())).await?;
+    }
+    Ok(())
+}
+
+adk::workflow! {
+    /// Counts as far as is asked for.
+    pub Ticking(most: u32) { tick }
+}
+
+/// Events that nobody reads for a while are neither kept in memory nor lost: the run goes on, and the reader gets each once.
+#[tokio::test]
+async fn a_slow_reader_slows_nobody_and_misses_nothing() {
+    let runner = adk::Runner::builder().build().unwrap();
+    let served = Served::new(&runner, |server| server.workflow(Ticking::default())).await;
+    let begun = served.post("/v1/ticking/runs", &json!({"most": 4_000}));
+    let mut response = begun.header("accept", "text/event-stream").send().await.unwrap();
+    let first = response.chunk().await.unwrap().unwrap();
+    // It ends though its events are not read.
+    loop {
+        let (_, runs) = send(served.get("/v1/runs?workflow=ticking")).await;
+        if runs["runs"][0]["status"] == "finished" {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    let mut text = String::from_utf8(first.to_vec()).unwrap();
+    text.push_str(&response.text().await.unwrap());
+    let events = sse(&text);
+    let counted: Vec<_> =
+        events.iter().filter_map(|event| event.2["content"]["parts"][0]["text"].as_str()).collect();
+    assert!(counted[1..].iter().map(|text| (*text).to_owned()).eq((0..4_000).map(|at: u32| at.to_string())));
+    assert_eq!(events.last().unwrap().2["status"], "finished");
+    served.stop().await.unwrap();
+}
