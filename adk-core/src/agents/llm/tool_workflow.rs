@@ -33,8 +33,8 @@ const RESULT: &str = "result";
 ///
 /// ```
 /// # use adk_core as adk;
-/// use adk::{Runner, ToolWorkflow, tools::LoadArtifacts};
-/// let runner = Runner::builder().workflow(ToolWorkflow::new(LoadArtifacts)).build()?;
+/// use adk::{Runner, ToolWorkflow, tools::load_artifacts};
+/// let runner = Runner::builder().workflow(ToolWorkflow::new(load_artifacts::default())).build()?;
 /// assert_eq!(runner.workflows().next().expect("a workflow").name(), "load_artifacts");
 /// # Ok::<(), adk::Error>(())
 /// ```
