@@ -2,18 +2,23 @@
 
 use crate::refuse::Refusal;
 use crate::serve::Limits;
+use adk_core::engine::{RunInfo, Waiting};
 use adk_core::model::Usage;
 use adk_core::runner::RunEnd;
-use adk_core::{Error, ErrorKind, Event, LifecyclePhase, RunId, RunRequest, RunStream};
+use adk_core::{Error, ErrorKind, Event, LifecyclePhase, Result, RunId, RunRequest, RunStream, Runner};
 use axum::http::StatusCode;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::{broadcast, watch};
 use tokio::task::AbortHandle;
 
 /// How many events are kept for a slow listener; then it reads them in the store.
 const BEHIND: usize = 256;
+
+/// When a run is looked at again whose user had too many.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// How a run ended here.
 #[derive(Debug)]
@@ -134,6 +139,27 @@ impl Runs {
         let place = self.place(user).ok()?;
         let is_driven = lock(&self.driven).contains_key(&run);
         (!is_driven).then(|| self.spawn(run, place, request.stream(), None))
+    }
+
+    /// Drives a run that another process has left, or that was answered there, as all others here.
+    ///
+    /// # Errors
+    /// Those of the run.
+    pub(crate) async fn resume(self: Arc<Self>, runner: Runner, run: RunInfo) -> Result<Vec<Waiting>> {
+        let request = runner.resume_by_name(&run)?;
+        let end = match self.go_on(&run.session.user, run.run_id, request) {
+            Some(mut listener) => listener.end().await,
+            None => {
+                // It is looked at again when the user has room.
+                tokio::time::sleep(AGAIN).await;
+                None
+            }
+        };
+        match end.as_deref() {
+            Some(End::Finished { .. } | End::Paused) => Ok(Vec::new()),
+            Some(End::Failed(error)) => Err(Error::new(error.kind(), error.message())),
+            None => Err(Error::new(ErrorKind::RunBusy, "it is not driven here")),
+        }
     }
 
     /// Keeps a run that is about to be answered for one who then [drives](Self::go_on) it, and hears all of it.

@@ -106,8 +106,9 @@ impl App {
 
     /// Takes up what another process has left, and what is answered elsewhere.
     fn watch(&self, runner: &Runner) {
-        let runs = self.runs.clone();
-        let watch = runner.watch().leave(move |run| runs.is_ours(run));
+        let (runs, ours, runner) = (self.runs.clone(), self.runs.clone(), runner.clone());
+        let watch = runner.watch().leave(move |run| ours.is_ours(run));
+        let watch = watch.resume_by(move |run| runs.clone().resume(runner.clone(), run));
         let watch = tokio::spawn(watch.into_future());
         self.watches.lock().unwrap_or_else(PoisonError::into_inner).push(watch.abort_handle());
     }

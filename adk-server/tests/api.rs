@@ -155,6 +155,13 @@ async fn a_run_outlives_its_connection_and_its_process() {
     let run = format!("/v1/runs/{}", hanging["run"].as_str().unwrap());
     let (_, still) = send(served.get(&run)).await;
     assert_eq!(still["status"], "running", "the next process has it: {still}");
+    // It is driven as one that was begun there: who follows it hears what is not stored.
+    let mut heard =
+        served.get(&format!("{run}/events")).header("accept", "text/event-stream").send().await.unwrap();
+    let mut text = String::new();
+    while !text.contains("lifecycle") {
+        text.push_str(std::str::from_utf8(&heard.chunk().await.unwrap().expect("it goes on")).unwrap());
+    }
     let (status, cancelled) = send(served.delete(&run)).await;
     assert_eq!((status, &cancelled["status"]), (StatusCode::OK, &json!("cancelled")));
     let (_, waiting) = send(served.get("/v1/waiting")).await;

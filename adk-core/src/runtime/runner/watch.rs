@@ -2,7 +2,7 @@
 
 use super::recover::{PAGE, Recovered};
 use super::{Runner, Shared};
-use crate::store::engine::{RunFilter, RunInfo, now_micros};
+use crate::store::engine::{RunFilter, RunInfo, Waiting, now_micros};
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -30,8 +30,12 @@ pub struct Watch {
     every: Duration,
     at_most: usize,
     is_left: Box<dyn Fn(RunId) -> bool + Send>,
+    resume: Option<Resume>,
     on_recovered: Box<dyn FnMut(Recovered) + Send>,
 }
+
+/// Drives a run to its end or its next wait.
+type Resume = Box<dyn Fn(RunInfo) -> BoxFuture<'static, Result<Vec<Waiting>>> + Send>;
 
 impl<P, R> Runner<P, R> {
     /// Resumes runs as [`recover`](Self::recover) does, and does not end: those that are answered, by whatever process,
@@ -51,8 +55,14 @@ impl<P, R> Runner<P, R> {
     /// # }
     /// ```
     pub fn watch(&self) -> Watch {
-        let (shared, is_left) = (self.shared.clone(), Box::new(|_| false));
-        Watch { shared, every: EVERY, at_most: AT_MOST, is_left, on_recovered: Box::new(drop) }
+        Watch {
+            shared: self.shared.clone(),
+            every: EVERY,
+            at_most: AT_MOST,
+            is_left: Box::new(|_| false),
+            resume: None,
+            on_recovered: Box::new(drop),
+        }
     }
 }
 
@@ -76,11 +86,27 @@ impl Watch {
         self
     }
 
+    /// Has runs driven by this, to their end or their next wait, such as by
+    /// [`Runner::resume_by_name`](super::Runner::resume_by_name). Default: it drives them itself.
+    pub fn resume_by<F>(mut self, resume: impl Fn(RunInfo) -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = Result<Vec<Waiting>>> + Send + 'static,
+    {
+        self.resume = Some(Box::new(move |run| Box::pin(resume(run))));
+        self
+    }
+
     /// Calls this for each run that went on, with how it ended, or what it waits for now; and for each that could not be
     /// resumed.
     pub fn inspect(mut self, on_recovered: impl FnMut(Recovered) + Send + 'static) -> Self {
         self.on_recovered = Box::new(on_recovered);
         self
+    }
+
+    fn drive(&self, run: RunInfo) -> BoxFuture<'static, Recovered> {
+        let Some(resume) = &self.resume else { return Box::pin(self.shared.clone().drive(run)) };
+        let (run_id, workflow, resumed) = (run.run_id, run.workflow.clone(), resume(run));
+        Box::pin(async move { Recovered { run_id, workflow, result: resumed.await } })
     }
 
     async fn run(mut self) -> Error {
@@ -121,7 +147,7 @@ impl Watch {
                             wait = if is_full { Duration::ZERO } else { wait };
                             for run in ready {
                                 if !(self.is_left)(run.run_id) && book.begin(run.run_id) {
-                                    driven.push(self.shared.clone().drive(run));
+                                    driven.push(self.drive(run));
                                 }
                             }
                         }
