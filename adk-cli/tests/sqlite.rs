@@ -270,7 +270,7 @@ async fn a_session_is_exported_and_imported() {
     fed(&store, &["import", "bob", "copy"], &exported).refused(1, "bob");
     fed(&store, &["import", "bob", "broken"], &format!("{exported}{{\n")).refused(1, "line 4 of the import");
     adk(&store, &["export", "bob", "broken"]).refused(3, "desk/bob/broken");
-    // An empty file is one that somebody has made on purpose.
+    // An empty file was made on purpose.
     let fresh = folder.path().join("fresh.db");
     std::fs::write(&fresh, "").unwrap();
     let fresh = fresh.to_str().unwrap();

@@ -279,7 +279,7 @@ impl Drop for Place {
     }
 }
 
-/// A run is kept for somebody, for as long as this lives.
+/// A run is kept for one who will drive it, for as long as this lives.
 pub(crate) struct Reserved {
     runs: Arc<Runs>,
     run: RunId,

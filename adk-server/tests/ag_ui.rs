@@ -154,7 +154,7 @@ fn resume(thread: &str, entries: Value) -> Value {
     json!({"threadId": thread, "runId": "r2", "messages": [], "resume": entries})
 }
 
-/// How the run of a thread stands, once it has ended or waits.
+/// The status of the run of a thread, once it has ended or waits.
 async fn settled(served: &Served, thread: &str) -> Value {
     let (_, runs) = send(served.get(&format!("/v1/runs?session={thread}"))).await;
     let path = format!("/v1/runs/{}/events", runs["runs"][0]["run"].as_str().unwrap());
@@ -446,7 +446,7 @@ async fn a_server_that_stops_leaves_the_run_to_the_next() {
     served.stop().await.unwrap();
     let events: Vec<_> = sse(&response.text().await.unwrap()).into_iter().map(|(_, _, data)| data).collect();
     assert_eq!(code(&events), "closing");
-    // Whatever the server has left behind to be done is done after this.
+    // What the server still had to do is done after this.
     runner
         .run(&support::Shouting::default(), support::ShoutingInput { topic: "x".into(), times: 9 })
         .await

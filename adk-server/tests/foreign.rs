@@ -5,8 +5,8 @@
 mod support;
 
 use adk::server::{Caller, Refusal};
-use reqwest::{Method, RequestBuilder, StatusCode};
-use serde_json::{Value, json};
+use reqwest::{RequestBuilder, StatusCode};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -15,126 +15,126 @@ use support::{Served, send};
 /// What only Ann has said.
 const SAID: &str = "UNICORNS";
 
-/// The routes as the source has them, each with a request of Bob for what is Ann's: a method, a path, and a body. `RUN`, `WAIT`,
-/// `SESSION` and `EVENT` are hers.
-fn walk() -> Vec<(&'static str, Method, &'static str, Value)> {
-    let a2a =
-        |method: &str, params: Value| json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-    let answer =
-        json!({"messageId": "b", "taskId": "RUN", "role": "ROLE_USER", "parts": [{"text": "Publish"}]});
-    let to_run = json!({"appName": "approval", "userId": "ann", "sessionId": "SESSION",
-        "newMessage": {"role": "user", "parts": [{"text": "dogs"}]}});
-    let resume = json!({"threadId": "SESSION", "runId": "r", "messages": [], "state": {}, "tools": [], "context": [],
-        "resume": [{"interruptId": "WAIT", "status": "resolved", "payload": "Publish"}]});
-    let (get, post, null) = (Method::GET, Method::POST, Value::Null);
-    vec![
-        ("/", get.clone(), "/", null.clone()),
-        ("/health", get.clone(), "/health", null.clone()),
-        ("/openapi.json", get.clone(), "/openapi.json", null.clone()),
-        ("/v1/workflows", get.clone(), "/v1/workflows", null.clone()),
-        ("/v1/{workflow}/runs", post.clone(), "/v1/approval/runs?user=ann", json!({"topic": "dogs"})),
-        ("/v1/{workflow}/runs", post.clone(), "/v1/approval/runs?session=SESSION", json!({"topic": "dogs"})),
-        ("/v1/runs", get.clone(), "/v1/runs", null.clone()),
-        ("/v1/runs", get.clone(), "/v1/runs?user=ann", null.clone()),
-        ("/v1/runs", get.clone(), "/v1/runs?session=SESSION", null.clone()),
-        ("/v1/runs/{run}", get.clone(), "/v1/runs/RUN", null.clone()),
-        ("/v1/runs/{run}", Method::DELETE, "/v1/runs/RUN", null.clone()),
-        ("/v1/runs/{run}/events", get.clone(), "/v1/runs/RUN/events", null.clone()),
-        ("/v1/waiting", get.clone(), "/v1/waiting", null.clone()),
-        ("/v1/waiting", get.clone(), "/v1/waiting?user=ann", null.clone()),
-        ("/v1/waiting/{*wait}", post.clone(), "/v1/waiting/WAIT", json!("Publish")),
-        ("/ag-ui/{workflow}", post.clone(), "/ag-ui/approval", resume),
-        (
-            "/a2a/{workflow}/.well-known/agent-card.json",
-            get.clone(),
-            "/a2a/approval/.well-known/agent-card.json",
-            null.clone(),
-        ),
-        ("/a2a/{workflow}", post.clone(), "/a2a/approval", a2a("GetTask", json!({"id": "RUN"}))),
-        ("/a2a/{workflow}", post.clone(), "/a2a/approval", a2a("CancelTask", json!({"id": "RUN"}))),
-        ("/a2a/{workflow}", post.clone(), "/a2a/approval", a2a("ListTasks", json!({"contextId": "SESSION"}))),
-        ("/a2a/{workflow}", post.clone(), "/a2a/approval", a2a("SubscribeToTask", json!({"id": "RUN"}))),
-        ("/a2a/{workflow}/", post.clone(), "/a2a/approval/", a2a("SendMessage", json!({"message": answer}))),
-        ("/mcp", post.clone(), "/mcp", json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})),
-        ("/list-apps", get.clone(), "/list-apps", null.clone()),
-        ("/version", get.clone(), "/version", null.clone()),
-        ("/config/telemetry", get.clone(), "/config/telemetry", null.clone()),
-        ("/apps/{app}/app-info", get.clone(), "/apps/approval/app-info", null.clone()),
-        ("/dev/apps/{app}/builder", get.clone(), "/dev/apps/approval/builder", null.clone()),
-        ("/apps/{app}/users/{user}/sessions", get.clone(), "/apps/approval/users/ann/sessions", null.clone()),
-        (
-            "/apps/{app}/users/{user}/sessions",
-            post.clone(),
-            "/apps/approval/users/ann/sessions",
-            json!({"sessionId": "x"}),
-        ),
-        (
-            "/apps/{app}/users/{user}/sessions/{session}",
-            get.clone(),
-            "/apps/approval/users/ann/sessions/SESSION",
-            null.clone(),
-        ),
-        (
-            "/apps/{app}/users/{user}/sessions/{session}",
-            get.clone(),
-            "/apps/approval/users/bob/sessions/SESSION",
-            null.clone(),
-        ),
-        (
-            "/apps/{app}/users/{user}/sessions/{session}",
-            Method::DELETE,
-            "/apps/approval/users/ann/sessions/SESSION",
-            null.clone(),
-        ),
-        (
-            "/apps/{app}/users/{user}/memory",
-            Method::PATCH,
-            "/apps/approval/users/ann/memory",
-            json!({"session_id": "SESSION"}),
-        ),
-        ("ALL", get.clone(), "/apps/approval/users/ann/sessions/SESSION/artifacts", null.clone()),
-        ("ALL/{*file}", get.clone(), "/apps/approval/users/ann/sessions/SESSION/artifacts/a", null.clone()),
-        (
-            "ALL/{*file}",
-            Method::DELETE,
-            "/apps/approval/users/ann/sessions/SESSION/artifacts/a",
-            null.clone(),
-        ),
-        ("/dev-ui", get.clone(), "/dev-ui", null.clone()),
-        ("/dev-ui/", get.clone(), "/dev-ui/", null.clone()),
-        ("CONFIG", get.clone(), "/dev-ui/assets/config/runtime-config.json", null.clone()),
-        ("/dev-ui/{*file}", get.clone(), "/dev-ui/main.js", null.clone()),
-        ("/dev/apps/{app}/{path}", get.clone(), "/dev/apps/approval/eval_sets", null.clone()),
-        (
-            "/dev/apps/{app}/debug/trace/session/{session}",
-            get.clone(),
-            "/dev/apps/approval/debug/trace/session/SESSION",
-            null.clone(),
-        ),
-        (
-            "/dev/apps/{app}/debug/trace/{event}",
-            get.clone(),
-            "/dev/apps/approval/debug/trace/EVENT",
-            null.clone(),
-        ),
-        ("/dev/apps/{app}/build_graph", get.clone(), "/dev/apps/approval/build_graph", null.clone()),
-        (
-            "/dev/apps/{app}/build_graph_image",
-            get.clone(),
-            "/dev/apps/approval/build_graph_image",
-            null.clone(),
-        ),
-        ("/dev/apps/{app}/graph", get.clone(), "/dev/apps/approval/graph", null.clone()),
-        (
-            "/dev/apps/{app}/users/{user}/sessions/{session}/events/{event}/graph",
-            get,
-            "/dev/apps/approval/users/ann/sessions/SESSION/events/EVENT/graph",
-            null,
-        ),
-        ("/run", post.clone(), "/run", to_run.clone()),
-        ("/run_sse", post, "/run_sse", to_run),
-    ]
-}
+/// The routes as the sources write them, each with a request of Bob for what is Ann's: a method, a path, and a body. `RUN`, `WAIT`,
+/// `SESSION` and `EVENT` are hers; `SHORT` is the session as ADK calls it.
+const WALK: &[(&str, &str, &str, &str)] = &[
+    ("/", "GET", "/", ""),
+    ("/health", "GET", "/health", ""),
+    ("/openapi.json", "GET", "/openapi.json", ""),
+    ("/v1/workflows", "GET", "/v1/workflows", ""),
+    ("/v1/{workflow}/runs", "POST", "/v1/approval/runs?user=ann", r#"{"topic": "dogs"}"#),
+    ("/v1/{workflow}/runs", "POST", "/v1/approval/runs?session=SESSION", r#"{"topic": "dogs"}"#),
+    ("/v1/runs", "GET", "/v1/runs", ""),
+    ("/v1/runs", "GET", "/v1/runs?user=ann", ""),
+    ("/v1/runs", "GET", "/v1/runs?session=SESSION", ""),
+    ("/v1/runs/{run}", "GET", "/v1/runs/RUN", ""),
+    ("/v1/runs/{run}", "DELETE", "/v1/runs/RUN", ""),
+    ("/v1/runs/{run}/events", "GET", "/v1/runs/RUN/events", ""),
+    ("/v1/waiting", "GET", "/v1/waiting", ""),
+    ("/v1/waiting", "GET", "/v1/waiting?user=ann", ""),
+    ("/v1/waiting/{*wait}", "POST", "/v1/waiting/WAIT", r#""Publish""#),
+    (
+        "/ag-ui/{workflow}",
+        "POST",
+        "/ag-ui/approval",
+        r#"{"threadId": "SESSION", "runId": "r", "messages": [], "state": {}, "tools": [], "context": [], "resume": [{"interruptId": "WAIT", "status": "resolved", "payload": "Publish"}]}"#,
+    ),
+    ("/a2a/{workflow}/.well-known/agent-card.json", "GET", "/a2a/approval/.well-known/agent-card.json", ""),
+    (
+        "/a2a/{workflow}",
+        "POST",
+        "/a2a/approval",
+        r#"{"jsonrpc": "2.0", "id": 1, "method": "GetTask", "params": {"id": "RUN"}}"#,
+    ),
+    (
+        "/a2a/{workflow}",
+        "POST",
+        "/a2a/approval",
+        r#"{"jsonrpc": "2.0", "id": 1, "method": "CancelTask", "params": {"id": "RUN"}}"#,
+    ),
+    (
+        "/a2a/{workflow}",
+        "POST",
+        "/a2a/approval",
+        r#"{"jsonrpc": "2.0", "id": 1, "method": "ListTasks", "params": {"contextId": "SESSION"}}"#,
+    ),
+    (
+        "/a2a/{workflow}",
+        "POST",
+        "/a2a/approval",
+        r#"{"jsonrpc": "2.0", "id": 1, "method": "SubscribeToTask", "params": {"id": "RUN"}}"#,
+    ),
+    (
+        "/a2a/{workflow}/",
+        "POST",
+        "/a2a/approval/",
+        r#"{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": {"messageId": "b", "taskId": "RUN", "role": "ROLE_USER", "parts": [{"text": "Publish"}]}}}"#,
+    ),
+    ("/mcp", "POST", "/mcp", r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}"#),
+    ("/list-apps", "GET", "/list-apps", ""),
+    ("/version", "GET", "/version", ""),
+    ("/config/telemetry", "GET", "/config/telemetry", ""),
+    ("/apps/{app}/app-info", "GET", "/apps/approval/app-info", ""),
+    ("/dev/apps/{app}/builder", "GET", "/dev/apps/approval/builder", ""),
+    ("/apps/{app}/users/{user}/sessions", "GET", "/apps/approval/users/ann/sessions", ""),
+    (
+        "/apps/{app}/users/{user}/sessions",
+        "POST",
+        "/apps/approval/users/ann/sessions",
+        r#"{"sessionId": "x"}"#,
+    ),
+    ("/apps/{app}/users/{user}/sessions/{session}", "GET", "/apps/approval/users/ann/sessions/SHORT", ""),
+    ("/apps/{app}/users/{user}/sessions/{session}", "GET", "/apps/approval/users/bob/sessions/SHORT", ""),
+    ("/apps/{app}/users/{user}/sessions/{session}", "DELETE", "/apps/approval/users/ann/sessions/SHORT", ""),
+    (
+        "/apps/{app}/users/{user}/sessions/{session}",
+        "PATCH",
+        "/apps/approval/users/ann/sessions/SHORT",
+        r#"{"stateDelta": {"topic": "dogs"}}"#,
+    ),
+    (
+        "/apps/{app}/users/{user}/memory",
+        "PATCH",
+        "/apps/approval/users/ann/memory",
+        r#"{"session_id": "SHORT"}"#,
+    ),
+    ("ALL", "GET", "/apps/approval/users/ann/sessions/SHORT/artifacts", ""),
+    ("ALL/{*file}", "GET", "/apps/approval/users/ann/sessions/SHORT/artifacts/a", ""),
+    ("ALL/{*file}", "DELETE", "/apps/approval/users/ann/sessions/SHORT/artifacts/a", ""),
+    ("/dev-ui", "GET", "/dev-ui", ""),
+    ("/dev-ui/", "GET", "/dev-ui/", ""),
+    ("CONFIG", "GET", "/dev-ui/assets/config/runtime-config.json", ""),
+    ("/dev-ui/{*file}", "GET", "/dev-ui/main.js", ""),
+    ("/dev/apps/{app}/{path}", "GET", "/dev/apps/approval/eval_sets", ""),
+    (
+        "/dev/apps/{app}/debug/trace/session/{session}",
+        "GET",
+        "/dev/apps/approval/debug/trace/session/SHORT",
+        "",
+    ),
+    ("/dev/apps/{app}/debug/trace/{event}", "GET", "/dev/apps/approval/debug/trace/EVENT", ""),
+    ("/dev/apps/{app}/build_graph", "GET", "/dev/apps/approval/build_graph", ""),
+    ("/dev/apps/{app}/build_graph_image", "GET", "/dev/apps/approval/build_graph_image", ""),
+    ("/dev/apps/{app}/graph", "GET", "/dev/apps/approval/graph", ""),
+    (
+        "/dev/apps/{app}/users/{user}/sessions/{session}/events/{event}/graph",
+        "GET",
+        "/dev/apps/approval/users/ann/sessions/SHORT/events/EVENT/graph",
+        "",
+    ),
+    (
+        "/run",
+        "POST",
+        "/run",
+        r#"{"appName": "approval", "userId": "ann", "sessionId": "SHORT", "newMessage": {"role": "user", "parts": [{"text": "dogs"}]}}"#,
+    ),
+    (
+        "/run_sse",
+        "POST",
+        "/run_sse",
+        r#"{"appName": "approval", "userId": "ann", "sessionId": "SHORT", "newMessage": {"role": "user", "parts": [{"text": "dogs"}]}}"#,
+    ),
+];
 
 /// The user is the value of a header.
 async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
@@ -164,21 +164,22 @@ async fn no_route_shows_or_changes_what_belongs_to_another_user() {
     let before = all().await;
     assert!(before.to_string().contains(SAID));
 
-    for (_, method, path, body) in walk() {
+    for (_, method, path, body) in WALK {
         let filled = |text: &str| {
-            text.replace("RUN", run).replace("WAIT", id).replace("SESSION", session).replace("EVENT", event)
+            [("RUN", run), ("WAIT", id), ("SESSION", session), ("SHORT", "s"), ("EVENT", event)]
+                .iter()
+                .fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
         };
-        // ADK knows the session by the end of its name.
-        let path =
-            filled(&path.replace("SESSION", if path.contains("/sessions/") { "s" } else { "SESSION" }));
-        let url = format!("http://{}{path}", served.address);
-        let request = served.client.request(method.clone(), url).header("x-user", "bob");
-        let request = if body.is_null() {
+        let (path, body) = (filled(path), filled(body));
+        let request =
+            served.client.request(method.parse().unwrap(), format!("http://{}{path}", served.address));
+        let request = request.header("x-user", "bob").header("a2a-version", "1.0");
+        let request = if body.is_empty() {
             request
         } else {
-            request.json(&serde_json::from_str::<Value>(&filled(&body.to_string())).unwrap())
+            request.header("content-type", "application/json").body(body)
         };
-        let response = request.header("a2a-version", "1.0").send().await.unwrap();
+        let response = request.send().await.unwrap();
         let (status, text) = (response.status(), response.text().await.unwrap());
         assert!(!text.contains(SAID), "{method} {path}: {status} {text}");
         assert!(status != StatusCode::INTERNAL_SERVER_ERROR, "{method} {path}: {text}");
@@ -214,7 +215,7 @@ fn the_walk_has_every_route() {
             }
         }
     }
-    let walked: BTreeSet<_> = walk().into_iter().map(|(route, ..)| route.to_owned()).collect();
+    let walked: BTreeSet<_> = WALK.iter().map(|(route, ..)| (*route).to_owned()).collect();
     assert!(routes.len() > 30, "{routes:?}");
     assert_eq!(walked, routes);
 }

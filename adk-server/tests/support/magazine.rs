@@ -30,7 +30,7 @@ pub struct Source {
     title: String,
     /// Its address.
     link: Option<String>,
-    /// Whether somebody has read it to the end.
+    /// Whether it was read to the end.
     is_read: bool,
 }
 
