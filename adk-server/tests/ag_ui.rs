@@ -97,7 +97,7 @@ workflow! {
     }
 }
 
-/// All workflows, with a model that says what it is told.
+/// All workflows, with a scripted model.
 async fn served(model: ScriptedModel) -> Served {
     let runner = adk::Runner::builder().model(model).build().unwrap();
     with(&runner, |server| server).await
