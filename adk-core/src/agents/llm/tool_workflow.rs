@@ -34,7 +34,7 @@ const RESULT: &str = "result";
 /// ```
 /// # use adk_core as adk;
 /// use adk::{Runner, ToolWorkflow, tools::load_artifacts};
-/// let runner = Runner::builder().workflow(ToolWorkflow::new(load_artifacts::default())).build()?;
+/// let runner: Runner = Runner::builder().workflow(ToolWorkflow::new(load_artifacts::default())).build()?;
 /// assert_eq!(runner.workflows().next().expect("a workflow").name(), "load_artifacts");
 /// # Ok::<(), adk::Error>(())
 /// ```
