@@ -118,6 +118,5 @@ async fn main() -> Result<()> {
     };
     let listener = tokio::net::TcpListener::bind(&cli.address).await?;
     println!("http://{}", listener.local_addr()?);
-    let stopped = async { drop(tokio::signal::ctrl_c().await) };
-    adk::serve(&runner).workflow(Posting::default()).serve(listener, stopped).await
+    adk::serve(&runner).workflow(Posting::default()).serve(listener, adk::server::stopped()).await
 }

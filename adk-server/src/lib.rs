@@ -51,4 +51,4 @@ mod serve;
 
 pub use access::{Authorize, Caller};
 pub use refuse::Refusal;
-pub use serve::{Limits, Server, serve};
+pub use serve::{Limits, Server, serve, stopped};

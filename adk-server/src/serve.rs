@@ -294,8 +294,8 @@ impl Drop for App {
     }
 }
 
-/// Ends when the process is asked to end.
-async fn stopped() {
+/// Ends when the process is asked to end: by an interrupt, and on Unix by a request to terminate, as containers send it.
+pub async fn stopped() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
