@@ -193,7 +193,7 @@ async fn begin(
         Some(session) => runner.session(&user, session),
         None => runner.new_session(&user),
     };
-    // What begins and ends is told, so that who follows sees where the run is.
+    // Begins and ends of steps are sent, so that a follower sees where the run is.
     let config = runner.config().clone().lifecycle_events(true);
     let request = handle.run_by_name(&name, input)?.run_id(id).config(config);
     let Started { run, listener } = app.runs.start(&user, request).await?;
