@@ -27,6 +27,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
 
 /// Names that no workflow may have, since paths begin with them.
 pub(crate) const TAKEN: [&str; 3] = ["runs", "waiting", "workflows"];
@@ -69,13 +70,14 @@ fn protocols() -> Router<Arc<App>> {
 }
 
 async fn nowhere(uri: Uri) -> Refusal {
-    Refusal::missing("path", uri.path()).help("`GET /openapi.json` has all paths")
+    Refusal::missing("path", uri.path()).help("`GET /openapi.json` has the paths of the API")
 }
 
 async fn not_so(uri: Uri) -> Refusal {
     let path: String = uri.path().chars().take(100).collect();
     let message = format!("`{path}` is not asked by this method");
-    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", message).help("`GET /openapi.json` has all paths")
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
+        .help("`GET /openapi.json` has the paths of the API")
 }
 
 async fn health(State(app): Shared) -> Response {
@@ -182,12 +184,14 @@ async fn begin(
     if !faults.is_empty() {
         return Err(Refusal::input(faults));
     }
+    // Before the run begins, whose id a refusal would not say.
+    let stream = wants_stream(&headers).then(|| app.stream()).transpose()?;
     let id = RunId::new();
     let key = text(&headers, "idempotency-key")?;
     if let Some(key) = key
         && let Some(run) = begun_before(&runner, &user, &name, key, id).await?
     {
-        return shown(&app, &runner, run, &headers).await;
+        return shown(&app, runner, run, stream).await;
     }
     let handle = match &asked.session {
         Some(session) => runner.session(&user, session),
@@ -196,10 +200,11 @@ async fn begin(
     // Begins and ends of steps are sent, so that a follower sees where the run is.
     let config = runner.config().clone().lifecycle_events(true);
     let request = handle.run_by_name(&name, input)?.run_id(id).config(config);
-    let Started { run, listener } = app.runs.start(&user, request).await?;
-    if wants_stream(&headers) {
+    let key = key.map(|key| key_session(&runner, &user, &name, key));
+    let Started { run, listener } = begun(app.runs.start(&user, request).await, key).await?;
+    if let Some(stream) = stream {
         let run = found(&runner, &caller, run).await?;
-        return streamed(&app, runner, run, None, Some(listener));
+        return Ok(streamed(&app, runner, run, None, Some(listener), stream));
     }
     let mut end = None;
     if !text(&headers, "prefer")?.is_some_and(|prefer| prefer.contains("respond-async")) {
@@ -246,6 +251,17 @@ pub(crate) async fn begun_before(
     Err(Refusal::new(StatusCode::CONFLICT, "not_begun", message).help("send it again"))
 }
 
+/// Frees the key of a request whose run could not begin, for the next one with it.
+pub(crate) async fn begun(
+    started: Result<Started, Refusal>,
+    key: Option<SessionHandle>,
+) -> Result<Started, Refusal> {
+    if let (Err(_), Some(key)) = (&started, key) {
+        key.delete().await?;
+    }
+    started
+}
+
 /// The session that says the run of a key.
 pub(crate) fn key_session(runner: &Runner, user: &str, workflow: &str, key: &str) -> SessionHandle {
     let name = RunId::of_text(&format!("{workflow}\n{key}")).as_u128();
@@ -254,10 +270,10 @@ pub(crate) fn key_session(runner: &Runner, user: &str, workflow: &str, key: &str
 }
 
 /// A run that was begun before, answered as it would have been then.
-async fn shown(app: &Arc<App>, runner: &Runner, run: RunInfo, headers: &HeaderMap) -> Answer {
+async fn shown(app: &Arc<App>, runner: Runner, run: RunInfo, stream: Option<OwnedSemaphorePermit>) -> Answer {
     let listener = app.runs.listen(run.run_id);
-    if wants_stream(headers) {
-        return streamed(app, runner.clone(), run, None, listener);
+    if let Some(stream) = stream {
+        return Ok(streamed(app, runner, run, None, listener, stream));
     }
     let end = match listener {
         Some(mut listener) => listener.end().await,
@@ -265,7 +281,7 @@ async fn shown(app: &Arc<App>, runner: &Runner, run: RunInfo, headers: &HeaderMa
     };
     let now = runner.runs(&RunFilter::of_run(run.run_id)).await?.into_iter().next();
     let id = run.run_id;
-    Ok(told(id, ended(runner, now.unwrap_or(run), end.as_deref()).await?))
+    Ok(told(id, ended(&runner, now.unwrap_or(run), end.as_deref()).await?))
 }
 
 /// A run as JSON, with the status of the answer.
@@ -474,8 +490,8 @@ async fn events(
     });
     let after = after.transpose()?;
     if wants_stream(&headers) {
-        let listener = app.runs.listen(run.run_id);
-        return streamed(&app, runner, run, after, listener);
+        let (stream, listener) = (app.stream()?, app.runs.listen(run.run_id));
+        return Ok(streamed(&app, runner, run, after, listener, stream));
     }
     let mut events = stored(&runner, &run, after).await?;
     events.truncate(asked.limit.unwrap_or(usize::MAX).max(1));
@@ -489,8 +505,8 @@ fn streamed(
     run: RunInfo,
     after: Option<EventId>,
     listener: Option<Listener>,
-) -> Answer {
-    let permit = app.stream()?;
+    stream: OwnedSemaphorePermit,
+) -> Response {
     let id = run.run_id;
     let events = follow(app.clone(), runner.clone(), run, after, listener).then(move |item| {
         let runner = runner.clone();
@@ -506,10 +522,10 @@ fn streamed(
         }
     });
     let events = events.map(move |event| {
-        let _open = &permit;
+        let _open = &stream;
         event
     });
-    Ok(Sse::new(events).keep_alive(KeepAlive::default()).into_response())
+    Sse::new(events).keep_alive(KeepAlive::default()).into_response()
 }
 
 async fn last(runner: &Runner, id: RunId, end: Option<&End>) -> Result<Value, Refusal> {

@@ -124,7 +124,7 @@ impl Runs {
             None => return Err(Error::new(adk_core::ErrorKind::Agent, "the run has no event").into()),
         };
         let run = first.invocation_id;
-        let listener = self.spawn(run, place, stream, Some(first));
+        let listener = self.spawn(lock(&self.driven), run, place, stream, Some(first));
         Ok(Started { run, listener })
     }
 
@@ -137,8 +137,9 @@ impl Runs {
         request: RunRequest<'static, Value>,
     ) -> Option<Listener> {
         let place = self.place(user).ok()?;
-        let is_driven = lock(&self.driven).contains_key(&run);
-        (!is_driven).then(|| self.spawn(run, place, request.stream(), None))
+        let all = lock(&self.driven);
+        // Two answers to one run may come at once.
+        (!all.contains_key(&run)).then(|| self.spawn(all, run, place, request.stream(), None))
     }
 
     /// Drives a run that another process has left, or that was answered there, as all others here.
@@ -175,6 +176,7 @@ impl Runs {
 
     fn spawn(
         self: &Arc<Self>,
+        mut all: MutexGuard<'_, HashMap<RunId, Driven>>,
         run: RunId,
         place: Place,
         stream: RunStream<'static, Value>,
@@ -186,7 +188,6 @@ impl Runs {
         // Who was given the listener hears the first event too.
         first.into_iter().for_each(|first| drop(events.send(first)));
         let (runs, sender, noted) = (self.clone(), events.clone(), begun.clone());
-        let mut all = lock(&self.driven);
         let task = tokio::spawn(async move {
             let _place = place;
             let _gone = Gone { runs: &runs, run };

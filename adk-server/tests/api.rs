@@ -277,3 +277,35 @@ async fn a_slow_reader_slows_nobody_and_misses_nothing() {
     assert_eq!(events.last().unwrap().2["status"], "finished");
     served.stop().await.unwrap();
 }
+
+#[tokio::test]
+async fn what_is_too_much_is_refused_before_it_begins() {
+    let runner = adk::Runner::builder().build().unwrap();
+    let mut limits = no_grace();
+    (limits.runs_per_user, limits.streams) = (1, 0);
+    let served = Served::new(&runner, |server| server.limits(limits)).await;
+    let shouting = || served.post("/v1/shouting/runs", &json!({"topic": "cats"}));
+    let (status, error) = send(shouting().header("accept", "text/event-stream")).await;
+    assert_eq!(
+        (status, &error["error"]["kind"]),
+        (StatusCode::SERVICE_UNAVAILABLE, &json!("too_many_streams"))
+    );
+    let hangs = served.post("/v1/hanging/runs", &json!({"topic": "x"})).header("prefer", "respond-async");
+    let (_, hanging) = send(hangs).await;
+    let (status, error) = send(shouting().header("idempotency-key", "k")).await;
+    assert_eq!((status, &error["error"]["kind"]), (StatusCode::TOO_MANY_REQUESTS, &json!("too_many_runs")));
+    let (_, all) = send(served.get("/v1/runs")).await;
+    assert_eq!(all["runs"].as_array().unwrap().len(), 1, "{all}");
+
+    // The key is free again, and the next one with it begins the run.
+    send(served.delete(&format!("/v1/runs/{}", hanging["run"].as_str().unwrap()))).await;
+    let run = loop {
+        let (status, run) = send(shouting().header("idempotency-key", "k")).await;
+        // The cancelled one may take a moment to leave.
+        if status != StatusCode::TOO_MANY_REQUESTS {
+            break run;
+        }
+    };
+    assert_eq!(run["output"], "CATS", "{run}");
+    served.stop().await.unwrap();
+}

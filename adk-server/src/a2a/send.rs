@@ -4,7 +4,7 @@ use super::Call;
 use super::error::RpcRefusal;
 use super::updates::{Heard, Updates};
 use crate::refuse::Refusal;
-use crate::routes::{begun_before, found, key_session};
+use crate::routes::{begun, begun_before, found, key_session};
 use crate::runs::Started;
 use adk_a2a::rpc::ErrorCode;
 use adk_a2a::{Message, PartContent, Role, SendMessageRequest, StreamResponse, Task};
@@ -91,7 +91,8 @@ impl Call {
         let config = self.runner.config().clone();
         let streams = config.streaming || is_watched;
         let request = handle.run_by_name(name, input)?.run_id(id).config(config.streaming(streams));
-        let Started { run, listener } = self.app.runs.start(&user, request).await?;
+        let key = key_session(&self.runner, &user, name, &key);
+        let Started { run, listener } = begun(self.app.runs.start(&user, request).await, Some(key)).await?;
         let run = found(&self.runner, &self.caller, run).await?;
         Ok(Sent { run, heard: Heard::All(listener, None) })
     }
