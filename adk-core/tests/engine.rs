@@ -5,8 +5,8 @@
 mod support;
 
 use adk_core::engine::{
-    self, Body, ClaimId, Engine, RemoteBranches, Reply, Retention, RunRegistry, Slot, StepKey, Stored, Wait,
-    WaitRegistry,
+    self, Body, ClaimId, Engine, RemoteBranches, Reply, Retention, RunDriver, RunRegistry, Slot, StepKey,
+    Stored, Timers, Wait, WaitRegistry,
 };
 use adk_core::{BoxFuture, Error, Event, Flow, Result, Runner};
 use serde_json::Value;
@@ -68,7 +68,15 @@ impl Engine for Journal {
     fn waits(&self) -> Option<&dyn WaitRegistry> {
         None
     }
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+
     fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+
+    fn timers(&self) -> Option<&dyn Timers> {
         None
     }
 }

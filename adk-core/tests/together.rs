@@ -4,8 +4,8 @@
 mod support;
 
 use adk_core::engine::{
-    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, Retention, RunRegistry, Slot, StepKey, Stored,
-    Wait, WaitRegistry,
+    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, Retention, RunDriver, RunRegistry, Slot, StepKey,
+    Stored, Timers, Wait, WaitRegistry,
 };
 use adk_core::session::{EventFilter, MemoryStore, Session, SessionKey, SessionSnapshot, SessionStore};
 use adk_core::spec::KeySpec;
@@ -157,7 +157,15 @@ impl Engine for Shuffles {
     fn waits(&self) -> Option<&dyn WaitRegistry> {
         None
     }
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+
     fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+
+    fn timers(&self) -> Option<&dyn Timers> {
         None
     }
 }

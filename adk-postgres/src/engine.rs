@@ -5,9 +5,9 @@ use crate::lane::Job;
 use crate::transact::OwnWork;
 use crate::{PostgresStore, Shared, journal};
 use adk_core::engine::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DueWaits, Engine, Journal, RemoteBranches,
-    Reply, Retention, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry,
-    Waiting, refuse, to_text,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine, Journal,
+    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey,
+    Stored, Timers, Wait, WaitRegistry, Waiting, refuse, to_text,
 };
 use adk_core::model::Usage;
 use adk_core::{BoxFuture, Result, RunId};
@@ -108,7 +108,15 @@ impl Engine for PostgresStore {
         Some(self)
     }
 
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+
     fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+
+    fn timers(&self) -> Option<&dyn Timers> {
         None
     }
 }
@@ -161,6 +169,10 @@ impl RunRegistry for PostgresStore {
             Box::pin(async move { journal::runs(connection, &app, &filter, &this.drives).await })
         });
         Box::pin(self.0.call(list))
+    }
+
+    fn driven(&self, _: RunId, _: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
+        Box::pin(std::future::ready(Ok(None)))
     }
 }
 

@@ -4,9 +4,9 @@ use crate::commit::Commit;
 use crate::error::closed;
 use crate::{SqliteStore, journal};
 use adk_core::engine::{
-    Body, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DueWaits, Engine, Journal, RemoteBranches, Reply,
-    Retention, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry,
-    Waiting,
+    Body, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine, Journal, RemoteBranches,
+    Reply, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers,
+    Wait, WaitRegistry, Waiting,
 };
 use adk_core::model::Usage;
 use adk_core::{BoxFuture, Result, RunId};
@@ -69,7 +69,15 @@ impl Engine for SqliteStore {
         Some(self)
     }
 
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+
     fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+
+    fn timers(&self) -> Option<&dyn Timers> {
         None
     }
 }
@@ -101,6 +109,10 @@ impl RunRegistry for SqliteStore {
         let given_up = owner.given_up();
         let list = move |connection: &Connection| journal::runs(connection, &app, &filter, &owner, &given_up);
         Box::pin(self.0.reader.read(list))
+    }
+
+    fn driven(&self, _: RunId, _: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
+        Box::pin(std::future::ready(Ok(None)))
     }
 }
 

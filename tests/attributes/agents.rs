@@ -3,8 +3,8 @@
 use crate::support::{Tree, repeat, run};
 use adk::BoxFuture;
 use adk::engine::{
-    self, Body, ClaimId, Engine, RemoteBranches, Reply, Retention, RunRegistry, Slot, StepKey, Stored, Wait,
-    WaitRegistry,
+    self, Body, ClaimId, Engine, RemoteBranches, Reply, Retention, RunDriver, RunRegistry, Slot, StepKey,
+    Stored, Timers, Wait, WaitRegistry,
 };
 use adk::{
     Agent, AgentKind, AgentMeta, Context as Cx, ErrorKind, Event, Flow, KeySpec, Result, Runner, agent, data,
@@ -417,7 +417,15 @@ impl Engine for Journal {
     fn waits(&self) -> Option<&dyn WaitRegistry> {
         None
     }
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+
     fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+
+    fn timers(&self) -> Option<&dyn Timers> {
         None
     }
 }

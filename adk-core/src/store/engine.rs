@@ -1,11 +1,13 @@
-//! The [`Engine`] trait: durable storage for runs, split into four roles.
+//! The [`Engine`] trait: durable storage for runs, split into roles.
 //!
 //! | role | trait | who has it |
 //! |---|---|---|
 //! | journal | [`Journal`] | every engine: it commits events, records steps and looks up answers |
 //! | registry of runs | [`RunRegistry`] | engines whose runs can be listed and resumed |
 //! | waits | [`WaitRegistry`] | engines whose runs can be answered from outside |
+//! | driver of runs | [`RunDriver`] | engines that have whole runs driven in another process |
 //! | remote branches | [`RemoteBranches`] | engines that run branches of a block in another process |
+//! | timers | [`Timers`] | engines whose pauses and limits outlive the process |
 //!
 //! [`MemoryEngine`] has only the first role, [`MemoryJournal`], SQLite and Postgres have the first three.
 //!
@@ -28,10 +30,16 @@
 //! the writes of a claim that is not the current one ([`refuse::fenced`]). A dropped [`Claim`] releases only itself, never
 //! a later claim.
 //!
+//! **An engine may stand above a store** and decide itself which process executes a run. It keeps the results of steps and
+//! the turns of sessions, and the store the events, the registry and the waits. To the store such a run is driven by nobody
+//! and everybody: its writes carry the claim [`ClaimId::driven_above`], and no process can claim it. The session of its slots
+//! is no session of the store: the store delivers an event there also when it was stored by an earlier attempt.
+//!
 //! Nothing that is passed to an engine borrows from the run, so an engine may send it to another thread.
 
 mod claim;
 mod clock;
+mod elsewhere;
 mod filter;
 mod journal;
 mod memory;
@@ -45,6 +53,7 @@ mod update;
 mod within;
 
 pub use claim::{Claim, ClaimCheck, ClaimId};
+pub use elsewhere::{DrivenRun, RunReport, RunTask, error_from_value, error_to_value};
 pub use filter::{RunFilter, RunState};
 pub use journal::MemoryJournal;
 pub use memory::MemoryEngine;
@@ -64,6 +73,7 @@ use crate::models::model::Usage;
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, RunId};
 use serde_json::Value;
 use std::fmt;
+use std::time::Duration;
 
 /// A result that is ready, or a future of it. An engine in memory never waits, so it never allocates.
 #[allow(missing_debug_implementations)]
@@ -170,8 +180,14 @@ pub trait Engine: Journal {
     /// The open waits. Without them, [`Runner::answer`](crate::Runner::answer) is an error.
     fn waits(&self) -> Option<&dyn WaitRegistry>;
 
+    /// Who drives runs elsewhere. Without it, each run is driven by the process that asks for it.
+    fn driver(&self) -> Option<&dyn RunDriver>;
+
     /// The way to other processes. Without one, every branch runs in the process of its block.
     fn remote(&self) -> Option<&dyn RemoteBranches>;
+
+    /// Pauses and limits that outlive the process. Without them, the clock of the process counts.
+    fn timers(&self) -> Option<&dyn Timers>;
 }
 
 /// Lists runs, and decides which process drives each of them. An engine implements it to make runs resumable.
@@ -201,6 +217,9 @@ pub trait RunRegistry: Send + Sync {
     ///
     /// # Errors
     /// When the store fails; [`refuse::fenced`].
+    ///
+    /// Of a run that an engine above drives, the status is stored, which may be [`RunStatus::Running`] again, and the claim
+    /// goes on until the run has ended.
     fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>>;
 
     /// Cancels a run of an app that runs or waits, and removes its open waits. Its claim is no longer the current one, so that
@@ -220,6 +239,13 @@ pub trait RunRegistry: Send + Sync {
     /// # Errors
     /// When the store fails.
     fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>>;
+
+    /// What is stored of a run that an engine above drives, with its events from a place of the log on; `None` before its
+    /// first event, and where no engine can stand above.
+    ///
+    /// # Errors
+    /// When the store fails; [`refuse::run_busy`] for a run that a process has claimed.
+    fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>>;
 }
 
 /// Keeps the values that paused runs wait for. An engine implements it to make runs answerable.
@@ -257,6 +283,39 @@ pub trait WaitRegistry: Send + Sync {
     fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>>;
 }
 
+/// Has runs driven by other processes. A runner with such an engine hands its runs over and follows them in the store: its
+/// stream gives what is committed, without pieces of answers, and does not slow the run.
+pub trait RunDriver: Send + Sync {
+    /// Hands a run over, once: also when the way there breaks, and when it was handed over before. The future gives how the
+    /// run has ended; `None` when it waits for values from outside, or when only the store knows.
+    ///
+    /// # Errors
+    /// When it cannot be handed over. What is stored of it goes on all the same.
+    fn begin(&self, task: RunTask) -> BoxFuture<'static, Result<Option<RunReport>>>;
+
+    /// The same for a run that was handed over before.
+    ///
+    /// # Errors
+    /// When the driver cannot be asked.
+    fn follow(&self, run: RunInfo) -> BoxFuture<'static, Result<Option<RunReport>>>;
+}
+
+/// Makes the pauses and limits of a run. An engine that executes runs by itself implements it, so that a run that is executed
+/// again finds them as they were.
+pub trait Timers: Send + Sync {
+    /// Ready when so much time has passed since it was first asked for under this key.
+    fn sleep(&self, key: StepKey, time: Duration, kind: TimerKind) -> BoxFuture<'static, ()>;
+}
+
+/// What a timer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TimerKind {
+    /// The run goes on when it is over.
+    Pause,
+    /// What runs meanwhile ends when it is over.
+    Limit,
+}
+
 /// Runs branches of a parallel block and elements of an `each` in another process. A distributed engine implements it.
 pub trait RemoteBranches: Send + Sync {
     /// Offers a branch; `None` declines it, and the branch runs here. The other process runs it with
@@ -272,7 +331,7 @@ pub trait RemoteBranches: Send + Sync {
         &self,
         task: BranchTask,
         cancelled: BoxFuture<'static, ()>,
-    ) -> Option<BoxFuture<'_, Result<BranchReport>>>;
+    ) -> Option<BoxFuture<'static, Result<BranchReport>>>;
 }
 
 impl dyn Engine {

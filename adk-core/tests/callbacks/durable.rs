@@ -3,8 +3,8 @@
 use super::support::*;
 use super::*;
 use adk_core::engine::{
-    self, Body, ClaimId, Engine, RemoteBranches, Reply, Retention, RunRegistry, Slot, StepKey, Stored, Wait,
-    WaitRegistry,
+    self, Body, ClaimId, Engine, RemoteBranches, Reply, Retention, RunDriver, RunRegistry, Slot, StepKey,
+    Stored, Timers, Wait, WaitRegistry,
 };
 use adk_core::model::ModelRequest;
 use adk_core::{FunctionCall, Result, WithCallbacks};
@@ -63,7 +63,15 @@ impl Engine for Journal {
     fn waits(&self) -> Option<&dyn WaitRegistry> {
         None
     }
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+
     fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+
+    fn timers(&self) -> Option<&dyn Timers> {
         None
     }
 }

@@ -1,9 +1,9 @@
 //! An engine that stops at a point that is chosen, as a process that is killed there.
 
 use adk_core::engine::{
-    Body, ClaimCheck, ClaimId, ClaimedRun, Done, DueWaits, Engine, Journal, MemoryJournal, RemoteBranches,
-    Reply, Retention, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry,
-    Waiting, is_failure,
+    Body, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, MemoryJournal,
+    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey,
+    Stored, Timers, Wait, WaitRegistry, Waiting, is_failure,
 };
 use adk_core::model::Usage;
 use adk_core::{BoxFuture, Result, RunId};
@@ -121,7 +121,15 @@ impl Engine for Crashing {
     fn waits(&self) -> Option<&dyn WaitRegistry> {
         Some(self)
     }
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+
     fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+
+    fn timers(&self) -> Option<&dyn Timers> {
         None
     }
 }
@@ -155,6 +163,10 @@ impl RunRegistry for Crashing {
     }
     fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         self.inner.runs(app, filter)
+    }
+
+    fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
+        self.inner.driven(run, from)
     }
 }
 

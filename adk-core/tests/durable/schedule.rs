@@ -9,9 +9,9 @@
 use super::engine::Ops;
 use crate::support::*;
 use adk_core::engine::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DueWaits, Engine, Journal, MemoryJournal,
-    RemoteBranches, Reply, Retention, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored,
-    Wait, WaitRegistry, Waiting,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, MemoryJournal,
+    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey,
+    Stored, Timers, Wait, WaitRegistry, Waiting,
 };
 use adk_core::model::Usage;
 use adk_core::session::{MemoryStore, SessionStore};
@@ -153,7 +153,15 @@ impl Engine for Later {
     fn waits(&self) -> Option<&dyn WaitRegistry> {
         Some(self)
     }
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+
     fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+
+    fn timers(&self) -> Option<&dyn Timers> {
         None
     }
 }
@@ -199,6 +207,10 @@ impl RunRegistry for Later {
             let runs = ready_now(own.inner.runs(&app, &filter));
             Box::pin(async { runs })
         })
+    }
+
+    fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
+        self.inner.driven(run, from)
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::log::Log;
 use adk_core::engine::{
-    Body, BranchReport, BranchTask, ClaimCheck, ClaimId, ClaimedRun, Done, Engine, Journal, RemoteBranches,
-    Reply, Retention, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry,
+    Body, BranchReport, BranchTask, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal,
+    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey,
+    Stored, Timers, Wait, WaitRegistry,
 };
 use adk_core::model::Usage;
 use adk_core::{BoxFuture, Error, ErrorKind, Result, RunId};
@@ -75,8 +76,16 @@ impl Engine for Posted {
     fn waits(&self) -> Option<&dyn WaitRegistry> {
         None
     }
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+
     fn remote(&self) -> Option<&dyn RemoteBranches> {
         Some(self)
+    }
+
+    fn timers(&self) -> Option<&dyn Timers> {
+        None
     }
 }
 
@@ -97,6 +106,9 @@ impl RunRegistry for Posted {
     fn runs<'a>(&'a self, _: &'a str, _: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         Box::pin(async { Ok(Vec::new()) })
     }
+    fn driven(&self, _: RunId, _: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
+        Box::pin(async { Ok(None) })
+    }
 }
 
 impl RemoteBranches for Posted {
@@ -104,7 +116,7 @@ impl RemoteBranches for Posted {
         &self,
         task: BranchTask,
         cancelled: BoxFuture<'static, ()>,
-    ) -> Option<BoxFuture<'_, Result<BranchReport>>> {
+    ) -> Option<BoxFuture<'static, Result<BranchReport>>> {
         // Every fourth branch runs here, so that both ways meet in one block.
         if self.log.count_branch() % 4 == 3 {
             return None;

@@ -3,8 +3,8 @@
 use super::support::{Tree, repeat, run};
 use super::*;
 use adk_core::engine::{
-    self, Body, ClaimId, Engine, RemoteBranches, Reply as Later, Retention, RunRegistry, Slot, StepKey,
-    Stored, Wait, WaitRegistry,
+    self, Body, ClaimId, Engine, RemoteBranches, Reply as Later, Retention, RunDriver, RunRegistry, Slot,
+    StepKey, Stored, Timers, Wait, WaitRegistry,
 };
 use adk_core::llm::OutputKey;
 use adk_core::testing::Reply as Answer;
@@ -52,7 +52,15 @@ impl Engine for Journal {
     fn waits(&self) -> Option<&dyn WaitRegistry> {
         None
     }
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+
     fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+
+    fn timers(&self) -> Option<&dyn Timers> {
         None
     }
 }

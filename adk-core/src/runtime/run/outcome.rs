@@ -2,7 +2,7 @@
 
 use crate::flow::LoopEnd;
 use crate::models::model::{FinishReason, Usage};
-use crate::store::engine::{BranchEnd, BranchReport, Stored};
+use crate::store::engine::{BranchEnd, BranchReport, RunReport, Stored};
 use crate::store::event::{COST_KEY, Event};
 use crate::store::session::Session;
 use crate::{Error, ErrorKind, Name, Result, RunId};
@@ -17,6 +17,16 @@ impl BranchReport {
         match ended {
             Ok(Outcome { output, loops, usage, .. }) => Self { end: Ok(output), events, loops, usage },
             Err(error) => Self::new(Err(error)).with_events(events),
+        }
+    }
+}
+
+impl RunReport {
+    /// A run that ran here and ended so.
+    pub fn of<T>(ended: Result<Outcome<T>>) -> Self {
+        match ended {
+            Ok(Outcome { loops, usage, .. }) => Self::new(Ok(()), loops, usage),
+            Err(error) => Self::new(Err(error), Vec::new(), Usage::default()),
         }
     }
 }

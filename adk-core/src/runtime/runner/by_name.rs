@@ -11,7 +11,8 @@ use crate::runtime::resources::{Needs, NoResources};
 use crate::runtime::run::RunConfig;
 use crate::runtime::workflow::{FieldFault, Form, Keys, Values, Workflow, form};
 use crate::spec::{NodeKind, Spec};
-use crate::store::engine::{MemoryJournal, RunInfo};
+use crate::store::engine::{BranchEnd, BranchTask, Engine, MemoryJournal, RunInfo, RunTask};
+use crate::store::session::SessionStore;
 use crate::{Content, Name, Result};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -151,6 +152,48 @@ impl<P, R> Runner<P, R> {
     pub fn for_app(&self, name: impl Into<String>) -> Self {
         let shared = Shared { app: name.into(), ..Shared::clone(&self.shared) };
         Self { shared: Arc::new(shared), types: PhantomData }
+    }
+
+    /// The same runner on another engine, with sessions from elsewhere: for an [`Engine`] that stands above that of this runner
+    /// and executes its runs.
+    #[must_use]
+    pub fn driven_by(
+        &self,
+        engine: Arc<dyn Engine>,
+        sessions: Arc<dyn SessionStore>,
+    ) -> Runner<NoProvider, NoResources> {
+        let shared = Shared { engine, sessions, ..Shared::clone(&self.shared) };
+        Runner { shared: Arc::new(shared), types: PhantomData }
+    }
+
+    /// What makes its runs survive.
+    pub fn engine(&self) -> &Arc<dyn Engine> {
+        &self.shared.engine
+    }
+
+    /// Where its sessions are kept.
+    pub fn session_store(&self) -> &Arc<dyn SessionStore> {
+        &self.shared.sessions
+    }
+
+    /// Runs what another process has handed over: what an engine calls that drives a [`RunTask`]. Its output is JSON.
+    ///
+    /// # Errors
+    /// When the runner does not know the workflow; [`ErrorKind::TopologyChanged`] when it knows it in a shape that does not
+    /// fit that of the process that has handed it over.
+    pub fn begin(&self, task: RunTask) -> Result<RunRequest<'static, Value>> {
+        let known = self.shared.named(&task.workflow)?;
+        let shared = Shared { app: task.session.app.clone(), ..Shared::clone(&self.shared) };
+        known.begin(Arc::new(shared), task)
+    }
+
+    /// Asks for a branch of a run that is driven elsewhere, as [`branch`](Self::branch) does, by the name of the workflow.
+    ///
+    /// # Errors
+    /// When the runner does not know the workflow.
+    pub fn branch_by_name(&self, task: BranchTask) -> Result<RunRequest<'static, BranchEnd>> {
+        let known = self.shared.named(&task.workflow)?;
+        Ok(known.branch(self.shared.clone(), task))
     }
 
     /// Takes a run up again, as [`resume`](Self::resume) does, by the name of its workflow. Its output is JSON.

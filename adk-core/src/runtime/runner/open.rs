@@ -54,18 +54,20 @@ fn fits(app: &str, shape: Option<&(String, Topology)>, record: &RunRecord) -> Re
         let message = format!("run `{}` is one of `{}`, not of `{name}`", record.run_id, record.workflow);
         return Err(Error::new(ErrorKind::TopologyChanged, message).with_help("resume it with that workflow"));
     }
-    if !record.topology.fits(now) {
-        let message = format!(
-            "`{name}` is not of the shape any more that run `{}` was begun with:\n{}",
-            record.run_id,
-            record.topology.diff(now)
-        );
-        return Err(Error::new(ErrorKind::TopologyChanged, message).with_help(
-            "resume it with the program that began it; steps may be added at the end of the body, and prompts, models, \
-             tools and limits may change",
-        ));
+    shape_fits(name, record.run_id, &record.topology, now)
+}
+
+/// Whether a run that was begun with a workflow of that shape goes on with this one.
+pub(super) fn shape_fits(name: &str, run: RunId, then: &Topology, now: &Topology) -> Result<()> {
+    if then.fits(now) {
+        return Ok(());
     }
-    Ok(())
+    let message =
+        format!("`{name}` is not of the shape any more that run `{run}` was begun with:\n{}", then.diff(now));
+    Err(Error::new(ErrorKind::TopologyChanged, message).with_help(
+        "resume it with the program that began it; steps may be added at the end of the body, and prompts, models, \
+         tools and limits may change",
+    ))
 }
 
 async fn make_again(shared: &Shared, claimed: ClaimedRun) -> Result<(Arc<Run>, Claim, Option<Turn>, Start)> {

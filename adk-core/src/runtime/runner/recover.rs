@@ -8,7 +8,9 @@ use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::Needs;
 use crate::runtime::run::record;
 use crate::runtime::workflow::{FieldFault, Form, Workflow};
-use crate::store::engine::{DueWaits, RunFilter, RunInfo, Waiting, now_micros, refuse};
+use crate::store::engine::{
+    BranchEnd, BranchTask, DueWaits, RunFilter, RunInfo, RunTask, Waiting, now_micros, refuse,
+};
 use crate::store::session::SessionKey;
 use crate::{Error, ErrorKind, Path, Result, RunId};
 use futures_util::StreamExt;
@@ -45,6 +47,9 @@ pub(crate) trait Known: Send + Sync {
     fn check(&self, input: &Value) -> Vec<FieldFault>;
     fn run(&self, shared: Arc<Shared>, key: SessionKey, input: Value) -> Asked;
     fn resume(&self, shared: Arc<Shared>, run: RunId) -> RunRequest<'static, Value>;
+    /// A run that was handed over to this process.
+    fn begin(&self, shared: Arc<Shared>, task: RunTask) -> Result<RunRequest<'static, Value>>;
+    fn branch(&self, shared: Arc<Shared>, task: BranchTask) -> RunRequest<'static, BranchEnd>;
     /// The check of the `await` at that path.
     fn accepts(&self, path: &Path) -> Option<accept::Check>;
 }
@@ -78,6 +83,14 @@ impl<W: Workflow + 'static> Known for Of<W> {
 
     fn resume(&self, shared: Arc<Shared>, run: RunId) -> RunRequest<'static, Value> {
         RunRequest::resume(shared, self.0.clone(), run)
+    }
+
+    fn begin(&self, shared: Arc<Shared>, task: RunTask) -> Result<RunRequest<'static, Value>> {
+        RunRequest::handed_over(shared, self.0.clone(), task)
+    }
+
+    fn branch(&self, shared: Arc<Shared>, task: BranchTask) -> RunRequest<'static, BranchEnd> {
+        RunRequest::branch(shared, self.0.clone(), task)
     }
 
     fn accepts(&self, path: &Path) -> Option<accept::Check> {

@@ -2,14 +2,14 @@
 
 use super::Shared;
 use super::cancel::Driving;
-use super::open::{branch_run, claimed, open_in_turn};
+use super::open::{branch_run, claimed, open_in_turn, shape_fits};
 use super::root::{Start, branch, root};
 use super::stream::{Opened, RunStream};
 use crate::runtime::live::{LiveInput, LiveQueue};
 use crate::runtime::run::{Outcome, Run, RunConfig};
 use crate::runtime::workflow::{Keys, Workflow};
 use crate::spec::{AgentMeta, Topology};
-use crate::store::engine::{BranchEnd, BranchTask, Claim, ClaimId, RunRecord};
+use crate::store::engine::{BranchEnd, BranchTask, Claim, ClaimId, RunRecord, RunTask};
 use crate::store::event::StateDelta;
 use crate::store::session::SessionKey;
 use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result, RunId, panic};
@@ -49,8 +49,8 @@ struct Asked<'a, T> {
     message: Option<Content>,
     live: Option<LiveInput>,
     error: Option<Error>,
-    /// The id that it is to have.
-    id: Option<RunId>,
+    /// The claim with the id that it is to have.
+    claim: Option<ClaimId>,
     begin: Result<Keys>,
     /// The run that is taken up again.
     resume: Option<RunId>,
@@ -87,6 +87,21 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         };
         let begin = begin.map_err(|error| error.at(&Path::root(workflow.as_agent().meta().name.to_owned())));
         Self(State::Asked(Self::with(shared, key, private, workflow, begin)))
+    }
+
+    /// A run that another process has handed over, to be driven here.
+    pub(super) fn handed_over<H, W>(shared: Arc<Shared>, workflow: H, task: RunTask) -> Result<Self>
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow<Output = T> + ?Sized,
+    {
+        let now = Topology::of(workflow.as_agent().meta());
+        shape_fits(&task.workflow, task.run_id, &task.topology, &now)?;
+        let config = serde_json::from_value(task.config).unwrap_or_else(|_| shared.config.clone());
+        let asked = Self::with(shared, task.session, false, workflow, Ok(Keys::default()));
+        let claim = ClaimId::driven_above(task.run_id);
+        let (message, state) = (Some(task.message), task.delta);
+        Ok(Self(State::Asked(Asked { claim: Some(claim), message, state, config, ..asked })))
     }
 
     /// A run that is taken up again: what it began with is in its record.
@@ -135,7 +150,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             message: None,
             live: None,
             error: None,
-            id: None,
+            claim: None,
             begin,
             resume: None,
             task: None,
@@ -168,7 +183,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     /// taken up again has its own.
     pub fn run_id(mut self, id: RunId) -> Self {
         if let Some(asked) = self.only_at_first("run_id") {
-            asked.id = Some(id);
+            asked.claim = Some(ClaimId::first(id));
         }
         self
     }
@@ -250,7 +265,7 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
             message,
             live,
             error,
-            id,
+            claim: id,
             begin,
             resume,
             task,
@@ -280,8 +295,8 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
         };
         let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
         run.is_alone = is_alone;
-        if let Some(id) = id {
-            (run.id, run.claim) = (id, ClaimId::first(id));
+        if let Some(claim) = id {
+            (run.id, run.claim) = (claim.run_id, claim);
         }
         if let Some(turn) = &turn {
             turn.of(run.id);

@@ -11,7 +11,8 @@ use std::sync::Arc;
 pub struct ClaimId {
     /// The run.
     pub run_id: RunId,
-    /// 1 for the process that began the run; each later claim has the next number.
+    /// 1 for the process that began the run; each later claim has the next number. 0 for all processes of a run that an
+    /// [engine above](Self::driven_above) drives.
     pub epoch: u64,
 }
 
@@ -19,6 +20,17 @@ impl ClaimId {
     /// The claim of the process that begins a run.
     pub const fn first(run_id: RunId) -> Self {
         Self { run_id, epoch: 1 }
+    }
+
+    /// The claim of a run that an engine above the store drives, see [`RunDriver`](super::RunDriver). All processes share it:
+    /// that engine decides which of them executes the run. It lasts until the run has ended or is cancelled.
+    pub const fn driven_above(run_id: RunId) -> Self {
+        Self { run_id, epoch: 0 }
+    }
+
+    /// Whether an engine above the store drives the run.
+    pub const fn is_driven_above(self) -> bool {
+        self.epoch == 0
     }
 }
 
@@ -38,7 +50,7 @@ impl Claim {
 
     /// A claim that nothing has to be told of, for an engine that decides elsewhere which process drives a run.
     pub fn unfenced(run_id: RunId) -> Self {
-        Self { id: ClaimId::first(run_id), release: None }
+        Self { id: ClaimId::driven_above(run_id), release: None }
     }
 
     /// Which claim it is.

@@ -1,9 +1,9 @@
 //! An engine that keeps runs in memory: they survive their streams, and not the process.
 
 use super::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DueWaits, Engine, Journal, RemoteBranches, Reply,
-    Retention, RunFilter, RunInfo, RunRecord, RunRegistry, RunState, RunStatus, Slot, StepKey, Stored, Wait,
-    WaitRegistry, Waiting, is_failure, refuse,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, RemoteBranches,
+    Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunState, RunStatus, Slot,
+    StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, is_failure, refuse,
 };
 use crate::models::model::Usage;
 use crate::store::event::{Event, StateDelta};
@@ -312,7 +312,15 @@ impl Engine for MemoryJournal {
         Some(self)
     }
 
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+
     fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+
+    fn timers(&self) -> Option<&dyn Timers> {
         None
     }
 }
@@ -401,6 +409,11 @@ impl RunRegistry for MemoryJournal {
     fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         let runs = lock(&self.runs);
         Box::pin(ready(Ok(runs.select(app, filter).map(Kept::info).collect())))
+    }
+
+    /// No engine can stand above: sessions are in another store.
+    fn driven(&self, _: RunId, _: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
+        Box::pin(ready(Ok(None)))
     }
 }
 

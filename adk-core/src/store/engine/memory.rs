@@ -1,8 +1,8 @@
 //! The engine of runs that end with their process.
 
 use super::{
-    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, Retention, RunRegistry, Slot, StepKey, Stored,
-    Wait, WaitRegistry,
+    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, Retention, RunDriver, RunRegistry, Slot, StepKey,
+    Stored, Timers, Wait, WaitRegistry,
 };
 use crate::{BoxFuture, Result};
 use serde_json::Value;
@@ -48,7 +48,15 @@ impl Engine for MemoryEngine {
         None
     }
 
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+
     fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+
+    fn timers(&self) -> Option<&dyn Timers> {
         None
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The key of an error that is a result: the run has gone on with it.
-const ERROR: &str = "$error";
+pub(super) const ERROR: &str = "$error";
 /// The key of a call that has failed: it is there to be read, and the call is made again.
 const FAILED: &str = "$failed";
 /// The key of a value that would be taken for one of these.

@@ -1,8 +1,8 @@
 //! The engine of a run inside of another: that of an agent that is used as a tool.
 
 use super::{
-    Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, Retention, RunRegistry, Slot,
-    StepKey, Stored, Wait, WaitRegistry,
+    Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, Retention, RunDriver, RunRegistry,
+    Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
 use crate::{BoxFuture, Name, Result};
 use serde_json::Value;
@@ -64,7 +64,15 @@ impl Engine for Within {
         None
     }
 
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+
     fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+
+    fn timers(&self) -> Option<&dyn Timers> {
         None
     }
 }

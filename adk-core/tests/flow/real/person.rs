@@ -5,8 +5,8 @@ use super::stage::Stage;
 use crate::reference::Stored;
 use crate::tree::{Agent, Patience, type_of};
 use adk_core::engine::{
-    Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, Retention, RunRegistry, Slot,
-    StepKey, Stored as Committed, Wait, WaitRegistry, Waiting,
+    Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, Retention, RunDriver, RunRegistry,
+    Slot, StepKey, Stored as Committed, Timers, Wait, WaitRegistry, Waiting,
 };
 use adk_core::spec::AgentMeta;
 use adk_core::{Await, BoxFuture, Context, DynAgent, Error, ErrorKind, Flow, Prepare, Result};
@@ -122,7 +122,15 @@ impl Engine for Answering {
     fn waits(&self) -> Option<&dyn WaitRegistry> {
         None
     }
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+
     fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+
+    fn timers(&self) -> Option<&dyn Timers> {
         None
     }
 }
