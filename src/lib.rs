@@ -104,6 +104,8 @@ pub use adk_sqlite as sqlite;
 /// Sessions and runs that survive the process, in a Postgres database that many processes share.
 #[cfg(feature = "postgres")]
 pub use adk_postgres as postgres;
+#[cfg(feature = "restate")]
+pub use adk_restate as restate;
 
 /// Workflows as a service over HTTP.
 #[cfg(feature = "server")]
