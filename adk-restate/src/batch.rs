@@ -208,7 +208,8 @@ impl Batch {
         };
         self.with(|works| {
             for work in works.iter_mut() {
-                if let Some(Err(error)) = work.given.take_if(|given| given.as_ref().is_err_and(fails_attempt)) {
+                if let Some(Err(error)) = work.given.take_if(|given| given.as_ref().is_err_and(fails_attempt))
+                {
                     return Err(error);
                 }
             }

@@ -1,9 +1,9 @@
 //! What a handler does when all of it waits for values from outside, and before it goes on: a run gives its turn away, and
 //! takes it again; a branch tells the handler that has sent it, and asks it.
 
+use crate::Worker;
 use crate::serve::Stop;
 use crate::service::{Context, Handled, Handlers, Invocation};
-use crate::Worker;
 use adk_core::engine::{ClaimId, RunStatus};
 use adk_core::model::Usage;
 use adk_core::session::SessionKey;

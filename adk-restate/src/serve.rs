@@ -8,20 +8,19 @@ use crate::Worker;
 use crate::batch::{Batch, Called, CalledEvent, Stopped, Work};
 use crate::branch::{BranchCall, BranchResult};
 use crate::idle::{Gate, Handle, go};
-use crate::posted::{Answer, Effect, Local};
+use crate::posted::{Answer, Effect, Local, fails_attempt};
 use crate::run::AnswerCall;
 use crate::service::Context;
 use adk_core::engine::{
-    Body, BranchReport, BranchTask, DrivenRun, Reply, Slot, StepKey, Stored, TimerKind, Wait,
-    Waiting, refuse,
+    Body, BranchReport, BranchTask, DrivenRun, Reply, Slot, StepKey, Stored, TimerKind, Wait, Waiting, refuse,
 };
 use adk_core::model::Usage;
 use adk_core::session::now_micros;
 use adk_core::{BoxFuture, Error, ErrorKind, Outcome, Result, RunEnd, RunStream};
-use futures_util::future::{Either, FutureExt, select};
 use futures_util::Stream;
+use futures_util::future::{Either, FutureExt, select};
 use restate_sdk::context::macro_support::SealedDurableFuture;
-use restate_sdk::context::{DurableFuture, InvocationHandle, RequestTarget, RunFuture, CallFuture};
+use restate_sdk::context::{CallFuture, DurableFuture, InvocationHandle, RequestTarget, RunFuture};
 use restate_sdk::errors::{HandlerError, TerminalError};
 use restate_sdk::serde::Json;
 use serde::Serialize;
@@ -82,9 +81,17 @@ struct Open<'a> {
 }
 
 enum Awaited {
-    Answer { id: String, call: InvocationHandle, answer: Answer<Result<Option<Value>>> },
+    Answer {
+        id: String,
+        call: InvocationHandle,
+        answer: Answer<Result<Option<Value>>>,
+    },
     Deadline(Box<Waiting>),
-    Timer { kind: TimerKind, until: Instant, answer: Answer<()> },
+    Timer {
+        kind: TimerKind,
+        until: Instant,
+        answer: Answer<()>,
+    },
     Branch(u32),
     /// A branch has become idle, or asks to go on.
     News(u32),
@@ -252,8 +259,12 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             // A budget of polls would end in the middle, at another place each time.
             let has_ended = unconstrained(poll_fn(|task| self.advance(task))).await;
             match self.commits.pop_front() {
-                Some((slot, body, answer)) => self.commit(slot, body, answer).await,
-                None => return Ok(has_ended),
+                Some((slot, body, answer)) => self.commit(slot, body, answer).await?,
+                // Nothing of Restate's is touched by an attempt that has failed.
+                None => match self.failed.take_if(|error| fails_attempt(error)) {
+                    Some(error) => return Err(error.into()),
+                    None => return Ok(has_ended),
+                },
             }
         }
     }
@@ -295,7 +306,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         }
     }
 
-    async fn commit(&mut self, slot: Slot, body: Body, answer: Answer<Result<Stored>>) {
+    async fn commit(&mut self, slot: Slot, body: Body, answer: Answer<Result<Stored>>) -> Result<(), Stop> {
         let stored = match self.known.get(&slot.to_string()) {
             Some(known) => Ok(slot.deliver(known.place, known.event.clone(), known.temp.clone())),
             None => match self.worker().engine.commit(slot, body) {
@@ -303,8 +314,13 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
                 Reply::Later(stored) => stored.await,
             },
         };
-        self.places.extend(stored.as_ref().map(|stored| stored.place));
+        match &stored {
+            Ok(stored) => self.places.push(stored.place),
+            Err(error) if fails_attempt(error) => return stored.map(drop).map_err(Stop::from),
+            Err(_) => {}
+        }
         let _ = answer.send(stored);
+        Ok(())
     }
 
     /// Gives up what nobody wants any more.
@@ -355,7 +371,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
     async fn wait(&mut self, wait: Wait, answer: Answer<Result<Option<Value>>>) -> Result<(), Stop> {
         let waiting = Box::new(wait.waiting.clone());
         match self.worker().engine.answer(self.handle.claim(), wait).await {
-            Err(error) if crate::posted::fails_attempt(&error) => return Err(error.into()),
+            Err(error) if fails_attempt(&error) => return Err(error.into()),
             // A run that was cancelled does the same as before, until Restate says so. Answers come from there too.
             _ => {}
         }
@@ -484,8 +500,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
 
     /// Whether all that is left waits for values from outside.
     fn can_nothing_go_on(&self) -> bool {
-        let pauses =
-            |open: &Open<'_>| matches!(open.kind, Awaited::Timer { kind: TimerKind::Pause, .. });
+        let pauses = |open: &Open<'_>| matches!(open.kind, Awaited::Timer { kind: TimerKind::Pause, .. });
         let waits = |open: &Open<'_>| matches!(open.kind, Awaited::Answer { .. });
         self.works.is_empty()
             && !self.open.iter().any(pauses)

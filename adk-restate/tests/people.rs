@@ -111,7 +111,9 @@ async fn a_deadline_passes() {
     until("it has ended", async || !status(&world, run).await.is_open()).await;
     // The first had a default.
     match status(&world, run).await {
-        RunStatus::Failed(told) => assert!(told.contains("(at hasty/late): nobody has answered in time"), "{told}"),
+        RunStatus::Failed(told) => {
+            assert!(told.contains("(at hasty/late): nobody has answered in time"), "{told}")
+        }
         status => panic!("{status:?}"),
     }
 }
@@ -209,7 +211,8 @@ async fn tools_run_together_and_ask() {
     assert!(ended.output.contains("paid 1") && ended.output.contains("seen 3"), "{}", ended.output);
     assert!(!ended.output.contains("paid 4"), "{}", ended.output);
     let entries = world.entries("till").await;
-    let together = |name: &String| name.matches("till/clerk:look@").count() == 2 && name.contains("till/clerk:pay@");
+    let together =
+        |name: &String| name.matches("till/clerk:look@").count() == 2 && name.contains("till/clerk:pay@");
     assert!(entries.iter().any(together), "{entries:?}");
 }
 
@@ -263,7 +266,8 @@ async fn runs_of_a_session_take_turns() {
     };
     until("the first has begun", async || run("entering").await == 1).await;
     let second = tokio::spawn(session.run(Arc::new(Entering::default()), "second").into_future());
-    let queued = "SELECT id FROM sys_invocation WHERE target_service_name = 'adk-sessions' AND status <> 'completed'";
+    let queued =
+        "SELECT id FROM sys_invocation WHERE target_service_name = 'adk-sessions' AND status <> 'completed'";
     until("the second waits", async || world.server.query(queued).await.len() == 2).await;
     world.client.answer(&waiting[0].id, true).await.unwrap();
     until("the one with an answer waits", async || world.server.query(queued).await.len() == 3).await;

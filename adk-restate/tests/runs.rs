@@ -129,7 +129,8 @@ async fn branches_are_invocations() {
     let names: Vec<String> = ["ann", "bob", "cy"].map(str::to_owned).into();
     let ended = world.client.run(&Choir::default(), names).await.unwrap();
     assert_eq!(ended.output, "3: ANN BOB CY");
-    let rows = "SELECT target_service_name AS name, count(*) AS n FROM sys_invocation GROUP BY target_service_name";
+    let rows =
+        "SELECT target_service_name AS name, count(*) AS n FROM sys_invocation GROUP BY target_service_name";
     let of: BTreeMap<_, _> = world
         .server
         .query(rows)
@@ -238,7 +239,10 @@ async fn a_run_is_refused_when_nobody_knows_its_workflow() {
     let world = World::start(|builder| builder.workflow(Failing::default())).await;
     let error = world.client.run(&Writing::default(), "cats").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Config, "{error}");
-    assert!(error.message().contains(&world.server.ingress()) && error.message().contains("`writing`"), "{error}");
+    assert!(
+        error.message().contains(&world.server.ingress()) && error.message().contains("`writing`"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
