@@ -1,9 +1,10 @@
 //! The service of the branches of a workflow: each is an invocation, which any worker may execute.
 
 use crate::Worker;
-use crate::idle::{Gate, Handle};
+use crate::handle::{Handle, Stop};
+use crate::idle::Gate;
 use crate::posted::{Local, Posted};
-use crate::serve::{Served, Serving, Stop};
+use crate::serve::{Served, Serving};
 use crate::service::{Handled, Handlers, Invocation};
 use crate::sessions::Detached;
 use adk_core::engine::{BranchEnd, BranchReport, BranchTask};

@@ -2,9 +2,10 @@
 
 use crate::Worker;
 use crate::client::below;
-use crate::idle::{Gate, Handle, TurnGate, is_fenced};
+use crate::handle::{Handle, Stop, is_fenced};
+use crate::idle::{Gate, TurnGate};
 use crate::posted::{Local, Posted, fails_attempt};
-use crate::serve::{Served, Serving, Stop};
+use crate::serve::{Served, Serving};
 use crate::service::{Handled, Handlers, Invocation};
 use crate::sessions::Detached;
 use adk_core::engine::{
