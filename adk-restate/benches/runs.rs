@@ -120,7 +120,8 @@ async fn work(port: u16, place: &str) {
         return HttpServer::new(Endpoint::builder().bind(Bare).build()).listen_and_serve(address).await;
     }
     let runner = runner(place).await;
-    let endpoint = adk::restate::endpoint(&runner).workflow(NoSteps::default()).workflow(FiveSteps::default());
+    let endpoint =
+        adk::restate::endpoint(&runner).workflow(NoSteps::default()).workflow(FiveSteps::default());
     endpoint.workflow(Rounds::default()).workflow(Elements::default()).serve(address).await.unwrap();
 }
 
@@ -140,9 +141,8 @@ async fn restate(folder: &Path, place: &str) -> (Vec<Running>, String) {
     }
     let mut worker = Command::new(std::env::current_exe().unwrap());
     worker.args(["worker", &port.to_string(), place]);
-    let processes = [server, worker].map(|mut command| {
-        Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
-    });
+    let processes = [server, worker]
+        .map(|mut command| Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()));
     let deployment = serde_json::json!({ "uri": format!("http://127.0.0.1:{port}") });
     let http = reqwest::Client::new();
     let begin = Instant::now();
@@ -219,7 +219,8 @@ async fn bare(folder: &Path, is_asked: &impl Fn(&str, &str) -> bool) {
         return;
     }
     let (_processes, url) = restate(folder, "bare").await;
-    let client = Arc::new(BareIngressClient::from_client(ReqwestClient::connect(url.parse().unwrap()).unwrap()));
+    let client =
+        Arc::new(BareIngressClient::from_client(ReqwestClient::connect(url.parse().unwrap()).unwrap()));
     for (what, count) in [("no steps", 0), ("five steps", 5)] {
         let client = client.clone();
         let call = move || {
@@ -249,10 +250,9 @@ async fn all(folder: &Path, is_asked: impl Fn(&str, &str) -> bool) {
         workflows("Postgres", runner(&place).await, &is_asked).await;
     }
     bare(&folder.join("bare"), &is_asked).await;
-    for (engine, place) in [
-        ("Restate+SQLite", Some(file("above.db"))),
-        ("Restate+Postgres", fresh("above").await),
-    ] {
+    for (engine, place) in
+        [("Restate+SQLite", Some(file("above.db"))), ("Restate+Postgres", fresh("above").await)]
+    {
         let Some(place) = place else { continue };
         let (_processes, url) = restate(&folder.join(engine), &place).await;
         let (engine_below, sessions) = store(&place).await;
