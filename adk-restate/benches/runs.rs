@@ -1,13 +1,17 @@
-//! Runs on Restate beside the same runs on plain stores, in the same minutes: latency, and runs per second.
+//! Runs on Restate beside the same runs on plain stores, in the same minutes: latency, runs per second, and what each process
+//! spends on a run.
 //!
 //! ```sh
 //! RESTATE_SERVER=.../restate-server tests/peers/run-postgres.sh cargo bench -p adk-workflow-restate --bench runs
 //! ```
 //!
-//! `-- restate+sqlite steps` measures only what has one of these words in its name. `MEASURE_SECONDS` is how long each row is
+//! `-- restate+sqlite steps` measures only the rows that have all of these words. `MEASURE_SECONDS` is how long each row is
 //! measured (5 s). Server, worker and clients share the machine; each engine has fresh tables, and Restate a fresh folder.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
+
+#[path = "../tests/support/mod.rs"]
+mod support;
 
 use adk::engine::Engine;
 use adk::postgres::PostgresStore;
@@ -17,9 +21,8 @@ use adk::session::SessionStore;
 use adk::sqlite::SqliteStore;
 use restate_sdk::endpoint::Endpoint;
 use restate_sdk::ingress::ReqwestClient;
-use restate_sdk::prelude::*;
-use std::net::TcpListener;
-use std::path::Path;
+use restate_sdk::prelude::{HandlerResult, HttpServer};
+use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -87,79 +90,107 @@ impl Bare {
     }
 }
 
-/// A process that ends with this value.
-struct Running(Child);
+/// Who executes runs.
+enum Who<'a> {
+    This,
+    Restate(&'a str),
+}
 
-impl Drop for Running {
+/// A runner with its runs in `place`: a file, or the URL of a database.
+async fn runner(place: &str, who: Who<'_>) -> Runner {
+    if place.starts_with("postgres://") {
+        runner_with(PostgresStore::connect(place).await.unwrap(), who)
+    } else {
+        runner_with(SqliteStore::open(place).await.unwrap(), who)
+    }
+}
+
+fn runner_with<S: Engine + Clone + Into<Arc<dyn SessionStore>>>(store: S, who: Who<'_>) -> Runner {
+    let builder = Runner::builder().model(Rehearsal::new()).session_store(store.clone());
+    let builder = match who {
+        Who::This => builder.engine(store),
+        Who::Restate(url) => builder.engine(Restate::connect(url, store).unwrap()),
+    };
+    builder.build().unwrap()
+}
+
+/// A worker, which this program is with the argument `worker`.
+async fn work(address: SocketAddr, place: &str) {
+    if place == "bare" {
+        return HttpServer::new(Endpoint::builder().bind(Bare).build()).listen_and_serve(address).await;
+    }
+    let runner = runner(place, Who::This).await;
+    let endpoint =
+        adk::restate::endpoint(&runner).workflow(NoSteps::default()).workflow(FiveSteps::default());
+    endpoint.workflow(Rounds::default()).workflow(Elements::default()).serve(address).await.unwrap();
+}
+
+/// A worker in a process of its own, killed at the end.
+struct Worker(Child);
+
+impl Worker {
+    async fn start(server: &support::Server, place: &str) -> Self {
+        let address = SocketAddr::from(([127, 0, 0, 1], support::free_port()));
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["worker", &address.to_string(), place]).stdout(Stdio::null());
+        let worker = Self(command.spawn().unwrap());
+        support::until("the worker listens", async || tokio::net::TcpStream::connect(address).await.is_ok())
+            .await;
+        server.register(address).await;
+        worker
+    }
+}
+
+impl Drop for Worker {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Where runs are kept: a file, or the URL of a database.
-async fn store(place: &str) -> (Arc<dyn Engine>, Arc<dyn SessionStore>) {
-    if place.starts_with("postgres://") {
-        let store = PostgresStore::connect(place).await.unwrap();
-        (Arc::new(store.clone()), Arc::new(store))
-    } else {
-        let store = SqliteStore::open(place).await.unwrap();
-        (Arc::new(store.clone()), Arc::new(store))
-    }
+/// The processes of an engine, whose time is printed: clients, worker, server, database.
+struct Processes {
+    name: &'static str,
+    pids: [Option<u32>; 4],
 }
 
-async fn runner(place: &str) -> Runner {
-    let (engine, sessions) = store(place).await;
-    Runner::builder().model(Rehearsal::new()).session_store(sessions).engine(engine).build().unwrap()
-}
-
-/// A worker in a process of its own, as this program with `worker`.
-async fn work(port: u16, place: &str) {
-    let address = format!("127.0.0.1:{port}").parse().unwrap();
-    if place == "bare" {
-        return HttpServer::new(Endpoint::builder().bind(Bare).build()).listen_and_serve(address).await;
+impl Processes {
+    fn new(name: &'static str, restate: Option<(&Worker, &support::Server)>, has_database: bool) -> Self {
+        let data = std::env::var("ADK_POSTGRES_DATA").ok().filter(|_| has_database);
+        let postmaster = data.and_then(|data| {
+            let file = std::fs::read_to_string(format!("{data}/postmaster.pid")).unwrap();
+            file.lines().next()?.parse().ok()
+        });
+        let (worker, server) = restate.map(|(worker, server)| (worker.0.id(), server.pid())).unzip();
+        Self { name, pids: [Some(std::process::id()), worker, server, postmaster] }
     }
-    let runner = runner(place).await;
-    let endpoint =
-        adk::restate::endpoint(&runner).workflow(NoSteps::default()).workflow(FiveSteps::default());
-    endpoint.workflow(Rounds::default()).workflow(Elements::default()).serve(address).await.unwrap();
-}
 
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-/// A server in `folder` with one worker. Returns the URL of its ingress.
-async fn restate(folder: &Path, place: &str) -> (Vec<Running>, String) {
-    let [ingress, admin, node, port] = std::array::from_fn(|_| free_port());
-    let mut server = Command::new(std::env::var_os("RESTATE_SERVER").expect("the path of restate-server"));
-    server.args(["--no-logo", "--base-dir"]).arg(folder.join("restate")).current_dir(folder);
-    server.envs([("RESTATE_DISABLE_TELEMETRY", "true"), ("RESTATE_BIND_IP", "127.0.0.1")]);
-    server.envs([("RESTATE_LISTEN_MODE", "tcp"), ("RESTATE_LOG_FILTER", "warn")]);
-    for (name, port) in [("INGRESS__", ingress), ("ADMIN__", admin), ("", node)] {
-        server.env(format!("RESTATE_{name}BIND_PORT"), port.to_string());
+    /// Seconds of a core that they have used, with their children.
+    fn used(&self) -> [f64; 4] {
+        let all: Vec<(u32, u32, f64)> = std::fs::read_dir("/proc")
+            .unwrap()
+            .filter_map(|entry| {
+                let pid = entry.unwrap().file_name().to_str()?.parse().ok()?;
+                let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+                // After the name: state, parent, ..., and from the twelfth on the times, in hundredths of a second.
+                let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
+                let own = fields[11..13].iter().map(|ticks| ticks.parse::<f64>().unwrap()).sum::<f64>();
+                let ended = fields[13..15].iter().map(|ticks| ticks.parse::<f64>().unwrap()).sum::<f64>();
+                Some((pid, fields[1].parse().ok()?, (own + ended) / 100.0))
+            })
+            .collect();
+        let is_database = |at: usize| at == 3;
+        std::array::from_fn(|at| {
+            let Some(of) = self.pids[at] else { return 0.0 };
+            let is_counted = |pid, parent| pid == of || is_database(at) && parent == of;
+            all.iter().filter(|(pid, parent, _)| is_counted(*pid, *parent)).map(|(.., seconds)| seconds).sum()
+        })
     }
-    let mut worker = Command::new(std::env::current_exe().unwrap());
-    worker.args(["worker", &port.to_string(), place]);
-    let processes = [server, worker]
-        .map(|mut command| Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()));
-    let deployment = serde_json::json!({ "uri": format!("http://127.0.0.1:{port}") });
-    let http = reqwest::Client::new();
-    let begin = Instant::now();
-    loop {
-        let request = http.post(format!("http://127.0.0.1:{admin}/deployments")).json(&deployment);
-        if request.send().await.is_ok_and(|answer| answer.status().is_success()) {
-            break;
-        }
-        assert!(begin.elapsed() < Duration::from_secs(60), "the server does not take the worker");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    (processes.into(), format!("http://127.0.0.1:{ingress}"))
 }
 
 /// Calls it again and again from so many clients at once, and prints a row.
 async fn measure<F: Future<Output = ()> + Send>(
-    engine: &str,
+    processes: &Processes,
     what: &str,
     call: impl Fn() -> F + Clone + Send + 'static,
 ) {
@@ -167,10 +198,10 @@ async fn measure<F: Future<Output = ()> + Send>(
     for clients in [1, 64] {
         let warm = Instant::now() + Duration::from_secs(1);
         let end = warm + Duration::from_secs(seconds);
-        let tasks: Vec<_> = (0..clients).map(|_| {
+        let mut tasks = tokio::task::JoinSet::new();
+        for _ in 0..clients {
             let call = call.clone();
-            // Of the future alone the compiler knows that it may go to another thread.
-            tokio::spawn(async move {
+            tasks.spawn(async move {
                 let mut times = Vec::new();
                 while Instant::now() < end {
                     let begin = Instant::now();
@@ -180,31 +211,37 @@ async fn measure<F: Future<Output = ()> + Send>(
                     }
                 }
                 times
-            })
-        });
-        let tasks: Vec<_> = tasks.collect();
-        let mut times = Vec::new();
-        for task in tasks {
-            times.extend(task.await.unwrap());
+            });
         }
+        tokio::time::sleep_until(warm.into()).await;
+        let before = processes.used();
+        tokio::time::sleep_until(end.into()).await;
+        let after = processes.used();
+        let mut times = tasks.join_all().await.concat();
         times.sort_unstable();
         let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize].as_secs_f64() * 1e3;
-        let rate = times.len() as f64 / seconds as f64;
-        println!("| {engine} | {what} | {clients} | {:.2} ms | {:.2} ms | {rate:.0} |", at(0.5), at(0.99));
+        let count = times.len() as f64;
+        let spent = [0, 1, 2, 3].map(|at| match processes.pids[at] {
+            Some(_) => format!("{:.2}", (after[at] - before[at]) * 1e3 / count),
+            None => String::new(),
+        });
+        let (name, rate) = (processes.name, count / seconds as f64);
+        let (p50, p99, spent) = (at(0.5), at(0.99), spent.join(" | "));
+        println!("| {name} | {what} | {clients} | {p50:.2} | {p99:.2} | {rate:.0} | {spent} |");
     }
 }
 
-async fn workflows(engine: &str, runner: Runner, is_asked: &impl Fn(&str, &str) -> bool) {
+async fn workflows(processes: &Processes, runner: Runner, is_asked: &impl Fn(&str, &str) -> bool) {
     macro_rules! row {
         ($what:literal, $workflow:ty, $input:expr) => {
-            if is_asked(engine, $what) {
+            if is_asked(processes.name, $what) {
                 let workflow = Arc::new(<$workflow>::default());
                 let runner = runner.clone();
                 let call = move || {
-                    let (runner, workflow) = (runner.clone(), workflow.clone());
-                    async move { drop(runner.run(workflow, $input).await.unwrap()) }
+                    let run = runner.run(workflow.clone(), $input);
+                    async move { drop(run.await.unwrap()) }
                 };
-                measure(engine, $what, call).await;
+                measure(processes, $what, call).await;
             }
         };
     }
@@ -214,13 +251,12 @@ async fn workflows(engine: &str, runner: Runner, is_asked: &impl Fn(&str, &str) 
     row!("each over 32, 4 at a time", Elements, vec!["a cat".to_owned(); 32]);
 }
 
-async fn bare(folder: &Path, is_asked: &impl Fn(&str, &str) -> bool) {
-    if !is_asked("bare SDK", "no steps") && !is_asked("bare SDK", "five steps") {
-        return;
-    }
-    let (_processes, url) = restate(folder, "bare").await;
-    let client =
-        Arc::new(BareIngressClient::from_client(ReqwestClient::connect(url.parse().unwrap()).unwrap()));
+async fn bare(is_asked: &impl Fn(&str, &str) -> bool) {
+    let server = support::Server::start().await;
+    let worker = Worker::start(&server, "bare").await;
+    let processes = Processes::new("bare SDK", Some((&worker, &server)), false);
+    let client = ReqwestClient::connect(server.ingress().parse().unwrap()).unwrap();
+    let client = Arc::new(BareIngressClient::from_client(client));
     for (what, count) in [("no steps", 0), ("five steps", 5)] {
         let client = client.clone();
         let call = move || {
@@ -228,53 +264,51 @@ async fn bare(folder: &Path, is_asked: &impl Fn(&str, &str) -> bool) {
             async move { drop(client.steps(count).call().await.unwrap().into_body().unwrap()) }
         };
         if is_asked("bare SDK", what) {
-            measure("bare SDK", what, call).await;
+            measure(&processes, what, call).await;
         }
     }
 }
 
-async fn all(folder: &Path, is_asked: impl Fn(&str, &str) -> bool) {
-    println!("| engine | run | clients | p50 | p99 | runs/s |\n|---|---|---|---|---|---|");
-    let database = std::env::var("ADK_POSTGRES").ok();
-    let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    let fresh = async |name: &str| {
-        let url = database.as_ref()?;
-        let admin = Command::new("psql").args([url, "-qc", &format!("CREATE DATABASE {name}")]).status();
-        assert!(admin.unwrap().success());
-        Some(format!("{}/{name}", url.rsplit_once('/').unwrap().0))
-    };
-    if is_asked("SQLite", "") {
-        workflows("SQLite", runner(&file("plain.db")).await, &is_asked).await;
-    }
-    if let Some(place) = fresh("plain").await {
-        workflows("Postgres", runner(&place).await, &is_asked).await;
-    }
-    bare(&folder.join("bare"), &is_asked).await;
-    for (engine, place) in
-        [("Restate+SQLite", Some(file("above.db"))), ("Restate+Postgres", fresh("above").await)]
-    {
+/// A new database, where there is a server.
+fn database(name: &str) -> Option<String> {
+    let url = std::env::var("ADK_POSTGRES").ok()?;
+    let made = Command::new("psql").args([&url, "-qc", &format!("CREATE DATABASE {name}")]).status();
+    assert!(made.unwrap().success());
+    Some(format!("{}/{name}", url.rsplit_once('/').unwrap().0))
+}
+
+async fn all(is_asked: impl Fn(&str, &str) -> bool) {
+    println!(
+        "| engine | run | clients | p50, ms | p99, ms | runs/s | clients, ms of a core for each run | worker | Restate | Postgres |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|");
+    let folder = support::Folder::new();
+    let file = |name: &str| Some(folder.path().join(name).to_str().unwrap().to_owned());
+    for (name, place) in [("SQLite", file("plain.db")), ("Postgres", database("plain"))] {
         let Some(place) = place else { continue };
-        let (_processes, url) = restate(&folder.join(engine), &place).await;
-        let (engine_below, sessions) = store(&place).await;
-        let client = Restate::connect(url, engine_below).unwrap();
-        let runner = Runner::builder().model(Rehearsal::new()).session_store(sessions).engine(client);
-        workflows(engine, runner.build().unwrap(), &is_asked).await;
+        let processes = Processes::new(name, None, name == "Postgres");
+        workflows(&processes, runner(&place, Who::This).await, &is_asked).await;
+    }
+    bare(&is_asked).await;
+    for (name, place) in [("Restate+SQLite", file("above.db")), ("Restate+Postgres", database("above"))] {
+        let Some(place) = place else { continue };
+        let server = support::Server::start().await;
+        let worker = Worker::start(&server, &place).await;
+        let processes = Processes::new(name, Some((&worker, &server)), name == "Restate+Postgres");
+        workflows(&processes, runner(&place, Who::Restate(&server.ingress())).await, &is_asked).await;
     }
 }
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    if let [role, port, place] = &args[..]
+    if let [role, address, place] = &args[..]
         && role == "worker"
     {
-        return runtime.block_on(work(port.parse().unwrap(), place));
+        return runtime.block_on(work(address.parse().unwrap(), place));
     }
-    let folder = std::env::temp_dir().join(format!("adk-restate-runs-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
     let is_asked = |engine: &str, what: &str| {
         args.iter().all(|word| engine.to_lowercase().contains(word) || what.contains(word.as_str()))
     };
-    runtime.block_on(all(&folder, is_asked));
-    let _ = std::fs::remove_dir_all(&folder);
+    runtime.block_on(all(is_asked));
 }

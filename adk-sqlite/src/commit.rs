@@ -7,6 +7,7 @@ use crate::reader;
 use crate::sessions::catch_up;
 use crate::writer::{Db, Job};
 use adk_core::engine::{Done, Draft, Slot, Stored, Update, refuse, to_text};
+use adk_core::session::OpenSessions;
 use adk_core::{Error, Event, Path, Result, StateDelta, Unstamped};
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -24,6 +25,8 @@ pub(crate) struct Commit {
     update: Option<Box<Update>>,
     entry: Entry,
     data: Data,
+    /// Where the session is looked for that others have open, when the one of the slot is not of this store.
+    live: Option<OpenSessions>,
     written: Option<Written>,
     stored: Option<Result<Stored>>,
     reply: Option<oneshot::Sender<Box<Self>>>,
@@ -50,6 +53,7 @@ impl Commit {
         mut slot: Slot,
         draft: Draft,
         update: Option<Box<Update>>,
+        live: &OpenSessions,
     ) -> Result<(Box<Self>, oneshot::Receiver<Box<Self>>)> {
         let (reply, answer) = oneshot::channel();
         let temp = (!draft.temp.is_empty()).then(|| to_text(&draft.temp)).transpose()?;
@@ -61,6 +65,7 @@ impl Commit {
             None => draft.event.to_unstamped()?.map_or(Data::Later, Data::Unstamped),
         };
         let path = slot.path.clone();
+        let live = slot.claim().is_driven_above().then(|| live.clone());
         let commit = Self {
             slot: Some(slot),
             done,
@@ -69,6 +74,7 @@ impl Commit {
             update,
             entry,
             data,
+            live,
             written: None,
             stored: None,
             reply: Some(reply),
@@ -89,14 +95,23 @@ impl Commit {
         }
     }
 
-    fn deliver(slot: Slot, draft: Draft, written: Written, db: &Db) -> Result<Stored> {
-        match written {
-            Written::New { number, place } => {
+    fn deliver(&mut self, slot: Slot, written: Written, db: &Db) -> Result<Stored> {
+        let Draft { event, temp, .. } = std::mem::take(&mut self.draft);
+        match (written, &self.live) {
+            (Written::New { number, place }, None) => {
                 // Others may have written to the session in between.
                 catch_up(slot.session(), db, number, place)?;
-                Ok(slot.deliver(place, Arc::new(draft.event), draft.temp))
+                Ok(slot.deliver(place, Arc::new(event), temp))
             }
-            Written::Earlier { place, event, temp } => Ok(Stored::earlier(place, event, temp)),
+            (Written::New { number, place }, Some(live)) => {
+                if let Some(session) = live.find(slot.session_key(), number) {
+                    // What cannot be read now is read by whoever opens the session next.
+                    let _ = catch_up(&session, db, number, place + 1);
+                }
+                Ok(slot.deliver(place, Arc::new(event), temp))
+            }
+            (Written::Earlier { place, event, temp }, None) => Ok(Stored::earlier(place, event, temp)),
+            (Written::Earlier { place, event, temp }, Some(_)) => Ok(slot.deliver(place, event, temp)),
         }
     }
 }
@@ -107,7 +122,7 @@ impl Job for Commit {
         let key = slot.session_key();
         let Some(found) = known(db, key)? else { return Err(key.missing()) };
         let (number, latest) = (found.number, found.latest);
-        if slot.session().len() as u64 > found.len {
+        if self.live.is_none() && slot.session().len() as u64 > found.len {
             // It was deleted, and made again.
             return Err(key.missing());
         }
@@ -141,9 +156,7 @@ impl Job for Commit {
     /// In the order in which they were written: that of the log.
     fn done(mut self: Box<Self>, result: Result<()>, db: &mut Db) {
         self.stored = Some(match (result, self.slot.take(), self.written.take()) {
-            (Ok(()), Some(slot), Some(written)) => {
-                Self::deliver(slot, std::mem::take(&mut self.draft), written, db)
-            }
+            (Ok(()), Some(slot), Some(written)) => self.deliver(slot, written, db),
             (Ok(()), ..) => Err(not_made()),
             (Err(error), ..) => Err(error),
         });

@@ -63,7 +63,7 @@ impl Job for Close {
         let Self { claim, is_ours, reply, .. } = *self;
         if result.is_ok() {
             db.owner.is_written(claim);
-        } else {
+        } else if !claim.is_driven_above() {
             // This process may claim the run again all the same. Others can when it is written: once there is room.
             db.owner.gave_up(claim);
             if !db.file.is_lost() {
@@ -105,6 +105,10 @@ impl Writer {
 
     /// The same without an end, for callers that cannot wait. Lists of runs show it from now on.
     pub(crate) fn release(&self, claim: ClaimId) {
+        // Others go on under the same claim.
+        if claim.is_driven_above() {
+            return;
+        }
         self.owner.gave_up(claim);
         // When the thread has ended, there is no receiver.
         let _ = self.post(Box::new(Close { claim, end: None, is_ours: false, reply: None }));

@@ -13,10 +13,21 @@ use adk_core::{BoxFuture, Result, RunId};
 use rusqlite::Connection;
 use serde_json::Value;
 
+impl SqliteStore {
+    /// Whether the slot is filled already, which nobody has told a run that an engine above drives.
+    async fn is_filled(&self, slot: &Slot) -> Result<bool> {
+        if !slot.claim().is_driven_above() {
+            return Ok(false);
+        }
+        let (run, slot) = (slot.run_id, slot.to_string());
+        self.0.reader.read(move |connection| journal::is_filled(connection, run, &slot)).await
+    }
+}
+
 impl Journal for SqliteStore {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         let post = |slot, draft, update| {
-            let (commit, answer) = Commit::new(slot, draft, update)?;
+            let (commit, answer) = Commit::new(slot, draft, update, &self.0.live)?;
             self.0.writer.post(commit).map_err(|_| closed())?;
             Ok(answer)
         };
@@ -25,7 +36,7 @@ impl Journal for SqliteStore {
             Body::Update(update) => (Draft::default(), Some(update)),
             Body::Call(work) => {
                 return Reply::Later(Box::pin(async move {
-                    let draft = work.await?;
+                    let draft = if self.is_filled(&slot).await? { Draft::default() } else { work.await? };
                     post(slot, draft, None)?.await.map_err(|_| closed())?.stored()
                 }));
             }
@@ -45,6 +56,9 @@ impl Journal for SqliteStore {
     ) -> BoxFuture<'_, Result<Value>> {
         Box::pin(async move {
             let value = work.await?;
+            if claim.is_driven_above() {
+                return Ok(value);
+            }
             let (key, of) = (key.to_string(), value.clone());
             let earlier = self.0.writer.write(move |db| journal::step(db, claim, &key, &of)).await?;
             Ok(earlier.unwrap_or(value))
@@ -111,8 +125,8 @@ impl RunRegistry for SqliteStore {
         Box::pin(self.0.reader.read(list))
     }
 
-    fn driven(&self, _: RunId, _: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
-        Box::pin(std::future::ready(Ok(None)))
+    fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
+        Box::pin(self.0.reader.read(move |connection| journal::driven(connection, run, from)))
     }
 }
 

@@ -3,11 +3,11 @@
 use crate::append::{Entry, known};
 use crate::error::{Doing, corrupt};
 use crate::owner::Owner;
-use crate::reader;
+use crate::reader::{self, Filled};
 use crate::writer::Db;
 use adk_core::engine::{
-    Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DueWaits, Pairs, RunFilter, RunInfo, RunRecord, RunRows,
-    RunState, RunStatus, Wait, Waiting, from_text, refuse, to_text,
+    Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Pairs, RunFilter, RunInfo, RunRecord,
+    RunRows, RunState, RunStatus, Stored, Wait, Waiting, from_text, refuse, to_text,
 };
 use adk_core::model::Usage;
 use adk_core::session::{SessionKey, now_micros};
@@ -35,7 +35,7 @@ pub(crate) fn drives(
         let row = params![
             run.to_string(),
             session,
-            db.owner.name,
+            db.owner.of(claim),
             record,
             of.session.app,
             of.workflow,
@@ -55,9 +55,11 @@ pub(crate) fn drives(
         statement.query_row([run.to_string()], row).optional()
     });
     match found.doing(what)? {
+        // Such a run is nowhere else, and its writers share no memory with whoever has deleted it.
+        None if claim.is_driven_above() => Err(refuse::unknown_run(run)),
         None => Ok(None),
         Some((number, owner, epoch)) => {
-            if owner.as_deref() != Some(&db.owner.name) || epoch != claim.epoch {
+            if owner.as_deref() != Some(db.owner.of(claim)) || epoch != claim.epoch {
                 return Err(refuse::fenced(run));
             }
             db.cache.runs.insert(run, (number, epoch));
@@ -75,6 +77,17 @@ pub(crate) fn slot(connection: &Connection, run: i64, entry: &Entry) -> Result<O
     });
     let row = row.optional().doing("look for the event of an earlier attempt")?;
     row.map(|(place, temp)| Ok((place, temp_of(temp)?))).transpose()
+}
+
+/// Whether the slot of a run is filled.
+pub(crate) fn is_filled(connection: &Connection, run: RunId, slot: &str) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs r JOIN adkw_tail l ON l.run = r.number AND l.slot = ?2
+            WHERE r.id = ?1)
+        OR EXISTS (SELECT 1 FROM adkw_runs r JOIN adkw_log l ON l.run = r.number AND l.slot = ?2 WHERE r.id = ?1)";
+    let is_filled = connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| statement.query_row(params![run.to_string(), slot], |row| row.get(0)));
+    is_filled.doing("look for the event of an earlier attempt")
 }
 
 fn temp_of(text: Option<String>) -> Result<StateDelta> {
@@ -133,7 +146,9 @@ pub(crate) fn answer(db: &mut Db, claim: ClaimId, wait: &Wait) -> Result<Option<
     let sql = "INSERT INTO adkw_waits (id, run, key, waiting, app, deadline)
         SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?2)";
     let (run, waiting) = (wait.key.run_id.to_string(), to_text(&wait.waiting)?);
-    let row = params![id, run, wait.key.to_string(), waiting, wait.session.app, wait.waiting.deadline];
+    // An engine above the store keeps the deadlines of its runs.
+    let deadline = wait.waiting.deadline.filter(|_| !claim.is_driven_above());
+    let row = params![id, run, wait.key.to_string(), waiting, wait.session.app, deadline];
     db.connection.execute(sql, row).doing(what)?;
     Ok(None)
 }
@@ -213,7 +228,8 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
         return Err(refuse::cancelled(run));
     }
     let held = ClaimId { run_id: run, epoch };
-    if owner.is_some_and(|owner| db.owner.drives(held, &owner, &db.owner.given_up())) {
+    // Also one that has ended: what its steps gave is not here.
+    if held.is_driven_above() || owner.is_some_and(|owner| db.owner.drives(held, &owner, &db.owner.given_up())) {
         return Err(refuse::run_busy(run));
     }
     let claim = ClaimId { run_id: run, epoch: epoch + 1 };
@@ -257,7 +273,7 @@ fn pairs(connection: &Connection, sql: &str, run: &[&dyn ToSql]) -> Result<Pairs
 }
 
 /// Gives a claim back, and says how far the run is and what it has used when that is known. `false` when the run has another
-/// claim by now.
+/// claim by now, or has ended otherwise. The claim of an engine above the store goes on until the end.
 pub(crate) fn close(db: &mut Db, claim: ClaimId, end: Option<&(RunStatus, Usage)>) -> Result<bool> {
     let what = "close a run";
     let (status, error) = end.map(|(status, _)| status.to_row()).unzip();
@@ -268,14 +284,15 @@ pub(crate) fn close(db: &mut Db, claim: ClaimId, end: Option<&(RunStatus, Usage)
         db.cache.runs.remove(&claim.run_id);
     }
     let sql =
-        "UPDATE adkw_runs SET owner = NULL, error = coalesce(?5, error), updated = coalesce(?6, updated),
+        "UPDATE adkw_runs SET owner = iif(?8, owner, NULL), error = coalesce(?5, error), updated = coalesce(?6, updated),
         usage = coalesce(?7, usage), status = CASE
             WHEN ?4 = 'paused' AND EXISTS
                 (SELECT 1 FROM adkw_waits WHERE run = ?1 AND answer IS NOT NULL AND NOT seen) THEN 'answered'
             ELSE coalesce(?4, status) END
         WHERE id = ?1 AND owner = ?2 AND epoch = ?3";
     let mut statement = db.connection.prepare_cached(sql).doing(what)?;
-    let row = params![run, db.owner.name, claim.epoch, status, error.flatten(), time, usage];
+    let goes_on = claim.is_driven_above() && end.is_some_and(|(status, _)| status.is_open());
+    let row = params![run, db.owner.of(claim), claim.epoch, status, error.flatten(), time, usage, goes_on];
     if statement.execute(row).doing(what)? > 0 {
         if matches!(status, Some("finished" | "failed")) {
             let sql = "DELETE FROM adkw_waits WHERE run = ?1 AND answer IS NULL";
@@ -291,8 +308,10 @@ pub(crate) fn close(db: &mut Db, claim: ClaimId, end: Option<&(RunStatus, Usage)
             .execute(params![run, claim.epoch, usage])
             .doing(what)?;
     }
-    let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?1)";
-    let is_known: bool = db.connection.query_row(sql, [&run], |row| row.get(0)).doing(what)?;
+    // An engine above the store may write an end again.
+    let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?1 AND NOT (?2 = 0 AND epoch = 0 AND status = ?3))";
+    let of = params![run, claim.epoch, status];
+    let is_known: bool = db.connection.query_row(sql, of, |row| row.get(0)).doing(what)?;
     Ok(!is_known)
 }
 
@@ -313,6 +332,36 @@ pub(crate) fn cancel(db: &mut Db, app: &str, run: RunId) -> Result<RunStatus> {
         .connection
         .query_row(sql, [&*id, app], |row| Ok(RunStatus::from_row(&row.get::<_, String>(0)?, row.get(1)?)));
     row.optional().doing(what)?.ok_or_else(|| refuse::unknown_run(run))
+}
+
+/// What is stored of a run that an engine above the store drives, from a place of the log on.
+pub(crate) fn driven(connection: &Connection, run: RunId, from: u64) -> Result<Option<DrivenRun>> {
+    let what = "read a run";
+    let sql = "SELECT number, epoch, status, error, usage, record, session FROM adkw_runs WHERE id = ?1";
+    let mut statement = connection.prepare_cached(sql).doing(what)?;
+    let mut rows = statement.query([run.to_string()]).doing(what)?;
+    let Some(row) = rows.next().doing(what)? else { return Ok(None) };
+    let (number, epoch): (i64, u64) = (row.get(0).doing(what)?, row.get(1).doing(what)?);
+    let status = RunStatus::from_row(&row.get::<_, String>(2).doing(what)?, row.get(3).doing(what)?);
+    if !is_driven_above(epoch, &status) {
+        return Err(refuse::run_busy(run));
+    }
+    let usage = row.get::<_, Option<String>>(4).doing(what)?;
+    let usage = usage.map(|usage| from_text(&usage, "what a run has used")).transpose()?;
+    let record = row.get::<_, String>(5).doing(what)?;
+    let record: RunRecord = from_text(&record, &format!("the record of run `{run}`"))?;
+    // All events of a run are found by its number; the last ones in the log of its session.
+    let after = (from > record.begins).then_some((row.get(6).doing(what)?, from));
+    let filled = reader::filled(connection, &record.session, number, after)?;
+    let filled = filled.into_iter().map(|Filled { place, event, slot, temp }| {
+        Ok((slot, Stored::earlier(place, event, temp_of(temp)?)))
+    });
+    Ok(Some(DrivenRun::new(record, status, usage, filled.collect::<Result<_>>()?)))
+}
+
+/// Whether a run is, or was, driven by an engine above the store. The first claim of others is 1, and to cancel adds 1.
+fn is_driven_above(epoch: u64, status: &RunStatus) -> bool {
+    epoch == 0 || (epoch == 1 && *status == RunStatus::Cancelled)
 }
 
 /// Who drives a run, or did when it ended without a word.

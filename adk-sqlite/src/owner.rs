@@ -8,6 +8,9 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// The owner of runs that an engine above the store drives. It is no process, and lives as long as its run.
+pub(crate) const ABOVE: &str = "@";
+
 /// The lock of this store, held for as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Owner {
@@ -57,6 +60,11 @@ impl Owner {
         }
     }
 
+    /// The owner that the table has for a claim of this process.
+    pub(crate) fn of(&self, claim: ClaimId) -> &str {
+        if claim.is_driven_above() { ABOVE } else { &self.name }
+    }
+
     fn set(&self) -> MutexGuard<'_, HashSet<ClaimId>> {
         self.given_up.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -100,6 +108,9 @@ impl Owner {
 
     /// Whether another process lives. The file of one that does not is removed.
     pub(crate) fn lives(&self, other: &str) -> bool {
+        if other == ABOVE {
+            return true;
+        }
         let path = beside(&self.database, other);
         let Ok(file) = OpenOptions::new().write(true).open(&path) else { return path.exists() };
         match file.try_lock() {

@@ -9,7 +9,7 @@ use crate::time;
 use adk_core::session::{EventFilter, Pages, Scope, SessionKey, SessionRow, SessionSnapshot};
 use adk_core::{BoxFuture, Event, Result};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags, ToSql, params};
+use rusqlite::{Connection, OpenFlags, Row, ToSql, params};
 use serde_json::{Map, Value};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -148,19 +148,70 @@ fn select(connection: &Connection, key: &SessionKey, sql: &str, wanted: &[&dyn T
     let mut rows = statement.query(wanted).doing(what)?;
     let mut all = Vec::new();
     while let Some(row) = rows.next().doing(what)? {
-        let of = |column| row.get::<_, String>(column).doing(what);
-        let place = row.get(0).doing(what)?;
-        let event = match row.get_ref(4).doing(what)? {
-            ValueRef::Null => bare(&of(1)?, &of(2)?, &of(3)?)?,
-            data => {
-                let id = of(1)?;
-                let data = data.as_str().map_err(|error| key.unreadable_event(&id, place, error))?;
-                Event::from_stored(data).map_err(|error| key.unreadable_event(&id, place, error.message()))?
-            }
-        };
-        all.push((place, Arc::new(event)));
+        all.push(event_of(row, key)?);
     }
     Ok(all)
+}
+
+/// An event and its place, from a row of place, id, run, time and stored form.
+fn event_of(row: &Row<'_>, key: &SessionKey) -> Result<(u64, Arc<Event>)> {
+    let what = "read the events of a session";
+    let of = |column| row.get::<_, String>(column).doing(what);
+    let place = row.get(0).doing(what)?;
+    let event = match row.get_ref(4).doing(what)? {
+        ValueRef::Null => bare(&of(1)?, &of(2)?, &of(3)?)?,
+        data => {
+            let id = of(1)?;
+            let data = data.as_str().map_err(|error| key.unreadable_event(&id, place, error))?;
+            Event::from_stored(data).map_err(|error| key.unreadable_event(&id, place, error.message()))?
+        }
+    };
+    Ok((place, Arc::new(event)))
+}
+
+/// An event of a run, with the text of its slot and its `temp:` keys.
+pub(crate) struct Filled {
+    pub(crate) place: u64,
+    pub(crate) event: Arc<Event>,
+    pub(crate) slot: String,
+    pub(crate) temp: Option<String>,
+}
+
+/// The events of a run in the order of the log: all of them, or those of its session from a place on.
+pub(crate) fn filled(
+    connection: &Connection,
+    key: &SessionKey,
+    run: i64,
+    after: Option<(i64, u64)>,
+) -> Result<Vec<Filled>> {
+    let what = "read the events of a run";
+    let mut all = Vec::new();
+    for table in TABLES {
+        let mut statement = connection.prepare_cached(&filled_sql(table, after.is_some())).doing(what)?;
+        let mut rows = match after {
+            None => statement.query(params![run, key.app, key.user, key.id]),
+            Some((session, from)) => {
+                statement.query(params![run, key.app, key.user, key.id, session, from])
+            }
+        }
+        .doing(what)?;
+        while let Some(row) = rows.next().doing(what)? {
+            let (place, event) = event_of(row, key)?;
+            let (slot, temp) = (row.get(5).doing(what)?, row.get(6).doing(what)?);
+            all.push(Filled { place, event, slot, temp });
+        }
+    }
+    all.sort_by_key(|filled| filled.place);
+    Ok(all)
+}
+
+fn filled_sql(table: &str, from_a_place: bool) -> String {
+    let of = if from_a_place { "+l.run = ?1 AND l.session = ?5 AND l.place >= ?6" } else { "l.run = ?1" };
+    format!(
+        "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data, l.slot, l.temp FROM {table} l
+        CROSS JOIN events e ON e.id = l.event_id AND e.app_name = ?2 AND e.user_id = ?3 AND e.session_id = ?4
+        WHERE {of}"
+    )
 }
 
 /// ADK allows a row without the event.
@@ -322,6 +373,26 @@ mod tests {
         }
         assert_eq!((counts.1.load(SeqCst), reader.free.lock().unwrap().len()), (MOST, MOST));
         std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn events_of_a_run_are_found_by_an_index() {
+        let connection = Connection::open_in_memory().unwrap();
+        crate::schema::prepare(&connection).unwrap();
+        for (table, from_a_place, first) in [
+            (TABLES[0], false, "adkw_tail_slot (run=?)"),
+            (TABLES[1], false, "adkw_log_slot (run=?)"),
+            (TABLES[0], true, "(session=? AND place>?)"),
+            (TABLES[1], true, "(session=? AND place>?)"),
+        ] {
+            let sql = format!("EXPLAIN QUERY PLAN {}", filled_sql(table, from_a_place));
+            let mut statement = connection.prepare(&sql).unwrap();
+            let count = statement.parameter_count();
+            let steps = statement.query_map(rusqlite::params_from_iter(vec![1; count]), |row| row.get(3));
+            let steps: Vec<String> = steps.unwrap().map(Result::unwrap).collect();
+            assert!(steps[0].starts_with("SEARCH ") && steps[0].contains(first), "{sql}: {steps:?}");
+            assert!(steps[1].starts_with("SEARCH e ") && steps[1].contains("(id=?"), "{sql}: {steps:?}");
+        }
     }
 
     #[test]

@@ -83,7 +83,8 @@ const UPGRADES: &[(&str, &str)] = &[
 ///   agents had finished by then.
 /// * `adkw_runs`, `adkw_steps`, `adkw_waits`: the registry of runs and their journals. `epoch` is the number of the latest
 ///   claim of a run; `status` is `answered` for a run that waits and has an answer that it has not seen; `updated` is when it
-///   was written last, in microseconds. `adkw_done`: agents that have finished after the last event of their run.
+///   was written last, in microseconds. `adkw_done`: agents that have finished after the last event of their run. A run that
+///   an engine above the store drives has the epoch 0, and the owner `@` until it has ended.
 ///
 /// All that an event writes beside ADK's rows is its row in the log, since each page that is touched is written whole.
 const OURS: &str = "

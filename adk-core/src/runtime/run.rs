@@ -27,6 +27,7 @@ mod replay;
 mod scope;
 mod seat;
 mod state;
+mod timers;
 mod trace;
 mod update;
 
@@ -132,6 +133,8 @@ pub(crate) struct Run {
     /// Agents that have finished since the last commit.
     done: Mutex<Vec<Done>>,
     failures: failures::Failures,
+    /// Branches elsewhere that nobody waits for any more.
+    left: Mutex<Vec<(apart::Report, Option<Arc<KeyScope>>)>>,
     /// The trace that it continues, as text.
     pub(crate) trace_parent: Option<Box<str>>,
 }
@@ -182,6 +185,7 @@ impl Run {
             updating: tokio::sync::Mutex::const_new(()),
             done: Mutex::default(),
             failures: failures::Failures::default(),
+            left: Mutex::default(),
             trace_parent: None,
         }
     }

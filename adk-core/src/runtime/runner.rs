@@ -5,6 +5,7 @@ mod answers;
 mod builder;
 mod by_name;
 mod cancel;
+mod follow;
 mod hooks;
 mod input;
 mod open;

@@ -1,6 +1,6 @@
 //! What outlives every process: the log of events with their slots, the records of calls, answers.
 
-use adk_core::engine::{RunRecord, Slot, Stored, Update};
+use adk_core::engine::{DrivenRun, RunRecord, RunStatus, Slot, Stored, Update, Waiting};
 use adk_core::session::{EventFilter, Opening, Session, SessionKey, SessionSnapshot, SessionStore, StateMap};
 use adk_core::{BoxFuture, Event, Result, StateDelta};
 use serde_json::Value;
@@ -19,7 +19,8 @@ struct Kept {
     slots: HashMap<String, (usize, StateDelta)>,
     steps: HashMap<String, Value>,
     answers: HashMap<String, Value>,
-    asked: Vec<String>,
+    asked: Vec<Waiting>,
+    status: Option<RunStatus>,
     branches: usize,
 }
 
@@ -67,16 +68,36 @@ impl Log {
         assert!(before.is_none(), "{key} was done again");
     }
 
-    pub fn answer_of(&self, id: &str) -> Option<Value> {
+    /// The run waits for as long as there is no answer.
+    pub fn answer_of(&self, waiting: &Waiting) -> Option<Value> {
         let mut kept = self.0.lock().unwrap();
-        if !kept.asked.iter().any(|asked| asked == id) {
-            kept.asked.push(id.to_owned());
+        if !kept.asked.iter().any(|asked| asked.id == waiting.id) {
+            kept.asked.push(waiting.clone());
         }
-        kept.answers.get(id).cloned()
+        let answer = kept.answers.get(&waiting.id).cloned();
+        kept.status = Some(if answer.is_some() { RunStatus::Running } else { RunStatus::Paused });
+        answer
     }
 
     pub fn asked(&self) -> Vec<String> {
-        self.0.lock().unwrap().asked.clone()
+        self.0.lock().unwrap().asked.iter().map(|asked| asked.id.clone()).collect()
+    }
+
+    pub fn waiting(&self) -> Vec<Waiting> {
+        let kept = self.0.lock().unwrap();
+        kept.asked.iter().filter(|asked| !kept.answers.contains_key(&asked.id)).cloned().collect()
+    }
+
+    pub fn is(&self, status: RunStatus) {
+        self.0.lock().unwrap().status = Some(status);
+    }
+
+    pub fn driven(&self, from: u64) -> Option<DrivenRun> {
+        let record = self.record_of_run()?;
+        let places: Vec<_> = (from..self.events().len() as u64).collect();
+        let events = self.at(&places).into_iter().map(|stored| (String::new(), stored)).collect();
+        let status = self.0.lock().unwrap().status.clone().unwrap_or(RunStatus::Running);
+        Some(DrivenRun::new((*record).clone(), status, None, events))
     }
 
     pub fn answer(&self, id: &str, value: Value) {

@@ -127,7 +127,7 @@ impl Process {
                     tokio::spawn(async move {
                         loop {
                             let changed = own.log.1.notified();
-                            if let Some(value) = own.log.answer_of(&wait.waiting.id) {
+                            if let Some(value) = own.log.answer_of(&wait.waiting) {
                                 return drop(reply.send(Ok(Some(value))));
                             }
                             changed.await;

@@ -1,12 +1,15 @@
-//! Branches of a run that execute in another process.
+//! Runs, and branches of a run, that execute in another process.
 
 use super::{KeyScope, Run, RunConfig, Services};
-use crate::store::engine::{BranchTask, ClaimId, Engine, Stored};
+use crate::store::engine::{BranchReport, BranchTask, ClaimId, Engine, RunRecord, Stored};
 use crate::store::session::Session;
-use crate::sync::read;
-use crate::{Name, Path};
+use crate::sync::{lock, read};
+use crate::{BoxFuture, Name, Path, Result};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+
+/// The report of a branch, when it has come back.
+pub(crate) type Report = BoxFuture<'static, Result<BranchReport>>;
 
 impl Run {
     /// A branch of another run: it begins where that one stood.
@@ -61,6 +64,28 @@ impl Run {
         if self.engine.remote().is_some() {
             self.places.fetch_max(place + 1, Relaxed);
         }
+    }
+
+    /// A run that another process drives, as it began.
+    pub(crate) fn followed(&mut self, record: &RunRecord) {
+        (self.id, self.claim) = (record.run_id, ClaimId::driven_above(record.run_id));
+        self.began = record.begins;
+    }
+
+    /// What was committed elsewhere before anybody followed here.
+    pub(crate) fn was_told(&self, stored: Stored) {
+        self.session().append_stored(stored.event);
+        stored.temp.into_iter().for_each(|(key, value)| self.set_temp(key, value));
+    }
+
+    /// The block of a branch was dropped before the branch came back.
+    pub(crate) fn leave_behind(&self, report: Report, scope: Option<Arc<KeyScope>>) {
+        lock(&self.left).push((report, scope));
+    }
+
+    /// The branches that were left behind so far.
+    pub(crate) fn left_behind(&self) -> Vec<(Report, Option<Arc<KeyScope>>)> {
+        std::mem::take(&mut *lock(&self.left))
     }
 
     /// What a branch has committed elsewhere comes into the session here; returns its place in the outbox.

@@ -6,6 +6,7 @@ use super::budget::Purse;
 use super::{Context, Run};
 use crate::models::model::Usage;
 use crate::spec::{Limits, Spec};
+use crate::store::engine::StepKey;
 use crate::store::session::now_micros;
 use crate::{Error, ErrorKind, Name, Path, Result};
 use adk_spec::__private::Cost;
@@ -184,11 +185,14 @@ impl Context {
 
     /// When a time has passed that is counted from here on. The start is recorded, so that a run that is taken up again has the
     /// rest of it.
-    pub(crate) async fn time_from_here(&mut self, longest: Duration) -> Result<Option<Instant>> {
+    pub(crate) async fn time_from_here(&mut self, longest: Duration) -> Result<Option<(StepKey, Instant)>> {
         let start = self.step("bounds", async { Ok(now_micros()) }).await?;
         let taken = Duration::from_micros(now_micros().saturating_sub(start));
         // One that is too long for the clock is none.
-        Ok(Instant::now().checked_add(longest.saturating_sub(taken)))
+        let deadline = Instant::now().checked_add(longest.saturating_sub(taken));
+        let (run_id, path) = (self.run.id, self.path().clone());
+        let key = StepKey { run_id, path, name: Name::literal("time"), index: 0 };
+        Ok(deadline.map(|deadline| (key, deadline)))
     }
 
     /// The time of the workflow at that path is over.

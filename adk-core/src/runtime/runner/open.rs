@@ -20,7 +20,7 @@ pub(super) async fn branch_run(shared: &Shared, task: &BranchTask) -> Result<Run
     Ok(Run::branch(task, &session, shared.engine.clone(), config, shared.services.clone()))
 }
 
-async fn found(shared: &Shared, key: &SessionKey, run: RunId) -> Result<Arc<Session>> {
+pub(super) async fn found(shared: &Shared, key: &SessionKey, run: RunId) -> Result<Arc<Session>> {
     shared.sessions.get(key).await?.ok_or_else(|| {
         let message = format!("the session `{key}` of run `{run}` is not there");
         Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
@@ -41,7 +41,7 @@ pub(super) async fn claimed(
 }
 
 /// Whether a run is one of this app and of this workflow.
-fn fits(app: &str, shape: Option<&(String, Topology)>, record: &RunRecord) -> Result<()> {
+pub(super) fn fits(app: &str, shape: Option<&(String, Topology)>, record: &RunRecord) -> Result<()> {
     // Another app may keep its runs in the same store. To this one they are not there.
     if record.session.app != app {
         return Err(refuse::unknown_run(record.run_id));

@@ -2,14 +2,15 @@
 
 use super::Shared;
 use super::cancel::Driving;
-use super::open::{branch_run, claimed, open_in_turn, shape_fits};
+use super::follow::{self, Followed};
+use super::open::{branch_run, claimed, fits, open_in_turn, shape_fits};
 use super::root::{Start, branch, root};
 use super::stream::{Opened, RunStream};
 use crate::runtime::live::{LiveInput, LiveQueue};
-use crate::runtime::run::{Outcome, Run, RunConfig};
+use crate::runtime::run::{Outcome, Run, RunConfig, SessionTurns};
 use crate::runtime::workflow::{Keys, Workflow};
 use crate::spec::{AgentMeta, Topology};
-use crate::store::engine::{BranchEnd, BranchTask, Claim, ClaimId, RunRecord, RunTask};
+use crate::store::engine::{BranchEnd, BranchTask, Claim, ClaimId, DrivenRun, RunRecord, RunTask};
 use crate::store::event::StateDelta;
 use crate::store::session::SessionKey;
 use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result, RunId, panic};
@@ -61,8 +62,16 @@ struct Asked<'a, T> {
     body: Body<'a, T>,
 }
 
-/// Runs the workflow in its root context and reads its output.
-type Body<'a, T> = Box<dyn FnOnce(Arc<Run>, Start) -> BoxFuture<'a, Result<T>> + Send + 'a>;
+/// Runs the workflow in its root context, or follows who does, and reads its output.
+type Body<'a, T> = Box<dyn FnOnce(Arc<Run>, Begun) -> BoxFuture<'a, Result<T>> + Send + 'a>;
+
+/// Who drives a run.
+enum Begun {
+    /// This process: it begins with this.
+    Here(Start),
+    /// Another one, which is followed.
+    Elsewhere(Followed),
+}
 
 impl<'a, T: Send + 'static> RunRequest<'a, T> {
     pub(super) fn new<H, W>(
@@ -127,8 +136,12 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         W: Workflow<Output = T> + ?Sized,
     {
         let shape = shape(&shared, workflow.as_agent().meta());
-        let body: Body<'a, T> =
-            Box::new(move |run, start| Box::pin(async move { root(&*workflow, run, start).await }));
+        let body: Body<'a, T> = Box::new(move |run, begun| match begun {
+            Begun::Here(start) => Box::pin(async move { root(&*workflow, run, start).await }),
+            Begun::Elsewhere(followed) => {
+                Box::pin(async move { follow::to_end(&*workflow, run, followed).await })
+            }
+        });
         Self::of(shared, key, private, shape, begin, body)
     }
 
@@ -256,6 +269,9 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
 
     /// Finds or makes the session; what runs in it comes back unpolled.
     async fn open(self) -> Result<Opened<'a, T>> {
+        if self.task.is_none() && self.shared.engine.driver().is_some() {
+            return Box::pin(self.elsewhere()).await;
+        }
         let Self {
             shared,
             key,
@@ -278,12 +294,12 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
         let keys = begin?;
         if let Some(task) = task {
             let run = Arc::new(branch_run(&shared, &task).await?);
-            let future = body(run.clone(), Start::default());
+            let future = body(run.clone(), Begun::Here(Start::default()));
             return Ok(Opened { run, claim: None, turn: None, driving: None, future });
         }
         if let Some(run) = resume {
             let (run, claim, turn, start) = claimed(&shared, run, shape).await?;
-            let future = body(run.clone(), start);
+            let future = body(run.clone(), Begun::Here(start));
             let driving = Some(Driving::new(&shared, &run));
             return Ok(Opened { run, claim: Some(claim), turn, driving, future });
         }
@@ -326,9 +342,53 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
             }));
         }
         let run = Arc::new(run);
-        let future = body(run.clone(), Start { message, delta });
+        let future = body(run.clone(), Begun::Here(Start { message, delta }));
         let driving = claim.as_ref().map(|_| Driving::new(&shared, &run));
         Ok(Opened { run, claim, turn, driving, future })
+    }
+}
+
+impl<'a, T: Send + 'static> Asked<'a, T> {
+    /// Hands the run over to the process that drives it, or finds the one that was.
+    async fn elsewhere(self) -> Result<Opened<'a, T>> {
+        let Self { shared, key, private, state, config, message, live, error, claim, begin, .. } = self;
+        if let Some(error) = error {
+            return Err(error);
+        }
+        let (keys, driver) = (begin?, shared.engine.driver().ok_or_else(begun)?);
+        let (run, followed) = match (self.resume, self.shape) {
+            (Some(run), shape) => {
+                let check = |driven: &DrivenRun| fits(&shared.app, shape.as_ref(), &driven.record);
+                follow::take_up(&shared, run, check).await?
+            }
+            (None, Some((workflow, topology))) if live.is_none() => {
+                key.check()?;
+                let message = message.unwrap_or_else(|| keys.to_message());
+                let mut delta = keys.into_delta();
+                delta.extend(state);
+                let task = RunTask {
+                    run_id: claim.map_or_else(RunId::new, |claim| claim.run_id),
+                    session: key,
+                    takes_turn: !private && config.turns != SessionTurns::Share,
+                    workflow,
+                    topology,
+                    message,
+                    delta,
+                    config: serde_json::to_value(&config).unwrap_or_default(),
+                    trace: None,
+                };
+                follow::hand_over(&shared, driver, task).await?
+            }
+            (None, _) => {
+                let message = "a live run cannot be handed over to another process";
+                return Err(Error::new(ErrorKind::Config, message)
+                    .with_help("give the runner of live runs an engine that drives its runs itself"));
+            }
+        };
+        let run = Arc::new(run);
+        let driving = Some(Driving::new(&shared, &run));
+        let future = (self.body)(run.clone(), Begun::Elsewhere(followed));
+        Ok(Opened { run, claim: None, turn: None, driving, future })
     }
 }
 

@@ -5,14 +5,14 @@ use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Prepare, Run, TraceSpan};
 use crate::runtime::workflow::{Values, Workflow, prepare_root, run_branch, run_root};
 use crate::spec::{AgentMeta, StepKind};
-use crate::store::engine::{BranchEnd, BranchTask};
+use crate::store::engine::{BranchEnd, BranchTask, StepKey};
 use crate::store::event::{Event, StateDelta};
 use crate::store::session::OwnKeys;
 use crate::{Content, Error, ErrorKind, Name, Path, Result};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 /// What the first event of a run says.
 #[derive(Default)]
@@ -46,7 +46,7 @@ pub(super) async fn root<W: Workflow + ?Sized>(
         Ok(true) => Ok(()),
         Ok(false) => match run.deadline {
             None => run_root(agent, &mut cx).await,
-            Some(deadline) => Box::pin(before(deadline, run_root(agent, &mut cx))).await,
+            Some(deadline) => Box::pin(before(&run, deadline, &path, run_root(agent, &mut cx))).await,
         },
         Err(error) => Err(error),
     };
@@ -83,12 +83,13 @@ fn holds(meta: &AgentMeta<'_>) -> bool {
 
 /// Runs the root until its deadline.
 async fn before(
+    run: &Run,
     (deadline, longest): (Instant, Duration),
+    path: &Path,
     ran: impl Future<Output = Result<()>>,
 ) -> Result<()> {
-    // One that is over already, of a run that is taken up again, leaves no time to wait for anybody.
-    let ran = if Instant::now() < deadline { timeout_at(deadline, ran).await.ok() } else { None };
-    ran.unwrap_or_else(|| {
+    let key = StepKey { run_id: run.id, path: path.clone(), name: Name::literal("deadline"), index: 0 };
+    run.within(key, deadline, ran).await.unwrap_or_else(|| {
         let message = format!("the run took longer than {longest:?}, its `deadline`");
         Err(Error::new(ErrorKind::DeadlineExceeded, message).with_help(
             "give it more with `RunConfig::deadline`, or look in its events for what takes so long",

@@ -192,8 +192,11 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         let (claim, run) = (self.claim.take(), self.run.clone());
         self.driving = None;
         let end = match (end, &run) {
-            // The end of a cancelled run is stored already.
-            (Err(error), Some(run)) if is_fenced(&error) || error.kind() == ErrorKind::Cancelled => {
+            // The end of a cancelled run is stored already, and who only follows it knows no more.
+            (Err(error), Some(run))
+                if run.engine.driver().is_none()
+                    && (is_fenced(&error) || error.kind() == ErrorKind::Cancelled) =>
+            {
                 let run = run.clone();
                 let closing = async move {
                     let error = meaning(&run, error).await;

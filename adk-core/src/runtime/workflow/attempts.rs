@@ -3,6 +3,7 @@
 //! An attempt that fails is recorded. A run that is taken up again passes by what such an attempt had done, and begins with
 //! the attempt after it.
 
+use super::away::Away;
 use super::scopes;
 use super::walk::{Walk, Walked};
 use crate::runtime::run::{Consumption, Context, FailedAttempt, metered, perform, record};
@@ -15,6 +16,7 @@ use serde_json::Value;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// The record of an attempt that has failed.
 #[derive(Serialize, Deserialize)]
@@ -47,6 +49,7 @@ impl Walk<'_> {
                     Ok(walked) => return Ok(walked),
                     Err(error) => error.at(&path),
                 };
+                Away::left_behind(cx).await;
                 let again = attempt < limits.most && (limits.all || error.is_retryable());
                 if !cx.may_go_on(&error) || !again && otherwise.is_none() {
                     return Err(error);
@@ -75,7 +78,8 @@ impl Walk<'_> {
             told.emit_boxed(event).await?;
             let wait = next.saturating_sub(now_micros());
             if wait > 0 {
-                tokio::time::sleep(Duration::from_micros(wait)).await;
+                let key = StepKey { run_id: run.id, path, name: Name::literal("pause"), index: 0 };
+                run.pause(key, Duration::from_micros(wait)).await;
             }
             attempt = attempt.saturating_add(1);
         }
@@ -102,13 +106,20 @@ impl Walk<'_> {
     ) -> (Result<Walked>, Consumption) {
         let (path, spent) = (own.path().clone(), Arc::<Mutex<Consumption>>::default());
         let (run, meter) = (own.run.clone(), own.meter.clone());
+        let limited = run.clone();
         let work = metered(run, meter, spent.clone(), self.branch(body, None, own));
         let ran = match timeout {
             None => work.await,
-            Some(most) => match tokio::time::timeout(most, work).await {
-                Ok(ran) => ran,
-                Err(_) => Err(too_long(most, &path)),
-            },
+            Some(most) => {
+                let key =
+                    StepKey { run_id: limited.id, path: path.clone(), name: Name::literal("time"), index: 0 };
+                // One that is too long for the clock is none.
+                match Instant::now().checked_add(most) {
+                    Some(deadline) => limited.within(key, deadline, work).await,
+                    None => Some(work.await),
+                }
+                .unwrap_or_else(|| Err(too_long(most, &path)))
+            }
         };
         let spent = *lock(&spent);
         (ran, spent)

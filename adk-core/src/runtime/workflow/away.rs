@@ -1,13 +1,14 @@
 //! Branches of a block that run in another process, and their reports.
 
 use super::walk::{Exit, Walked};
-use crate::runtime::run::{Context, KeyScope, LoopEndReason, count_again};
+use crate::runtime::run::{Context, KeyScope, LoopEndReason, Run, count_again};
 use crate::store::engine::{BranchEnd, BranchReport, RemoteBranches, Stored};
 use crate::store::outbox::Counted;
 use crate::sync::lock;
 use crate::{BoxFuture, Flow, Path, Result};
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::future::{pending, ready};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 
 /// The branches of one block that are elsewhere.
@@ -20,6 +21,19 @@ struct State {
     indices: BTreeSet<usize>,
     cancel: Vec<oneshot::Sender<()>>,
     back: Vec<(Stored, Option<Arc<KeyScope>>)>,
+    run: Option<Arc<Run>>,
+}
+
+/// The time of the block was over after some of its branches had come back.
+impl Drop for Away {
+    fn drop(&mut self) {
+        let state = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let Some(run) = &state.run else { return };
+        for (stored, scope) in state.back.drain(..) {
+            let report = BranchReport::new(Ok(BranchEnd::default())).with_events(vec![stored]);
+            run.leave_behind(Box::pin(ready(Ok(report))), scope);
+        }
+    }
 }
 
 impl Away {
@@ -45,10 +59,12 @@ impl Away {
         let mut state = lock(&self.0);
         state.indices.insert(index);
         state.cancel.push(cancel);
+        state.run = Some(run.clone());
         let (away, scope, meter) = (self.clone(), own.scope.clone(), own.meter.clone());
+        let mut report = Returning { report: Some(report), run: run.clone(), scope: scope.clone() };
         Some(Box::pin(async move {
             let _busy = Counted::new(&run.outbox().in_flight);
-            let BranchReport { end, events, loops, usage } = report.await?;
+            let BranchReport { end, events, loops, usage } = report.back().await?;
             lock(&away.0).back.extend(events.into_iter().map(|event| (event, scope.clone())));
             let rounds = loops.iter().map(|end| u64::from(end.rounds)).sum();
             loops.into_iter().for_each(|end| run.end_loop(end));
@@ -56,6 +72,25 @@ impl Away {
             count_again(meter.as_ref(), &usage, rounds, &path);
             end.map(walked)
         }))
+    }
+
+    /// Applies what branches had committed whose block was dropped, since its time was over.
+    pub(super) async fn left_behind(cx: &Context) {
+        let left = cx.run.left_behind();
+        if left.is_empty() {
+            return;
+        }
+        let away = Self::default();
+        for (report, scope) in left {
+            let _busy = Counted::new(&cx.run.outbox().in_flight);
+            // One that could not be run has committed nothing.
+            if let Ok(BranchReport { events, usage, .. }) = report.await {
+                lock(&away.0).back.extend(events.into_iter().map(|event| (event, scope.clone())));
+                cx.run.skipped(usage);
+                count_again(cx.meter.as_ref(), &usage, 0, cx.path());
+            }
+        }
+        away.apply(cx).await;
     }
 
     /// Whether any branch is elsewhere, or was.
@@ -80,6 +115,32 @@ impl Away {
         }
         if let Some(ticket) = last {
             cx.run.outbox().taken(ticket).await;
+        }
+    }
+}
+
+/// The report of a branch on its way here. Where nobody waits for it any more, the run keeps it.
+struct Returning {
+    report: Option<BoxFuture<'static, Result<BranchReport>>>,
+    run: Arc<Run>,
+    scope: Option<Arc<KeyScope>>,
+}
+
+impl Returning {
+    async fn back(&mut self) -> Result<BranchReport> {
+        let report = match &mut self.report {
+            Some(report) => report.await,
+            None => pending().await,
+        };
+        self.report = None;
+        report
+    }
+}
+
+impl Drop for Returning {
+    fn drop(&mut self) {
+        if let Some(report) = self.report.take() {
+            self.run.leave_behind(report, self.scope.take());
         }
     }
 }

@@ -11,7 +11,6 @@ use crate::spec::{AgentKind, ERROR_KEY, StepKind};
 use crate::{At, Error, ErrorKind, Flow, Name, Result};
 use std::ops::Range;
 use std::sync::Arc;
-use tokio::time::timeout_at;
 
 /// Goes through a workflow to the branch that the context looks for, and runs it.
 pub(super) async fn down(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flow> {
@@ -33,12 +32,12 @@ pub(super) async fn down(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Res
         Some(longest) => cx.time_from_here(longest).await?,
         None => None,
     };
-    let down = Box::pin(walk.down(cx));
+    let (run, down) = (cx.run.clone(), Box::pin(walk.down(cx)));
     match deadline {
         None => down.await?,
-        Some(deadline) => match timeout_at(deadline, down).await {
-            Ok(found) => found?,
-            Err(_) => return Err(cx.time_is_over(&place)),
+        Some((key, deadline)) => match run.within(key, deadline, down).await {
+            Some(found) => found?,
+            None => return Err(cx.time_is_over(&place)),
         },
     }
     Ok(Flow::Continue)

@@ -10,7 +10,6 @@ use crate::runtime::run::{Context, LoopEndReason, Prepare};
 use crate::spec::{Spec, StepKind};
 use crate::{Error, ErrorKind, Name, Path, Result};
 use std::time::Duration;
-use tokio::time::{Instant, timeout_at};
 
 /// What the walk needs to know of a workflow beside its [`Spec`]: thin code that the macro writes.
 // It does not ask for `Send` and `Sync` again, so that rustc says once that a workflow is not: of `MadeByMacro`.
@@ -154,14 +153,12 @@ async fn walk_within(
     nested: bool,
     cx: &mut Context,
 ) -> Result<Walked> {
-    let Some(deadline) = cx.time_from_here(longest).await? else {
+    let Some((key, deadline)) = cx.time_from_here(longest).await? else {
         return walk_in(workflow, nested, cx).await;
     };
     let place = (cx.path().clone(), cx.frame.author.clone(), cx.instance.clone(), cx.above.clone());
-    // One that is over already, of a run that is taken up again, leaves no time to wait for anybody.
-    if Instant::now() < deadline
-        && let Ok(walked) = timeout_at(deadline, walk_in(workflow, nested, cx)).await
-    {
+    let run = cx.run.clone();
+    if let Some(walked) = run.within(key, deadline, walk_in(workflow, nested, cx)).await {
         return walked;
     }
     cx.drop_pending();

@@ -2,11 +2,12 @@
 
 use super::{
     Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, Retention, RunDriver, RunRegistry,
-    Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
+    Slot, StepKey, Stored, TimerKind, Timers, Wait, WaitRegistry,
 };
 use crate::{BoxFuture, Name, Result};
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Its events are nobody else's to see, so they stay in memory. Its steps are recorded with those of the run around it,
 /// under the call that it is: `desk/clerk/reviewer:reviewer@1/model@0`.
@@ -73,6 +74,15 @@ impl Engine for Within {
     }
 
     fn timers(&self) -> Option<&dyn Timers> {
-        None
+        self.outer.timers().map(|_| self as &dyn Timers)
+    }
+}
+
+impl Timers for Within {
+    fn sleep(&self, key: StepKey, time: Duration, kind: TimerKind) -> BoxFuture<'static, ()> {
+        match self.outer.timers() {
+            Some(timers) => timers.sleep(self.key(&key), time, kind),
+            None => Box::pin(tokio::time::sleep(time)),
+        }
     }
 }

@@ -1,0 +1,36 @@
+//! Pauses and limits of a run: by the clock of this process, or by an engine that keeps them.
+
+use super::Run;
+use crate::store::engine::{StepKey, TimerKind};
+use futures_util::future::{Either, select};
+use std::pin::pin;
+use std::time::Duration;
+use tokio::time::{Instant, sleep, timeout_at};
+
+impl Run {
+    /// Ready after that time.
+    pub(crate) async fn pause(&self, key: StepKey, time: Duration) {
+        match self.engine.timers() {
+            Some(timers) => timers.sleep(key, time, TimerKind::Pause).await,
+            None => sleep(time).await,
+        }
+    }
+
+    /// Does the work until a deadline; `None` when that is over first. One that is over already leaves no time to wait for
+    /// anybody.
+    pub(crate) async fn within<T>(
+        &self,
+        key: StepKey,
+        deadline: Instant,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let Some(timers) = self.engine.timers() else {
+            return if left.is_zero() { None } else { timeout_at(deadline, work).await.ok() };
+        };
+        match select(pin!(work), timers.sleep(key, left, TimerKind::Limit)).await {
+            Either::Left((done, _)) => Some(done),
+            Either::Right(_) => None,
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Runs that another process drives: handed over, and followed in the store.
+
+use super::Shared;
+use super::open::found;
+use crate::runtime::run::Run;
+use crate::runtime::workflow::{Values, Workflow};
+use crate::store::engine::{DrivenRun, RunDriver, RunFilter, RunReport, RunStatus, RunTask, Waiting, refuse};
+use crate::store::outbox::Counted;
+use crate::{BoxFuture, Error, ErrorKind, Result, RunId};
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long the store is let alone after it had news, and at most. Each look without news doubles it.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(256));
+
+/// How long a run that has ended in the store may take to say how.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What the driver tells when the run has ended or waits.
+type Told = BoxFuture<'static, Result<Option<RunReport>>>;
+
+/// A run that is followed: what is known of it so far.
+pub(super) struct Followed {
+    told: Option<Told>,
+    report: Option<RunReport>,
+    /// The place in the log that is read next.
+    next: u64,
+}
+
+/// Hands a run over, and follows it from its first event.
+pub(super) async fn hand_over(
+    shared: &Shared,
+    driver: &dyn RunDriver,
+    task: RunTask,
+) -> Result<(Run, Followed)> {
+    let id = task.run_id;
+    let mut followed = Followed { told: Some(driver.begin(task)), report: None, next: 0 };
+    let mut pause = PAUSE.0;
+    let driven = loop {
+        if let Some(driven) = driven(shared, id, u64::MAX).await? {
+            break driven;
+        }
+        if let Some(RunReport { end, .. }) = followed.report.take() {
+            end?;
+            return Err(gone(id));
+        }
+        followed.look_after(&mut pause).await?;
+    };
+    let run = begun(shared, driven).await?;
+    followed.next = run.began;
+    Ok((run, followed))
+}
+
+/// Follows a run that was handed over before, from here on.
+pub(super) async fn take_up(
+    shared: &Shared,
+    id: RunId,
+    check: impl Fn(&DrivenRun) -> Result<()>,
+) -> Result<(Run, Followed)> {
+    let Some(driven) = driven(shared, id, 0).await? else { return Err(refuse::unknown_run(id)) };
+    check(&driven)?;
+    let events = driven.events.clone();
+    let run = begun(shared, driven).await?;
+    let mut next = run.began;
+    for (_, stored) in events {
+        next = stored.place + 1;
+        run.was_told(stored);
+    }
+    Ok((run, Followed { told: None, report: None, next }))
+}
+
+async fn driven(shared: &Shared, id: RunId, from: u64) -> Result<Option<DrivenRun>> {
+    let registry = shared.engine.registry_for(|| format!("follow run `{id}`"))?;
+    registry.driven(id, from).await
+}
+
+/// The run with the session as it was when it began.
+async fn begun(shared: &Shared, driven: DrivenRun) -> Result<Run> {
+    let record = driven.record;
+    let config = serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
+    let session = found(shared, &record.session, record.run_id).await?;
+    let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
+    session.load_newest(begins).await?;
+    let session = Arc::new(session.as_it_was(&record.state, begins));
+    let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
+    run.followed(&record);
+    Ok(run)
+}
+
+fn gone(run: RunId) -> Error {
+    let message = format!("run `{run}` has ended, and the store knows nothing of it");
+    Error::new(ErrorKind::Config, message).with_help("this process and its workers have to share one store")
+}
+
+impl Followed {
+    /// Waits for a while, or until the driver has something to tell.
+    async fn look_after(&mut self, pause: &mut Duration) -> Result<()> {
+        let told = async {
+            match &mut self.told {
+                Some(told) => told.await,
+                None => pending().await,
+            }
+        };
+        match timeout(*pause, told).await {
+            Ok(told) => (self.told, self.report) = (None, told?),
+            Err(_) => *pause = (*pause * 2).min(PAUSE.1),
+        }
+        Ok(())
+    }
+
+    /// How the run has ended, which the driver says soon after the store.
+    async fn report(&mut self) -> Result<Option<RunReport>> {
+        if let Some(told) = self.told.take()
+            && let Ok(told) = timeout(PATIENCE, told).await
+        {
+            self.report = told?;
+        }
+        Ok(self.report.take())
+    }
+}
+
+/// Follows a run to its end, and reads its output.
+pub(super) async fn to_end<W: Workflow + ?Sized>(
+    workflow: &W,
+    run: Arc<Run>,
+    mut followed: Followed,
+) -> Result<W::Output> {
+    let registry = run.engine.registry_for(|| format!("follow run `{}`", run.id))?;
+    let mut pause = PAUSE.0;
+    let (status, usage) = loop {
+        let driven = registry.driven(run.id, followed.next).await?;
+        let driven = driven.ok_or_else(|| refuse::unknown_run(run.id))?;
+        for (_, stored) in driven.events {
+            (followed.next, pause) = (stored.place + 1, PAUSE.0);
+            let ticket = run.joined(stored, None);
+            run.outbox().taken(ticket).await;
+        }
+        match driven.status {
+            RunStatus::Running => {}
+            RunStatus::Paused => park(&run).await?,
+            ended => break (ended, driven.usage),
+        }
+        if followed.told.is_none() {
+            followed.told = told_again(&run).await?;
+        }
+        followed.look_after(&mut pause).await?;
+    };
+    let report = match status {
+        RunStatus::Cancelled => return Err(refuse::cancelled(run.id)),
+        _ => followed.report().await?,
+    };
+    let (end, loops, used) = report
+        .map_or((None, Vec::new(), None), |RunReport { end, loops, usage }| (Some(end), loops, Some(usage)));
+    loops.into_iter().for_each(|end| run.end_loop(end));
+    run.add_usage(used.or(usage).unwrap_or_default());
+    match (end, status) {
+        (Some(end), _) => end?,
+        (None, RunStatus::Failed(error)) => return Err(Error::new(ErrorKind::Agent, error)),
+        _ => {}
+    }
+    workflow.finish(&Values { run: &run })
+}
+
+/// Asks the driver once more.
+async fn told_again(run: &Run) -> Result<Option<Told>> {
+    let Some(driver) = run.engine.driver() else { return Ok(None) };
+    let filter = RunFilter::of_run(run.id);
+    let found = run.engine.runs(&run.session().key().app, &filter).await?;
+    Ok(found.into_iter().next().map(|info| driver.follow(info)))
+}
+
+/// Ends the stream as paused, unless the run has gone on since.
+async fn park(run: &Run) -> Result<()> {
+    let filter = RunFilter::of_run(run.id);
+    let open: Vec<Waiting> = run.engine.waiting(&run.session().key().app, &filter).await?;
+    if open.is_empty() {
+        return Ok(());
+    }
+    let _waits: Vec<_> = open.into_iter().map(|waiting| run.add_waiting(waiting)).collect();
+    let _parked = Counted::new(&run.outbox().parked);
+    pending().await
+}

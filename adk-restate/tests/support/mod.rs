@@ -1,0 +1,182 @@
+//! A Restate server and workers for one test.
+#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
+
+use serde_json::{Value, json};
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// How long a condition may take that a test waits for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A folder that is removed at the end.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    pub fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("adk-restate-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A restate-server, killed at the end. The variable `RESTATE_SERVER` has the path of its binary.
+pub struct Server {
+    process: Child,
+    folder: Folder,
+    /// Of the ingress, the admin API, and the node.
+    ports: [u16; 3],
+    http: reqwest::Client,
+}
+
+impl Server {
+    /// Starts a server on free ports, with an empty log, and waits until it is ready.
+    pub async fn start() -> Self {
+        let folder = Folder::new();
+        let ports = [free_port(), free_port(), free_port()];
+        let process = spawn(&folder, ports);
+        let server = Self { process, folder, ports, http: reqwest::Client::new() };
+        server.is_ready().await;
+        server
+    }
+
+    /// The URL that clients call workflows at.
+    pub fn ingress(&self) -> String {
+        format!("http://127.0.0.1:{}", self.ports[0])
+    }
+
+    /// The URL of the admin API.
+    pub fn admin(&self) -> String {
+        format!("http://127.0.0.1:{}", self.ports[1])
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// What the server has written to its log.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap()
+    }
+
+    /// `kill -9`.
+    pub fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    /// Starts a killed server again, on its ports and with its log.
+    pub async fn restart(&mut self) {
+        self.process = spawn(&self.folder, self.ports);
+        self.is_ready().await;
+    }
+
+    /// Registers the services that are served at this address. `force` overwrites those that were registered for it.
+    pub async fn register(&self, address: SocketAddr) -> Value {
+        let body = json!({"uri": format!("http://{address}/"), "force": true});
+        self.call("POST", "/deployments", Some(body)).await
+    }
+
+    /// Calls the admin API until it answers; panics when it refuses.
+    pub async fn call(&self, method: &str, path: &str, body: Option<Value>) -> Value {
+        let url = format!("{}{path}", self.admin());
+        let give_up = Instant::now() + PATIENCE;
+        loop {
+            let method = method.parse::<reqwest::Method>().unwrap();
+            let mut request = self.http.request(method, &url).header("accept", "application/json");
+            if let Some(body) = &body {
+                request = request.header("content-type", "application/json").body(body.to_string());
+            }
+            let problem = match request.send().await {
+                Ok(reply) => {
+                    let (status, text) = (reply.status(), reply.text().await.unwrap());
+                    if status.is_success() {
+                        return serde_json::from_str(&text).unwrap_or_default();
+                    }
+                    assert!(status.is_server_error(), "{url}: {status} {text}");
+                    text
+                }
+                Err(error) => error.to_string(),
+            };
+            assert!(Instant::now() < give_up, "{url}: {problem}\n{}", self.log());
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// The rows of a query in SQL, over `sys_invocation`, `sys_journal` and so on.
+    pub async fn query(&self, sql: &str) -> Vec<Value> {
+        let mut reply = self.call("POST", "/query", Some(json!({"query": sql}))).await;
+        serde_json::from_value(reply["rows"].take()).unwrap()
+    }
+
+    async fn is_ready(&self) {
+        self.call("GET", "/health", None).await;
+        // The partitions start after the API.
+        self.query("SELECT count(*) AS n FROM sys_journal").await;
+        let url = format!("{}/restate/health", self.ingress());
+        until("the ingress is ready", async || {
+            self.http.get(&url).send().await.is_ok_and(|reply| reply.status().is_success())
+        })
+        .await;
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        if std::thread::panicking() {
+            eprintln!("{}", self.log());
+        }
+    }
+}
+
+fn spawn(folder: &Folder, ports: [u16; 3]) -> Child {
+    let binary = std::env::var_os("RESTATE_SERVER").expect("RESTATE_SERVER is the path of a restate-server");
+    let log = std::fs::OpenOptions::new().create(true).append(true).open(folder.path().join("log")).unwrap();
+    Command::new(binary)
+        .args(["--no-logo", "--base-dir"])
+        .arg(folder.path().join("data"))
+        .env("RESTATE_DISABLE_TELEMETRY", "true")
+        .env("RESTATE_DEFAULT_NUM_PARTITIONS", "4")
+        .env("RESTATE_LOG_DISABLE_ANSI_CODES", "true")
+        .env("RESTATE_LOG_FILTER", "warn")
+        .env("RESTATE_BIND_IP", "127.0.0.1")
+        .env("RESTATE_LISTEN_MODE", "tcp")
+        .env("RESTATE_INGRESS__BIND_PORT", ports[0].to_string())
+        .env("RESTATE_ADMIN__BIND_PORT", ports[1].to_string())
+        .env("RESTATE_BIND_PORT", ports[2].to_string())
+        .stdin(Stdio::null())
+        .stdout(log.try_clone().unwrap())
+        .stderr(log)
+        .spawn()
+        .unwrap()
+}
+
+/// A port that nobody listens on.
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Polls a condition until it holds.
+pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let give_up = Instant::now() + PATIENCE;
+    while !holds().await {
+        assert!(Instant::now() < give_up, "not in time: {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
