@@ -21,7 +21,7 @@ use adk::session::SessionStore;
 use adk::sqlite::SqliteStore;
 use restate_sdk::endpoint::Endpoint;
 use restate_sdk::ingress::ReqwestClient;
-use restate_sdk::prelude::{HandlerResult, HttpServer};
+use restate_sdk::prelude::{ContextSideEffects as _, HandlerResult, HttpServer, RunFuture as _};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -73,6 +73,9 @@ workflow! {
         each(max = 32, max_concurrency = 4) topic in topics < look >
     }
 }
+
+/// What is run, as it is printed.
+const RUNS: [&str; 4] = ["no steps", "five steps", "loop of 5, two agents", "each over 32, 4 at a time"];
 
 /// What the SDK alone costs.
 struct Bare;
@@ -233,7 +236,7 @@ async fn measure<F: Future<Output = ()> + Send>(
 
 async fn workflows(processes: &Processes, runner: Runner, is_asked: &impl Fn(&str, &str) -> bool) {
     macro_rules! row {
-        ($what:literal, $workflow:ty, $input:expr) => {
+        ($what:expr, $workflow:ty, $input:expr) => {
             if is_asked(processes.name, $what) {
                 let workflow = Arc::new(<$workflow>::default());
                 let runner = runner.clone();
@@ -245,10 +248,10 @@ async fn workflows(processes: &Processes, runner: Runner, is_asked: &impl Fn(&st
             }
         };
     }
-    row!("no steps", NoSteps, "a cat".to_owned());
-    row!("five steps", FiveSteps, "a cat".to_owned());
-    row!("loop of 5, two agents", Rounds, "a cat".to_owned());
-    row!("each over 32, 4 at a time", Elements, vec!["a cat".to_owned(); 32]);
+    row!(RUNS[0], NoSteps, "a cat".to_owned());
+    row!(RUNS[1], FiveSteps, "a cat".to_owned());
+    row!(RUNS[2], Rounds, "a cat".to_owned());
+    row!(RUNS[3], Elements, vec!["a cat".to_owned(); 32]);
 }
 
 async fn bare(is_asked: &impl Fn(&str, &str) -> bool) {
@@ -257,7 +260,7 @@ async fn bare(is_asked: &impl Fn(&str, &str) -> bool) {
     let processes = Processes::new("bare SDK", Some((&worker, &server)), false);
     let client = ReqwestClient::connect(server.ingress().parse().unwrap()).unwrap();
     let client = Arc::new(BareIngressClient::from_client(client));
-    for (what, count) in [("no steps", 0), ("five steps", 5)] {
+    for (what, count) in [(RUNS[0], 0), (RUNS[1], 5)] {
         let client = client.clone();
         let call = move || {
             let client = client.clone();
@@ -272,26 +275,28 @@ async fn bare(is_asked: &impl Fn(&str, &str) -> bool) {
 /// A new database, where there is a server.
 fn database(name: &str) -> Option<String> {
     let url = std::env::var("ADK_POSTGRES").ok()?;
+    let name = format!("{name}_{}", std::process::id());
     let made = Command::new("psql").args([&url, "-qc", &format!("CREATE DATABASE {name}")]).status();
     assert!(made.unwrap().success());
     Some(format!("{}/{name}", url.rsplit_once('/').unwrap().0))
 }
 
 async fn all(is_asked: impl Fn(&str, &str) -> bool) {
-    println!(
-        "| engine | run | clients | p50, ms | p99, ms | runs/s | clients, ms of a core for each run | worker | Restate | Postgres |"
-    );
-    println!("|---|---|---|---|---|---|---|---|---|---|");
+    let columns = "p50, ms | p99, ms | runs/s | clients, ms of a core per run | worker | Restate | Postgres";
+    println!("| engine | run | clients | {columns} |\n|---|---|---|---|---|---|---|---|---|---|");
     let folder = support::Folder::new();
     let file = |name: &str| Some(folder.path().join(name).to_str().unwrap().to_owned());
+    let is_used = |name: &str| RUNS.iter().any(|what| is_asked(name, what));
     for (name, place) in [("SQLite", file("plain.db")), ("Postgres", database("plain"))] {
-        let Some(place) = place else { continue };
+        let Some(place) = place.filter(|_| is_used(name)) else { continue };
         let processes = Processes::new(name, None, name == "Postgres");
         workflows(&processes, runner(&place, Who::This).await, &is_asked).await;
     }
-    bare(&is_asked).await;
+    if is_used("bare SDK") {
+        bare(&is_asked).await;
+    }
     for (name, place) in [("Restate+SQLite", file("above.db")), ("Restate+Postgres", database("above"))] {
-        let Some(place) = place else { continue };
+        let Some(place) = place.filter(|_| is_used(name)) else { continue };
         let server = support::Server::start().await;
         let worker = Worker::start(&server, &place).await;
         let processes = Processes::new(name, Some((&worker, &server)), name == "Restate+Postgres");
@@ -308,7 +313,8 @@ fn main() {
         return runtime.block_on(work(address.parse().unwrap(), place));
     }
     let is_asked = |engine: &str, what: &str| {
-        args.iter().all(|word| engine.to_lowercase().contains(word) || what.contains(word.as_str()))
+        let row = format!("{engine} {what}").to_lowercase();
+        args.iter().all(|word| row.contains(word))
     };
     runtime.block_on(all(is_asked));
 }
