@@ -153,7 +153,7 @@ where
     };
     #[cfg(feature = "restate")]
     if let Some(url) = &cli.restate {
-        return builder.engine(adk::restate::Restate::connect(url, store)?).build();
+        return builder.engine(adk::restate::Restate::new(url, store)?).build();
     }
     builder.engine(store).build()
 }

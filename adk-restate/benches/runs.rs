@@ -112,7 +112,7 @@ fn runner_with<S: Engine + Clone + Into<Arc<dyn SessionStore>>>(store: S, who: W
     let builder = Runner::builder().model(Rehearsal::new()).session_store(store.clone());
     let builder = match who {
         Who::This => builder.engine(store),
-        Who::Restate(url) => builder.engine(Restate::connect(url, store).unwrap()),
+        Who::Restate(url) => builder.engine(Restate::new(url, store).unwrap()),
     };
     builder.build().unwrap()
 }
