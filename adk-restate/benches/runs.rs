@@ -197,10 +197,10 @@ async fn measure<F: Future<Output = ()> + Send>(
     what: &str,
     call: impl Fn() -> F + Clone + Send + 'static,
 ) {
-    let seconds = std::env::var("MEASURE_SECONDS").map_or(5, |text| text.parse().unwrap());
+    let least = std::env::var("MEASURE_SECONDS").map_or(5, |text| text.parse().unwrap());
     for clients in [1, 64] {
         let warm = Instant::now() + Duration::from_secs(1);
-        let end = warm + Duration::from_secs(seconds);
+        let end = warm + Duration::from_secs(least);
         let mut tasks = tokio::task::JoinSet::new();
         for _ in 0..clients {
             let call = call.clone();
@@ -209,7 +209,7 @@ async fn measure<F: Future<Output = ()> + Send>(
                 while Instant::now() < end {
                     let begin = Instant::now();
                     call().await;
-                    if begin > warm {
+                    if Instant::now() > warm {
                         times.push(begin.elapsed());
                     }
                 }
@@ -218,9 +218,8 @@ async fn measure<F: Future<Output = ()> + Send>(
         }
         tokio::time::sleep_until(warm.into()).await;
         let before = processes.used();
-        tokio::time::sleep_until(end.into()).await;
-        let after = processes.used();
         let mut times = tasks.join_all().await.concat();
+        let (after, seconds) = (processes.used(), warm.elapsed().as_secs_f64());
         times.sort_unstable();
         let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize].as_secs_f64() * 1e3;
         let count = times.len() as f64;
@@ -228,9 +227,9 @@ async fn measure<F: Future<Output = ()> + Send>(
             Some(_) => format!("{:.2}", (after[at] - before[at]) * 1e3 / count),
             None => String::new(),
         });
-        let (name, rate) = (processes.name, count / seconds as f64);
+        let (name, rate) = (processes.name, count / seconds);
         let (p50, p99, spent) = (at(0.5), at(0.99), spent.join(" | "));
-        println!("| {name} | {what} | {clients} | {p50:.2} | {p99:.2} | {rate:.0} | {spent} |");
+        println!("| {name} | {what} | {clients} | {p50:.2} | {p99:.2} | {rate:.1} | {spent} |");
     }
 }
 
