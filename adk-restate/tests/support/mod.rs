@@ -46,16 +46,22 @@ pub struct Server {
     folder: Folder,
     /// Of the ingress, the admin API, and the node.
     ports: [u16; 3],
+    settings: &'static [(&'static str, &'static str)],
     http: reqwest::Client,
 }
 
 impl Server {
     /// Starts a server on free ports, with an empty log, and waits until it is ready.
     pub async fn start() -> Self {
+        Self::start_with(&[]).await
+    }
+
+    /// The same with settings, as variables of the environment.
+    pub async fn start_with(settings: &'static [(&'static str, &'static str)]) -> Self {
         let folder = Folder::new();
         let ports = [free_port(), free_port(), free_port()];
-        let process = spawn(&folder, ports);
-        let server = Self { process, folder, ports, http: reqwest::Client::new() };
+        let process = spawn(&folder, ports, settings);
+        let server = Self { process, folder, ports, settings, http: reqwest::Client::new() };
         server.is_ready().await;
         server
     }
@@ -87,7 +93,7 @@ impl Server {
 
     /// Starts a killed server again, on its ports and with its log.
     pub async fn restart(&mut self) {
-        self.process = spawn(&self.folder, self.ports);
+        self.process = spawn(&self.folder, self.ports, self.settings);
         self.is_ready().await;
     }
 
@@ -151,7 +157,7 @@ impl Drop for Server {
     }
 }
 
-fn spawn(folder: &Folder, ports: [u16; 3]) -> Child {
+fn spawn(folder: &Folder, ports: [u16; 3], settings: &[(&str, &str)]) -> Child {
     let binary = std::env::var_os("RESTATE_SERVER").expect("RESTATE_SERVER is the path of a restate-server");
     let log = std::fs::OpenOptions::new().create(true).append(true).open(folder.path().join("log")).unwrap();
     Command::new(binary)
@@ -166,6 +172,7 @@ fn spawn(folder: &Folder, ports: [u16; 3]) -> Child {
         .env("RESTATE_INGRESS__BIND_PORT", ports[0].to_string())
         .env("RESTATE_ADMIN__BIND_PORT", ports[1].to_string())
         .env("RESTATE_BIND_PORT", ports[2].to_string())
+        .envs(settings.iter().copied())
         .stdin(Stdio::null())
         .stdout(log.try_clone().unwrap())
         .stderr(log)
@@ -211,7 +218,8 @@ impl Drop for Worker {
     }
 }
 
-/// A server, a store, one worker and a client.
+/// A server, a store, one worker and a client. The server takes each invocation from its worker whenever it waits, so that
+/// handlers are executed again and again.
 pub struct World {
     pub server: Server,
     pub worker: Worker,
@@ -221,16 +229,16 @@ pub struct World {
 }
 
 impl World {
-    /// `build` is given the runners of the worker and of the client.
+    /// `build` is given the runner, which is that of the worker and of the client.
     pub async fn start(build: impl Fn(Builder) -> Builder) -> Self {
-        let (folder, server) = (Folder::new(), Server::start().await);
+        let suspends = &[("RESTATE_WORKER__INVOKER__INACTIVITY_TIMEOUT", "0s")];
+        let (folder, server) = (Folder::new(), Server::start_with(suspends).await);
         let store = SqliteStore::open(folder.path().join("runs.db")).await.unwrap();
-        let builder = || build(adk::Runner::builder().session_store(store.clone()));
-        let worker = builder().engine(store.clone()).build().unwrap();
-        let worker = Worker::start(adk::restate::endpoint(&worker)).await;
-        server.register(worker.address).await;
         let engine = Restate::new(&server.ingress(), store.clone()).unwrap();
-        let client = builder().engine(engine).build().unwrap();
+        let builder = build(adk::Runner::builder().session_store(store.clone()));
+        let client = builder.engine(engine).build().unwrap();
+        let worker = Worker::start(adk::restate::endpoint(&client)).await;
+        server.register(worker.address).await;
         Self { server, worker, store, client, _folder: folder }
     }
 
