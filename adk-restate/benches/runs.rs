@@ -8,6 +8,7 @@
 //! `-- restate+sqlite steps` measures only the rows that have all of these words. `MEASURE_SECONDS` is how long each row is
 //! measured (5 s). Server, worker and clients share the machine; each engine has fresh tables, and Restate a fresh folder.
 
+#![allow(missing_docs, reason = "`restate_sdk::service` generates items without")]
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
 
 #[path = "../tests/support/mod.rs"]
