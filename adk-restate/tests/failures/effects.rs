@@ -1,0 +1,70 @@
+//! What the world outside sees of a run: a line for each call that begins or ends, in a file that all processes share.
+
+use adk::RunId;
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+/// The file.
+const FILE: &str = "ADK_EFFECTS";
+
+/// How long a call takes.
+const PAUSE: Duration = Duration::from_millis(12);
+
+/// A call with this idempotency key.
+pub async fn call(run: RunId, key: &str) {
+    let key = format!("{run}/{key}");
+    note(&format!("begin {key} {}", std::process::id()));
+    tokio::time::sleep(PAUSE).await;
+    note(&format!("end {key} {}", std::process::id()));
+}
+
+fn note(line: &str) {
+    write(Path::new(&std::env::var_os(FILE).expect("a program of the tests has it")), line);
+}
+
+/// Adds a line. One write to a file that is open for appending comes whole between those of other processes.
+pub fn write(file: &Path, line: &str) {
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file).expect("it can be written");
+    file.write_all(format!("{line}\n").as_bytes()).expect("it can be written");
+}
+
+/// One line of the file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Seen {
+    Begin(String),
+    End(String),
+    /// The test has killed or cut off a process.
+    Kill,
+}
+
+/// What was seen of one run, and the kills between.
+pub fn of_run(file: &Path, run: RunId) -> Vec<Seen> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let prefix = format!("{run}/");
+    // The ids of calls hold the run as well, in another form.
+    let number = run.to_string().trim_start_matches("e-").replace('-', "");
+    let number = number.trim_start_matches('0');
+    let seen = text.lines().filter_map(|line| {
+        let mut words = line.split(' ');
+        let what = words.next()?;
+        if what == "kill" {
+            return Some(Seen::Kill);
+        }
+        let key = words.next()?.strip_prefix(&prefix)?.replace(number, "RUN");
+        Some(if what == "begin" { Seen::Begin(key) } else { Seen::End(key) })
+    });
+    seen.collect()
+}
+
+/// The processes that have made calls.
+pub fn processes(file: &Path) -> HashMap<u32, usize> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let mut counts = HashMap::new();
+    for line in text.lines().filter(|line| line.starts_with("begin ")) {
+        let pid = line.rsplit(' ').next().and_then(|pid| pid.parse().ok());
+        *counts.entry(pid.expect("a line ends with its process")).or_default() += 1;
+    }
+    counts
+}
