@@ -3,17 +3,24 @@
 use super::effects;
 use super::history::{self, Calls};
 use super::program::Ending;
-use super::support::Folder;
-use adk::RunId;
-use adk::engine::{Engine, RunFilter};
-use adk::session::{EventFilter, SessionStore};
+use super::program::runner;
+use super::support::{Folder, Server, Setup, free_port, until};
+use adk::engine::{RunFilter, RunStatus};
+use adk::postgres::PostgresStore;
+use adk::session::EventFilter;
 use adk::sqlite::SqliteStore;
-use std::collections::BTreeMap;
+use adk::{RunId, Runner};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
+use tokio::time::timeout;
 
 /// How long runs may take after the last kill.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -49,7 +56,7 @@ impl Place {
         effects::write(&self.effects(), "kill");
     }
 
-    /// A process of this test that does what its role says, as root of the words in `within`, such as `ip netns exec a`.
+    /// A process of this test that does what its role says. `within` are words before it, such as `ip netns exec a`.
     pub fn program(&self, role: &str, within: &[String]) -> Command {
         let exe = std::env::current_exe().unwrap();
         let mut words = within.iter().cloned().chain([exe.display().to_string()]);
@@ -82,23 +89,29 @@ impl Place {
         Client { process, said }
     }
 
+    /// A runner on the store, to look at what is there.
+    pub async fn runner(&self) -> Runner {
+        if self.store.starts_with("postgres:") {
+            let store = PostgresStore::connect(&self.store).await.unwrap();
+            return runner(store.clone(), store);
+        }
+        let store = SqliteStore::open(&self.store).await.unwrap();
+        runner(store.clone(), store)
+    }
+
     /// What is stored and was seen of a run.
-    pub async fn left(&self, store: &(impl SessionStore + Engine), run: RunId) -> Left {
-        let key = adk::session::SessionKey::new("app", "u", run.to_string());
-        let there = store.read(&key, &EventFilter::new()).await.unwrap().expect("the session is there");
-        let runs = store.registry().unwrap().runs("app", &RunFilter::of_run(run)).await.unwrap();
+    pub async fn left(&self, runner: &Runner, run: RunId) -> Left {
+        let session = runner.session("u", run.to_string());
+        let there = session.get(&EventFilter::new()).await.unwrap().expect("the session is there");
+        let runs = runner.runs(&RunFilter::of_run(run)).await.unwrap();
         Left {
             ids: there.events.iter().map(|event| event.id.to_string()).collect(),
             partial: there.events.iter().any(|event| event.partial),
             by_branch: history::by_branch(&there.events, run),
             branches: history::branches(&there.events),
-            status: format!("{:?}", runs[0].status),
+            status: runs[0].status.clone(),
             seen: effects::of_run(&self.effects(), run),
         }
-    }
-
-    pub async fn open(&self) -> SqliteStore {
-        SqliteStore::open(&self.store).await.unwrap()
     }
 }
 
@@ -107,8 +120,8 @@ pub struct Left {
     pub ids: Vec<String>,
     pub partial: bool,
     pub by_branch: BTreeMap<String, Vec<String>>,
-    pub branches: std::collections::HashMap<String, String>,
-    pub status: String,
+    pub branches: HashMap<String, String>,
+    pub status: RunStatus,
     pub seen: Vec<effects::Seen>,
 }
 
@@ -125,7 +138,7 @@ impl Client {
 
     /// How the runs ended that it has seen end; panics when it does not end, or badly.
     pub async fn endings(mut self) -> Vec<Ending> {
-        let ended = tokio::time::timeout(PATIENCE, self.process.wait()).await;
+        let ended = timeout(PATIENCE, self.process.wait()).await;
         self.kill();
         let (said, errors) = self.said.await.unwrap();
         let status = ended.unwrap_or_else(|_| panic!("not in time:\n{said}\n{errors}")).unwrap();
@@ -154,11 +167,11 @@ impl Reference {
         let place = Place::new();
         let runs = runs_of(shapes);
         let endings = place.client(None, &runs).endings().await;
-        let store = place.open().await;
+        let runner = place.runner().await;
         let mut all = BTreeMap::new();
         for ending in endings {
             let run = runs.iter().find(|(shape, _)| *shape == ending.shape).unwrap().1;
-            let left = place.left(&store, run).await;
+            let left = place.left(&runner, run).await;
             let calls = Calls::new(&left.seen, &left.branches);
             all.insert(ending.shape.clone(), Expected { by_branch: left.by_branch, calls, ending });
         }
@@ -172,12 +185,12 @@ impl Reference {
         if let Some(difference) = history::difference(&expected.by_branch, &left.by_branch) {
             return Err(difference);
         }
-        let ids: std::collections::HashSet<_> = left.ids.iter().collect();
+        let ids: HashSet<_> = left.ids.iter().collect();
         if ids.len() != left.ids.len() || left.partial {
             return Err("an event is stored twice, or in part".to_owned());
         }
-        if left.status != "Finished" {
-            return Err(format!("its status is {}", left.status));
+        if left.status != RunStatus::Finished {
+            return Err(format!("its status is {:?}", left.status));
         }
         let text = |value: &serde_json::Value| value.to_string().replace(&run.to_string(), "RUN");
         let (there, here) = (text(&expected.ending.output), text(&ending.output));
@@ -195,4 +208,171 @@ fn sorted(loops: &[String]) -> Vec<String> {
     let mut loops = loops.to_vec();
     loops.sort_unstable();
     loops
+}
+
+/// Hands each connection on to one of several addresses in turn, to the first that takes it.
+pub struct Balancer {
+    pub address: SocketAddr,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Balancer {
+    /// `port` is 0 for a free one.
+    pub async fn new(address: SocketAddr, targets: Vec<SocketAddr>) -> Self {
+        let listener = TcpListener::bind(address).await.unwrap();
+        let (address, targets) = (listener.local_addr().unwrap(), Arc::new(targets));
+        let next = Arc::new(AtomicUsize::new(0));
+        let task = tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let (targets, first) = (targets.clone(), next.fetch_add(1, Relaxed));
+                tokio::spawn(async move { hand_on(client, &targets, first).await });
+            }
+        });
+        Self { address, task }
+    }
+}
+
+impl Drop for Balancer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn hand_on(mut client: TcpStream, targets: &[SocketAddr], first: usize) {
+    for nth in 0..targets.len() {
+        let target = targets[(first + nth) % targets.len()];
+        if let Ok(Ok(mut worker)) = timeout(Duration::from_millis(300), TcpStream::connect(target)).await {
+            let _ = tokio::io::copy_bidirectional(&mut client, &mut worker).await;
+            return;
+        }
+    }
+}
+
+/// A worker process.
+pub struct Worker {
+    pub address: SocketAddr,
+    /// The words before its command.
+    pub within: Vec<String>,
+    /// Which shapes of the workflows it has, see [`versions`](super::versions).
+    pub build: &'static str,
+    process: Option<Child>,
+}
+
+impl Worker {
+    pub fn new(address: SocketAddr, within: &[&str], build: &'static str) -> Self {
+        let within = within.iter().map(|word| (*word).to_owned()).collect();
+        Self { address, within, build, process: None }
+    }
+
+    /// Starts it, and waits until it listens.
+    pub async fn start(&mut self, place: &Place) {
+        let log = std::fs::File::options().create(true).append(true);
+        let log = log.clone().open(place.folder.path().join(format!("worker-{}", self.address))).unwrap();
+        let mut command = place.program("worker", &self.within);
+        command.env("ADK_LISTEN", self.address.to_string()).env("ADK_BUILD", self.build);
+        let process = command.stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap();
+        self.process = Some(process);
+        let address = self.address;
+        until("the worker listens", async || TcpStream::connect(address).await.is_ok()).await;
+    }
+
+    /// Kills it. It may be dead.
+    pub fn kill(&mut self) {
+        if let Some(process) = &mut self.process {
+            let _ = process.start_kill();
+        }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.process.as_ref().and_then(Child::id).expect("it runs")
+    }
+}
+
+/// Workers at one address, and the server that calls them.
+pub struct Deployment {
+    pub place: Place,
+    pub server: Server,
+    pub workers: Vec<Worker>,
+    _balancer: Balancer,
+}
+
+/// What every server of these tests has: few calls on one connection, so that workers share them, and short pauses.
+pub fn settings() -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("RESTATE_WORKER__INVOKER__HTTP2_STREAMS_PER_CONNECTION_LIMIT", "2"),
+        ("RESTATE_DEFAULT_RETRY_POLICY__INITIAL_INTERVAL", "50ms"),
+        ("RESTATE_DEFAULT_RETRY_POLICY__MAX_INTERVAL", "500ms"),
+    ]
+}
+
+impl Deployment {
+    /// Two workers and a server on this machine.
+    pub async fn start() -> Self {
+        let local = |port| SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port);
+        let workers = (0..2).map(|_| Worker::new(local(free_port()), &[], "")).collect();
+        let setup = Setup { settings: settings(), ..Setup::default() };
+        Self::start_with(Place::new(), setup, workers, Ipv4Addr::LOCALHOST.into()).await
+    }
+
+    /// These workers, and a server that reaches them through this address.
+    pub async fn start_with(place: Place, setup: Setup, mut workers: Vec<Worker>, ip: IpAddr) -> Self {
+        for worker in &mut workers {
+            worker.start(&place).await;
+        }
+        let targets = workers.iter().map(|worker| worker.address).collect();
+        let balancer = Balancer::new(SocketAddr::new(ip, 0), targets).await;
+        let server = Server::start_with(setup).await;
+        server.register(balancer.address).await;
+        Self { place, server, workers, _balancer: balancer }
+    }
+
+    /// Starts a client that has the workers bring these runs to their end.
+    pub fn client(&self, runs: &Runs) -> Client {
+        self.place.client(Some(&self.server.ingress()), runs)
+    }
+
+    /// Checks the runs of a client that has ended; what is wrong with each.
+    pub async fn check(&self, reference: &Reference, runs: &Runs, endings: &[Ending]) -> Checked {
+        let runner = self.place.runner().await;
+        let mut checked = Checked::default();
+        for (shape, run) in runs {
+            let Some(ending) = endings.iter().find(|ending| ending.shape == *shape) else {
+                checked.faults.push(format!("{shape} {run}: it did not end"));
+                continue;
+            };
+            checked.stops += ending.stops.len();
+            let left = self.place.left(&runner, *run).await;
+            match reference.check(shape, *run, &left, ending) {
+                Ok(again) => checked.again += again,
+                Err(fault) => checked.faults.push(format!("{shape} {run}: {fault}")),
+            }
+        }
+        assert!(runner.waiting().await.unwrap().is_empty(), "nobody waits any more");
+        until("Restate has nothing left to do", async || self.open_invocations().await.is_empty()).await;
+        checked
+    }
+
+    /// What Restate still works on.
+    pub async fn open_invocations(&self) -> Vec<serde_json::Value> {
+        let sql = "SELECT target, status, last_failure FROM sys_invocation WHERE status != 'completed'";
+        self.server.query(sql).await
+    }
+}
+
+/// What came of runs.
+#[derive(Debug, Default)]
+pub struct Checked {
+    pub faults: Vec<String>,
+    /// How many calls were made more than once.
+    pub again: usize,
+    /// How many errors made clients take runs up again.
+    pub stops: usize,
+}
+
+impl Checked {
+    pub fn add(&mut self, other: Self) {
+        self.faults.extend(other.faults);
+        self.again += other.again;
+        self.stops += other.stops;
+    }
 }

@@ -40,10 +40,12 @@ pub async fn main() {
 async fn act<S: SessionStore + Engine + Clone>(store: S) {
     match &*var("ADK_ROLE") {
         "worker" => {
-            todo!()
+            let runner = runner(store.clone(), store);
+            let address = var("ADK_LISTEN");
+            adk::restate::endpoint(&runner).serve(address.as_str()).await.unwrap();
         }
         _ => match std::env::var("ADK_RESTATE") {
-            Ok(_) => todo!(),
+            Ok(url) => client(runner(store.clone(), adk::restate::Restate::new(&url, store).unwrap())).await,
             Err(_) => client(runner(store.clone(), store)).await,
         },
     }
