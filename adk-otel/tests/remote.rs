@@ -2,6 +2,8 @@
 
 #![allow(dead_code, clippy::unwrap_used, reason = "it uses a part of that engine, and fails by a panic")]
 
+#[path = "../../adk-core/tests/elsewhere/client.rs"]
+mod client;
 #[path = "support/mod.rs"]
 mod collected;
 #[path = "../../adk-core/tests/elsewhere/log.rs"]
@@ -16,6 +18,7 @@ mod support;
 use collected::Collected;
 use serve::Process;
 use support::{Tree, parallel, run, say};
+use tracing::Instrument as _;
 
 fn tree() -> Tree {
     Tree::new("w", vec![parallel("p", vec![run(say("a")), run(say("b"))]), run(say("c"))])
@@ -39,4 +42,15 @@ invoke_workflow w [w]
   invoke_agent c [w/c]
 ";
     assert_eq!(collected.tree(), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_handed_over_is_below_the_span_of_who_asked() {
+    let collected = Collected::new();
+    let (log, tree) = (log::Log::default(), tree());
+    let runner = client::client(self::tree, &log);
+    let span = tracing::info_span!("request");
+    runner.run(&tree, "go").instrument(span).await.unwrap();
+    let lines = collected.tree();
+    assert!(lines.starts_with("request []\n  invoke_workflow w [w]\n"), "{lines}");
 }

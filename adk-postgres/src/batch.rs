@@ -118,8 +118,8 @@ async fn together(
     let mut batch = Batch { shared, connection, key, head, session, current, rows, is_careful };
     let mut outcomes = Vec::with_capacity(jobs.len());
     for job in jobs {
-        outcomes.push(match job.claim().filter(|claim| fenced.contains(claim)) {
-            Some(claim) => Err(refuse::fenced(claim.run_id)),
+        outcomes.push(match job.claim().and_then(|claim| Some((claim.run_id, fenced.get(&claim)?))) {
+            Some((run, refuse)) => Err(refuse(run)),
             None => batch.perform(job).await?,
         });
     }
@@ -161,7 +161,7 @@ impl Batch<'_> {
             Job::Step { claim, key, value, .. } => {
                 Outcome::Value(journal::step(connection, claim.run_id, key, value).await?)
             }
-            Job::Wait { wait, .. } => Outcome::Value(journal::wait(connection, wait).await?),
+            Job::Wait { claim, wait, .. } => Outcome::Value(journal::wait(connection, *claim, wait).await?),
             Job::Withdraw { waits, .. } => {
                 journal::withdraw(connection, waits).await?;
                 Outcome::Done(true)
@@ -171,7 +171,7 @@ impl Batch<'_> {
                 Outcome::Done(true)
             }
             Job::Close { claim, end, .. } => {
-                let owner = &self.shared.drives.owner;
+                let owner = self.shared.drives.owner_of(*claim);
                 Outcome::Done(journal::close(connection, *claim, owner, end.as_ref()).await?)
             }
             Job::Look { .. } => Outcome::Done(true),
@@ -195,7 +195,8 @@ impl Batch<'_> {
         update: Option<&mut Update>,
         tried: &mut Vec<EventId>,
     ) -> Result<Result<Outcome>> {
-        if !self.session.as_ref().is_some_and(|session| Arc::ptr_eq(session, slot.session())) {
+        let is_above = slot.claim().is_driven_above();
+        if !is_above && !self.session.as_ref().is_some_and(|session| Arc::ptr_eq(session, slot.session())) {
             // It was deleted, and perhaps made again.
             return Ok(Err(self.key.missing()));
         }
@@ -305,12 +306,17 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
         match (job, outcome) {
             (Job::Commit { slot, draft, reply, .. }, Ok(Outcome::New(place))) => {
                 catch_up(place);
-                let _ = reply.send(Ok(slot.deliver(place, Arc::new(draft.event), draft.temp)));
+                let event = Arc::new(draft.event);
+                // The session of the slot is not the one that others have open here.
+                if let Some(session) = session.as_ref().filter(|_| slot.claim().is_driven_above()) {
+                    session.append_stored(event.clone());
+                }
+                let _ = reply.send(Ok(slot.deliver(place, event, draft.temp)));
             }
             (Job::Commit { slot, tried, reply, .. }, Ok(Outcome::There(There { place, event, temp }))) => {
                 catch_up(place);
                 let is_ours = tried.contains(&event.id) && slot.session().len() as u64 == place;
-                let stored = if is_ours {
+                let stored = if is_ours || slot.claim().is_driven_above() {
                     slot.deliver(place, event, temp)
                 } else {
                     drop(slot);
@@ -363,7 +369,9 @@ fn refused(shared: &Shared, job: Job, error: Error) {
         }
         Job::Close { claim, reply, .. } => {
             // Others have to know that nobody drives it: it is written when the server is there again.
-            shared.drives.give_back_later(claim);
+            if !claim.is_driven_above() {
+                shared.drives.give_back_later(claim);
+            }
             let _ = reply.map(|reply| reply.send(Err(error)));
         }
         Job::Look { reply } => drop(reply.send(Err(error))),

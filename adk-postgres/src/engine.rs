@@ -1,6 +1,6 @@
 //! The store as the engine of runs.
 
-use crate::error::closed;
+use crate::error::{Doing, closed};
 use crate::lane::Job;
 use crate::transact::OwnWork;
 use crate::{PostgresStore, Shared, journal};
@@ -10,8 +10,10 @@ use adk_core::engine::{
     Stored, Timers, Wait, WaitRegistry, Waiting, refuse, to_text,
 };
 use adk_core::model::Usage;
+use adk_core::session::SessionKey;
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
+use sqlx::Connection as _;
 use std::sync::Arc;
 
 impl Shared {
@@ -45,6 +47,27 @@ impl Shared {
         Err(refuse::fenced(claim.run_id))
     }
 
+    /// The session of a run that this process writes; `None` when it does not drive it.
+    async fn session_of(self: &Arc<Self>, claim: ClaimId) -> Result<Option<SessionKey>> {
+        if !claim.is_driven_above() {
+            return Ok(self.drives.session(claim));
+        }
+        self.call(Box::new(move |connection| Box::pin(journal::session_of(connection, claim.run_id)))).await
+    }
+
+    /// Whether the slot is filled already, which nobody has told a run that an engine above drives.
+    async fn is_filled(self: &Arc<Self>, slot: &Slot) -> Result<bool> {
+        if !slot.claim().is_driven_above() {
+            return Ok(false);
+        }
+        let (run, slot) = (slot.run_id, slot.to_string());
+        let look: OwnWork<_> = Box::new(move |connection| {
+            let slot = slot.clone();
+            Box::pin(async move { journal::is_filled(connection, run, &slot).await })
+        });
+        self.call(look).await
+    }
+
     fn release(self: &Arc<Self>, claim: ClaimId) {
         if let Some(held) = self.drives.end(claim) {
             self.post(held.session, Job::Close { claim, end: None, reply: None });
@@ -57,10 +80,11 @@ impl Journal for PostgresStore {
         Reply::Later(Box::pin(async move {
             let (draft, update) = match body {
                 Body::Update(update) => (Draft::default(), Some(update)),
+                Body::Call(_) if self.0.is_filled(&slot).await? => (Draft::default(), None),
                 body => (body.draft().await?, None),
             };
             let key = slot.session_key().clone();
-            if slot.begins.is_some() {
+            if slot.begins.is_some() && !slot.claim().is_driven_above() {
                 self.0.lease().await?;
                 self.0.drives.begin(slot.claim(), &key);
             }
@@ -77,6 +101,9 @@ impl Journal for PostgresStore {
     ) -> BoxFuture<'_, Result<Value>> {
         Box::pin(async move {
             let value = work.await?;
+            if claim.is_driven_above() {
+                return Ok(value);
+            }
             let Some(session) = self.0.drives.session(claim) else {
                 // A run without an event has no record yet, and nothing that could be resumed.
                 let has_begun = claim != ClaimId::first(claim.run_id);
@@ -134,18 +161,20 @@ impl RunRegistry for PostgresStore {
 
     fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            let Some(session) = self.0.drives.session(claim) else { return Ok(()) };
+            let Some(session) = self.0.session_of(claim).await? else { return Ok(()) };
             self.0.ask(&session, |reply| Job::Finished { claim, done, reply }).await
         })
     }
 
     fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            let Some(held) = self.0.drives.end(claim) else {
+            let session = self.0.session_of(claim).await?;
+            self.0.drives.end(claim);
+            let Some(session) = session else {
                 return if status == RunStatus::Cancelled { self.0.used(claim, usage).await } else { Ok(()) };
             };
             let close = |reply| Job::Close { claim, end: Some((status, usage)), reply: Some(reply) };
-            self.0.ask(&held.session, close).await
+            self.0.ask(&session, close).await
         })
     }
 
@@ -171,8 +200,19 @@ impl RunRegistry for PostgresStore {
         Box::pin(self.0.call(list))
     }
 
-    fn driven(&self, _: RunId, _: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
-        Box::pin(std::future::ready(Ok(None)))
+    fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
+        let read: OwnWork<_> = Box::new(move |connection| {
+            Box::pin(async move {
+                let what = "read a run";
+                // All of it as it was at one moment.
+                let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+                let mut transaction = connection.begin_with(begin).await.doing(what)?;
+                let driven = journal::driven(&mut transaction, run, from).await?;
+                transaction.commit().await.doing(what)?;
+                Ok(driven)
+            })
+        });
+        Box::pin(self.0.call(read))
     }
 }
 
@@ -206,7 +246,7 @@ impl WaitRegistry for PostgresStore {
 
     fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            let Some(session) = self.0.drives.session(claim) else { return Ok(()) };
+            let Some(session) = self.0.session_of(claim).await? else { return Ok(()) };
             self.0.ask(&session, |reply| Job::Withdraw { claim, waits, reply }).await
         })
     }

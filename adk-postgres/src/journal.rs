@@ -6,23 +6,24 @@ use crate::error::{Doing, corrupt};
 use crate::lane::Job;
 use crate::lease::Drives;
 use crate::log::{self, Entry, Head};
-use crate::reader;
+use crate::reader::{self, Filled};
 use adk_core::engine::{
-    Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DueWaits, Pairs, RunFilter, RunInfo, RunRecord, RunRows,
-    RunState, RunStatus, Wait, Waiting, from_text, refuse, to_text,
+    Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Pairs, RunFilter, RunInfo, RunRecord,
+    RunRows, RunState, RunStatus, Stored, Wait, Waiting, from_text, refuse, to_text,
 };
 use adk_core::model::Usage;
 use adk_core::session::{SessionKey, now_micros};
-use adk_core::{Result, RunId, StateDelta};
+use adk_core::{Error, Result, RunId, StateDelta};
 use serde_json::Value;
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Postgres, QueryBuilder, Row as _};
-use std::collections::HashSet;
+use std::collections::HashMap;
 
-/// Whether the process that has a run lives.
+/// Whether the process that has a run lives. An engine above the store always does.
 macro_rules! is_alive {
     () => {
-        "EXISTS (SELECT 1 FROM adkw_owners o WHERE o.id = r.owner AND o.expires > clock_timestamp())"
+        "(r.owner = '@'
+            OR EXISTS (SELECT 1 FROM adkw_owners o WHERE o.id = r.owner AND o.expires > clock_timestamp()))"
     };
 }
 
@@ -39,8 +40,11 @@ pub(crate) async fn begin(
         let sql =
             "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, created, updated)
             VALUES ($1, $2, 'running', $3, $4, $5, $6, $7, $8, $8) ON CONFLICT DO NOTHING";
-        let of = sqlx::query(sql).bind(slot.run_id.to_string()).bind(session).bind(&shared.drives.owner);
-        let of = of.bind(epoch_of(slot.claim())).bind(to_text(&**record)?);
+        let of = sqlx::query(sql).bind(slot.run_id.to_string()).bind(session);
+        let of = of
+            .bind(shared.drives.owner_of(slot.claim()))
+            .bind(epoch_of(slot.claim()))
+            .bind(to_text(&**record)?);
         let of = of.bind(&record.session.app).bind(&record.workflow).bind(micros(record.time));
         of.execute(&mut *connection).await.doing("enter a run")?;
     }
@@ -57,6 +61,9 @@ fn micros(time: u64) -> i64 {
     i64::try_from(time).unwrap_or(i64::MAX)
 }
 
+/// Why a claim is refused.
+pub(crate) type Refusal = fn(RunId) -> Error;
+
 /// The claims among these that are not the current ones of their runs. The row of their session is locked, so no run of it
 /// is claimed now; and as long as no run of it was claimed since the last look, all are as they were.
 pub(crate) async fn fenced(
@@ -64,10 +71,10 @@ pub(crate) async fn fenced(
     connection: &mut PgConnection,
     head: &Head,
     jobs: &[Job],
-) -> Result<HashSet<ClaimId>> {
-    let mut fenced = HashSet::new();
+) -> Result<HashMap<ClaimId, Refusal>> {
+    let mut fenced = HashMap::<_, Refusal>::new();
     for claim in jobs.iter().filter_map(Job::claim) {
-        if fenced.contains(&claim) || shared.drives.is_checked(claim, head.takes) {
+        if fenced.contains_key(&claim) || shared.drives.is_checked(claim, head.takes) {
             continue;
         }
         let sql = "SELECT owner, epoch FROM adkw_runs WHERE id = $1";
@@ -75,13 +82,16 @@ pub(crate) async fn fenced(
         let row = row.doing("look who drives a run")?;
         let read =
             |row: PgRow| -> sqlx::Result<(Option<String>, i64)> { Ok((row.try_get(0)?, row.try_get(1)?)) };
-        // Of a run that is not in the registry nothing is kept.
-        if let Some((owner, epoch)) = row.map(read).transpose().doing("look who drives a run")? {
-            if owner.as_ref() == Some(&shared.drives.owner) && epoch == epoch_of(claim) {
+        let expected = shared.drives.owner_of(claim);
+        match row.map(read).transpose().doing("look who drives a run")? {
+            Some((Some(owner), epoch)) if owner == expected && epoch == epoch_of(claim) => {
                 shared.drives.check(claim, head.takes);
-            } else {
-                fenced.insert(claim);
             }
+            Some(_) => drop(fenced.insert(claim, refuse::fenced)),
+            // Its writers share no memory with whoever has deleted it.
+            None if claim.is_driven_above() => drop(fenced.insert(claim, refuse::unknown_run)),
+            // Of a run that is not in the registry nothing is kept.
+            None => {}
         }
     }
     Ok(fenced)
@@ -99,12 +109,21 @@ pub(crate) async fn there(
     let row = sqlx::query(sql).bind(&entry.run).bind(&entry.slot).fetch_optional(&mut *connection).await;
     let Some(row) = row.doing(what)? else { return Ok(None) };
     let place = u64::try_from(row.try_get::<i64, _>(0).doing(what)?).unwrap_or(0);
-    let temp = row.try_get::<Option<String>, _>(1).doing(what)?;
-    let temp: StateDelta =
-        temp.map_or(Ok(StateDelta::default()), |temp| from_text(&temp, "the `temp:` keys of an event"))?;
+    let temp = temp_of(row.try_get(1).doing(what)?)?;
     let event = reader::events(connection, key, number, place..place + 1).await?.pop();
     let event = event.ok_or_else(|| corrupt(format!("the event of {} is gone", entry.slot)))?;
     Ok(Some(There { place, event, temp }))
+}
+
+fn temp_of(text: Option<String>) -> Result<StateDelta> {
+    text.map_or(Ok(StateDelta::default()), |text| from_text(&text, "the `temp:` keys of an event"))
+}
+
+/// Whether the slot of a run is filled.
+pub(crate) async fn is_filled(connection: &mut PgConnection, run: RunId, slot: &str) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM adkw_log WHERE run = $1 AND slot = $2)";
+    let of = sqlx::query_scalar(sql).bind(run.to_string()).bind(slot);
+    of.fetch_one(connection).await.doing("look for the event of an earlier attempt")
 }
 
 /// Records the result of a step; gives that of an earlier attempt when there is one.
@@ -142,12 +161,18 @@ pub(crate) async fn finished(connection: &mut PgConnection, run: RunId, done: &[
 }
 
 /// The answer to a wait, which is open from now on.
-pub(crate) async fn wait(connection: &mut PgConnection, wait: &Wait) -> Result<Option<Value>> {
+pub(crate) async fn wait(
+    connection: &mut PgConnection,
+    claim: ClaimId,
+    wait: &Wait,
+) -> Result<Option<Value>> {
     let what = "open a wait";
     let id = wait.key.id();
     let sql = "INSERT INTO adkw_waits (id, run, key, waiting, app, deadline)
         SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $2) ON CONFLICT DO NOTHING";
-    let deadline = wait.waiting.deadline.map(|deadline| i64::try_from(deadline).unwrap_or(i64::MAX));
+    // An engine above the store keeps the deadlines of its runs.
+    let deadline = wait.waiting.deadline.filter(|_| !claim.is_driven_above());
+    let deadline = deadline.map(|deadline| i64::try_from(deadline).unwrap_or(i64::MAX));
     let of = sqlx::query(sql).bind(&id).bind(wait.key.run_id.to_string()).bind(wait.key.to_string());
     let of = of.bind(to_text(&wait.waiting)?).bind(&wait.session.app).bind(deadline);
     of.execute(&mut *connection).await.doing(what)?;
@@ -162,7 +187,7 @@ pub(crate) async fn wait(connection: &mut PgConnection, wait: &Wait) -> Result<O
 }
 
 /// Gives a claim back, and says how far the run is and what it has used when that is known. `false`: the run has another claim
-/// by now.
+/// by now, or has ended otherwise. The claim of an engine above the store goes on until the end.
 pub(crate) async fn close(
     connection: &mut PgConnection,
     claim: ClaimId,
@@ -175,14 +200,15 @@ pub(crate) async fn close(
     let time = end.map(|_| micros(now_micros()));
     let run = claim.run_id.to_string();
     let sql =
-        "UPDATE adkw_runs SET owner = NULL, error = coalesce($5, error), updated = coalesce($6, updated),
+        "UPDATE adkw_runs SET owner = CASE WHEN $8 THEN owner END, error = coalesce($5, error), updated = coalesce($6, updated),
         usage = coalesce($7, usage), status = CASE
             WHEN $4 = 'paused' AND EXISTS
                 (SELECT 1 FROM adkw_waits WHERE run = $1 AND answer IS NOT NULL AND NOT seen) THEN 'answered'
             ELSE coalesce($4, status) END
         WHERE id = $1 AND owner = $2 AND epoch = $3";
     let of = sqlx::query(sql).bind(&run).bind(owner).bind(epoch_of(claim)).bind(status);
-    let of = of.bind(error.flatten()).bind(time).bind(&usage);
+    let goes_on = claim.is_driven_above() && end.is_some_and(|(status, _)| status.is_open());
+    let of = of.bind(error.flatten()).bind(time).bind(&usage).bind(goes_on);
     if of.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
         if matches!(status, Some("finished" | "failed")) {
             let sql = "DELETE FROM adkw_waits WHERE run = $1 AND answer IS NULL";
@@ -193,9 +219,10 @@ pub(crate) async fn close(
     if let Some(usage) = usage {
         used(connection, claim, &usage).await?;
     }
-    // It may be in no registry, or closed by an attempt that was cut off in its commit.
-    let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND epoch <> $2)";
-    let is_claimed = sqlx::query_scalar::<_, bool>(sql).bind(&run).bind(epoch_of(claim));
+    // It may be in no registry, or closed by an attempt that was cut off in its commit, or that an engine above repeats.
+    let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs
+        WHERE id = $1 AND (epoch <> $2 OR ($2 = 0 AND status IS DISTINCT FROM $3)))";
+    let is_claimed = sqlx::query_scalar::<_, bool>(sql).bind(&run).bind(epoch_of(claim)).bind(status);
     Ok(!is_claimed.fetch_one(connection).await.doing(what)?)
 }
 
@@ -244,6 +271,8 @@ pub(crate) async fn claim(
     let owner: Option<String> = row.try_get(0).doing(what)?;
     let epoch = row.try_get::<i64, _>(1).doing(what)?.unsigned_abs();
     let is_held = match owner {
+        // Also one that has ended: what its steps gave is not here.
+        _ if epoch == 0 => true,
         None => false,
         // What this process has given back is free, also where that is not written yet.
         Some(owner) if owner == drives.owner => drives.held(ClaimId { run_id: run, epoch }).is_some(),
@@ -299,6 +328,54 @@ pub(crate) async fn cancel(connection: &mut PgConnection, app: &str, run: RunId)
     Ok(RunStatus::from_row(&status, row.try_get(1).doing(what)?))
 }
 
+/// The session of a run.
+pub(crate) async fn session_of(connection: &mut PgConnection, run: RunId) -> Result<Option<SessionKey>> {
+    let what = "look for a run";
+    let sql =
+        "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
+        WHERE r.id = $1";
+    let row = sqlx::query(sql).bind(run.to_string()).fetch_optional(connection).await.doing(what)?;
+    row.map(|row| key_of(&row).doing(what)).transpose()
+}
+
+fn key_of(row: &PgRow) -> sqlx::Result<SessionKey> {
+    let of = |column| row.try_get::<String, _>(column);
+    Ok(SessionKey::new(of(0)?, of(1)?, of(2)?))
+}
+
+/// What is stored of a run that an engine above the store drives, from a place of the log on.
+pub(crate) async fn driven(
+    connection: &mut PgConnection,
+    run: RunId,
+    from: u64,
+) -> Result<Option<DrivenRun>> {
+    let what = "read a run";
+    let id = run.to_string();
+    let sql =
+        "SELECT r.epoch, r.status, r.error, r.usage, r.record, r.session FROM adkw_runs r WHERE r.id = $1";
+    let row = sqlx::query(sql).bind(&id).fetch_optional(&mut *connection).await.doing(what)?;
+    let Some(row) = row else { return Ok(None) };
+    let text = |column| row.try_get::<Option<String>, _>(column).doing(what);
+    let status = RunStatus::from_row(&text(1)?.unwrap_or_default(), text(2)?);
+    if !is_driven_above(row.try_get(0).doing(what)?, &status) {
+        return Err(refuse::run_busy(run));
+    }
+    let usage = text(3)?.map(|usage| from_text(&usage, "what a run has used")).transpose()?;
+    let record: RunRecord = from_text(&text(4)?.unwrap_or_default(), &format!("the record of run `{run}`"))?;
+    // All events of a run are found by its id; the last ones in the log of its session.
+    let after = if from > record.begins { Some((row.try_get(5).doing(what)?, from)) } else { None };
+    let filled = reader::filled(connection, &record.session, &id, after).await?;
+    let filled = filled
+        .into_iter()
+        .map(|Filled { place, event, slot, temp }| Ok((slot, Stored::earlier(place, event, temp_of(temp)?))));
+    Ok(Some(DrivenRun::new(record, status, usage, filled.collect::<Result<_>>()?)))
+}
+
+/// Whether a run is, or was, driven by an engine above the store. The first claim of others is 1, and to cancel adds 1.
+fn is_driven_above(epoch: i64, status: &RunStatus) -> bool {
+    epoch == 0 || (epoch == 1 && *status == RunStatus::Cancelled)
+}
+
 /// Keys and JSON of a run.
 async fn pairs(connection: &mut PgConnection, sql: &'static str, run: &str) -> Result<Pairs> {
     let of = sqlx::query_as::<_, (String, String)>(sql).bind(run);
@@ -342,12 +419,15 @@ pub(crate) async fn runs(
     drives: &Drives,
 ) -> Result<Vec<RunInfo>> {
     let mut all = Vec::new();
-    // Runs that are free are found by one index, and runs that a process drives by another.
-    let parts: &[&str] = match filter.state {
-        RunState::Ready => &["r.owner IS NULL AND ", "r.owner IS NOT NULL AND "],
-        _ => &[""],
+    // Runs that are free are found by one index, and runs that a process drives by another: those on both sides of what an
+    // engine above drives.
+    let parts: &[(&str, bool)] = match filter.state {
+        RunState::Ready => {
+            &[("r.owner IS NULL AND ", true), ("(r.owner < '@' OR r.owner > '@') AND ", false)]
+        }
+        _ => &[("", true)],
     };
-    for part in parts {
+    for (part, is_limited) in parts {
         let columns = concat!(
             "SELECT r.id, s.app_name, s.user_id, s.id, r.workflow, r.status, r.error, r.owner, r.epoch, ",
             is_alive!(),
@@ -357,7 +437,7 @@ pub(crate) async fn runs(
         query.push(*part);
         select(&mut query, app, filter);
         query.push(if filter.oldest_first { " ORDER BY r.id" } else { " ORDER BY r.id DESC" });
-        if let Some(limit) = filter.limit.filter(|_| !part.contains("NOT NULL")) {
+        if let Some(limit) = filter.limit.filter(|_| *is_limited) {
             query.push(" LIMIT ").push_bind(i64::try_from(limit).unwrap_or(i64::MAX));
         }
         let rows = query.build().fetch_all(&mut *connection).await.doing("list the runs")?;

@@ -14,6 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OnceCell, oneshot};
 
+/// The owner of runs that an engine above the store drives. It is no process, and lives as long as its run.
+pub(crate) const ABOVE: &str = "@";
+
 /// What this process drives.
 pub(crate) struct Drives {
     /// The name of this process, or rather of this store in it.
@@ -62,6 +65,11 @@ impl Drives {
             claiming: Mutex::default(),
             unwritten: Mutex::default(),
         }
+    }
+
+    /// The owner that the table has for a claim of this process.
+    pub(crate) fn owner_of(&self, claim: ClaimId) -> &str {
+        if claim.is_driven_above() { ABOVE } else { &self.owner }
     }
 
     /// A run is driven here from now on.

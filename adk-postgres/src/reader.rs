@@ -159,24 +159,73 @@ async fn select(
     let of = sqlx::query(sql).bind(number).bind(&key.app).bind(&key.user).bind(&key.id);
     let of = of.bind(places(wanted.start)).bind(places(wanted.end)).bind(since).bind(most);
     let rows = of.fetch_all(connection).await.doing(what)?;
-    let mut all = Vec::with_capacity(rows.len());
-    for row in rows.iter().rev() {
-        let place = u64::try_from(row.try_get::<i64, _>(0).doing(what)?).unwrap_or(0);
-        let id = row.try_get::<String, _>(1).doing(what)?;
-        let (data, exact) = (row.try_get::<Option<Jsonb>, _>(4), row.try_get::<Option<String>, _>(5));
-        let event = match data.doing(what)? {
-            Some(data) => exact::event(&data.0, exact.doing(what)?.as_deref())
-                .map_err(|error| key.unreadable_event(&id, place, error.message()))?,
-            // ADK allows a row without the event.
-            None => Event::from_columns(
-                &id,
-                &row.try_get::<String, _>(2).doing(what)?,
-                row.try_get::<Micros, _>(3).doing(what)?.0,
-            )?,
-        };
-        all.push((place, Arc::new(event)));
+    rows.iter().rev().map(|row| event_of(row, key)).collect()
+}
+
+/// An event and its place, from a row of place, id, run, time, stored form and what that form has lost.
+fn event_of(row: &PgRow, key: &SessionKey) -> Result<(u64, Arc<Event>)> {
+    let what = "read the events of a session";
+    let place = u64::try_from(row.try_get::<i64, _>(0).doing(what)?).unwrap_or(0);
+    let id = row.try_get::<String, _>(1).doing(what)?;
+    let (data, exact) = (row.try_get::<Option<Jsonb>, _>(4), row.try_get::<Option<String>, _>(5));
+    let event = match data.doing(what)? {
+        Some(data) => exact::event(&data.0, exact.doing(what)?.as_deref())
+            .map_err(|error| key.unreadable_event(&id, place, error.message()))?,
+        // ADK allows a row without the event.
+        None => Event::from_columns(
+            &id,
+            &row.try_get::<String, _>(2).doing(what)?,
+            row.try_get::<Micros, _>(3).doing(what)?.0,
+        )?,
+    };
+    Ok((place, Arc::new(event)))
+}
+
+/// An event of a run, with the text of its slot and its `temp:` keys.
+pub(crate) struct Filled {
+    pub(crate) place: u64,
+    pub(crate) event: Arc<Event>,
+    pub(crate) slot: String,
+    pub(crate) temp: Option<String>,
+}
+
+/// The events of a run with their slots, of which some are wanted.
+macro_rules! filled {
+    ($which:literal) => {
+        concat!(
+            "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data, l.exact, l.slot, l.temp FROM adkw_log l
+            CROSS JOIN LATERAL (SELECT * FROM events WHERE id = l.event_id OFFSET 0) e
+            WHERE e.app_name = $2 AND e.user_id = $3 AND e.session_id = $4 AND ",
+            $which,
+            " ORDER BY l.place"
+        )
+    };
+}
+
+/// The events of a run in the order of the log: all of them, or those of its session from a place on.
+pub(crate) async fn filled(
+    connection: &mut PgConnection,
+    key: &SessionKey,
+    run: &str,
+    after: Option<(i64, u64)>,
+) -> Result<Vec<Filled>> {
+    let what = "read the events of a run";
+    let of = match after {
+        None => sqlx::query(filled!("l.run = $1")).bind(run),
+        // Without `|| ''` the server may go through all events of the run.
+        Some(_) => sqlx::query(filled!("l.run || '' = $1 AND l.session = $5 AND l.place >= $6")).bind(run),
+    };
+    let mut of = of.bind(&key.app).bind(&key.user).bind(&key.id);
+    if let Some((session, from)) = after {
+        of = of.bind(session).bind(places(from));
     }
-    Ok(all)
+    let rows = of.fetch_all(connection).await.doing(what)?;
+    let read = |row: &PgRow| {
+        let (place, event) = event_of(row, key)?;
+        let (slot, temp) = (row.try_get(6).doing(what)?, row.try_get(7).doing(what)?);
+        Ok(Filled { place, event, slot, temp })
+    };
+    rows.iter().map(read).collect()
 }
 
 /// The log of a session that is open.

@@ -36,7 +36,8 @@ INSERT INTO adk_internal_metadata VALUES ('schema_version', '1') ON CONFLICT DO 
 /// * `adkw_owners`: processes, with the time until which they count as alive.
 /// * `adkw_runs`, `adkw_steps`, `adkw_done`, `adkw_waits`: the registry of runs and their journals. `epoch` is the number of
 ///   the latest claim of a run; `status` is `answered` for a run that waits and has an answer that it has not seen, and
-///   `updated` is when it was written last.
+///   `updated` is when it was written last. A run that an engine above the store drives has the epoch 0, and the owner `@`
+///   until it has ended.
 /// * `exact`, `adkw_shared`: what `jsonb` would not give back as it was.
 const OURS: &str = "
 CREATE TABLE adkw_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);

@@ -1,1 +1,74 @@
 //! Workflows on Restate, a durable execution engine: runs that any of many machines executes.
+//!
+//! **Workers** [serve](endpoint()) workflows to a Restate server, and execute their runs. **Clients** have [`Restate`] as
+//! their engine: their runs are handed over to it, and followed in the store that all share.
+//!
+//! | what | where |
+//! |---|---|
+//! | events, state, the registry of runs, open waits | the store: Postgres, or SQLite on one machine |
+//! | results of steps, timers, answers, turns of sessions, which process executes a run | Restate |
+
+mod batch;
+mod branch;
+mod client;
+mod endpoint;
+mod idle;
+mod posted;
+mod run;
+mod serve;
+mod service;
+mod sessions;
+
+pub use client::Restate;
+pub use endpoint::{Endpoint, Retries, endpoint};
+
+use adk_core::engine::{DrivenRun, Engine, Retention, RunRegistry, WaitRegistry};
+use adk_core::session::SessionStore;
+use adk_core::{Error, ErrorKind, Result, RunId, Runner};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What the handlers of a worker share.
+pub(crate) struct Worker {
+    runner: Runner<adk_core::model::NoProvider>,
+    engine: Arc<dyn Engine>,
+    sessions: Arc<dyn SessionStore>,
+    /// The service of the branches of each workflow.
+    branches: BTreeMap<String, String>,
+}
+
+impl Worker {
+    fn registry(&self) -> Result<&dyn RunRegistry> {
+        self.engine.registry().ok_or_else(no_registry)
+    }
+
+    fn waits(&self) -> Result<&dyn WaitRegistry> {
+        self.engine.waits().ok_or_else(no_registry)
+    }
+
+    /// What is stored of a run, with its events from a place of the log on.
+    async fn driven(&self, run: RunId, from: u64) -> Result<Option<DrivenRun>> {
+        self.registry()?.driven(run, from).await
+    }
+
+    /// The service of the branches of a workflow. Its name has the shape of the workflow in it, so that branches of a run go
+    /// to workers that have that shape.
+    fn branches_of(&self, workflow: &str) -> String {
+        self.branches.get(workflow).cloned().unwrap_or_default()
+    }
+}
+
+fn no_registry() -> Error {
+    Error::new(ErrorKind::Config, "the engine of this runner keeps no runs")
+        .with_help("give the runner a store of SQLite or Postgres as its engine")
+}
+
+/// Refuses a store that ends with its process.
+fn is_durable(engine: &dyn Engine) -> Result<()> {
+    if engine.retention() == Retention::Durable {
+        return Ok(());
+    }
+    let message = "the engine of this runner keeps nothing that outlives the process";
+    Err(Error::new(ErrorKind::Config, message)
+        .with_help("give the runner a store of SQLite or Postgres as its engine, the same for all processes"))
+}

@@ -229,7 +229,9 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
     }
     let held = ClaimId { run_id: run, epoch };
     // Also one that has ended: what its steps gave is not here.
-    if held.is_driven_above() || owner.is_some_and(|owner| db.owner.drives(held, &owner, &db.owner.given_up())) {
+    if held.is_driven_above()
+        || owner.is_some_and(|owner| db.owner.drives(held, &owner, &db.owner.given_up()))
+    {
         return Err(refuse::run_busy(run));
     }
     let claim = ClaimId { run_id: run, epoch: epoch + 1 };
@@ -353,9 +355,9 @@ pub(crate) fn driven(connection: &Connection, run: RunId, from: u64) -> Result<O
     // All events of a run are found by its number; the last ones in the log of its session.
     let after = (from > record.begins).then_some((row.get(6).doing(what)?, from));
     let filled = reader::filled(connection, &record.session, number, after)?;
-    let filled = filled.into_iter().map(|Filled { place, event, slot, temp }| {
-        Ok((slot, Stored::earlier(place, event, temp_of(temp)?)))
-    });
+    let filled = filled
+        .into_iter()
+        .map(|Filled { place, event, slot, temp }| Ok((slot, Stored::earlier(place, event, temp_of(temp)?))));
     Ok(Some(DrivenRun::new(record, status, usage, filled.collect::<Result<_>>()?)))
 }
 

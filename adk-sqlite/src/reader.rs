@@ -190,9 +190,7 @@ pub(crate) fn filled(
         let mut statement = connection.prepare_cached(&filled_sql(table, after.is_some())).doing(what)?;
         let mut rows = match after {
             None => statement.query(params![run, key.app, key.user, key.id]),
-            Some((session, from)) => {
-                statement.query(params![run, key.app, key.user, key.id, session, from])
-            }
+            Some((session, from)) => statement.query(params![run, key.app, key.user, key.id, session, from]),
         }
         .doing(what)?;
         while let Some(row) = rows.next().doing(what)? {

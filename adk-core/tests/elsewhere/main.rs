@@ -11,6 +11,7 @@ mod talks;
 #[path = "../durable/trees.rs"]
 mod trees;
 
+mod client;
 mod handed;
 mod log;
 mod posted;

@@ -1,12 +1,18 @@
 //! A Restate server and workers for one test.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
 
+use adk::restate::{Endpoint, Restate};
+use adk::sqlite::SqliteStore;
 use serde_json::{Value, json};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
+
+/// What workers and clients have.
+pub type Builder = adk::runner::RunnerBuilder<adk::DefaultProvider>;
+pub type Runner = adk::runner::Runner<adk::DefaultProvider>;
 
 /// How long a condition may take that a test waits for.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -206,5 +212,64 @@ pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     while !holds().await {
         assert!(Instant::now() < give_up, "not in time: {what}");
         tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Workflows that are served in this process, until it is dropped.
+pub struct Worker {
+    pub address: SocketAddr,
+    serving: tokio::task::JoinHandle<()>,
+}
+
+impl Worker {
+    /// Serves workflows on a free port.
+    pub async fn start<P: 'static, R: 'static>(endpoint: Endpoint<P, R>) -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let serving = tokio::spawn(async move {
+            endpoint.serve_on(listener, std::future::pending()).await.unwrap();
+        });
+        Self { address, serving }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+/// A server, a store, one worker and a client.
+pub struct World {
+    pub server: Server,
+    pub worker: Worker,
+    pub store: SqliteStore,
+    pub client: Runner,
+    _folder: Folder,
+}
+
+impl World {
+    /// `build` is given the runners of the worker and of the client.
+    pub async fn start(build: impl Fn(Builder) -> Builder) -> Self {
+        let (folder, server) = (Folder::new(), Server::start().await);
+        let store = SqliteStore::open(folder.path().join("runs.db")).await.unwrap();
+        let builder = || build(adk::Runner::builder().session_store(store.clone()));
+        let worker = builder().engine(store.clone()).build().unwrap();
+        let worker = Worker::start(adk::restate::endpoint(&worker)).await;
+        server.register(worker.address).await;
+        let engine = Restate::new(&server.ingress(), store.clone()).unwrap();
+        let client = builder().engine(engine).build().unwrap();
+        Self { server, worker, store, client, _folder: folder }
+    }
+
+    /// The names of the entries in the journals of a run and its branches, in the order of each journal.
+    pub async fn entries(&self, service: &str) -> Vec<String> {
+        let sql = format!(
+            "SELECT j.name FROM sys_journal j JOIN sys_invocation i ON i.id = j.id
+            WHERE i.target_service_name LIKE '{service}%' AND j.name IS NOT NULL AND j.name <> ''
+            ORDER BY i.target_service_name, j.id, j.index"
+        );
+        let rows = self.server.query(&sql).await;
+        rows.iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect()
     }
 }

@@ -164,6 +164,11 @@ impl TraceSpan {
         carrier::inject(self.open())
     }
 
+    /// The trace of the span that is current here, for a run that another process drives.
+    pub(crate) fn current() -> Option<String> {
+        carrier::inject(&Span::current())
+    }
+
     /// What the user says, on the first span.
     pub(crate) fn begins_with(&self, message: &Content) {
         if self.has_contents() {

@@ -4,7 +4,7 @@ use super::Shared;
 use super::root::Start;
 use crate::runtime::run::{Run, RunConfig, SessionTurns};
 use crate::spec::Topology;
-use crate::store::engine::{BranchTask, Claim, ClaimedRun, RunRecord, refuse};
+use crate::store::engine::{BranchTask, Claim, ClaimedRun, RunFilter, RunRecord, RunStatus, refuse};
 use crate::store::event::StateDelta;
 use crate::store::session::{Session, SessionKey, Turn, now_micros};
 use crate::{Error, ErrorKind, Result, RunId, StoreErrorKind};
@@ -133,13 +133,26 @@ async fn turn_of(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<(
     {
         return Ok(Some((turn, true)));
     }
+    Err(busy(session.key(), holder, turns))
+}
+
+/// The session of a run that another process drives, where runs are refused: as far as the store knows, it is free.
+pub(super) async fn is_free(shared: &Shared, key: &SessionKey) -> Result<()> {
+    let open = shared.engine.runs(&shared.app, &RunFilter::unfinished().session(key)).await?;
+    match open.iter().find(|run| run.status == RunStatus::Running) {
+        Some(run) => Err(busy(key, Some(run.run_id), SessionTurns::Refuse)),
+        None => Ok(()),
+    }
+}
+
+fn busy(key: &SessionKey, holder: Option<RunId>, turns: SessionTurns) -> Error {
     let run = holder.map_or_else(|| "another run".to_owned(), |run| format!("run `{run}`"));
-    let message = format!("session `{}` is busy: {run} has its turn", session.key());
+    let message = format!("session `{key}` is busy: {run} has its turn");
     let help = match turns {
         SessionTurns::Queue => {
             "a run that waits for a run inside of it never ends: give that a session of its own"
         }
         _ => "run it later, or let it wait with `RunConfig::turns(SessionTurns::Queue)`",
     };
-    Err(Error::new(ErrorKind::SessionBusy, message).with_help(help))
+    Error::new(ErrorKind::SessionBusy, message).with_help(help)
 }

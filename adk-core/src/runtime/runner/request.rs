@@ -3,11 +3,11 @@
 use super::Shared;
 use super::cancel::Driving;
 use super::follow::{self, Followed};
-use super::open::{branch_run, claimed, fits, open_in_turn, shape_fits};
+use super::open::{branch_run, claimed, fits, is_free, open_in_turn, shape_fits};
 use super::root::{Start, branch, root};
 use super::stream::{Opened, RunStream};
 use crate::runtime::live::{LiveInput, LiveQueue};
-use crate::runtime::run::{Outcome, Run, RunConfig, SessionTurns};
+use crate::runtime::run::{Outcome, Run, RunConfig, SessionTurns, TraceSpan};
 use crate::runtime::workflow::{Keys, Workflow};
 use crate::spec::{AgentMeta, Topology};
 use crate::store::engine::{BranchEnd, BranchTask, Claim, ClaimId, DrivenRun, RunRecord, RunTask};
@@ -55,6 +55,8 @@ struct Asked<'a, T> {
     begin: Result<Keys>,
     /// The run that is taken up again.
     resume: Option<RunId>,
+    /// The trace that it continues.
+    trace: Option<Box<str>>,
     /// The branch that is run, in place of the whole.
     task: Option<Arc<BranchTask>>,
     /// The name and the shape of the workflow, where runs are kept.
@@ -109,8 +111,9 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         let config = serde_json::from_value(task.config).unwrap_or_else(|_| shared.config.clone());
         let asked = Self::with(shared, task.session, false, workflow, Ok(Keys::default()));
         let claim = ClaimId::driven_above(task.run_id);
-        let (message, state) = (Some(task.message), task.delta);
-        Ok(Self(State::Asked(Asked { claim: Some(claim), message, state, config, ..asked })))
+        let (message, state, trace) =
+            (Some(task.message), task.delta, task.trace.map(String::into_boxed_str));
+        Ok(Self(State::Asked(Asked { claim: Some(claim), message, state, trace, config, ..asked })))
     }
 
     /// A run that is taken up again: what it began with is in its record.
@@ -166,6 +169,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             claim: None,
             begin,
             resume: None,
+            trace: None,
             task: None,
             shape,
             body,
@@ -284,6 +288,7 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
             claim: id,
             begin,
             resume,
+            trace,
             task,
             shape,
             body,
@@ -310,7 +315,7 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
             open_in_turn(&shared, key, config.turns).await?
         };
         let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
-        run.is_alone = is_alone;
+        (run.is_alone, run.trace_parent) = (is_alone, trace);
         if let Some(claim) = id {
             (run.id, run.claim) = (claim.run_id, claim);
         }
@@ -363,6 +368,9 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
             }
             (None, Some((workflow, topology))) if live.is_none() => {
                 key.check()?;
+                if config.turns == SessionTurns::Refuse && !private {
+                    is_free(&shared, &key).await?;
+                }
                 let message = message.unwrap_or_else(|| keys.to_message());
                 let mut delta = keys.into_delta();
                 delta.extend(state);
@@ -375,7 +383,7 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
                     message,
                     delta,
                     config: serde_json::to_value(&config).unwrap_or_default(),
-                    trace: None,
+                    trace: TraceSpan::current(),
                 };
                 follow::hand_over(&shared, driver, task).await?
             }

@@ -1,0 +1,141 @@
+//! The engine of a process that hands its runs over to another, and follows them in the log that both share.
+
+use super::log::Log;
+use super::serve::Process;
+use crate::support::Tree;
+use adk_core::engine::{
+    Body, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, RemoteBranches, Reply,
+    Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunReport, RunStatus, RunTask, Slot, StepKey,
+    Stored, Timers, Wait, WaitRegistry, Waiting, refuse,
+};
+
+use adk_core::model::Usage;
+use adk_core::session::SessionStore;
+use adk_core::{BoxFuture, Result, RunId, Runner};
+use serde_json::Value;
+use std::future::{pending, ready};
+use std::sync::Arc;
+
+/// The engine of the process that asks: it hands over, and looks into the log.
+#[derive(Clone)]
+struct Client {
+    log: Log,
+    /// The workflow as the process knows it that drives.
+    tree: fn() -> Tree,
+}
+
+pub fn client(tree: fn() -> Tree, log: &Log) -> Runner {
+    let sessions: Arc<dyn SessionStore> = Arc::new(log.clone());
+    let engine = Client { log: log.clone(), tree };
+    Runner::builder().session_store(sessions).engine(engine).build().unwrap()
+}
+
+impl RunDriver for Client {
+    fn begin(&self, task: RunTask) -> BoxFuture<'static, Result<Option<RunReport>>> {
+        let Self { log, tree } = self.clone();
+        let driving = tokio::spawn(async move {
+            let process = Process::new(log.clone(), tree, usize::MAX);
+            let (runner, posted) = process.runner();
+            let report = match runner.with_workflow(tree()).begin(task) {
+                Ok(request) => RunReport::of(process.serve(request, posted, pending()).await.0.unwrap()),
+                Err(error) => RunReport::new(Err(error), Vec::new(), Usage::default()),
+            };
+            log.is(match &report.end {
+                Ok(()) => RunStatus::Finished,
+                Err(error) => RunStatus::Failed(error.to_string()),
+            });
+            // As it is sent.
+            RunReport::from_value(report.to_value().unwrap()).map(Some)
+        });
+        Box::pin(async { driving.await.unwrap() })
+    }
+    fn follow(&self, _: RunInfo) -> BoxFuture<'static, Result<Option<RunReport>>> {
+        Box::pin(pending())
+    }
+}
+
+impl RunRegistry for Client {
+    fn claim(&self, run: RunId, _: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
+        Box::pin(async move { Err(refuse::run_busy(run)) })
+    }
+    fn finished(&self, _: ClaimId, _: Vec<Done>) -> BoxFuture<'_, Result<()>> {
+        unreachable!("who drives says so")
+    }
+    fn close(&self, _: ClaimId, _: RunStatus, _: Usage) -> BoxFuture<'_, Result<()>> {
+        unreachable!("who drives says so")
+    }
+    fn cancel<'a>(&'a self, _: &'a str, _: RunId) -> BoxFuture<'a, Result<RunStatus>> {
+        self.log.is(RunStatus::Cancelled);
+        Box::pin(ready(Ok(RunStatus::Cancelled)))
+    }
+    fn release(&self, _: ClaimId) {}
+    fn runs<'a>(&'a self, _: &'a str, _: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        let run = self.log.driven(u64::MAX);
+        let run = run.map(|DrivenRun { record, status, .. }| {
+            RunInfo::new(record.run_id, record.session, record.workflow, status, false)
+        });
+        Box::pin(ready(Ok(run.into_iter().collect())))
+    }
+    fn driven(&self, _: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
+        Box::pin(ready(Ok(self.log.driven(from))))
+    }
+}
+
+impl WaitRegistry for Client {
+    fn waiting<'a>(&'a self, _: &'a str, _: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+        Box::pin(ready(Ok(self.log.waiting())))
+    }
+    fn open_wait<'a>(&'a self, _: &'a str, id: &'a str) -> BoxFuture<'a, Result<Waiting>> {
+        let open = self.log.waiting().into_iter().find(|waiting| waiting.id == id);
+        Box::pin(ready(open.ok_or_else(|| refuse::unknown_wait(id))))
+    }
+    fn due<'a>(&'a self, _: &'a str, _: u64, _: usize) -> BoxFuture<'a, Result<DueWaits>> {
+        Box::pin(ready(Ok(DueWaits::default())))
+    }
+    fn withdraw(&self, _: ClaimId, _: Vec<String>) -> BoxFuture<'_, Result<()>> {
+        unreachable!("who drives does so")
+    }
+    fn resolve<'a>(&'a self, _: &'a str, id: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+        self.log.answer(id, answer);
+        Box::pin(ready(Ok(())))
+    }
+}
+
+impl Journal for Client {
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
+        drop((slot, body));
+        unreachable!("who drives does so")
+    }
+    fn step(
+        &self,
+        _: ClaimId,
+        _: StepKey,
+        _: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
+        unreachable!("who drives does so")
+    }
+    fn answer(&self, _: ClaimId, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+        unreachable!("who drives does so")
+    }
+}
+
+impl Engine for Client {
+    fn retention(&self) -> Retention {
+        Retention::Durable
+    }
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        Some(self)
+    }
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        Some(self)
+    }
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        Some(self)
+    }
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+    fn timers(&self) -> Option<&dyn Timers> {
+        None
+    }
+}

@@ -1,0 +1,727 @@
+//! What every store that outlives the process has to do with runs that an engine above it drives: each slot is filled once,
+//! whichever processes execute the run, and nobody else takes such a run up. The stores of other crates are asked the same.
+
+use super::survival::{Place, key, kind, knows, runner};
+use super::{By, Tree, by, parallel, repeat, run, say};
+use adk_core::engine::{
+    Body, BranchReport, BranchTask, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal,
+    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus, RunTask, Slot,
+    StepKey, Stored, Timers, Wait, WaitRegistry, refuse,
+};
+use adk_core::model::Usage;
+use adk_core::session::{
+    EventFilter, Opening, Scope, Session, SessionKey, SessionSnapshot, SessionStore, SharedState, StateMap,
+};
+use adk_core::spec::{KeySpec, Topology};
+use adk_core::{
+    Await, BoxFuture, Content, Error, ErrorKind, Event, Flow, Path, Result, RunEnd, RunId, RunRequest,
+    RunStream, Runner, StateDelta, StoreErrorKind, Workflow,
+};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
+
+/// An engine above a store, as far as the store can tell: all processes share its claim, and a run that has begun is executed
+/// from its beginning.
+struct Above<S> {
+    store: S,
+    /// The process that executes every second branch.
+    other: Option<Runner>,
+    offers: AtomicUsize,
+}
+
+impl<S: Engine> Journal for Above<S> {
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
+        assert!(slot.claim().is_driven_above());
+        self.store.commit(slot, body)
+    }
+    fn step(
+        &self,
+        claim: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
+        self.store.step(claim, key, work)
+    }
+    fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+        self.store.answer(claim, wait)
+    }
+}
+
+impl<S: Engine> Engine for Above<S> {
+    fn retention(&self) -> Retention {
+        Retention::Durable
+    }
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        Some(self)
+    }
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        self.store.waits()
+    }
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        self.other.is_some().then_some(self)
+    }
+    fn timers(&self) -> Option<&dyn Timers> {
+        None
+    }
+}
+
+impl<S: Engine> RunRegistry for Above<S> {
+    fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
+        Box::pin(async move {
+            let driven = registry(&self.store).driven(run, 0).await?;
+            let record = driven.ok_or_else(|| refuse::unknown_run(run))?.record;
+            check(&record)?;
+            Ok(ClaimedRun::starting_over(record))
+        })
+    }
+    fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
+        registry(&self.store).finished(claim, done)
+    }
+    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
+        registry(&self.store).close(claim, status, usage)
+    }
+    fn cancel<'a>(&'a self, app: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {
+        registry(&self.store).cancel(app, run)
+    }
+    fn release(&self, claim: ClaimId) {
+        registry(&self.store).release(claim);
+    }
+    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        registry(&self.store).runs(app, filter)
+    }
+    fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
+        registry(&self.store).driven(run, from)
+    }
+}
+
+impl<S: Engine> RemoteBranches for Above<S> {
+    fn offer(
+        &self,
+        task: BranchTask,
+        _: BoxFuture<'static, ()>,
+    ) -> Option<BoxFuture<'static, Result<BranchReport>>> {
+        let other = self.other.clone()?;
+        if self.offers.fetch_add(1, SeqCst) % 2 == 0 {
+            return None;
+        }
+        Some(Box::pin(async move {
+            let (run, upto, path) = (task.run_id, task.upto, task.path.to_string());
+            let ended = other.branch_by_name(task)?.await;
+            let registry = other.engine().registry().expect("it keeps runs");
+            let driven = registry.driven(run, upto).await?.ok_or_else(|| refuse::unknown_run(run))?;
+            let own = driven.events.into_iter().filter(|(slot, _)| slot.starts_with(&path));
+            Ok(BranchReport::of(ended, own.map(|(_, stored)| stored).collect()))
+        }))
+    }
+}
+
+/// The sessions of a store, each opened anew for everyone who asks: nobody shares one.
+struct Detached<S>(S);
+
+impl<S: SessionStore> SessionStore for Detached<S> {
+    fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
+        Box::pin(async move {
+            self.0.create(key.clone(), state).await?;
+            self.get(&key).await?.ok_or_else(|| key.missing())
+        })
+    }
+    fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
+        Box::pin(async move {
+            let Some(found) = self.0.read(key, &EventFilter::new()).await? else { return Ok(None) };
+            let of = |scope: Scope| -> StateMap {
+                let all = found.state.iter().filter(|(key, _)| Scope::of(key) == scope);
+                all.map(|(key, value)| (key.clone(), value.clone())).collect()
+            };
+            let (user, app) = (SharedState::default(), SharedState::default());
+            user.replace(of(Scope::User));
+            app.replace(of(Scope::App));
+            let (own, updated) = (of(Scope::Session), found.updated);
+            let opening = Opening { own, user, app, earlier: 0, newest: found.events, updated };
+            Ok(Some(Arc::new(Session::open(key.clone(), opening, None))))
+        })
+    }
+    fn read<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        filter: &'a EventFilter,
+    ) -> BoxFuture<'a, Result<Option<SessionSnapshot>>> {
+        self.0.read(key, filter)
+    }
+    fn append<'a>(&'a self, key: &'a SessionKey, events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
+        self.0.append(key, events)
+    }
+    fn list<'a>(
+        &'a self,
+        app: &'a str,
+        user: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
+        self.0.list(app, user)
+    }
+    fn delete<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {
+        self.0.delete(key)
+    }
+}
+
+fn registry(store: &impl Engine) -> &dyn RunRegistry {
+    store.registry().expect("it keeps runs")
+}
+
+fn waits(store: &impl Engine) -> &dyn WaitRegistry {
+    store.waits().expect("it keeps waits")
+}
+
+/// A process that executes runs for an engine above the store.
+fn above<S: SessionStore + Engine + Clone>(store: &S, tree: Tree, other: Option<Runner>) -> Runner {
+    let engine = Above { store: store.clone(), other, offers: AtomicUsize::new(0) };
+    knows(store, tree).driven_by(Arc::new(engine), Arc::new(Detached(store.clone())))
+}
+
+/// A run of this tree in a session, as it is handed over.
+fn task(tree: &Tree, run: RunId, session: &str) -> RunTask {
+    let topology = Topology::of(tree.as_agent().meta());
+    serde_json::from_value(json!({
+        "run_id": run, "session": SessionKey::new("app", "u", session), "takes_turn": true, "workflow": "w",
+        "topology": topology, "message": Content::from("go"), "delta": {}, "config": null,
+    }))
+    .expect("a task")
+}
+
+fn begin(runner: &Runner, tree: &Tree, run: RunId, session: &str) -> RunRequest<'static, Value> {
+    runner.begin(task(tree, run, session)).expect("it knows the workflow")
+}
+
+/// The run, executed once more.
+fn again(runner: &Runner, run: RunId) -> RunRequest<'static, Value> {
+    let info = RunInfo::new(run, key(), "w", RunStatus::Running, false);
+    runner.resume_by_name(&info).expect("it knows the workflow")
+}
+
+/// All that a stream gives, which has to pause or to finish.
+async fn read(stream: &mut RunStream<'_, Value>) -> Vec<Arc<Event>> {
+    let mut all = Vec::new();
+    while let Some(event) = stream.next().await {
+        all.push(event.unwrap());
+    }
+    all
+}
+
+async fn pauses(request: RunRequest<'static, Value>) -> Vec<Arc<Event>> {
+    let mut stream = request.stream();
+    let all = read(&mut stream).await;
+    assert!(matches!(stream.end(), RunEnd::Paused(_)), "it waits");
+    all
+}
+
+async fn log(store: &impl SessionStore, session: &str) -> SessionSnapshot {
+    let key = SessionKey::new("app", "u", session);
+    store.read(&key, &EventFilter::new()).await.unwrap().unwrap()
+}
+
+async fn driven(store: &impl Engine, run: RunId, from: u64) -> DrivenRun {
+    registry(store).driven(run, from).await.unwrap().unwrap()
+}
+
+async fn info(store: &impl Engine, run: RunId) -> RunInfo {
+    registry(store).runs("app", &RunFilter::of_run(run)).await.unwrap().remove(0)
+}
+
+/// The events with their slots, as far as they can be compared.
+fn slots(driven: &DrivenRun) -> Vec<(u64, String, Arc<Event>, StateDelta)> {
+    let of = |(slot, stored): &(String, Stored)| {
+        (stored.place, slot.clone(), stored.event.clone(), stored.temp.clone())
+    };
+    driven.events.iter().map(of).collect()
+}
+
+fn is_fenced<T: std::fmt::Debug>(result: Result<T>) {
+    assert_eq!(kind(&result.unwrap_err()), StoreErrorKind::Fenced);
+}
+
+const ROUNDS: u32 = 4;
+
+/// What each round says.
+const EACH: [&str; 4] = ["says", "temp", "calls", "adds"];
+
+fn says() -> By {
+    by("says", |cx| {
+        Box::pin(async move {
+            cx.emit(Event::new().with_text("says")).await?;
+            cx.emit(Event::new().with_text("temp").with_state("temp:t", cx.path().to_string())).await?;
+            let kept: Option<String> = cx.state().get("temp:t")?;
+            assert_eq!(kept, Some(cx.path().to_string()));
+            Ok(Flow::Continue)
+        })
+    })
+}
+
+/// An event that is the record of its call.
+fn calls(made: &Arc<AtomicUsize>) -> By {
+    let made = made.clone();
+    by("calls", move |cx| {
+        let made = made.clone();
+        Box::pin(async move {
+            let call = async move {
+                made.fetch_add(1, SeqCst);
+                Ok(Event::new().with_text("calls"))
+            };
+            cx.emit_call(call).await?;
+            Ok(Flow::Continue)
+        })
+    })
+}
+
+fn adds() -> By {
+    by("adds", |cx| {
+        Box::pin(async move {
+            for key in ["user:n", "n"] {
+                cx.state().update(key, |n: Option<u64>| n.unwrap_or(0) + 1).await?;
+            }
+            Ok(Flow::Continue)
+        })
+    })
+}
+
+fn waits_for(name: &'static str) -> By {
+    by(name, move |cx| {
+        Box::pin(async move {
+            let yes: bool = cx.wait("decision").await?;
+            cx.emit(Event::new().with_text(format!("{name} {yes}"))).await?;
+            Ok(Flow::Continue)
+        })
+    })
+}
+
+/// All kinds of commits, and a wait at the end.
+fn kinds(made: &Arc<AtomicUsize>) -> Tree {
+    let round = vec![run(says()), run(calls(made)), run(adds())];
+    Tree::new("w", vec![repeat("l", Some(ROUNDS), round), run(waits_for("asks"))])
+        .states(const { &[KeySpec::new("n", "u64")] })
+}
+
+/// The texts of [`kinds`] until it waits.
+fn kinds_texts() -> Vec<&'static str> {
+    let each = [EACH[0], EACH[1], EACH[2], "", ""];
+    std::iter::once("go").chain(std::iter::repeat_n(each, ROUNDS as usize).flatten()).collect()
+}
+
+fn texts(events: &[Arc<Event>]) -> Vec<String> {
+    events.iter().map(|event| event.text()).collect()
+}
+
+/// Two processes execute the same run at the same time, and a third one later: each slot is filled once, and all see the
+/// same events in the order of the log.
+pub async fn fills_each_slot_once(place: &impl Place) {
+    let made = Arc::default();
+    let (one, two, three) = (place.open().await, place.open().await, place.open().await);
+    let runners = [above(&one, kinds(&made), None), above(&two, kinds(&made), None)];
+    one.create(key(), StateDelta::default()).await.unwrap();
+    let run = RunId::new();
+    let tasks = runners.each_ref().map(|runner| tokio::spawn(pauses(begin(runner, &kinds(&made), run, "s"))));
+    let mut seen = Vec::new();
+    for task in tasks {
+        seen.push(task.await.unwrap());
+    }
+    let calls = made.load(SeqCst);
+    assert!((ROUNDS as usize..=2 * ROUNDS as usize).contains(&calls), "{calls}");
+    seen.push(pauses(again(&above(&three, kinds(&made), None), run)).await);
+    assert_eq!(made.load(SeqCst), calls, "the call of a filled slot is not made");
+    let stored = log(&one, "s").await;
+    assert_eq!(texts(&stored.events), kinds_texts());
+    for seen in seen {
+        assert_eq!(seen, stored.events);
+    }
+    assert_eq!((&*stored.state["user:n"], &*stored.state["n"]), (&json!(ROUNDS), &json!(ROUNDS)));
+    let all = driven(&two, run, 0).await;
+    let names: BTreeSet<_> = all.events.iter().map(|(slot, _)| slot).collect();
+    assert_eq!(names.len(), stored.len);
+    assert_eq!((all.record.run_id, all.record.session.clone(), all.record.begins), (run, key(), 0));
+    for from in 0..=stored.len as u64 {
+        let part = driven(&three, run, from).await;
+        assert_eq!(slots(&part), slots(&all)[usize::try_from(from).unwrap()..], "from {from}");
+    }
+    for (slot, stored) in &all.events {
+        let path = stored.event.path.to_string();
+        let temp = (stored.event.text() == "temp").then(|| json!(path));
+        assert_eq!(stored.temp.get("temp:t").map(|value| (**value).clone()), temp, "{slot}");
+    }
+    // Steps are not kept here.
+    let step = StepKey { run_id: run, path: Path::root("w"), name: "late".into(), index: 0 };
+    for n in [1, 2] {
+        let work = Box::pin(async move { Ok(json!(n)) });
+        assert_eq!(one.step(ClaimId::driven_above(run), step.clone(), work).await.unwrap(), json!(n));
+    }
+}
+
+/// The branches of one run are executed by two processes, and come back from the log.
+pub async fn takes_branches_of_two(place: &impl Place) {
+    fn tree() -> Tree {
+        let branch = |name| {
+            run(by(name, move |cx| {
+                Box::pin(async move {
+                    for n in 0..6 {
+                        cx.emit(Event::new().with_text(format!("{name} {n}")).with_state("temp:n", n))
+                            .await?;
+                    }
+                    cx.emit(Event::new().with_state(name, true)).await?;
+                    Ok(Flow::Continue)
+                })
+            }))
+        };
+        let both = parallel("p", ["a", "b", "c", "d"].map(branch).into());
+        Tree::new("w", vec![run(say("first")), both, run(say("last"))])
+    }
+    let (one, two) = (place.open().await, place.open().await);
+    // Another run is there before, whose events are not of this one.
+    runner(&one).session("u", "s").run(&Tree::new("other", vec![run(say("before"))]), "go").await.unwrap();
+    let id = RunId::new();
+    let here = above(&one, tree(), Some(above(&two, tree(), None)));
+    let mut stream = begin(&here, &tree(), id, "s").stream();
+    let seen = read(&mut stream).await;
+    assert!(matches!(stream.end(), RunEnd::Finished(_)));
+    let stored = log(&two, "s").await;
+    assert_eq!(stored.len, 2 + 1 + 1 + 4 * 7 + 1);
+    let ids = |events: &[Arc<Event>]| events.iter().map(|event| event.id).collect::<BTreeSet<_>>();
+    assert_eq!(ids(&seen), ids(&stored.events[2..]));
+    let all = driven(&two, id, 0).await;
+    assert_eq!((all.record.begins, &all.status), (2, &RunStatus::Finished));
+    assert_eq!(
+        slots(&all).iter().map(|(.., event, _)| event.clone()).collect::<Vec<_>>(),
+        stored.events[2..]
+    );
+    for from in 0..=stored.len as u64 {
+        let wanted: Vec<_> = slots(&all).into_iter().filter(|(place, ..)| *place >= from).collect();
+        assert_eq!(slots(&driven(&one, id, from).await), wanted, "from {from}");
+    }
+    for name in ["a", "b", "c", "d"] {
+        let said = texts(&stored.events).into_iter().filter(|text| text.starts_with(&format!("{name} ")));
+        assert!(said.eq((0..6).map(|n| format!("{name} {n}"))), "{name}");
+        assert_eq!(&*stored.state[name], &json!(true));
+    }
+}
+
+fn asking() -> Tree {
+    let ask = |key| Await::builder::<bool>(key).question("Yes or no?");
+    let soon = ask("b").timeout(Duration::from_millis(1)).build();
+    Tree::new("w", vec![parallel("q", vec![run(ask("a").build()), run(soon)]), run(say("end"))])
+}
+
+/// Waits are opened by one process, withdrawn by another, and answered by a third, which makes the run ready for nobody.
+pub async fn keeps_waits(place: &impl Place) {
+    let (one, two, person) = (place.open().await, place.open().await, place.open().await);
+    let run = RunId::new();
+    pauses(begin(&above(&one, asking(), None), &asking(), run, "s")).await;
+    let open = waits(&person).waiting("app", &RunFilter::of_run(run)).await.unwrap();
+    let [a, b] = &open[..] else { panic!("{open:?}") };
+    assert!(b.deadline.is_some(), "people see it");
+    // The engine above has the clock.
+    let due = waits(&person).due("app", u64::MAX, 10).await.unwrap();
+    assert_eq!((due.waits, due.next), (vec![], None));
+    let filter = RunFilter::unfinished().user("u");
+    assert_eq!(waits(&two).waiting("app", &filter).await.unwrap(), open);
+    assert_eq!(waits(&two).open_wait("app", &a.id).await.unwrap(), *a);
+    let claim = ClaimId::driven_above(run);
+    waits(&two).withdraw(claim, vec![b.id.clone()]).await.unwrap();
+    let gone = waits(&person).resolve("app", &b.id, json!(true)).await.unwrap_err();
+    assert_eq!(gone.kind(), ErrorKind::UnknownWait);
+    waits(&person).resolve("app", &a.id, json!(true)).await.unwrap();
+    let twice = waits(&one).resolve("app", &a.id, json!(false)).await.unwrap_err();
+    assert_eq!(twice.kind(), ErrorKind::Answered);
+    for store in [&one, &two, &person] {
+        let info = info(store, run).await;
+        assert_eq!((info.status, info.is_ready), (RunStatus::Paused, false));
+        assert_eq!(registry(store).runs("app", &RunFilter::ready()).await.unwrap(), []);
+    }
+    // It goes on elsewhere, asks again what was withdrawn, and waits on.
+    let other = above(&two, asking(), None);
+    let seen = pauses(again(&other, run)).await;
+    assert_eq!(seen, log(&one, "s").await.events);
+    let open = waits(&person).waiting("app", &RunFilter::of_run(run)).await.unwrap();
+    assert_eq!(open.iter().map(|wait| &wait.id).collect::<Vec<_>>(), [&b.id]);
+    waits(&one).resolve("app", &b.id, json!(true)).await.unwrap();
+    registry(&one).close(claim, RunStatus::Running, Usage::default()).await.unwrap();
+    assert_eq!(info(&person, run).await.status, RunStatus::Running);
+    again(&other, run).await.unwrap();
+    assert_eq!(info(&person, run).await.status, RunStatus::Finished);
+    assert_eq!(texts(&log(&one, "s").await.events).last().map(String::as_str), Some("end"));
+}
+
+/// Any process closes the run; after an end its claim is over.
+pub async fn closes(place: &impl Place) {
+    let made = Arc::default();
+    let (one, two) = (place.open().await, place.open().await);
+    let usage = |n: u64| {
+        let mut usage = Usage::default();
+        usage.input_tokens = n;
+        usage
+    };
+    for (session, end) in [("s", RunStatus::Finished), ("t", RunStatus::Failed("it broke".into()))] {
+        let (run, here) = (RunId::new(), above(&one, kinds(&made), None));
+        let claim = ClaimId::driven_above(run);
+        // Before its first event there is nothing.
+        assert!(registry(&two).driven(run, 0).await.unwrap().is_none());
+        registry(&two).close(claim, end.clone(), usage(1)).await.unwrap();
+        pauses(begin(&here, &kinds(&made), run, session)).await;
+        let open = waits(&two).waiting("app", &RunFilter::of_run(run)).await.unwrap();
+        for (n, status) in (2..).zip([RunStatus::Running, RunStatus::Paused, RunStatus::Running]) {
+            registry(&two).close(claim, status.clone(), usage(n)).await.unwrap();
+            let info = info(&one, run).await;
+            assert_eq!((info.status, info.is_ready, info.usage), (status.clone(), false, Some(usage(n))));
+            let driven = driven(&one, run, 0).await;
+            assert_eq!((driven.status, driven.usage), (status, Some(usage(n))));
+        }
+        // It is the same claim all the time.
+        let done = Done::new(Path::root("w"), Flow::Continue, Usage::default());
+        registry(&two).finished(claim, vec![done.clone()]).await.unwrap();
+        pauses(again(&above(&two, kinds(&made), None), run)).await;
+        registry(&two).close(claim, end.clone(), usage(9)).await.unwrap();
+        // The end may be written again by an engine that does not know that it was.
+        registry(&one).close(claim, end.clone(), usage(9)).await.unwrap();
+        is_fenced(registry(&two).close(claim, RunStatus::Running, usage(10)).await);
+        is_fenced(registry(&two).close(claim, RunStatus::Paused, usage(10)).await);
+        is_fenced(registry(&one).finished(claim, vec![done]).await);
+        is_fenced(waits(&two).withdraw(claim, vec![open[0].id.clone()]).await);
+        is_fenced(again(&here, run).await);
+        is_fenced(begin(&here, &kinds(&made), run, session).await);
+        let answer = waits(&one).resolve("app", &open[0].id, json!(true)).await.unwrap_err();
+        assert_eq!(answer.kind(), ErrorKind::UnknownWait);
+        let all = driven(&two, run, 0).await;
+        assert_eq!((&all.status, all.usage), (&end, Some(usage(9))));
+        assert_eq!(all.events.len(), log(&one, session).await.len);
+        let plain = knows(&two, kinds(&made));
+        let refused = plain.resume_by_name(&info(&two, run).await).unwrap().await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::RunBusy, "what its steps gave is not here");
+    }
+    // One that a process drives by itself is none of these.
+    let tree = Tree::new("w", vec![run(say("a"))]);
+    let own = runner(&one).session("u", "own").run(&tree, "go").await.unwrap().run_id;
+    assert_eq!(registry(&two).driven(own, 0).await.unwrap_err().kind(), ErrorKind::RunBusy);
+    is_fenced(begin(&above(&two, tree, None), &Tree::new("w", vec![run(say("a"))]), own, "own").await);
+    assert_eq!(log(&two, "own").await.len, 2);
+}
+
+/// A run that is cancelled by any process writes nothing more, and neither does one whose session is deleted.
+pub async fn is_fenced_by_a_cancel(place: &impl Place) {
+    let made = Arc::default();
+    let (one, two) = (place.open().await, place.open().await);
+    let (run, here) = (RunId::new(), above(&one, kinds(&made), None));
+    let claim = ClaimId::driven_above(run);
+    let mut stream = begin(&here, &kinds(&made), run, "s").stream();
+    for _ in 0..5 {
+        stream.next().await.unwrap().unwrap();
+    }
+    assert_eq!(runner(&two).cancel(run).await.unwrap(), RunStatus::Cancelled);
+    let error = loop {
+        if let Err(error) = stream.next().await.unwrap() {
+            break error;
+        }
+    };
+    assert_eq!(error.kind(), ErrorKind::Cancelled, "{error}");
+    let there = log(&two, "s").await.len;
+    is_fenced(registry(&two).close(claim, RunStatus::Paused, Usage::default()).await);
+    is_cancelled(again(&above(&two, kinds(&made), None), run).await);
+    let all = driven(&two, run, 0).await;
+    assert_eq!(
+        (all.status, all.usage, all.events.len()),
+        (RunStatus::Cancelled, Some(Usage::default()), there)
+    );
+    assert_eq!(log(&one, "s").await.len, there);
+    is_cancelled(knows(&two, kinds(&made)).resume_by_name(&info(&two, run).await).unwrap().await);
+
+    let waiting = RunId::new();
+    pauses(begin(&here, &kinds(&made), waiting, "t")).await;
+    assert_eq!(runner(&two).cancel(waiting).await.unwrap(), RunStatus::Cancelled);
+    assert_eq!(waits(&one).waiting("app", &RunFilter::of_run(waiting)).await.unwrap(), []);
+    is_cancelled(again(&here, waiting).await);
+
+    let deleted = RunId::new();
+    let mut stream = begin(&here, &kinds(&made), deleted, "d").stream();
+    stream.next().await.unwrap().unwrap();
+    let key = SessionKey::new("app", "u", "d");
+    assert!(two.delete(&key).await.unwrap());
+    two.create(key, StateDelta::default()).await.unwrap();
+    let error = loop {
+        if let Err(error) = stream.next().await.unwrap() {
+            break error;
+        }
+    };
+    assert_eq!(error.kind(), ErrorKind::UnknownRun, "{error}");
+    assert_eq!(log(&one, "d").await.len, 0);
+}
+
+fn is_cancelled<T: std::fmt::Debug>(result: Result<T, Error>) {
+    assert_eq!(result.unwrap_err().kind(), ErrorKind::Cancelled);
+}
+
+/// Processes on the plain store do not take such a run up, also when all that have executed it have died.
+pub async fn is_left_alone(place: &impl Place) {
+    let (run, half) = (RunId::new(), RunId::new());
+    let tree = || Tree::new("w", vec![run_asks(), super::run(say("z"))]);
+    {
+        let one = place.open().await;
+        let here = above(&one, tree(), None);
+        pauses(begin(&here, &tree(), run, "s")).await;
+        // This one is in the middle of it.
+        let mut stream = begin(&here, &tree(), half, "half").stream();
+        stream.next().await.unwrap().unwrap();
+    }
+    let (two, three) = (place.open().await, place.open().await);
+    let (plain, watching) = (knows(&two, tree()), knows(&three, tree()));
+    let wait = waits(&two).waiting("app", &RunFilter::of_run(run)).await.unwrap().remove(0);
+    plain.answer(&wait.id, true).await.unwrap();
+    // One of its own, which is to be taken up.
+    let own = plain.session("u", "own").run(&tree(), "go").await.unwrap_err();
+    assert_eq!(own.kind(), ErrorKind::Paused);
+    let all = waits(&two).waiting("app", &RunFilter::unfinished()).await.unwrap();
+    let own = all.into_iter().find(|wait| wait.session == "own").unwrap();
+    plain.answer(&own.id, true).await.unwrap();
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let watch = watching.watch().every(Duration::from_millis(5)).inspect(move |run| {
+        let _ = tell.send((run.run_id, run.result.is_ok()));
+    });
+    tokio::select! {
+        error = watch.into_future() => panic!("{error}"),
+        taken = told.recv() => assert_eq!(taken, Some((own.run_id, true))),
+    }
+    assert!(plain.recover().await.unwrap().is_empty());
+    for id in [run, half] {
+        assert!(!info(&two, id).await.is_ready);
+        let refused = plain.resume_by_name(&info(&two, id).await).unwrap().await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::RunBusy);
+    }
+    assert_eq!(registry(&three).runs("app", &RunFilter::ready()).await.unwrap(), []);
+    let other = above(&three, tree(), None);
+    again(&other, run).await.unwrap();
+    pauses(again(&other, half)).await;
+    assert_eq!(texts(&log(&two, "s").await.events), ["go", "asks true", "z"]);
+}
+
+fn run_asks() -> super::Node {
+    run(waits_for("asks"))
+}
+
+/// Who has the session of the store open sees the events as they come, beside those of runs of this process.
+pub async fn is_seen_by_readers(place: &impl Place) {
+    let made = Arc::default();
+    let (one, two) = (place.open().await, place.open().await);
+    one.create(key(), StateDelta::default()).await.unwrap();
+    let (reader, far) = (one.get(&key()).await.unwrap().unwrap(), two.get(&key()).await.unwrap().unwrap());
+    let (plain, other) = (runner(&one), Tree::new("other", vec![run(say("other"))]));
+    let (run, here, there) = (RunId::new(), above(&one, kinds(&made), None), above(&two, kinds(&made), None));
+    let mut stream = begin(&here, &kinds(&made), run, "s").stream();
+    for n in 1..=6 {
+        stream.next().await.unwrap().unwrap();
+        let stored = log(&one, "s").await;
+        assert!(reader.len() >= 3 * n - 2);
+        assert!(reader.events().eq(&stored.events[..reader.len()]));
+        plain.session("u", "s").run(&other, "go").await.unwrap();
+        let stored = log(&one, "s").await;
+        assert!(reader.events().take(stored.len).eq(&stored.events), "after {n}");
+    }
+    drop(stream);
+    // Executed by another process on, whose own reader sees what is there already by then.
+    pauses(again(&there, run)).await;
+    let stored = log(&one, "s").await;
+    assert_eq!(texts(&stored.events).iter().filter(|text| *text != "other").count(), kinds_texts().len() + 6);
+    let far_again = two.get(&key()).await.unwrap().unwrap();
+    assert!(Arc::ptr_eq(&far, &far_again) && far.events().eq(&stored.events));
+    // This process is told at its next commit.
+    plain.session("u", "s").run(&other, "go").await.unwrap();
+    let stored = log(&two, "s").await;
+    assert!(reader.events().eq(&stored.events));
+    for key in ["n", "user:n"] {
+        assert_eq!(reader.get(key).as_deref(), Some(&json!(ROUNDS)), "{key}");
+        assert_eq!(far.get(key).as_deref(), Some(&json!(ROUNDS)), "{key}");
+    }
+}
+
+/// Numbers that look random, the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % sides
+    }
+}
+
+/// A process that executes the run, and what it has seen in this attempt.
+struct Attempt {
+    runner: Runner,
+    stream: Option<RunStream<'static, Value>>,
+    seen: Vec<Arc<Event>>,
+    has_paused: bool,
+}
+
+impl Attempt {
+    /// Goes on by one event, or begins.
+    async fn advance(
+        &mut self,
+        store: &impl Engine,
+        begun: impl FnOnce(&Runner) -> RunRequest<'static, Value>,
+        run: RunId,
+    ) {
+        if self.stream.is_none() {
+            let is_there = registry(store).driven(run, 0).await.unwrap().is_some();
+            let request = if is_there { again(&self.runner, run) } else { begun(&self.runner) };
+            (self.stream, self.seen) = (Some(request.stream()), Vec::new());
+        }
+        let stream = self.stream.as_mut().expect("it was begun");
+        match stream.next().await {
+            Some(event) => self.seen.push(event.unwrap()),
+            None => {
+                assert!(matches!(stream.end(), RunEnd::Paused(_)));
+                (self.stream, self.has_paused) = (None, true);
+            }
+        }
+    }
+}
+
+/// Two processes execute the same slots in random interleavings, stop anywhere and begin again: each slot is in the log
+/// once, in the order of the run, and whoever executes it sees the log from its beginning.
+pub async fn interleaves(place: &impl Place, cases: u64) {
+    let made = Arc::default();
+    let (one, two) = (place.open().await, place.open().await);
+    for case in 0..cases {
+        let (mut dice, run, session) = (Dice(case), RunId::new(), format!("s{case}"));
+        let attempt = |store| {
+            let runner = above(store, kinds(&made), None);
+            Attempt { runner, stream: None, seen: Vec::new(), has_paused: false }
+        };
+        let mut attempts = [attempt(&one), attempt(&two)];
+        let key = SessionKey::new("app", "u", session.clone());
+        one.create(key, StateDelta::default()).await.unwrap();
+        let begun = |runner: &Runner| begin(runner, &kinds(&made), run, &session);
+        while !attempts.iter().all(|attempt| attempt.has_paused) {
+            let [first, second] = &mut attempts;
+            match dice.roll(8) {
+                0..3 => first.advance(&one, begun, run).await,
+                3..6 => second.advance(&two, begun, run).await,
+                6 => {
+                    tokio::join!(first.advance(&one, begun, run), second.advance(&two, begun, run));
+                }
+                _ if dice.roll(3) == 0 => first.stream = None,
+                _ => {}
+            }
+            let stored = log(&one, &session).await.events;
+            for attempt in &attempts {
+                assert_eq!(attempt.seen[..], stored[..attempt.seen.len()], "case {case}");
+            }
+        }
+        let stored = log(&two, &session).await;
+        assert_eq!(texts(&stored.events), kinds_texts(), "case {case}");
+        let all = slots(&driven(&one, run, 0).await);
+        assert_eq!(all.len(), stored.len, "case {case}");
+        let from = dice.roll(stored.len as u64);
+        assert_eq!(
+            slots(&driven(&two, run, from).await),
+            all[usize::try_from(from).unwrap()..],
+            "case {case}"
+        );
+    }
+}

@@ -1,0 +1,232 @@
+//! Steps that are done together: one `ctx.run` entry in the journal of Restate, named by their keys.
+
+use crate::posted::{Answer, fails_attempt};
+use adk_core::engine::{Body, Engine, Reply, Slot, Stored, error_from_value, error_to_value};
+use adk_core::{BoxFuture, Error, ErrorKind, Result};
+use futures_util::future::{Either, select};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::future::{pending, poll_fn};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::{Instant, sleep, sleep_until};
+
+/// A step, or a call whose event is its record.
+pub(crate) struct Work {
+    /// `writing/critic:model@0`, or the path of the agent whose call it is.
+    pub(crate) name: String,
+    doing: Doing,
+    answer: To,
+    /// What it has given, until that is in the journal.
+    given: Option<Result<Given>>,
+}
+
+enum Doing {
+    Step(BoxFuture<'static, Result<Value>>),
+    Call(Option<(Slot, Body)>),
+    Commit(BoxFuture<'static, Result<Stored>>),
+}
+
+enum To {
+    Step(Answer<Result<Value>>),
+    Call(Answer<Result<Stored>>),
+}
+
+enum Given {
+    Value(Value),
+    Event(Stored),
+}
+
+/// What the entry in the journal says.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Entry {
+    /// In the order of the names; null for a step that has not ended.
+    results: Vec<Option<Recorded>>,
+    /// Why some have not ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) stopped: Option<Stopped>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Recorded {
+    Value(Value),
+    /// The place of the event in the log.
+    Event(u64),
+    Error(Value),
+}
+
+/// Why steps in flight give way.
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Stopped {
+    /// The time is over that they have.
+    Limit,
+    /// The handler looks whether it has been cancelled.
+    Look,
+}
+
+/// An event whose call is in the journal.
+pub(crate) struct Called {
+    pub(crate) place: u64,
+    pub(crate) event: CalledEvent,
+    pub(crate) answer: Answer<Result<Stored>>,
+}
+
+/// Where the event of a call is.
+pub(crate) enum CalledEvent {
+    /// This attempt has made the call.
+    Stored(Stored),
+    /// An earlier one has.
+    Earlier(Slot),
+}
+
+impl Work {
+    pub(crate) fn step(
+        name: String,
+        work: BoxFuture<'static, Result<Value>>,
+        answer: Answer<Result<Value>>,
+    ) -> Self {
+        Self { name, doing: Doing::Step(work), answer: To::Step(answer), given: None }
+    }
+
+    pub(crate) fn call(slot: Slot, body: Body, answer: Answer<Result<Stored>>) -> Self {
+        let (name, doing) = (slot.path.to_string(), Doing::Call(Some((slot, body))));
+        Self { name, doing, answer: To::Call(answer), given: None }
+    }
+
+    /// Whether nobody wants its result any more.
+    pub(crate) fn is_left(&self) -> bool {
+        match &self.answer {
+            To::Step(answer) => answer.is_closed(),
+            To::Call(answer) => answer.is_closed(),
+        }
+    }
+
+    fn poll(&mut self, engine: &Arc<dyn Engine>, task: &mut Context<'_>) -> Poll<()> {
+        if self.given.is_some() {
+            return Poll::Ready(());
+        }
+        let call = if let Doing::Call(call) = &mut self.doing { call.take() } else { None };
+        if let Some((slot, body)) = call {
+            let engine = engine.clone();
+            self.doing = Doing::Commit(Box::pin(async move {
+                match engine.commit(slot, body) {
+                    Reply::Ready(stored) => stored,
+                    Reply::Later(stored) => stored.await,
+                }
+            }));
+        }
+        let given = match &mut self.doing {
+            Doing::Step(work) => work.as_mut().poll(task).map_ok(Given::Value),
+            Doing::Commit(stored) => stored.as_mut().poll(task).map_ok(Given::Event),
+            Doing::Call(_) => Poll::Pending,
+        };
+        given.map(|given| self.given = Some(given))
+    }
+
+    fn record(&self) -> Option<Recorded> {
+        self.given.as_ref().map(|given| match given {
+            Ok(Given::Value(value)) => Recorded::Value(value.clone()),
+            Ok(Given::Event(stored)) => Recorded::Event(stored.place),
+            Err(error) => Recorded::Error(error_to_value(error)),
+        })
+    }
+
+    /// Answers from the journal. The event of a call comes back, to be delivered in the order of the log.
+    fn settle(self, recorded: Recorded) -> Option<Called> {
+        let failed = |error: &Value| {
+            error_from_value(error).unwrap_or_else(|| {
+                Error::new(ErrorKind::Diverged, format!("the record of `{}` cannot be read", self.name))
+            })
+        };
+        match (self.answer, recorded) {
+            (To::Step(answer), Recorded::Value(value)) => drop(answer.send(Ok(value))),
+            (To::Step(answer), Recorded::Error(error)) => drop(answer.send(Err(failed(&error)))),
+            (To::Call(answer), Recorded::Error(error)) => drop(answer.send(Err(failed(&error)))),
+            (To::Call(answer), Recorded::Event(place)) => {
+                let event = match (self.given, self.doing) {
+                    (Some(Ok(Given::Event(stored))), _) => CalledEvent::Stored(stored),
+                    (_, Doing::Call(Some((slot, _)))) => CalledEvent::Earlier(slot),
+                    _ => return None,
+                };
+                return Some(Called { place, event, answer });
+            }
+            (To::Step(answer), Recorded::Event(_)) => drop(answer.send(Err(failed(&Value::Null)))),
+            (To::Call(answer), Recorded::Value(_)) => drop(answer.send(Err(failed(&Value::Null)))),
+        }
+        None
+    }
+}
+
+/// Steps that are done together. Clones share them.
+#[derive(Clone)]
+pub(crate) struct Batch(Arc<Mutex<Vec<Work>>>);
+
+impl Batch {
+    pub(crate) fn new(mut works: Vec<Work>) -> Self {
+        works.sort_by(|one, other| one.name.cmp(&other.name));
+        Self(Arc::new(Mutex::new(works)))
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut Vec<Work>) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn name(&self) -> String {
+        self.with(|works| works.iter().map(|work| &*work.name).collect::<Vec<_>>().join("+"))
+    }
+
+    /// Does the steps until all have ended, or one of these times is over.
+    ///
+    /// # Errors
+    /// When the store has failed: then the attempt of the handler has.
+    pub(crate) async fn perform(
+        self,
+        engine: Arc<dyn Engine>,
+        limit: Option<Instant>,
+        look: Duration,
+    ) -> Result<Entry> {
+        let all = poll_fn(|task| {
+            let ended = |works: &mut Vec<Work>| {
+                works.iter_mut().fold(true, |ended, work| work.poll(&engine, task).is_ready() && ended)
+            };
+            if self.with(ended) { Poll::Ready(()) } else { Poll::Pending }
+        });
+        let limit = async {
+            match limit {
+                Some(limit) => sleep_until(limit).await,
+                None => pending().await,
+            }
+        };
+        let stopped = match select(pin!(all), pin!(select(pin!(limit), pin!(sleep(look))))).await {
+            Either::Left(_) => None,
+            Either::Right((Either::Left(_), _)) => Some(Stopped::Limit),
+            Either::Right((Either::Right(_), _)) => Some(Stopped::Look),
+        };
+        self.with(|works| {
+            for work in works.iter_mut() {
+                if let Some(Err(error)) = work.given.take_if(|given| given.as_ref().is_err_and(fails_attempt)) {
+                    return Err(error);
+                }
+            }
+            Ok(Entry { results: works.iter().map(Work::record).collect(), stopped })
+        })
+    }
+
+    /// Answers what the journal has. Those that have not ended come back.
+    pub(crate) fn settle(self, entry: Entry) -> (Vec<Called>, Vec<Work>) {
+        let (mut called, mut left) = (Vec::new(), Vec::new());
+        let mut results = entry.results.into_iter();
+        for work in self.with(std::mem::take) {
+            match results.next().flatten() {
+                Some(recorded) => called.extend(work.settle(recorded)),
+                None => left.push(work),
+            }
+        }
+        called.sort_by_key(|called| called.place);
+        (called, left)
+    }
+}

@@ -1,0 +1,87 @@
+//! The service of the branches of a workflow: each is an invocation, which any worker may execute.
+
+use crate::Worker;
+use crate::idle::{Gate, Handle};
+use crate::posted::{Local, Posted, fails_attempt};
+use crate::serve::{Served, Serving, Stop};
+use crate::service::{Handled, Handlers, Invocation};
+use crate::sessions::Detached;
+use adk_core::engine::{BranchEnd, BranchReport, BranchTask};
+use adk_core::{BoxFuture, Result};
+use restate_sdk::serde::Json;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Arc;
+
+pub(crate) const HANDLERS: Handlers = &[("run", None, run)];
+
+/// What the handler of a branch is called with.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct BranchCall {
+    pub(crate) task: BranchTask,
+    /// The invocation that calls.
+    pub(crate) parent: String,
+    /// The workflow of the run.
+    pub(crate) workflow: String,
+}
+
+/// What it gives back.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct BranchResult {
+    /// The [`BranchReport`] without its events.
+    pub(crate) report: Value,
+    /// The places of its events in the log.
+    pub(crate) places: Vec<u64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_cancelled: bool,
+}
+
+impl BranchResult {
+    /// A branch that was cancelled when it had committed this.
+    pub(crate) fn cancelled(places: Vec<u64>) -> Result<Self> {
+        let report = BranchReport::new(Ok(BranchEnd::default())).to_value()?;
+        Ok(Self { report, places, is_cancelled: true })
+    }
+}
+
+fn run<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, Handled> {
+    Box::pin(async move {
+        let BranchCall { task, parent, workflow } = invocation.read()?;
+        let handle = Handle {
+            ctx: invocation.ctx,
+            worker,
+            invocation: invocation.meta.invocation_id,
+            workflow,
+            app: task.session.app.clone(),
+            run_id: task.run_id,
+        };
+        let result = drive(handle, task, parent).await?;
+        Ok(Json(serde_json::to_value(result)?))
+    })
+}
+
+async fn drive(handle: Handle<'_>, task: BranchTask, parent: String) -> Result<BranchResult, Stop> {
+    let worker = handle.worker;
+    let known = worker.driven(task.run_id, task.upto).await?;
+    let local = Local::default();
+    let (posted, effects) = Posted::new(worker.engine.clone(), local.clone(), None);
+    let sessions = Detached { store: worker.sessions.clone(), local: local.clone() };
+    let runner = worker.runner.driven_by(Arc::new(posted), Arc::new(sessions)).for_app(&handle.app);
+    let gate = Gate::Branch { parent, path: task.path.to_string(), news: 0 };
+    let trace = task.trace.clone();
+    let stream = runner.branch_by_name(task)?.stream();
+    let serving = Serving::new(handle, gate, stream, (effects, local), known, trace);
+    let (stopped, Served { end, places }) = serving.serve().await;
+    match stopped {
+        Ok(()) => {}
+        Err(Stop::Cancelled) => return Ok(BranchResult::cancelled(places)?),
+        Err(stop) => return Err(stop),
+    }
+    match end {
+        Err(error) if fails_attempt(&error) => Err(Stop::Retry(error)),
+        end => {
+            let report = BranchReport::of(end, Vec::new()).to_value()?;
+            Ok(BranchResult { report, places, is_cancelled: false })
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! [`Restate`]: the engine of processes that have their runs executed by workers.
+
+use crate::run::AnswerCall;
+use adk_core::engine::{
+    Body, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, RemoteBranches, Reply,
+    Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunReport, RunStatus, RunTask, Slot, StepKey,
+    Stored, Timers, Wait, WaitRegistry, Waiting, error_from_value, refuse,
+};
+use adk_core::model::Usage;
+use adk_core::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
+use restate_sdk::ingress::{ClientError, InvocationHandle, RequestExecutor, RequestTarget, ReqwestClient};
+use restate_sdk::serde::Json;
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt;
+use std::future::ready;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// How long a server that cannot be reached is tried, and how long it is let alone at first and at most.
+const PATIENCE: Duration = Duration::from_secs(60);
+const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+
+/// The engine of a process that has its runs executed by workers, see [`endpoint`](crate::endpoint()).
+///
+/// It is given to a runner beside the store that the workers have too. Runs of that runner are handed over to Restate, and
+/// followed in the store.
+#[derive(Clone)]
+pub struct Restate(Arc<Shared>);
+
+struct Shared {
+    store: Box<dyn Engine>,
+    client: ReqwestClient,
+    url: String,
+}
+
+tokio::task_local! {
+    /// A worker calls the store, also through an engine of this kind.
+    static BELOW: ();
+}
+
+/// Calls a store, and not Restate above it.
+pub(crate) fn below<T>(call: impl FnOnce() -> T) -> T {
+    BELOW.sync_scope((), call)
+}
+
+fn is_below() -> bool {
+    BELOW.try_with(|()| ()).is_ok()
+}
+
+impl Restate {
+    /// An engine above a store, with the URL of the ingress of the Restate server, such as `http://localhost:8080`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Config`] when it is no URL, or the store keeps nothing that outlives this process.
+    pub fn new(url: &str, store: impl Engine) -> Result<Self> {
+        let invalid = |error: &dyn fmt::Display| {
+            Error::new(ErrorKind::Config, format!("`{url}` is not the URL of a Restate server: {error}"))
+                .with_help("give the address of its ingress, such as `http://localhost:8080`")
+        };
+        let uri = url.parse().map_err(|error| invalid(&error))?;
+        let client = ReqwestClient::connect(uri).map_err(|error| invalid(&error))?;
+        crate::is_durable(&store)?;
+        Ok(Self(Arc::new(Shared { store: Box::new(store), client, url: url.to_owned() })))
+    }
+}
+
+impl fmt::Debug for Restate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Restate({})", self.0.url)
+    }
+}
+
+impl Shared {
+    fn registry(&self) -> Result<&dyn RunRegistry> {
+        self.store.registry().ok_or_else(crate::no_registry)
+    }
+
+    fn waits(&self) -> Result<&dyn WaitRegistry> {
+        self.store.waits().ok_or_else(crate::no_registry)
+    }
+
+    /// Calls a handler of the workflow of a run.
+    async fn call(&self, app: &str, run: RunId, handler: &str, input: impl Serialize) -> Result<Value> {
+        let filter = RunFilter::of_run(run);
+        let found = self.registry()?.runs(app, &filter).await?;
+        let found = found.into_iter().next().ok_or_else(|| refuse::unknown_run(run))?;
+        let target = RequestTarget::workflow(&found.workflow, run.to_string(), handler);
+        let input = serde_json::to_value(input).map_err(Error::other)?;
+        self.insist(|| {
+            let call = self.client.request::<_, Json<Value>>(target.clone(), Json(input.clone()));
+            async { call.call().await?.into_body().map(|Json(value)| value) }
+        })
+        .await
+        .map_err(|error| self.refused(&found.workflow, error))
+    }
+
+    /// Asks the server until it answers.
+    async fn insist<T, F>(&self, mut ask: impl FnMut() -> F) -> Result<T, ClientError>
+    where
+        F: Future<Output = Result<T, ClientError>> + Send,
+    {
+        let (begun, mut pause) = (Instant::now(), PAUSE.0);
+        loop {
+            match ask().await {
+                Err(error) if passes(&error) && begun.elapsed() < PATIENCE => {
+                    sleep(pause).await;
+                    pause = (pause * 2).min(PAUSE.1);
+                }
+                answer => return answer,
+            }
+        }
+    }
+
+    async fn begin(&self, task: RunTask) -> Result<Option<RunReport>> {
+        let (run, workflow) = (task.run_id, task.workflow.clone());
+        let target = RequestTarget::workflow(&workflow, run.to_string(), "run");
+        let input = serde_json::to_value(task).map_err(Error::other)?;
+        // The key of the run makes the same invocation of it, however often it is sent.
+        let sent = self.insist(|| {
+            let send = self.client.request::<_, Json<Value>>(target.clone(), Json(input.clone()));
+            async { send.send().await.map(|sent| sent.invocation_handle()) }
+        });
+        let sent = sent.await.map_err(|error| self.refused(&workflow, error))?;
+        self.end_of(run, &workflow, sent).await
+    }
+
+    async fn follow(&self, run: RunInfo) -> Result<Option<RunReport>> {
+        let (id, workflow) = (run.run_id, &run.workflow);
+        let found = self.insist(|| self.client.lookup_workflow(workflow, id.to_string(), None));
+        match found.await {
+            Ok(found) => self.end_of(id, workflow, found).await,
+            // It has ended so long ago that the server has forgotten it.
+            Err(ClientError::Status { status, .. }) if status.as_u16() == 404 => Ok(None),
+            Err(error) => Err(self.refused(workflow, error)),
+        }
+    }
+
+    async fn end_of<E: RequestExecutor>(&self, run: RunId, workflow: &str, sent: InvocationHandle<E, Json<Value>>) -> Result<Option<RunReport>> {
+        loop {
+            let begun = Instant::now();
+            let ended = self.insist(|| async { sent.attach().await.map(|ended| ended.into_body().0) }).await;
+            match ended {
+                Ok(report) => return RunReport::from_value(report).map(Some),
+                Err(ClientError::Status { status, .. }) if status.as_u16() == 409 => {
+                    return Ok(Some(RunReport::new(
+                        Err(refuse::cancelled(run)),
+                        Vec::new(),
+                        Usage::default(),
+                    )));
+                }
+                // The connection has held for long before it broke.
+                Err(error) if passes(&error) && begun.elapsed() > 2 * PATIENCE => {}
+                Err(error) => return Err(self.refused(workflow, error)),
+            }
+        }
+    }
+
+    fn refused(&self, workflow: &str, error: ClientError) -> Error {
+        let url = &self.url;
+        let said = error.response().map(|response| String::from_utf8_lossy(response.body()).into_owned());
+        let refused = match (&error, said) {
+            (ClientError::Status { status, .. }, Some(said)) if status.as_u16() == 404 => {
+                let message = format!("Restate at {url} knows no workflow `{workflow}`: {said}");
+                Error::new(ErrorKind::Config, message).with_help(
+                    "start a worker that serves it, and register that with `restate deployments register URL`",
+                )
+            }
+            (ClientError::Status { status, .. }, Some(said)) if !passes(&error) => {
+                let message = format!("Restate at {url} has ended a call of `{workflow}`: {status}: {said}");
+                Error::new(ErrorKind::Agent, message)
+                    .with_help("look for its invocation in the page of the Restate server")
+            }
+            (_, said) => {
+                let said = said.map(|said| format!(": {said}")).unwrap_or_default();
+                let message = format!("Restate at {url} cannot be reached: {error}{said}");
+                Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), message)
+                    .with_help("start it, or give the URL of its ingress; runs that it has go on by themselves")
+            }
+        };
+        refused.with_source(error)
+    }
+}
+
+/// Whether the same request may succeed later.
+fn passes(error: &ClientError) -> bool {
+    match error {
+        ClientError::Transport { .. } => true,
+        ClientError::Status { status, .. } => matches!(status.as_u16(), 429 | 502..=504),
+        _ => false,
+    }
+}
+
+impl Journal for Restate {
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
+        self.0.store.commit(slot, body)
+    }
+
+    fn step(
+        &self,
+        claim: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
+        self.0.store.step(claim, key, work)
+    }
+
+    fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+        self.0.store.answer(claim, wait)
+    }
+}
+
+impl Engine for Restate {
+    fn retention(&self) -> Retention {
+        self.0.store.retention()
+    }
+
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        self.0.store.registry().map(|_| self as &dyn RunRegistry)
+    }
+
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        self.0.store.waits().map(|_| self as &dyn WaitRegistry)
+    }
+
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        Some(self)
+    }
+
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+
+    fn timers(&self) -> Option<&dyn Timers> {
+        None
+    }
+}
+
+impl RunDriver for Restate {
+    fn begin(&self, task: RunTask) -> BoxFuture<'static, Result<Option<RunReport>>> {
+        let shared = self.0.clone();
+        Box::pin(async move { shared.begin(task).await })
+    }
+
+    fn follow(&self, run: RunInfo) -> BoxFuture<'static, Result<Option<RunReport>>> {
+        let shared = self.0.clone();
+        Box::pin(async move { shared.follow(run).await })
+    }
+}
+
+impl RunRegistry for Restate {
+    fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
+        Box::pin(async move { self.0.registry()?.claim(run, check).await })
+    }
+
+    fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move { self.0.registry()?.finished(claim, done).await })
+    }
+
+    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move { self.0.registry()?.close(claim, status, usage).await })
+    }
+
+    /// Ends the run in the store, and its invocation.
+    fn cancel<'a>(&'a self, app: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {
+        let is_below = is_below();
+        Box::pin(async move {
+            let status = self.0.registry()?.cancel(app, run).await?;
+            if status == RunStatus::Cancelled && !is_below {
+                self.0.call(app, run, "cancel", Value::Null).await?;
+            }
+            Ok(status)
+        })
+    }
+
+    fn release(&self, claim: ClaimId) {
+        if let Some(registry) = self.0.store.registry() {
+            registry.release(claim);
+        }
+    }
+
+    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        Box::pin(async move { self.0.registry()?.runs(app, filter).await })
+    }
+
+    fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
+        Box::pin(async move { self.0.registry()?.driven(run, from).await })
+    }
+}
+
+impl WaitRegistry for Restate {
+    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+        Box::pin(async move { self.0.waits()?.waiting(app, filter).await })
+    }
+
+    fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>> {
+        Box::pin(async move { self.0.waits()?.open_wait(app, wait).await })
+    }
+
+    /// Restate keeps the deadlines.
+    fn due<'a>(&'a self, _: &'a str, _: u64, _: usize) -> BoxFuture<'a, Result<DueWaits>> {
+        Box::pin(ready(Ok(DueWaits::default())))
+    }
+
+    fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move { self.0.waits()?.withdraw(claim, waits).await })
+    }
+
+    fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+        if is_below() {
+            return Box::pin(async move { self.0.waits()?.resolve(app, wait, answer).await });
+        }
+        Box::pin(async move {
+            let run = wait.split('/').next().and_then(|run| run.parse().ok());
+            let run = run.ok_or_else(|| refuse::unknown_wait(wait))?;
+            let call = AnswerCall { app: app.to_owned(), wait: wait.to_owned(), value: answer };
+            let refused = self.0.call(app, run, "answer", call).await?;
+            error_from_value(&refused).map_or(Ok(()), Err)
+        })
+    }
+}

@@ -1,0 +1,195 @@
+//! [`Endpoint`]: the workflows of a runner as services of Restate.
+
+use crate::service::{Handlers, definition};
+use crate::{Worker, branch, idle, run};
+use adk_core::runner::KnownWorkflow;
+
+use adk_core::spec::Topology;
+use adk_core::{Error, ErrorKind, Needs, Result, Runner, Workflow};
+use restate_sdk::discovery::ServiceType;
+use restate_sdk::endpoint::{self, ServiceOptions};
+use restate_sdk::http_server::HttpServer;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, ToSocketAddrs};
+
+/// Serves workflows to a Restate server, which calls this process to execute their runs.
+///
+/// The session store and the engine of the runner are those that all workers and clients share: Postgres, or a file of SQLite
+/// on one machine. The workflows are those that the runner knows, and those that are added here.
+///
+/// ```no_run
+/// # use adk_core as adk;
+/// # async fn serve(runner: adk::Runner) -> adk::Result<()> {
+/// adk_restate::endpoint(&runner).serve("0.0.0.0:9080").await
+/// # }
+/// ```
+pub fn endpoint<P, R>(runner: &Runner<P, R>) -> Endpoint<P, R> {
+    Endpoint { runner: runner.clone(), keys: Vec::new(), retries: None }
+}
+
+/// Workflows to be served, see [`endpoint`].
+#[must_use = "it serves nothing until `serve`"]
+pub struct Endpoint<P, R> {
+    runner: Runner<P, R>,
+    keys: Vec<String>,
+    retries: Option<Retries>,
+}
+
+/// How often Restate repeats what has failed for a passing reason, such as a database that is away.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Retries {
+    /// How long it waits after the first failure.
+    pub first: Duration,
+    /// By how much it waits longer each time.
+    pub factor: f64,
+    /// How long it waits at most.
+    pub longest: Duration,
+    /// After how many attempts it pauses the invocation, which an operator resumes; `None` for never.
+    pub attempts: Option<u64>,
+}
+
+impl Retries {
+    /// Without an end: after 100 ms, then after twice as long each time, at most 10 s.
+    pub fn new() -> Self {
+        let (first, longest) = (Duration::from_millis(100), Duration::from_secs(10));
+        Self { first, factor: 2.0, longest, attempts: None }
+    }
+
+    /// Pauses the invocation after so many attempts.
+    pub fn attempts(mut self, attempts: u64) -> Self {
+        self.attempts = Some(attempts);
+        self
+    }
+
+    /// Waits so long after the first failure, and at most so long.
+    pub fn between(mut self, first: Duration, longest: Duration) -> Self {
+        (self.first, self.longest) = (first, longest);
+        self
+    }
+
+    fn options(&self) -> ServiceOptions {
+        let options = ServiceOptions::new()
+            .retry_policy_initial_interval(self.first)
+            .retry_policy_exponentiation_factor(self.factor)
+            .retry_policy_max_interval(self.longest);
+        match self.attempts {
+            Some(attempts) => {
+                options.retry_policy_max_attempts(attempts).retry_policy_pause_on_max_attempts()
+            }
+            None => options,
+        }
+    }
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<P, R> Endpoint<P, R> {
+    /// Serves a workflow that the runner does not know by its name.
+    pub fn workflow<W: Workflow + Needs<R> + 'static>(mut self, workflow: W) -> Self {
+        self.runner = self.runner.with_workflow(workflow);
+        self
+    }
+
+    /// Takes calls only from a Restate server that signs with this key, such as
+    /// `publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f`. Several keys are possible. Default: it takes calls from all
+    /// who reach its port.
+    pub fn identity_key(mut self, key: impl Into<String>) -> Self {
+        self.keys.push(key.into());
+        self
+    }
+
+    /// How often what fails for a passing reason is repeated. Default: as the Restate server is configured.
+    pub fn retry(mut self, retries: Retries) -> Self {
+        self.retries = Some(retries);
+        self
+    }
+
+    /// Binds an address and serves there until the process is asked to end, by an interrupt or a request to terminate. Calls
+    /// in flight have ten seconds then; Restate repeats what has not ended on another worker.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Config`] when the address cannot be bound, or as [`serve_on`](Self::serve_on).
+    pub async fn serve(self, address: impl ToSocketAddrs + fmt::Debug) -> Result<()> {
+        let listener = TcpListener::bind(&address).await.map_err(|error| {
+            Error::new(ErrorKind::Config, format!("cannot serve on {address:?}: {error}")).with_source(error)
+        })?;
+        self.serve_on(listener, stopped()).await
+    }
+
+    /// Serves on a socket until `shutdown` is ready.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Config`] when the engine of the runner keeps nothing that outlives the process, when there is no workflow,
+    /// and when Restate cannot take the name of one or a key.
+    pub async fn serve_on(self, listener: TcpListener, shutdown: impl Future<Output = ()>) -> Result<()> {
+        let endpoint = self.build()?;
+        HttpServer::new(endpoint).serve_with_cancel(listener, shutdown).await;
+        Ok(())
+    }
+
+    fn build(self) -> Result<endpoint::Endpoint> {
+        let engine = self.runner.engine().clone();
+        crate::is_durable(&*engine)?;
+        let workflows: Vec<_> = self.runner.workflows().collect();
+        if workflows.is_empty() {
+            return Err(Error::new(ErrorKind::Config, "there is no workflow to serve")
+                .with_help("give it to `Runner::builder().workflow(...)`, or add it with `.workflow(...)`"));
+        }
+        let branches = |known: &KnownWorkflow| {
+            let hash = Topology::of(known.agent().meta()).hash();
+            (known.name().to_owned(), format!("{}.branch-{:08x}", known.name(), hash >> 32))
+        };
+        let worker = Arc::new(Worker {
+            engine,
+            sessions: self.runner.session_store().clone(),
+            branches: workflows.iter().map(branches).collect(),
+            runner: self.runner.by_name(),
+        });
+        let options = self.retries.as_ref().map(Retries::options).unwrap_or_default();
+        let mut builder = endpoint::Endpoint::builder();
+        let mut bind = |name: &str, ty, handlers: Handlers| -> Result<()> {
+            let service = definition(name, ty, handlers, &worker, options.clone())?;
+            builder = std::mem::take(&mut builder).bind(service);
+            Ok(())
+        };
+        for (workflow, branches) in &worker.branches {
+            bind(workflow, ServiceType::Workflow, run::HANDLERS)?;
+            bind(branches, ServiceType::Service, branch::HANDLERS)?;
+        }
+        bind(idle::SESSIONS, ServiceType::VirtualObject, idle::HANDLERS)?;
+        for key in &self.keys {
+            builder = builder.identity_key(key).map_err(|error| {
+                Error::new(ErrorKind::Config, format!("`{key}` is no identity key of Restate: {error}"))
+            })?;
+        }
+        Ok(builder.build())
+    }
+}
+
+impl<P, R> fmt::Debug for Endpoint<P, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Endpoint({:?})", self.runner)
+    }
+}
+
+/// Ends when the process is asked to end.
+async fn stopped() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            let interrupt = std::pin::pin!(tokio::signal::ctrl_c());
+            let terminate = std::pin::pin!(terminate.recv());
+            futures_util::future::select(interrupt, terminate).await;
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}

@@ -1,0 +1,179 @@
+//! What a handler does when all of it waits for values from outside, and before it goes on: a run gives its turn away, and
+//! takes it again; a branch tells the handler that has sent it, and asks it.
+
+use crate::serve::Stop;
+use crate::service::{Context, Handled, Handlers, Invocation};
+use crate::Worker;
+use adk_core::engine::{ClaimId, RunStatus};
+use adk_core::model::Usage;
+use adk_core::session::SessionKey;
+use adk_core::{BoxFuture, Error, ErrorKind, RunId, StoreErrorKind};
+use restate_sdk::context::{DurableFuture, DurableFuturesUnordered, RequestTarget, RunFuture};
+use restate_sdk::errors::TerminalError;
+use restate_sdk::serde::Json;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::pin::Pin;
+
+/// The object whose exclusive handler is the turn of a session.
+pub(crate) const SESSIONS: &str = "adk-sessions";
+
+/// Where a handler is.
+pub(crate) struct Handle<'a> {
+    pub(crate) ctx: &'a Context,
+    pub(crate) worker: &'a Worker,
+    /// The id of its invocation.
+    pub(crate) invocation: String,
+    pub(crate) workflow: String,
+    pub(crate) app: String,
+    pub(crate) run_id: RunId,
+}
+
+impl Handle<'_> {
+    /// A handler of the workflow of its run.
+    pub(crate) fn of_run(&self, handler: &str) -> RequestTarget {
+        RequestTarget::workflow(&self.workflow, self.run_id.to_string(), handler)
+    }
+
+    pub(crate) fn claim(&self) -> ClaimId {
+        ClaimId::driven_above(self.run_id)
+    }
+
+    /// Stores how far the run is.
+    async fn status(&self, status: RunStatus, usage: Usage) -> Result<(), Stop> {
+        let name = if status == RunStatus::Paused { "paused" } else { "running" };
+        let (worker, claim) = (self.worker, self.claim());
+        let write = move || async move {
+            match worker.registry()?.close(claim, status, usage).await {
+                // It was cancelled, which Restate will say.
+                Err(error) if is_fenced(&error) => Ok(()),
+                written => Ok(written?),
+            }
+        };
+        Ok(self.ctx.run(write).name(name).await?)
+    }
+}
+
+/// Whether the claim of the run is over.
+pub(crate) fn is_fenced(error: &Error) -> bool {
+    error.kind() == ErrorKind::Store(StoreErrorKind::Fenced)
+}
+
+/// Who is told.
+pub(crate) enum Gate {
+    Run(TurnGate),
+    Branch {
+        /// The invocation of the handler that has sent it.
+        parent: String,
+        path: String,
+        news: u32,
+    },
+}
+
+/// The turns that a run takes.
+pub(crate) struct TurnGate {
+    session: SessionKey,
+    takes_turn: bool,
+    /// How many it has taken.
+    taken: u32,
+    /// The invocation that holds the current one.
+    turn: Option<String>,
+}
+
+/// A run asks for the turn of its session.
+#[derive(Serialize, Deserialize)]
+struct TurnCall {
+    /// Its invocation.
+    run: String,
+    number: u32,
+}
+
+impl TurnGate {
+    pub(crate) fn new(session: SessionKey, takes_turn: bool) -> Self {
+        Self { session, takes_turn, taken: 0, turn: None }
+    }
+
+    /// Waits for the turn of the session.
+    pub(crate) async fn take(&mut self, handle: &Handle<'_>) -> Result<(), Stop> {
+        if !self.takes_turn {
+            return Ok(());
+        }
+        self.taken += 1;
+        let call = json!(TurnCall { run: handle.invocation.clone(), number: self.taken });
+        let target = RequestTarget::object(SESSIONS, self.session.to_string(), "turn");
+        drop(handle.ctx.request::<_, Json<Value>>(target, Json(call)).send());
+        self.turn = Some(handle.ctx.signal(&turn(self.taken)).await?);
+        Ok(())
+    }
+
+    fn give_away(&mut self, handle: &Handle<'_>) {
+        if let Some(turn) = self.turn.take() {
+            handle.ctx.invocation_handle(turn).signal("over").resolve(Json(true));
+        }
+    }
+}
+
+impl Gate {
+    /// Nothing can go on.
+    pub(crate) async fn pause(&mut self, handle: &Handle<'_>, usage: Usage) -> Result<(), Stop> {
+        match self {
+            Self::Run(turns) => {
+                handle.status(RunStatus::Paused, usage).await?;
+                turns.give_away(handle);
+            }
+            Self::Branch { parent, path, news: number } => {
+                *number += 1;
+                handle.ctx.invocation_handle(parent.clone()).signal(news(path, *number)).resolve(Json(true));
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until it may go on.
+    pub(crate) async fn go_on(&mut self, handle: &Handle<'_>, usage: Usage) -> Result<(), Stop> {
+        match self {
+            Self::Run(turns) => {
+                turns.take(handle).await?;
+                handle.status(RunStatus::Running, usage).await
+            }
+            Self::Branch { parent, path, news: number } => {
+                *number += 1;
+                handle.ctx.invocation_handle(parent.clone()).signal(news(path, *number)).resolve(Json(true));
+                handle.ctx.signal::<Json<Value>>(&go(*number)).await?;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The signal by which a branch says for the nth time that it has become idle, or asks to go on.
+pub(crate) fn news(path: &str, number: u32) -> String {
+    format!("{path} {number}")
+}
+
+/// The signal by which a branch may go on.
+pub(crate) fn go(number: u32) -> String {
+    format!("go {number}")
+}
+
+fn turn(number: u32) -> String {
+    format!("turn {number}")
+}
+
+pub(crate) const HANDLERS: Handlers = &[("turn", None, hold)];
+
+/// The turn of a session: gives it to a run, and ends when that has ended or gives it away.
+fn hold<'a>(_: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, Handled> {
+    type Over<'a> = Pin<Box<dyn DurableFuture<Output = Result<Json<Value>, TerminalError>> + Send + 'a>>;
+    Box::pin(async move {
+        let TurnCall { run, number } = invocation.read()?;
+        let ctx = invocation.ctx;
+        let run = ctx.invocation_handle(run);
+        run.signal(turn(number)).resolve(invocation.meta.invocation_id.clone());
+        let mut over = DurableFuturesUnordered::<Over<'_>>::new();
+        over.push(Box::pin(ctx.signal("over")));
+        over.push(Box::pin(run.attach()));
+        over.next().await?;
+        Ok(Json(Value::Null))
+    })
+}

@@ -1,0 +1,191 @@
+//! [`Posted`]: the engine that agents of a run on Restate see. It owns nothing: it posts what they ask for to the handler that
+//! [serves](crate::serve) the run. A reply that never comes stays pending.
+
+use adk_core::engine::{
+    Body, BranchReport, BranchTask, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal,
+    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot,
+    StepKey, Stored, TimerKind, Timers, Wait, WaitRegistry, refuse,
+};
+use adk_core::model::Usage;
+use adk_core::{BoxFuture, Error, Result, RunId};
+use serde_json::Value;
+use std::future::{pending, ready};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+
+pub(crate) type Answer<T> = oneshot::Sender<T>;
+
+/// What the agents of a run ask for.
+pub(crate) enum Effect {
+    Commit(Slot, Body, Answer<Result<Stored>>),
+    Step(StepKey, BoxFuture<'static, Result<Value>>, Answer<Result<Value>>),
+    Wait(Box<Wait>, Answer<Result<Option<Value>>>),
+    Branch(Box<BranchTask>, BoxFuture<'static, ()>, Answer<Result<BranchReport>>),
+    Sleep(StepKey, Duration, TimerKind, Answer<()>),
+}
+
+/// Counts calls of the store that are on their way past the handler.
+#[derive(Clone, Default)]
+pub(crate) struct Local(Arc<AtomicUsize>);
+
+impl Local {
+    pub(crate) fn is_busy(&self) -> bool {
+        self.0.load(SeqCst) > 0
+    }
+
+    /// Counts a call until it has ended or is dropped.
+    pub(crate) fn count<'a, T: 'a>(&self, call: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
+        struct Counted(Local);
+        impl Drop for Counted {
+            fn drop(&mut self) {
+                self.0.0.fetch_sub(1, SeqCst);
+            }
+        }
+        self.0.fetch_add(1, SeqCst);
+        let counted = Counted(self.clone());
+        Box::pin(async move {
+            let _counted = counted;
+            call.await
+        })
+    }
+}
+
+pub(crate) struct Posted {
+    to: mpsc::UnboundedSender<Effect>,
+    local: Local,
+    store: Arc<dyn Engine>,
+    /// What the run was begun with, if it is executed once more.
+    record: Option<RunRecord>,
+}
+
+impl Posted {
+    pub(crate) fn new(
+        store: Arc<dyn Engine>,
+        local: Local,
+        record: Option<RunRecord>,
+    ) -> (Self, mpsc::UnboundedReceiver<Effect>) {
+        let (to, from) = mpsc::unbounded_channel();
+        (Self { to, local, store, record }, from)
+    }
+
+    fn post<T: Send + 'static>(&self, effect: impl FnOnce(Answer<T>) -> Effect) -> BoxFuture<'static, T> {
+        let (answer, reply) = oneshot::channel();
+        let _ = self.to.send(effect(answer));
+        Box::pin(async move {
+            match reply.await {
+                Ok(reply) => reply,
+                // The handler is gone: nothing may happen here after this.
+                Err(_) => pending().await,
+            }
+        })
+    }
+}
+
+impl Journal for Posted {
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
+        Reply::Later(self.post(|answer| Effect::Commit(slot, body, answer)))
+    }
+
+    fn step(
+        &self,
+        _: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
+        self.post(|answer| Effect::Step(key, work, answer))
+    }
+
+    fn answer(&self, _: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+        self.post(|answer| Effect::Wait(Box::new(wait), answer))
+    }
+}
+
+impl Engine for Posted {
+    fn retention(&self) -> Retention {
+        Retention::Durable
+    }
+
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        Some(self)
+    }
+
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        Some(self)
+    }
+
+    fn timers(&self) -> Option<&dyn Timers> {
+        Some(self)
+    }
+}
+
+/// The handler itself writes how far the run is.
+impl RunRegistry for Posted {
+    fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
+        let record = self.record.as_ref().ok_or_else(|| refuse::unknown_run(run));
+        let claimed =
+            record.and_then(|record| check(record).map(|()| ClaimedRun::starting_over(record.clone())));
+        Box::pin(ready(claimed))
+    }
+
+    fn finished(&self, _: ClaimId, _: Vec<Done>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(ready(Ok(())))
+    }
+
+    fn close(&self, _: ClaimId, _: RunStatus, _: Usage) -> BoxFuture<'_, Result<()>> {
+        Box::pin(ready(Ok(())))
+    }
+
+    fn cancel<'a>(&'a self, _: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {
+        Box::pin(ready(Err(refuse::unknown_run(run))))
+    }
+
+    fn release(&self, _: ClaimId) {}
+
+    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        match self.store.registry() {
+            Some(registry) => self.local.count(registry.runs(app, filter)),
+            None => Box::pin(ready(Ok(Vec::new()))),
+        }
+    }
+
+    fn driven(&self, _: RunId, _: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
+        Box::pin(ready(Ok(None)))
+    }
+}
+
+impl RemoteBranches for Posted {
+    fn offer(
+        &self,
+        task: BranchTask,
+        cancelled: BoxFuture<'static, ()>,
+    ) -> Option<BoxFuture<'static, Result<BranchReport>>> {
+        Some(self.post(|answer| Effect::Branch(Box::new(task), cancelled, answer)))
+    }
+}
+
+impl Timers for Posted {
+    fn sleep(&self, key: StepKey, time: Duration, kind: TimerKind) -> BoxFuture<'static, ()> {
+        self.post(|answer| Effect::Sleep(key, time, kind, answer))
+    }
+}
+
+/// Whether the store has failed for a reason that passes or that an operator mends, or the program is another than the run
+/// needs: then the attempt fails, and Restate makes another.
+pub(crate) fn fails_attempt(error: &Error) -> bool {
+    use adk_core::ErrorKind::{Store, TopologyChanged};
+    use adk_core::StoreErrorKind::{Corrupt, Full, Locked, Misplaced, ReadOnly, Unavailable};
+    matches!(
+        error.kind(),
+        TopologyChanged | Store(Corrupt | Full | Locked | Misplaced | ReadOnly | Unavailable)
+    )
+}

@@ -1,0 +1,184 @@
+//! The service of a workflow: a run of it is an invocation of its handler `run`, under the id of the run.
+
+use crate::Worker;
+use crate::client::below;
+use crate::idle::{Gate, Handle, TurnGate, is_fenced};
+use crate::posted::{Local, Posted, fails_attempt};
+use crate::serve::{Served, Serving, Stop};
+use crate::service::{Handled, Handlers, Invocation};
+use crate::sessions::Detached;
+use adk_core::engine::{
+    ClaimId, DrivenRun, RunInfo, RunReport, RunStatus, RunTask, Waiting, error_to_value, refuse,
+};
+use adk_core::{BoxFuture, Error, ErrorKind, Result, RunRequest};
+use restate_sdk::context::RunFuture;
+use restate_sdk::discovery::HandlerType;
+use restate_sdk::serde::Json;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Arc;
+
+pub(crate) const HANDLERS: Handlers = &[
+    ("run", Some(HandlerType::Workflow), run),
+    ("answer", Some(HandlerType::Shared), answer),
+    ("wait", Some(HandlerType::Shared), wait),
+    ("cancel", Some(HandlerType::Shared), cancel),
+];
+
+/// The key of the state that has the invocation of `run`.
+const INVOCATION: &str = "invocation";
+
+fn run<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, Handled> {
+    Box::pin(async move {
+        let task: RunTask = invocation.read()?;
+        let Invocation { ctx, meta, .. } = invocation;
+        ctx.set(INVOCATION, meta.invocation_id.clone());
+        let handle = Handle {
+            ctx,
+            worker,
+            invocation: meta.invocation_id,
+            workflow: task.workflow.clone(),
+            app: task.session.app.clone(),
+            run_id: task.run_id,
+        };
+        let (run, app) = (task.run_id, task.session.app.clone());
+        match drive(handle, task).await {
+            Ok(report) => Ok(Json(report.to_value()?)),
+            Err(Stop::Cancelled) => {
+                // Whoever has cancelled it: the store knows it too.
+                match below(|| worker.registry().map(|registry| registry.cancel(&app, run)))?.await {
+                    Err(error) if fails_attempt(&error) => Err(error.into()),
+                    _ => Err(Stop::Cancelled.into()),
+                }
+            }
+            Err(stop) => Err(stop.into()),
+        }
+    })
+}
+
+async fn drive(handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop> {
+    let worker = handle.worker;
+    let run_id = task.run_id;
+    let mut turns = TurnGate::new(task.session.clone(), task.takes_turn);
+    turns.take(&handle).await?;
+    let known = worker.driven(run_id, 0).await?;
+    let trace = task.trace.clone();
+    let local = Local::default();
+    let record = known.as_ref().map(|known| known.record.clone());
+    let (posted, effects) = Posted::new(worker.engine.clone(), local.clone(), record);
+    let sessions = Detached { store: worker.sessions.clone(), local: local.clone() };
+    let runner = worker.runner.driven_by(Arc::new(posted), Arc::new(sessions)).for_app(&handle.app);
+    let request: Result<RunRequest<'static, Value>> = match &known {
+        Some(known) => runner.resume_by_name(&info(known)),
+        None => runner.begin(task),
+    };
+    let request = match request {
+        Ok(request) => request,
+        // Nothing of it is stored yet.
+        Err(error) if known.is_none() => return Ok(RunReport::new(Err(error), Vec::new(), Default::default())),
+        Err(error) => return Err(error.into()),
+    };
+    let serving =
+        Serving::new(handle, Gate::Run(turns), request.stream(), (effects, local), known, trace);
+    let (stopped, Served { end, .. }) = serving.serve().await;
+    stopped?;
+    let status = match &end {
+        Ok(_) => RunStatus::Finished,
+        Err(error) if error.kind() == ErrorKind::Cancelled => return Err(Stop::Cancelled),
+        Err(error) if fails_attempt(error) => return Err(Stop::Retry(end.err().unwrap_or_else(gone))),
+        Err(error) => RunStatus::Failed(error.to_string()),
+    };
+    let report = RunReport::of(end);
+    match worker.registry()?.close(ClaimId::driven_above(run_id), status, report.usage).await {
+        Err(error) if is_fenced(&error) => Err(Stop::Cancelled),
+        closed => Ok(closed.map(|()| report)?),
+    }
+}
+
+fn gone() -> Error {
+    Error::new(ErrorKind::Agent, "the run has failed")
+}
+
+fn info(known: &DrivenRun) -> RunInfo {
+    let record = &known.record;
+    RunInfo::new(record.run_id, record.session.clone(), &record.workflow, known.status.clone(), false)
+}
+
+/// An answer to a wait of the run.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct AnswerCall {
+    pub(crate) app: String,
+    pub(crate) wait: String,
+    /// In the form in which answers are recorded.
+    pub(crate) value: Value,
+}
+
+impl AnswerCall {
+    /// The answer to a wait that nobody has answered in time.
+    pub(crate) fn too_late(app: &str, waiting: Waiting) -> Self {
+        let value = waiting.otherwise.unwrap_or_else(|| {
+            let message = "nobody has answered in time, and the wait has no default";
+            let error = Error::new(ErrorKind::Expired, message);
+            error_to_value(&error.with_help("answer earlier, or give it a `default`"))
+        });
+        Self { app: app.to_owned(), wait: waiting.id, value }
+    }
+}
+
+/// Answers a wait: null, or the error because of which it is not answered.
+fn answer<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, Handled> {
+    Box::pin(async move {
+        let AnswerCall { app, wait, value } = invocation.read()?;
+        let (ctx, own) = (invocation.ctx, invocation.meta.invocation_id);
+        let (of, id) = (app.clone(), wait.clone());
+        let open = move || async move { recorded(worker.waits()?.open_wait(&of, &id).await.map(drop)) };
+        let Json(refused) = ctx.run(open).name("open").await?;
+        if !refused.is_null() {
+            return Ok(Json(refused));
+        }
+        // The first one that gets here is the one that answers, also when its attempt is repeated.
+        let first = format!("{wait} answered by");
+        ctx.resolve_promise(&first, own.clone());
+        if ctx.promise::<String>(&first).await? != own {
+            return Ok(Json(error_to_value(&refuse::answered(&wait))));
+        }
+        let (id, given) = (wait.clone(), value.clone());
+        let resolve = move || async move {
+            let resolved = below(|| worker.waits().map(|waits| waits.resolve(&app, &id, given)))?.await;
+            // By an earlier attempt of this.
+            recorded(resolved.or_else(|error| if error.kind() == ErrorKind::Answered { Ok(()) } else { Err(error) }))
+        };
+        let Json(refused) = ctx.run(resolve).name("answer").await?;
+        if refused.is_null() {
+            ctx.resolve_promise(&wait, Json(value));
+        }
+        Ok(Json(refused))
+    })
+}
+
+/// What a call of the store has given: null, or an error that is a result.
+fn recorded(given: Result<()>) -> Handled {
+    match given {
+        Ok(()) => Ok(Json(Value::Null)),
+        Err(error) if fails_attempt(&error) => Err(error.into()),
+        Err(error) => Ok(Json(error_to_value(&error))),
+    }
+}
+
+/// Gives the answer to a wait, when it is there.
+fn wait<'a>(_: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, Handled> {
+    Box::pin(async move {
+        let wait: String = invocation.read()?;
+        Ok(invocation.ctx.promise(&wait).await?)
+    })
+}
+
+/// Cancels the invocation of the run.
+fn cancel<'a>(_: &'a Worker, invocation: Invocation<'a>) -> BoxFuture<'a, Handled> {
+    Box::pin(async move {
+        if let Some(run) = invocation.ctx.get::<String>(INVOCATION).await? {
+            invocation.ctx.invocation_handle(run).cancel();
+        }
+        Ok(Json(Value::Null))
+    })
+}

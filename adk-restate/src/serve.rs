@@ -1,0 +1,659 @@
+//! The loop that serves a run, or a branch of one, inside a handler of Restate.
+//!
+//! All that it asks of Restate is in an order that follows from the workflow and from earlier results, since Restate executes
+//! a handler again and compares. So what is local (commits, loads of sessions) is finished before the loop looks at anything
+//! that is durable. Commits are no entries of the journal: the store has each slot once, and answers it again.
+
+use crate::Worker;
+use crate::batch::{Batch, Called, CalledEvent, Stopped, Work};
+use crate::branch::{BranchCall, BranchResult};
+use crate::idle::{Gate, Handle, go};
+use crate::posted::{Answer, Effect, Local};
+use crate::run::AnswerCall;
+use crate::service::Context;
+use adk_core::engine::{
+    Body, BranchReport, BranchTask, DrivenRun, Reply, Slot, StepKey, Stored, TimerKind, Wait,
+    Waiting, refuse,
+};
+use adk_core::model::Usage;
+use adk_core::session::now_micros;
+use adk_core::{BoxFuture, Error, ErrorKind, Outcome, Result, RunEnd, RunStream};
+use futures_util::future::{Either, FutureExt, select};
+use futures_util::Stream;
+use restate_sdk::context::macro_support::SealedDurableFuture;
+use restate_sdk::context::{DurableFuture, InvocationHandle, RequestTarget, RunFuture, CallFuture};
+use restate_sdk::errors::{HandlerError, TerminalError};
+use restate_sdk::serde::Json;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Poll, Wake, Waker};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::task::unconstrained;
+use tokio::time::Instant;
+
+/// After how long a handler whose steps run on looks whether it has been cancelled, and at most. Each look doubles it.
+const LOOK: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(16));
+
+/// Why a handler ends before its run does.
+pub(crate) enum Stop {
+    /// It was cancelled.
+    Cancelled,
+    /// This attempt has failed, and Restate makes another.
+    Retry(Error),
+    /// For good.
+    Failed(TerminalError),
+}
+
+impl From<TerminalError> for Stop {
+    fn from(error: TerminalError) -> Self {
+        if error.code() == 409 { Self::Cancelled } else { Self::Failed(error) }
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Retry(error)
+    }
+}
+
+impl From<Stop> for HandlerError {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Cancelled => TerminalError::new_with_code(409, "cancelled").into(),
+            Stop::Retry(error) => error.into(),
+            Stop::Failed(error) => error.into(),
+        }
+    }
+}
+
+/// What comes from Restate.
+type Durable<'a> = Pin<Box<dyn DurableFuture<Output = Result<Json<Value>, TerminalError>> + Send + 'a>>;
+
+/// What is awaited from Restate.
+struct Open<'a> {
+    kind: Awaited,
+    future: Durable<'a>,
+}
+
+enum Awaited {
+    Answer { id: String, call: InvocationHandle, answer: Answer<Result<Option<Value>>> },
+    Deadline(Box<Waiting>),
+    Timer { kind: TimerKind, until: Instant, answer: Answer<()> },
+    Branch(u32),
+    /// A branch has become idle, or asks to go on.
+    News(u32),
+    Look,
+}
+
+/// A branch that has not reported yet.
+struct Branch {
+    path: String,
+    call: InvocationHandle,
+    /// `None` when it is cancelled.
+    cancelled: Option<BoxFuture<'static, ()>>,
+    answer: Answer<Result<BranchReport>>,
+    is_idle: bool,
+    news: u32,
+}
+
+/// Wakes the handler, and remembers it.
+#[derive(Default)]
+struct Bell {
+    has_rung: AtomicBool,
+    task: Mutex<Option<Waker>>,
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.has_rung.store(true, SeqCst);
+        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(task) = task {
+            task.wake();
+        }
+    }
+}
+
+impl Bell {
+    fn listen(&self, task: &std::task::Context<'_>) {
+        *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.waker().clone());
+    }
+
+    /// Ready when it has rung since the run was polled last.
+    async fn rings(&self) {
+        poll_fn(|task| {
+            self.listen(task);
+            if self.has_rung.load(SeqCst) { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+    }
+}
+
+pub(crate) struct Serving<'a, T> {
+    handle: Handle<'a>,
+    gate: Gate,
+    /// Whether the gate is told that nothing can go on.
+    is_idle: bool,
+    stream: RunStream<'static, T>,
+    failed: Option<Error>,
+    usage: Usage,
+    bell: Arc<Bell>,
+    posted: mpsc::UnboundedReceiver<Effect>,
+    local: Local,
+    /// The events that earlier attempts have stored, by their slots.
+    known: HashMap<String, Stored>,
+    /// The trace that branches continue: a span of this attempt would make their calls different in the next one.
+    trace: Option<String>,
+    commits: VecDeque<(Slot, Body, Answer<Result<Stored>>)>,
+    works: Vec<Work>,
+    effects: Vec<Effect>,
+    open: Vec<Open<'a>>,
+    branches: BTreeMap<u32, Branch>,
+    next_branch: u32,
+    look: Duration,
+    places: Vec<u64>,
+}
+
+/// How a run or a branch has ended.
+pub(crate) struct Served<T> {
+    pub(crate) end: Result<Outcome<T>>,
+    /// The places of its events.
+    pub(crate) places: Vec<u64>,
+}
+
+impl<'a, T: Send + 'static> Serving<'a, T> {
+    pub(crate) fn new(
+        handle: Handle<'a>,
+        gate: Gate,
+        stream: RunStream<'static, T>,
+        (posted, local): (mpsc::UnboundedReceiver<Effect>, Local),
+        known: Option<DrivenRun>,
+        trace: Option<String>,
+    ) -> Self {
+        Self {
+            handle,
+            gate,
+            is_idle: false,
+            stream,
+            failed: None,
+            usage: Usage::default(),
+            bell: Arc::default(),
+            posted,
+            local,
+            known: known.map(|run| run.events.into_iter().collect()).unwrap_or_default(),
+            trace,
+            commits: VecDeque::new(),
+            works: Vec::new(),
+            effects: Vec::new(),
+            open: Vec::new(),
+            branches: BTreeMap::new(),
+            next_branch: 0,
+            look: LOOK.0,
+            places: Vec::new(),
+        }
+    }
+
+    fn ctx(&self) -> &'a Context {
+        self.handle.ctx
+    }
+
+    fn worker(&self) -> &'a Worker {
+        self.handle.worker
+    }
+
+    /// Serves it to its end.
+    pub(crate) async fn serve(mut self) -> (Result<(), Stop>, Served<T>) {
+        let stopped = self.run().await;
+        let places = self.places;
+        let end = match (self.failed, self.stream.end()) {
+            (Some(error), _) => Err(error),
+            (None, RunEnd::Finished(outcome)) => Ok(outcome),
+            (None, _) => Err(refuse::cancelled(self.handle.run_id)),
+        };
+        (stopped, Served { end, places })
+    }
+
+    async fn run(&mut self) -> Result<(), Stop> {
+        let served = self.until_end().await;
+        if let Err(Stop::Retry(_) | Stop::Failed(_)) = served {
+            return served;
+        }
+        self.rest().await;
+        served
+    }
+
+    async fn until_end(&mut self) -> Result<(), Stop> {
+        loop {
+            if self.settle().await? {
+                return Ok(());
+            }
+            self.leave().await;
+            self.start().await?;
+            match self.perform().await? {
+                None => self.next(false).await?,
+                Some(None) => self.look = LOOK.0,
+                Some(Some(Stopped::Limit)) => self.next(false).await?,
+                Some(Some(Stopped::Look)) => {
+                    self.look = (self.look * 2).min(LOOK.1);
+                    self.next(true).await?;
+                }
+            }
+        }
+    }
+
+    /// Polls the run until nothing of it moves, or it has ended.
+    async fn settle(&mut self) -> Result<bool, Stop> {
+        loop {
+            // A budget of polls would end in the middle, at another place each time.
+            let has_ended = unconstrained(poll_fn(|task| self.advance(task))).await;
+            match self.commits.pop_front() {
+                Some((slot, body, answer)) => self.commit(slot, body, answer).await,
+                None => return Ok(has_ended),
+            }
+        }
+    }
+
+    fn advance(&mut self, task: &std::task::Context<'_>) -> Poll<bool> {
+        self.bell.listen(task);
+        let waker = Waker::from(self.bell.clone());
+        loop {
+            self.bell.has_rung.store(false, SeqCst);
+            match Pin::new(&mut self.stream).poll_next(&mut std::task::Context::from_waker(&waker)) {
+                Poll::Ready(Some(Ok(event))) => self.usage += event.usage().copied().unwrap_or_default(),
+                Poll::Ready(Some(Err(error))) => self.failed = Some(error),
+                Poll::Pending if self.bell.has_rung.load(SeqCst) => {}
+                Poll::Pending => {
+                    self.take_posted();
+                    let waits = self.commits.is_empty() && self.local.is_busy();
+                    return if waits { Poll::Pending } else { Poll::Ready(false) };
+                }
+                Poll::Ready(None) => {
+                    self.take_posted();
+                    return Poll::Ready(true);
+                }
+            }
+        }
+    }
+
+    fn take_posted(&mut self) {
+        while let Ok(effect) = self.posted.try_recv() {
+            match effect {
+                Effect::Commit(slot, body @ Body::Call(_), answer) => {
+                    self.works.push(Work::call(slot, body, answer));
+                }
+                Effect::Commit(slot, body, answer) => self.commits.push_back((slot, body, answer)),
+                Effect::Step(key, work, answer) => {
+                    self.works.push(Work::step(key.to_string(), work, answer));
+                }
+                effect => self.effects.push(effect),
+            }
+        }
+    }
+
+    async fn commit(&mut self, slot: Slot, body: Body, answer: Answer<Result<Stored>>) {
+        let stored = match self.known.get(&slot.to_string()) {
+            Some(known) => Ok(slot.deliver(known.place, known.event.clone(), known.temp.clone())),
+            None => match self.worker().engine.commit(slot, body) {
+                Reply::Ready(stored) => stored,
+                Reply::Later(stored) => stored.await,
+            },
+        };
+        self.places.extend(stored.as_ref().map(|stored| stored.place));
+        let _ = answer.send(stored);
+    }
+
+    /// Gives up what nobody wants any more.
+    async fn leave(&mut self) {
+        for branch in self.branches.values_mut() {
+            let is_cancelled = |cancelled: &mut BoxFuture<'static, ()>| {
+                unconstrained(cancelled.as_mut()).now_or_never().is_some()
+            };
+            if branch.cancelled.take_if(is_cancelled).is_some() {
+                branch.call.cancel();
+            }
+        }
+        let (wanted, left) = std::mem::take(&mut self.open).into_iter().partition(|open| self.wants(open));
+        self.open = wanted;
+        self.handle.withdraw(left).await;
+        let waits: Vec<_> = self.open.iter().filter_map(|open| open.kind.wait().map(str::to_owned)).collect();
+        self.open.retain(|open| match &open.kind {
+            Awaited::Deadline(waiting) => waits.contains(&waiting.id),
+            _ => true,
+        });
+    }
+
+    fn wants(&self, open: &Open<'_>) -> bool {
+        match &open.kind {
+            Awaited::Answer { answer, .. } => !answer.is_closed(),
+            Awaited::Timer { answer, .. } => !answer.is_closed(),
+            Awaited::News(branch) => self.branches.contains_key(branch),
+            Awaited::Look => false,
+            Awaited::Deadline(_) | Awaited::Branch(_) => true,
+        }
+    }
+
+    /// Begins what was asked for and is durable.
+    async fn start(&mut self) -> Result<(), Stop> {
+        let mut effects = std::mem::take(&mut self.effects);
+        effects.sort_by_cached_key(key_of);
+        for effect in effects {
+            match effect {
+                Effect::Wait(wait, answer) => self.wait(*wait, answer).await?,
+                Effect::Branch(task, cancelled, answer) => self.branch(*task, cancelled, answer).await?,
+                Effect::Sleep(key, time, kind, answer) => self.sleep(&key, time, kind, answer).await?,
+                Effect::Commit(..) | Effect::Step(..) => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn wait(&mut self, wait: Wait, answer: Answer<Result<Option<Value>>>) -> Result<(), Stop> {
+        let waiting = Box::new(wait.waiting.clone());
+        match self.worker().engine.answer(self.handle.claim(), wait).await {
+            Err(error) if crate::posted::fails_attempt(&error) => return Err(error.into()),
+            // A run that was cancelled does the same as before, until Restate says so. Answers come from there too.
+            _ => {}
+        }
+        let (id, target) = (waiting.id.clone(), self.handle.of_run("wait"));
+        let (call, future) = self.handle.call(target, &id).await?;
+        self.open.push(Open { kind: Awaited::Answer { id, call, answer }, future });
+        if let Some(deadline) = waiting.deadline {
+            let left = Duration::from_micros(deadline.saturating_sub(now_micros()));
+            self.open.push(Open { kind: Awaited::Deadline(waiting), future: self.timer(left) });
+        }
+        Ok(())
+    }
+
+    async fn branch(
+        &mut self,
+        task: BranchTask,
+        cancelled: BoxFuture<'static, ()>,
+        answer: Answer<Result<BranchReport>>,
+    ) -> Result<(), Stop> {
+        let (number, path) = (self.next_branch, task.path.to_string());
+        self.next_branch += 1;
+        let mut task = task;
+        task.trace.clone_from(&self.trace);
+        let target = RequestTarget::service(self.worker().branches_of(&self.handle.workflow), "run");
+        let (parent, workflow) = (self.handle.invocation.clone(), self.handle.workflow.clone());
+        let (call, future) = self.handle.call(target, &BranchCall { task, parent, workflow }).await?;
+        let branch = Branch { path, call, cancelled: Some(cancelled), answer, is_idle: false, news: 1 };
+        self.open.push(Open { kind: Awaited::Branch(number), future });
+        self.listen(number, &branch);
+        self.branches.insert(number, branch);
+        Ok(())
+    }
+
+    /// Waits for the next that a branch tells.
+    fn listen(&mut self, number: u32, branch: &Branch) {
+        let future = Box::pin(self.ctx().signal(&crate::idle::news(&branch.path, branch.news)));
+        self.open.push(Open { kind: Awaited::News(number), future });
+    }
+
+    async fn sleep(
+        &mut self,
+        key: &StepKey,
+        time: Duration,
+        kind: TimerKind,
+        answer: Answer<()>,
+    ) -> Result<(), Stop> {
+        // The clock of this process ends steps in flight, and has to know when the time began.
+        let since = match kind {
+            TimerKind::Pause => now_micros(),
+            TimerKind::Limit => {
+                self.ctx().run(|| async { Ok(now_micros()) }).name(format!("{key} begins")).await?
+            }
+        };
+        let passed = Duration::from_micros(now_micros().saturating_sub(since));
+        let until = Instant::now() + time.saturating_sub(passed);
+        let future = self.timer(time);
+        self.open.push(Open { kind: Awaited::Timer { kind, until, answer }, future });
+        Ok(())
+    }
+
+    fn timer(&self, time: Duration) -> Durable<'a> {
+        Box::pin(self.ctx().sleep(time).map_ok(|()| Json(Value::Null)))
+    }
+
+    /// Does the steps that were asked for. `None` when there are none; otherwise why some have not ended.
+    async fn perform(&mut self) -> Result<Option<Option<Stopped>>, Stop> {
+        self.works.retain(|work| !work.is_left());
+        if self.works.is_empty() {
+            return Ok(None);
+        }
+        let batch = Batch::new(std::mem::take(&mut self.works));
+        let limit = self.open.iter().filter_map(|open| open.kind.limit()).min();
+        let (name, engine, look) = (batch.name(), self.worker().engine.clone(), self.look);
+        let work = batch.clone();
+        let work = move || async move { Ok(Json(work.perform(engine, limit, look).await?)) };
+        let Json(entry) = self.ctx().run(work).name(name).await?;
+        let stopped = entry.stopped;
+        let (called, left) = batch.settle(entry);
+        self.works = left;
+        for called in called {
+            self.called(called).await?;
+        }
+        Ok(Some(stopped))
+    }
+
+    async fn called(&mut self, called: Called) -> Result<(), Stop> {
+        let Called { place, event, answer } = called;
+        let stored = match event {
+            CalledEvent::Stored(stored) => stored,
+            CalledEvent::Earlier(slot) => {
+                let text = slot.to_string();
+                if !self.known.contains_key(&text) {
+                    self.known.extend(self.handle.stored(place).await?);
+                }
+                let known = self.known.get(&text).ok_or_else(|| lost(&text))?;
+                slot.deliver(known.place, known.event.clone(), known.temp.clone())
+            }
+        };
+        self.places.push(place);
+        let _ = answer.send(Ok(stored));
+        Ok(())
+    }
+
+    /// Waits for the first of what is awaited from Restate.
+    async fn next(&mut self, only_look: bool) -> Result<(), Stop> {
+        if only_look {
+            self.open.push(Open { kind: Awaited::Look, future: self.timer(Duration::ZERO) });
+        } else if !self.is_idle && self.can_nothing_go_on() {
+            self.gate.pause(&self.handle, self.usage).await?;
+            self.is_idle = true;
+        }
+        if self.open.is_empty() {
+            self.bell.rings().await;
+            return Ok(());
+        }
+        let handles = self.open.iter().map(|open| open.future.handle()).collect();
+        // Work of an agent that is known to nobody, such as a load of an artifact, may go on meanwhile.
+        let next = match select(pin!(self.ctx().select(handles)), pin!(self.bell.rings())).await {
+            Either::Left((next, _)) => next?,
+            Either::Right(_) => return Ok(()),
+        };
+        let Open { kind, future } = self.open.remove(next);
+        let given = future.await;
+        self.came(kind, given).await
+    }
+
+    /// Whether all that is left waits for values from outside.
+    fn can_nothing_go_on(&self) -> bool {
+        let pauses =
+            |open: &Open<'_>| matches!(open.kind, Awaited::Timer { kind: TimerKind::Pause, .. });
+        let waits = |open: &Open<'_>| matches!(open.kind, Awaited::Answer { .. });
+        self.works.is_empty()
+            && !self.open.iter().any(pauses)
+            && self.branches.values().all(|branch| branch.is_idle)
+            && (!self.branches.is_empty() || self.open.iter().any(waits))
+    }
+
+    async fn go_on(&mut self) -> Result<(), Stop> {
+        if self.is_idle {
+            self.gate.go_on(&self.handle, self.usage).await?;
+            self.is_idle = false;
+        }
+        Ok(())
+    }
+
+    async fn came(&mut self, kind: Awaited, given: Result<Json<Value>, TerminalError>) -> Result<(), Stop> {
+        match kind {
+            Awaited::Look => {}
+            Awaited::Deadline(waiting) => {
+                let call = AnswerCall::too_late(&self.handle.app, *waiting);
+                let input = serde_json::to_value(call).map_err(Error::other)?;
+                drop(self.ctx().request::<_, Json<Value>>(self.handle.of_run("answer"), Json(input)).send());
+            }
+            Awaited::Answer { answer, .. } => {
+                self.go_on().await?;
+                let _ = answer.send(given.map(|Json(value)| Some(value)).map_err(|error| failed(&error)));
+            }
+            Awaited::Timer { answer, .. } => {
+                self.go_on().await?;
+                let _ = answer.send(());
+            }
+            Awaited::News(number) => {
+                let Some(mut branch) = self.branches.remove(&number) else { return Ok(()) };
+                branch.is_idle = !branch.is_idle;
+                if !branch.is_idle {
+                    self.go_on().await?;
+                    branch.call.signal(go(branch.news)).resolve(Json(true));
+                }
+                branch.news += 1;
+                self.listen(number, &branch);
+                self.branches.insert(number, branch);
+            }
+            Awaited::Branch(number) => {
+                self.go_on().await?;
+                let Some(branch) = self.branches.remove(&number) else { return Ok(()) };
+                let report = self.reported(branch.cancelled.is_none(), given).await?;
+                let _ = branch.answer.send(report);
+            }
+        }
+        Ok(())
+    }
+
+    async fn reported(
+        &mut self,
+        was_cancelled: bool,
+        given: Result<Json<Value>, TerminalError>,
+    ) -> Result<Result<BranchReport>, Stop> {
+        let result = given.map(|Json(value)| serde_json::from_value::<BranchResult>(value));
+        let BranchResult { report, places, is_cancelled } = match result {
+            Ok(Ok(result)) => result,
+            // It had not begun.
+            Err(error) if error.code() == 409 => BranchResult::cancelled(Vec::new())?,
+            Err(error) => return Ok(Err(failed(&error))),
+            Ok(Err(error)) => return Ok(Err(Error::other(error))),
+        };
+        if is_cancelled && !was_cancelled {
+            return Ok(Err(refuse::cancelled(self.handle.run_id)));
+        }
+        let mut events = match places.iter().min() {
+            Some(from) => self.handle.stored(*from).await?,
+            None => Vec::new(),
+        };
+        events.retain(|(_, stored)| places.contains(&stored.place));
+        self.places.extend(places);
+        Ok(BranchReport::from_value(report, events.into_iter().map(|(_, stored)| stored).collect()))
+    }
+
+    /// Ends what still runs elsewhere, and waits for the branches: what they have committed is part of this one.
+    async fn rest(&mut self) {
+        let (branches, others) = std::mem::take(&mut self.open)
+            .into_iter()
+            .partition::<Vec<_>, _>(|open| matches!(open.kind, Awaited::Branch(_)));
+        self.handle.withdraw(others).await;
+        for branch in self.branches.values_mut() {
+            if branch.cancelled.take().is_some() {
+                branch.call.cancel();
+            }
+        }
+        for branch in branches {
+            if let Ok(Json(result)) = branch.future.await
+                && let Ok(BranchResult { places, .. }) = serde_json::from_value(result)
+            {
+                self.places.extend(places);
+            }
+        }
+    }
+}
+
+impl<'a> Handle<'a> {
+    async fn call(
+        &self,
+        target: RequestTarget,
+        input: &(impl Serialize + Sync),
+    ) -> Result<(InvocationHandle, Durable<'a>), Stop> {
+        let input = serde_json::to_value(input).map_err(Error::other)?;
+        let call = self.ctx.request::<_, Json<Value>>(target, Json(input)).call();
+        let handle = call.invocation_handle().await?;
+        Ok((handle, Box::pin(call)))
+    }
+
+    /// Ends waits that nobody wants an answer of any more.
+    async fn withdraw(&self, left: Vec<Open<'a>>) {
+        let waits = left.into_iter().filter_map(|open| match open.kind {
+            Awaited::Answer { id, call, .. } => {
+                call.cancel();
+                Some(id)
+            }
+            _ => None,
+        });
+        let waits: Vec<_> = waits.collect();
+        if let Some(registry) = self.worker.engine.waits().filter(|_| !waits.is_empty()) {
+            // What stays in the list is refused when it is answered.
+            let _ = registry.withdraw(self.claim(), waits).await;
+        }
+    }
+
+    /// The events of the run from a place of the log on, by their slots.
+    async fn stored(&self, from: u64) -> Result<Vec<(String, Stored)>> {
+        let run = self.worker.driven(self.run_id, from).await?;
+        Ok(run.map(|run| run.events).unwrap_or_default())
+    }
+}
+
+impl Awaited {
+    /// The wait whose answer it is.
+    fn wait(&self) -> Option<&str> {
+        match self {
+            Self::Answer { id, .. } => Some(id),
+            _ => None,
+        }
+    }
+
+    /// When the steps in flight have to have ended.
+    fn limit(&self) -> Option<Instant> {
+        match self {
+            Self::Timer { kind: TimerKind::Limit, until, .. } => Some(*until),
+            _ => None,
+        }
+    }
+}
+
+/// By what effects that were posted together are sorted.
+fn key_of(effect: &Effect) -> (u8, String) {
+    match effect {
+        Effect::Wait(wait, _) => (0, wait.waiting.id.clone()),
+        Effect::Sleep(key, ..) => (1, key.to_string()),
+        Effect::Branch(task, ..) => (2, task.path.to_string()),
+        Effect::Commit(..) | Effect::Step(..) => (3, String::new()),
+    }
+}
+
+fn failed(error: &TerminalError) -> Error {
+    Error::new(ErrorKind::Agent, format!("Restate has ended a part of the run: {}", error.message()))
+        .with_help("look for its invocation in the page of the Restate server")
+}
+
+fn lost(slot: &str) -> Error {
+    let message = format!("the event of slot `{slot}` is in the journal of Restate and not in the store");
+    Error::new(ErrorKind::Store(adk_core::StoreErrorKind::Missing), message)
+        .with_help("do all workers have the same store?")
+}

@@ -1,0 +1,87 @@
+//! [`Detached`]: sessions as they are when a handler begins. What is committed later comes to them through their run alone.
+
+use crate::posted::Local;
+use adk_core::session::{
+    EventFilter, Opening, PAGE, Pages, Scope, Session, SessionKey, SessionSnapshot, SessionStore, SharedState,
+    StateMap,
+};
+use adk_core::{BoxFuture, Event, Result, StateDelta};
+use std::ops::Range;
+use std::sync::Arc;
+
+pub(crate) struct Detached {
+    pub(crate) store: Arc<dyn SessionStore>,
+    pub(crate) local: Local,
+}
+
+/// The log of a session before its newest events.
+struct Earlier {
+    store: Arc<dyn SessionStore>,
+    local: Local,
+    key: SessionKey,
+}
+
+impl Pages for Earlier {
+    fn load(&self, places: Range<usize>) -> BoxFuture<'_, Result<Vec<Arc<Event>>>> {
+        self.local.count(Box::pin(async move {
+            let page = self.store.read(&self.key, &EventFilter::new().places(places)).await?;
+            Ok(page.map_or_else(Vec::new, |page| page.events))
+        }))
+    }
+}
+
+impl Detached {
+    async fn open(&self, key: &SessionKey) -> Result<Option<Arc<Session>>> {
+        let Some(found) = self.store.read(key, &EventFilter::new().last(PAGE)).await? else {
+            return Ok(None);
+        };
+        let SessionSnapshot { state, events: newest, first: earlier, updated, .. } = found;
+        let of = |scope| -> StateMap {
+            let own = state.iter().filter(|(key, _)| Scope::of(key) == scope);
+            own.map(|(key, value)| (key.clone(), value.clone())).collect()
+        };
+        let (user, app) = (SharedState::default(), SharedState::default());
+        user.replace(of(Scope::User));
+        app.replace(of(Scope::App));
+        let opening = Opening { own: of(Scope::Session), user, app, earlier, newest, updated };
+        let pages = Earlier { store: self.store.clone(), local: self.local.clone(), key: key.clone() };
+        Ok(Some(Arc::new(Session::open(key.clone(), opening, Some(Arc::new(pages))))))
+    }
+}
+
+impl SessionStore for Detached {
+    fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
+        self.local.count(Box::pin(async move {
+            let made = self.store.create(key.clone(), state).await?;
+            Ok(self.open(&key).await?.unwrap_or(made))
+        }))
+    }
+
+    fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
+        self.local.count(Box::pin(self.open(key)))
+    }
+
+    fn read<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        filter: &'a EventFilter,
+    ) -> BoxFuture<'a, Result<Option<SessionSnapshot>>> {
+        self.local.count(self.store.read(key, filter))
+    }
+
+    fn append<'a>(&'a self, key: &'a SessionKey, events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
+        self.local.count(self.store.append(key, events))
+    }
+
+    fn list<'a>(
+        &'a self,
+        app: &'a str,
+        user: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
+        self.local.count(self.store.list(app, user))
+    }
+
+    fn delete<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {
+        self.local.count(self.store.delete(key))
+    }
+}
