@@ -24,6 +24,19 @@ fn note(line: &str) {
     write(Path::new(&std::env::var_os(FILE).expect("a program of the tests has it")), line);
 }
 
+/// Keeps what a model was asked, for a test that fails.
+pub fn asked(hash: u32, text: &str) {
+    let file = std::env::var("ADK_EFFECTS").expect("a program of the tests has it") + ".asked";
+    write(Path::new(&file), &format!("{hash:08x} {text:?}"));
+}
+
+/// What models were asked that have answered this.
+pub fn questions(file: &Path, answer: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(file.with_extension("asked")).unwrap_or_default();
+    let of_answer = |line: &&str| line.get(..8).is_some_and(|hash| answer.contains(hash));
+    text.lines().filter(of_answer).map(str::to_owned).collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+}
+
 /// Adds a line. One write to a file that is open for appending comes whole between those of other processes.
 pub fn write(file: &Path, line: &str) {
     let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file).expect("it can be written");

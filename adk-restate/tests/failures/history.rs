@@ -62,7 +62,10 @@ impl Calls {
             match line {
                 Seen::Begin(key) => {
                     let path = key.rsplit_once(':').map_or(&**key, |(path, _)| path);
-                    let branch = branches.get(path).cloned().unwrap_or_default();
+                    // One that fails has no event of its own, and those around it have.
+                    let above = path.match_indices('/').map(|(at, _)| at).chain([path.len()]).rev();
+                    let branch = above.filter_map(|end| branches.get(&path[..end])).next();
+                    let branch = branch.cloned().unwrap_or_default();
                     let earlier = calls.insert(key.clone(), (at, usize::MAX, branch));
                     assert!(earlier.is_none(), "{key} is called twice where nobody disturbs");
                 }

@@ -66,7 +66,9 @@ fn asked(request: &ModelRequest) -> u32 {
     said.sort_unstable();
     said.push(request.system_instruction.clone());
     let text = said.join("\n").replace(&request.info.run_id.to_string(), "RUN");
-    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    let hash = text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    effects::asked(hash, &text);
+    hash
 }
 
 pub fn show(part: &Part) -> String {
