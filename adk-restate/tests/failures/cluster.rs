@@ -178,6 +178,11 @@ impl Reference {
         Self { runs: all }
     }
 
+    /// How many calls all workflows make.
+    pub fn calls(&self) -> usize {
+        self.runs.values().map(|run| run.calls.len()).sum()
+    }
+
     /// Whether a run has left what one has that nobody disturbs. How many of its calls were made again.
     pub fn check(&self, shape: &str, run: RunId, left: &Left, ending: &Ending) -> Result<usize, String> {
         let expected = &self.runs[shape];

@@ -1,6 +1,7 @@
 //! Kills of workers, servers and clients at moments that look random: nothing is lost, and nothing happens twice.
 
 use super::cluster::{Checked, Client, Deployment, Reference, Runs, runs_of};
+use super::setting;
 use super::shapes::SHAPES;
 use adk::engine::RunFilter;
 use std::collections::BTreeMap;
@@ -20,10 +21,6 @@ const KINDS: [Kind; 5] = [Kind::Worker, Kind::Workers, Kind::Server, Kind::Clien
 
 /// How many runs of a shape were under way at kills of a kind.
 type Hits = BTreeMap<(&'static str, Kind), usize>;
-
-fn setting(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).map_or(otherwise, |text| text.parse().unwrap())
-}
 
 /// A deployment, and the client of the runs that are under way.
 struct Scene {
@@ -81,6 +78,7 @@ impl Scene {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Restate: tests/peers/run-restate.sh"]
 async fn kills_lose_nothing_and_repeat_nothing() {
+    let _alone = super::ALONE.lock().await;
     let (wanted, seed) = (setting("ADK_RESTATE_KILLS", 60), setting("ADK_RESTATE_SEED", 7));
     let only = std::env::var("ADK_RESTATE_SHAPES").unwrap_or_default();
     let shapes: Vec<&str> = SHAPES.into_iter().filter(|shape| only.is_empty() || only.contains(shape)).collect();

@@ -12,9 +12,18 @@ mod cluster;
 mod effects;
 mod history;
 mod kill;
+mod partition;
 mod program;
 mod shapes;
 mod versions;
+
+/// Tests run one after the other: what they measure in time is their own.
+static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
+/// A number from the environment.
+fn setting(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).map_or(otherwise, |text| text.parse().unwrap())
+}
 
 /// The program of workers and clients, when a test has started it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
