@@ -48,5 +48,5 @@ async fn open_sessions_see_its_events() {
 
 #[tokio::test]
 async fn random_interleavings_fill_each_slot_once() {
-    driven::interleaves(&Folder::new(), 24).await;
+    driven::interleaves(&Folder::new(), 8).await;
 }

@@ -3,7 +3,7 @@
 use crate::support::*;
 use adk_core::spec::{Attempts, KeySpec, Over, StepKind};
 use adk_core::{Context, Error, ErrorKind, Event, Flow, KeySpec as Key, Result, Secret};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// A call, then an event that tells what the call gave and how often this agent has spoken; then another call whose
@@ -165,6 +165,20 @@ fn after(name: &'static str, seconds: u64) -> By {
     agent
 }
 
+/// Writes what a block reads behind it: something else in each round.
+fn tunes(name: &'static str, key: &'static str, value: fn(u32) -> Value) -> By {
+    let mut agent = by(name, move |cx| {
+        Box::pin(async move {
+            let round = cx.iteration().unwrap_or_default();
+            let value: Value = cx.step("model", async move { Ok(value(round)) }).await?;
+            cx.emit(Event::new().with_state(key, value)).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    agent.meta = agent.meta.writes(Box::leak(Box::new([KeySpec::new(key, "Value")])));
+    agent
+}
+
 /// A workflow by name, and whether parts of it run at the same time.
 pub type Named = (&'static str, fn() -> Tree, bool);
 
@@ -193,6 +207,30 @@ pub fn all() -> Vec<Named> {
                 Tree::new("w", vec![repeat("l", Some(2), vec![run(works("a")), inner])])
             },
             false,
+        ),
+        (
+            "match in a loop",
+            || {
+                let arms = vec![vec![run(works("a"))], vec![run(works("b"))], vec![]];
+                let inside =
+                    vec![run(tunes("r", "arm", |round| json!((round + 1) % 3))), select("m", "arm", arms)];
+                Tree::new("w", vec![repeat("l", Some(4), inside), run(works("z"))])
+            },
+            false,
+        ),
+        (
+            "until in a loop, and each of another list in each round",
+            || {
+                let list = |round| json!([round, round + 1]);
+                let ends = run(tunes("d", "done", |round| json!(round > 0)));
+                let inside = vec![
+                    until("u", "done", vec![run(works("a")), ends]),
+                    run(tunes("r", "items", list)),
+                    each("e", "item", "items", vec![run(item("n"))]),
+                ];
+                Tree::new("w", vec![repeat("l", Some(2), inside)])
+            },
+            true,
         ),
         (
             "parallel",

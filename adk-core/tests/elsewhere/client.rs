@@ -40,17 +40,28 @@ impl RunDriver for Client {
                 Ok(request) => RunReport::of(process.serve(request, posted, pending()).await.0.unwrap()),
                 Err(error) => RunReport::new(Err(error), Vec::new(), Usage::default()),
             };
+            // As it is sent.
+            let sent = report.to_value().unwrap();
+            log.ended(sent.clone());
             log.is(match &report.end {
                 Ok(()) => RunStatus::Finished,
                 Err(error) => RunStatus::Failed(error.to_string()),
             });
-            // As it is sent.
-            RunReport::from_value(report.to_value().unwrap()).map(Some)
+            RunReport::from_value(sent).map(Some)
         });
         Box::pin(async { driving.await.unwrap() })
     }
     fn follow(&self, _: RunInfo) -> BoxFuture<'static, Result<Option<RunReport>>> {
-        Box::pin(pending())
+        let log = self.log.clone();
+        Box::pin(async move {
+            loop {
+                let changed = log.1.notified();
+                if let Some(report) = log.report() {
+                    return RunReport::from_value(report).map(Some);
+                }
+                changed.await;
+            }
+        })
     }
 }
 

@@ -36,7 +36,7 @@ fn who_follows_a_run_sees_what_who_drives_it_does() {
 #[test]
 fn a_run_that_another_process_has_handed_over_is_followed_from_where_it_is() {
     fn tree() -> Tree {
-        Tree::new("w", vec![run(say("a")), run(say("b"))])
+        Tree::new("w", vec![run(say("a")), repeat("l", Some(2), vec![run(say("b"))])])
     }
     in_process(async {
         let (log, workflow) = (Log::default(), tree());
@@ -45,7 +45,10 @@ fn a_run_that_another_process_has_handed_over_is_followed_from_where_it_is() {
         drop(stream);
         let outcome = client(tree, &log).resume(&workflow, first.invocation_id).await.unwrap();
         assert!(outcome.session().events().eq(&log.events()));
-        assert_eq!(log.events().len(), 3);
+        assert_eq!((log.events().len(), outcome.loops.len()), (4, 1));
+        // Also when it has ended.
+        let again = client(tree, &log).resume(&workflow, first.invocation_id).await.unwrap();
+        assert_eq!(again.loops, outcome.loops);
     });
 }
 

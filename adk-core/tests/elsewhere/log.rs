@@ -21,6 +21,7 @@ struct Kept {
     answers: HashMap<String, Value>,
     asked: Vec<Waiting>,
     status: Option<RunStatus>,
+    report: Option<Value>,
     branches: usize,
 }
 
@@ -90,6 +91,15 @@ impl Log {
 
     pub fn is(&self, status: RunStatus) {
         self.0.lock().unwrap().status = Some(status);
+    }
+
+    pub fn ended(&self, report: Value) {
+        self.0.lock().unwrap().report = Some(report);
+        self.1.notify_waiters();
+    }
+
+    pub fn report(&self) -> Option<Value> {
+        self.0.lock().unwrap().report.clone()
     }
 
     pub fn driven(&self, from: u64) -> Option<DrivenRun> {

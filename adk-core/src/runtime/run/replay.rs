@@ -54,7 +54,8 @@ struct Cursor {
     /// What applies when it is its turn: updates in tool calls that were asked for, or whose call has ended without asking,
     /// and what was said where nothing runs again.
     released: HashSet<usize>,
-    waiting: Vec<Waker>,
+    /// Who waits, and for how much of the record to be given back.
+    waiting: Vec<(usize, Waker)>,
 }
 
 impl Replay {
@@ -157,26 +158,30 @@ impl Replay {
         let _held = Counted::new(&run.outbox().held);
         poll_fn(|task| {
             let mut cursor = lock(&self.cursor);
+            cursor.waiting.push((target, task.waker().clone()));
             self.pass(run, &mut cursor);
-            if cursor.at >= target {
-                return Poll::Ready(());
+            if cursor.at < target {
+                return Poll::Pending;
             }
-            cursor.waiting.push(task.waker().clone());
-            Poll::Pending
+            let at = cursor.at;
+            cursor.waiting.retain(|(wanted, _)| *wanted > at);
+            Poll::Ready(())
         })
         .await;
     }
 
-    /// Applies what nobody will emit again: events of other runs, of agents that have finished, of branches that were
-    /// cancelled.
+    /// Applies what nobody will emit again: events of other runs, of branches that were cancelled, and of agents that have
+    /// finished. Those of such an agent come when the walk has come to it, or to something behind it: a block before it
+    /// reads what was there then.
     fn pass(&self, run: &Run, cursor: &mut Cursor) {
         let from = cursor.at;
+        let wanted = cursor.waiting.iter().map(|(wanted, _)| *wanted).max().unwrap_or_default();
         while let Some(Recorded { event, own, call, .. }) = self.events.get(cursor.at) {
             if let Some((slot, path)) = own {
                 let is_gone = cursor.gone.iter().any(|gone| path.starts_with(gone))
                     || call.as_ref().is_some_and(|call| self.is_recorded(call))
                     || cursor.released.contains(&cursor.at);
-                if !is_gone && !self.has_finished(path) {
+                if !is_gone && (cursor.at >= wanted || !self.has_finished(path)) {
                     break;
                 }
                 self.apply(run, event, Some(slot));
@@ -204,7 +209,7 @@ impl Replay {
         if cursor.at >= self.events.len() {
             self.is_over.store(true, Release);
         }
-        cursor.waiting.drain(..).for_each(Waker::wake);
+        cursor.waiting.drain(..).for_each(|(_, waker)| waker.wake());
     }
 
     /// The branches whose paths begin with this were cancelled.

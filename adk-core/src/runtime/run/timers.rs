@@ -8,11 +8,11 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout_at};
 
 impl Run {
-    /// Ready after that time.
-    pub(crate) async fn pause(&self, key: StepKey, time: Duration) {
+    /// Ready after a pause of that time, of which so much is left. An engine that keeps it is always asked: it knows.
+    pub(crate) async fn pause(&self, key: StepKey, time: Duration, left: Duration) {
         match self.engine.timers() {
             Some(timers) => timers.sleep(key, time, TimerKind::Pause).await,
-            None => sleep(time).await,
+            None => sleep(left).await,
         }
     }
 

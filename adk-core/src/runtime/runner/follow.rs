@@ -147,10 +147,13 @@ pub(super) async fn to_end<W: Workflow + ?Sized>(
         }
         followed.look_after(&mut pause).await?;
     };
-    let report = match status {
-        RunStatus::Cancelled => return Err(refuse::cancelled(run.id)),
-        _ => followed.report().await?,
-    };
+    if status == RunStatus::Cancelled {
+        return Err(refuse::cancelled(run.id));
+    }
+    if followed.told.is_none() && followed.report.is_none() {
+        followed.told = told_again(&run).await?;
+    }
+    let report = followed.report().await?;
     let (end, loops, used) = report
         .map_or((None, Vec::new(), None), |RunReport { end, loops, usage }| (Some(end), loops, Some(usage)));
     loops.into_iter().for_each(|end| run.end_loop(end));

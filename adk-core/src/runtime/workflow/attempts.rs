@@ -76,10 +76,11 @@ impl Walk<'_> {
                 return self.branch(otherwise, None, own).await;
             };
             told.emit_boxed(event).await?;
-            let wait = next.saturating_sub(now_micros());
-            if wait > 0 {
+            let time = delay(limits.delay, attempt);
+            if time > 0 {
+                let left = next.saturating_sub(now_micros());
                 let key = StepKey { run_id: run.id, path, name: Name::literal("pause"), index: 0 };
-                run.pause(key, Duration::from_micros(wait)).await;
+                run.pause(key, Duration::from_micros(time), Duration::from_micros(left)).await;
             }
             attempt = attempt.saturating_add(1);
         }
