@@ -1,7 +1,7 @@
 //! Steps that are done together: one `ctx.run` entry in the journal of Restate, named by their keys.
 
-use crate::posted::{Answer, fails_attempt};
-use adk_core::engine::{Body, Engine, Reply, Slot, Stored, error_from_value, error_to_value};
+use crate::posted::{Answer, Commit, fails_attempt};
+use adk_core::engine::{Engine, Reply, Slot, Stored, error_from_value, error_to_value};
 use adk_core::{BoxFuture, Error, ErrorKind, Result};
 use futures_util::future::{Either, select};
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub(crate) struct Work {
 
 enum Doing {
     Step(BoxFuture<'static, Result<Value>>),
-    Call(Option<(Slot, Body)>),
+    Call(Option<Commit>),
     Commit(BoxFuture<'static, Result<Stored>>),
 }
 
@@ -92,8 +92,8 @@ impl Work {
         Self { name, doing: Doing::Step(work), answer: To::Step(answer), given: None }
     }
 
-    pub(crate) fn call(slot: Slot, body: Body, answer: Answer<Result<Stored>>) -> Self {
-        let (name, doing) = (slot.path.to_string(), Doing::Call(Some((slot, body))));
+    pub(crate) fn call(call: Commit, answer: Answer<Result<Stored>>) -> Self {
+        let (name, doing) = (call.0.path.to_string(), Doing::Call(Some(call)));
         Self { name, doing, answer: To::Call(answer), given: None }
     }
 
@@ -110,8 +110,8 @@ impl Work {
             return Poll::Ready(());
         }
         let call = if let Doing::Call(call) = &mut self.doing { call.take() } else { None };
-        if let Some((slot, body)) = call {
-            let engine = engine.clone();
+        if let Some(call) = call {
+            let ((slot, body), engine) = (*call, engine.clone());
             self.doing = Doing::Commit(Box::pin(async move {
                 match engine.commit(slot, body) {
                     Reply::Ready(stored) => stored,
@@ -149,7 +149,7 @@ impl Work {
             (To::Call(answer), Recorded::Event(place)) => {
                 let event = match (self.given, self.doing) {
                     (Some(Ok(Given::Event(stored))), _) => CalledEvent::Stored(stored),
-                    (_, Doing::Call(Some((slot, _)))) => CalledEvent::Earlier(slot),
+                    (_, Doing::Call(Some(call))) => CalledEvent::Earlier(call.0),
                     _ => return None,
                 };
                 return Some(Called { place, event, answer });
@@ -190,10 +190,13 @@ impl Batch {
         look: Duration,
     ) -> Result<Entry> {
         let all = poll_fn(|task| {
-            let ended = |works: &mut Vec<Work>| {
-                works.iter_mut().fold(true, |ended, work| work.poll(&engine, task).is_ready() && ended)
+            let left = |works: &mut Vec<Work>| {
+                works
+                    .iter_mut()
+                    .filter_map(|work| work.poll(&engine, task).is_pending().then_some(()))
+                    .count()
             };
-            if self.with(ended) { Poll::Ready(()) } else { Poll::Pending }
+            if self.with(left) == 0 { Poll::Ready(()) } else { Poll::Pending }
         });
         let limit = async {
             match limit {
@@ -208,7 +211,8 @@ impl Batch {
         };
         self.with(|works| {
             for work in works.iter_mut() {
-                if let Some(Err(error)) = work.given.take_if(|given| given.as_ref().is_err_and(fails_attempt)) {
+                if let Some(Err(error)) = work.given.take_if(|given| given.as_ref().is_err_and(fails_attempt))
+                {
                     return Err(error);
                 }
             }

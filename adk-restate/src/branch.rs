@@ -1,9 +1,10 @@
 //! The service of the branches of a workflow: each is an invocation, which any worker may execute.
 
 use crate::Worker;
-use crate::idle::{Gate, Handle};
-use crate::posted::{Local, Posted, fails_attempt};
-use crate::serve::{Served, Serving, Stop};
+use crate::handle::{Handle, Stop};
+use crate::idle::Gate;
+use crate::posted::{Local, Posted};
+use crate::serve::{Served, Serving};
 use crate::service::{Handled, Handlers, Invocation};
 use crate::sessions::Detached;
 use adk_core::engine::{BranchEnd, BranchReport, BranchTask};
@@ -73,15 +74,11 @@ async fn drive(handle: Handle<'_>, task: BranchTask, parent: String) -> Result<B
     let serving = Serving::new(handle, gate, stream, (effects, local), known, trace);
     let (stopped, Served { end, places }) = serving.serve().await;
     match stopped {
-        Ok(()) => {}
-        Err(Stop::Cancelled) => return Ok(BranchResult::cancelled(places)?),
-        Err(stop) => return Err(stop),
-    }
-    match end {
-        Err(error) if fails_attempt(&error) => Err(Stop::Retry(error)),
-        end => {
+        Ok(()) => {
             let report = BranchReport::of(end, Vec::new()).to_value()?;
             Ok(BranchResult { report, places, is_cancelled: false })
         }
+        Err(Stop::Cancelled) => Ok(BranchResult::cancelled(places)?),
+        Err(stop) => Err(stop),
     }
 }

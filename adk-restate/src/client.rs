@@ -137,7 +137,12 @@ impl Shared {
         }
     }
 
-    async fn end_of<E: RequestExecutor>(&self, run: RunId, workflow: &str, sent: InvocationHandle<E, Json<Value>>) -> Result<Option<RunReport>> {
+    async fn end_of<E: RequestExecutor>(
+        &self,
+        run: RunId,
+        workflow: &str,
+        sent: InvocationHandle<E, Json<Value>>,
+    ) -> Result<Option<RunReport>> {
         loop {
             let begun = Instant::now();
             let ended = self.insist(|| async { sent.attach().await.map(|ended| ended.into_body().0) }).await;
@@ -175,8 +180,9 @@ impl Shared {
             (_, said) => {
                 let said = said.map(|said| format!(": {said}")).unwrap_or_default();
                 let message = format!("Restate at {url} cannot be reached: {error}{said}");
-                Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), message)
-                    .with_help("start it, or give the URL of its ingress; runs that it has go on by themselves")
+                Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), message).with_help(
+                    "start it, or give the URL of its ingress; runs that it has go on by themselves",
+                )
             }
         };
         refused.with_source(error)

@@ -1,63 +1,20 @@
 //! What a handler does when all of it waits for values from outside, and before it goes on: a run gives its turn away, and
 //! takes it again; a branch tells the handler that has sent it, and asks it.
 
-use crate::serve::Stop;
-use crate::service::{Context, Handled, Handlers, Invocation};
 use crate::Worker;
-use adk_core::engine::{ClaimId, RunStatus};
+use crate::handle::{Durable, Handle, Stop};
+use crate::service::{Handled, Handlers, Invocation};
+use adk_core::BoxFuture;
+use adk_core::engine::RunStatus;
 use adk_core::model::Usage;
 use adk_core::session::SessionKey;
-use adk_core::{BoxFuture, Error, ErrorKind, RunId, StoreErrorKind};
-use restate_sdk::context::{DurableFuture, DurableFuturesUnordered, RequestTarget, RunFuture};
-use restate_sdk::errors::TerminalError;
+use restate_sdk::context::{DurableFuturesUnordered, RequestTarget};
 use restate_sdk::serde::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::pin::Pin;
 
 /// The object whose exclusive handler is the turn of a session.
 pub(crate) const SESSIONS: &str = "adk-sessions";
-
-/// Where a handler is.
-pub(crate) struct Handle<'a> {
-    pub(crate) ctx: &'a Context,
-    pub(crate) worker: &'a Worker,
-    /// The id of its invocation.
-    pub(crate) invocation: String,
-    pub(crate) workflow: String,
-    pub(crate) app: String,
-    pub(crate) run_id: RunId,
-}
-
-impl Handle<'_> {
-    /// A handler of the workflow of its run.
-    pub(crate) fn of_run(&self, handler: &str) -> RequestTarget {
-        RequestTarget::workflow(&self.workflow, self.run_id.to_string(), handler)
-    }
-
-    pub(crate) fn claim(&self) -> ClaimId {
-        ClaimId::driven_above(self.run_id)
-    }
-
-    /// Stores how far the run is.
-    async fn status(&self, status: RunStatus, usage: Usage) -> Result<(), Stop> {
-        let name = if status == RunStatus::Paused { "paused" } else { "running" };
-        let (worker, claim) = (self.worker, self.claim());
-        let write = move || async move {
-            match worker.registry()?.close(claim, status, usage).await {
-                // It was cancelled, which Restate will say.
-                Err(error) if is_fenced(&error) => Ok(()),
-                written => Ok(written?),
-            }
-        };
-        Ok(self.ctx.run(write).name(name).await?)
-    }
-}
-
-/// Whether the claim of the run is over.
-pub(crate) fn is_fenced(error: &Error) -> bool {
-    error.kind() == ErrorKind::Store(StoreErrorKind::Fenced)
-}
 
 /// Who is told.
 pub(crate) enum Gate {
@@ -164,13 +121,12 @@ pub(crate) const HANDLERS: Handlers = &[("turn", None, hold)];
 
 /// The turn of a session: gives it to a run, and ends when that has ended or gives it away.
 fn hold<'a>(_: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, Handled> {
-    type Over<'a> = Pin<Box<dyn DurableFuture<Output = Result<Json<Value>, TerminalError>> + Send + 'a>>;
     Box::pin(async move {
         let TurnCall { run, number } = invocation.read()?;
         let ctx = invocation.ctx;
         let run = ctx.invocation_handle(run);
         run.signal(turn(number)).resolve(invocation.meta.invocation_id.clone());
-        let mut over = DurableFuturesUnordered::<Over<'_>>::new();
+        let mut over = DurableFuturesUnordered::<Durable<'_>>::new();
         over.push(Box::pin(ctx.signal("over")));
         over.push(Box::pin(run.attach()));
         over.next().await?;

@@ -12,6 +12,7 @@ mod batch;
 mod branch;
 mod client;
 mod endpoint;
+mod handle;
 mod idle;
 mod posted;
 mod run;

@@ -17,9 +17,12 @@ use tokio::sync::{mpsc, oneshot};
 
 pub(crate) type Answer<T> = oneshot::Sender<T>;
 
+/// An event on its way to its slot.
+pub(crate) type Commit = Box<(Slot, Body)>;
+
 /// What the agents of a run ask for.
 pub(crate) enum Effect {
-    Commit(Slot, Body, Answer<Result<Stored>>),
+    Commit(Commit, Answer<Result<Stored>>),
     Step(StepKey, BoxFuture<'static, Result<Value>>, Answer<Result<Value>>),
     Wait(Box<Wait>, Answer<Result<Option<Value>>>),
     Branch(Box<BranchTask>, BoxFuture<'static, ()>, Answer<Result<BranchReport>>),
@@ -85,7 +88,7 @@ impl Posted {
 
 impl Journal for Posted {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
-        Reply::Later(self.post(|answer| Effect::Commit(slot, body, answer)))
+        Reply::Later(self.post(|answer| Effect::Commit(Box::new((slot, body)), answer)))
     }
 
     fn step(

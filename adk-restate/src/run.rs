@@ -2,9 +2,10 @@
 
 use crate::Worker;
 use crate::client::below;
-use crate::idle::{Gate, Handle, TurnGate, is_fenced};
+use crate::handle::{Handle, Stop, is_fenced};
+use crate::idle::{Gate, TurnGate};
 use crate::posted::{Local, Posted, fails_attempt};
-use crate::serve::{Served, Serving, Stop};
+use crate::serve::{Served, Serving};
 use crate::service::{Handled, Handlers, Invocation};
 use crate::sessions::Detached;
 use adk_core::engine::{
@@ -75,17 +76,17 @@ async fn drive(handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop> {
     let request = match request {
         Ok(request) => request,
         // Nothing of it is stored yet.
-        Err(error) if known.is_none() => return Ok(RunReport::new(Err(error), Vec::new(), Default::default())),
+        Err(error) if known.is_none() => {
+            return Ok(RunReport::new(Err(error), Vec::new(), Default::default()));
+        }
         Err(error) => return Err(error.into()),
     };
-    let serving =
-        Serving::new(handle, Gate::Run(turns), request.stream(), (effects, local), known, trace);
+    let serving = Serving::new(handle, Gate::Run(turns), request.stream(), (effects, local), known, trace);
     let (stopped, Served { end, .. }) = serving.serve().await;
     stopped?;
     let status = match &end {
         Ok(_) => RunStatus::Finished,
         Err(error) if error.kind() == ErrorKind::Cancelled => return Err(Stop::Cancelled),
-        Err(error) if fails_attempt(error) => return Err(Stop::Retry(end.err().unwrap_or_else(gone))),
         Err(error) => RunStatus::Failed(error.to_string()),
     };
     let report = RunReport::of(end);
@@ -93,10 +94,6 @@ async fn drive(handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop> {
         Err(error) if is_fenced(&error) => Err(Stop::Cancelled),
         closed => Ok(closed.map(|()| report)?),
     }
-}
-
-fn gone() -> Error {
-    Error::new(ErrorKind::Agent, "the run has failed")
 }
 
 fn info(known: &DrivenRun) -> RunInfo {
@@ -146,7 +143,10 @@ fn answer<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'
         let resolve = move || async move {
             let resolved = below(|| worker.waits().map(|waits| waits.resolve(&app, &id, given)))?.await;
             // By an earlier attempt of this.
-            recorded(resolved.or_else(|error| if error.kind() == ErrorKind::Answered { Ok(()) } else { Err(error) }))
+            recorded(
+                resolved
+                    .or_else(|error| if error.kind() == ErrorKind::Answered { Ok(()) } else { Err(error) }),
+            )
         };
         let Json(refused) = ctx.run(resolve).name("answer").await?;
         if refused.is_null() {

@@ -7,24 +7,23 @@
 use crate::Worker;
 use crate::batch::{Batch, Called, CalledEvent, Stopped, Work};
 use crate::branch::{BranchCall, BranchResult};
-use crate::idle::{Gate, Handle, go};
-use crate::posted::{Answer, Effect, Local};
+use crate::handle::{Durable, Handle, Stop};
+use crate::idle::{Gate, go};
+use crate::posted::{Answer, Commit, Effect, Local, fails_attempt};
 use crate::run::AnswerCall;
 use crate::service::Context;
 use adk_core::engine::{
-    Body, BranchReport, BranchTask, DrivenRun, Reply, Slot, StepKey, Stored, TimerKind, Wait,
-    Waiting, refuse,
+    Body, BranchReport, BranchTask, DrivenRun, Reply, Slot, StepKey, Stored, TimerKind, Wait, Waiting, refuse,
 };
 use adk_core::model::Usage;
 use adk_core::session::now_micros;
 use adk_core::{BoxFuture, Error, ErrorKind, Outcome, Result, RunEnd, RunStream};
-use futures_util::future::{Either, FutureExt, select};
 use futures_util::Stream;
+use futures_util::future::{Either, FutureExt, select};
 use restate_sdk::context::macro_support::SealedDurableFuture;
-use restate_sdk::context::{DurableFuture, InvocationHandle, RequestTarget, RunFuture, CallFuture};
-use restate_sdk::errors::{HandlerError, TerminalError};
+use restate_sdk::context::{InvocationHandle, RequestTarget, RunFuture};
+use restate_sdk::errors::TerminalError;
 use restate_sdk::serde::Json;
-use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::future::poll_fn;
@@ -40,41 +39,6 @@ use tokio::time::Instant;
 /// After how long a handler whose steps run on looks whether it has been cancelled, and at most. Each look doubles it.
 const LOOK: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(16));
 
-/// Why a handler ends before its run does.
-pub(crate) enum Stop {
-    /// It was cancelled.
-    Cancelled,
-    /// This attempt has failed, and Restate makes another.
-    Retry(Error),
-    /// For good.
-    Failed(TerminalError),
-}
-
-impl From<TerminalError> for Stop {
-    fn from(error: TerminalError) -> Self {
-        if error.code() == 409 { Self::Cancelled } else { Self::Failed(error) }
-    }
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Self::Retry(error)
-    }
-}
-
-impl From<Stop> for HandlerError {
-    fn from(stop: Stop) -> Self {
-        match stop {
-            Stop::Cancelled => TerminalError::new_with_code(409, "cancelled").into(),
-            Stop::Retry(error) => error.into(),
-            Stop::Failed(error) => error.into(),
-        }
-    }
-}
-
-/// What comes from Restate.
-type Durable<'a> = Pin<Box<dyn DurableFuture<Output = Result<Json<Value>, TerminalError>> + Send + 'a>>;
-
 /// What is awaited from Restate.
 struct Open<'a> {
     kind: Awaited,
@@ -82,9 +46,17 @@ struct Open<'a> {
 }
 
 enum Awaited {
-    Answer { id: String, call: InvocationHandle, answer: Answer<Result<Option<Value>>> },
+    Answer {
+        id: String,
+        call: InvocationHandle,
+        answer: Answer<Result<Option<Value>>>,
+    },
     Deadline(Box<Waiting>),
-    Timer { kind: TimerKind, until: Instant, answer: Answer<()> },
+    Timer {
+        kind: TimerKind,
+        until: Instant,
+        answer: Answer<()>,
+    },
     Branch(u32),
     /// A branch has become idle, or asks to go on.
     News(u32),
@@ -149,7 +121,7 @@ pub(crate) struct Serving<'a, T> {
     known: HashMap<String, Stored>,
     /// The trace that branches continue: a span of this attempt would make their calls different in the next one.
     trace: Option<String>,
-    commits: VecDeque<(Slot, Body, Answer<Result<Stored>>)>,
+    commits: VecDeque<(Commit, Answer<Result<Stored>>)>,
     works: Vec<Work>,
     effects: Vec<Effect>,
     open: Vec<Open<'a>>,
@@ -252,8 +224,12 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             // A budget of polls would end in the middle, at another place each time.
             let has_ended = unconstrained(poll_fn(|task| self.advance(task))).await;
             match self.commits.pop_front() {
-                Some((slot, body, answer)) => self.commit(slot, body, answer).await,
-                None => return Ok(has_ended),
+                Some((commit, answer)) => self.commit(*commit, answer).await?,
+                // Nothing of Restate's is touched by an attempt that has failed.
+                None => match self.failed.take_if(|error| fails_attempt(error)) {
+                    Some(error) => return Err(error.into()),
+                    None => return Ok(has_ended),
+                },
             }
         }
     }
@@ -283,10 +259,10 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
     fn take_posted(&mut self) {
         while let Ok(effect) = self.posted.try_recv() {
             match effect {
-                Effect::Commit(slot, body @ Body::Call(_), answer) => {
-                    self.works.push(Work::call(slot, body, answer));
+                Effect::Commit(call, answer) if matches!(call.1, Body::Call(_)) => {
+                    self.works.push(Work::call(call, answer));
                 }
-                Effect::Commit(slot, body, answer) => self.commits.push_back((slot, body, answer)),
+                Effect::Commit(commit, answer) => self.commits.push_back((commit, answer)),
                 Effect::Step(key, work, answer) => {
                     self.works.push(Work::step(key.to_string(), work, answer));
                 }
@@ -295,7 +271,11 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         }
     }
 
-    async fn commit(&mut self, slot: Slot, body: Body, answer: Answer<Result<Stored>>) {
+    async fn commit(
+        &mut self,
+        (slot, body): (Slot, Body),
+        answer: Answer<Result<Stored>>,
+    ) -> Result<(), Stop> {
         let stored = match self.known.get(&slot.to_string()) {
             Some(known) => Ok(slot.deliver(known.place, known.event.clone(), known.temp.clone())),
             None => match self.worker().engine.commit(slot, body) {
@@ -303,8 +283,13 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
                 Reply::Later(stored) => stored.await,
             },
         };
-        self.places.extend(stored.as_ref().map(|stored| stored.place));
+        match &stored {
+            Ok(stored) => self.places.push(stored.place),
+            Err(error) if fails_attempt(error) => return stored.map(drop).map_err(Stop::from),
+            Err(_) => {}
+        }
         let _ = answer.send(stored);
+        Ok(())
     }
 
     /// Gives up what nobody wants any more.
@@ -319,7 +304,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         }
         let (wanted, left) = std::mem::take(&mut self.open).into_iter().partition(|open| self.wants(open));
         self.open = wanted;
-        self.handle.withdraw(left).await;
+        self.handle.withdraw(waits_of(left)).await;
         let waits: Vec<_> = self.open.iter().filter_map(|open| open.kind.wait().map(str::to_owned)).collect();
         self.open.retain(|open| match &open.kind {
             Awaited::Deadline(waiting) => waits.contains(&waiting.id),
@@ -355,7 +340,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
     async fn wait(&mut self, wait: Wait, answer: Answer<Result<Option<Value>>>) -> Result<(), Stop> {
         let waiting = Box::new(wait.waiting.clone());
         match self.worker().engine.answer(self.handle.claim(), wait).await {
-            Err(error) if crate::posted::fails_attempt(&error) => return Err(error.into()),
+            Err(error) if fails_attempt(&error) => return Err(error.into()),
             // A run that was cancelled does the same as before, until Restate says so. Answers come from there too.
             _ => {}
         }
@@ -364,7 +349,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         self.open.push(Open { kind: Awaited::Answer { id, call, answer }, future });
         if let Some(deadline) = waiting.deadline {
             let left = Duration::from_micros(deadline.saturating_sub(now_micros()));
-            self.open.push(Open { kind: Awaited::Deadline(waiting), future: self.timer(left) });
+            self.open.push(Open { kind: Awaited::Deadline(waiting), future: self.handle.timer(left) });
         }
         Ok(())
     }
@@ -411,13 +396,9 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         };
         let passed = Duration::from_micros(now_micros().saturating_sub(since));
         let until = Instant::now() + time.saturating_sub(passed);
-        let future = self.timer(time);
+        let future = self.handle.timer(time);
         self.open.push(Open { kind: Awaited::Timer { kind, until, answer }, future });
         Ok(())
-    }
-
-    fn timer(&self, time: Duration) -> Durable<'a> {
-        Box::pin(self.ctx().sleep(time).map_ok(|()| Json(Value::Null)))
     }
 
     /// Does the steps that were asked for. `None` when there are none; otherwise why some have not ended.
@@ -462,7 +443,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
     /// Waits for the first of what is awaited from Restate.
     async fn next(&mut self, only_look: bool) -> Result<(), Stop> {
         if only_look {
-            self.open.push(Open { kind: Awaited::Look, future: self.timer(Duration::ZERO) });
+            self.open.push(Open { kind: Awaited::Look, future: self.handle.timer(Duration::ZERO) });
         } else if !self.is_idle && self.can_nothing_go_on() {
             self.gate.pause(&self.handle, self.usage).await?;
             self.is_idle = true;
@@ -484,8 +465,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
 
     /// Whether all that is left waits for values from outside.
     fn can_nothing_go_on(&self) -> bool {
-        let pauses =
-            |open: &Open<'_>| matches!(open.kind, Awaited::Timer { kind: TimerKind::Pause, .. });
+        let pauses = |open: &Open<'_>| matches!(open.kind, Awaited::Timer { kind: TimerKind::Pause, .. });
         let waits = |open: &Open<'_>| matches!(open.kind, Awaited::Answer { .. });
         self.works.is_empty()
             && !self.open.iter().any(pauses)
@@ -568,7 +548,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         let (branches, others) = std::mem::take(&mut self.open)
             .into_iter()
             .partition::<Vec<_>, _>(|open| matches!(open.kind, Awaited::Branch(_)));
-        self.handle.withdraw(others).await;
+        self.handle.withdraw(waits_of(others)).await;
         for branch in self.branches.values_mut() {
             if branch.cancelled.take().is_some() {
                 branch.call.cancel();
@@ -581,41 +561,6 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
                 self.places.extend(places);
             }
         }
-    }
-}
-
-impl<'a> Handle<'a> {
-    async fn call(
-        &self,
-        target: RequestTarget,
-        input: &(impl Serialize + Sync),
-    ) -> Result<(InvocationHandle, Durable<'a>), Stop> {
-        let input = serde_json::to_value(input).map_err(Error::other)?;
-        let call = self.ctx.request::<_, Json<Value>>(target, Json(input)).call();
-        let handle = call.invocation_handle().await?;
-        Ok((handle, Box::pin(call)))
-    }
-
-    /// Ends waits that nobody wants an answer of any more.
-    async fn withdraw(&self, left: Vec<Open<'a>>) {
-        let waits = left.into_iter().filter_map(|open| match open.kind {
-            Awaited::Answer { id, call, .. } => {
-                call.cancel();
-                Some(id)
-            }
-            _ => None,
-        });
-        let waits: Vec<_> = waits.collect();
-        if let Some(registry) = self.worker.engine.waits().filter(|_| !waits.is_empty()) {
-            // What stays in the list is refused when it is answered.
-            let _ = registry.withdraw(self.claim(), waits).await;
-        }
-    }
-
-    /// The events of the run from a place of the log on, by their slots.
-    async fn stored(&self, from: u64) -> Result<Vec<(String, Stored)>> {
-        let run = self.worker.driven(self.run_id, from).await?;
-        Ok(run.map(|run| run.events).unwrap_or_default())
     }
 }
 
@@ -635,6 +580,15 @@ impl Awaited {
             _ => None,
         }
     }
+}
+
+/// The waits among these, with the calls that wait.
+fn waits_of(open: Vec<Open<'_>>) -> Vec<(String, InvocationHandle)> {
+    let wait = |open: Open<'_>| match open.kind {
+        Awaited::Answer { id, call, .. } => Some((id, call)),
+        _ => None,
+    };
+    open.into_iter().filter_map(wait).collect()
 }
 
 /// By what effects that were posted together are sorted.

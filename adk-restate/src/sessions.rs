@@ -2,8 +2,8 @@
 
 use crate::posted::Local;
 use adk_core::session::{
-    EventFilter, Opening, PAGE, Pages, Scope, Session, SessionKey, SessionSnapshot, SessionStore, SharedState,
-    StateMap,
+    EventFilter, Opening, PAGE, Pages, Scope, Session, SessionKey, SessionSnapshot, SessionStore,
+    SharedState, StateMap,
 };
 use adk_core::{BoxFuture, Event, Result, StateDelta};
 use std::ops::Range;

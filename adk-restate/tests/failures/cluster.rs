@@ -327,7 +327,7 @@ impl Deployment {
         }
         let targets = workers.iter().map(|worker| worker.address).collect();
         let balancer = Balancer::new(SocketAddr::new(ip, 0), targets).await;
-        let server = Server::start_with(setup).await;
+        let server = Server::start_in(setup).await;
         server.register(balancer.address).await;
         Self { place, server, workers, _balancer: balancer }
     }

@@ -4,7 +4,7 @@
 use super::cluster::{Balancer, Checked, Deployment, Place, Reference, Worker, runs_of, settings};
 use super::effects;
 use super::shapes::SHAPES;
-use super::support::{Setup, free_port, until};
+use super::support::{Setup, until};
 use adk::postgres::PostgresStore;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::{Command, Stdio};

@@ -62,7 +62,10 @@ fn reply(request: &ModelRequest) -> Result<ModelResponse, ModelError> {
 
 /// All that the request says, in a number that does not depend on the run and on the order in which branches were joined.
 fn asked(request: &ModelRequest) -> u32 {
-    let mut said: Vec<String> = request.contents.iter().flat_map(|content| content.parts.iter().map(show)).collect();
+    // It sees the event that came last, of whichever branch that is.
+    let is_after_branches = &*request.info.agent == "closer";
+    let contents = if is_after_branches { &[] } else { &*request.contents };
+    let mut said: Vec<String> = contents.iter().flat_map(|content| content.parts.iter().map(show)).collect();
     said.sort_unstable();
     said.push(request.system_instruction.clone());
     let text = said.join("\n").replace(&request.info.run_id.to_string(), "RUN");
@@ -215,10 +218,10 @@ workflow! {
         let topics: Vec<String> = ["cats", "dogs", "owls", "eels", "newts"].map(String::from).to_vec();
         agent researcher -> note: String { instruction: "Research {item} for {topic}" }
         agent checker -> check: String { instruction: "Check {note}" }
-        agent writer -> report: String { include_contents: none, instruction: "Sum up {topics} {check}" }
+        agent closer -> report: String { include_contents: none, instruction: "Sum up {topics} {check}" }
 
         each(max = 8, max_concurrency = 2) item in topics < researcher; checker >
-        writer
+        closer
     }
 }
 
@@ -276,7 +279,7 @@ workflow! {
         agent writer -> draft: String { instruction: "Write about {topic}" }
         agent side -> side: String { instruction: "Beside {draft}" }
         agent more -> more: String { instruction: "More, as {right} says" }
-        agent end -> end: String { include_contents: none, instruction: "End {left} {more} {side}" }
+        agent closer -> end: String { include_contents: none, instruction: "End {left} {more} {side}" }
 
         writer;
         /// Is this good? {draft}
@@ -291,7 +294,7 @@ workflow! {
                 more
             >
         >
-        end
+        closer
     }
 }
 
@@ -303,7 +306,7 @@ workflow! {
         agent clerk -> told: String { instruction: "Use tools for {topic}", tools: [look, add], max_turns: 4 }
         agent critic -> criticism: String { instruction: "Criticise {item}" }
         agent flaky -> answer: String { instruction: "Try {item}", retry: 0 }
-        agent writer -> report: String { include_contents: none, instruction: "Sum up {topic} {answer} {good} {report?}" }
+        agent closer -> report: String { include_contents: none, instruction: "Sum up {topic} {answer} {good} {report?}" }
 
         rounds: loop(max = 2) <
             each(max = 4) item in topics <
@@ -312,7 +315,7 @@ workflow! {
             clerk;
             /// Go on with {topic}?
             await good: bool;
-            writer
+            closer
         >
     }
 }

@@ -66,11 +66,16 @@ pub struct Server {
 impl Server {
     /// Starts a server on free ports, with an empty log, and waits until it is ready.
     pub async fn start() -> Self {
-        Self::start_with(Setup::default()).await
+        Self::start_with(&[]).await
     }
 
-    /// The same in another place, or with other settings.
-    pub async fn start_with(setup: Setup) -> Self {
+    /// The same with settings, as variables of the environment.
+    pub async fn start_with(settings: &[(&'static str, &'static str)]) -> Self {
+        Self::start_in(Setup { settings: settings.to_vec(), ..Setup::default() }).await
+    }
+
+    /// The same in another place.
+    pub async fn start_in(setup: Setup) -> Self {
         let folder = Folder::new();
         let ports = [free_port(), free_port(), free_port()];
         let process = spawn(&folder, ports, &setup);
@@ -189,6 +194,7 @@ fn spawn(folder: &Folder, ports: [u16; 3], setup: &Setup) -> Child {
         .env("RESTATE_LOG_DISABLE_ANSI_CODES", "true")
         .env("RESTATE_LOG_FILTER", "warn")
         .env("RESTATE_BIND_IP", setup.ip().to_string())
+        .env("RESTATE_ADVERTISED_HOST", setup.ip().to_string())
         .env("RESTATE_LISTEN_MODE", "tcp")
         .env("RESTATE_INGRESS__BIND_PORT", ports[0].to_string())
         .env("RESTATE_ADMIN__BIND_PORT", ports[1].to_string())
@@ -239,7 +245,8 @@ impl Drop for Worker {
     }
 }
 
-/// A server, a store, one worker and a client.
+/// A server, a store, one worker and a client. The server takes each invocation from its worker whenever it waits, so that
+/// handlers are executed again and again.
 pub struct World {
     pub server: Server,
     pub worker: Worker,
@@ -249,16 +256,16 @@ pub struct World {
 }
 
 impl World {
-    /// `build` is given the runners of the worker and of the client.
+    /// `build` is given the runner, which is that of the worker and of the client.
     pub async fn start(build: impl Fn(Builder) -> Builder) -> Self {
-        let (folder, server) = (Folder::new(), Server::start().await);
+        let suspends = &[("RESTATE_WORKER__INVOKER__INACTIVITY_TIMEOUT", "0s")];
+        let (folder, server) = (Folder::new(), Server::start_with(suspends).await);
         let store = SqliteStore::open(folder.path().join("runs.db")).await.unwrap();
-        let builder = || build(adk::Runner::builder().session_store(store.clone()));
-        let worker = builder().engine(store.clone()).build().unwrap();
-        let worker = Worker::start(adk::restate::endpoint(&worker)).await;
-        server.register(worker.address).await;
         let engine = Restate::new(&server.ingress(), store.clone()).unwrap();
-        let client = builder().engine(engine).build().unwrap();
+        let builder = build(adk::Runner::builder().session_store(store.clone()));
+        let client = builder.engine(engine).build().unwrap();
+        let worker = Worker::start(adk::restate::endpoint(&client)).await;
+        server.register(worker.address).await;
         Self { server, worker, store, client, _folder: folder }
     }
 

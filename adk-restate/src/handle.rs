@@ -1,0 +1,124 @@
+//! [`Handle`]: what a handler of a run, or of a branch of one, asks of Restate and of the store.
+
+use crate::Worker;
+use crate::service::Context;
+use adk_core::engine::{ClaimId, RunStatus, Stored};
+use adk_core::model::Usage;
+use adk_core::{Error, ErrorKind, Result, RunId, StoreErrorKind};
+use restate_sdk::context::{CallFuture, DurableFuture, InvocationHandle, RequestTarget, RunFuture};
+use restate_sdk::errors::{HandlerError, TerminalError};
+use restate_sdk::serde::Json;
+use serde::Serialize;
+use serde_json::Value;
+use std::pin::Pin;
+use std::time::Duration;
+
+/// Why a handler ends before its run does.
+pub(crate) enum Stop {
+    /// It was cancelled.
+    Cancelled,
+    /// This attempt has failed, and Restate makes another.
+    Retry(Error),
+    /// For good.
+    Failed(TerminalError),
+}
+
+impl From<TerminalError> for Stop {
+    fn from(error: TerminalError) -> Self {
+        if error.code() == 409 { Self::Cancelled } else { Self::Failed(error) }
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Retry(error)
+    }
+}
+
+impl From<Stop> for HandlerError {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Cancelled => TerminalError::new_with_code(409, "cancelled").into(),
+            Stop::Retry(error) => error.into(),
+            Stop::Failed(error) => error.into(),
+        }
+    }
+}
+
+/// What comes from Restate.
+pub(crate) type Durable<'a> =
+    Pin<Box<dyn DurableFuture<Output = Result<Json<Value>, TerminalError>> + Send + 'a>>;
+
+/// Where a handler is.
+pub(crate) struct Handle<'a> {
+    pub(crate) ctx: &'a Context,
+    pub(crate) worker: &'a Worker,
+    /// The id of its invocation.
+    pub(crate) invocation: String,
+    pub(crate) workflow: String,
+    pub(crate) app: String,
+    pub(crate) run_id: RunId,
+}
+
+impl<'a> Handle<'a> {
+    /// A handler of the workflow of its run.
+    pub(crate) fn of_run(&self, handler: &str) -> RequestTarget {
+        RequestTarget::workflow(&self.workflow, self.run_id.to_string(), handler)
+    }
+
+    pub(crate) fn claim(&self) -> ClaimId {
+        ClaimId::driven_above(self.run_id)
+    }
+
+    /// Stores how far the run is.
+    pub(crate) async fn status(&self, status: RunStatus, usage: Usage) -> Result<(), Stop> {
+        let name = if status == RunStatus::Paused { "paused" } else { "running" };
+        let (worker, claim) = (self.worker, self.claim());
+        let write = move || async move {
+            match worker.registry()?.close(claim, status, usage).await {
+                // It was cancelled, which Restate will say.
+                Err(error) if is_fenced(&error) => Ok(()),
+                written => Ok(written?),
+            }
+        };
+        Ok(self.ctx.run(write).name(name).await?)
+    }
+
+    /// Calls another handler: its invocation, and what it will give.
+    pub(crate) async fn call(
+        &self,
+        target: RequestTarget,
+        input: &(impl Serialize + Sync),
+    ) -> Result<(InvocationHandle, Durable<'a>), Stop> {
+        let input = serde_json::to_value(input).map_err(Error::other)?;
+        let call = self.ctx.request::<_, Json<Value>>(target, Json(input)).call();
+        let handle = call.invocation_handle().await?;
+        Ok((handle, Box::pin(call)))
+    }
+
+    /// Ends waits that nobody wants an answer of any more: their ids, and the calls that wait.
+    pub(crate) async fn withdraw(&self, left: Vec<(String, InvocationHandle)>) {
+        left.iter().for_each(|(_, call)| call.cancel());
+        let waits: Vec<_> = left.into_iter().map(|(id, _)| id).collect();
+        if let Some(registry) = self.worker.engine.waits().filter(|_| !waits.is_empty()) {
+            // What stays in the list is refused when it is answered.
+            let _ = registry.withdraw(self.claim(), waits).await;
+        }
+    }
+
+    /// The events of the run from a place of the log on, by their slots.
+    pub(crate) async fn stored(&self, from: u64) -> Result<Vec<(String, Stored)>> {
+        let run = self.worker.driven(self.run_id, from).await?;
+        Ok(run.map(|run| run.events).unwrap_or_default())
+    }
+
+    /// Ready after that time.
+    pub(crate) fn timer(&self, time: Duration) -> Durable<'a> {
+        Box::pin(self.ctx.sleep(time).map_ok(|()| Json(Value::Null)))
+    }
+}
+
+/// Whether the claim of the run is over.
+pub(crate) fn is_fenced(error: &Error) -> bool {
+    error.kind() == ErrorKind::Store(StoreErrorKind::Fenced)
+}
