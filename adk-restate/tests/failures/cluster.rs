@@ -51,9 +51,9 @@ impl Place {
         self.folder.path().join("effects")
     }
 
-    /// Says that a process was killed or cut off: what begins again after this line was interrupted.
-    pub fn note_kill(&self) {
-        effects::write(&self.effects(), "kill");
+    /// Says that a process was killed, cut off or connected again: `kill`, `cut` or `whole`.
+    pub fn note(&self, what: &str) {
+        effects::write(&self.effects(), what);
     }
 
     /// A process of this test that does what its role says. `within` are words before it, such as `ip netns exec a`.
@@ -74,8 +74,14 @@ impl Place {
 
     /// Starts a client that brings runs to their end: by way of this Restate, or itself.
     pub fn client(&self, restate: Option<&str>, runs: &Runs) -> Client {
+        self.client_of("", restate, runs, true)
+    }
+
+    /// The same with a build, which answers what the runs ask or leaves it to others.
+    pub fn client_of(&self, build: &str, restate: Option<&str>, runs: &Runs, answers: bool) -> Client {
         let mut command = self.program("client", &[]);
-        command.env("ADK_RUNS", serde_json::to_string(runs).unwrap());
+        command.env("ADK_RUNS", serde_json::to_string(runs).unwrap()).env("ADK_BUILD", build);
+        command.env("ADK_ANSWERS", if answers { "yes" } else { "no" });
         if let Some(url) = restate {
             command.env("ADK_RESTATE", url);
         }
@@ -89,13 +95,18 @@ impl Place {
         Client { process, said }
     }
 
+    /// The store, where it is a file.
+    pub async fn sqlite(&self) -> SqliteStore {
+        SqliteStore::open(&self.store).await.unwrap()
+    }
+
     /// A runner on the store, to look at what is there.
     pub async fn runner(&self) -> Runner {
         if self.store.starts_with("postgres:") {
             let store = PostgresStore::connect(&self.store).await.unwrap();
             return runner(store.clone(), store);
         }
-        let store = SqliteStore::open(&self.store).await.unwrap();
+        let store = self.sqlite().await;
         runner(store.clone(), store)
     }
 
@@ -299,7 +310,7 @@ pub struct Deployment {
     pub place: Place,
     pub server: Server,
     pub workers: Vec<Worker>,
-    _balancer: Balancer,
+    balancer: Balancer,
 }
 
 /// What every server of these tests has: few calls on one connection, so that workers share them, and short pauses.
@@ -328,8 +339,14 @@ impl Deployment {
         let targets = workers.iter().map(|worker| worker.address).collect();
         let balancer = Balancer::new(SocketAddr::new(ip, 0), targets).await;
         let server = Server::start_in(setup).await;
-        server.register(balancer.address).await;
-        Self { place, server, workers, _balancer: balancer }
+        let deployment = Self { place, server, workers, balancer };
+        deployment.register().await;
+        deployment
+    }
+
+    /// Registers what the workers serve.
+    pub async fn register(&self) {
+        self.server.register(self.balancer.address).await;
     }
 
     /// Starts a client that has the workers bring these runs to their end.

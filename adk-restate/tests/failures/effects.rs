@@ -48,8 +48,12 @@ pub fn write(file: &Path, line: &str) {
 pub enum Seen {
     Begin(String),
     End(String),
-    /// The test has killed or cut off a process.
+    /// The test has killed a process.
     Kill,
+    /// The test has cut a process off.
+    Cut,
+    /// It is connected again, and what the cut has broken is noticed.
+    Whole,
 }
 
 /// What was seen of one run, and the kills between.
@@ -62,8 +66,11 @@ pub fn of_run(file: &Path, run: RunId) -> Vec<Seen> {
     let seen = text.lines().filter_map(|line| {
         let mut words = line.split(' ');
         let what = words.next()?;
-        if what == "kill" {
-            return Some(Seen::Kill);
+        match what {
+            "kill" => return Some(Seen::Kill),
+            "cut" => return Some(Seen::Cut),
+            "whole" => return Some(Seen::Whole),
+            _ => {}
         }
         let key = words.next()?.strip_prefix(&prefix)?.replace(number, "RUN");
         Some(if what == "begin" { Seen::Begin(key) } else { Seen::End(key) })
@@ -71,11 +78,12 @@ pub fn of_run(file: &Path, run: RunId) -> Vec<Seen> {
     seen.collect()
 }
 
-/// The processes that have made calls.
-pub fn processes(file: &Path) -> HashMap<u32, usize> {
+/// The processes that have made calls, of one run or of all, and how many.
+pub fn processes_of(file: &Path, run: Option<RunId>) -> HashMap<u32, usize> {
     let text = std::fs::read_to_string(file).unwrap_or_default();
+    let prefix = run.map_or_else(|| "begin ".to_owned(), |run| format!("begin {run}/"));
     let mut counts = HashMap::new();
-    for line in text.lines().filter(|line| line.starts_with("begin ")) {
+    for line in text.lines().filter(|line| line.starts_with(&prefix)) {
         let pid = line.rsplit(' ').next().and_then(|pid| pid.parse().ok());
         *counts.entry(pid.expect("a line ends with its process")).or_default() += 1;
     }

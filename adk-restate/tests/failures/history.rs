@@ -70,7 +70,7 @@ impl Calls {
                     assert!(earlier.is_none(), "{key} is called twice where nobody disturbs");
                 }
                 Seen::End(key) => calls.get_mut(key).expect("what ends has begun").1 = at,
-                Seen::Kill => {}
+                Seen::Kill | Seen::Cut | Seen::Whole => {}
             }
         }
         Self { calls }
@@ -93,16 +93,21 @@ impl Calls {
     /// that needed its record. Returns how many were made again.
     pub fn check(&self, seen: &[Seen]) -> Result<usize, String> {
         let mut begun: HashMap<&str, usize> = HashMap::new();
-        let (mut kills, mut again) = (0, 0);
+        let (mut kills, mut again, mut is_cut) = (0, 0, false);
         for line in seen {
             match line {
                 Seen::Kill => kills += 1,
+                // A cut is noticed on both sides at any time until it is over.
+                Seen::Cut | Seen::Whole => {
+                    kills += 1;
+                    is_cut = *line == Seen::Cut;
+                }
                 Seen::End(_) => {}
                 Seen::Begin(key) if !self.calls.contains_key(key) => return Err(format!("unknown call {key}")),
                 Seen::Begin(key) => {
                     if let Some(earlier) = begun.insert(key, kills) {
                         again += 1;
-                        if earlier == kills {
+                        if earlier == kills && !is_cut {
                             return Err(format!("{key} was made again without a kill"));
                         }
                         if let Some(later) = begun.keys().find(|later| self.is_after(key, later)) {

@@ -58,12 +58,12 @@ impl Scene {
             self.deployment.server.kill();
         }
         if !server {
-            self.deployment.place.note_kill();
+            self.deployment.place.note("kill");
         }
         tokio::time::sleep(Duration::from_millis(self.random.u64(30..300))).await;
         if server {
             // Until a worker sees that the server is gone, it may begin what it was asked to.
-            self.deployment.place.note_kill();
+            self.deployment.place.note("kill");
             self.deployment.server.restart().await;
         }
         for at in workers {

@@ -9,6 +9,7 @@
 mod support;
 
 mod cluster;
+mod disk;
 mod effects;
 mod history;
 mod kill;

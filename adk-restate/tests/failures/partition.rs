@@ -111,7 +111,7 @@ async fn start() -> Option<(Net, Deployment, Option<Balancer>)> {
 /// How many calls a worker has begun.
 fn calls_of(deployment: &Deployment, worker: usize) -> usize {
     let pid = deployment.workers[worker].pid();
-    effects::processes(&deployment.place.effects()).get(&pid).copied().unwrap_or_default()
+    effects::processes_of(&deployment.place.effects(), None).get(&pid).copied().unwrap_or_default()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -125,7 +125,7 @@ async fn one_worker_dies_and_the_other_takes_its_branches() {
     until("both work", async || (0..2).all(|worker| calls_of(&deployment, worker) > 5)).await;
     let calls = calls_of(&deployment, 1);
     deployment.workers[0].kill();
-    deployment.place.note_kill();
+    deployment.place.note("kill");
     let endings = client.endings().await;
     let checked = deployment.check(&reference, &runs, &endings).await;
     println!("{checked:?}, {} of {} calls after the death", calls_of(&deployment, 1) - calls, reference.calls());
@@ -146,13 +146,12 @@ async fn a_worker_that_is_cut_off_repeats_nothing_when_it_comes_back() {
         let client = deployment.client(&runs);
         tokio::time::sleep(Duration::from_millis(random.u64(100..700))).await;
         let (worker, away) = (random.usize(..2), Duration::from_millis(random.u64(100..3_000)));
+        deployment.place.note("cut");
         net.connect(2 + worker, false);
-        // What it was asked to before may still arrive within it.
-        tokio::time::sleep(Duration::from_millis(30)).await;
-        deployment.place.note_kill();
         tokio::time::sleep(away).await;
         net.connect(2 + worker, true);
         let endings = client.endings().await;
+        deployment.place.note("whole");
         let of_round = deployment.check(&reference, &runs, &endings).await;
         of_round.faults.iter().for_each(|fault| println!("round {round}, away for {away:?}: {fault}"));
         checked.add(of_round);

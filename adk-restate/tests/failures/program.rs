@@ -69,7 +69,7 @@ async fn client(runner: Runner) {
     let answers = {
         let runner = runner.clone();
         tokio::spawn(async move {
-            loop {
+            while var("ADK_ANSWERS") == "yes" {
                 answer(&runner, &ids).await;
                 tokio::time::sleep(POLL).await;
             }
