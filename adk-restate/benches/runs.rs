@@ -2,7 +2,7 @@
 //! spends on a run.
 //!
 //! ```sh
-//! RESTATE_SERVER=.../restate-server tests/peers/run-postgres.sh cargo bench -p adk-workflow-restate --bench runs
+//! tests/peers/run-restate.sh tests/peers/run-postgres.sh cargo bench -p adk-workflow-restate --bench runs
 //! ```
 //!
 //! `-- restate+sqlite steps` measures only the rows that have all of these words. `MEASURE_SECONDS` is how long each row is

@@ -50,10 +50,10 @@ const CLUSTERS: &[Cluster] = &[
     cluster(1, 1, 24, 1),
     cluster(4, 3, 24, 1),
     cluster(4, 3, 24, 4),
-    cluster(16, 3, 24, 16),
-    cluster(16, 9, 72, 16),
-    cluster(100, 60, 480, 100),
-    cluster(1000, 600, 4800, 1000),
+    cluster(16, 9, 72, 10),
+    cluster(40, 60, 24, 60),
+    cluster(40, 60, 480, 60),
+    cluster(400, 600, 4800, 600),
 ];
 
 /// Servers of one queue, first come, first served.
