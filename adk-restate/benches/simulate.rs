@@ -21,8 +21,8 @@ const CORES: usize = 8;
 /// Seconds of a core for one call, and seconds that a partition takes for its entries, one after the other. Measured by
 /// `--bench runs`, see docs/scaling.md.
 const WORKER: f64 = 0.3e-3;
-const NODE: f64 = 0.3e-3;
-const DATABASE: f64 = 0.9e-3;
+const NODE: f64 = 0.35e-3;
+const DATABASE: f64 = 1.0e-3;
 const PARTITION: f64 = 0.18e-3;
 /// How many nodes have each entry. A copy counts as much as the original, which is more than it costs.
 const COPIES: usize = 3;
