@@ -406,10 +406,13 @@ impl Run {
         slot
     }
 
-    /// An agent has finished: told with the next commit.
+    /// An agent has finished: told with the next commit. An engine above the store executes it again, and gives what it gave.
     pub(crate) fn finished(&self, path: &Path, flow: &Flow, usage: Option<&Usage>) {
-        if self.engine.records() {
-            self.forget_failures(path);
+        if !self.engine.records() {
+            return;
+        }
+        self.forget_failures(path);
+        if !self.claim.is_driven_above() {
             lock(&self.done).push(Done::new(path.clone(), flow.clone(), usage.copied().unwrap_or_default()));
         }
     }

@@ -263,7 +263,7 @@ pub trait WaitRegistry: Send + Sync {
     fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>>;
 
     /// At most `most` open waits of an app whose deadline is not after `now`, in microseconds since 1970, and the next
-    /// deadline.
+    /// deadline. Not those of runs that an engine above drives: it keeps their deadlines.
     ///
     /// # Errors
     /// When the store fails.

@@ -107,7 +107,7 @@ impl<S: Engine> RemoteBranches for Above<S> {
         _: BoxFuture<'static, ()>,
     ) -> Option<BoxFuture<'static, Result<BranchReport>>> {
         let other = self.other.clone()?;
-        if self.offers.fetch_add(1, SeqCst) % 2 == 0 {
+        if self.offers.fetch_add(1, SeqCst).is_multiple_of(2) {
             return None;
         }
         Some(Box::pin(async move {
