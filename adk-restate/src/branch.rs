@@ -72,7 +72,7 @@ async fn drive(handle: Handle<'_>, task: BranchTask, parent: String) -> Result<B
     let trace = task.trace.clone();
     let stream = runner.branch_by_name(task)?.stream();
     let serving = Serving::new(handle, gate, stream, (effects, local), known, trace);
-    let (stopped, Served { end, places }) = serving.serve().await;
+    let (stopped, Served { end, places, .. }) = serving.serve().await;
     match stopped {
         Ok(()) => {
             let report = BranchReport::of(end, Vec::new()).to_value()?;

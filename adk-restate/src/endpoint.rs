@@ -29,7 +29,7 @@ pub fn endpoint<P, R>(runner: &Runner<P, R>) -> Endpoint<P, R> {
     Endpoint { runner: runner.clone(), keys: Vec::new(), retries: None }
 }
 
-/// Workflows to be served, see [`endpoint`].
+/// Workflows to be served, see [`endpoint()`].
 #[must_use = "it serves nothing until `serve`"]
 pub struct Endpoint<P, R> {
     runner: Runner<P, R>,

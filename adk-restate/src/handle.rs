@@ -13,6 +13,9 @@ use serde_json::Value;
 use std::pin::Pin;
 use std::time::Duration;
 
+/// Longer times overflow clocks.
+pub(crate) const CENTURY: Duration = Duration::from_hours(100 * 365 * 24);
+
 /// Why a handler ends before its run does.
 pub(crate) enum Stop {
     /// It was cancelled.
@@ -112,9 +115,9 @@ impl<'a> Handle<'a> {
         Ok(run.map(|run| run.events).unwrap_or_default())
     }
 
-    /// Ready after that time.
+    /// Ready after that time, or a century.
     pub(crate) fn timer(&self, time: Duration) -> Durable<'a> {
-        Box::pin(self.ctx.sleep(time).map_ok(|()| Json(Value::Null)))
+        Box::pin(self.ctx.sleep(time.min(CENTURY)).map_ok(|()| Json(Value::Null)))
     }
 }
 

@@ -82,14 +82,17 @@ async fn drive(handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop> {
         Err(error) => return Err(error.into()),
     };
     let serving = Serving::new(handle, Gate::Run(turns), request.stream(), (effects, local), known, trace);
-    let (stopped, Served { end, .. }) = serving.serve().await;
+    let (stopped, Served { end, usage, .. }) = serving.serve().await;
     stopped?;
     let status = match &end {
         Ok(_) => RunStatus::Finished,
         Err(error) if error.kind() == ErrorKind::Cancelled => return Err(Stop::Cancelled),
         Err(error) => RunStatus::Failed(error.to_string()),
     };
-    let report = RunReport::of(end);
+    let report = match end {
+        Ok(_) => RunReport::of(end),
+        Err(error) => RunReport::new(Err(error), Vec::new(), usage),
+    };
     match worker.registry()?.close(ClaimId::driven_above(run_id), status, report.usage).await {
         Err(error) if is_fenced(&error) => Err(Stop::Cancelled),
         closed => Ok(closed.map(|()| report)?),

@@ -7,7 +7,7 @@
 use crate::Worker;
 use crate::batch::{Batch, Called, CalledEvent, Stopped, Work};
 use crate::branch::{BranchCall, BranchResult};
-use crate::handle::{Durable, Handle, Stop};
+use crate::handle::{CENTURY, Durable, Handle, Stop};
 use crate::idle::{Gate, go};
 use crate::posted::{Answer, Commit, Effect, Local, fails_attempt};
 use crate::run::AnswerCall;
@@ -136,6 +136,8 @@ pub(crate) struct Served<T> {
     pub(crate) end: Result<Outcome<T>>,
     /// The places of its events.
     pub(crate) places: Vec<u64>,
+    /// What its events say that it has used.
+    pub(crate) usage: Usage,
 }
 
 impl<'a, T: Send + 'static> Serving<'a, T> {
@@ -181,13 +183,13 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
     /// Serves it to its end.
     pub(crate) async fn serve(mut self) -> (Result<(), Stop>, Served<T>) {
         let stopped = self.run().await;
-        let places = self.places;
+        let (places, usage) = (self.places, self.usage);
         let end = match (self.failed, self.stream.end()) {
             (Some(error), _) => Err(error),
             (None, RunEnd::Finished(outcome)) => Ok(outcome),
             (None, _) => Err(refuse::cancelled(self.handle.run_id)),
         };
-        (stopped, Served { end, places })
+        (stopped, Served { end, places, usage })
     }
 
     async fn run(&mut self) -> Result<(), Stop> {
@@ -395,7 +397,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             }
         };
         let passed = Duration::from_micros(now_micros().saturating_sub(since));
-        let until = Instant::now() + time.saturating_sub(passed);
+        let until = Instant::now() + time.min(CENTURY).saturating_sub(passed);
         let future = self.handle.timer(time);
         self.open.push(Open { kind: Awaited::Timer { kind, until, answer }, future });
         Ok(())

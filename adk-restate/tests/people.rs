@@ -135,6 +135,24 @@ async fn branches_wait_for_answers() {
     assert_eq!(ended.output, "true false");
 }
 
+#[tokio::test]
+#[ignore = "needs the binary of a Restate server"]
+async fn the_first_answer_counts() {
+    let world = World::start(|builder| builder.workflow(Asking::default())).await;
+    let waiting = paused(world.client.run(&Asking::default(), "cats").stream()).await;
+    let (run, wait) = (waiting[0].run_id, &waiting[0].id);
+    let answers = (0..8).map(|number| world.client.answer(wait, number % 2 == 0));
+    let given = futures_util::future::join_all(answers).await;
+    let taken: Vec<_> = (0..8).filter(|number| given[*number].is_ok()).collect();
+    assert_eq!(taken.len(), 1, "{given:?}");
+    let refused = given.iter().filter_map(|given| given.as_ref().err()).map(adk::Error::kind);
+    for kind in refused {
+        assert!(matches!(kind, ErrorKind::Answered | ErrorKind::UnknownWait), "{given:?}");
+    }
+    let ended = world.client.resume(&Asking::default(), run).await.unwrap();
+    assert_eq!(ended.output, format!("about cats: {}", taken[0] % 2 == 0));
+}
+
 /// Calls three tools at once, and tells what they said.
 struct Banker;
 
@@ -232,13 +250,14 @@ async fn a_run_that_waits_is_cancelled() {
     assert!(world.client.waiting().await.unwrap().is_empty());
 }
 
-static DOOR: Semaphore = Semaphore::const_new(0);
+/// The doors of two tests.
+static DOORS: [Semaphore; 2] = [const { Semaphore::const_new(0) }; 2];
 
 /// Waits at the door.
 #[agent(writes = draft)]
 async fn enter(cx: &mut Context, topic: String) -> Result<String> {
     cx.step("door", async move {
-        DOOR.acquire().await.map_err(adk::Error::other)?.forget();
+        DOORS[usize::from(topic == "again")].acquire().await.map_err(adk::Error::other)?.forget();
         Ok(topic)
     })
     .await
@@ -249,6 +268,33 @@ workflow! {
     Entering(topic: String) -> draft: String {
         enter;
     }
+}
+
+/// Never ends.
+#[agent(writes = line)]
+async fn forever(cx: &mut Context) -> Result<String> {
+    cx.step("look", std::future::pending()).await
+}
+
+workflow! {
+    /// Never ends, in a branch.
+    Endless() -> line: String {
+        parallel < forever >
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs the binary of a Restate server"]
+async fn a_run_whose_step_never_ends_is_cancelled() {
+    let world = World::start(|builder| builder.workflow(Endless::default())).await;
+    let mut stream = world.client.run(Arc::new(Endless::default()), ()).stream();
+    let run = stream.next().await.unwrap().unwrap().invocation_id;
+    let looks = "SELECT id FROM sys_journal WHERE name = 'endless/parallel_1/forever:look@0'";
+    until("it looks", async || !world.server.query(looks).await.is_empty()).await;
+    world.client.cancel(run).await.unwrap();
+    assert_eq!(stream.finish().await.unwrap_err().kind(), ErrorKind::Cancelled);
+    let open = "SELECT id, target FROM sys_invocation WHERE status <> 'completed'";
+    until("no invocation is left", async || world.server.query(open).await.is_empty()).await;
 }
 
 #[tokio::test]
@@ -272,7 +318,7 @@ async fn runs_of_a_session_take_turns() {
     world.client.answer(&waiting[0].id, true).await.unwrap();
     until("the one with an answer waits", async || world.server.query(queued).await.len() == 3).await;
     assert_eq!(run("entering").await, 1);
-    DOOR.add_permits(2);
+    DOORS[0].add_permits(2);
     assert_eq!(first.await.unwrap().unwrap().output, "first");
     assert_eq!(second.await.unwrap().unwrap().output, "second");
     let ended = world.client.resume(&Asking::default(), waiting[0].run_id).await.unwrap();
@@ -288,7 +334,7 @@ async fn a_client_finds_its_run_again() {
     stream.next().await.unwrap().unwrap();
     drop(stream);
     let follower = tokio::spawn(world.client.resume(Arc::new(Entering::default()), id).into_future());
-    DOOR.add_permits(1);
+    DOORS[1].add_permits(1);
     assert_eq!(follower.await.unwrap().unwrap().output, "again");
     let ended = world.client.resume(&Entering::default(), id).await.unwrap();
     assert_eq!(ended.output, "again");
