@@ -34,12 +34,18 @@ pub fn asked(hash: u32, text: &str) {
 pub fn questions(file: &Path, answer: &str) -> Vec<String> {
     let text = std::fs::read_to_string(file.with_extension("asked")).unwrap_or_default();
     let of_answer = |line: &&str| line.get(..8).is_some_and(|hash| answer.contains(hash));
-    text.lines().filter(of_answer).map(str::to_owned).collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+    text.lines()
+        .filter(of_answer)
+        .map(str::to_owned)
+        .collect::<std::collections::BTreeSet<_>>()
+        .into_iter()
+        .collect()
 }
 
 /// Adds a line. One write to a file that is open for appending comes whole between those of other processes.
 pub fn write(file: &Path, line: &str) {
-    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file).expect("it can be written");
+    let mut file =
+        std::fs::OpenOptions::new().create(true).append(true).open(file).expect("it can be written");
     file.write_all(format!("{line}\n").as_bytes()).expect("it can be written");
 }
 

@@ -103,7 +103,9 @@ impl Calls {
                     is_cut = *line == Seen::Cut;
                 }
                 Seen::End(_) => {}
-                Seen::Begin(key) if !self.calls.contains_key(key) => return Err(format!("unknown call {key}")),
+                Seen::Begin(key) if !self.calls.contains_key(key) => {
+                    return Err(format!("unknown call {key}"));
+                }
                 Seen::Begin(key) => {
                     if let Some(earlier) = begun.insert(key, kills) {
                         again += 1;
@@ -126,5 +128,7 @@ impl Calls {
 
 /// Whether the second branch is the first or inside of it.
 fn is_around(outer: &str, inner: &str) -> bool {
-    inner.strip_prefix(outer).is_some_and(|rest| outer.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
+    inner
+        .strip_prefix(outer)
+        .is_some_and(|rest| outer.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
 }

@@ -81,7 +81,8 @@ async fn kills_lose_nothing_and_repeat_nothing() {
     let _alone = super::ALONE.lock().await;
     let (wanted, seed) = (setting("ADK_RESTATE_KILLS", 60), setting("ADK_RESTATE_SEED", 7));
     let only = std::env::var("ADK_RESTATE_SHAPES").unwrap_or_default();
-    let shapes: Vec<&str> = SHAPES.into_iter().filter(|shape| only.is_empty() || only.contains(shape)).collect();
+    let shapes: Vec<&str> =
+        SHAPES.into_iter().filter(|shape| only.is_empty() || only.contains(shape)).collect();
     let reference = Reference::new(&shapes).await;
     let deployment = Deployment::start().await;
     let runs = runs_of(&shapes);

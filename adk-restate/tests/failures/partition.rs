@@ -82,11 +82,13 @@ async fn start() -> Option<(Net, Deployment, Option<Balancer>)> {
     };
     let mut place = Place::new();
     let mut to_store = None;
-    if let (Ok(url), true) = (std::env::var("ADK_POSTGRES"), std::env::var_os("ADK_RESTATE_KILLS").is_some()) {
+    if let (Ok(url), true) = (std::env::var("ADK_POSTGRES"), std::env::var_os("ADK_RESTATE_KILLS").is_some())
+    {
         // The server of the database listens on the loopback of this machine alone.
         let server: SocketAddr = url.split(['@', '/']).nth(3).unwrap().parse().unwrap();
         let way = Balancer::new(SocketAddr::new(net.ip(0), 0), vec![server]).await;
-        place.store = format!("{}?sslmode=disable", url.replace(&server.to_string(), &way.address.to_string()));
+        place.store =
+            format!("{}?sslmode=disable", url.replace(&server.to_string(), &way.address.to_string()));
         PostgresStore::connect(&place.store).await.unwrap();
         to_store = Some(way);
     }
@@ -128,7 +130,11 @@ async fn one_worker_dies_and_the_other_takes_its_branches() {
     deployment.place.note("kill");
     let endings = client.endings().await;
     let checked = deployment.check(&reference, &runs, &endings).await;
-    println!("{checked:?}, {} of {} calls after the death", calls_of(&deployment, 1) - calls, reference.calls());
+    println!(
+        "{checked:?}, {} of {} calls after the death",
+        calls_of(&deployment, 1) - calls,
+        reference.calls()
+    );
     assert!(checked.faults.is_empty(), "{}", checked.faults[0]);
 }
 
@@ -156,6 +162,9 @@ async fn a_worker_that_is_cut_off_repeats_nothing_when_it_comes_back() {
         of_round.faults.iter().for_each(|fault| println!("round {round}, away for {away:?}: {fault}"));
         checked.add(of_round);
     }
-    println!("{rounds} partitions: {} calls made again, {} clients took up again", checked.again, checked.stops);
+    println!(
+        "{rounds} partitions: {} calls made again, {} clients took up again",
+        checked.again, checked.stops
+    );
     assert!(checked.faults.is_empty(), "{}", checked.faults[0]);
 }

@@ -11,15 +11,28 @@ use std::sync::Arc;
 
 /// The names of all workflows.
 pub const SHAPES: [&str; 11] = [
-    "straight", "looping", "nested", "fanning", "each_topic", "matching", "trying", "tooling", "confirming",
-    "awaiting", "mixed",
+    "straight",
+    "looping",
+    "nested",
+    "fanning",
+    "each_topic",
+    "matching",
+    "trying",
+    "tooling",
+    "confirming",
+    "awaiting",
+    "mixed",
 ];
 
 /// A runner that knows them all.
-pub fn with_shapes(builder: adk::runner::RunnerBuilder<adk::DefaultProvider>) -> adk::runner::RunnerBuilder<adk::DefaultProvider> {
+pub fn with_shapes(
+    builder: adk::runner::RunnerBuilder<adk::DefaultProvider>,
+) -> adk::runner::RunnerBuilder<adk::DefaultProvider> {
     let builder = builder.model(Actor).workflow(Straight::new(Counter)).workflow(Looping::default());
-    let builder = builder.workflow(Nested::default()).workflow(Fanning::default()).workflow(EachTopic::default());
-    let builder = builder.workflow(Matching::default()).workflow(Trying::default()).workflow(Tooling::default());
+    let builder =
+        builder.workflow(Nested::default()).workflow(Fanning::default()).workflow(EachTopic::default());
+    let builder =
+        builder.workflow(Matching::default()).workflow(Trying::default()).workflow(Tooling::default());
     builder.workflow(Confirming::default()).workflow(Awaiting::default()).workflow(Mixed::default())
 }
 
@@ -52,9 +65,15 @@ fn reply(request: &ModelRequest) -> Result<ModelResponse, ModelError> {
         ("hopeless", _) => return Err(ModelError::new(ModelErrorKind::Unavailable, "away")),
         ("judge", _) => reply.json(round >= 1),
         ("rater", _) => reply.json(json!(["Low", "High", "Odd"][round as usize % 3])),
-        ("clerk", 0) => reply.call("look", json!({"word": "a"})).call("add", json!({"n": 1})).call("look", json!({"word": "b"})),
+        ("clerk", 0) => reply
+            .call("look", json!({"word": "a"}))
+            .call("add", json!({"n": 1}))
+            .call("look", json!({"word": "b"})),
         ("clerk", 1) => reply.call("add", json!({"n": 20})),
-        ("payer", 0) => reply.call("pay", json!({"to": "x"})).call("look", json!({"word": "c"})).call("pay", json!({"to": "y"})),
+        ("payer", 0) => reply
+            .call("pay", json!({"to": "x"}))
+            .call("look", json!({"word": "c"}))
+            .call("pay", json!({"to": "y"})),
         _ => reply.text(format!("{} at {} {:08x}", info.agent, info.path, asked(request))),
     };
     Ok(ModelResponse::new(reply.content().clone()))
@@ -69,7 +88,8 @@ fn asked(request: &ModelRequest) -> u32 {
     said.sort_unstable();
     said.push(request.system_instruction.clone());
     let text = said.join("\n").replace(&request.info.run_id.to_string(), "RUN");
-    let hash = text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let hash =
+        text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     effects::asked(hash, &text);
     hash
 }
@@ -111,7 +131,8 @@ async fn called(cx: &ToolContext) {
 /// Publishes: a function without a context, whose event is the record of its call.
 #[agent(writes = published)]
 async fn publish(topic: &str, second: &str) -> String {
-    let run: RunId = topic.rsplit(' ').next().and_then(|run| run.parse().ok()).expect("the topic ends with the run");
+    let run: RunId =
+        topic.rsplit(' ').next().and_then(|run| run.parse().ok()).expect("the topic ends with the run");
     effects::call(run, "straight/publish:call").await;
     format!("published {}", second.len())
 }
