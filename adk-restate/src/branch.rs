@@ -3,7 +3,8 @@
 use crate::Worker;
 use crate::handle::{Handle, Stop};
 use crate::idle::Gate;
-use crate::posted::{Local, Posted};
+use crate::local::Local;
+use crate::posted::Posted;
 use crate::serve::{Served, Serving};
 use crate::service::{Handled, Handlers, Invocation};
 use crate::sessions::Detached;

@@ -14,6 +14,7 @@ mod client;
 mod endpoint;
 mod handle;
 mod idle;
+mod local;
 mod posted;
 mod run;
 mod serve;

@@ -1,6 +1,7 @@
 //! [`Posted`]: the engine that agents of a run on Restate see. It owns nothing: it posts what they ask for to the handler that
 //! [serves](crate::serve) the run. A reply that never comes stays pending.
 
+use crate::local::Local;
 use adk_core::engine::{
     Body, BranchReport, BranchTask, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal,
     RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot,
@@ -11,7 +12,6 @@ use adk_core::{BoxFuture, Error, Result, RunId};
 use serde_json::Value;
 use std::future::{pending, ready};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
@@ -27,32 +27,6 @@ pub(crate) enum Effect {
     Wait(Box<Wait>, Answer<Result<Option<Value>>>),
     Branch(Box<BranchTask>, BoxFuture<'static, ()>, Answer<Result<BranchReport>>),
     Sleep(StepKey, Duration, TimerKind, Answer<()>),
-}
-
-/// Counts calls of the store that are on their way past the handler.
-#[derive(Clone, Default)]
-pub(crate) struct Local(Arc<AtomicUsize>);
-
-impl Local {
-    pub(crate) fn is_busy(&self) -> bool {
-        self.0.load(SeqCst) > 0
-    }
-
-    /// Counts a call until it has ended or is dropped.
-    pub(crate) fn count<'a, T: 'a>(&self, call: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
-        struct Counted(Local);
-        impl Drop for Counted {
-            fn drop(&mut self) {
-                self.0.0.fetch_sub(1, SeqCst);
-            }
-        }
-        self.0.fetch_add(1, SeqCst);
-        let counted = Counted(self.clone());
-        Box::pin(async move {
-            let _counted = counted;
-            call.await
-        })
-    }
 }
 
 pub(crate) struct Posted {

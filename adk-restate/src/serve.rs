@@ -9,7 +9,8 @@ use crate::batch::{Batch, Called, CalledEvent, Stopped, Work};
 use crate::branch::{BranchCall, BranchResult};
 use crate::handle::{CENTURY, Durable, Handle, Stop};
 use crate::idle::{Gate, go};
-use crate::posted::{Answer, Commit, Effect, Local, fails_attempt};
+use crate::local::{Bell, Local};
+use crate::posted::{Answer, Commit, Effect, fails_attempt};
 use crate::run::AnswerCall;
 use crate::service::Context;
 use adk_core::engine::{
@@ -28,9 +29,8 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Poll, Wake, Waker};
+use std::sync::Arc;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::unconstrained;
@@ -63,6 +63,14 @@ enum Awaited {
     Look,
 }
 
+/// What has become of the steps that were asked for.
+enum Performed {
+    /// There are none.
+    Nothing,
+    All,
+    Part(Stopped),
+}
+
 /// A branch that has not reported yet.
 struct Branch {
     path: String,
@@ -72,38 +80,6 @@ struct Branch {
     answer: Answer<Result<BranchReport>>,
     is_idle: bool,
     news: u32,
-}
-
-/// Wakes the handler, and remembers it.
-#[derive(Default)]
-struct Bell {
-    has_rung: AtomicBool,
-    task: Mutex<Option<Waker>>,
-}
-
-impl Wake for Bell {
-    fn wake(self: Arc<Self>) {
-        self.has_rung.store(true, SeqCst);
-        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(task) = task {
-            task.wake();
-        }
-    }
-}
-
-impl Bell {
-    fn listen(&self, task: &std::task::Context<'_>) {
-        *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.waker().clone());
-    }
-
-    /// Ready when it has rung since the run was polled last.
-    async fn rings(&self) {
-        poll_fn(|task| {
-            self.listen(task);
-            if self.has_rung.load(SeqCst) { Poll::Ready(()) } else { Poll::Pending }
-        })
-        .await;
-    }
 }
 
 pub(crate) struct Serving<'a, T> {
@@ -209,10 +185,9 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             self.leave().await;
             self.start().await?;
             match self.perform().await? {
-                None => self.next(false).await?,
-                Some(None) => self.look = LOOK.0,
-                Some(Some(Stopped::Limit)) => self.next(false).await?,
-                Some(Some(Stopped::Look)) => {
+                Performed::Nothing | Performed::Part(Stopped::Limit) => self.next(false).await?,
+                Performed::All => self.look = LOOK.0,
+                Performed::Part(Stopped::Look) => {
                     self.look = (self.look * 2).min(LOOK.1);
                     self.next(true).await?;
                 }
@@ -240,11 +215,11 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         self.bell.listen(task);
         let waker = Waker::from(self.bell.clone());
         loop {
-            self.bell.has_rung.store(false, SeqCst);
+            self.bell.reset();
             match Pin::new(&mut self.stream).poll_next(&mut std::task::Context::from_waker(&waker)) {
                 Poll::Ready(Some(Ok(event))) => self.usage += event.usage().copied().unwrap_or_default(),
                 Poll::Ready(Some(Err(error))) => self.failed = Some(error),
-                Poll::Pending if self.bell.has_rung.load(SeqCst) => {}
+                Poll::Pending if self.bell.has_rung() => {}
                 Poll::Pending => {
                     self.take_posted();
                     let waits = self.commits.is_empty() && self.local.is_busy();
@@ -403,11 +378,11 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         Ok(())
     }
 
-    /// Does the steps that were asked for. `None` when there are none; otherwise why some have not ended.
-    async fn perform(&mut self) -> Result<Option<Option<Stopped>>, Stop> {
+    /// Does the steps that were asked for.
+    async fn perform(&mut self) -> Result<Performed, Stop> {
         self.works.retain(|work| !work.is_left());
         if self.works.is_empty() {
-            return Ok(None);
+            return Ok(Performed::Nothing);
         }
         let batch = Batch::new(std::mem::take(&mut self.works));
         let limit = self.open.iter().filter_map(|open| open.kind.limit()).min();
@@ -421,7 +396,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         for called in called {
             self.called(called).await?;
         }
-        Ok(Some(stopped))
+        Ok(stopped.map_or(Performed::All, Performed::Part))
     }
 
     async fn called(&mut self, called: Called) -> Result<(), Stop> {

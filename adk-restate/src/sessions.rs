@@ -1,6 +1,6 @@
 //! [`Detached`]: sessions as they are when a handler begins. What is committed later comes to them through their run alone.
 
-use crate::posted::Local;
+use crate::local::Local;
 use adk_core::session::{
     EventFilter, Opening, PAGE, Pages, Scope, Session, SessionKey, SessionSnapshot, SessionStore,
     SharedState, StateMap,

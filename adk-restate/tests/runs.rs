@@ -5,8 +5,10 @@ mod support;
 
 use adk::engine::RunFilter;
 use adk::prelude::*;
+use adk::restate::Retries;
 use adk::session::{EventFilter, SessionStore};
 use adk::{ErrorKind, Event, RunConfig, RunId};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use support::World;
@@ -252,4 +254,22 @@ async fn the_settings_of_a_run_go_with_it() {
     let config = RunConfig::new().deadline(Duration::from_millis(50));
     let error = world.client.run(&Patience::default(), ()).config(config).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::DeadlineExceeded, "{error}");
+}
+
+#[tokio::test]
+#[ignore = "needs the binary of a Restate server"]
+async fn attempts_that_fail_are_repeated_as_the_endpoint_says() {
+    let world = World::start(|builder| builder.workflow(Failing::default())).await;
+    let retries = Retries::new().attempts(7).between(Duration::from_millis(50), Duration::from_secs(3));
+    let endpoint = adk::restate::endpoint(&world.client).workflow(Writing::default()).retry(retries);
+    let worker = support::Worker::start(endpoint).await;
+    world.server.register(worker.address).await;
+    let service = world.server.call("GET", "/services/writing", None).await;
+    let policy = &service["retry_policy"];
+    assert_eq!(
+        (&policy["max_attempts"], &policy["on_max_attempts"]),
+        (&json!(7), &json!("Pause")),
+        "{service}"
+    );
+    assert_eq!(world.client.run(&Writing::default(), "cats").await.unwrap().output, "about cats!!!.");
 }

@@ -1,0 +1,76 @@
+//! What goes on in this process between two entries of a journal: calls of the store, and wakes of the run.
+
+use adk_core::BoxFuture;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+/// Counts calls of the store that are on their way past the handler.
+#[derive(Clone, Default)]
+pub(crate) struct Local(Arc<AtomicUsize>);
+
+impl Local {
+    pub(crate) fn is_busy(&self) -> bool {
+        self.0.load(SeqCst) > 0
+    }
+
+    /// Counts a call until it has ended or is dropped.
+    pub(crate) fn count<'a, T: 'a>(&self, call: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
+        struct Counted(Local);
+        impl Drop for Counted {
+            fn drop(&mut self) {
+                self.0.0.fetch_sub(1, SeqCst);
+            }
+        }
+        self.0.fetch_add(1, SeqCst);
+        let counted = Counted(self.clone());
+        Box::pin(async move {
+            let _counted = counted;
+            call.await
+        })
+    }
+}
+
+/// Wakes the handler, and remembers it.
+#[derive(Default)]
+pub(crate) struct Bell {
+    rung: AtomicBool,
+    task: Mutex<Option<Waker>>,
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.rung.store(true, SeqCst);
+        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(task) = task {
+            task.wake();
+        }
+    }
+}
+
+impl Bell {
+    /// Wakes this task from now on.
+    pub(crate) fn listen(&self, task: &Context<'_>) {
+        *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.waker().clone());
+    }
+
+    /// The run is polled now.
+    pub(crate) fn reset(&self) {
+        self.rung.store(false, SeqCst);
+    }
+
+    /// Whether it has rung since the run was polled last.
+    pub(crate) fn has_rung(&self) -> bool {
+        self.rung.load(SeqCst)
+    }
+
+    /// Ready when it has rung since then.
+    pub(crate) async fn rings(&self) {
+        poll_fn(|task| {
+            self.listen(task);
+            if self.has_rung() { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+    }
+}
