@@ -52,12 +52,13 @@ pub fn write(file: &Path, line: &str) {
 /// One line of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Seen {
-    Begin(String),
+    /// By a process.
+    Begin(String, u32),
     End(String),
     /// The test has killed a process.
     Kill,
     /// The test has cut a process off.
-    Cut,
+    Cut(u32),
     /// It is connected again, and what the cut has broken is noticed.
     Whole,
 }
@@ -70,16 +71,17 @@ pub fn of_run(file: &Path, run: RunId) -> Vec<Seen> {
     let number = run.to_string().trim_start_matches("e-").replace('-', "");
     let number = number.trim_start_matches('0');
     let seen = text.lines().filter_map(|line| {
-        let mut words = line.split(' ');
-        let what = words.next()?;
+        let (what, rest) = line.split_once(' ').unwrap_or((line, ""));
         match what {
             "kill" => return Some(Seen::Kill),
-            "cut" => return Some(Seen::Cut),
+            "cut" => return Some(Seen::Cut(rest.parse().expect("it says who is cut off"))),
             "whole" => return Some(Seen::Whole),
             _ => {}
         }
-        let key = words.next()?.strip_prefix(&prefix)?.replace(number, "RUN");
-        Some(if what == "begin" { Seen::Begin(key) } else { Seen::End(key) })
+        let (key, process) = rest.split_once(' ')?;
+        let key = key.strip_prefix(&prefix)?.replace(number, "RUN");
+        let process = process.parse().expect("a line ends with its process");
+        Some(if what == "begin" { Seen::Begin(key, process) } else { Seen::End(key) })
     });
     seen.collect()
 }

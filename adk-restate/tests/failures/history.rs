@@ -60,7 +60,7 @@ impl Calls {
         let mut calls = HashMap::new();
         for (at, line) in seen.iter().enumerate() {
             match line {
-                Seen::Begin(key) => {
+                Seen::Begin(key, _) => {
                     let path = key.rsplit_once(':').map_or(&**key, |(path, _)| path);
                     // One that fails has no event of its own, and those around it have.
                     let above = path.match_indices('/').map(|(at, _)| at).chain([path.len()]).rev();
@@ -70,7 +70,7 @@ impl Calls {
                     assert!(earlier.is_none(), "{key} is called twice where nobody disturbs");
                 }
                 Seen::End(key) => calls.get_mut(key).expect("what ends has begun").1 = at,
-                Seen::Kill | Seen::Cut | Seen::Whole => {}
+                Seen::Kill | Seen::Cut(_) | Seen::Whole => {}
             }
         }
         Self { calls }
@@ -93,28 +93,27 @@ impl Calls {
     /// that needed its record. Returns how many were made again.
     pub fn check(&self, seen: &[Seen]) -> Result<usize, String> {
         let mut begun: HashMap<&str, usize> = HashMap::new();
-        let (mut kills, mut again, mut is_cut) = (0, 0, false);
+        let (mut kills, mut again, mut cut_off) = (0, 0, None);
         for line in seen {
             match line {
                 Seen::Kill => kills += 1,
-                // A cut is noticed on both sides at any time until it is over.
-                Seen::Cut | Seen::Whole => {
-                    kills += 1;
-                    is_cut = *line == Seen::Cut;
-                }
+                Seen::Cut(process) => (kills, cut_off) = (kills + 1, Some(*process)),
+                Seen::Whole => (kills, cut_off) = (kills + 1, None),
                 Seen::End(_) => {}
-                Seen::Begin(key) if !self.calls.contains_key(key) => {
+                Seen::Begin(key, _) if !self.calls.contains_key(key) => {
                     return Err(format!("unknown call {key}"));
                 }
-                Seen::Begin(key) => {
-                    if let Some(earlier) = begun.insert(key, kills) {
-                        again += 1;
-                        if earlier == kills && !is_cut {
-                            return Err(format!("{key} was made again without a kill"));
-                        }
-                        if let Some(later) = begun.keys().find(|later| self.is_after(key, later)) {
-                            return Err(format!("{key} was made again after {later}"));
-                        }
+                Seen::Begin(key, process) => {
+                    let Some(earlier) = begun.insert(key, kills) else { continue };
+                    again += 1;
+                    // A cut is noticed on both sides at any time until it is over. What was sent to the process that is cut off
+                    // may reach it late, when others have gone on: that is the call that was in flight.
+                    if cut_off.is_none() && earlier == kills {
+                        return Err(format!("{key} was made again without a kill"));
+                    }
+                    let later = begun.keys().find(|later| self.is_after(key, later));
+                    if let Some(later) = later.filter(|_| cut_off != Some(*process)) {
+                        return Err(format!("{key} was made again after {later}"));
                     }
                 }
             }

@@ -62,6 +62,8 @@ impl Net {
 impl Drop for Net {
     fn drop(&mut self) {
         for name in &self.names[1..] {
+            // The namespace stays as long as a process in it.
+            ip(&format!("link del {name}"));
             ip(&format!("netns del {name}"));
         }
         ip(&format!("link del {}", self.names[0]));
@@ -152,7 +154,7 @@ async fn a_worker_that_is_cut_off_repeats_nothing_when_it_comes_back() {
         let client = deployment.client(&runs);
         tokio::time::sleep(Duration::from_millis(random.u64(100..700))).await;
         let (worker, away) = (random.usize(..2), Duration::from_millis(random.u64(100..3_000)));
-        deployment.place.note("cut");
+        deployment.place.note(&format!("cut {}", deployment.workers[worker].pid()));
         net.connect(2 + worker, false);
         tokio::time::sleep(away).await;
         net.connect(2 + worker, true);

@@ -226,7 +226,7 @@ async fn a_build_that_fits_takes_runs_over_in_place() {
     let output = endings[0].output.to_string();
     assert!(output.starts_with("\"polisher at desk/polisher"), "{output}");
     let seen = effects::of_run(&scene.deployment.place.effects(), scene.runs[0].1);
-    let begun = seen.iter().filter(|line| matches!(line, effects::Seen::Begin(_))).count();
+    let begun = seen.iter().filter(|line| matches!(line, effects::Seen::Begin(..))).count();
     assert_eq!(begun, 5, "each call once: {seen:?}");
 }
 
