@@ -9,6 +9,7 @@ use crate::serve::{Served, Serving};
 use crate::service::{Handled, Handlers, Invocation};
 use crate::sessions::Detached;
 use adk_core::engine::{BranchEnd, BranchReport, BranchTask};
+use adk_core::spec::Topology;
 use adk_core::{BoxFuture, Result};
 use restate_sdk::serde::Json;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,12 @@ use serde_json::Value;
 use std::sync::Arc;
 
 pub(crate) const HANDLERS: Handlers = &[("run", None, run)];
+
+/// The services of the branches of a workflow, for each shape that a run may have begun with that goes on with this one: the
+/// last is that of runs that begin now. So branches go to workers that can run them, also to newer ones.
+pub(crate) fn services(workflow: &str, shape: &Topology) -> Vec<String> {
+    shape.lineage().iter().map(|number| format!("{workflow}.branch-{:08x}", number >> 32)).collect()
+}
 
 /// What the handler of a branch is called with.
 #[derive(Serialize, Deserialize)]
@@ -25,6 +32,8 @@ pub(crate) struct BranchCall {
     pub(crate) parent: String,
     /// The workflow of the run.
     pub(crate) workflow: String,
+    /// The service of its branches.
+    pub(crate) branches: String,
 }
 
 /// What it gives back.
@@ -48,12 +57,13 @@ impl BranchResult {
 
 fn run<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, Handled> {
     Box::pin(async move {
-        let BranchCall { task, parent, workflow } = invocation.read()?;
+        let BranchCall { task, parent, workflow, branches } = invocation.read()?;
         let handle = Handle {
             ctx: invocation.ctx,
             worker,
             invocation: invocation.meta.invocation_id,
             workflow,
+            branches,
             app: task.session.app.clone(),
             run_id: task.run_id,
         };

@@ -143,8 +143,8 @@ impl<P, R> Endpoint<P, R> {
                 .with_help("give it to `Runner::builder().workflow(...)`, or add it with `.workflow(...)`"));
         }
         let branches = |known: &KnownWorkflow| {
-            let hash = Topology::of(known.agent().meta()).hash();
-            (known.name().to_owned(), format!("{}.branch-{:08x}", known.name(), hash >> 32))
+            let shape = Topology::of(known.agent().meta());
+            (known.name().to_owned(), branch::services(known.name(), &shape))
         };
         let worker = Arc::new(Worker {
             engine,
@@ -161,7 +161,9 @@ impl<P, R> Endpoint<P, R> {
         };
         for (workflow, branches) in &worker.branches {
             bind(workflow, ServiceType::Workflow, run::HANDLERS)?;
-            bind(branches, ServiceType::Service, branch::HANDLERS)?;
+            for branches in branches {
+                bind(branches, ServiceType::Service, branch::HANDLERS)?;
+            }
         }
         bind(idle::SESSIONS, ServiceType::VirtualObject, idle::HANDLERS)?;
         for key in &self.keys {

@@ -59,6 +59,8 @@ pub(crate) struct Handle<'a> {
     /// The id of its invocation.
     pub(crate) invocation: String,
     pub(crate) workflow: String,
+    /// The service of the branches of its run.
+    pub(crate) branches: String,
     pub(crate) app: String,
     pub(crate) run_id: RunId,
 }

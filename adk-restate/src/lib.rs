@@ -26,6 +26,7 @@ pub use endpoint::{Endpoint, Retries, endpoint};
 
 use adk_core::engine::{DrivenRun, Engine, Retention, RunRegistry, WaitRegistry};
 use adk_core::session::SessionStore;
+use adk_core::spec::Topology;
 use adk_core::{Error, ErrorKind, Result, RunId, Runner};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,8 +36,8 @@ pub(crate) struct Worker {
     runner: Runner<adk_core::model::NoProvider>,
     engine: Arc<dyn Engine>,
     sessions: Arc<dyn SessionStore>,
-    /// The service of the branches of each workflow.
-    branches: BTreeMap<String, String>,
+    /// The services of the branches of each workflow, see [`branch::services`].
+    branches: BTreeMap<String, Vec<String>>,
 }
 
 impl Worker {
@@ -53,10 +54,13 @@ impl Worker {
         self.registry()?.driven(run, from).await
     }
 
-    /// The service of the branches of a workflow. Its name has the shape of the workflow in it, so that branches of a run go
-    /// to workers that have that shape.
-    fn branches_of(&self, workflow: &str) -> String {
-        self.branches.get(workflow).cloned().unwrap_or_default()
+    /// The service of the branches of a run: that of the shape that it was begun with, if that is stored, or begins with.
+    fn branches_of(&self, workflow: &str, begun: Option<&Topology>) -> String {
+        let own = match begun {
+            Some(begun) => branch::services(workflow, begun).pop(),
+            None => self.branches.get(workflow).and_then(|all| all.last().cloned()),
+        };
+        own.unwrap_or_default()
     }
 }
 

@@ -40,6 +40,7 @@ fn run<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, 
             worker,
             invocation: meta.invocation_id,
             workflow: task.workflow.clone(),
+            branches: String::new(),
             app: task.session.app.clone(),
             run_id: task.run_id,
         };
@@ -58,12 +59,13 @@ fn run<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, 
     })
 }
 
-async fn drive(handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop> {
+async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop> {
     let worker = handle.worker;
     let run_id = task.run_id;
     let mut turns = TurnGate::new(task.session.clone(), task.takes_turn);
     turns.take(&handle).await?;
     let known = worker.driven(run_id, 0).await?;
+    handle.branches = worker.branches_of(&task.workflow, known.as_ref().map(|known| &known.record.topology));
     let trace = task.trace.clone();
     let local = Local::default();
     let record = known.as_ref().map(|known| known.record.clone());

@@ -89,7 +89,6 @@ pub(crate) struct Serving<'a, T> {
     is_idle: bool,
     stream: RunStream<'static, T>,
     failed: Option<Error>,
-    usage: Usage,
     bell: Arc<Bell>,
     posted: mpsc::UnboundedReceiver<Effect>,
     local: Local,
@@ -131,7 +130,6 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             is_idle: false,
             stream,
             failed: None,
-            usage: Usage::default(),
             bell: Arc::default(),
             posted,
             local,
@@ -159,7 +157,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
     /// Serves it to its end.
     pub(crate) async fn serve(mut self) -> (Result<(), Stop>, Served<T>) {
         let stopped = self.run().await;
-        let (places, usage) = (self.places, self.usage);
+        let (places, usage) = (self.places, self.stream.usage());
         let end = match (self.failed, self.stream.end()) {
             (Some(error), _) => Err(error),
             (None, RunEnd::Finished(outcome)) => Ok(outcome),
@@ -217,7 +215,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         loop {
             self.bell.reset();
             match Pin::new(&mut self.stream).poll_next(&mut std::task::Context::from_waker(&waker)) {
-                Poll::Ready(Some(Ok(event))) => self.usage += event.usage().copied().unwrap_or_default(),
+                Poll::Ready(Some(Ok(_))) => {}
                 Poll::Ready(Some(Err(error))) => self.failed = Some(error),
                 Poll::Pending if self.bell.has_rung() => {}
                 Poll::Pending => {
@@ -341,9 +339,11 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         self.next_branch += 1;
         let mut task = task;
         task.trace.clone_from(&self.trace);
-        let target = RequestTarget::service(self.worker().branches_of(&self.handle.workflow), "run");
-        let (parent, workflow) = (self.handle.invocation.clone(), self.handle.workflow.clone());
-        let (call, future) = self.handle.call(target, &BranchCall { task, parent, workflow }).await?;
+        let target = RequestTarget::service(&self.handle.branches, "run");
+        let (parent, branches) = (self.handle.invocation.clone(), self.handle.branches.clone());
+        let workflow = self.handle.workflow.clone();
+        let (call, future) =
+            self.handle.call(target, &BranchCall { task, parent, workflow, branches }).await?;
         let branch = Branch { path, call, cancelled: Some(cancelled), answer, is_idle: false, news: 1 };
         self.open.push(Open { kind: Awaited::Branch(number), future });
         self.listen(number, &branch);
@@ -422,7 +422,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         if only_look {
             self.open.push(Open { kind: Awaited::Look, future: self.handle.timer(Duration::ZERO) });
         } else if !self.is_idle && self.can_nothing_go_on() {
-            self.gate.pause(&self.handle, self.usage).await?;
+            self.gate.pause(&self.handle, self.stream.usage()).await?;
             self.is_idle = true;
         }
         if self.open.is_empty() {
@@ -452,7 +452,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
 
     async fn go_on(&mut self) -> Result<(), Stop> {
         if self.is_idle {
-            self.gate.go_on(&self.handle, self.usage).await?;
+            self.gate.go_on(&self.handle, self.stream.usage()).await?;
             self.is_idle = false;
         }
         Ok(())

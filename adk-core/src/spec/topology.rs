@@ -41,9 +41,24 @@ impl Topology {
             let keys: Vec<_> = line.keys().iter().map(|key| format!("{key:?}")).collect();
             format!("{}\n{}", line.text(), keys.concat())
         });
-        texts
-            .flat_map(String::into_bytes)
-            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+        fnv(FNV, texts.flat_map(String::into_bytes))
+    }
+
+    /// Numbers of the shapes with branches that this one fits: last its own, before it those with fewer steps at the end of the
+    /// body. They are the same in every build and on every machine, and the types of keys are not in them: by such a number a
+    /// branch finds a process that can run it. None for a shape without `parallel` and `each`.
+    pub fn lineage(&self) -> Vec<u64> {
+        let (mut all, mut hash, mut has_branches) = (Vec::new(), FNV, false);
+        for (at, line) in self.0.iter().enumerate() {
+            hash = fnv(hash, line.text().bytes().chain([b'\n']));
+            let text = line.text().trim_start();
+            has_branches |= text.starts_with("parallel ") || text.starts_with("each ");
+            let is_shape = self.0.get(at + 1).is_none_or(|next| depth(next.text()) <= self.body());
+            if has_branches && is_shape {
+                all.push(hash);
+            }
+        }
+        all
     }
 
     /// Whether a run of this shape can go on with one of the other: they are equal and their types fit, or the other has
@@ -99,6 +114,13 @@ impl Topology {
         }
         lines.join("\n")
     }
+}
+
+/// FNV-1a, 64 bits.
+const FNV: u64 = 0xcbf2_9ce4_8422_2325;
+
+fn fnv(hash: u64, bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// A node as one line, and the types of its keys.
@@ -350,6 +372,31 @@ mod tests {
         assert!(
             !old.fits(&then(&["      custom b"])) && !old.fits(&then(&["      custom b", "    custom c"]))
         );
+    }
+
+    #[test]
+    fn a_shape_has_the_numbers_of_those_that_it_fits() {
+        let lines = [
+            "workflow w",
+            "  custom a",
+            "  parallel p",
+            "    custom b",
+            "    custom c",
+            "  loop l",
+            "    each e",
+        ];
+        let whole = shape(&lines);
+        let of = |len: usize| shape(&lines[..len]).lineage();
+        assert!(of(2).is_empty());
+        // Parts of the body: up to the block, and up to the loop.
+        assert_eq!(whole.lineage(), [of(5)[0], of(7)[1]]);
+        for len in 1..=lines.len() {
+            let then = shape(&lines[..len]);
+            let is_there = then.lineage().last().is_some_and(|own| whole.lineage().contains(own));
+            assert_eq!(is_there, then.fits(&whole) && len > 2, "{len}");
+        }
+        let other = shape(&["workflow w", "  custom a", "  parallel q", "    custom b", "    custom c"]);
+        assert_ne!(other.lineage(), of(5));
     }
 
     fn leak<T>(value: T) -> &'static T {

@@ -116,6 +116,10 @@ fn what_ends_badly_elsewhere_ends_so_for_who_follows_it() {
             };
             assert_eq!(error.kind(), wanted, "{error}");
             assert!(error.to_string().contains(said), "{error}");
+            let begun = log.events().first().map(|event| event.invocation_id);
+            if let Some(run) = begun {
+                assert_eq!(runner.retry(run).await.unwrap_err().kind(), ErrorKind::Config);
+            }
         });
     }
 }

@@ -37,7 +37,8 @@ impl RunReport {
 pub struct Outcome<T> {
     /// What the workflow declared as its output.
     pub output: T,
-    /// Each loop that ended, in the order in which they did.
+    /// Each loop that ended, in the order in which they did. None of a run that another process has driven, when nobody can say
+    /// any more how it ended.
     pub loops: Vec<LoopEnd>,
     /// Tokens and model calls of all agents together.
     pub usage: Usage,

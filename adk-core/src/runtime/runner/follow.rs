@@ -15,8 +15,8 @@ use tokio::time::timeout;
 /// How long the store is let alone after it had news, and at most. Each look without news doubles it.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(256));
 
-/// How long a run that has ended in the store may take to say how.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the driver may take to say how a run has ended that has ended in the store.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What the driver tells when the run has ended or waits.
 type Told = BoxFuture<'static, Result<Option<RunReport>>>;
@@ -110,14 +110,15 @@ impl Followed {
         Ok(())
     }
 
-    /// How the run has ended, which the driver says soon after the store.
-    async fn report(&mut self) -> Result<Option<RunReport>> {
+    /// How the run has ended, which the driver says soon after the store. One that cannot be asked any more does not change
+    /// what is stored.
+    async fn report(&mut self) -> Option<RunReport> {
         if let Some(told) = self.told.take()
-            && let Ok(told) = timeout(PATIENCE, told).await
+            && let Ok(Ok(told)) = timeout(PATIENCE, told).await
         {
-            self.report = told?;
+            self.report = told;
         }
-        Ok(self.report.take())
+        self.report.take()
     }
 }
 
@@ -153,7 +154,7 @@ pub(super) async fn to_end<W: Workflow + ?Sized>(
     if followed.told.is_none() && followed.report.is_none() {
         followed.told = told_again(&run).await?;
     }
-    let report = followed.report().await?;
+    let report = followed.report().await;
     let (end, loops, used) = report
         .map_or((None, Vec::new(), None), |RunReport { end, loops, usage }| (Some(end), loops, Some(usage)));
     loops.into_iter().for_each(|end| run.end_loop(end));

@@ -160,11 +160,18 @@ impl<P, R> Runner<P, R> {
     /// [`runs`](Self::runs) lists what has failed.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownRun`], [`ErrorKind::RunBusy`], or when the store fails. What becomes of the run is in the
-    /// [`Recovered`].
+    /// [`ErrorKind::UnknownRun`], [`ErrorKind::RunBusy`], or when the store fails; [`ErrorKind::Config`] where another process
+    /// drives the runs, which ends them for good. What becomes of the run is in the [`Recovered`].
     pub async fn retry(&self, run: RunId) -> Result<Recovered> {
         let found = self.shared.engine.runs(&self.shared.app, &RunFilter::of_run(run)).await?;
         let found = found.into_iter().next().ok_or_else(|| refuse::unknown_run(run))?;
+        if self.shared.engine.driver().is_some() {
+            let message =
+                format!("run `{run}` was driven by another process, which takes up no run that has failed");
+            return Err(Error::new(ErrorKind::Config, message).with_help(
+                "begin another run; what fails for a passing reason is made again by `retry` and `try` in the workflow",
+            ));
+        }
         let retried = self.shared.clone().drive(found).await;
         match retried.result {
             Err(error) if error.kind() == ErrorKind::RunBusy => Err(error),

@@ -1,6 +1,7 @@
 //! The events of a run, as they are committed.
 
 use super::cancel::{Driving, is_fenced, meaning};
+use crate::models::model::Usage;
 use crate::runtime::run::{DIVERGED_HELP, Outcome, Run, Waiting};
 use crate::store::engine::{Claim, RunFilter, RunStatus, refuse};
 use crate::store::outbox::Polled;
@@ -111,6 +112,11 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
                 Err(Error::new(ErrorKind::Agent, "the outcome of the run was taken already"))
             }
         }
+    }
+
+    /// What the run has used so far, also one that has failed; of a run that another process drives it is known at its end.
+    pub fn usage(&self) -> Usage {
+        self.run.as_ref().map(|run| run.usage()).unwrap_or_default()
     }
 
     /// How the run ended, after the last item. It is given once; after that the run counts as failed.

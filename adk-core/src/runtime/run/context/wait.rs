@@ -5,6 +5,7 @@ use crate::runtime::run::record::{self, RecordOf};
 use crate::store::engine::{Wait, Waiting, now_micros};
 use crate::store::outbox::Counted;
 use crate::{Name, Result};
+use futures_util::future::try_join_all;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::convert::Infallible;
@@ -43,8 +44,11 @@ impl Context {
     /// Values from outside, in the order in which they are asked for; the agent waits until all are there.
     pub(crate) async fn wait_for_all(&mut self, asked: Vec<Asked>) -> Result<Vec<Value>> {
         let (mut values, mut open) = (Vec::with_capacity(asked.len()), Vec::new());
-        for asked in asked {
-            match self.ask(asked).await? {
+        let waits: Vec<_> = asked.into_iter().map(|asked| self.wait_of(asked)).collect();
+        // All at once: an engine may keep each of them pending until it is answered.
+        let answers = waits.into_iter().map(|wait| self.answer(wait));
+        for answer in try_join_all(answers).await? {
+            match answer {
                 Answer::There(value) => values.push(value),
                 Answer::Open(waiting) => open.push(*waiting),
             }
@@ -57,6 +61,12 @@ impl Context {
     /// # Errors
     /// When the store fails, or the answer is an error, as that of a wait that nobody has answered in time.
     pub(crate) async fn ask(&mut self, asked: Asked) -> Result<Answer> {
+        let wait = self.wait_of(asked);
+        self.answer(wait).await
+    }
+
+    /// The wait of a question, which is numbered here.
+    fn wait_of(&mut self, asked: Asked) -> Wait {
         let Asked { name, call_id, question, schema, timeout, otherwise } = asked;
         let key = self.wait_key(name);
         let (id, run_id, path) = (key.id(), key.run_id, key.path.clone());
@@ -78,11 +88,14 @@ impl Context {
             call_id,
             otherwise,
         };
+        Wait { key, session, waiting }
+    }
+
+    async fn answer(&self, wait: Wait) -> Result<Answer> {
+        let (waiting, name) = (wait.waiting.clone(), wait.key.name.clone());
         if let Some(settled) = self.run.settle(&waiting.path) {
             settled.await?;
         }
-        let name = key.name.clone();
-        let wait = Wait { key, session, waiting: waiting.clone() };
         Ok(match self.run.engine.answer(self.run.claim, wait).await? {
             Some(answer) => Answer::There(record::read(answer, RecordOf::Wait(&name))?),
             None => Answer::Open(Box::new(waiting)),
