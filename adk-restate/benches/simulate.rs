@@ -33,7 +33,7 @@ const DISK: f64 = 1e-3;
 const SECONDS: f64 = 1.0;
 const WARM: f64 = 0.25;
 
-/// Machines, of which Restate leads several partitions on each node.
+/// Machines: Restate leads several partitions on each.
 #[derive(Clone, Copy)]
 struct Cluster {
     workers: usize,

@@ -55,7 +55,7 @@ pub(crate) fn drives(
         statement.query_row([run.to_string()], row).optional()
     });
     match found.doing(what)? {
-        // Such a run is nowhere else, and its writers share no memory with whoever has deleted it.
+        // Such a run is nowhere else, and its writers share no memory with who has deleted it.
         None if claim.is_driven_above() => Err(refuse::unknown_run(run)),
         None => Ok(None),
         Some((number, owner, epoch)) => {
