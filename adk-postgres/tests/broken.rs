@@ -139,7 +139,8 @@ async fn tables_of_others_are_refused_and_left_alone() {
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_lock_is_waited_for_and_then_told() {
     let database = Database::new().await;
-    let options = Options::default().patience(Duration::from_millis(100));
+    // It is also the patience of who connects.
+    let options = Options::default().patience(Duration::from_secs(1));
     // The server says so after a while, as it is told to.
     let url = format!("{}?options[lock_timeout]=50ms", database.url);
     let store = PostgresStore::connect_with(&url, options).await.unwrap();
