@@ -2,6 +2,8 @@
 
 use clap::ValueEnum;
 
+use Scenario::*;
+
 /// An implementation, one column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Peer {
@@ -52,7 +54,7 @@ pub enum Scenario {
 /// What a row shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Nanoseconds per unit, and instructions and allocations where the row has a slope.
+    /// Nanoseconds per and instructions and allocations where the row has a slope.
     Time,
     /// Megabytes by which the process grew.
     Memory,
@@ -63,7 +65,6 @@ pub enum Quantity {
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     pub title: &'static str,
-    pub unit: &'static str,
     pub quantity: Quantity,
     pub scenario: Scenario,
     /// Children, levels, tools or chunks.
@@ -106,48 +107,45 @@ impl Row {
 
 const fn time(
     title: &'static str,
-    unit: &'static str,
     scenario: Scenario,
     width: usize,
     sizes: [usize; 7],
     slope: Option<[usize; 2]>,
 ) -> Row {
-    Row { title, unit, quantity: Quantity::Time, scenario, width, sizes, slope }
+    Row { title, quantity: Quantity::Time, scenario, width, sizes, slope }
 }
-
-use Scenario::*;
 
 #[rustfmt::skip]
 pub const ROWS: &[Row] = &[
-    //                                                                        adk    adk-rust  adk-rs  graph-flow  google  @google  @iqai
-    time("text event, 2,000", "event", Text, 0,                          [    2_000,   2_000,  2_000,     2_000,  2_000,  2_000,  2_000], Some([400, 1_200])),
-    time("text event, 20,000", "event", Text, 0,                         [   20_000,  20_000,      0,    20_000,      0,      0,      0], None),
-    time("text event, 200,000", "event", Text, 0,                        [  200_000, 200_000,      0,   200_000,      0,      0,      0], None),
-    time("text event, 2,000,000", "event", Text, 0,                      [2_000_000,       0,      0, 2_000_000,      0,      0,      0], None),
-    time("event with one key", "event", Key, 0,                          [  200_000,  20_000,  1_000,         0,  2_000,  2_000,  2_000], Some([400, 1_200])),
-    time("step without event", "step", Silent, 0,                        [  200_000,  20_000,  1_000,   200_000,  2_000,  2_000,  2_000], Some([400, 1_200])),
-    time("parallel of 2", "child", Parallel, 2,                          [    2_000,   2_000,  1_000,     2_000,    100,    100,    100], Some([200, 600])),
-    time("parallel of 256", "child", Parallel, 256,                      [       40,      40,     20,        40,      2,      2,      2], Some([10, 20])),
-    time("parallel of 100,000", "child", Parallel, 100_000,              [        1,       1,      0,         1,      0,      0,      0], None),
-    time("each of 100,000", "element", Each, 0,                          [  100_000,       0,      0,         0,      0,      0,      0], Some([2_000, 8_000])),
-    time("event that enters 10 blocks", "event", Blocks, 10,             [   20_000,   2_000,  2_000,         0,    200,    200,    200], Some([300, 900])),
-    time("event that enters 10 workflows", "event", Workflows, 10,       [   20_000,       0,      0,         0,      0,      0,      0], Some([300, 900])),
-    time("model turn, first 10, history", "turn", History, 0,            [       10,      10,     10,         0,     10,     10,     10], None),
-    time("model turn, first 10, no history", "turn", NoHistory, 0,       [       10,      10,     10,         0,     10,     10,     10], None),
-    time("model turn, 100 turns, history", "turn", History, 0,           [      100,     100,    100,         0,    100,    100,    100], Some([50, 100])),
-    time("model turn, 100 turns, no history", "turn", NoHistory, 0,      [      100,     100,    100,         0,    100,    100,    100], Some([50, 100])),
-    time("model turn, 1,000 turns, history", "turn", History, 0,         [    1_000,   1_000,  1_000,         0,      0,      0,      0], Some([900, 1_000])),
-    time("model turn, 1,000 turns, no history", "turn", NoHistory, 0,    [    1_000,   1_000,  1_000,         0,      0,      0,      0], Some([900, 1_000])),
-    time("model turn, 1,000 turns, one agent alone, no history", "turn", Alone, 0, [1_000, 1_000, 1_000,      0,      0,      0,      0], Some([900, 1_000])),
-    time("turn with 1 tool", "turn", Tools, 1,                           [    5_000,     300,    500,         0,     50,     50,     50], Some([200, 400])),
-    time("turn with 8 tools at once", "turn", Tools, 8,                  [    5_000,     300,    500,         0,     50,     50,     50], Some([200, 400])),
-    time("one more turn of a session, after 30", "turn", Session, 0,     [       30,      30,     30,         0,     30,     30,     30], Some([30, 60])),
-    time("one more turn of a session, after 1,000", "turn", Session, 0,  [    1_000,   1_000,  1_000,         0,      0,      0,      0], None),
-    time("one more turn of a session, after 30,000", "turn", Session, 0, [   30_000,       0,      0,         0,      0,      0,      0], None),
-    time("run of one function", "run", Run, 0,                           [   20_000,   2_000,  2_000,    20_000,    200,    200,    200], Some([500, 1_500])),
-    time("streamed chunk", "chunk", Chunks, 1_000,                       [      100,       5,      5,         0,      1,      1,      1], Some([2, 4])),
-    Row { title: "kept per text event", unit: "B", quantity: Quantity::Kept, scenario: Text, width: 0, sizes: [1, 1, 1, 0, 0, 0, 0], slope: Some([1_024, 2_048]) },
-    Row { title: "kept per event with one key", unit: "B", quantity: Quantity::Kept, scenario: Key, width: 0, sizes: [1, 1, 1, 0, 0, 0, 0], slope: Some([1_024, 2_048]) },
-    Row { title: "10,000 waiting runs", unit: "MB", quantity: Quantity::Memory, scenario: Waiting, width: 0, sizes: [10_000, 10_000, 10_000, 0, 0, 0, 0], slope: None },
-    Row { title: "100,000 waiting runs", unit: "MB", quantity: Quantity::Memory, scenario: Waiting, width: 0, sizes: [100_000, 0, 0, 0, 0, 0, 0], slope: None },
+    // title                                                       scenario      width [  adk, adk-rust, adk-rs, graph-flow, google-adk, @google/adk, @iqai/adk]; slope
+    time("text event, 2,000",                                      Text,            0, [    2_000,   2_000,  2_000,     2_000, 2_000, 2_000, 2_000], Some([200, 600])),
+    time("text event, 20,000",                                     Text,            0, [   20_000,  20_000,      0,    20_000,     0,     0,     0], None),
+    time("text event, 200,000",                                    Text,            0, [  200_000, 200_000,      0,   200_000,     0,     0,     0], None),
+    time("text event, 2,000,000",                                  Text,            0, [2_000_000,       0,      0, 2_000_000,     0,     0,     0], None),
+    time("event with one key",                                     Key,             0, [  200_000,  20_000,  1_000,         0, 2_000, 2_000, 2_000], Some([200, 600])),
+    time("step without event",                                     Silent,          0, [  200_000,  20_000,  1_000,   200_000, 2_000, 2_000, 2_000], Some([200, 600])),
+    time("parallel of 2, per child",                               Parallel,        2, [    2_000,   2_000,  1_000,     2_000,   100,   100,   100], Some([200, 600])),
+    time("parallel of 256, per child",                             Parallel,      256, [       40,      40,     20,        40,     2,     2,     2], Some([10, 20])),
+    time("parallel of 100,000, per child",                         Parallel,  100_000, [        1,       1,      0,         1,     0,     0,     0], None),
+    time("each of 100,000, per element",                           Each,            0, [  100_000,       0,      0,         0,     0,     0,     0], Some([2_000, 8_000])),
+    time("event that enters 10 blocks",                            Blocks,         10, [   20_000,   2_000,  2_000,         0,   200,   200,   200], Some([300, 900])),
+    time("event that enters 10 workflows",                         Workflows,      10, [   20_000,       0,      0,         0,     0,     0,     0], Some([300, 900])),
+    time("model turn, first 10, history",                          History,         0, [       10,      10,     10,         0,    10,    10,    10], None),
+    time("model turn, first 10, no history",                       NoHistory,       0, [       10,      10,     10,         0,    10,    10,    10], None),
+    time("model turn, 100 turns, history",                         History,         0, [      100,     100,    100,         0,   100,   100,   100], Some([50, 100])),
+    time("model turn, 100 turns, no history",                      NoHistory,       0, [      100,     100,    100,         0,   100,   100,   100], Some([50, 100])),
+    time("model turn, 1,000 turns, history",                       History,         0, [    1_000,   1_000,  1_000,         0,     0,     0,     0], Some([900, 1_000])),
+    time("model turn, 1,000 turns, no history",                    NoHistory,       0, [    1_000,   1_000,  1_000,         0,     0,     0,     0], Some([900, 1_000])),
+    time("model turn, 1,000 turns, one agent alone, no history",   Alone,           0, [    1_000,   1_000,  1_000,         0,     0,     0,     0], Some([900, 1_000])),
+    time("turn with 1 tool",                                       Tools,           1, [    5_000,     300,    500,         0,    50,    50,    50], Some([200, 400])),
+    time("turn with 8 tools at once",                              Tools,           8, [    5_000,     300,    500,         0,    50,    50,    50], Some([200, 400])),
+    time("one more turn of a session, after 30",                   Session,         0, [       30,      30,     30,         0,    30,    30,    30], Some([30, 60])),
+    time("one more turn of a session, after 1,000",                Session,         0, [    1_000,   1_000,  1_000,         0,     0,     0,     0], None),
+    time("one more turn of a session, after 30,000",               Session,         0, [   30_000,       0,      0,         0,     0,     0,     0], None),
+    time("run of one function",                                    Run,             0, [   20_000,   2_000,  2_000,    20_000,   200,   200,   200], Some([500, 1_500])),
+    time("streamed chunk",                                         Chunks,      1_000, [      100,       5,      5,         0,     1,     1,     1], Some([2, 4])),
+    Row { title: "bytes kept per text event", quantity: Quantity::Kept, scenario: Text, width: 0, sizes: [1, 1, 1, 0, 0, 0, 0], slope: Some([1_024, 2_048]) },
+    Row { title: "bytes kept per event with one key", quantity: Quantity::Kept, scenario: Key, width: 0, sizes: [1, 1, 1, 0, 0, 0, 0], slope: Some([1_024, 2_048]) },
+    Row { title: "MB of 10,000 waiting runs", quantity: Quantity::Memory, scenario: Waiting, width: 0, sizes: [10_000, 10_000, 10_000, 0, 0, 0, 0], slope: None },
+    Row { title: "MB of 100,000 waiting runs", quantity: Quantity::Memory, scenario: Waiting, width: 0, sizes: [100_000, 0, 0, 0, 0, 0, 0], slope: None },
 ];

@@ -2,7 +2,7 @@
 
 use crate::measure::Cell;
 use crate::process::Machine;
-use crate::rows::{Peer, Quantity, Row};
+use crate::rows::{Peer, Row};
 use clap::ValueEnum;
 
 /// The widths of the columns, so that lines can be printed one by one.
@@ -23,8 +23,11 @@ impl Table {
             }
         };
         let peers = Peer::value_variants().iter().map(title);
-        let line: Vec<String> =
-            ["ns per".to_owned()].into_iter().chain(peers).chain(["ratio".to_owned()]).collect();
+        let line: Vec<String> = ["ns; instructions; allocations".to_owned()]
+            .into_iter()
+            .chain(peers)
+            .chain(["ratio".to_owned()])
+            .collect();
         self.line(&line);
         if self.markdown {
             println!("{}|", "|---".repeat(line.len()));
@@ -32,9 +35,7 @@ impl Table {
     }
 
     pub fn row(&self, row: &Row, cells: &[Cell]) {
-        let unit =
-            if row.quantity == Quantity::Time { row.unit.to_owned() } else { format!("in {}", row.unit) };
-        let mut line = vec![format!("{}: {}", row.title, unit)];
+        let mut line = vec![row.title.to_owned()];
         line.extend(cells.iter().map(cell));
         line.push(ratio(cells).map_or_else(String::new, two_digits));
         self.line(&line);
