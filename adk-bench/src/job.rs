@@ -1,0 +1,113 @@
+//! The work of one process, and what it took: one line of text from the process to the program that asked for it.
+
+use crate::rows::{Peer, Scenario};
+use crate::{adk_rs, adk_rust, count, graph_flow, ours};
+use clap::ValueEnum;
+use std::time::{Duration, Instant};
+
+pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// What one process does.
+#[derive(Clone, Copy, Debug)]
+pub struct Job {
+    pub scenario: Scenario,
+    pub width: usize,
+    pub size: usize,
+}
+
+/// What the scenario itself measures, without its preparation.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sample {
+    pub nanos_per_unit: f64,
+    /// Bytes by which the process grew, where that is what is measured.
+    pub grown: u64,
+}
+
+/// The line that a process prints.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Report {
+    pub nanos_per_unit: f64,
+    pub grown: u64,
+    pub allocations: u64,
+    pub peak: u64,
+}
+
+impl Sample {
+    /// Turns of a long session that are timed.
+    pub const TURNS: usize = 20;
+
+    pub fn new(elapsed: Duration, units: usize) -> Self {
+        Sample { nanos_per_unit: elapsed.as_nanos() as f64 / units as f64, grown: 0 }
+    }
+
+    /// Spawns runs that never end, and lets each come as far as it can.
+    pub async fn grown<F>(runs: usize, run: impl Fn(usize) -> F) -> Result<Self>
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let before = resident()?;
+        let start = Instant::now();
+        for i in 0..runs {
+            tokio::spawn(run(i));
+            if i % 100 == 99 {
+                tokio::task::yield_now().await;
+            }
+        }
+        // Some peers need more than one poll until they wait for the model.
+        for _ in 0..20 {
+            tokio::task::yield_now().await;
+        }
+        let sample = Sample::new(start.elapsed(), runs);
+        Ok(Sample { grown: resident()?.saturating_sub(before), ..sample })
+    }
+}
+
+impl Report {
+    pub fn parse(line: &str) -> Result<Self> {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let [nanos, grown, allocations, peak] = fields[..] else {
+            return Err(format!("no report: {line:?}").into());
+        };
+        Ok(Report {
+            nanos_per_unit: nanos.parse()?,
+            grown: grown.parse()?,
+            allocations: allocations.parse()?,
+            peak: peak.parse()?,
+        })
+    }
+}
+
+/// Does the job of this process and prints its [`Report`].
+pub fn run(words: &[String], counted: bool) -> Result<()> {
+    let [peer, scenario, width, size] = words else {
+        return Err("a job is a peer, a scenario, a width and a size".into());
+    };
+    let peer = Peer::from_str(peer, false)?;
+    let scenario = Scenario::from_str(scenario, false)?;
+    let job = Job { scenario, width: width.parse()?, size: size.parse()? };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    if counted {
+        count::start();
+    }
+    let sample = runtime.block_on(async {
+        match peer {
+            Peer::Ours => ours::run(job).await,
+            Peer::AdkRust => adk_rust::run(job).await,
+            Peer::AdkRs => adk_rs::run(job).await,
+            Peer::GraphFlow => graph_flow::run(job).await,
+            Peer::GoogleAdk | Peer::GoogleAdkJs | Peer::IqaiAdk => Ok(None),
+        }
+    })?;
+    let sample = sample.ok_or_else(|| format!("{} has no {scenario:?}", peer.title()))?;
+    println!("{} {} {} {}", sample.nanos_per_unit, sample.grown, count::allocations(), count::peak());
+    // Runs that wait are not ended one by one.
+    std::process::exit(0);
+}
+
+/// Bytes of the process in memory.
+fn resident() -> Result<u64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;
+    let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse()?;
+    Ok(kilobytes * 1024)
+}

@@ -1,0 +1,61 @@
+//! adk side by side with its peers: one table, measured in one call.
+//!
+//! Each scenario of each implementation is a process of its own, and the implementations take turns.
+
+mod adk_rs;
+mod adk_rust;
+mod count;
+mod graph_flow;
+mod job;
+mod measure;
+mod ours;
+mod process;
+mod rows;
+mod table;
+
+use clap::Parser;
+use measure::Cell;
+use process::Machine;
+use rows::{Peer, ROWS};
+use table::Table;
+
+/// Measures adk and its peers, and prints a table: nanoseconds; instructions; allocations.
+#[derive(Parser)]
+#[command(version)]
+struct Args {
+    /// Only rows whose titles contain this.
+    filter: Option<String>,
+    /// One round instead of five, and no instructions.
+    #[arg(long)]
+    quick: bool,
+    /// The table as Markdown.
+    #[arg(long)]
+    markdown: bool,
+    /// Does the work of one process: peer, scenario, width, size.
+    #[arg(long, hide = true, num_args = 4)]
+    job: Option<Vec<String>>,
+    /// With `--job`: counts allocations.
+    #[arg(long, hide = true)]
+    count: bool,
+}
+
+fn main() -> job::Result<()> {
+    let args = Args::parse();
+    if let Some(words) = &args.job {
+        return job::run(words, args.count);
+    }
+    let machine = Machine::look_around()?;
+    let table = Table { markdown: args.markdown };
+    table.head(&machine);
+    let filter = args.filter.unwrap_or_default();
+    for row in ROWS.iter().filter(|row| row.title.contains(&filter)) {
+        let cells = measure::row(&machine, row, args.quick);
+        table.row(row, &cells);
+        for (peer, cell) in <Peer as clap::ValueEnum>::value_variants().iter().zip(&cells) {
+            if let Cell::Failed(error) = cell {
+                eprintln!("{}, {}: {error}", row.title, peer.title());
+            }
+        }
+    }
+    Ok(())
+}

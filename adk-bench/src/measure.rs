@@ -1,0 +1,88 @@
+//! Measures a row: rounds of all peers in turns, medians, and slopes of what can be counted.
+
+use crate::job::{Job, Result};
+use crate::process::Machine;
+use crate::rows::{Peer, Quantity, Row};
+use clap::ValueEnum;
+
+/// What one peer took in one row.
+#[derive(Clone, Debug)]
+pub enum Cell {
+    /// It has no such thing, or is not installed.
+    None,
+    Failed(String),
+    Measured {
+        value: f64,
+        instructions: Option<f64>,
+        allocations: Option<f64>,
+    },
+}
+
+/// One cell for each peer. With `quick` there is one round, and instructions are not counted.
+pub fn row(machine: &Machine, row: &Row, quick: bool) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = vec![Cell::None; Peer::value_variants().len()];
+    let mut samples: Vec<Vec<f64>> = vec![Vec::new(); cells.len()];
+    let rounds = if quick || row.quantity != Quantity::Time { 1 } else { 5 };
+    let peers = || Peer::value_variants().iter().zip(row.sizes).enumerate();
+    for _ in 0..rounds {
+        for (at, (&peer, size)) in peers() {
+            if size == 0 || !machine.has(peer) || matches!(cells[at], Cell::Failed(_)) {
+                continue;
+            }
+            match value(machine, row, peer, size) {
+                Ok(value) => samples[at].push(value),
+                Err(error) => cells[at] = Cell::Failed(error.to_string()),
+            }
+        }
+    }
+    for (at, (&peer, _)) in peers() {
+        if samples[at].is_empty() || matches!(cells[at], Cell::Failed(_)) {
+            continue;
+        }
+        let value = median(&mut samples[at]);
+        let counts = counts(machine, row, peer, quick);
+        cells[at] = match counts {
+            Ok((instructions, allocations)) => Cell::Measured { value, instructions, allocations },
+            Err(error) => Cell::Failed(error.to_string()),
+        };
+    }
+    cells
+}
+
+/// One sample of what the row shows.
+fn value(machine: &Machine, row: &Row, peer: Peer, size: usize) -> Result<f64> {
+    match row.quantity {
+        Quantity::Time => Ok(machine.time(peer, job(row, size))?.nanos_per_unit),
+        Quantity::Memory => Ok(machine.time(peer, job(row, size))?.grown as f64 / 1e6),
+        Quantity::Kept => slope(row, |size| Ok(machine.count(peer, job(row, size))?.peak)),
+    }
+}
+
+/// Instructions and allocations per unit.
+fn counts(machine: &Machine, row: &Row, peer: Peer, quick: bool) -> Result<(Option<f64>, Option<f64>)> {
+    if row.quantity != Quantity::Time || row.slope.is_none() || !peer.is_rust() {
+        return Ok((None, None));
+    }
+    let allocations = slope(row, |size| Ok(machine.count(peer, job(row, size))?.allocations))?;
+    if quick || !machine.has_valgrind() {
+        return Ok((None, Some(allocations)));
+    }
+    let instructions = slope(row, |size| machine.instructions(peer, job(row, size)))?;
+    Ok((Some(instructions), Some(allocations)))
+}
+
+/// By how much a unit more makes a count grow.
+fn slope(row: &Row, count: impl Fn(usize) -> Result<u64>) -> Result<f64> {
+    let [small, large] = row.slope.ok_or("the row has no sizes to compare")?;
+    let grown = count(large)? as f64 - count(small)? as f64;
+    Ok(grown / (row.units(large) - row.units(small)) as f64)
+}
+
+fn job(row: &Row, size: usize) -> Job {
+    Job { scenario: row.scenario, width: row.width, size }
+}
+
+fn median(samples: &mut [f64]) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    samples[samples.len() / 2]
+}

@@ -1,0 +1,151 @@
+//! The table as data: what is measured ([`Row`]), of whom ([`Peer`]), and how much work one process does.
+
+use clap::ValueEnum;
+
+use Scenario::*;
+
+/// An implementation, one column of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Peer {
+    Ours,
+    AdkRust,
+    AdkRs,
+    GraphFlow,
+    GoogleAdk,
+    GoogleAdkJs,
+    IqaiAdk,
+}
+
+/// What one process does. `Row::width` and a size say how often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Scenario {
+    /// A loop of two agents that emit a text event each. Size: events.
+    Text,
+    /// As `Text`; each event also writes a key.
+    Key,
+    /// A loop of two agents that do nothing. Size: steps.
+    Silent,
+    /// A parallel block of `width` agents with an event each. Size: runs.
+    Parallel,
+    /// A function for each element of a list. Size: elements.
+    Each,
+    /// A loop whose body is an agent in `width` sequences. Size: events.
+    Blocks,
+    /// A loop whose body is an agent in `width` workflows. Size: events.
+    Workflows,
+    /// A loop of two LLM agents that see the conversation. Size: turns.
+    History,
+    /// As `History`, with `include_contents: none`.
+    NoHistory,
+    /// As `NoHistory`, of one agent.
+    Alone,
+    /// An LLM agent that calls `width` tools and then answers, and an agent with a text event. Size: turns.
+    Tools,
+    /// One more run of two text events in a session. Size: runs before.
+    Session,
+    /// A run of one function that writes a key, and the session it needs. Size: runs.
+    Run,
+    /// A streamed answer of `width` chunks. Size: runs.
+    Chunks,
+    /// Runs of two LLM agents, all of which wait for the first answer. Size: runs.
+    Waiting,
+}
+
+/// What a row shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Nanoseconds per and instructions and allocations where the row has a slope.
+    Time,
+    /// Megabytes by which the process grew.
+    Memory,
+    /// Bytes per unit that are still allocated when the run ends, as a slope.
+    Kept,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    pub title: &'static str,
+    pub quantity: Quantity,
+    pub scenario: Scenario,
+    /// Children, levels, tools or chunks.
+    pub width: usize,
+    /// The size of a timed process, in the order of [`Peer`]. With 0 the peer is not measured: it has no such thing, or
+    /// one process takes minutes.
+    pub sizes: [usize; 7],
+    /// Two sizes, whose difference is counted. Start-up cancels.
+    pub slope: Option<[usize; 2]>,
+}
+
+impl Peer {
+    pub fn title(self) -> &'static str {
+        match self {
+            Peer::Ours => "adk",
+            Peer::AdkRust => "adk-rust",
+            Peer::AdkRs => "adk-rs",
+            Peer::GraphFlow => "graph-flow",
+            Peer::GoogleAdk => "google-adk",
+            Peer::GoogleAdkJs => "@google/adk",
+            Peer::IqaiAdk => "@iqai/adk",
+        }
+    }
+
+    /// Whether it is a part of this program. Others are scripts, and nothing is counted in them.
+    pub fn is_rust(self) -> bool {
+        matches!(self, Peer::Ours | Peer::AdkRust | Peer::AdkRs | Peer::GraphFlow)
+    }
+}
+
+impl Row {
+    /// Units of work in a process of this size.
+    pub fn units(&self, size: usize) -> usize {
+        match self.scenario {
+            Scenario::Parallel | Scenario::Chunks => self.width * size,
+            _ => size,
+        }
+    }
+}
+
+const fn time(
+    title: &'static str,
+    scenario: Scenario,
+    width: usize,
+    sizes: [usize; 7],
+    slope: Option<[usize; 2]>,
+) -> Row {
+    Row { title, quantity: Quantity::Time, scenario, width, sizes, slope }
+}
+
+#[rustfmt::skip]
+pub const ROWS: &[Row] = &[
+    // title                                                       scenario      width [  adk, adk-rust, adk-rs, graph-flow, google-adk, @google/adk, @iqai/adk]; slope
+    time("text event, 2,000",                                      Text,            0, [    2_000,   2_000,  2_000,     2_000, 2_000, 2_000, 2_000], Some([200, 600])),
+    time("text event, 20,000",                                     Text,            0, [   20_000,  20_000,      0,    20_000,     0,     0,     0], None),
+    time("text event, 200,000",                                    Text,            0, [  200_000, 200_000,      0,   200_000,     0,     0,     0], None),
+    time("text event, 2,000,000",                                  Text,            0, [2_000_000,       0,      0, 2_000_000,     0,     0,     0], None),
+    time("event with one key",                                     Key,             0, [  200_000,  20_000,  1_000,         0, 2_000, 2_000, 2_000], Some([200, 600])),
+    time("step without event",                                     Silent,          0, [  200_000,  20_000,  1_000,   200_000, 2_000, 2_000, 2_000], Some([200, 600])),
+    time("parallel of 2, per child",                               Parallel,        2, [    2_000,   2_000,  1_000,     2_000,   100,   100,   100], Some([200, 600])),
+    time("parallel of 256, per child",                             Parallel,      256, [       40,      40,     20,        40,     2,     2,     2], Some([10, 20])),
+    time("parallel of 100,000, per child",                         Parallel,  100_000, [        1,       1,      0,         1,     0,     0,     0], None),
+    time("each of 100,000, per element",                           Each,            0, [  100_000,       0,      0,         0,     0,     0,     0], Some([2_000, 8_000])),
+    time("event that enters 10 blocks",                            Blocks,         10, [   20_000,   2_000,  2_000,         0,   200,   200,   200], Some([300, 900])),
+    time("event that enters 10 workflows",                         Workflows,      10, [   20_000,       0,      0,         0,     0,     0,     0], Some([300, 900])),
+    time("model turn, first 10, history",                          History,         0, [       10,      10,     10,         0,    10,    10,    10], None),
+    time("model turn, first 10, no history",                       NoHistory,       0, [       10,      10,     10,         0,    10,    10,    10], None),
+    time("model turn, 100 turns, history",                         History,         0, [      100,     100,    100,         0,   100,   100,   100], Some([50, 100])),
+    time("model turn, 100 turns, no history",                      NoHistory,       0, [      100,     100,    100,         0,   100,   100,   100], Some([50, 100])),
+    time("model turn, 1,000 turns, history",                       History,         0, [    1_000,   1_000,  1_000,         0,     0,     0,     0], Some([900, 1_000])),
+    time("model turn, 1,000 turns, no history",                    NoHistory,       0, [    1_000,   1_000,  1_000,         0,     0,     0,     0], Some([900, 1_000])),
+    time("model turn, 1,000 turns, one agent alone, no history",   Alone,           0, [    1_000,   1_000,  1_000,         0,     0,     0,     0], Some([900, 1_000])),
+    time("turn with 1 tool",                                       Tools,           1, [    5_000,     300,    500,         0,    50,    50,    50], Some([200, 400])),
+    time("turn with 8 tools at once",                              Tools,           8, [    5_000,     300,    500,         0,    50,    50,    50], Some([200, 400])),
+    time("one more turn of a session, after 30",                   Session,         0, [       30,      30,     30,         0,    30,    30,    30], Some([30, 60])),
+    time("one more turn of a session, after 1,000",                Session,         0, [    1_000,   1_000,  1_000,         0,     0,     0,     0], None),
+    time("one more turn of a session, after 30,000",               Session,         0, [   30_000,       0,      0,         0,     0,     0,     0], None),
+    time("run of one function",                                    Run,             0, [   20_000,   2_000,  2_000,    20_000,   200,   200,   200], Some([500, 1_500])),
+    time("streamed chunk",                                         Chunks,      1_000, [      100,       5,      5,         0,     1,     1,     1], Some([2, 4])),
+    Row { title: "bytes kept per text event", quantity: Quantity::Kept, scenario: Text, width: 0, sizes: [1, 1, 1, 0, 0, 0, 0], slope: Some([1_024, 2_048]) },
+    Row { title: "bytes kept per event with one key", quantity: Quantity::Kept, scenario: Key, width: 0, sizes: [1, 1, 1, 0, 0, 0, 0], slope: Some([1_024, 2_048]) },
+    Row { title: "MB of 10,000 waiting runs", quantity: Quantity::Memory, scenario: Waiting, width: 0, sizes: [10_000, 10_000, 10_000, 0, 0, 0, 0], slope: None },
+    Row { title: "MB of 100,000 waiting runs", quantity: Quantity::Memory, scenario: Waiting, width: 0, sizes: [100_000, 0, 0, 0, 0, 0, 0], slope: None },
+];

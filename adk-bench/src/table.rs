@@ -1,0 +1,128 @@
+//! Prints the table, one line as soon as its row is measured.
+
+use crate::measure::Cell;
+use crate::process::Machine;
+use crate::rows::{Peer, Row};
+use clap::ValueEnum;
+
+/// The widths of the columns, so that lines can be printed one by one.
+const TITLE: usize = 62;
+const COLUMN: usize = 28;
+
+pub struct Table {
+    pub markdown: bool,
+}
+
+impl Table {
+    pub fn head(&self, machine: &Machine) {
+        let title = |peer: &Peer| {
+            if machine.has(*peer) {
+                peer.title().to_owned()
+            } else {
+                format!("{} (not installed)", peer.title())
+            }
+        };
+        let peers = Peer::value_variants().iter().map(title);
+        let line: Vec<String> = ["ns; instructions; allocations".to_owned()]
+            .into_iter()
+            .chain(peers)
+            .chain(["ratio".to_owned()])
+            .collect();
+        self.line(&line);
+        if self.markdown {
+            println!("{}|", "|---".repeat(line.len()));
+        }
+    }
+
+    pub fn row(&self, row: &Row, cells: &[Cell]) {
+        let mut line = vec![row.title.to_owned()];
+        line.extend(cells.iter().map(cell));
+        line.push(ratio(cells).map_or_else(String::new, two_digits));
+        self.line(&line);
+    }
+
+    fn line(&self, texts: &[String]) {
+        if self.markdown {
+            println!("| {} |", texts.join(" | "));
+            return;
+        }
+        let width = |at| if at == 0 { TITLE } else { COLUMN };
+        let line: String =
+            texts.iter().enumerate().map(|(at, text)| format!("{text:<0$}", width(at))).collect();
+        println!("{}", line.trim_end());
+    }
+}
+
+/// The value, instructions and allocations.
+fn cell(cell: &Cell) -> String {
+    match cell {
+        Cell::None => String::new(),
+        Cell::Failed(_) => "failed".into(),
+        Cell::Measured { value, instructions, allocations } => {
+            let mut text = grouped(*value);
+            if let Some(instructions) = instructions {
+                text += &format!("; {}", grouped(*instructions));
+            }
+            if let Some(allocations) = allocations {
+                let short =
+                    if *allocations < 100.0 { format!("{allocations:.1}") } else { grouped(*allocations) };
+                text += &format!("; {short}");
+            }
+            text
+        }
+    }
+}
+
+/// Our value by the least of all others.
+fn ratio(cells: &[Cell]) -> Option<f64> {
+    let value = |cell: &Cell| match cell {
+        Cell::Measured { value, .. } => Some(*value),
+        Cell::None | Cell::Failed(_) => None,
+    };
+    let (ours, peers) = cells.split_first()?;
+    let best = peers.iter().filter_map(value).min_by(f64::total_cmp)?;
+    Some(value(ours)? / best)
+}
+
+/// `12`, `1.2`, `0.12`, `0.012`.
+fn two_digits(ratio: f64) -> String {
+    let decimals = (1.0 - ratio.log10().floor()).clamp(0.0, 6.0) as usize;
+    format!("{ratio:.decimals$}")
+}
+
+/// A rounded number with a comma after each thousand.
+fn grouped(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && digit.is_ascii_digit() && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        assert_eq!(grouped(7.4), "7");
+        assert_eq!(grouped(713.0), "713");
+        assert_eq!(grouped(2_000_000.2), "2,000,000");
+    }
+
+    #[test]
+    fn a_ratio_has_two_digits() {
+        assert_eq!([17.4, 1.27, 0.234, 0.00049].map(two_digits), ["17", "1.3", "0.23", "0.00049"]);
+    }
+
+    #[test]
+    fn the_ratio_is_to_the_best_peer() {
+        let cell = |value| Cell::Measured { value, instructions: None, allocations: None };
+        assert_eq!(ratio(&[cell(100.0), cell(400.0), Cell::None, cell(200.0)]), Some(0.5));
+        assert_eq!(ratio(&[cell(100.0), Cell::None]), None);
+    }
+}
