@@ -47,7 +47,7 @@ pub enum Scenario {
     Run,
     /// A streamed answer of `width` chunks. Size: runs.
     Chunks,
-    /// Runs of two LLM agents, all of which wait for the first answer. Size: runs.
+    /// Runs of two LLM agents that wait for their first answer. Size: runs.
     Waiting,
 }
 
