@@ -108,7 +108,7 @@ pub(super) fn take(left: ToolRecord, actions: &mut ToolActions, cx: &mut Context
 /// The answer to a call.
 pub(super) fn responded(call: FunctionCall, result: Result<Value, String>) -> Part {
     let FunctionCall { id, name, .. } = call;
-    Part::FunctionResponse(FunctionResponse { id, name, response: response(result) })
+    Part::from(FunctionResponse { id, name, response: response(result) })
 }
 
 /// Counts what a call, or a part of one, has left.
@@ -334,7 +334,7 @@ async fn not_there(
 /// The same error result for each of these calls.
 pub(super) fn not_run(calls: Vec<FunctionCall>, why: &str) -> Content {
     let parts = calls.into_iter().map(|FunctionCall { id, name, .. }| {
-        Part::FunctionResponse(FunctionResponse { id, name, response: response(Err(why.to_owned())) })
+        Part::from(FunctionResponse { id, name, response: response(Err(why.to_owned())) })
     });
     Content::new(Role::User, parts.collect())
 }

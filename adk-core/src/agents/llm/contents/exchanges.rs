@@ -68,14 +68,14 @@ impl<'a> Exchanges<'a> {
     /// A call as the model sees it; `None` without an answer, since providers refuse such a call.
     pub(super) fn call(&self, place: Place, call: &FunctionCall) -> Option<Part> {
         let Exchange { id, .. } = self.answered.get(&place)?;
-        Some(Part::FunctionCall(FunctionCall { id: id.clone(), ..call.clone() }))
+        Some(Part::from(FunctionCall { id: id.clone(), ..call.clone() }))
     }
 
     /// The answers to the calls of an event.
     pub(super) fn answers(&self, at: usize, content: &Content) -> Option<Content> {
         let answers = (0..content.parts.len()).filter_map(|index| {
             let Exchange { response, id } = self.answered.get(&(at, index))?;
-            Some(Part::FunctionResponse(FunctionResponse { id: id.clone(), ..(*response).clone() }))
+            Some(Part::from(FunctionResponse { id: id.clone(), ..(*response).clone() }))
         });
         let answers: Vec<_> = answers.collect();
         (!answers.is_empty()).then(|| Content::new(Role::User, answers))
@@ -95,7 +95,7 @@ pub(in crate::agents::llm) fn pairs<'a>(
                 Part::FunctionCall(call) => calls.entry(&call.id).or_default().push((at, index)),
                 Part::FunctionResponse(response) => {
                     let asked = calls.get(&*response.id).map_or(&[][..], Vec::as_slice);
-                    pairs.extend(nearest(asked, events, event).map(|call| (call, at, response)));
+                    pairs.extend(nearest(asked, events, event).map(|call| (call, at, &**response)));
                 }
                 _ => {}
             }
