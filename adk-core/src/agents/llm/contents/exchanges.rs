@@ -75,7 +75,8 @@ impl<'a> Exchanges<'a> {
     pub(super) fn answers(&self, at: usize, content: &Content) -> Option<Content> {
         let answers = (0..content.parts.len()).filter_map(|index| {
             let Exchange { response, id } = self.answered.get(&(at, index))?;
-            Some(Part::from(FunctionResponse { id: id.clone(), ..(*response).clone() }))
+            let (name, response) = (response.name.clone(), response.response.clone());
+            Some(Part::from(FunctionResponse { id: id.clone(), name, response }))
         });
         let answers: Vec<_> = answers.collect();
         (!answers.is_empty()).then(|| Content::new(Role::User, answers))
