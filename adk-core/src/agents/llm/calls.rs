@@ -157,10 +157,12 @@ pub(super) fn start(
     let made = of.clone();
     // An agent does what it did, for the same record. Callbacks need not, so a call with some is recorded as a whole.
     if tool.agent_dyn().is_some() && !hooks.is_watched() && cx.run.engine.records() {
-        let work = |under| made.by(run(tool, call, before, own.recording_under(under), hooks, limit));
+        let work =
+            |under| made.by(Box::pin(run(tool, call, before, own.recording_under(under), hooks, limit)));
         return Box::pin(ended(of, on, path, cx.step_of_steps(name, work), |called| &called.left));
     }
-    let work = made.by(run(tool, call, before, own, hooks, limit));
+    // Boxed first: it is large, and each layer around it would move it.
+    let work = made.by(Box::pin(run(tool, call, before, own, hooks, limit)));
     Box::pin(ended(of, on, path, cx.recorded_call(name, work), |called| &called.left))
 }
 
