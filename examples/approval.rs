@@ -1,4 +1,4 @@
-//! A person decides. The draft is written by one process and waits in a SQLite file; another one takes the decision, days
+//! A person decides. The draft is written by one process and waits in a store; another one takes the decision, days
 //! later if need be, and goes on where the first has stopped. Kill either of them at any moment: nothing is lost.
 //!
 //! ```sh
@@ -6,13 +6,17 @@
 //! cargo run --features sqlite --example approval -- list              # who waits, with the question
 //! cargo run --features sqlite --example approval -- revise "shorter"  # or `publish`, or `drop`
 //! ```
+//!
+//! The store is a SQLite file, or a database of Postgres with `--store postgres://...` (feature `postgres`). With `--restate URL`
+//! (feature `restate`) it only begins and answers runs, and programs with `worker ADDRESS` execute them: docs/restate.md.
 
+use adk::engine::Engine;
 use adk::prelude::*;
+use adk::session::SessionStore;
 use adk::sqlite::SqliteStore;
 use adk::{Error, ErrorKind, RunEnd, Waiting};
 use clap::{Parser, Subcommand};
 use std::io::Write as _;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -70,9 +74,13 @@ workflow! {
 #[derive(Parser)]
 #[command(about = "Drafts a post, and publishes it when an editor agrees")]
 struct Cli {
-    /// Where runs are kept
+    /// Where runs are kept: a file, or the URL of a Postgres database
     #[arg(long, value_name = "FILE", default_value = "approval.db", global = true)]
-    store: PathBuf,
+    store: String,
+    /// The Restate server that has the runs executed; without one this process does it
+    #[cfg(feature = "restate")]
+    #[arg(long, value_name = "URL", global = true)]
+    restate: Option<String>,
     /// The model, such as gemini-2.5-flash; without one it rehearses
     #[arg(long, value_name = "NAME", global = true)]
     model: Option<String>,
@@ -92,6 +100,9 @@ enum What {
     Revise { note: String },
     /// Drop the oldest draft
     Drop,
+    /// Execute runs for a Restate server, which reaches this process at ADDRESS
+    #[cfg(feature = "restate")]
+    Worker { address: std::net::SocketAddr },
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -105,21 +116,46 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run(Cli { store, model, what }: Cli) -> Result<()> {
-    let store = SqliteStore::open(store).await?;
+async fn run(cli: Cli) -> Result<()> {
     let workflow = Arc::new(Approval::default());
-    let builder = Runner::builder().session_store(store.clone()).engine(store).workflow(workflow.clone());
-    let runner = match model {
-        Some(model) => builder.model(model.as_str()).build()?,
-        None => builder.model(Rehearsal::new()).build()?,
-    };
-    match what {
+    let runner = runner(&cli, workflow.clone()).await?;
+    match cli.what {
         What::Draft { topic } => draft(&runner, &workflow, topic).await,
         What::List => runner.waiting().await?.iter().try_for_each(show),
         What::Publish => decide(&runner, Decision::Publish).await,
         What::Revise { note } => decide(&runner, Decision::Revise { note }).await,
         What::Drop => decide(&runner, Decision::Drop).await,
+        #[cfg(feature = "restate")]
+        What::Worker { address } => {
+            adk::restate::endpoint(&runner).workflow(Approval::default()).serve(address).await
+        }
     }
+}
+
+/// The one place that knows where runs are kept and who executes them.
+async fn runner(cli: &Cli, workflow: Arc<Approval>) -> Result<Runner> {
+    #[cfg(feature = "postgres")]
+    if cli.store.starts_with("postgres://") {
+        let store = adk::postgres::PostgresStore::connect(&cli.store).await?;
+        return with_store(store, cli, workflow);
+    }
+    with_store(SqliteStore::open(&cli.store).await?, cli, workflow)
+}
+
+fn with_store<S>(store: S, cli: &Cli, workflow: Arc<Approval>) -> Result<Runner>
+where
+    S: Engine + Clone + Into<Arc<dyn SessionStore>>,
+{
+    let builder = Runner::builder().session_store(store.clone()).workflow(workflow);
+    let builder = match &cli.model {
+        Some(model) => builder.model(model.as_str()),
+        None => builder.model(Rehearsal::new()),
+    };
+    #[cfg(feature = "restate")]
+    if let Some(url) = &cli.restate {
+        return builder.engine(adk::restate::Restate::new(url, store)?).build();
+    }
+    builder.engine(store).build()
 }
 
 /// Runs up to the question, and then takes up every run of this store that is answered.
@@ -130,6 +166,10 @@ async fn draft(runner: &Runner, workflow: &Approval, topic: String) -> Result<()
     }
     if let RunEnd::Paused(waiting) = stream.end() {
         waiting.iter().try_for_each(show)?;
+    }
+    if runner.engine().driver().is_some() {
+        // The run goes on elsewhere, whether or not this process is there.
+        return Ok(());
     }
     say("Waiting for a decision. It may come from another process, and this one may be killed.")?;
     let watch = runner.watch().inspect(|run| {

@@ -88,7 +88,7 @@ pub(crate) async fn fenced(
                 shared.drives.check(claim, head.takes);
             }
             Some(_) => drop(fenced.insert(claim, refuse::fenced)),
-            // Its writers share no memory with whoever has deleted it.
+            // Its writers share no memory with who has deleted it.
             None if claim.is_driven_above() => drop(fenced.insert(claim, refuse::unknown_run)),
             // Of a run that is not in the registry nothing is kept.
             None => {}

@@ -189,7 +189,7 @@ pub(crate) struct Filled {
     pub(crate) temp: Option<String>,
 }
 
-/// The events of a run with their slots, of which some are wanted.
+/// The wanted events of a run, with their slots.
 macro_rules! filled {
     ($which:literal) => {
         concat!(

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 /// The object whose exclusive handler is the turn of a session.
 pub(crate) const SESSIONS: &str = "adk-sessions";
 
-/// Who is told.
+/// Where it says so.
 pub(crate) enum Gate {
     Run(TurnGate),
     Branch {

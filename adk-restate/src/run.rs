@@ -128,7 +128,7 @@ impl AnswerCall {
     }
 }
 
-/// Answers a wait: null, or the error because of which it is not answered.
+/// Answers a wait: null, or the error why it is not answered.
 fn answer<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, Handled> {
     Box::pin(async move {
         let AnswerCall { app, wait, value } = invocation.read()?;

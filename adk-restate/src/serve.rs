@@ -85,7 +85,7 @@ struct Branch {
 pub(crate) struct Serving<'a, T> {
     handle: Handle<'a>,
     gate: Gate,
-    /// Whether the gate is told that nothing can go on.
+    /// Whether the gate knows that nothing can go on.
     is_idle: bool,
     stream: RunStream<'static, T>,
     failed: Option<Error>,

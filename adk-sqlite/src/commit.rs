@@ -105,7 +105,7 @@ impl Commit {
             }
             (Written::New { number, place }, Some(live)) => {
                 if let Some(session) = live.find(slot.session_key(), number) {
-                    // What cannot be read now is read by whoever opens the session next.
+                    // What cannot be read now is read by who opens the session next.
                     let _ = catch_up(&session, db, number, place + 1);
                 }
                 Ok(slot.deliver(place, event, temp))

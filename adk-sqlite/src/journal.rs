@@ -55,7 +55,7 @@ pub(crate) fn drives(
         statement.query_row([run.to_string()], row).optional()
     });
     match found.doing(what)? {
-        // Such a run is nowhere else, and its writers share no memory with whoever has deleted it.
+        // Such a run is nowhere else, and its writers share no memory with who has deleted it.
         None if claim.is_driven_above() => Err(refuse::unknown_run(run)),
         None => Ok(None),
         Some((number, owner, epoch)) => {
@@ -353,6 +353,7 @@ pub(crate) fn driven(connection: &Connection, run: RunId, from: u64) -> Result<O
     let record = row.get::<_, String>(5).doing(what)?;
     let record: RunRecord = from_text(&record, &format!("the record of run `{run}`"))?;
     // All events of a run are found by its number; the last ones in the log of its session.
+    let from = from.min(i64::MAX.unsigned_abs());
     let after = (from > record.begins).then_some((row.get(6).doing(what)?, from));
     let filled = reader::filled(connection, &record.session, number, after)?;
     let filled = filled

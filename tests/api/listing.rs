@@ -18,6 +18,7 @@ const CRATES: &[(&str, &str)] = &[
     ("adk-workflow-mcp", "adk_mcp"),
     ("adk-workflow-postgres", "adk_postgres"),
     ("adk-workflow-otel", "adk_otel"),
+    ("adk-workflow-restate", "adk_restate"),
     ("adk-workflow-server", "adk_server"),
     ("adk-workflow-spec", "adk_spec"),
     ("adk-workflow-sqlite", "adk_sqlite"),

@@ -3,7 +3,10 @@
 use crate::process::{Example, Ran, example};
 use crate::wire::{MODELS, asks};
 use crate::wire_server::{Reply, WireServer};
+use std::net::TcpListener;
 use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// A file for the runs of one test, gone with it.
 struct Store(PathBuf);
@@ -97,4 +100,68 @@ async fn a_file_that_is_no_store_is_refused() {
     assert_eq!(ran.status.code(), Some(1), "{ran:?}");
     assert!(ran.err.starts_with("error: ") && ran.err.contains("runs.db"), "{}", ran.err);
     assert!(!ran.err.contains("panicked"), "{}", ran.err);
+}
+
+/// Asks, and publishes from another process; `asked` is what `draft` has said.
+async fn publishes(args: &[&str], asked: &str) {
+    let approval = |words: &[&str]| example("approval", &[args, words].concat());
+    assert!(asked.starts_with("May this be published? (rehearsed answer of writer)\n  e-"), "{asked}");
+    assert_eq!(approval(&["list"]).run().await.good().out, asked);
+    assert_eq!(approval(&["publish"]).run().await.good().out, "(rehearsed answer of writer)\n");
+    assert_eq!(approval(&["list"]).run().await.good().out, "");
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server: tests/peers/run-postgres.sh"]
+async fn the_same_on_postgres() {
+    let url = std::env::var("ADK_POSTGRES").expect("ADK_POSTGRES is the URL of a server");
+    let args = ["--store", &*url];
+    let first = example("approval", &[&args[..], &["draft", "a cat"]].concat()).start_until(WAITS);
+    let asked: String = first.out.split_inclusive('\n').take(2).collect();
+    first.kill();
+    publishes(&args, &asked).await;
+}
+
+/// Killed at the end.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a Restate server: tests/peers/run-restate.sh"]
+async fn the_same_on_restate() {
+    let store = Store::new("restate");
+    let program = std::env::var_os("RESTATE_SERVER").expect("RESTATE_SERVER is the path of a server");
+    let sockets = [(); 4].map(|()| TcpListener::bind("127.0.0.1:0").expect("a free port"));
+    let ports = sockets.map(|socket| socket.local_addr().expect("it is bound").port().to_string());
+    let [ingress, admin, node, worker] = &ports;
+    let mut server = Command::new(program);
+    server.args(["--no-logo", "--base-dir"]).arg(store.0.join("restate")).stdout(Stdio::null());
+    server.envs([("RESTATE_DISABLE_TELEMETRY", "true"), ("RESTATE_LISTEN_MODE", "tcp")]);
+    server.envs([("RESTATE_BIND_IP", "127.0.0.1"), ("RESTATE_BIND_PORT", node)]);
+    server.envs([("RESTATE_INGRESS__BIND_PORT", ingress), ("RESTATE_ADMIN__BIND_PORT", admin)]);
+    let _server = Running(server.stderr(Stdio::null()).spawn().expect("it starts"));
+    let address = format!("127.0.0.1:{worker}");
+    let _worker = Running(store.approval(&["worker", &address]).start());
+
+    let (http, begun) = (reqwest::Client::new(), Instant::now());
+    loop {
+        let deployment = http.post(format!("http://127.0.0.1:{admin}/deployments"));
+        let deployment = deployment.header("content-type", "application/json");
+        let answer = deployment.body(format!("{{\"uri\": \"http://{address}\"}}")).send().await;
+        if answer.is_ok_and(|answer| answer.status().is_success()) {
+            break;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "the server does not take the worker");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let (file, url) = (store.0.join("runs.db"), format!("http://127.0.0.1:{ingress}"));
+    let args = ["--store", &*file.to_string_lossy(), "--restate", &*url];
+    let asked = example("approval", &[&args[..], &["draft", "a cat"]].concat()).run().await.good().out;
+    publishes(&args, &asked).await;
 }

@@ -114,6 +114,11 @@ impl Example {
         work.await.expect("no panic")
     }
 
+    /// Starts it, and leaves it running.
+    pub(crate) fn start(mut self) -> Child {
+        self.command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the example starts")
+    }
+
     /// Starts it, reads its output up to a line that begins with this, and leaves it running.
     pub(crate) fn start_until(self, begins: &str) -> Started {
         let Self { mut command, .. } = self;

@@ -30,7 +30,7 @@
 //! the writes of a claim that is not the current one ([`refuse::fenced`]). A dropped [`Claim`] releases only itself, never
 //! a later claim.
 //!
-//! **An engine may stand above a store** and decide itself which process executes a run. It keeps the results of steps and
+//! **An engine may be above a store** and decide itself which process executes a run. It keeps the results of steps and
 //! the turns of sessions, and the store the events, the registry and the waits. To the store such a run is driven by nobody
 //! and everybody: its writes carry the claim [`ClaimId::driven_above`], and no process can claim it. The session of its slots
 //! is no session of the store: the store delivers an event there also when it was stored by an earlier attempt.
@@ -241,7 +241,7 @@ pub trait RunRegistry: Send + Sync {
     fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>>;
 
     /// What is stored of a run that an engine above drives, with its events from a place of the log on; `None` before its
-    /// first event, and where no engine can stand above.
+    /// first event, and where no engine can be above.
     ///
     /// # Errors
     /// When the store fails; [`refuse::run_busy`] for a run that a process has claimed.

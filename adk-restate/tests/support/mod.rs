@@ -4,7 +4,7 @@
 use adk::restate::{Endpoint, Restate};
 use adk::sqlite::SqliteStore;
 use serde_json::{Value, json};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -40,13 +40,26 @@ impl Drop for Folder {
     }
 }
 
+/// How a server is started.
+#[derive(Clone, Default)]
+pub struct Setup {
+    /// The words before its command, such as `ip netns exec a`.
+    pub within: Vec<String>,
+    /// Where it listens; `127.0.0.1` when there is none.
+    pub ip: Option<IpAddr>,
+    /// Where its log is; a folder of its own when there is none.
+    pub data: Option<PathBuf>,
+    /// More settings, by the names of their variables.
+    pub settings: Vec<(&'static str, &'static str)>,
+}
+
 /// A restate-server, killed at the end. The variable `RESTATE_SERVER` has the path of its binary.
 pub struct Server {
     process: Child,
     folder: Folder,
+    setup: Setup,
     /// Of the ingress, the admin API, and the node.
     ports: [u16; 3],
-    settings: &'static [(&'static str, &'static str)],
     http: reqwest::Client,
 }
 
@@ -57,23 +70,28 @@ impl Server {
     }
 
     /// The same with settings, as variables of the environment.
-    pub async fn start_with(settings: &'static [(&'static str, &'static str)]) -> Self {
+    pub async fn start_with(settings: &[(&'static str, &'static str)]) -> Self {
+        Self::start_in(Setup { settings: settings.to_vec(), ..Setup::default() }).await
+    }
+
+    /// The same in another place.
+    pub async fn start_in(setup: Setup) -> Self {
         let folder = Folder::new();
         let ports = [free_port(), free_port(), free_port()];
-        let process = spawn(&folder, ports, settings);
-        let server = Self { process, folder, ports, settings, http: reqwest::Client::new() };
+        let process = spawn(&folder, ports, &setup);
+        let server = Self { process, folder, setup, ports, http: reqwest::Client::new() };
         server.is_ready().await;
         server
     }
 
     /// The URL that clients call workflows at.
     pub fn ingress(&self) -> String {
-        format!("http://127.0.0.1:{}", self.ports[0])
+        format!("http://{}:{}", self.setup.ip(), self.ports[0])
     }
 
     /// The URL of the admin API.
     pub fn admin(&self) -> String {
-        format!("http://127.0.0.1:{}", self.ports[1])
+        format!("http://{}:{}", self.setup.ip(), self.ports[1])
     }
 
     pub fn pid(&self) -> u32 {
@@ -93,7 +111,7 @@ impl Server {
 
     /// Starts a killed server again, on its ports and with its log.
     pub async fn restart(&mut self) {
-        self.process = spawn(&self.folder, self.ports, self.settings);
+        self.process = spawn(&self.folder, self.ports, &self.setup);
         self.is_ready().await;
     }
 
@@ -157,22 +175,31 @@ impl Drop for Server {
     }
 }
 
-fn spawn(folder: &Folder, ports: [u16; 3], settings: &[(&str, &str)]) -> Child {
-    let binary = std::env::var_os("RESTATE_SERVER").expect("RESTATE_SERVER is the path of a restate-server");
+impl Setup {
+    fn ip(&self) -> IpAddr {
+        self.ip.unwrap_or(Ipv4Addr::LOCALHOST.into())
+    }
+}
+
+fn spawn(folder: &Folder, ports: [u16; 3], setup: &Setup) -> Child {
+    let binary = std::env::var("RESTATE_SERVER").expect("RESTATE_SERVER is the path of a restate-server");
+    let mut words = setup.within.iter().chain([&binary]);
     let log = std::fs::OpenOptions::new().create(true).append(true).open(folder.path().join("log")).unwrap();
-    Command::new(binary)
+    Command::new(words.next().unwrap())
+        .args(words)
         .args(["--no-logo", "--base-dir"])
-        .arg(folder.path().join("data"))
+        .arg(setup.data.clone().unwrap_or_else(|| folder.path().join("data")))
         .env("RESTATE_DISABLE_TELEMETRY", "true")
         .env("RESTATE_DEFAULT_NUM_PARTITIONS", "4")
         .env("RESTATE_LOG_DISABLE_ANSI_CODES", "true")
         .env("RESTATE_LOG_FILTER", "warn")
-        .env("RESTATE_BIND_IP", "127.0.0.1")
+        .env("RESTATE_BIND_IP", setup.ip().to_string())
+        .env("RESTATE_ADVERTISED_HOST", setup.ip().to_string())
         .env("RESTATE_LISTEN_MODE", "tcp")
         .env("RESTATE_INGRESS__BIND_PORT", ports[0].to_string())
         .env("RESTATE_ADMIN__BIND_PORT", ports[1].to_string())
         .env("RESTATE_BIND_PORT", ports[2].to_string())
-        .envs(settings.iter().copied())
+        .envs(setup.settings.iter().copied())
         .stdin(Stdio::null())
         .stdout(log.try_clone().unwrap())
         .stderr(log)

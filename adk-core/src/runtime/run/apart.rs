@@ -83,7 +83,7 @@ impl Run {
         lock(&self.left).push((report, scope));
     }
 
-    /// The branches that were left behind so far.
+    /// The branches that were left so far.
     pub(crate) fn left_behind(&self) -> Vec<(Report, Option<Arc<KeyScope>>)> {
         std::mem::take(&mut *lock(&self.left))
     }

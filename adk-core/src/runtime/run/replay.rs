@@ -171,7 +171,7 @@ impl Replay {
     }
 
     /// Applies what nobody will emit again: events of other runs, of branches that were cancelled, and of agents that have
-    /// finished. Those of such an agent come when the walk has come to it, or to something behind it: a block before it
+    /// finished. Those of such an agent come when the walk has come to it, or to something after it: a block before it
     /// reads what was there then.
     fn pass(&self, run: &Run, cursor: &mut Cursor) {
         let from = cursor.at;

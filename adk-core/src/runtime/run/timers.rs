@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout_at};
 
 impl Run {
-    /// Ready after a pause of that time, of which so much is left. An engine that keeps it is always asked: it knows.
+    /// Ready after a pause of that time; `left` is what this process would wait. An engine that keeps it is always asked: it knows.
     pub(crate) async fn pause(&self, key: StepKey, time: Duration, left: Duration) {
         match self.engine.timers() {
             Some(timers) => timers.sleep(key, time, TimerKind::Pause).await,

@@ -154,7 +154,7 @@ impl<P, R> Runner<P, R> {
         Self { shared: Arc::new(shared), types: PhantomData }
     }
 
-    /// The same runner on another engine, with sessions from elsewhere: for an [`Engine`] that stands above that of this runner
+    /// The same runner on another engine, with sessions from elsewhere: for an [`Engine`] above that of this runner
     /// and executes its runs.
     #[must_use]
     pub fn driven_by(

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 /// How long the store is let alone after it had news, and at most. Each look without news doubles it.
-const PAUSE: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(256));
+const PAUSE: (Duration, Duration) = (Duration::from_millis(16), Duration::from_millis(512));
 
 /// How long the driver may take to say how a run has ended that has ended in the store.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -411,7 +411,7 @@ impl RunRegistry for MemoryJournal {
         Box::pin(ready(Ok(runs.select(app, filter).map(Kept::info).collect())))
     }
 
-    /// No engine can stand above: sessions are in another store.
+    /// No engine can be above: sessions are in another store.
     fn driven(&self, _: RunId, _: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
         Box::pin(ready(Ok(None)))
     }

@@ -1,0 +1,133 @@
+//! What a run has left, in a form that two runs of one workflow share, and what must hold of its calls.
+
+use super::effects::Seen;
+use super::shapes::show;
+use adk::{Event, RunId};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+/// The events of a run by branch, in their order. Each says after how many events outside of all branches it came.
+pub fn by_branch(events: &[Arc<Event>], run: RunId) -> BTreeMap<String, Vec<String>> {
+    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut outside = 0;
+    for event in events {
+        let branch = event.branch.as_deref().unwrap_or_default().to_owned();
+        all.entry(branch.clone()).or_default().push(format!("{outside} {}", line(event, run)));
+        outside += usize::from(branch.is_empty());
+    }
+    all
+}
+
+fn line(event: &Event, run: RunId) -> String {
+    let parts: Vec<_> = event.content.iter().flat_map(|content| content.parts.iter().map(show)).collect();
+    let delta: BTreeMap<_, _> =
+        event.actions.state_delta.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    let metadata = event.details.as_deref().map(|details| serde_json::json!(details.custom_metadata));
+    let (author, path, escalate) = (&event.author, &event.path, event.actions.escalate);
+    let text = format!("{author} {path} {parts:?} {delta:?} {escalate:?} {metadata:?}");
+    text.replace(&run.to_string(), "RUN")
+}
+
+/// Where the events of two runs differ; nothing when they do not.
+pub fn difference(
+    expected: &BTreeMap<String, Vec<String>>,
+    found: &BTreeMap<String, Vec<String>>,
+) -> Option<String> {
+    let branches: HashSet<_> = expected.keys().chain(found.keys()).collect();
+    branches.into_iter().find_map(|branch| {
+        let none = Vec::new();
+        let (expected, found) = (expected.get(branch).unwrap_or(&none), found.get(branch).unwrap_or(&none));
+        let at = (0..expected.len().max(found.len())).find(|at| expected.get(*at) != found.get(*at))?;
+        let (expected, found) = (expected.get(at), found.get(at));
+        Some(format!("branch `{branch}`, event {at}:\nexpected {expected:?}\nfound    {found:?}"))
+    })
+}
+
+/// Which branch each agent with events runs in.
+pub fn branches(events: &[Arc<Event>]) -> HashMap<String, String> {
+    let branch = |event: &Arc<Event>| event.branch.as_deref().unwrap_or_default().to_owned();
+    events.iter().map(|event| (event.path.to_string(), branch(event))).collect()
+}
+
+/// The calls of a run that nobody disturbed: which come after which.
+pub struct Calls {
+    /// Key, the lines of its begin and its end, its branch.
+    calls: HashMap<String, (usize, usize, String)>,
+}
+
+impl Calls {
+    pub fn new(seen: &[Seen], branches: &HashMap<String, String>) -> Self {
+        let mut calls = HashMap::new();
+        for (at, line) in seen.iter().enumerate() {
+            match line {
+                Seen::Begin(key, _) => {
+                    let path = key.rsplit_once(':').map_or(&**key, |(path, _)| path);
+                    // One that fails has no event of its own, and those around it have.
+                    let above = path.match_indices('/').map(|(at, _)| at).chain([path.len()]).rev();
+                    let branch = above.filter_map(|end| branches.get(&path[..end])).next();
+                    let branch = branch.cloned().unwrap_or_default();
+                    let earlier = calls.insert(key.clone(), (at, usize::MAX, branch));
+                    assert!(earlier.is_none(), "{key} is called twice where nobody disturbs");
+                }
+                Seen::End(key) => calls.get_mut(key).expect("what ends has begun").1 = at,
+                Seen::Kill | Seen::Cut(_) | Seen::Whole => {}
+            }
+        }
+        Self { calls }
+    }
+
+    pub fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Whether the second call is made only when the first is recorded.
+    fn is_after(&self, first: &str, second: &str) -> bool {
+        let ((_, end, one), (begin, _, other)) = (&self.calls[first], &self.calls[second]);
+        // Tools of one turn do not wait for each other, even if one of them waits for a person.
+        let is_one_turn = |turn: &str| second.strip_prefix(turn).is_some_and(|rest| rest.starts_with('.'));
+        let is_beside = first.rsplit_once('.').is_some_and(|(turn, _)| is_one_turn(turn));
+        end < begin && !is_beside && (is_around(one, other) || is_around(other, one))
+    }
+
+    /// Checks what was seen of a run with kills: every call was made; again only after a kill, and not when a call was made
+    /// that needed its record. Returns how many were made again.
+    pub fn check(&self, seen: &[Seen]) -> Result<usize, String> {
+        let mut begun: HashMap<&str, usize> = HashMap::new();
+        let (mut kills, mut again, mut cut_off) = (0, 0, None);
+        for line in seen {
+            match line {
+                Seen::Kill => kills += 1,
+                Seen::Cut(process) => (kills, cut_off) = (kills + 1, Some(*process)),
+                Seen::Whole => (kills, cut_off) = (kills + 1, None),
+                Seen::End(_) => {}
+                Seen::Begin(key, _) if !self.calls.contains_key(key) => {
+                    return Err(format!("unknown call {key}"));
+                }
+                Seen::Begin(key, process) => {
+                    let Some(earlier) = begun.insert(key, kills) else { continue };
+                    again += 1;
+                    // A cut is noticed on both sides at any time until it is over. What was sent to the process that is cut off
+                    // may reach it late, when others have gone on: that is the call that was in flight.
+                    if cut_off.is_none() && earlier == kills {
+                        return Err(format!("{key} was made again without a kill"));
+                    }
+                    let later = begun.keys().find(|later| self.is_after(key, later));
+                    if let Some(later) = later.filter(|_| cut_off != Some(*process)) {
+                        return Err(format!("{key} was made again after {later}"));
+                    }
+                }
+            }
+        }
+        match self.calls.keys().find(|key| !begun.contains_key(&***key)) {
+            Some(key) => Err(format!("{key} was never called")),
+            None => Ok(again),
+        }
+    }
+}
+
+/// Whether the second branch is the first or inside of it.
+fn is_around(outer: &str, inner: &str) -> bool {
+    inner
+        .strip_prefix(outer)
+        .is_some_and(|rest| outer.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
+}

@@ -1,0 +1,255 @@
+//! Workers that are replaced by another build in mid-run: at an address of its own, and in place.
+
+use super::cluster::{Client, Deployment, Place, Reference, Runs, Worker, runs_of, settings};
+use super::effects;
+use super::program::runner;
+use super::support::{Setup, free_port, until};
+use adk::runner::RunnerBuilder;
+use adk::{DefaultProvider, Runner};
+use std::collections::HashSet;
+use std::net::{Ipv4Addr, SocketAddr};
+
+/// The workflow as it was first.
+mod old {
+    use adk::prelude::*;
+    workflow! {
+        /// Asks, and goes on in branches.
+        pub Desk(topic: String) -> report: String {
+            agent first -> first: String { instruction: "Begin with {topic}" }
+            agent left -> left: String { instruction: "Left of {first}" }
+            agent right -> right: String { instruction: "Right of {first}" }
+            agent end -> report: String { instruction: "End {left} {right}" }
+
+            first;
+            /// Go on with {first}?
+            await go: bool;
+            sides: parallel <
+                left;
+                <
+                    right;
+                    /// Is this right? {right}
+                    await fine: bool
+                >
+            >
+            end
+        }
+    }
+}
+
+/// With one more step at its end, which fits.
+mod added {
+    use adk::prelude::*;
+    workflow! {
+        /// Asks, and goes on in branches.
+        pub Desk(topic: String) -> report: String {
+            agent first -> first: String { instruction: "Begin with {topic}" }
+            agent left -> left: String { instruction: "Left of {first}" }
+            agent right -> right: String { instruction: "Right of {first}" }
+            agent end -> report: String { instruction: "End {left} {right}" }
+            agent polisher -> report: String { instruction: "Polish {report}" }
+
+            first;
+            /// Go on with {first}?
+            await go: bool;
+            sides: parallel <
+                left;
+                <
+                    right;
+                    /// Is this right? {right}
+                    await fine: bool
+                >
+            >
+            end; polisher
+        }
+    }
+}
+
+/// With another branch, which does not fit.
+mod changed {
+    use adk::prelude::*;
+    workflow! {
+        /// Asks, and goes on in branches.
+        pub Desk(topic: String) -> report: String {
+            agent first -> first: String { instruction: "Begin with {topic}" }
+            agent left -> left: String { instruction: "Left of {first}" }
+            agent above -> right: String { instruction: "Above {first}" }
+            agent end -> report: String { instruction: "End {left} {right}" }
+
+            first;
+            /// Go on with {first}?
+            await go: bool;
+            sides: parallel <
+                left;
+                <
+                    above;
+                    /// Is this right? {right}
+                    await fine: bool
+                >
+            >
+            end
+        }
+    }
+}
+
+/// The workflow as this build of the program has it, which `ADK_BUILD` says.
+pub fn with_desk(builder: RunnerBuilder<DefaultProvider>) -> RunnerBuilder<DefaultProvider> {
+    match std::env::var("ADK_BUILD").unwrap_or_default().as_str() {
+        "added" => builder.workflow(added::Desk::default()),
+        "changed" => builder.workflow(changed::Desk::default()),
+        _ => builder.workflow(old::Desk::default()),
+    }
+}
+
+/// A deployment of the old build, with a run that waits.
+struct Scene {
+    deployment: Deployment,
+    /// To answer with.
+    runner: Runner,
+    runs: Runs,
+    client: Client,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let worker = Worker::new(free_address(), &[], "old");
+        let setup = Setup { settings: settings(), ..Setup::default() };
+        let deployment =
+            Deployment::start_with(Place::new(), setup, vec![worker], Ipv4Addr::LOCALHOST.into()).await;
+        let store = deployment.place.sqlite().await;
+        let engine = adk::restate::Restate::new(&deployment.server.ingress(), store.clone()).unwrap();
+        let runner = runner(store, engine);
+        let runs = runs_of(&["desk"]);
+        let client = asks(&deployment, &runner, &runs, "old").await;
+        Self { deployment, runner, runs, client }
+    }
+
+    /// Puts another build in place of the worker, as an operator does.
+    async fn replace(&mut self, build: &'static str) {
+        let worker = &mut self.deployment.workers[0];
+        worker.kill();
+        self.deployment.place.note("kill");
+        worker.build = build;
+        worker.start(&self.deployment.place).await;
+        self.deployment.register().await;
+    }
+
+    /// Why invocations do not go on, as Restate shows it.
+    async fn failures(&self) -> String {
+        let open = self.deployment.open_invocations().await;
+        let of = |row: &serde_json::Value| row["last_failure"].as_str().unwrap_or_default().to_owned();
+        open.iter().map(of).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn free_address() -> SocketAddr {
+    SocketAddr::new(Ipv4Addr::LOCALHOST.into(), free_port())
+}
+
+/// Begins runs by a client of a build, and waits until each of them waits.
+async fn asks(deployment: &Deployment, runner: &Runner, runs: &Runs, build: &str) -> Client {
+    let url = deployment.server.ingress();
+    let client = deployment.place.client_of(build, Some(&url), runs, false);
+    until("the runs wait", async || {
+        let waiting = runner.waiting().await.unwrap();
+        runs.iter().all(|(_, run)| waiting.iter().any(|wait| wait.run_id == *run))
+    })
+    .await;
+    client
+}
+
+/// Waits until runs have asked this, and answers.
+async fn answer(runner: &Runner, runs: &Runs, key: &str) {
+    let asked = async || {
+        let waiting = runner.waiting().await.unwrap();
+        let is_meant = |id: &str| runs.iter().any(|(_, run)| id.starts_with(&run.to_string()));
+        let of_key = waiting.into_iter().filter(|wait| is_meant(&wait.id) && wait.path.name() == key);
+        of_key.map(|wait| wait.id).collect::<Vec<_>>()
+    };
+    until("the runs ask", async || asked().await.len() == runs.len()).await;
+    for wait in asked().await {
+        runner.answer(&wait, true).await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Restate: tests/peers/run-restate.sh"]
+async fn new_runs_go_to_a_new_deployment_and_old_ones_end_on_the_old() {
+    let _alone = super::ALONE.lock().await;
+    let reference = Reference::new(&["desk"]).await;
+    let Scene { deployment, runner, runs, client } = Scene::new().await;
+    let mut newer = Worker::new(free_address(), &[], "changed");
+    newer.start(&deployment.place).await;
+    deployment.server.register(newer.address).await;
+    let new_runs = runs_of(&["desk"]);
+    let new_client = asks(&deployment, &runner, &new_runs, "changed").await;
+    for key in ["go", "fine"] {
+        answer(&runner, &runs, key).await;
+        answer(&runner, &new_runs, key).await;
+    }
+    let (endings, new_endings) = (client.endings().await, new_client.endings().await);
+    let checked = deployment.check(&reference, &runs, &endings).await;
+    assert!(checked.faults.is_empty() && checked.again == 0, "{checked:?}");
+    let effects = deployment.place.effects();
+    let processes = |runs: &Runs| effects::processes_of(&effects, Some(runs[0].1));
+    assert_eq!(processes(&runs).into_keys().collect::<HashSet<_>>(), [deployment.workers[0].pid()].into());
+    assert_eq!(processes(&new_runs).into_keys().collect::<HashSet<_>>(), [newer.pid()].into());
+    let above = effects::of_run(&effects, new_runs[0].1);
+    assert!(
+        above.contains(&effects::Seen::End("desk/sides/sequence_1/above:model@0".to_owned())),
+        "{above:?}"
+    );
+    assert_eq!(new_endings.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Restate: tests/peers/run-restate.sh"]
+async fn a_build_that_fits_takes_runs_over_in_place() {
+    let _alone = super::ALONE.lock().await;
+    for is_in_branches in [false, true] {
+        let mut scene = Scene::new().await;
+        if is_in_branches {
+            answer(&scene.runner, &scene.runs, "go").await;
+            until("a branch asks", async || !scene.runner.waiting().await.unwrap().is_empty()).await;
+        }
+        scene.replace("added").await;
+        if !is_in_branches {
+            answer(&scene.runner, &scene.runs, "go").await;
+        }
+        answer(&scene.runner, &scene.runs, "fine").await;
+        let endings = scene.client.endings().await;
+        assert_eq!(endings.len(), 1, "{}", scene.deployment.describe(&scene.runner, scene.runs[0].1).await);
+        let output = endings[0].output.to_string();
+        assert!(output.starts_with("\"polisher at desk/polisher"), "{output}");
+        let seen = effects::of_run(&scene.deployment.place.effects(), scene.runs[0].1);
+        let begun = seen.iter().filter(|line| matches!(line, effects::Seen::Begin(..))).count();
+        assert_eq!(begun, 5, "each call once: {seen:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Restate: tests/peers/run-restate.sh"]
+async fn a_build_that_does_not_fit_is_refused_until_it_is_rolled_back() {
+    let _alone = super::ALONE.lock().await;
+    let reference = Reference::new(&["desk"]).await;
+    for is_in_branches in [false, true] {
+        let mut scene = Scene::new().await;
+        if is_in_branches {
+            answer(&scene.runner, &scene.runs, "go").await;
+            until("a branch asks", async || !scene.runner.waiting().await.unwrap().is_empty()).await;
+        }
+        scene.replace("changed").await;
+        answer(&scene.runner, &scene.runs, if is_in_branches { "fine" } else { "go" }).await;
+        until("the reason is shown", async || {
+            let failures = scene.failures().await;
+            failures.contains("-     llm right") && failures.contains("+     llm above")
+        })
+        .await;
+        scene.replace("old").await;
+        if !is_in_branches {
+            answer(&scene.runner, &scene.runs, "fine").await;
+        }
+        let endings = scene.client.endings().await;
+        let checked = scene.deployment.check(&reference, &scene.runs, &endings).await;
+        assert!(checked.faults.is_empty() && checked.again == 0, "{is_in_branches}: {checked:?}");
+    }
+}
