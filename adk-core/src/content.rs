@@ -40,23 +40,25 @@ pub struct Content {
 }
 
 /// One part of a message. In JSON it is ADK's object with one field, such as `{"functionCall": {...}}`.
+///
+/// Every kind but text is in a box, so that a part is as small as its text; `Part::from` makes the box.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Part {
     /// Text.
     Text(String),
     /// What the model thought; never part of its answer.
-    Thought(Thought),
+    Thought(Box<Thought>),
     /// A call that the model asks for.
-    FunctionCall(FunctionCall),
+    FunctionCall(Box<FunctionCall>),
     /// The answer to a call.
-    FunctionResponse(FunctionResponse),
+    FunctionResponse(Box<FunctionResponse>),
     /// Bytes.
-    InlineData(Blob),
+    InlineData(Box<Blob>),
     /// A file by its address.
-    FileData(FileData),
+    FileData(Box<FileData>),
     /// Anything else that ADK has a field for, such as executable code, as JSON. Models are not told of it.
-    Other(Map<String, Value>),
+    Other(Box<Map<String, Value>>),
 }
 
 /// Text of a model's thinking.
@@ -159,7 +161,7 @@ impl Content {
     /// The calls that the model asks for, in order.
     pub fn function_calls(&self) -> impl Iterator<Item = &FunctionCall> {
         self.parts.iter().filter_map(|part| match part {
-            Part::FunctionCall(call) => Some(call),
+            Part::FunctionCall(call) => Some(&**call),
             _ => None,
         })
     }
@@ -167,7 +169,7 @@ impl Content {
     /// The answers to calls, in order.
     pub fn function_responses(&self) -> impl Iterator<Item = &FunctionResponse> {
         self.parts.iter().filter_map(|part| match part {
-            Part::FunctionResponse(response) => Some(response),
+            Part::FunctionResponse(response) => Some(&**response),
             _ => None,
         })
     }
@@ -193,12 +195,12 @@ impl Part {
 
     /// Bytes with their type, such as `image/png`.
     pub fn inline_data(mime_type: impl Into<String>, data: impl Into<Arc<[u8]>>) -> Self {
-        Self::InlineData(Blob { mime_type: mime_type.into(), data: data.into(), display_name: None })
+        Self::from(Blob { mime_type: mime_type.into(), data: data.into(), display_name: None })
     }
 
     /// A file by its address and type.
     pub fn file_data(file_uri: impl Into<String>, mime_type: impl Into<String>) -> Self {
-        Self::FileData(FileData { file_uri: file_uri.into(), mime_type: mime_type.into() })
+        Self::from(FileData { file_uri: file_uri.into(), mime_type: mime_type.into() })
     }
 
     /// The text, when it is text and no thought.
@@ -207,5 +209,34 @@ impl Part {
             Self::Text(text) => Some(text),
             _ => None,
         }
+    }
+}
+
+/// Makes parts of their contents.
+macro_rules! boxed {
+    ($($kind:ident($content:ident)),*) => {$(
+        impl From<$content> for Part {
+            fn from(content: $content) -> Self {
+                Self::$kind(Box::new(content))
+            }
+        }
+    )*};
+}
+
+boxed!(
+    Thought(Thought),
+    FunctionCall(FunctionCall),
+    FunctionResponse(FunctionResponse),
+    InlineData(Blob),
+    FileData(FileData)
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_no_larger_than_its_text() {
+        assert_eq!(size_of::<Part>(), size_of::<String>());
     }
 }

@@ -31,12 +31,12 @@ impl engine::Journal for Journal {
             tokio::task::yield_now().await;
             // What is stored is all that is left of the event.
             let mut draft = body.draft().await?;
-            let text = serde_json::to_string(&draft.event).unwrap();
+            let text = serde_json::to_string(&*draft.event).unwrap();
             self.record(slot.to_string(), draft.event.text());
             for done in &slot.done {
                 self.record(format!("{}.", done.path), format!("{:?}", done.flow));
             }
-            draft.event = serde_json::from_str(&text).unwrap();
+            draft.event = Arc::new(serde_json::from_str(&text).unwrap());
             Ok(slot.append(draft))
         }))
     }

@@ -92,7 +92,7 @@ fn convert(parts: Vec<ContentPart>, reasoning: Option<String>, plan: &Plan) -> V
     if !parts.iter().any(|part| part.as_reasoning_content().is_some_and(|text| !text.is_empty()))
         && let Some(reasoning) = reasoning.filter(|reasoning| !reasoning.is_empty())
     {
-        out.push(Part::Thought(Thought { text: reasoning, signature: None }));
+        out.push(Part::from(Thought { text: reasoning, signature: None }));
     }
     for part in parts {
         match part {
@@ -105,8 +105,8 @@ fn convert(parts: Vec<ContentPart>, reasoning: Option<String>, plan: &Plan) -> V
     }
     flush(&mut text, &mut out, plan, &ContentPart::from_text(""));
     out.retain(|part| match part {
-        Part::Thought(Thought { text, signature: Some(signature) }) => {
-            !(text.is_empty() && on_calls.contains(signature))
+        Part::Thought(thought) if thought.text.is_empty() => {
+            !thought.signature.as_ref().is_some_and(|signature| on_calls.contains(signature))
         }
         _ => true,
     });
@@ -120,7 +120,7 @@ fn flush(text: &mut String, out: &mut Vec<Part>, plan: &Plan, part: &ContentPart
     }
     match part {
         ContentPart::ThoughtSignature(signature) => {
-            out.push(Part::Thought(Thought { text: String::new(), signature: Some(signature.clone()) }));
+            out.push(Part::from(Thought { text: String::new(), signature: Some(signature.clone()) }));
         }
         ContentPart::ReasoningContent(reasoning) => match out.last_mut() {
             // genai writes the signature, then the text that it signs.
@@ -128,9 +128,9 @@ fn flush(text: &mut String, out: &mut Vec<Part>, plan: &Plan, part: &ContentPart
                 thought.text.clone_from(reasoning);
             }
             _ if reasoning.is_empty() => {}
-            _ => out.push(Part::Thought(Thought { text: reasoning.clone(), signature: None })),
+            _ => out.push(Part::from(Thought { text: reasoning.clone(), signature: None })),
         },
-        ContentPart::ToolCall(call) => out.push(Part::FunctionCall(function_call(call, plan))),
+        ContentPart::ToolCall(call) => out.push(Part::from(function_call(call, plan))),
         ContentPart::Binary(binary) => {
             if let BinarySource::Base64(data) = &binary.source
                 && let Ok(data) = STANDARD.decode(data.as_bytes())
@@ -147,7 +147,7 @@ fn flush(text: &mut String, out: &mut Vec<Part>, plan: &Plan, part: &ContentPart
                     custom.data.as_object().into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())),
                 );
                 let signature = Some(Value::Object(block).to_string());
-                out.push(Part::Thought(Thought { text: String::new(), signature }));
+                out.push(Part::from(Thought { text: String::new(), signature }));
             }
         }
         ContentPart::Text(_) | ContentPart::ToolResponse(_) => {}
@@ -290,7 +290,7 @@ mod tests {
         let answer = Answer { parts, reasoning: Some("I think".into()), ..Answer::default() };
         let parts = answer.convert(&plan(AdapterKind::Gemini)).content.parts;
         let thought = |text: &str, signature: Option<&str>| {
-            Part::Thought(Thought { text: text.into(), signature: signature.map(str::to_owned) })
+            Part::from(Thought { text: text.into(), signature: signature.map(str::to_owned) })
         };
         assert_eq!(parts[..3], [thought("I think", None), thought("", Some("s0")), Part::text("hm")]);
         let Part::FunctionCall(call) = &parts[3] else { panic!("{parts:?}") };

@@ -209,7 +209,7 @@ impl Batch<'_> {
             }
             current.apply(&draft.event.actions.state_delta);
         }
-        slot.stamp(&mut draft.event, self.head.latest);
+        slot.stamp(Arc::make_mut(&mut draft.event), self.head.latest);
         tried.push(draft.event.id);
         let entry = entry(slot, draft)?;
         for done in &slot.done {
@@ -306,7 +306,7 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
         match (job, outcome) {
             (Job::Commit { slot, draft, reply, .. }, Ok(Outcome::New(place))) => {
                 catch_up(place);
-                let event = Arc::new(draft.event);
+                let event = draft.event;
                 // The session of the slot is not the one that others have open here.
                 if let Some(session) = session.as_ref().filter(|_| slot.claim().is_driven_above()) {
                     session.append_stored(event.clone());

@@ -117,7 +117,7 @@ impl Journal for PostgresStore {
     fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(async move {
             let key = wait.session.clone();
-            self.0.ask(&key, |reply| Job::Wait { claim, wait, reply }).await
+            self.0.ask(&key, |reply| Job::Wait { claim, wait: Box::new(wait), reply }).await
         })
     }
 }

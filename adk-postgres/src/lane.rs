@@ -30,7 +30,7 @@ pub(crate) enum Job {
     /// The record of a step.
     Step { claim: ClaimId, key: String, value: Value, reply: Reply<Value> },
     /// A value that is waited for.
-    Wait { claim: ClaimId, wait: Wait, reply: Reply<Option<Value>> },
+    Wait { claim: ClaimId, wait: Box<Wait>, reply: Reply<Option<Value>> },
     /// Waits of branches that were cancelled.
     Withdraw { claim: ClaimId, waits: Vec<String>, reply: Reply<()> },
     /// Agents that have finished, of a run that makes no more commits.

@@ -171,7 +171,7 @@ impl Model for Banker {
             .collect();
         let call = |name: &str, amount: u32| {
             let args = json!({"amount": amount}).as_object().cloned().unwrap();
-            Part::FunctionCall(FunctionCall { name: name.into(), args, ..FunctionCall::default() })
+            Part::from(FunctionCall { name: name.into(), args, ..FunctionCall::default() })
         };
         let content = if answers.is_empty() {
             Content::new(Role::Model, vec![call("pay", 1), call("look", 2), call("look", 3), call("pay", 4)])

@@ -96,19 +96,19 @@ impl Commit {
     }
 
     fn deliver(&mut self, slot: Slot, written: Written, db: &Db) -> Result<Stored> {
-        let Draft { event, temp, .. } = std::mem::take(&mut self.draft);
+        let (event, temp) = (self.draft.event.clone(), std::mem::take(&mut self.draft.temp));
         match (written, &self.live) {
             (Written::New { number, place }, None) => {
                 // Others may have written to the session in between.
                 catch_up(slot.session(), db, number, place)?;
-                Ok(slot.deliver(place, Arc::new(event), temp))
+                Ok(slot.deliver(place, event, temp))
             }
             (Written::New { number, place }, Some(live)) => {
                 if let Some(session) = live.find(slot.session_key(), number) {
                     // What cannot be read now is read by who opens the session next.
                     let _ = catch_up(&session, db, number, place + 1);
                 }
-                Ok(slot.deliver(place, Arc::new(event), temp))
+                Ok(slot.deliver(place, event, temp))
             }
             (Written::Earlier { place, event, temp }, None) => Ok(Stored::earlier(place, event, temp)),
             (Written::Earlier { place, event, temp }, Some(_)) => Ok(slot.deliver(place, event, temp)),
@@ -136,7 +136,7 @@ impl Job for Commit {
             let temp = &self.draft.temp;
             self.entry.temp = (!temp.is_empty()).then(|| to_text(temp)).transpose()?;
         }
-        slot.stamp(&mut self.draft.event, latest);
+        slot.stamp(Arc::make_mut(&mut self.draft.event), latest);
         let (data, entry) = (self.data()?, &self.entry);
         let row = Row { event: &self.draft.event, data: &data, entry: Some((run, entry)) };
         self.written = Some(match append(db, key, &row)? {

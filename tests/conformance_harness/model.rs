@@ -69,12 +69,12 @@ fn chunks(reply: &ReplyDef, streams: bool) -> Vec<Result<ModelChunk, ModelError>
 fn response(reply: &ReplyDef) -> ModelResponse {
     let mut parts = Vec::new();
     if let Some(text) = &reply.thought {
-        parts.push(Part::Thought(Thought { text: text.clone(), signature: None }));
+        parts.push(Part::from(Thought { text: text.clone(), signature: None }));
     }
     if let Some(text) = &reply.text {
         parts.push(Part::text(text));
     }
-    parts.extend(reply.function_calls.iter().map(|call| Part::FunctionCall(function_call(call))));
+    parts.extend(reply.function_calls.iter().map(|call| Part::from(function_call(call))));
     let mut response = ModelResponse::new(Content::new(Role::Model, parts));
     response.error_code.clone_from(&reply.error_code);
     response.error_message.clone_from(&reply.error_message);

@@ -200,7 +200,7 @@ fn content(turn: &RunDef, ids: &Ids) -> Content {
     match (&turn.message, &turn.function_response) {
         (_, Some(answer)) => {
             let (id, name, response) = (ids.real(&answer.id), answer.name.clone(), answer.response.clone());
-            Content::new(Role::User, vec![Part::FunctionResponse(FunctionResponse { id, name, response })])
+            Content::new(Role::User, vec![Part::from(FunctionResponse { id, name, response })])
         }
         (Some(text), None) => Content::user(text),
         (None, None) => Content::default(),

@@ -84,17 +84,17 @@ impl<'de> Deserialize<'de> for Part {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let part = Map::<String, Value>::deserialize(deserializer)?;
         if !KINDS.iter().any(|kind| part.contains_key(*kind)) {
-            return Ok(Part::Other(part));
+            return Ok(Part::Other(Box::new(part)));
         }
         let wire = Wire::deserialize(Value::Object(part)).map_err(D::Error::custom)?;
         let signature = wire.thought_signature.map(Cow::into_owned);
         if let Some(call) = wire.function_call {
             let mut call = call.into_owned();
             call.signature = signature;
-            return Ok(Part::FunctionCall(call));
+            return Ok(Part::from(call));
         }
         if let Some(response) = wire.function_response {
-            return Ok(Part::FunctionResponse(response.into_owned()));
+            return Ok(Part::from(response.into_owned()));
         }
         if let Some(blob) = wire.inline_data {
             // ADK writes the alphabet for URLs, programs of others the standard one.
@@ -102,19 +102,19 @@ impl<'de> Deserialize<'de> for Part {
                 .decode(&blob.data)
                 .or_else(|_| STANDARD.decode(&blob.data))
                 .map_err(D::Error::custom)?;
-            return Ok(Part::InlineData(Blob {
+            return Ok(Part::from(Blob {
                 mime_type: blob.mime_type.into_owned(),
                 data: data.into(),
                 display_name: blob.display_name.map(Cow::into_owned),
             }));
         }
         if let Some(file) = wire.file_data {
-            return Ok(Part::FileData(file.into_owned()));
+            return Ok(Part::from(file.into_owned()));
         }
         match wire.text.map(Cow::into_owned) {
-            Some(text) if wire.thought => Ok(Part::Thought(Thought { text, signature })),
+            Some(text) if wire.thought => Ok(Part::from(Thought { text, signature })),
             Some(text) => Ok(Part::Text(text)),
-            None => Ok(Part::Other(Map::new())),
+            None => Ok(Part::Other(Box::default())),
         }
     }
 }

@@ -89,7 +89,7 @@ impl Rehearsal {
         let sampler = Sampler { round: round(&info.path), rounds: self.rounds };
         let calls = self.calls(request);
         if !calls.is_empty() {
-            let calls = calls.into_iter().map(|tool| Part::FunctionCall(sampler.call(tool)));
+            let calls = calls.into_iter().map(|tool| Part::from(sampler.call(tool)));
             return Content::new(Role::Model, calls.collect());
         }
         match &request.response_schema {

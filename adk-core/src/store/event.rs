@@ -220,7 +220,23 @@ impl<K: Into<Name>, V: Into<Arc<Value>>> FromIterator<(K, V)> for StateDelta {
 impl Actions {
     /// Whether nothing is asked for.
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        // Each event asks twice: making, comparing and dropping a default costs too much.
+        let Self {
+            state_delta,
+            artifact_delta,
+            escalate,
+            skip_summarization,
+            transfer_to_agent,
+            agent_state,
+            end_of_agent,
+            compaction,
+        } = self;
+        state_delta.is_empty()
+            && artifact_delta.is_empty()
+            && escalate.or(*skip_summarization).or(*end_of_agent).is_none()
+            && transfer_to_agent.is_none()
+            && agent_state.is_none()
+            && compaction.is_none()
     }
 
     /// Whether a loop is to end.

@@ -227,13 +227,12 @@ impl Session {
     /// With it comes its place in the log. `put` sees it while nobody else can append, so that events are delivered in the order of the log.
     pub(crate) fn append(
         &self,
-        mut event: Event,
+        mut event: Arc<Event>,
         seed: IdSeed,
         put: impl FnOnce(&Arc<Event>),
     ) -> (u64, Arc<Event>) {
         let mut clock = lock(&self.clock);
-        clock.stamp(&mut event, seed);
-        let event = Arc::new(event);
+        clock.stamp(Arc::make_mut(&mut event), seed);
         let place = self.len() as u64;
         self.apply(&event.actions.state_delta);
         self.log.push(event.clone());
@@ -247,7 +246,7 @@ impl Session {
     pub(crate) fn append_update(
         &self,
         key: &Name,
-        mut make: impl FnMut(Option<&Value>) -> Result<Event>,
+        mut make: impl FnMut(Option<&Value>) -> Result<Arc<Event>>,
         seed: IdSeed,
         put: impl FnOnce(&Arc<Event>),
     ) -> Result<(u64, Arc<Event>)> {
@@ -268,8 +267,8 @@ impl Session {
                 event
             }
         };
-        clock.stamp(&mut event, seed);
-        let (event, place) = (Arc::new(event), self.len() as u64);
+        clock.stamp(Arc::make_mut(&mut event), seed);
+        let place = self.len() as u64;
         self.apply_but(Some(key), &event.actions.state_delta);
         self.log.push(event.clone());
         put(&event);

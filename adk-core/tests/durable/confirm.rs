@@ -37,7 +37,7 @@ impl Model for Banker {
             .collect();
         let call = |name: &str, args: Value| {
             let args = args.as_object().cloned().unwrap_or_default();
-            Part::FunctionCall(FunctionCall { name: name.into(), args, ..FunctionCall::default() })
+            Part::from(FunctionCall { name: name.into(), args, ..FunctionCall::default() })
         };
         let content = if answers.is_empty() {
             Content::new(

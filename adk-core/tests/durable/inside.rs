@@ -27,7 +27,7 @@ impl Model for Calls {
         let answers = request.contents.iter().flat_map(Content::function_responses).count();
         let part = if answers < self.times {
             let args = Map::from_iter([("request".to_owned(), json!(format!("number {answers}")))]);
-            Part::FunctionCall(FunctionCall {
+            Part::from(FunctionCall {
                 id: String::new(),
                 name: self.tool.to_owned(),
                 args,

@@ -182,7 +182,7 @@ async fn a_message_with_the_answer_to_a_call_of_another_session_or_user_or_tool_
     let says = |name: &str| {
         let response = Map::from_iter([("status".to_owned(), json!("approved"))]);
         let answer = FunctionResponse { id: "c1".into(), name: name.into(), response };
-        Content::new(Role::User, vec![Part::FunctionResponse(answer)])
+        Content::new(Role::User, vec![Part::from(answer)])
     };
     let calls = model.requests().len();
     let send = |session: &adk_core::runner::SessionHandle, name: &str| {

@@ -43,17 +43,17 @@ impl Log {
         Ok(Self::put(&mut kept, slot, draft.event, draft.temp))
     }
 
-    pub fn append(&self, slot: &mut Slot, event: Event, temp: StateDelta) -> Stored {
+    pub fn append(&self, slot: &mut Slot, event: Arc<Event>, temp: StateDelta) -> Stored {
         Self::put(&mut self.0.lock().unwrap(), slot, event, temp)
     }
 
-    fn put(kept: &mut Kept, slot: &mut Slot, mut event: Event, temp: StateDelta) -> Stored {
+    fn put(kept: &mut Kept, slot: &mut Slot, mut event: Arc<Event>, temp: StateDelta) -> Stored {
         if let Some(record) = slot.begins.take() {
             kept.record = Some(record);
         }
         let latest = kept.events.last().map_or(0, |event| event.timestamp);
-        slot.stamp(&mut event, latest);
-        let (place, event) = (kept.events.len(), Arc::new(event));
+        slot.stamp(Arc::make_mut(&mut event), latest);
+        let place = kept.events.len();
         kept.events.push(event.clone());
         kept.slots.insert(slot.to_string(), (place, temp.clone()));
         Stored::earlier(place as u64, event, temp)

@@ -16,7 +16,7 @@ type Answer<T> = oneshot::Sender<Result<T>>;
 pub enum Effect {
     Commit(Slot, Body, Answer<Stored>),
     Step(StepKey, BoxFuture<'static, Result<Value>>, Answer<Value>),
-    Wait(Wait, Answer<Option<Value>>),
+    Wait(Box<Wait>, Answer<Option<Value>>),
     /// As JSON, which is all that another process gets.
     Branch(Value, BoxFuture<'static, ()>, Answer<BranchReport>),
     Claim(RunId, ClaimCheck, Answer<ClaimedRun>),
@@ -62,7 +62,7 @@ impl Journal for Posted {
         self.post(|reply| Effect::Step(key, work, reply))
     }
     fn answer(&self, _: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
-        self.post(|reply| Effect::Wait(wait, reply))
+        self.post(|reply| Effect::Wait(Box::new(wait), reply))
     }
 }
 

@@ -166,7 +166,7 @@ async fn a_message_answers_the_nearest_call_of_its_id() {
     let answer = |text: &str| {
         let response = serde_json::Map::from_iter([("result".to_owned(), json!(text))]);
         let part = FunctionResponse { id: "c".into(), name: "ask".into(), response };
-        Content::new(Role::User, vec![Part::FunctionResponse(part)])
+        Content::new(Role::User, vec![Part::from(part)])
     };
     session.run(&agent, "go").await.unwrap_err();
     session.run(&agent, answer("ONE")).await.unwrap();

@@ -9,7 +9,7 @@ use serde_json::Map;
 
 fn answer(id: &str) -> Part {
     let response = Map::from_iter([("status".to_owned(), json!("approved"))]);
-    Part::FunctionResponse(FunctionResponse { id: id.to_owned(), name: "ask".to_owned(), response })
+    Part::from(FunctionResponse { id: id.to_owned(), name: "ask".to_owned(), response })
 }
 
 fn said(parts: Vec<Part>) -> Content {

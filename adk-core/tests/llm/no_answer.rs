@@ -52,7 +52,7 @@ async fn calls_of_a_reply_that_was_cut_off_are_never_run_and_the_model_is_told_o
             malformed: Some("{\"filter\": \"a".into()),
             ..FunctionCall::default()
         };
-        Reply::new().part(Part::FunctionCall(call)).finish(FinishReason::MaxTokens)
+        Reply::new().part(Part::from(call)).finish(FinishReason::MaxTokens)
     };
     for cut in [by_luck, malformed] {
         let times = Arc::new(AtomicU32::new(0));
@@ -148,7 +148,7 @@ async fn one_reader_for_all_that_models_write() {
         let agent = LlmAgent::builder("a").tool(grade).build().unwrap();
         let call =
             FunctionCall { name: "grade".into(), malformed: Some(text.into()), ..FunctionCall::default() };
-        let model = ScriptedModel::new().reply(Reply::new().part(Part::FunctionCall(call))).text("ok");
+        let model = ScriptedModel::new().reply(Reply::new().part(Part::from(call))).text("ok");
         let outcome = runner(&model).run(&agent, "go").await.unwrap();
         let given = outcome.session().events().flat_map(|event| event.function_responses()).next().unwrap();
         assert_eq!(given.response["result"], json!(3), "{text}");

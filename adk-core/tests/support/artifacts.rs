@@ -187,7 +187,7 @@ async fn parts(stores: &Stores) {
 pub async fn refuses_depth(stores: &Stores) {
     let key = stores.session("depth", "s").await;
     let deep = (0..200).fold(json!(1), |inside, _| json!([inside]));
-    let part = Part::Other(Map::from_iter([("deep".to_owned(), deep)]));
+    let part = Part::Other(Box::new(Map::from_iter([("deep".to_owned(), deep)])));
     let error = stores.artifacts.save(&key, "deep", part).await.unwrap_err();
     assert!(error.help().is_some_and(|help| help.contains("less deep")), "{error}");
     assert_eq!(stores.list(&key).await, [""; 0]);
@@ -275,26 +275,24 @@ impl Random {
     fn part(&mut self, n: usize) -> Part {
         match n % 7 {
             0 => Part::Text(self.text()),
-            1 => Part::Thought(Thought { text: self.text(), signature: self.maybe() }),
-            2 => Part::FunctionCall(FunctionCall {
+            1 => Part::from(Thought { text: self.text(), signature: self.maybe() }),
+            2 => Part::from(FunctionCall {
                 id: self.text(),
                 name: self.text(),
                 args: self.fields(3),
                 signature: self.maybe(),
                 malformed: self.maybe(),
             }),
-            3 => Part::FunctionResponse(FunctionResponse {
-                id: self.text(),
-                name: self.text(),
-                response: self.fields(3),
-            }),
-            4 => Part::InlineData(Blob {
+            3 => {
+                Part::from(FunctionResponse { id: self.text(), name: self.text(), response: self.fields(3) })
+            }
+            4 => Part::from(Blob {
                 mime_type: self.text(),
                 data: (0..self.below(300)).map(|_| self.below(256) as u8).collect(),
                 display_name: self.maybe(),
             }),
-            5 => Part::FileData(FileData { file_uri: self.text(), mime_type: self.text() }),
-            _ => Part::Other(self.fields(3)),
+            5 => Part::from(FileData { file_uri: self.text(), mime_type: self.text() }),
+            _ => Part::Other(Box::new(self.fields(3))),
         }
     }
 }

@@ -105,7 +105,8 @@ pub async fn beginnings_are_held_to_it(opens: &impl Opens) {
     for (depth, fits) in [(MAX_DEPTH, true), (MAX_DEPTH + 1, false), (5_000, false)] {
         let runner = opens.runner(no_model()).await;
         let of = |what: &str| runner.session("u", format!("{what}{depth}"));
-        let message = Content::new(Role::User, vec![Part::text("go"), Part::Other(nested_object(depth))]);
+        let message =
+            Content::new(Role::User, vec![Part::text("go"), Part::Other(Box::new(nested_object(depth)))]);
         let said = of("message").run(&tree, "go").message(message).await.map(drop);
         let set = of("state").run(&tree, "go").state("user:k", nested(depth)).await.map(drop);
         let created = of("create").create([("app:k", nested(depth))].into_iter().collect()).await.map(drop);

@@ -143,16 +143,16 @@ async fn text_alone(of: &Remembering) {
     let call = FunctionCall { name: "hidden".to_owned(), args: args.clone(), ..FunctionCall::default() };
     let result = FunctionResponse { id: String::new(), name: "hidden".to_owned(), response: args };
     let parts = vec![
-        Part::Thought(Thought { text: "hidden".to_owned(), signature: None }),
+        Part::from(Thought { text: "hidden".to_owned(), signature: None }),
         Part::text("the visible"),
-        Part::FunctionCall(call.clone()),
+        Part::from(call.clone()),
         Part::inline_data("text/plain", *b"hidden"),
         Part::text(" part"),
     ];
     let mut said = stored(1, "").with_content(Content::new(Role::Model, parts));
     said.author = "clerk".into();
     said.timestamp = 1_764_157_005_000_001;
-    let silent = [Part::FunctionCall(call), Part::FunctionResponse(result), Part::text(" \n")];
+    let silent = [Part::from(call), Part::from(result), Part::text(" \n")];
     let silent = (2..).zip(silent).map(|(n, part)| {
         stored(n, "").with_content(Content::new(Role::User, vec![part])).with_state("key", "hidden")
     });

@@ -71,11 +71,11 @@ fn everything() -> Tree {
             let response = FunctionResponse { id: "c".into(), name: "f".into(), response };
             let parts = vec![
                 Part::text("\u{fc} \u{1F408} \"q\" \n"),
-                Part::Thought(thought),
-                Part::Thought(other),
-                Part::FunctionCall(call),
-                Part::FunctionCall(broken),
-                Part::FunctionResponse(response),
+                Part::from(thought),
+                Part::from(other),
+                Part::from(call),
+                Part::from(broken),
+                Part::from(response),
                 Part::inline_data("image/png", vec![0xff_u8, 0xfe, 1, 0xfb]),
                 Part::file_data("gs://a", "x/y"),
             ];

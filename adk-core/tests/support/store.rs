@@ -237,10 +237,10 @@ pub fn deep_events(depth: usize) -> Vec<(&'static str, Event)> {
         ("state key `user:k`", stored(1, "").with_state("user:k", value())),
         ("state key `app:k`", stored(1, "").with_state("app:k", value())),
         ("state key `temp:k`", stored(1, "").with_state("temp:k", value())),
-        ("call of `tool`", of(Part::FunctionCall(call))),
+        ("call of `tool`", of(Part::from(call))),
         // A result that is no object stands in one.
-        ("answer to a call of `tool`", of(Part::FunctionResponse(answer(nested_object(depth + 1))))),
-        ("part", of(Part::Other(object()))),
+        ("answer to a call of `tool`", of(Part::from(answer(nested_object(depth + 1))))),
+        ("part", of(Part::Other(Box::new(object())))),
         ("metadata `m`", stored(1, "").with_metadata("m", value())),
         ("agent state", checkpoint),
     ]

@@ -77,7 +77,7 @@ pub(crate) fn results(mut request: ModelRequest, mut response: ModelResponse) ->
         if call.id.is_empty() {
             call.id = format!("adk-{weather}");
         }
-        results.push(Part::FunctionResponse(FunctionResponse {
+        results.push(Part::from(FunctionResponse {
             id: call.id.clone(),
             name: call.name.clone(),
             response: [("result".to_owned(), json!(weather))].into_iter().collect(),

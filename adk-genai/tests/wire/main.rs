@@ -107,7 +107,7 @@ fn called(response: &ModelResponse) -> Vec<FunctionCall> {
 
 /// The result of a call, as the agent layer writes it.
 fn result(call: &FunctionCall, value: Value) -> Part {
-    Part::FunctionResponse(FunctionResponse {
+    Part::from(FunctionResponse {
         id: call.id.clone(),
         name: call.name.clone(),
         response: [("result".to_owned(), value)].into_iter().collect(),

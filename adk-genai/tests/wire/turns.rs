@@ -32,9 +32,7 @@ async fn results_in_several_contents_still_are_one_message_and_text_follows() {
     let call = |id: &str| FunctionCall { id: id.into(), name: "f".into(), ..FunctionCall::default() };
     let server = WireServer::start([Reply::text("ok")]).await;
     let mut request = request("go", false);
-    request
-        .contents
-        .push(Content::new(Role::Model, vec![Part::FunctionCall(call("a")), Part::FunctionCall(call("b"))]));
+    request.contents.push(Content::new(Role::Model, vec![Part::from(call("a")), Part::from(call("b"))]));
     request.contents.push(results(vec![result(&call("a"), json!(1))]));
     request.contents.push(results(vec![Part::text("and now?"), result(&call("b"), json!(2))]));
     ask(&model(&server, ANTHROPIC), request).await;

@@ -77,7 +77,7 @@ fn question(wait: &Waiting, before: &[Waiting], events: &[Arc<Event>]) -> Event 
         invocation_id: wait.run_id,
         author: wait.path.name().clone(),
         path: wait.path.clone(),
-        ..Event::new().with_content(Content::new(Role::Model, vec![Part::FunctionCall(call)]))
+        ..Event::new().with_content(Content::new(Role::Model, vec![Part::from(call)]))
     };
     event.details_mut().long_running_tool_ids = vec![wait.id.clone()];
     event

@@ -103,7 +103,7 @@ impl Agent for Asker {
                     args,
                     ..FunctionCall::default()
                 };
-                let call = Part::FunctionCall(call);
+                let call = Part::from(call);
                 let mut event = Event::new().with_content(Content::new(Role::Model, vec![call]));
                 event.details_mut().long_running_tool_ids = vec!["call-1".to_owned()];
                 event

@@ -351,7 +351,7 @@ impl Piece {
         let said = |part| Event::new().with_content(Content::new(Role::Model, vec![part]));
         let mut event = match self {
             Self::Text(text) => said(Part::Text(text)),
-            Self::Thought(text) => said(Part::Thought(Thought { text, signature: None })),
+            Self::Thought(text) => said(Part::from(Thought { text, signature: None })),
             Self::Told(key, told) => Event::new().with_metadata(key, *told),
         };
         event.partial = true;

@@ -108,7 +108,7 @@ pub(super) fn take(left: ToolRecord, actions: &mut ToolActions, cx: &mut Context
 /// The answer to a call.
 pub(super) fn responded(call: FunctionCall, result: Result<Value, String>) -> Part {
     let FunctionCall { id, name, .. } = call;
-    Part::FunctionResponse(FunctionResponse { id, name, response: response(result) })
+    Part::from(FunctionResponse { id, name, response: response(result) })
 }
 
 /// Counts what a call, or a part of one, has left.
@@ -157,10 +157,12 @@ pub(super) fn start(
     let made = of.clone();
     // An agent does what it did, for the same record. Callbacks need not, so a call with some is recorded as a whole.
     if tool.agent_dyn().is_some() && !hooks.is_watched() && cx.run.engine.records() {
-        let work = |under| made.by(run(tool, call, before, own.recording_under(under), hooks, limit));
+        let work =
+            |under| made.by(Box::pin(run(tool, call, before, own.recording_under(under), hooks, limit)));
         return Box::pin(ended(of, on, path, cx.step_of_steps(name, work), |called| &called.left));
     }
-    let work = made.by(run(tool, call, before, own, hooks, limit));
+    // Boxed first: it is large, and each layer around it would move it.
+    let work = made.by(Box::pin(run(tool, call, before, own, hooks, limit)));
     Box::pin(ended(of, on, path, cx.recorded_call(name, work), |called| &called.left))
 }
 
@@ -334,7 +336,7 @@ async fn not_there(
 /// The same error result for each of these calls.
 pub(super) fn not_run(calls: Vec<FunctionCall>, why: &str) -> Content {
     let parts = calls.into_iter().map(|FunctionCall { id, name, .. }| {
-        Part::FunctionResponse(FunctionResponse { id, name, response: response(Err(why.to_owned())) })
+        Part::from(FunctionResponse { id, name, response: response(Err(why.to_owned())) })
     });
     Content::new(Role::User, parts.collect())
 }

@@ -28,7 +28,7 @@ pub(super) async fn answers(calls: Vec<FunctionCall>, cx: &mut Context) -> Resul
         .map(|call| Asked { call_id: Some(call.id.clone()), ..Asked::new(Name::shared(&call.name)) });
     let values = cx.wait_for_all(asked.collect()).await?;
     let parts = calls.into_iter().zip(&values).map(|(FunctionCall { id, name, .. }, value)| {
-        Part::FunctionResponse(FunctionResponse { id, name, response: object(value.clone()) })
+        Part::from(FunctionResponse { id, name, response: object(value.clone()) })
     });
     let mut event = Event::new().with_content(Content::new(Role::User, parts.collect()));
     event.author = Name::literal("user");

@@ -166,7 +166,7 @@ mod tests {
     fn text_is_stored_as_it_is_and_thoughts_are_not() {
         let text = OutputKey::text("draft");
         let mut content = Content::model(" a ");
-        content.parts.insert(0, Part::Thought(Thought { text: "hm".into(), signature: None }));
+        content.parts.insert(0, Part::from(Thought { text: "hm".into(), signature: None }));
         content.parts.push(Part::text("b"));
         assert_eq!(value(&Output::declared(text), &content).unwrap(), Some(("draft".into(), json!(" a b"))));
         assert_eq!(value(&Output::declared(text), &Content::default()).unwrap(), None);

@@ -90,8 +90,7 @@ async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
     // Made of the place, so that a run that is taken up again makes the same.
     let id = format!("{OWN_ID}{:x}-{}", cx.run_id().as_u128(), cx.path());
     let call = FunctionCall { id, name: name.clone(), args, ..FunctionCall::default() };
-    let mut event =
-        Event::new().with_content(Content::new(Role::Model, vec![Part::FunctionCall(call.clone())]));
+    let mut event = Event::new().with_content(Content::new(Role::Model, vec![Part::from(call.clone())]));
     let (tools, calls) = (Toolbox::of(agent), vec![call]);
     let open = later::mark(&mut event, &calls, |name| tools.runs_on(name));
     cx.emit(event).await?;

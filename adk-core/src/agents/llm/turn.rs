@@ -263,7 +263,7 @@ fn answer_event(
                 call.id = format!("{OWN_ID}{:x}-{}-{turn}.{number}", cx.run_id().as_u128(), cx.path());
             }
             read_arguments(call);
-            calls.push(call.clone());
+            calls.push((**call).clone());
         }
     }
     let mut event = Event::new();

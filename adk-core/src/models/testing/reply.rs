@@ -60,7 +60,7 @@ impl Reply {
 
     /// Adds a thought.
     pub fn thought(self, text: impl Into<String>) -> Self {
-        self.part(Part::Thought(Thought { text: text.into(), signature: None }))
+        self.part(Part::from(Thought { text: text.into(), signature: None }))
     }
 
     /// Adds a call of a tool, with an object of arguments. Without an id: the agent gives it one.
@@ -74,7 +74,7 @@ impl Reply {
             Value::Object(args) => args,
             _ => serde_json::Map::new(),
         };
-        self.part(Part::FunctionCall(FunctionCall {
+        self.part(Part::from(FunctionCall {
             id: id.into(),
             name: name.into(),
             args,

@@ -18,13 +18,13 @@ pub(super) struct Placing {
 
 impl Placing {
     /// The same for a piece of a reply. Nothing of that is kept.
-    pub(super) fn piece(self, mut event: Event) -> Event {
+    pub(super) fn piece(self, event: &mut Event) {
         take_temp(&mut event.actions.state_delta, &self.path);
-        self.place(event)
+        self.place(event);
     }
 
     /// Says in an event who made it, where and in which run.
-    pub(super) fn place(self, mut event: Event) -> Event {
+    pub(super) fn place(self, event: &mut Event) {
         if event.author.is_empty() {
             event.author = self.author;
         }
@@ -33,14 +33,15 @@ impl Placing {
         }
         event.path = self.path;
         event.invocation_id = self.run_id;
-        event
     }
 
     /// The same, turns its keys into stored keys, and adds what was set since the last event.
     ///
     /// # Errors
     /// When a value of the event is nested too deep. What was set was looked at when it was set.
-    pub(super) fn draft(self, mut event: Event, pending: Overlay) -> Result<Draft> {
+    pub(super) fn draft(self, event: impl Into<Arc<Event>>, pending: Overlay) -> Result<Draft> {
+        let mut draft = Draft::new(event);
+        let event = Arc::make_mut(&mut draft.event);
         event.check_depth()?;
         let delta = &mut event.actions.state_delta;
         if let Some(scope) = &self.scope
@@ -55,8 +56,9 @@ impl Placing {
             *delta = pending.state_delta;
             event.actions.artifact_delta.splice(0..0, pending.artifact_delta);
         }
-        let temp = take_temp(delta, &self.path);
-        Ok(Draft { temp, ..Draft::new(self.place(event)) })
+        draft.temp = take_temp(delta, &self.path);
+        self.place(event);
+        Ok(draft)
     }
 }
 

@@ -320,7 +320,8 @@ impl Run {
                 let (mut draft, update) = update.replaced(of_call(outer, by, &tool, &own));
                 let stored = outer.commit_update(around, Named { name, scope, update }).await?;
                 // The run in here sees it as well, and so does its call.
-                draft.event.actions.state_delta.insert(key.clone(), written_by(&stored, &key)?);
+                let value = written_by(&stored, &key)?;
+                Arc::make_mut(&mut draft.event).actions.state_delta.insert(key.clone(), value);
                 let stored = commit(self, at, Body::Ready(draft)).await?;
                 return Ok(self.updated(scope, stored));
             }
@@ -425,7 +426,9 @@ fn placing(run: &Run, by: Caller<'_>) -> Placing {
 
 /// The event of an update in a tool call.
 fn of_call(run: &Run, by: Caller<'_>, call: &str, update: &str) -> Draft {
-    Draft::new(placing(run, by).place(marked(json!({"call": call, "update": update}))))
+    let mut event = marked(json!({"call": call, "update": update}));
+    placing(run, by).place(&mut event);
+    Draft::new(event)
 }
 
 fn marked(update: Value) -> Event {

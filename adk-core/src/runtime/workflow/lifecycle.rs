@@ -44,7 +44,7 @@ impl<'a> Who<'a> {
     }
 
     /// Whether anybody looks: where nobody does, a begin and an end cost nothing.
-    fn is_watched(self, cx: &Context) -> bool {
+    pub(super) fn is_watched(self, cx: &Context) -> bool {
         !cx.run.services.plugins.is_empty() || self.callbacks().is_some_and(|own| !own.is_empty())
     }
 

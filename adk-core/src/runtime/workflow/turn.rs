@@ -105,37 +105,38 @@ impl Around {
 /// Runs an agent at the current place, between its callbacks unless it has begun already.
 pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> Result<Flow> {
     let around = cx.frame.announced.replace(agent.announced_dyn());
-    let who = (!begun).then_some(Who::Agent(agent));
-    let watch = match who {
-        Some(_) => Watch::begin(agent.meta().kind.into(), cx).await,
-        None => None,
+    let is_seen = |who: &Who<'_>| who.is_watched(cx) || cx.trace.is_some() || cx.config().lifecycle_events;
+    let ran = match (!begun).then_some(Who::Agent(agent)).filter(is_seen) {
+        // In a box: few agents are watched.
+        Some(who) => Box::pin(watched(agent, who, cx)).await,
+        None => body(agent, cx).await.and_then(|flow| looked_at(agent, flow, cx)),
     };
-    let has_span = !begun && cx.enter_span(agent.meta());
+    cx.frame.announced = around;
+    ran
+}
+
+async fn watched(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result<Flow> {
+    let watch = Watch::begin(agent.meta().kind.into(), cx).await;
+    let has_span = cx.enter_span(agent.meta());
     let ran = between(agent, who, cx).await;
     if has_span {
         cx.leave_span(&ran);
     }
-    if let (Some(who), Err(error)) = (who, &ran) {
+    if let Err(error) = &ran {
         Box::pin(who.fail(error, cx)).await;
     }
-    cx.frame.announced = around;
     if let Some(watch) = watch {
         watch.end(lifecycle::outcome(&ran, cx)).await;
     }
     ran.map(|(flow, _)| flow)
 }
 
-async fn between(agent: &dyn DynAgent, who: Option<Who<'_>>, cx: &mut Context) -> Result<(Flow, Begun)> {
-    let begun = match who {
-        Some(who) => who.begin(cx).await?,
-        None => Begun::Runs,
-    };
+async fn between(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result<(Flow, Begun)> {
+    let begun = who.begin(cx).await?;
     let mut flow = Flow::Continue;
     if begun == Begun::Runs {
         flow = body(agent, cx).await?;
-        if let Some(who) = who
-            && !cx.frame.ends_unasked
-        {
+        if !cx.frame.ends_unasked {
             who.end(cx).await?;
         }
     }

@@ -81,15 +81,14 @@ pub struct Slot {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Draft {
-    /// The event, without id, time and place.
-    pub event: Event,
+    /// The event, without id, time and place. It is shared with nobody yet.
+    pub event: Arc<Event>,
     /// The `temp:` keys and secrets that it sets. They are kept in the journal of the run and never in an event.
     pub temp: StateDelta,
 }
 
 /// What goes into a slot: known, or what a call gives that is recorded by this very event.
-// The large one is the one that every event takes: in a box it would be an allocation for each.
-#[allow(missing_debug_implementations, clippy::large_enum_variant)]
+#[allow(missing_debug_implementations)]
 pub enum Body {
     /// It is known.
     Ready(Draft),
@@ -203,8 +202,8 @@ impl Slot {
 
 impl Draft {
     /// An event that sets no `temp:` key and no secret.
-    pub fn new(event: Event) -> Self {
-        Self { event, temp: StateDelta::default() }
+    pub fn new(event: impl Into<Arc<Event>>) -> Self {
+        Self { event: event.into(), temp: StateDelta::default() }
     }
 }
 

@@ -76,7 +76,9 @@ impl Update {
         let mut draft = self.draft.clone();
         let delta = match Scope::of(&self.key) {
             Scope::Temp => &mut draft.temp,
-            Scope::Session | Scope::User | Scope::App => &mut draft.event.actions.state_delta,
+            Scope::Session | Scope::User | Scope::App => {
+                &mut Arc::make_mut(&mut draft.event).actions.state_delta
+            }
         };
         delta.insert(self.key.clone(), value);
         Ok(draft)

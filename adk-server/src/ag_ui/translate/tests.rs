@@ -85,7 +85,7 @@ fn piece(nth: usize, path: &str, part: Part) -> Event {
 }
 
 fn thought(text: &str) -> Part {
-    Part::Thought(Thought { text: text.to_owned(), signature: None })
+    Part::from(Thought { text: text.to_owned(), signature: None })
 }
 
 const PATHS: [&str; 9] = [
@@ -117,8 +117,7 @@ fn any(nth: usize, random: &mut fastrand::Rng) -> Event {
         7 => {
             let call =
                 FunctionCall { id: format!("call {}", nth % 3), name: "find".into(), ..Default::default() };
-            event(nth, path)
-                .with_content(Content::new(Role::Model, vec![Part::text(word), Part::FunctionCall(call)]))
+            event(nth, path).with_content(Content::new(Role::Model, vec![Part::text(word), Part::from(call)]))
         }
         8 => {
             let answer = FunctionResponse {
@@ -126,7 +125,7 @@ fn any(nth: usize, random: &mut fastrand::Rng) -> Event {
                 name: "find".into(),
                 ..Default::default()
             };
-            event(nth, path).with_content(Content::new(Role::User, vec![Part::FunctionResponse(answer)]))
+            event(nth, path).with_content(Content::new(Role::User, vec![Part::from(answer)]))
         }
         _ => {
             let parts = vec![thought(word), Part::text(["ab", "aab", "ba"][random.usize(..3)])];
@@ -263,7 +262,7 @@ fn a_run_that_is_taken_up_again_tells_what_goes_on_alone() {
 #[test]
 fn waits_are_interrupts_with_the_calls_that_they_are_about() {
     let call = |id: &str, name: &str| {
-        Part::FunctionCall(FunctionCall { id: id.into(), name: name.into(), ..Default::default() })
+        Part::from(FunctionCall { id: id.into(), name: name.into(), ..Default::default() })
     };
     let calls = [call("1", "look"), call("2", "delete"), call("3", "delete")];
     let mut before = event(0, "w/a").with_content(Content::new(Role::Model, calls.to_vec()));

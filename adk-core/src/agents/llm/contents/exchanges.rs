@@ -3,7 +3,8 @@
 use crate::agents::llm::turn::OWN_ID;
 use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
 use crate::store::event::Event;
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use std::sync::Arc;
 /// all calls. Of several responses to one call the latest counts. Providers want the responses directly after their calls,
 /// so that is where they go, wherever the conversation has them (ADK orders it the same way).
 pub(super) struct Exchanges<'a> {
-    answered: HashMap<Place, Exchange<'a>>,
+    answered: BTreeMap<Place, Exchange<'a>>,
     /// Events between a call and its answer that are left out, while that answer is the last thing that was said.
     skipped: Range<usize>,
 }
@@ -24,15 +25,15 @@ pub(in crate::agents::llm) type Place = (usize, usize);
 struct Exchange<'a> {
     response: &'a FunctionResponse,
     /// The id in the request, different for each call of it. Empty for an id of our own, which no provider knows.
-    id: String,
+    id: Cow<'a, str>,
 }
 
 impl<'a> Exchanges<'a> {
     pub(super) fn of(events: &[&'a Arc<Event>], agent: &str) -> Self {
-        let mut answered = HashMap::new();
+        let mut answered = BTreeMap::new();
         let mut skipped = 0..0;
         for (call, at, response) in pairs(events) {
-            answered.insert(call, Exchange { response, id: String::new() });
+            answered.insert(call, Exchange { response, id: "".into() });
             if at + 1 == events.len() && events[at].author == "user" {
                 skipped = skipped.start.max(call.0 + 1)..at + 1;
             }
@@ -45,18 +46,16 @@ impl<'a> Exchanges<'a> {
 
     /// Gives each call an id of its own.
     fn name_calls(&mut self) {
-        let mut calls: Vec<_> = self.answered.iter_mut().collect();
-        calls.sort_unstable_by_key(|(place, _)| **place);
         let mut used = HashSet::new();
-        for (_, Exchange { response, id }) in calls {
+        for Exchange { response, id } in self.answered.values_mut() {
             if response.id.starts_with(OWN_ID) {
                 continue;
             }
-            id.clone_from(&response.id);
+            *id = Cow::Borrowed(&response.id);
             let mut nth = 1;
             while !used.insert(id.clone()) {
                 nth += 1;
-                *id = format!("{}-{nth}", response.id);
+                *id = format!("{}-{nth}", response.id).into();
             }
         }
     }
@@ -68,14 +67,15 @@ impl<'a> Exchanges<'a> {
     /// A call as the model sees it; `None` without an answer, since providers refuse such a call.
     pub(super) fn call(&self, place: Place, call: &FunctionCall) -> Option<Part> {
         let Exchange { id, .. } = self.answered.get(&place)?;
-        Some(Part::FunctionCall(FunctionCall { id: id.clone(), ..call.clone() }))
+        Some(Part::from(FunctionCall { id: id.to_string(), ..call.clone() }))
     }
 
     /// The answers to the calls of an event.
     pub(super) fn answers(&self, at: usize, content: &Content) -> Option<Content> {
         let answers = (0..content.parts.len()).filter_map(|index| {
             let Exchange { response, id } = self.answered.get(&(at, index))?;
-            Some(Part::FunctionResponse(FunctionResponse { id: id.clone(), ..(*response).clone() }))
+            let (name, response) = (response.name.clone(), response.response.clone());
+            Some(Part::from(FunctionResponse { id: id.to_string(), name, response }))
         });
         let answers: Vec<_> = answers.collect();
         (!answers.is_empty()).then(|| Content::new(Role::User, answers))
@@ -95,7 +95,7 @@ pub(in crate::agents::llm) fn pairs<'a>(
                 Part::FunctionCall(call) => calls.entry(&call.id).or_default().push((at, index)),
                 Part::FunctionResponse(response) => {
                     let asked = calls.get(&*response.id).map_or(&[][..], Vec::as_slice);
-                    pairs.extend(nearest(asked, events, event).map(|call| (call, at, response)));
+                    pairs.extend(nearest(asked, events, event).map(|call| (call, at, &**response)));
                 }
                 _ => {}
             }

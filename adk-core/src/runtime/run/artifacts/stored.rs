@@ -36,7 +36,7 @@ impl StoredPart {
     pub fn new(part: &Part) -> Result<Self> {
         match part {
             Part::InlineData(blob) => {
-                let empty = Part::InlineData(Blob { data: Arc::new([]), ..blob.clone() });
+                let empty = Part::from(Blob { data: Arc::new([]), ..(**blob).clone() });
                 Ok(Self { json: to_text(&empty)?, data: Some(blob.data.clone()) })
             }
             Part::Text(_) | Part::Thought(_) | Part::FileData(_) => {
@@ -44,7 +44,8 @@ impl StoredPart {
             }
             Part::FunctionCall(_) | Part::FunctionResponse(_) => Self::readable(to_text(part)?),
             Part::Other(fields) => {
-                Self::readable(to_text(&Map::from_iter([(OTHER.to_owned(), Value::Object(fields.clone()))]))?)
+                let fields = Value::Object((**fields).clone());
+                Self::readable(to_text(&Map::from_iter([(OTHER.to_owned(), fields)]))?)
             }
         }
     }
@@ -68,10 +69,10 @@ impl StoredPart {
         match from_text(&self.json, "an artifact")? {
             Part::InlineData(blob) => {
                 let data = self.data.unwrap_or(blob.data);
-                Ok(Part::InlineData(Blob { data, ..blob }))
+                Ok(Part::from(Blob { data, ..*blob }))
             }
             Part::Other(mut fields) => match fields.remove(OTHER) {
-                Some(Value::Object(fields)) => Ok(Part::Other(fields)),
+                Some(Value::Object(fields)) => Ok(Part::Other(Box::new(fields))),
                 _ => Err(Error::new(
                     ErrorKind::Store(StoreErrorKind::Corrupt),
                     "an artifact cannot be read: it is of no known kind",

@@ -17,7 +17,12 @@ impl Context {
     /// # Errors
     /// When the store fails, a value of the event is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH), or it writes a key
     /// that was not announced, as with [`State::set`](crate::State::set).
-    pub async fn emit(&mut self, event: Event) -> Result<EventId> {
+    pub fn emit(&mut self, event: Event) -> impl Future<Output = Result<EventId>> + Send {
+        // No `async fn`: its future, and that of each caller, would hold the event, which is large.
+        self.emit_shared(Arc::new(event))
+    }
+
+    async fn emit_shared(&mut self, event: Arc<Event>) -> Result<EventId> {
         if let Some(announced) = self.event_rules() {
             announced.check_event(&event, &self.frame.path)?;
         }
@@ -26,7 +31,6 @@ impl Context {
         {
             settled.await?;
         }
-        // The event is moved on before anything is awaited, so that no agent's future holds one.
         let stored = if self.run.services.plugins.is_empty() {
             self.start(event).settled().await?
         } else {
@@ -47,7 +51,7 @@ impl Context {
     ///
     /// They see what the event writes, and what they set is written by it. A piece of a reply is not shown again when the
     /// run is taken up again, so nothing of what they do there may stay.
-    async fn shown(&mut self, event: Event) -> Result<Box<Draft>> {
+    async fn shown(&mut self, event: Arc<Event>) -> Result<Box<Draft>> {
         let mut draft = Box::new(self.draft(event)?);
         if draft.event.author == "user" && self.frame.path.parent().is_none() {
             return Ok(draft);
@@ -65,7 +69,7 @@ impl Context {
             if let Some(event) = &given {
                 cx.rules.check_stored(event, &before, self.scope.as_deref(), &self.frame.path)?;
             }
-            let mut event = given.unwrap_or_else(|| draft.event.clone());
+            let mut event = given.unwrap_or_else(|| (*draft.event).clone());
             if !draft.event.partial {
                 self.give_back(cx);
                 let set = after.iter().filter(|(key, value)| before.get(key) != Some(*value));
@@ -75,7 +79,7 @@ impl Context {
                     .extend(set.map(|(key, value)| (key.clone(), value.clone())).collect());
                 event.actions.artifact_delta.extend(files);
             }
-            let Draft { event: Event { id, timestamp, partial, .. }, .. } = *draft;
+            let Event { id, timestamp, partial, .. } = *draft.event;
             // Its keys are stored keys already.
             let placing = Placing { scope: None, ..self.placing() };
             let given = placing.draft(Event { id, timestamp, partial, ..event }, Overlay::default())?;
@@ -125,9 +129,9 @@ impl Context {
         Ok(id)
     }
 
-    /// Hands a partial event on, or begins a commit. Not a part of the future: that would be as large as an event.
+    /// Hands a partial event on, or begins a commit.
     #[inline(never)]
-    fn start(&mut self, event: Event) -> Starting<'_> {
+    fn start(&mut self, event: Arc<Event>) -> Starting<'_> {
         match self.draft(event) {
             Ok(draft) => self.begin(draft),
             Err(error) => Starting::Ready(Err(error)),
@@ -142,7 +146,7 @@ impl Context {
             if let Some(cut) = &self.cut {
                 cut.note(&event, &self.frame);
             }
-            return Starting::Ready(Ok((event.id, Some(self.run.outbox().push(Arc::new(event))))));
+            return Starting::Ready(Ok((event.id, Some(self.run.outbox().push(event)))));
         }
         self.commit(Body::Ready(draft))
     }
@@ -173,11 +177,12 @@ impl Context {
     }
 
     /// Says in an event who made it and where, and adds what was set since the last event.
-    fn draft(&mut self, event: Event) -> Result<Draft> {
+    fn draft(&mut self, mut event: Arc<Event>) -> Result<Draft> {
         if event.partial {
             event.check_depth()?;
-            let mut event = self.placing().piece(event);
-            self.run.session().stamp(&mut event, self.run.delivery.seed);
+            let piece = Arc::make_mut(&mut event);
+            self.placing().piece(piece);
+            self.run.session().stamp(piece, self.run.delivery.seed);
             return Ok(Draft::new(event));
         }
         let pending = std::mem::take(&mut self.overlay);

@@ -74,8 +74,8 @@ mod tests {
         let answer = FunctionResponse { id: "1".into(), name: "weather".into(), response: args };
         let contents = [
             Content::user("Hi").with(Part::inline_data("image/png", vec![1, 2, 3])),
-            Content::new(Role::Model, vec![Part::FunctionCall(call)]),
-            Content::new(Role::User, vec![Part::FunctionResponse(answer)]),
+            Content::new(Role::Model, vec![Part::from(call)]),
+            Content::new(Role::User, vec![Part::from(answer)]),
         ];
         let told: Value = serde_json::from_str(&messages(&contents, None)).unwrap();
         let expected = json!([

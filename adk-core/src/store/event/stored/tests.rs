@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Blob, Content, FunctionCall, FunctionResponse, Thought};
+use crate::{Content, FunctionCall, FunctionResponse, Thought};
 
 /// Two rows that google-adk 2.13.0 has written (`DatabaseSessionService.append_event`).
 const USER: &str = r#"{"content": {"parts": [{"text": "hi \u00fc"}], "role": "user"}, "invocation_id": "e-1", "author": "user", "actions": {"state_delta": {}, "artifact_delta": {}, "requested_auth_configs": {}, "requested_tool_confirmations": {}}, "node_info": {"path": ""}, "id": "64ce02a7-2aa8-4410-88b8-b80d34f6a346", "timestamp": 1795295498.056889}"#;
@@ -35,14 +35,12 @@ fn what_adk_has_stored_is_read_and_written_as_it_was() {
     assert_eq!((&*event.author, event.branch.as_deref()), ("critic", Some("p.a")));
     let content = event.content.as_ref().unwrap();
     let signature = Some("//4B".to_owned());
-    assert_eq!(content.parts[0], Part::Thought(Thought { text: "t".into(), signature }));
+    assert_eq!(content.parts[0], Part::from(Thought { text: "t".into(), signature }));
     assert_eq!(
         Value::from(content.function_calls().next().unwrap().args.clone()),
         json!({"camelKey": {"aB": 1}, "n": null})
     );
-    assert!(
-        matches!(&content.parts[2], Part::InlineData(Blob { data, .. }) if **data == [0xff, 0xfe, 1, 0xfb])
-    );
+    assert!(matches!(&content.parts[2], Part::InlineData(blob) if *blob.data == [0xff, 0xfe, 1, 0xfb]));
     assert!(matches!(&content.parts[3], Part::Other(part) if part.contains_key("executable_code")));
     assert_eq!(content.function_responses().next().unwrap().response["result"], Value::Null);
     assert_eq!(event.actions.escalate, Some(false));
@@ -71,7 +69,7 @@ fn an_event_that_was_made_of_a_stored_one_has_its_own_ids() {
 fn what_adk_has_no_field_for_stands_in_the_metadata() {
     let call = |malformed: Option<&str>, signature: Option<&str>| {
         let (malformed, signature) = (malformed.map(str::to_owned), signature.map(str::to_owned));
-        Part::FunctionCall(FunctionCall {
+        Part::from(FunctionCall {
             id: "c".into(),
             name: "f".into(),
             signature,
@@ -84,7 +82,7 @@ fn what_adk_has_no_field_for_stands_in_the_metadata() {
         call(Some("{\"q\": "), None),
         call(None, Some("AQID/w==")),
         call(None, Some("no base64!")),
-        Part::FunctionResponse(response),
+        Part::from(response),
     ];
     let mut event =
         Event::new().with_content(Content::new(crate::Role::Model, parts)).with_metadata("mine", 1);
