@@ -291,8 +291,6 @@ impl RunRegistry for Restate {
     }
 
     fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
-        // Stores count places in 63 bits.
-        let from = from.min(i64::MAX.unsigned_abs());
         Box::pin(async move { self.0.registry()?.driven(run, from).await })
     }
 }

@@ -90,7 +90,7 @@ async fn kills_lose_nothing_and_repeat_nothing() {
     let endings = deployment.client(&runs).endings().await;
     let whole = begun.elapsed();
     let mut checked = deployment.check(&reference, &runs, &endings).await;
-    let is_whole = checked.faults.is_empty() && checked.again + checked.untold == 0;
+    let is_whole = checked.faults.is_empty() && checked.again == 0;
     assert!(is_whole, "without kills: {checked:?}");
 
     let random = fastrand::Rng::with_seed(seed);
@@ -119,9 +119,7 @@ async fn kills_lose_nothing_and_repeat_nothing() {
         let hits = KINDS.map(|kind| format!("{kind:?} {}", scene.hits.get(&(shape, kind)).unwrap_or(&0)));
         println!("{shape}, under way at kills: {}", hits.join(", "));
     }
-    let Checked { again, stops, untold, .. } = checked;
-    println!(
-        "{again} calls made again, {stops} runs taken up again by clients, {untold} outcomes without loops"
-    );
+    let Checked { again, stops, .. } = checked;
+    println!("{again} calls made again, {stops} runs taken up again by clients");
     assert!(checked.faults.is_empty(), "{} faults, the first: {}", checked.faults.len(), checked.faults[0]);
 }
