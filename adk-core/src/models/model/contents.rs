@@ -2,18 +2,27 @@
 
 use crate::content::Content;
 use std::fmt;
-use std::ops::Index;
+use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
 /// What holds a message: the message itself, or the event that said it.
 pub(crate) trait Says: Send + Sync {
     /// The message.
     fn content(&self) -> &Content;
+
+    /// The message to change, where it is here by itself.
+    fn content_mut(&mut self) -> Option<&mut Content> {
+        None
+    }
 }
 
 impl Says for Content {
     fn content(&self) -> &Content {
         self
+    }
+
+    fn content_mut(&mut self) -> Option<&mut Content> {
+        Some(self)
     }
 }
 
@@ -29,7 +38,8 @@ impl Says for Content {
 /// let mut contents = Contents::from(vec![Content::user("Hello."), Content::model("Hi!")]);
 /// contents.push(Content::user("Who are you?"));
 /// contents.retain(|content| content.text() != "Hi!");
-/// assert_eq!(contents.iter().map(Content::text).collect::<Vec<_>>(), ["Hello.", "Who are you?"]);
+/// contents[0] = Content::user("Good day.");
+/// assert_eq!(contents.iter().map(Content::text).collect::<Vec<_>>(), ["Good day.", "Who are you?"]);
 /// ```
 #[derive(Clone, Default)]
 pub struct Contents(Arc<Vec<Arc<dyn Says>>>);
@@ -70,14 +80,6 @@ impl Contents {
         self.share(Arc::new(content));
     }
 
-    /// Puts a message in the place of another, counted from 0.
-    ///
-    /// # Panics
-    /// When there is none.
-    pub fn replace(&mut self, at: usize, content: Content) {
-        Arc::make_mut(&mut self.0)[at] = Arc::new(content);
-    }
-
     /// Keeps the messages that are wanted.
     pub fn retain(&mut self, mut keep: impl FnMut(&Content) -> bool) {
         Arc::make_mut(&mut self.0).retain(|said| keep(said.content()));
@@ -107,6 +109,15 @@ impl Index<usize> for Contents {
 
     fn index(&self, at: usize) -> &Content {
         self.0[at].content()
+    }
+}
+
+/// Changes a message here; the log and other requests keep it as it was.
+impl IndexMut<usize> for Contents {
+    fn index_mut(&mut self, at: usize) -> &mut Content {
+        let said = &mut Arc::make_mut(&mut self.0)[at];
+        *said = Arc::new(said.content().clone());
+        Arc::get_mut(said).and_then(Says::content_mut).expect("nobody else has what was just made")
     }
 }
 
