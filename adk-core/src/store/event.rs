@@ -6,9 +6,9 @@ mod stored;
 
 pub use stored::Unstamped;
 
-use crate::models::model::{FinishReason, Usage};
+use crate::models::model::{FinishReason, Says, Usage};
 use crate::{
-    Content, EventId, FunctionCall, FunctionResponse, Name, Part, Path, Result, RunId, depth, secret,
+    Content, EventId, FunctionCall, FunctionResponse, Name, Part, Path, Result, Role, RunId, depth, secret,
 };
 use serde_json::{Map, Value};
 use std::fmt;
@@ -130,6 +130,14 @@ impl EventCompaction {
     /// A summary of all events up to this time, in microseconds since 1970.
     pub fn until(end: u64, summary: impl Into<String>) -> Self {
         Self { start: 0, end, content: Content::model(summary) }
+    }
+}
+
+/// So that a request shares what was said with the log.
+impl Says for Event {
+    fn content(&self) -> &Content {
+        static NOTHING: Content = Content { parts: Vec::new(), role: Role::User };
+        self.content.as_ref().unwrap_or(&NOTHING)
     }
 }
 

@@ -31,7 +31,7 @@ async fn it_sees_the_request_and_its_last_text_is_the_result() {
     assert_eq!(result(&events), json!({"result": "helped"}));
     assert!(events.iter().all(|event| event.author == "a"), "what it says is not told");
     let request = &model.requests_of("helper")[0];
-    assert_eq!(request.contents, [Content::user("do it")]);
+    assert_eq!(request.contents, vec![Content::user("do it")].into());
     assert_eq!(request.info.path.to_string(), "a/helper");
     let tool = &model.requests_of("a")[0].tools[0];
     assert_eq!((&*tool.name, &*tool.description), ("helper", "Helps."));

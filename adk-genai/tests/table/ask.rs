@@ -48,7 +48,7 @@ pub(crate) fn request(case: Case<'_>) -> ModelRequest {
     let mut request = ModelRequest::default();
     request.stream = case.stream;
     request.system_instruction = "Be brief.".into();
-    request.contents = vec![Content::user(case.column.name.as_str())];
+    request.contents = vec![Content::user(case.column.name.as_str())].into();
     let object = |name: &str, kind: &str| json!({"type": "object", "properties": {name: {"type": kind}}, "required": [name]});
     match case.column.name.as_str() {
         "parallel calls" | "cut in a call" | "two calls of one id" => {
