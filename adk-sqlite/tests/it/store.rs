@@ -1,20 +1,13 @@
 //! The store does what every session store does, also when it is opened again.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
-mod support;
-
+use crate::support::Folder;
+use crate::trees::store::{self, delta, state, stored};
+use crate::trees::{Tree, by, repeat, run, say};
 use adk_core::engine::{RunFilter, RunRegistry as _};
 use adk_core::session::{EventFilter, PAGE, SessionKey, SessionStore};
 use adk_core::{ErrorKind, Flow, Runner};
 use adk_sqlite::SqliteStore;
 use serde_json::json;
-use support::Folder;
-use trees::store::{self, delta, state, stored};
-use trees::{Tree, by, repeat, run, say};
 
 #[tokio::test]
 async fn it_does_what_every_store_does() {

@@ -1,13 +1,9 @@
 //! A database is one under any name, and a file that is deleted or replaced under an open store is noticed.
 
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
-mod support;
-
+use crate::support::Folder;
+use crate::trees::store::stored;
+use crate::trees::survival::{key, kind, runner};
+use crate::trees::{Tree, by, run, say};
 use adk_core::engine::{RunFilter, RunRegistry as _};
 use adk_core::session::{EventFilter, SessionKey, SessionStore};
 use adk_core::{ArtifactStore, Error, ErrorKind, Event, Flow, Part, Result, RunId, RunStream, Runner};
@@ -18,10 +14,6 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use support::Folder;
-use trees::store::stored;
-use trees::survival::{key, kind, runner};
-use trees::{Tree, by, run, say};
 
 /// Says something, makes a call, waits for a person.
 fn tree(name: &str) -> Tree {
@@ -62,7 +54,7 @@ async fn is_busy(store: &SqliteStore, run: RunId) {
 /// Another process that opens a file by this name, and finds that the run is driven.
 fn finds_it_busy(part: &str, file: &Path, run: RunId) {
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "part", "--ignored", "--nocapture", "--test-threads=1"])
+        .args(["--exact", "names::part", "--ignored", "--nocapture", "--test-threads=1"])
         .current_dir(file.parent().unwrap())
         .env("ADK_PART", part)
         .env("ADK_FILE", file)

@@ -1,18 +1,8 @@
 //! Runs that wait in a database: answered and taken up by other stores on it, as other processes do.
-//!
-//! Run by `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --test waits -- --ignored`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
-mod place;
-mod support;
-
+use crate::support::Database;
+use crate::trees::{self, mended, people};
 use adk_core::engine::{RunFilter, WaitRegistry as _};
-use support::Database;
-use trees::{mended, people};
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]

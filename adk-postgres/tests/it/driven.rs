@@ -1,21 +1,11 @@
 //! Runs in a database that an engine above the store drives: two stores on it are two of its processes.
-//!
-//! Run by `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --test driven -- --ignored`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
-mod place;
-mod support;
-
+use crate::support::Database;
+use crate::trees::survival::Place as _;
+use crate::trees::{driven, store};
 use adk_core::engine::{RunFilter, RunRegistry as _};
 use adk_core::session::{SessionKey, SessionStore as _};
 use adk_core::{Event, StateDelta};
-use support::Database;
-use trees::survival::Place as _;
-use trees::{driven, store};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]

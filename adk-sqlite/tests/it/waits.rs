@@ -1,17 +1,9 @@
 //! Runs that wait in a file: answered and taken up by other stores on it, as other processes do.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
-mod place;
-mod support;
-
+use crate::support::Folder;
+use crate::trees::mended;
+use crate::trees::people::{self, pause, process, two};
 use adk_core::RunEnd;
-use support::Folder;
-use trees::mended;
-use trees::people::{self, pause, process, two};
 
 #[tokio::test]
 async fn each_question_is_answered_once_by_whatever_process() {

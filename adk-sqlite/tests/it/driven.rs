@@ -1,15 +1,7 @@
 //! Runs in a file that an engine above the store drives: two stores on it are two of its processes.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
-mod place;
-mod support;
-
-use support::Folder;
-use trees::driven;
+use crate::support::Folder;
+use crate::trees::driven;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_slot_is_filled_once() {

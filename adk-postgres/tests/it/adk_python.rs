@@ -1,18 +1,9 @@
 //! One database, opened by this crate and by the real google-adk for Python, in both directions.
 //!
-//! Run by `tests/peers/run-postgres.sh tests/peers/run-adk-python.sh cargo test -p adk-workflow-postgres --test adk_python
-//! -- --ignored`.
+//! Run by `tests/peers/run-postgres.sh tests/peers/run-adk-python.sh cargo test -p adk-workflow-postgres --test it -- --ignored python`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
-mod place;
-mod support;
-
-use support::Database;
-use trees::python;
+use crate::support::Database;
+use crate::trees::python;
 
 fn url(database: &Database) -> String {
     database.url.replace("postgres://", "postgresql+asyncpg://")

@@ -1,20 +1,12 @@
 //! The store does what every session store does, also when it is opened again.
-//!
-//! Run by `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --test store -- --ignored`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-#[path = "../../adk-core/tests/support/store.rs"]
-mod store;
-mod support;
-
+use crate::support::{Database, quick};
+use crate::trees::store::{self, delta, state, stored};
 use adk_core::session::{EventFilter, PAGE, SessionKey, SessionStore};
 use adk_core::{ErrorKind, StoreErrorKind};
 use adk_postgres::PostgresStore;
 use serde_json::json;
 use std::sync::Arc;
-use store::{delta, state, stored};
-use support::{Database, quick};
 
 async fn open(database: &Database) -> PostgresStore {
     PostgresStore::connect_with(&database.url, quick()).await.unwrap()

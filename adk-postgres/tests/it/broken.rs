@@ -1,28 +1,17 @@
 //! A database that cannot be used: what is said, and that nothing that was acknowledged is lost.
-//!
-//! Run by `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --test broken -- --ignored`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
-#[path = "support/lossy.rs"]
-mod lossy;
-mod support;
-
+use crate::lossy::Lossy;
+use crate::support::{Database, quick, server};
+use crate::trees::store::{self, Broken};
+use crate::trees::survival::{key, kind, runner};
+use crate::trees::{By, Tree, by, parallel, repeat, run, say};
 use adk_core::engine::{RunFilter, RunStatus};
 use adk_core::session::{EventFilter, SessionStore};
 use adk_core::{Await, Error, Event, Flow, Runner, StateDelta, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
-use lossy::Lossy;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
-use support::{Database, quick, server};
-use trees::store::{self, Broken};
-use trees::survival::{key, kind, runner};
-use trees::{By, Tree, by, parallel, repeat, run, say};
 
 async fn refused(url: &str) -> Error {
     PostgresStore::connect_with(url, quick().patience(Duration::from_secs(1))).await.unwrap_err()

@@ -1,21 +1,11 @@
 //! Artifacts in the database: the store does what every artifact store does, also when it is opened again.
-//!
-//! Run by `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --test artifacts -- --ignored`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
-mod place;
-mod support;
-
+use crate::support::{Database, quick};
+use crate::trees::artifacts::{self, Stores};
+use crate::trees::survival::Place as _;
 use adk_core::session::{SessionKey, SessionStore};
 use adk_core::{ArtifactStore, Part, StateDelta};
 use adk_postgres::PostgresStore;
-use support::{Database, quick};
-use trees::artifacts::{self, Stores};
-use trees::survival::Place as _;
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]

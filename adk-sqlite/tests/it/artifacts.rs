@@ -1,19 +1,11 @@
 //! Artifacts in the file: the store does what every artifact store does, also when it is opened again.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
-mod place;
-mod support;
-
+use crate::support::Folder;
+use crate::trees::artifacts::{self, Stores};
 use adk_core::session::{SessionKey, SessionStore};
 use adk_core::{ArtifactStore, FolderArtifacts, Part, StateDelta};
 use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
-use support::Folder;
-use trees::artifacts::{self, Stores};
 
 #[tokio::test]
 async fn it_does_what_every_store_does() {

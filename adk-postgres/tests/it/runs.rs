@@ -1,19 +1,9 @@
 //! Runs on the store, by what every store has to do with them: also when its process is killed, over and over.
-//!
-//! Run by `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --test runs -- --ignored`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
-mod place;
-mod support;
-
+use crate::support::{Database, quick};
+use crate::trees::store::with_room;
+use crate::trees::{cancelled, killed, limits, listed, survival, updates};
 use adk_postgres::PostgresStore;
-use support::{Database, quick};
-use trees::store::with_room;
-use trees::{cancelled, killed, limits, listed, survival, updates};
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]

@@ -1,12 +1,9 @@
 //! A file that cannot be used: what is said, and that nothing that was acknowledged is lost.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
-mod support;
-
+use crate::support::Folder;
+use crate::trees::store::{self, Broken, delta, state, stored};
+use crate::trees::survival::{key, kind, runner};
+use crate::trees::{Tree, by, repeat, run, say};
 use adk_core::engine::{RunFilter, RunRegistry as _, RunStatus};
 use adk_core::session::{EventFilter, SessionStore};
 use adk_core::{ErrorKind, Flow, Runner, StateDelta, StoreErrorKind};
@@ -15,10 +12,6 @@ use rusqlite::Connection;
 use serde_json::json;
 use std::io::{Seek, SeekFrom, Write};
 use std::time::Duration;
-use support::Folder;
-use trees::store::{self, Broken, delta, state, stored};
-use trees::survival::{key, kind, runner};
-use trees::{Tree, by, repeat, run, say};
 
 async fn len(store: &SqliteStore) -> usize {
     store.read(&key(), &EventFilter::new().last(0)).await.unwrap().unwrap().len

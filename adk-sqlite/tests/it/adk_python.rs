@@ -1,17 +1,9 @@
 //! One file, opened by this crate and by the real google-adk for Python, in both directions.
 //!
-//! Run by `tests/peers/run-adk-python.sh cargo test -p adk-workflow-sqlite --test adk_python -- --ignored`.
+//! Run by `tests/peers/run-adk-python.sh cargo test -p adk-workflow-sqlite --test it -- --ignored python`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
-mod place;
-mod support;
-
-use support::Folder;
-use trees::python;
+use crate::support::Folder;
+use crate::trees::python;
 
 fn url(folder: &Folder) -> String {
     format!("sqlite+aiosqlite:///{}", folder.file().display())

@@ -1,20 +1,12 @@
 //! Runs on the store, by what every store has to do with them: also when its process is killed, over and over.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
-mod place;
-mod support;
-
+use crate::support::Folder;
+use crate::trees::store::with_room;
+use crate::trees::survival::runner;
+use crate::trees::{Tree, by, cancelled, killed, limits, listed, run, say, survival, updates};
 use adk_core::{Flow, Secret};
 use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
-use support::Folder;
-use trees::store::with_room;
-use trees::survival::runner;
-use trees::{Tree, by, cancelled, killed, limits, listed, run, say, survival, updates};
 
 #[tokio::test]
 async fn what_is_delivered_is_stored_in_that_order() {

@@ -1,19 +1,11 @@
 //! Memory in the file: the store does what every memory service does, also when it is opened again.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
-mod place;
-mod support;
-
+use crate::support::Folder;
+use crate::trees::memory::{self, Remembering};
 use adk_core::memory::MemoryService;
 use adk_core::session::SessionKey;
 use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
-use support::Folder;
-use trees::memory::{self, Remembering};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn it_does_what_every_service_does() {

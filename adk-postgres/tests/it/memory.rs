@@ -1,18 +1,8 @@
 //! Memory in the database: the store does what every memory service does.
-//!
-//! Run by `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --test memory -- --ignored`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
-mod place;
-mod support;
-
-use support::Database;
-use trees::memory::{self, Remembering};
-use trees::survival::Place as _;
+use crate::support::Database;
+use crate::trees::memory::{self, Remembering};
+use crate::trees::survival::Place as _;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]

@@ -4,13 +4,10 @@
 //! `unshare -Urm` for who is not root), or as a user without rights (`setpriv`, for root). Where the machine allows neither
 //! that part says so in its output and is skipped.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
-mod support;
-
+use crate::support::Folder;
+use crate::trees::store::stored;
+use crate::trees::survival::{key, runner};
+use crate::trees::{Tree, by, repeat, run, say};
 use adk_core::session::{EventFilter, SessionStore};
 use adk_core::{Error, ErrorKind, Event, EventId, Flow, Runner, StateDelta, StoreErrorKind};
 use adk_sqlite::{Options, SqliteStore};
@@ -20,10 +17,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use support::Folder;
-use trees::store::stored;
-use trees::survival::{key, runner};
-use trees::{Tree, by, repeat, run, say};
 
 /// Asserts what an error is, that it names the file, and that it says what to do.
 fn is_about(error: &Error, kind: StoreErrorKind, file: &Path) {
@@ -44,7 +37,7 @@ fn process(before: &[&str], part: &str, folder: &Path) -> Command {
     let mut command = Command::new(words.next().unwrap());
     command
         .args(words)
-        .args(["--exact", "part", "--ignored", "--nocapture", "--test-threads=1"])
+        .args(["--exact", "disk::part", "--ignored", "--nocapture", "--test-threads=1"])
         .env("ADK_PART", part)
         .env("ADK_FOLDER", folder)
         .stdin(Stdio::piped())

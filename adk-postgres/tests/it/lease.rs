@@ -1,14 +1,7 @@
 //! A run belongs to one process at a time, and to another when that one is gone.
-//!
-//! Run by `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --test lease -- --ignored`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
-mod support;
-
+use crate::support::Database;
+use crate::trees::{By, Tree, by, exit, parallel, repeat, run};
 use adk_core::engine::{ClaimCheck, ClaimId, Journal as _, RunRegistry as _};
 use adk_core::model::Usage;
 use adk_core::session::{EventFilter, SessionKey, SessionStore};
@@ -17,8 +10,6 @@ use adk_postgres::{Options, PostgresStore};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
-use support::Database;
-use trees::{By, Tree, by, exit, parallel, repeat, run};
 
 /// A process of its own, as far as the database is concerned.
 async fn process(database: &Database, lease: Duration) -> PostgresStore {
