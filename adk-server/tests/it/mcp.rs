@@ -1,19 +1,15 @@
 //! MCP over streamable HTTP: requests that do not fit, users that are foreign, and our own client.
 //!
-//! `cargo test -p adk-workflow-server --test mcp`; with the official client:
-//! `tests/peers/run-clients.sh cargo test -p adk-workflow-server --test mcp -- --ignored`
+//! `cargo test -p adk-workflow-server --test it mcp`; with the official client:
+//! `tests/peers/run-clients.sh cargo test -p adk-workflow-server --test it -- --ignored mcp`
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-mod support;
-
+use crate::support::{Served, client, no_grace, send, sse};
 use adk::mcp::{HttpServer, McpToolset};
 use adk::prelude::*;
 use adk::server::{Caller, Refusal};
 use adk::testing::ScriptedModel;
 use reqwest::{RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
-use support::{Served, client, no_grace, send, sse};
 
 /// A request of a client that keeps to the protocol.
 fn post(served: &Served, session: Option<&str>, body: &Value) -> RequestBuilder {

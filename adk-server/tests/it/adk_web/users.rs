@@ -1,7 +1,7 @@
 //! What foreign users see: nothing.
 
 use super::routes::{answers, call, said, serve};
-use super::support::send;
+use crate::support::send;
 use adk::server::{Caller, Refusal};
 use reqwest::StatusCode;
 use serde_json::{Value, json};

@@ -1,9 +1,6 @@
 //! The page for people, as a browser gets it and in Chromium.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-mod support;
-
+use crate::support::{Hanging, Served, magazine, no_grace, send};
 use adk::server::{Caller, Refusal};
 use adk::sqlite::SqliteStore;
 use futures_util::StreamExt;
@@ -12,7 +9,6 @@ use serde_json::json;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
-use support::{Hanging, Served, magazine, no_grace, send};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;

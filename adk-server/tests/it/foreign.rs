@@ -1,16 +1,12 @@
 //! A walk over every route with another user's ids: nothing of that user is in an answer, and nothing of it changes.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-mod support;
-
+use crate::support::{Served, send};
 use adk::server::{Caller, Refusal};
 use reqwest::{RequestBuilder, StatusCode};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use support::{Served, send};
 
 /// What only Ann has said.
 const SAID: &str = "UNICORNS";

@@ -1,11 +1,11 @@
 //! The same requests to the real google-adk and to this server, and their answers field by field.
 //!
-//! Run by `tests/peers/run-adk-python.sh cargo test -p adk-workflow-server --test adk_web -- --ignored python`; with
+//! Run by `tests/peers/run-adk-python.sh cargo test -p adk-workflow-server --test it -- --ignored adk_web::python`; with
 //! `TABLE=overwrite` it writes the table in `docs/server-adk.md`.
 
 use super::differences::{Answer, Found, REASONS, compare, table};
 use super::fixtures::serve;
-use super::support::sse;
+use crate::support::sse;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

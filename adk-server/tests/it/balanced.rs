@@ -1,14 +1,10 @@
-//! Two servers on one database: `tests/peers/run-postgres.sh cargo test -p adk-workflow-server --test balanced -- --ignored`.
+//! Two servers on one database: `tests/peers/run-postgres.sh cargo test -p adk-workflow-server --test it -- --ignored balanced`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-mod support;
-
+use crate::support::{Served, no_grace, send, sse};
 use adk::postgres::PostgresStore;
 use adk::server::Limits;
 use reqwest::StatusCode;
 use serde_json::json;
-use support::{Served, no_grace, send, sse};
 
 /// A server with a connection of its own to the database.
 async fn server(app: &str, limits: Limits) -> Served {

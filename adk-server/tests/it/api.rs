@@ -1,15 +1,11 @@
 //! The API over real connections.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-mod support;
-
+use crate::support::{Served, no_grace, read, send, sse};
 use adk::server::{Caller, Refusal};
 use adk::sqlite::SqliteStore;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use support::{Served, no_grace, read, send, sse};
 
 #[tokio::test]
 async fn a_run_takes_and_gives_json() {

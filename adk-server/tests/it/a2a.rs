@@ -1,9 +1,6 @@
 //! A2A over real connections, with good and bad requests.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-mod support;
-
+use crate::support::{Served, read, send, sse};
 use adk::prelude::*;
 use adk::server::{Caller, Refusal};
 use adk::testing::{Reply, ScriptedModel};
@@ -14,7 +11,6 @@ use axum::routing::post;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use support::{Served, read, send, sse};
 use tokio::sync::mpsc;
 
 workflow! {

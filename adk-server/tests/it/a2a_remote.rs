@@ -1,9 +1,6 @@
 //! A workflow whose step is a workflow of another server, over A2A.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-mod support;
-
+use crate::support::{Served, no_grace, send};
 use adk::a2a::remote;
 use adk::engine::MemoryJournal;
 use adk::prelude::*;
@@ -17,7 +14,6 @@ use axum::routing::post;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use support::{Served, no_grace, send};
 use tokio::sync::mpsc;
 
 workflow! {

@@ -1,9 +1,6 @@
 //! A2A with the official SDK: its client asks our server, and its server is a step of our workflow.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-mod support;
-
+use crate::support::Served;
 use adk::a2a::remote;
 use adk::prelude::*;
 use adk::sqlite::SqliteStore;
@@ -11,7 +8,6 @@ use adk::testing::{Reply, ScriptedModel};
 use adk::{DynAgent, ErrorKind, RemoteErrorKind};
 use std::process::Stdio;
 use std::sync::Arc;
-use support::Served;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 

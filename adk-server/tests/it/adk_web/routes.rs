@@ -1,7 +1,7 @@
 //! Each route with good and with bad input, and by a foreign user.
 
 use super::fixtures::{self, Drafting};
-use super::support::{Hanging, Served, send, sse};
+use crate::support::{Hanging, Served, send, sse};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use super::fixtures;
 use super::routes::serve;
-use super::support::{Served, read, send};
+use crate::support::{Served, read, send};
 use serde_json::json;
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Workflows that do what the agents of `tests/peers/adk_agents` do, and one with a question.
 
-use super::support::{Decision, Served, publish, shout};
+use crate::support::{Decision, Served, publish, shout};
 use adk::prelude::*;
 use adk::server::Server;
 use adk::testing::{Reply, ScriptedModel};

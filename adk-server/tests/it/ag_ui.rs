@@ -1,15 +1,11 @@
 //! AG-UI over real connections, and with its official client.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-mod support;
-
+use crate::support::{self, Served, no_grace, send, sse};
 use adk::prelude::*;
 use adk::server::{Caller, Refusal};
 use adk::testing::{Reply, ScriptedModel};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use support::{Served, no_grace, send, sse};
 
 /// Deletes a file.
 #[adk::tool(confirm)]
