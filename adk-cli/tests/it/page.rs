@@ -1,13 +1,9 @@
-//! The session in `docs/cli.md` is as it is printed. `DOCS=overwrite cargo test -p adk-workflow-cli --test page` writes it anew.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a test fails by a panic")]
-
-mod support;
-
+//! The session in `docs/cli.md` is as it is printed. `DOCS=overwrite cargo test -p adk-workflow-cli --test it page` writes it anew.
+use crate::support::{Folder, ran, runner};
 use adk::Waiting;
 use chrono::{DateTime, SecondsFormat};
 use std::path::Path;
 use std::process::Command;
-use support::{Folder, ran, runner};
 
 /// The run in the page.
 const RUN: &str = "e-01a21873-8f0b-7229-bffe-d05167240dc6";

@@ -1,12 +1,8 @@
 //! `adk client ts`, the compiler of TypeScript, and a front end that runs on Node.js against a real server:
-//! `tests/peers/run-clients.sh cargo test -p adk-workflow-cli --test typescript -- --ignored`.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a test fails by a panic")]
-
-mod support;
-
+//! `tests/peers/run-clients.sh cargo test -p adk-workflow-cli --test it -- --ignored typescript`.
+use crate::support::{Folder, ran, runner};
 use std::path::Path;
 use std::process::{Command, Output};
-use support::{Folder, ran, runner};
 
 /// What a front end says after its client.
 const GOOD: &str = r#"

@@ -1,6 +1,4 @@
 //! What is refused before anything is served or run. No server is needed.
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
 use adk::engine::MemoryJournal;
 use adk::prelude::*;
 use adk::restate::{Restate, endpoint};

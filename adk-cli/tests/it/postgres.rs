@@ -1,14 +1,8 @@
 //! The commands on a Postgres database: `tests/peers/run-postgres.sh cargo test -p adk-workflow-cli -- --ignored`.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a test fails by a panic")]
-
-#[path = "../../adk-postgres/tests/support/mod.rs"]
-mod database;
-mod support;
-
+use crate::database::Database;
+use crate::support::{self, adk, fed, nobody, paused, runner};
 use adk_postgres::PostgresStore;
-use database::Database;
 use serde_json::json;
-use support::{adk, fed, nobody, paused, runner};
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]

@@ -1,11 +1,7 @@
 //! `adk new`.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a test fails by a panic")]
-
-mod support;
-
+use crate::support::{Folder, Ran, ran};
 use std::path::Path;
 use std::process::Command;
-use support::{Folder, Ran, ran};
 
 /// `adk new` in a folder.
 fn new(folder: &Folder, args: &[&str]) -> Ran {

@@ -1,14 +1,10 @@
 //! The commands on a SQLite file, which real runs of a workflow have written.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a test fails by a panic")]
-
-mod support;
-
+use crate::support::{Folder, adk, command, fed, nobody, paused, ran, runner};
 use adk::engine::RunFilter;
 use adk::prelude::*;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;
-use support::{Folder, adk, command, fed, nobody, paused, ran, runner};
 use tokio::sync::Semaphore;
 
 /// Each line of a text as its words.

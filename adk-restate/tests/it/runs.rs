@@ -1,8 +1,5 @@
 //! Runs on a Restate server: each kind of block, and what they leave in its journal.
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-mod support;
-
+use crate::support::{self, World};
 use adk::engine::RunFilter;
 use adk::prelude::*;
 use adk::restate::Retries;
@@ -11,7 +8,6 @@ use adk::{ErrorKind, Event, RunConfig, RunId};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use support::World;
 
 /// Says what it is given, in a step.
 #[agent(writes = draft)]

@@ -1,15 +1,11 @@
 //! Runs on a Restate server that wait: for people, for deadlines, for their turn; and such that are cancelled.
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
-mod support;
-
+use crate::support::{self, World, until};
 use adk::engine::{RunFilter, RunStatus};
 use adk::model::{Model, ModelChunk, ModelRequest, ModelResponse, ModelStream};
 use adk::prelude::*;
 use adk::{Content, ErrorKind, FunctionCall, Part, Role, RunEnd, RunId, RunStream, Waiting};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use support::{World, until};
 use tokio::sync::Semaphore;
 
 /// Says what it is given.

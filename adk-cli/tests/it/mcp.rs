@@ -1,11 +1,7 @@
-//! `adk mcp pull` and a real server: `tests/peers/run-mcp.sh cargo test -p adk-workflow-cli --test mcp -- --ignored`.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a test fails by a panic")]
-
-mod support;
-
+//! `adk mcp pull` and a real server: `tests/peers/run-mcp.sh cargo test -p adk-workflow-cli --test it -- --ignored mcp`.
+use crate::support::{Folder, Ran, ran};
 use serde_json::json;
 use std::process::Command;
-use support::{Folder, Ran, ran};
 
 /// `adk mcp pull` with these words, in a folder of its own: what it said, and the file that it wrote.
 fn pull(words: &[&str]) -> (Ran, Option<serde_json::Value>) {
