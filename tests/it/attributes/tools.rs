@@ -91,7 +91,7 @@ async fn verdict() -> Verdict {
 }
 
 /// Has all attributes.
-#[tool(name = "look-up", escalates, writes(found: Vec<String>, user:last: crate::tools::Unit), long_running, confirm, blocking)]
+#[tool(name = "look-up", escalates, writes(found: Vec<String>, user:last: crate::attributes::tools::Unit), long_running, confirm, blocking)]
 fn attributes(cx: &mut Cx, panic: bool) -> Result<usize, ToolError> {
     cx.state().set("found", ["a"])?;
     assert!(!panic, "as asked");
@@ -135,7 +135,7 @@ fn the_description_is_what_the_function_says() {
     assert!(meta.may_exit && meta.long_running && meta.confirm);
     let writes = [
         KeySpec::new("found", "Vec<String>").of::<Vec<String>>().optional(true),
-        KeySpec::new("user:last", "crate::tools::Unit").of::<Unit>().optional(true),
+        KeySpec::new("user:last", "crate::attributes::tools::Unit").of::<Unit>().optional(true),
     ];
     assert_eq!(meta.writes, writes);
     assert_eq!(&*DynTool::declaration_dyn(&attributes::default()).name, "look-up");

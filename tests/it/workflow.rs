@@ -1,5 +1,4 @@
 //! What `workflow!` makes of a good program.
-
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 #![allow(unreachable_pub, clippy::unwrap_used)]
 

@@ -1,5 +1,4 @@
 //! Agents of a workflow that hand over to each other, that are tools of others, and whose instructions are functions.
-
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 

@@ -1,5 +1,4 @@
 //! Workflows that have changed since a run of them was begun: what it is taken up with, and what is refused.
-
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 

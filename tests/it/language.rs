@@ -1,5 +1,4 @@
 //! What `workflow!` makes of `match`, `each`, instances with other keys, transfer and bounds: as data, and run.
-
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value, clippy::match_same_arms)]
 
@@ -233,7 +232,7 @@ workflow! {
         agent triage -> answer: Text { instruction: TRIAGE, transfer: [billing, refunds], max_turns: 4 }
         /// Knows about money.
         agent billing -> answer: String {
-            instruction: include_str!("ui/prompts/critic.md"),
+            instruction: include_str!("../ui/prompts/critic.md"),
             disallow_transfer_to_parent: true,
             disallow_transfer_to_peers: true,
         }
@@ -274,7 +273,7 @@ fn descriptions() {
     let triage = meta(SPEC, "triage");
     let targets: Vec<_> = triage.transfer.iter().map(|target| (target.name, target.sources)).collect();
     let paybacks = r#"concat!("Refund {ticket}", ".")"#;
-    assert_eq!(targets, [("billing", &["ui/prompts/critic.md"][..]), ("paybacks", &[paybacks])]);
+    assert_eq!(targets, [("billing", &["../ui/prompts/critic.md"][..]), ("paybacks", &[paybacks])]);
     assert_eq!(triage.sources, ["TRIAGE"]);
     assert_eq!(meta(SPEC, "tooled").sources, ["self::TRIAGE"]);
     assert_eq!(meta(SPEC, "judge").sources, [""]);

@@ -93,12 +93,12 @@ async fn agents_get_the_toolsets_that_they_name() {
 }
 
 /// What `adk mcp pull` wrote.
-const WRITTEN: &str = include_str!("support/files.mcp.json");
+const WRITTEN: &str = include_str!("../support/files.mcp.json");
 
 workflow! {
     /// Answers.
     pub Held(question: String) -> answer: String {
-        toolset files: Files = include!("support/files.mcp.json");
+        toolset files: Files = include!("../support/files.mcp.json");
         agent clerk -> answer: String { instruction: "{question}", tools: [find_customer, files] }
         clerk
     }

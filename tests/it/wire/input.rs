@@ -1,7 +1,7 @@
 //! Inputs that are empty, large, or not there.
 
 use super::*;
-use crate::told::assert_told;
+use crate::wire::told::assert_told;
 use adk::ErrorKind;
 use serde_json::json;
 

@@ -1,8 +1,5 @@
 //! Whole workflows against a server on this machine that speaks the wire formats of two providers, streamed and not.
 
-#[path = "../support/wire_server/mod.rs"]
-mod wire_server;
-
 mod broken;
 mod format;
 mod input;
@@ -12,13 +9,13 @@ mod told;
 mod tools;
 mod writing;
 
+use crate::wire_server::{Reply, WireServer};
 use adk::genai::Genai;
 use adk::prelude::*;
 use adk::session::Session;
 use adk::{Error, RunEnd};
 use format::{Format, everywhere};
 use std::sync::Arc;
-use wire_server::{Reply, WireServer};
 
 /// Counts the words of a text.
 #[tool]

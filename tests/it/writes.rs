@@ -1,6 +1,6 @@
 //! Every write is checked: what agents, tools and callbacks set in the state, they have announced.
 
-#[path = "../adk-core/tests/durable/engine.rs"]
+#[path = "../../adk-core/tests/durable/engine.rs"]
 #[allow(clippy::unwrap_used, reason = "it is a part of tests")]
 #[allow(dead_code, reason = "the crash tests of the runtime use the rest")]
 mod engine;

@@ -1,5 +1,4 @@
 //! A workflow over time: its own keys are those of its run, `state` lasts, and runs of one session take turns.
-
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
 use adk::engine::MemoryJournal;

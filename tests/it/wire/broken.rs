@@ -1,7 +1,7 @@
 //! Connections that end too early, from either side.
 
 use super::*;
-use crate::told::assert_told;
+use crate::wire::told::assert_told;
 use adk::ErrorKind;
 use adk::llm::Retry;
 use adk::model::ModelErrorKind as Model;

@@ -1,7 +1,7 @@
 //! Branches at the same time, and an answer of a type.
 
 use super::*;
-use crate::told::assert_told;
+use crate::wire::told::assert_told;
 use adk::ErrorKind;
 use adk::model::ModelErrorKind;
 use serde_json::json;

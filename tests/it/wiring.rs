@@ -1,7 +1,5 @@
 //! What `workflow!` generates, run: keys, defaults, `let`, `state`, outputs, nesting, limits.
-
 #![deny(warnings)]
-#![allow(clippy::unwrap_used)]
 
 use adk::model::ModelRef;
 use adk::prelude::*;

@@ -1,5 +1,4 @@
 //! `await` in the language: what a person is asked, and what becomes of the answer.
-
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 

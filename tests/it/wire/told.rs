@@ -14,5 +14,5 @@ pub(crate) fn assert_told(error: &Error, kind: ErrorKind, path: &str, help: &str
     assert!(told.contains(help), "{help:?} is not in the help of: {shown}");
     assert!(shown.ends_with(&format!("; help: {told}")), "{shown}");
     assert_eq!(shown.matches("help:").count(), 1, "{shown}");
-    assert!(!shown.contains(crate::format::KEY), "{shown}");
+    assert!(!shown.contains(crate::wire::format::KEY), "{shown}");
 }

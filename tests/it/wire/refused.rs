@@ -1,7 +1,7 @@
 //! Requests that a provider refuses, and those that cannot be made.
 
 use super::*;
-use crate::told::assert_told;
+use crate::wire::told::assert_told;
 use adk::ErrorKind;
 use adk::llm::{RETRY_KEY, Retry};
 use adk::model::ModelErrorKind as Model;

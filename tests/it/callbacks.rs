@@ -1,5 +1,4 @@
 //! Callbacks in declarations, on fields, and on what is built at run time.
-
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 #![allow(
     clippy::unwrap_used,

@@ -1,6 +1,6 @@
 //! Functions as agents.
 
-use crate::support::{Tree, repeat, run};
+use crate::attributes::support::{Tree, repeat, run};
 use adk::BoxFuture;
 use adk::engine::{
     self, Body, ClaimId, Engine, RemoteBranches, Reply, Retention, RunDriver, RunRegistry, Slot, StepKey,
@@ -164,7 +164,7 @@ fn the_description_is_what_the_types_say() {
     let meta = readability::META;
     assert_eq!(meta.kind, AgentKind::Function);
     assert_eq!((meta.name, meta.description), ("readability", "Grades the draft for\nreadability."));
-    assert_eq!(meta.definition, "attributes::agents::readability");
+    assert_eq!(meta.definition, "it::attributes::agents::readability");
     assert_eq!(meta.reads, [KeySpec::new("topic", "&str").of::<String>()]);
     assert_eq!(meta.writes, [KeySpec::new("score", "Grades").of::<f64>()]);
     assert!(!meta.may_exit);
