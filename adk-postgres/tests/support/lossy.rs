@@ -1,6 +1,6 @@
 //! A connection to the server that breaks off in the middle of a commit: the server has done it, and its answer is lost.
 
-use super::Database;
+use crate::support::Database;
 use std::io::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
