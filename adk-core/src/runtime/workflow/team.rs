@@ -277,7 +277,7 @@ async fn there(
     }
     // What it has used belongs to the turn of the team.
     if let Some(usage) = cx.leave(outer).usage {
-        **cx.frame.usage.get_or_insert_default() += *usage;
+        *cx.frame.usage.get_or_insert_default() += usage;
     }
     ran
 }

@@ -5,7 +5,7 @@ use super::team::Team;
 use super::walk::Walk;
 use super::{again, checkpoint, scopes};
 use crate::flow::Flow;
-use crate::panic::caught;
+use crate::panic::Caught;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Frame, KeyScope, NothingWritten, Watch, in_span, stored};
 use crate::spec::{AgentKind, AgentMeta, Renames, Step, StepKind};
@@ -57,7 +57,7 @@ pub(super) fn turn(
         if let Ok((flow, _)) = &ran
             && is_marked
         {
-            cx.run.finished(cx.path(), flow, cx.frame.usage.as_deref());
+            cx.run.finished(cx.path(), flow, cx.frame.usage.as_ref());
         }
         let turn = cx.leave(outer);
         if is_root {
@@ -162,7 +162,7 @@ fn looked_at(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
 }
 
 async fn body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
-    let flow = match caught(in_span(cx.trace.clone(), agent.run_dyn(cx))).await {
+    let flow = match Caught(in_span(cx.trace.clone(), agent.run_dyn(cx))).await {
         Ok(flow) => flow?,
         Err(panic) => {
             let message = format!("it panicked: {panic}");
@@ -173,7 +173,7 @@ async fn body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
     cx.flush().await?;
     // That of a workflow belongs to its body.
     let kind = agent.meta().kind;
-    if kind != AgentKind::Workflow && checkpoint::finishes(kind, cx) {
+    if cx.config().resumable && kind != AgentKind::Workflow && checkpoint::finishes(kind, cx) {
         checkpoint::ended(cx).await?;
     }
     Ok(flow)
