@@ -341,7 +341,7 @@ impl Clock {
 /// Microseconds since 1970, by the clock of the system: what sessions and events are stamped with.
 pub fn now_micros() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+    since.as_secs().saturating_mul(1_000_000).saturating_add(u64::from(since.subsec_micros()))
 }
 
 #[cfg(test)]

@@ -115,7 +115,7 @@ pub(super) fn responded(call: FunctionCall, result: Result<Value, String>) -> Pa
 pub(super) fn counted(left: &ToolRecord, cx: &mut Context) {
     cx.updated_in_call(&left.updated);
     if !left.usage.is_nothing() {
-        **cx.frame.usage.get_or_insert_default() += left.usage;
+        *cx.frame.usage.get_or_insert_default() += left.usage;
     }
 }
 

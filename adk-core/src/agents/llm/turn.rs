@@ -12,7 +12,7 @@ use crate::models::model::{FinishReason, ModelRequest, ModelResponse, Usage};
 use crate::runtime::run::{Chain, Context};
 use crate::runtime::tool::{ToolActions, text};
 use crate::spec::Money;
-use crate::store::event::{Actions, COST_KEY, Event};
+use crate::store::event::{Actions, COST_KEY, Event, RareActions};
 use crate::{Error, ErrorKind, FunctionCall, Name, Part, Result, depth};
 use adk_spec::__private::Cost;
 use serde_json::Value;
@@ -45,7 +45,9 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
         let (response, value) = fitting(&tools, &models, &mut turn, &mut repair, &mut asked, cx).await?;
         let is_cut_off = response.finish_reason == Some(FinishReason::MaxTokens);
         let (mut event, calls) = answer_event(response, value, turn - 1, &mut call_ids, cx);
-        event.actions = Actions { state_delta: event.actions.state_delta, ..actions_of(&asked) };
+        let written = std::mem::take(&mut event.actions.state_delta);
+        event.actions = actions_of(&asked);
+        event.actions.state_delta = written;
         if let Some(name) = asked.exit_to {
             flow = Flow::ExitTo(name);
         }
@@ -227,7 +229,7 @@ pub(super) async fn counted(
     let response = call::make(call, cx).await;
     if let Ok(response) = &response {
         let usage = Usage { calls: 1, ..response.usage };
-        **cx.frame.usage.get_or_insert_default() += usage;
+        *cx.frame.usage.get_or_insert_default() += usage;
         cx.run.add_usage(usage);
         cx.count_usage(&usage)?;
     }
@@ -239,7 +241,7 @@ pub(super) fn count_tools(calls: &[FunctionCall], cx: &mut Context) -> Result<()
     let own = calls.iter().filter(|call| !RESERVED.contains(&&*call.name));
     let usage = Usage { tool_calls: own.count() as u64, ..Usage::default() };
     cx.count(Cost::ToolCalls, usage.tool_calls)?;
-    **cx.frame.usage.get_or_insert_default() += usage;
+    *cx.frame.usage.get_or_insert_default() += usage;
     cx.run.add_usage(usage);
     Ok(())
 }
@@ -328,10 +330,10 @@ pub(super) fn response_event(actions: &ToolActions) -> Event {
 }
 
 fn actions_of(asked: &ToolActions) -> Actions {
-    Actions {
+    Actions::from(RareActions {
         escalate: asked.escalate.then_some(true),
         skip_summarization: asked.skip_summarization.then_some(true),
         transfer_to_agent: asked.transfer_to_agent.clone(),
-        ..Actions::default()
-    }
+        ..RareActions::default()
+    })
 }

@@ -8,7 +8,7 @@ use crate::runtime::run::{
     Artifacts, CallPlace, CallStep, CallbackContext, Caller, Context, KeyScope, Meter, Overlay, Place, Run,
     State, Steps, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, is_update,
 };
-use crate::store::event::{Actions, Event, StateDelta};
+use crate::store::event::{Event, StateDelta};
 use crate::{At, Error, Name, Path, Result, RunId, secret};
 use serde_json::Value;
 use std::fmt;
@@ -109,7 +109,7 @@ impl ToolContext {
     }
 
     pub(crate) fn into_record(self) -> ToolRecord {
-        let Actions { state_delta, artifact_delta, .. } = self.overlay;
+        let (state_delta, artifact_delta) = self.overlay.into_deltas();
         ToolRecord {
             actions: self.actions,
             state_delta,
@@ -125,7 +125,10 @@ impl ToolContext {
         // What it updated is recorded under the other part, and written already.
         let ToolRecord { actions, state_delta, updated: _, artifact_delta, usage } = left;
         (self.actions, self.usage) = (actions, usage);
-        (self.overlay.state_delta, self.overlay.artifact_delta) = (state_delta, artifact_delta);
+        self.overlay.state_delta = state_delta;
+        if !artifact_delta.is_empty() {
+            self.overlay.artifact_delta = artifact_delta;
+        }
     }
 
     /// A context for the test of a tool: a run in memory of its own, without models.

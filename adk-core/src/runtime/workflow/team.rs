@@ -36,12 +36,18 @@ pub(super) struct Member<'a> {
 }
 
 impl<'a> Team<'a> {
+    /// Whether an agent can hand over to others.
+    pub(super) fn is_led_by(agent: &dyn DynAgent) -> bool {
+        let hand = agent.handover_dyn();
+        hand.decides && !(hand.agents.is_empty() && agent.meta().transfer.is_empty())
+    }
+
     /// The team of an agent; `None` for one that can hand over to nobody.
     pub(super) fn of(agent: &'a dyn DynAgent, name: &Name, find: Find<'_, 'a>) -> Option<Self> {
-        let hand = agent.handover_dyn();
-        if !hand.decides || (hand.agents.is_empty() && agent.meta().transfer.is_empty()) {
+        if !Self::is_led_by(agent) {
             return None;
         }
+        let hand = agent.handover_dyn();
         let first =
             Member { agent, hand, parent: None, name: name.clone(), closed: false, turns: 0, calls: 0 };
         let mut team = Self { members: vec![first], is_instance: false };
@@ -277,7 +283,7 @@ async fn there(
     }
     // What it has used belongs to the turn of the team.
     if let Some(usage) = cx.leave(outer).usage {
-        **cx.frame.usage.get_or_insert_default() += *usage;
+        *cx.frame.usage.get_or_insert_default() += usage;
     }
     ran
 }

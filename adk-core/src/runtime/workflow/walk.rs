@@ -7,10 +7,10 @@ use self::end::Next;
 pub(super) use self::exit::{Exit, Walked};
 use super::lifecycle::{self, Begun, Who};
 use super::reads;
-use super::turn::turn;
+use super::turn::{is_plain, plain, turn};
 use super::wired::Wired;
 use crate::runtime::run::{Context, Frame, LifecycleOutcome, LoopEndReason, Meter, Watch};
-use crate::spec::{AgentKind, NodeKind, Step, StepKind};
+use crate::spec::{NodeKind, Step, StepKind};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Result};
 use adk_spec::__private::Cost;
 use std::ops::Range;
@@ -71,12 +71,15 @@ impl<'a> Walk<'a> {
                     let Some(agent) = self.workflow.agent(at) else {
                         return Err(self.broken(at, "has no agent"));
                     };
-                    self.announce(at, is_whole, open, cx).await?;
+                    if cx.config().resumable {
+                        Box::pin(self.announce(at, is_whole, open, cx)).await?;
+                    }
                     let outer = self.go_to(at, cx);
-                    // Only a workflow can be in another without end; the others need no box for their turn.
-                    let ended = match agent.meta().kind {
-                        AgentKind::Workflow => boxed(|| turn(self, at, agent, outer, cx)).await?,
-                        _ => turn(self, at, agent, outer, cx).await?,
+                    // Only a workflow can be in another without end; of the others few need more than this.
+                    let ended = if is_plain(self, at, agent, cx) {
+                        plain(agent, outer, cx).await?
+                    } else {
+                        boxed(|| turn(self, at, agent, outer, cx)).await?
                     };
                     at += 1;
                     ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by }))
