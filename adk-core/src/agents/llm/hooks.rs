@@ -9,12 +9,7 @@ use crate::runtime::run::{Context, ToolActions};
 use crate::runtime::tool::{ToolContext, ToolError, ToolErrorKind};
 use crate::{Error, ErrorKind, FunctionCall, Result};
 use serde_json::{Map, Value};
-
-/// Whether a model is to be asked.
-pub(super) enum Asked {
-    Ask(ModelRequest),
-    Answered(ModelResponse),
-}
+use std::sync::Arc;
 
 fn is_watched(agent: &LlmAgent, cx: &Context) -> bool {
     !agent.settings.model_callbacks.is_empty() || !cx.run.services.plugins.is_empty()
@@ -32,43 +27,51 @@ async fn process(tools: &Toolbox<'_>, request: &mut ModelRequest, cx: &mut Conte
     Ok(())
 }
 
-/// Before a call of the model. What callbacks ask for is added to `actions`, as in the other two.
+/// Before a call of the model, which an answer replaces. What callbacks ask for is added to `actions`, as in the other two.
+///
+/// What comes after the checks is in a box, here and below: few agents are watched, and all would hold it.
 pub(super) async fn before_model(
     tools: &Toolbox<'_>,
-    mut request: ModelRequest,
+    request: &mut ModelRequest,
     actions: &mut ToolActions,
     cx: &mut Context,
-) -> Result<Asked> {
+) -> Result<Option<ModelResponse>> {
     let agent = tools.agent();
     if tools.processors().next().is_some() {
-        // In a box: few agents have such tools.
-        Box::pin(process(tools, &mut request, cx)).await?;
+        Box::pin(process(tools, request, cx)).await?;
     }
     if !is_watched(agent, cx) {
-        return Ok(Asked::Ask(request));
+        return Ok(None);
     }
-    let mut own = cx.callback();
-    let callbacks = &agent.settings.model_callbacks;
-    let given = Box::pin(callback::before_model(callbacks, &mut own, &mut request)).await;
-    add(actions, cx.give_back(own));
-    Ok(given?.map_or(Asked::Ask(request), Asked::Answered))
+    Box::pin(async move {
+        let mut own = cx.callback();
+        let given = callback::before_model(&agent.settings.model_callbacks, &mut own, request).await;
+        add(actions, cx.give_back(own));
+        given
+    })
+    .await
 }
 
 /// With the answer of the model.
 pub(super) async fn after_model(
     agent: &LlmAgent,
-    mut response: ModelResponse,
+    response: &mut ModelResponse,
     actions: &mut ToolActions,
     cx: &mut Context,
-) -> Result<ModelResponse> {
+) -> Result<()> {
     if !is_watched(agent, cx) {
-        return Ok(response);
+        return Ok(());
     }
-    let mut own = cx.callback();
-    let callbacks = &agent.settings.model_callbacks;
-    let given = Box::pin(callback::after_model(callbacks, &mut own, &mut response)).await;
-    add(actions, cx.give_back(own));
-    Ok(given?.unwrap_or(response))
+    Box::pin(async move {
+        let mut own = cx.callback();
+        let given = callback::after_model(&agent.settings.model_callbacks, &mut own, response).await;
+        add(actions, cx.give_back(own));
+        if let Some(given) = given? {
+            *response = given;
+        }
+        Ok(())
+    })
+    .await
 }
 
 /// The answer that replaces the error of a call that has failed for good.
@@ -82,11 +85,14 @@ pub(super) async fn on_model_error(
     if !is_watched(agent, cx) {
         return Err(error);
     }
-    let mut own = cx.callback();
-    let callbacks = &agent.settings.model_callbacks;
-    let given = Box::pin(callback::on_model_error(callbacks, &mut own, request, &error)).await;
-    add(actions, cx.give_back(own));
-    given?.ok_or(error)
+    Box::pin(async move {
+        let mut own = cx.callback();
+        let callbacks = &agent.settings.model_callbacks;
+        let given = callback::on_model_error(callbacks, &mut own, request, &error).await;
+        add(actions, cx.give_back(own));
+        given?.ok_or(error)
+    })
+    .await
 }
 
 fn add(all: &mut ToolActions, asked: ToolActions) {
@@ -119,16 +125,19 @@ impl ToolHooks {
     /// The result that replaces the tool, if there is one.
     pub(super) async fn before(
         &self,
-        call: &mut FunctionCall,
+        call: &mut Arc<FunctionCall>,
         cx: &mut ToolContext,
     ) -> Result<Option<Value>> {
         if !self.is_watched {
             return Ok(None);
         }
-        let mut own = cx.callback();
-        let given = callback::before_tool(&self.own, &mut own, call).await;
-        cx.give_back(own);
-        given
+        Box::pin(async move {
+            let mut own = cx.callback();
+            let given = callback::before_tool(&self.own, &mut own, Arc::make_mut(call)).await;
+            cx.give_back(own);
+            given
+        })
+        .await
     }
 
     /// What goes back to the model for a tool that failed; an error ends the run.
@@ -166,10 +175,13 @@ impl ToolHooks {
         if !self.is_watched {
             return Ok(None);
         }
-        let mut own = cx.callback();
-        let given = callback::on_tool_error(&self.own, &mut own, call, error).await;
-        cx.give_back(own);
-        given
+        Box::pin(async move {
+            let mut own = cx.callback();
+            let given = callback::on_tool_error(&self.own, &mut own, call, error).await;
+            cx.give_back(own);
+            given
+        })
+        .await
     }
 
     /// What goes back to the model.
@@ -185,9 +197,12 @@ impl ToolHooks {
         let mut value = result.unwrap_or_else(|message| {
             Value::Object(Map::from_iter([("error".to_owned(), Value::String(message))]))
         });
-        let mut own = cx.callback();
-        let given = callback::after_tool(&self.own, &mut own, call, &mut value).await;
-        cx.give_back(own);
-        Ok(Ok(given?.unwrap_or(value)))
+        Box::pin(async move {
+            let mut own = cx.callback();
+            let given = callback::after_tool(&self.own, &mut own, call, &mut value).await;
+            cx.give_back(own);
+            Ok(Ok(given?.unwrap_or(value)))
+        })
+        .await
     }
 }

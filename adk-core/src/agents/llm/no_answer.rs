@@ -4,6 +4,7 @@ use crate::models::model::FinishReason;
 use crate::runtime::run::NothingWritten;
 use crate::store::event::Event;
 use crate::{Error, ErrorKind, NoAnswerKind};
+use std::borrow::Cow;
 
 /// ADK's code for a reply that says that it is complete and holds nothing.
 pub(super) const NO_CONTENT: &str = "MODEL_RETURNED_NO_CONTENT";
@@ -88,11 +89,11 @@ pub(super) fn reason(event: &Event) -> NothingWritten {
         (None, None) => NoAnswerKind::Empty,
     };
     let (what, help) = words(kind);
-    let mut why = what.to_owned();
+    let mut why = Cow::Borrowed(what);
     let message = details.and_then(|details| details.error_message.as_deref());
     for more in [code, message].into_iter().flatten() {
-        why.push_str(": ");
-        why.push_str(more);
+        *why.to_mut() += ": ";
+        *why.to_mut() += more;
     }
     NothingWritten { kind: ErrorKind::NoAnswer(kind), why, help }
 }

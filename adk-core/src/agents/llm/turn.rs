@@ -2,11 +2,10 @@
 
 use super::call::{self, Call};
 use super::calls::Answers;
-use super::hooks::{self, Asked};
 use super::repair::Repair;
 use super::toolbox::Toolbox;
 use super::tools::RESERVED;
-use super::{LlmAgent, calls, compact, later, no_answer, output, request, respond, transfer};
+use super::{LlmAgent, calls, compact, hooks, later, no_answer, output, request, respond, transfer};
 use crate::flow::Flow;
 use crate::models::model::{FinishReason, ModelRequest, ModelResponse, Usage};
 use crate::runtime::run::{Chain, Context};
@@ -53,61 +52,84 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
         }
         cx.frame.unwritten = Some(no_answer::reason(&event));
         if is_cut_off && !calls.is_empty() {
-            // Arguments that were cut off may parse all the same, and say something else than was meant.
-            cx.emit(event).await?;
-            if std::mem::replace(&mut was_cut_off, true) {
-                return Err(no_answer::calls_cut_off());
-            }
-            let content = calls::not_run(calls, no_answer::NOT_RUN);
-            cx.emit(Event::new().with_content(content)).await?;
+            // In a box, as all that most turns do without: each run that waits for a model holds this future.
+            Box::pin(cut_off(event, &calls, &mut was_cut_off, cx)).await?;
             continue;
         }
         open.extend(later::mark(&mut event, &calls, |name| tools.runs_on(name)));
         cx.emit(event).await?;
-        if calls.is_empty() {
-            if open.is_empty() {
-                break;
-            }
-            later::answers(std::mem::take(&mut open), cx).await?;
-            continue;
-        }
-        count_tools(&calls, cx)?;
-        let given = tools.responds().then(|| respond::given(&calls)).flatten();
-        let Answers { content, mut actions, refused } = calls::answer(&tools, calls, cx).await?;
-        let spent = repair.called(agent, given, &content, cx);
-        // What was refused does not run, so nothing more comes of it.
-        open.retain(|call| !refused.contains(&call.id));
-        let is_silent = content.parts.is_empty() && !cx.has_pending() && actions == ToolActions::default();
-        // Nothing is to be said before the answers come.
-        let mut last = is_silent;
-        if !is_silent {
-            let event = response_event(&actions).with_content(content);
-            last = event.is_final_response();
-            cx.emit(event).await?;
-        }
-        spent?;
-        if let Some(answer) = actions.set_model_response.take() {
-            let event = answered(agent, respond::event(&answer), answer);
-            cx.emit(event).await?;
-            last = true;
-        }
-        if let Some(name) = &actions.transfer_to_agent {
-            transfer::hand_over(name, cx)?;
-            last = true;
-        }
-        match actions {
-            ToolActions { exit_to: Some(name), .. } => flow = Flow::ExitTo(name),
-            ToolActions { escalate: true, .. } if flow == Flow::Continue => flow = Flow::Exit,
-            _ => {}
-        }
-        if last && open.is_empty() {
+        let is_last = calls.is_empty()
+            || Box::pin(run_calls(&tools, &calls, &mut repair, &mut open, &mut flow, cx)).await?;
+        if is_last && open.is_empty() {
             break;
         }
-        if last {
-            later::answers(std::mem::take(&mut open), cx).await?;
+        if is_last {
+            Box::pin(later::answers(std::mem::take(&mut open), cx)).await?;
         }
     }
     Ok(flow)
+}
+
+/// Tells the model that its calls were cut off.
+///
+/// # Errors
+/// The second time.
+async fn cut_off(
+    event: Event,
+    calls: &[Arc<FunctionCall>],
+    was_cut_off: &mut bool,
+    cx: &mut Context,
+) -> Result<()> {
+    // Arguments that were cut off may parse all the same, and say something else than was meant.
+    cx.emit(event).await?;
+    if std::mem::replace(was_cut_off, true) {
+        return Err(no_answer::calls_cut_off());
+    }
+    let content = calls::not_run(calls, no_answer::NOT_RUN);
+    cx.emit(Event::new().with_content(content)).await.map(drop)
+}
+
+/// Runs the calls of an answer, and does what they ask for. Says whether the turn is over, but for calls in `open`, whose
+/// answers come from outside.
+async fn run_calls(
+    tools: &Toolbox<'_>,
+    calls: &[Arc<FunctionCall>],
+    repair: &mut Repair,
+    open: &mut Vec<Arc<FunctionCall>>,
+    flow: &mut Flow,
+    cx: &mut Context,
+) -> Result<bool> {
+    let agent = tools.agent();
+    count_tools(calls, cx)?;
+    let given = tools.responds().then(|| respond::given(calls)).flatten();
+    let Answers { content, mut actions, refused } = calls::answer(tools, calls, cx).await?;
+    let spent = repair.called(agent, given, &content, cx);
+    // What was refused does not run, so nothing more comes of it.
+    open.retain(|call| !refused.contains(&call.id));
+    let is_silent = content.parts.is_empty() && !cx.has_pending() && actions == ToolActions::default();
+    // Nothing is to be said before the answers come.
+    let mut is_last = is_silent;
+    if !is_silent {
+        let event = response_event(&actions).with_content(content);
+        is_last = event.is_final_response();
+        cx.emit(event).await?;
+    }
+    spent?;
+    if let Some(answer) = actions.set_model_response.take() {
+        let event = answered(agent, respond::event(&answer), answer);
+        cx.emit(event).await?;
+        is_last = true;
+    }
+    if let Some(name) = &actions.transfer_to_agent {
+        transfer::hand_over(name, cx)?;
+        is_last = true;
+    }
+    match actions {
+        ToolActions { exit_to: Some(name), .. } => *flow = Flow::ExitTo(name),
+        ToolActions { escalate: true, .. } if *flow == Flow::Continue => *flow = Flow::Exit,
+        _ => {}
+    }
+    Ok(is_last)
 }
 
 /// The agent's models: its own, those of an agent above it, or the runner's.
@@ -188,10 +210,10 @@ async fn ask(
     }
     let mut request = request::build(agent, tools, cx, turn).await?;
     request.contents.extend(repair.contents());
-    let request = match hooks::before_model(tools, request, asked, cx).await? {
-        Asked::Ask(request) => Arc::new(request),
-        Asked::Answered(response) => return Ok(response),
-    };
+    if let Some(response) = hooks::before_model(tools, &mut request, asked, cx).await? {
+        return Ok(response);
+    }
+    let request = Arc::new(request);
     let mut response = match counted(agent, "model", models, request.clone(), cx).await? {
         Ok(response) => response,
         Err(error) => hooks::on_model_error(agent, &request, error, asked, cx).await?,
@@ -202,7 +224,8 @@ async fn ask(
         response.error_message =
             Some("The model returned no content (finish_reason=STOP with empty parts).".into());
     }
-    hooks::after_model(agent, response, asked, cx).await
+    hooks::after_model(agent, &mut response, asked, cx).await?;
+    Ok(response)
 }
 
 /// Makes a call, which counts in all limits and budgets.
@@ -237,7 +260,7 @@ pub(super) async fn counted(
 }
 
 /// Counts calls of tools before they are made; those of the runtime's own are none.
-pub(super) fn count_tools(calls: &[FunctionCall], cx: &mut Context) -> Result<()> {
+pub(super) fn count_tools(calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<()> {
     let own = calls.iter().filter(|call| !RESERVED.contains(&&*call.name));
     let usage = Usage { tool_calls: own.count() as u64, ..Usage::default() };
     cx.count(Cost::ToolCalls, usage.tool_calls)?;
@@ -253,19 +276,24 @@ fn answer_event(
     turn: u32,
     call_ids: &mut HashSet<String>,
     cx: &Context,
-) -> (Event, Vec<FunctionCall>) {
+) -> (Event, Vec<Arc<FunctionCall>>) {
     let mut content = std::mem::take(&mut response.content);
     let mut calls = Vec::new();
+    let mut place = None;
     for part in &mut content.parts {
         if let Part::FunctionCall(call) = part {
             // Some providers give all calls of a reply one id, or those of all replies.
             if call.id.is_empty() || !call_ids.insert(call.id.clone()) {
                 // Made of the place, so that a run that is taken up again makes the same.
-                let number = calls.len();
-                call.id = format!("{OWN_ID}{:x}-{}-{turn}.{number}", cx.run_id().as_u128(), cx.path());
+                let place = place.get_or_insert_with(|| {
+                    format!("{OWN_ID}{:x}-{}-{turn}.", cx.run_id().as_u128(), cx.path())
+                });
+                Arc::make_mut(call).id = [place, &*calls.len().to_string()].concat();
             }
-            read_arguments(call);
-            calls.push((**call).clone());
+            if call.malformed.is_some() {
+                read_arguments(Arc::make_mut(call));
+            }
+            calls.push(call.clone());
         }
     }
     let mut event = Event::new();

@@ -10,8 +10,8 @@ use adk_core::llm::OutputKey;
 use adk_core::testing::Reply as Answer;
 use adk_core::{KeySpec, MemoryArtifacts, Part};
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 
 /// Answers steps from what an earlier run of the same tree has recorded.
 #[derive(Clone, Default)]
@@ -124,7 +124,7 @@ async fn a_run_that_is_taken_up_again_pays_for_nothing_twice() {
                 let run = |id: &str| id.split_once('-').map(|(_, rest)| rest.len()).is_some();
                 for part in &mut event.content.as_mut().unwrap().parts {
                     match part {
-                        Part::FunctionCall(call) if run(&call.id) => call.id.clear(),
+                        Part::FunctionCall(call) if run(&call.id) => Arc::make_mut(call).id.clear(),
                         Part::FunctionResponse(response) if run(&response.id) => response.id.clear(),
                         _ => {}
                     }

@@ -4,6 +4,7 @@ use super::Context;
 use crate::models::model::Usage;
 use crate::runtime::run::{AnnouncedKeys, Seat};
 use crate::{At, ErrorKind, Name, Path};
+use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
 
 /// What belongs to one turn of one agent or one round of one loop.
@@ -42,7 +43,7 @@ pub(crate) struct RareFrame {
 /// Why an agent has written nothing, where it knows.
 pub(crate) struct NothingWritten {
     pub(crate) kind: ErrorKind,
-    pub(crate) why: String,
+    pub(crate) why: Cow<'static, str>,
     pub(crate) help: &'static str,
 }
 
