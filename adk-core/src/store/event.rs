@@ -161,9 +161,13 @@ impl StateDelta {
         let (key, value) = (key.into(), value.into());
         match self.0.iter_mut().find(|(name, _)| *name == key) {
             Some((_, old)) => *old = value,
+            // Most events write one key, and every event is kept.
             None => {
-                // Most events write one key, and every event is kept.
-                self.0.reserve_exact(1);
+                if self.0.is_empty() {
+                    self.0 = Vec::with_capacity(1);
+                } else {
+                    self.0.reserve_exact(1);
+                }
                 self.0.push((key, value));
             }
         }
@@ -443,4 +447,23 @@ fn check_parts(content: &Content) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_small() {
+        assert!(size_of::<Event>() <= 168, "{}", size_of::<Event>());
+    }
+
+    #[test]
+    fn an_action_that_is_set_to_nothing_is_none() {
+        let mut actions = Event::new().actions;
+        actions.escalate = None;
+        assert!(actions.is_empty() && actions == Actions::default());
+        actions.escalate = Some(false);
+        assert!(!actions.is_empty() && actions != Actions::default());
+    }
 }

@@ -157,6 +157,7 @@ impl Context {
             return Emit::Handed(event.id, outbox.taken(outbox.push(event)));
         }
         if self.run.is_in_memory && self.run.replay.is_none() {
+            // Without a slot: the engine would do nothing else.
             self.frame.emits += 1;
             let stored = self.run.delivery.append(draft);
             let Self { run, scope, frame, written, cut, .. } = self;
