@@ -75,7 +75,7 @@ pub(crate) fn results(mut request: ModelRequest, mut response: ModelResponse) ->
     for (part, weather) in response.content.parts.iter_mut().zip(["sunny", "rainy"]) {
         let Part::FunctionCall(call) = part else { continue };
         if call.id.is_empty() {
-            call.id = format!("adk-{weather}");
+            Arc::make_mut(call).id = format!("adk-{weather}");
         }
         results.push(Part::from(FunctionResponse {
             id: call.id.clone(),
