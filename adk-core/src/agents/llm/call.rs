@@ -58,7 +58,8 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
         };
         answer.map(without_deep_arguments).map_err(Error::from)
     });
-    let mut step = pin!(cx.recorded_call(name, work));
+    // In a box as well: the agent's future holds it for as long as the model takes.
+    let mut step = Box::pin(cx.recorded_call(name, work));
     let mut ended = None;
     loop {
         let piece = poll_fn(|task| {

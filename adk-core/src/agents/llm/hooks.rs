@@ -1,8 +1,8 @@
 //! What callbacks and plugins are asked around the calls of a model and of tools. Where there are none, this costs
 //! nothing.
 
-use super::LlmAgent;
 use super::toolbox::Toolbox;
+use super::{LlmAgent, no_answer};
 use crate::models::model::{ModelRequest, ModelResponse};
 use crate::runtime::callback::{self, ToolCallbacks};
 use crate::runtime::run::{Context, ToolActions};
@@ -11,7 +11,7 @@ use crate::{Error, ErrorKind, FunctionCall, Result};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-fn is_watched(agent: &LlmAgent, cx: &Context) -> bool {
+pub(super) fn is_watched(agent: &LlmAgent, cx: &Context) -> bool {
     !agent.settings.model_callbacks.is_empty() || !cx.run.services.plugins.is_empty()
 }
 
@@ -27,7 +27,8 @@ async fn process(tools: &Toolbox<'_>, request: &mut ModelRequest, cx: &mut Conte
     Ok(())
 }
 
-/// Before a call of the model, which an answer replaces. What callbacks ask for is added to `actions`, as in the other two.
+/// Before a call of the model, which an answer replaces. What callbacks ask for is added to `actions`, as
+/// in [`after_call`].
 ///
 /// What comes after the checks is in a box, here and below: few agents are watched, and all would hold it.
 pub(super) async fn before_model(
@@ -52,47 +53,29 @@ pub(super) async fn before_model(
     .await
 }
 
-/// With the answer of the model.
-pub(super) async fn after_model(
-    agent: &LlmAgent,
-    response: &mut ModelResponse,
-    actions: &mut ToolActions,
-    cx: &mut Context,
-) -> Result<()> {
-    if !is_watched(agent, cx) {
-        return Ok(());
-    }
-    Box::pin(async move {
-        let mut own = cx.callback();
-        let given = callback::after_model(&agent.settings.model_callbacks, &mut own, response).await;
-        add(actions, cx.give_back(own));
-        if let Some(given) = given? {
-            *response = given;
-        }
-        Ok(())
-    })
-    .await
-}
-
-/// The answer that replaces the error of a call that has failed for good.
-pub(super) async fn on_model_error(
+/// After a call of the model by an agent that is watched: an answer may replace its error, and another one its answer.
+pub(super) async fn after_call(
     agent: &LlmAgent,
     request: &ModelRequest,
-    error: Error,
+    answer: Result<ModelResponse>,
     actions: &mut ToolActions,
     cx: &mut Context,
 ) -> Result<ModelResponse> {
-    if !is_watched(agent, cx) {
-        return Err(error);
-    }
-    Box::pin(async move {
-        let mut own = cx.callback();
-        let callbacks = &agent.settings.model_callbacks;
-        let given = callback::on_model_error(callbacks, &mut own, request, &error).await;
-        add(actions, cx.give_back(own));
-        given?.ok_or(error)
-    })
-    .await
+    let callbacks = &agent.settings.model_callbacks;
+    let response = match answer {
+        Ok(response) => response,
+        Err(error) => {
+            let mut own = cx.callback();
+            let given = callback::on_model_error(callbacks, &mut own, request, &error).await;
+            add(actions, cx.give_back(own));
+            given?.ok_or(error)?
+        }
+    };
+    let mut response = no_answer::named(response);
+    let mut own = cx.callback();
+    let given = callback::after_model(callbacks, &mut own, &mut response).await;
+    add(actions, cx.give_back(own));
+    Ok(given?.unwrap_or(response))
 }
 
 fn add(all: &mut ToolActions, asked: ToolActions) {

@@ -1,6 +1,6 @@
 //! Replies of models that are no answer: what they are in the provider's words, in an error, and what to do about them.
 
-use crate::models::model::FinishReason;
+use crate::models::model::{FinishReason, ModelResponse};
 use crate::runtime::run::NothingWritten;
 use crate::store::event::Event;
 use crate::{Error, ErrorKind, NoAnswerKind};
@@ -69,6 +69,17 @@ fn words(kind: NoAnswerKind) -> (&'static str, &'static str) {
             ("the model gave no answer", "look the reason up in the provider's documentation")
         }
     }
+}
+
+/// An answer with ADK's code when it is complete and holds nothing.
+pub(super) fn named(mut response: ModelResponse) -> ModelResponse {
+    let is_empty = response.content.parts.is_empty() && response.finish_reason == Some(FinishReason::Stop);
+    if is_empty && response.error_code.is_none() {
+        response.error_code = Some(NO_CONTENT.into());
+        response.error_message =
+            Some("The model returned no content (finish_reason=STOP with empty parts).".into());
+    }
+    response
 }
 
 /// Why an agent whose last reply is this event has written nothing.
