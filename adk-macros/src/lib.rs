@@ -10,6 +10,7 @@ mod facade;
 mod function;
 #[cfg(test)]
 mod fuzz;
+mod manifest;
 mod place;
 mod resources;
 mod typed;

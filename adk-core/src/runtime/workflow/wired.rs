@@ -8,7 +8,7 @@ use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::run::{Context, LoopEndReason, Prepare};
 use crate::spec::{Spec, StepKind};
-use crate::{Error, ErrorKind, Name, Path, Result};
+use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result};
 use std::time::Duration;
 
 /// What the walk needs to know of a workflow beside its [`Spec`]: thin code that the macro writes.
@@ -83,9 +83,9 @@ pub trait Wired {
 ///
 /// # Errors
 /// Those of its agents, and an exit that no loop of the workflow takes.
-// With its `Send` written here rustc does not prove it again for each workflow.
-pub fn run(workflow: &(dyn Wired + Sync), cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send {
-    walk_all(workflow, cx)
+// Boxed here, rustc does not prove again for each workflow that it is `Send`, nor compile the walk again in its crate.
+pub fn run<'a>(workflow: &'a (dyn Wired + Sync), cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+    Box::pin(walk_all(workflow, cx))
 }
 
 async fn walk_all(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flow> {

@@ -6,7 +6,7 @@ macro_rules! checks {
         /// A rule that every workflow keeps, or it does not compile.
         ///
         /// Some need tokens alone and are made by the macros, some need types or other crates and are made in const
-        /// evaluation; for a tree that is built at run time they all are values, see [`faults`](super::faults).
+        /// evaluation; for a tree that is built at run time they all are values, see [`faults`](crate::check::faults).
         ///
         /// ```
         /// # use adk_spec as adk;
@@ -79,12 +79,5 @@ checks! {
 impl std::fmt::Display for Check {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(self.name())
-    }
-}
-
-/// The name.
-impl serde::Serialize for Check {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
