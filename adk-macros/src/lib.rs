@@ -10,7 +10,6 @@ mod facade;
 mod function;
 #[cfg(test)]
 mod fuzz;
-mod manifest;
 mod place;
 mod resources;
 mod typed;

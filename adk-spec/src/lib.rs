@@ -33,11 +33,9 @@ mod text;
 #[cfg(feature = "workflow")]
 mod type_names;
 
-#[doc(hidden)]
 pub use money::Budget;
 #[cfg(feature = "workflow")]
 pub use name::Name;
 #[cfg(feature = "workflow")]
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};
-#[doc(hidden)]
 pub use table::Check;
