@@ -313,7 +313,7 @@ impl Asked {
         let (session, turn) = if is_alone {
             (shared.sessions.create_private(key).await?, None)
         } else {
-            open_in_turn(&shared, key, config.turns).await?
+            open_in_turn(&shared, &key, config.turns).await?
         };
         let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
         (run.is_alone, run.trace_parent) = (is_alone, trace);

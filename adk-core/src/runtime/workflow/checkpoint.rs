@@ -39,8 +39,11 @@ impl Walk<'_> {
     }
 
     /// Says that the branches of a parallel block are about to run.
-    pub(super) async fn announce_parallel(&self, cx: &mut Context) -> Result<()> {
-        if cx.config().resumable { tell(Some(json!({})), cx).await } else { Ok(()) }
+    pub(super) async fn announce_parallel(&self, block: usize, cx: &mut Context) -> Result<()> {
+        match self.steps[block].kind {
+            StepKind::Parallel { .. } if cx.config().resumable => tell(Some(json!({})), cx).await,
+            _ => Ok(()),
+        }
     }
 
     /// Says that a block has ended. A parallel one says so when all its children do.

@@ -43,13 +43,16 @@ impl<'a> Team<'a> {
     }
 
     /// The team of an agent; `None` for one that can hand over to nobody.
-    pub(super) fn of(agent: &'a dyn DynAgent, name: &Name, find: Find<'_, 'a>) -> Option<Self> {
+    pub(super) fn of(
+        agent: &'a dyn DynAgent,
+        name: impl FnOnce() -> Name,
+        find: Find<'_, 'a>,
+    ) -> Option<Self> {
         if !Self::is_led_by(agent) {
             return None;
         }
         let hand = agent.handover_dyn();
-        let first =
-            Member { agent, hand, parent: None, name: name.clone(), closed: false, turns: 0, calls: 0 };
+        let first = Member { agent, hand, parent: None, name: name(), closed: false, turns: 0, calls: 0 };
         let mut team = Self { members: vec![first], is_instance: false };
         let mut at = 0;
         while at < team.members.len() {

@@ -26,7 +26,7 @@ pub(super) fn turn(
     async move {
         let (workflow, step) = (walk.workflow, &walk.steps[at]);
         let is_root = workflow.root() == Some(at);
-        let team = Team::of(agent, cx.path().name(), &|meta| workflow.target(meta.name))
+        let team = Team::of(agent, || cx.path().name().clone(), &|meta| workflow.target(meta.name))
             .map(|team| team.instance(matches!(step.kind, StepKind::Agent { instance: true, .. })));
         let outside = team.as_ref().and_then(|_| cx.scope.clone());
         let around = Around::enter(agent, step, cx);

@@ -127,16 +127,16 @@ async fn walk_all(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flo
     if workflow.root().is_none() && cx.config().resumable {
         checkpoint::ended(cx).await?;
     }
-    if nested {
-        Box::pin(nested::leave(spec, cx)).await?;
+    if nested && let Some(emit) = nested::leave(spec, cx) {
+        emit.await?;
     }
     Ok(flow)
 }
 
 async fn walk_in(workflow: &(dyn Wired + Sync), nested: bool, cx: &mut Context) -> Result<Walked> {
     let spec = workflow.spec();
-    if nested {
-        Box::pin(nested::enter(workflow, cx)).await?;
+    if nested && let Some(emit) = nested::enter(workflow, cx)? {
+        emit.await?;
     }
     if workflow.is_closed() {
         cx.known = nested::known(spec);
@@ -192,8 +192,8 @@ pub fn prepare(workflow: &(dyn Wired + Sync), prepare: &mut Prepare<'_>) {
                 if let Some(agent) = workflow.agent(at) {
                     let outer = step_of(workflow, at, prepare);
                     agent.prepare_dyn(prepare);
-                    let name = prepare.path().name().clone();
-                    if let Some(team) = Team::of(agent, &name, &|meta| workflow.target(meta.name)) {
+                    let name = || prepare.path().name().clone();
+                    if let Some(team) = Team::of(agent, name, &|meta| workflow.target(meta.name)) {
                         team.prepare(prepare);
                     }
                     prepare.leave(outer);
