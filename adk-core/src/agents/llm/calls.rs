@@ -56,7 +56,7 @@ pub(super) async fn make(tools: &Toolbox<'_>, calls: &[Arc<FunctionCall>], cx: &
             }
             Confirmed::Open(waiting) => {
                 drop(start(tools, call, None, cx));
-                open.push(waiting);
+                open.push(*waiting);
             }
         }
     }

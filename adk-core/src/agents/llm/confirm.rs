@@ -48,7 +48,7 @@ pub(super) enum Confirmed {
     /// Somebody has refused.
     Refused(Box<Before>),
     /// Nobody has answered yet.
-    Open(Waiting),
+    Open(Box<Waiting>),
 }
 
 /// Asks a person, where the tool wants it. Callbacks come first: they may change the arguments, which the person sees as
@@ -82,7 +82,7 @@ async fn ask_about(
     // The name of the tool is part of the place, so that an answer is never one to another tool.
     let asked = Asked { question, schema, ..Asked::new(Name::from(format!("confirm {}", call.name))) };
     Ok(match cx.ask(asked).await? {
-        Answer::Open(waiting) => Confirmed::Open(*waiting),
+        Answer::Open(waiting) => Confirmed::Open(waiting),
         Answer::There(Value::Bool(true)) => Confirmed::Begun(before),
         Answer::There(_) => {
             Confirmed::Refused(Box::new(Before { given: Some(Err(REJECTED.to_owned())), ..*before }))
