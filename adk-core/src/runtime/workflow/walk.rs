@@ -49,7 +49,7 @@ pub(super) struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub(super) async fn steps(&self, range: Range<usize>, cx: &mut Context) -> Result<Walked> {
         let mut open: Vec<Open> = Vec::new();
-        let walked = self.walk(range, &mut open, cx).await;
+        let walked = boxed(|| self.walk(range, &mut open, cx)).await;
         if !open.is_empty() {
             Box::pin(self.give_up(open, walked.as_ref().err(), cx)).await;
         }
