@@ -101,12 +101,7 @@ fn placed(connection: &Connection, key: &SessionKey, number: i64, part: &Part) -
     let since = i64::try_from(part.since).unwrap_or(i64::MAX);
     let mut all = Newest::new();
     for table in TABLES {
-        let sql = format!(
-            "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data FROM {table} l
-            CROSS JOIN events e ON e.id = l.event_id AND e.app_name = ?2 AND e.user_id = ?3 AND e.session_id = ?4
-            WHERE l.session = ?1 AND l.place >= ?5 AND l.place < ?6 AND l.micros >= ?7
-            ORDER BY l.place DESC LIMIT ?8"
-        );
+        let sql = placed_sql(table);
         let most = left(part.most, all.len());
         if most == 0 {
             break;
@@ -117,6 +112,15 @@ fn placed(connection: &Connection, key: &SessionKey, number: i64, part: &Part) -
         end = all.last().map_or(end, |(place, _)| *place);
     }
     Ok(all)
+}
+
+fn placed_sql(table: &str) -> String {
+    format!(
+        "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data FROM {table} l
+        CROSS JOIN events e ON e.id = l.event_id AND e.app_name = ?2 AND e.user_id = ?3 AND e.session_id = ?4
+        WHERE l.session = ?1 AND l.place >= ?5 AND l.place < ?6 AND l.micros >= ?7
+        ORDER BY l.place DESC LIMIT ?8"
+    )
 }
 
 /// How many more are wanted when there are so many.
@@ -231,17 +235,18 @@ struct Head {
     own: Result<Map<String, Value>>,
 }
 
+const HEAD: &str = "SELECT s.state, s.create_time, s.update_time, coalesce(n.number, -1),
+        coalesce(t.place, l.place), coalesce(t.micros, l.micros) FROM sessions s
+    LEFT JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
+    LEFT JOIN adkw_log l ON l.session = n.number
+        AND l.place = (SELECT max(place) FROM adkw_log WHERE session = n.number)
+    LEFT JOIN adkw_tail t ON t.session = n.number
+        AND t.place = (SELECT max(place) FROM adkw_tail WHERE session = n.number)
+    WHERE s.app_name = ?1 AND s.user_id = ?2 AND s.id = ?3";
+
 fn head(connection: &Connection, key: &SessionKey) -> Result<Option<Head>> {
     let what = "read a session";
-    let sql = "SELECT s.state, s.create_time, s.update_time, coalesce(n.number, -1),
-            coalesce(t.place, l.place), coalesce(t.micros, l.micros) FROM sessions s
-        LEFT JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
-        LEFT JOIN adkw_log l ON l.session = n.number
-            AND l.place = (SELECT max(place) FROM adkw_log WHERE session = n.number)
-        LEFT JOIN adkw_tail t ON t.session = n.number
-            AND t.place = (SELECT max(place) FROM adkw_tail WHERE session = n.number)
-        WHERE s.app_name = ?1 AND s.user_id = ?2 AND s.id = ?3";
-    let mut found = connection.prepare_cached(sql).doing(what)?;
+    let mut found = connection.prepare_cached(HEAD).doing(what)?;
     let mut found = found.query([&key.app, &key.user, &key.id]).doing(what)?;
     let Some(row) = found.next().doing(what)? else { return Ok(None) };
     let text = |column| row.get::<_, String>(column).doing(what);
@@ -337,6 +342,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
     use super::*;
+    use rusqlite::StatementStatus;
     use std::sync::Barrier;
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
@@ -391,6 +397,57 @@ mod tests {
             assert!(steps[0].starts_with("SEARCH ") && steps[0].contains(first), "{sql}: {steps:?}");
             assert!(steps[1].starts_with("SEARCH e ") && steps[1].contains("(id=?"), "{sql}: {steps:?}");
         }
+    }
+
+    /// How many steps SQLite takes for parts of a session of so many events, ten of them in the tail.
+    fn steps(many: u64) -> Vec<(&'static str, i32)> {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("PRAGMA foreign_keys=OFF").unwrap();
+        crate::schema::prepare(&connection).unwrap();
+        let key = SessionKey::new("app", "u", "s");
+        let (micros, moved) = (1_767_225_600_000_000, many - 10);
+        let time = time::to_text(micros);
+        let ids = "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1)";
+        let id = "printf('01890000-0000-7000-8000-%012d', i)";
+        let session = "INSERT INTO sessions VALUES ('app', 'u', 's', '{}', ?1, ?1)";
+        connection.execute(session, [&time]).unwrap();
+        connection.execute("INSERT INTO adkw_sessions VALUES (1, 'app', 'u', 's')", []).unwrap();
+        let events = format!("{ids} INSERT INTO events SELECT {id}, 'app', 'u', 's', 'e-1', ?2, NULL FROM n");
+        connection.execute(&events, params![many, time]).unwrap();
+        for (table, places) in [(TABLES[0], "i >= ?2"), (TABLES[1], "i < ?2")] {
+            let rows = format!(
+                "{ids} INSERT INTO {table} (session, place, event_id, micros)
+                SELECT 1, i, {id}, ?3 FROM n WHERE {places}"
+            );
+            connection.execute(&rows, params![many, moved, micros]).unwrap();
+        }
+        // The statements of the cache count what was done with them.
+        let taken = || -> i32 {
+            let sqls = [HEAD.to_owned(), placed_sql(TABLES[0]), placed_sql(TABLES[1])];
+            let of =
+                |sql: &String| connection.prepare_cached(sql).unwrap().get_status(StatementStatus::VmStep);
+            sqls.iter().map(of).sum()
+        };
+        let read = |what, filter: EventFilter, wanted| {
+            let before = taken();
+            let (found, is_placed) = snapshot(&connection, key.clone(), &filter).unwrap().unwrap();
+            assert_eq!((found.len, found.events.len(), is_placed), (many as usize, wanted, true), "{what}");
+            (what, taken() - before)
+        };
+        let middle = many as usize / 2;
+        vec![
+            read("the state alone", EventFilter::new().last(0), 0),
+            read("the last 20", EventFilter::new().last(20), 20),
+            read("a page in the middle", EventFilter::new().places(middle..middle + 50), 50),
+            read("the first page", EventFilter::new().places(0..50), 50),
+        ]
+    }
+
+    #[test]
+    fn a_page_costs_the_same_in_a_long_session() {
+        let (short, long) = (steps(200), steps(20_000));
+        assert!(short.iter().all(|(_, steps)| *steps > 20), "{short:?}");
+        assert_eq!(short, long);
     }
 
     #[test]

@@ -90,9 +90,7 @@ impl SessionStore for SqliteStore {
         let (app, user) = (app.to_owned(), user.map(str::to_owned));
         Box::pin(self.0.reader.read(move |connection| {
             let what = "list the sessions";
-            let sql = "SELECT user_id, id FROM sessions WHERE app_name = ?1 AND (?2 IS NULL OR user_id = ?2)
-                ORDER BY update_time, user_id, id";
-            let mut statement = connection.prepare_cached(sql).doing(what)?;
+            let mut statement = connection.prepare_cached(list_sql(user.is_some())).doing(what)?;
             let rows = statement.query_map(params![app, user], |row| {
                 Ok(SessionKey::new(app.clone(), row.get::<_, String>(0)?, row.get::<_, String>(1)?))
             });
@@ -114,6 +112,15 @@ impl SessionStore for SqliteStore {
             };
             self.0.writer.write(delete).await
         })
+    }
+}
+
+/// The sessions of an app or of a user. A condition for both would go through those of the app.
+fn list_sql(of_user: bool) -> &'static str {
+    if of_user {
+        "SELECT user_id, id FROM sessions WHERE app_name = ?1 AND user_id = ?2 ORDER BY update_time, user_id, id"
+    } else {
+        "SELECT user_id, id FROM sessions WHERE app_name = ?1 AND ?2 IS NULL ORDER BY update_time, user_id, id"
     }
 }
 
@@ -250,4 +257,24 @@ fn create(db: &mut Db, key: &SessionKey, state: &StateDelta) -> Result<()> {
         made.doing(what)?.execute(params![key.app, key.user, time]).doing(what)?;
     }
     share(connection, key, &user, &app, &time)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+    use super::*;
+
+    #[test]
+    fn sessions_of_a_user_are_found_by_an_index() {
+        let connection = Connection::open_in_memory().unwrap();
+        crate::schema::prepare(&connection).unwrap();
+        for (of_user, found) in [(true, "(app_name=? AND user_id=?)"), (false, "(app_name=?)")] {
+            let sql = format!("EXPLAIN QUERY PLAN {}", list_sql(of_user));
+            let mut statement = connection.prepare(&sql).unwrap();
+            let steps = statement.query_map(["app", "u"], |row| row.get::<_, String>(3)).unwrap();
+            let steps: Vec<_> = steps.map(Result::unwrap).collect();
+            assert!(steps[0].starts_with("SEARCH sessions") && steps[0].ends_with(found), "{steps:?}");
+        }
+    }
 }
