@@ -67,11 +67,11 @@ pub use adk_core::{
     History, IntoAgent, IntoAgents, IntoInput, KeySpec, LEFT_OUT_KEY, LIFECYCLE_KEY, LOOP_ITERATION_KEY,
     Lifecycle, LifecycleOutcome, LifecyclePhase, LiveQueue, LoopAgent, LoopEnd, LoopEndReason, MAX_DEPTH,
     MemoryArtifacts, Name, Needs, NoAnswerKind, NoArtifacts, NoResources, Out, Outcome, ParallelAgent, Part,
-    Path, PathError, Plugin, Prepare, ProcessRequest, ReadonlyContext, Registry, Rehearsal, RemoteErrorKind,
-    Resources, Result, Role, RunConfig, RunEnd, RunId, RunRequest, RunStream, STATE_UPDATE_KEY, Secret,
-    SequentialAgent, SessionTurns, Spec, State, StateDelta, StoreErrorKind, StoredPart, Thought, Tool,
-    ToolArgs, ToolContext, ToolError, ToolMeta, ToolWorkflow, Toolset, ToolsetErrorKind, Tree, Unstamped,
-    WINNER_KEY, Waiting, Watch, WithCallbacks, Workflow,
+    Path, PathError, Plugin, Prepare, ProcessRequest, RareActions, ReadonlyContext, Registry, Rehearsal,
+    RemoteErrorKind, Resources, Result, Role, RunConfig, RunEnd, RunId, RunRequest, RunStream,
+    STATE_UPDATE_KEY, Secret, SequentialAgent, SessionTurns, Spec, State, StateDelta, StoreErrorKind,
+    StoredPart, Thought, Tool, ToolArgs, ToolContext, ToolError, ToolMeta, ToolWorkflow, Toolset,
+    ToolsetErrorKind, Tree, Unstamped, WINNER_KEY, Waiting, Watch, WithCallbacks, Workflow,
 };
 pub use adk_core::{
     build, callback, check, engine, fluent, memory, model, runner, session, spec, testing, tool, tools,

@@ -1,4 +1,4 @@
-//! The allocator of this program. It counts once [`start`] was called.
+//! The allocator of this program, which counts once [`start`] was called, and other counters.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -10,27 +10,59 @@ static ALLOCATOR: Counting = Counting;
 
 static ON: AtomicBool = AtomicBool::new(false);
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+static BYTES: AtomicU64 = AtomicU64::new(0);
 /// Wraps below zero where something is freed that was not counted.
 static LIVE: AtomicU64 = AtomicU64::new(0);
 static PEAK: AtomicU64 = AtomicU64::new(0);
+static POLLS: AtomicU64 = AtomicU64::new(0);
+
+/// What a process has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// With those that only grew.
+    pub allocations: u64,
+    /// Of all allocations. One that grew counts with its new size.
+    pub bytes: u64,
+    /// The most bytes that were allocated at once.
+    pub peak: u64,
+    /// Of [`polled`] futures.
+    pub polls: u64,
+    /// That adk has locked; 0 without `--cfg adk_counts`.
+    pub locks: u64,
+}
 
 pub fn start() {
     ON.store(true, Relaxed);
 }
 
-/// Allocations so far, with those that only grew.
-pub fn allocations() -> u64 {
-    ALLOCATIONS.load(Relaxed)
+pub fn counts() -> Counts {
+    Counts {
+        allocations: ALLOCATIONS.load(Relaxed),
+        bytes: BYTES.load(Relaxed),
+        peak: PEAK.load(Relaxed),
+        polls: POLLS.load(Relaxed),
+        #[cfg(adk_counts)]
+        locks: adk::__private::LOCKS.load(Relaxed),
+        #[cfg(not(adk_counts))]
+        locks: 0,
+    }
 }
 
-/// The most bytes that were allocated at once.
-pub fn peak() -> u64 {
-    PEAK.load(Relaxed)
+/// Counts the polls of a future.
+pub async fn polled<F: Future>(future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    std::future::poll_fn(|cx| {
+        // One thread runs all scenarios, so this need not be one operation.
+        POLLS.store(POLLS.load(Relaxed) + 1, Relaxed);
+        future.as_mut().poll(cx)
+    })
+    .await
 }
 
 fn count(freed: usize, allocated: usize) {
     if allocated > 0 {
         ALLOCATIONS.fetch_add(1, Relaxed);
+        BYTES.fetch_add(allocated as u64, Relaxed);
     }
     let change = (allocated as u64).wrapping_sub(freed as u64);
     let live = LIVE.fetch_add(change, Relaxed).wrapping_add(change);

@@ -1,7 +1,10 @@
 //! The work of one process, and what it took: one line of text from the process to the program that asked for it.
 
+use crate::count::{self, Counts};
+use crate::ours;
 use crate::rows::{Peer, Scenario};
-use crate::{adk_rs, adk_rust, count, graph_flow, ours};
+#[cfg(feature = "peers")]
+use crate::{adk_rs, adk_rust, graph_flow};
 use clap::ValueEnum;
 use std::time::{Duration, Instant};
 
@@ -28,8 +31,7 @@ pub struct Sample {
 pub struct Report {
     pub nanos_per_unit: f64,
     pub grown: u64,
-    pub allocations: u64,
-    pub peak: u64,
+    pub counts: Counts,
 }
 
 impl Sample {
@@ -63,16 +65,21 @@ impl Sample {
 }
 
 impl Report {
+    /// Counts that are left out are 0.
     pub fn parse(line: &str) -> Result<Self> {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        let [nanos, grown, allocations, peak] = fields[..] else {
-            return Err(format!("no report: {line:?}").into());
-        };
+        let mut fields = line.split_whitespace();
+        let nanos = fields.next().ok_or("no report")?;
+        let mut count = || fields.next().unwrap_or("0").parse();
         Ok(Report {
             nanos_per_unit: nanos.parse()?,
-            grown: grown.parse()?,
-            allocations: allocations.parse()?,
-            peak: peak.parse()?,
+            grown: count()?,
+            counts: Counts {
+                allocations: count()?,
+                bytes: count()?,
+                peak: count()?,
+                polls: count()?,
+                locks: count()?,
+            },
         })
     }
 }
@@ -92,14 +99,19 @@ pub fn run(words: &[String], counted: bool) -> Result<()> {
     let sample = runtime.block_on(async {
         match peer {
             Peer::Ours => ours::run(job).await,
+            #[cfg(feature = "peers")]
             Peer::AdkRust => adk_rust::run(job).await,
+            #[cfg(feature = "peers")]
             Peer::AdkRs => adk_rs::run(job).await,
+            #[cfg(feature = "peers")]
             Peer::GraphFlow => graph_flow::run(job).await,
-            Peer::GoogleAdk | Peer::GoogleAdkJs | Peer::IqaiAdk => Ok(None),
+            _ => Ok(None),
         }
     })?;
     let sample = sample.ok_or_else(|| format!("{} has no {scenario:?}", peer.title()))?;
-    println!("{} {} {} {}", sample.nanos_per_unit, sample.grown, count::allocations(), count::peak());
+    let Counts { allocations, bytes, peak, polls, locks } = count::counts();
+    let Sample { nanos_per_unit, grown } = sample;
+    println!("{nanos_per_unit} {grown} {allocations} {bytes} {peak} {polls} {locks}");
     // Runs that wait are not ended one by one.
     std::process::exit(0);
 }

@@ -2,11 +2,15 @@
 //!
 //! Each scenario of each implementation is a process of its own, and the implementations take turns.
 
+#[cfg(feature = "peers")]
 mod adk_rs;
+#[cfg(feature = "peers")]
 mod adk_rust;
 mod count;
+#[cfg(feature = "peers")]
 mod graph_flow;
 mod job;
+mod limits;
 mod measure;
 mod ours;
 mod process;
@@ -31,10 +35,13 @@ struct Args {
     /// The table as Markdown.
     #[arg(long)]
     markdown: bool,
+    /// Counts what adk does, and fails where that is above the limits in `limits.md`.
+    #[arg(long)]
+    limits: bool,
     /// Does the work of one process: peer, scenario, width, size.
     #[arg(long, hide = true, num_args = 4)]
     job: Option<Vec<String>>,
-    /// With `--job`: counts allocations.
+    /// With `--job`: counts allocations, polls and locks.
     #[arg(long, hide = true)]
     count: bool,
 }
@@ -45,6 +52,9 @@ fn main() -> job::Result<()> {
         return job::run(words, args.count);
     }
     let machine = Machine::look_around()?;
+    if args.limits {
+        return limits::check(&machine);
+    }
     let table = Table { markdown: args.markdown };
     table.head(&machine);
     let filter = args.filter.unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Measures a row: rounds of all peers in turns, medians, and slopes of what can be counted.
 
+use crate::count::Counts;
 use crate::job::{Job, Result};
 use crate::process::Machine;
 use crate::rows::{Peer, Quantity, Row};
@@ -54,7 +55,7 @@ fn value(machine: &Machine, row: &Row, peer: Peer, size: usize) -> Result<f64> {
     match row.quantity {
         Quantity::Time => Ok(machine.time(peer, job(row, size))?.nanos_per_unit),
         Quantity::Memory => Ok(machine.time(peer, job(row, size))?.grown as f64 / 1e6),
-        Quantity::Kept => slope(row, |size| Ok(machine.count(peer, job(row, size))?.peak)),
+        Quantity::Kept => slope(row, |size| Ok(machine.count(peer, job(row, size))?.counts.peak)),
     }
 }
 
@@ -63,7 +64,7 @@ fn counts(machine: &Machine, row: &Row, peer: Peer, quick: bool) -> Result<(Opti
     if row.quantity != Quantity::Time || row.slope.is_none() || !peer.is_rust() {
         return Ok((None, None));
     }
-    let allocations = slope(row, |size| Ok(machine.count(peer, job(row, size))?.allocations))?;
+    let allocations = slope(row, |size| Ok(machine.count(peer, job(row, size))?.counts.allocations))?;
     if quick || !machine.has_valgrind() {
         return Ok((None, Some(allocations)));
     }
@@ -73,9 +74,29 @@ fn counts(machine: &Machine, row: &Row, peer: Peer, quick: bool) -> Result<(Opti
 
 /// By how much a unit more makes a count grow.
 fn slope(row: &Row, count: impl Fn(usize) -> Result<u64>) -> Result<f64> {
+    let [slope] = slopes(row, |size| Ok([count(size)?]))?;
+    Ok(slope)
+}
+
+fn slopes<const N: usize>(row: &Row, count: impl Fn(usize) -> Result<[u64; N]>) -> Result<[f64; N]> {
     let [small, large] = row.slope.ok_or("the row has no sizes to compare")?;
-    let grown = count(large)? as f64 - count(small)? as f64;
-    Ok(grown / (row.units(large) - row.units(small)) as f64)
+    let (least, most) = (count(small)?, count(large)?);
+    let units = (row.units(large) - row.units(small)) as f64;
+    Ok(std::array::from_fn(|at| (most[at] as f64 - least[at] as f64) / units))
+}
+
+/// What adk takes per unit: instructions, allocations, bytes allocated, polls, locks.
+pub fn ours(machine: &Machine, row: &Row) -> Result<[f64; 5]> {
+    slopes(row, |size| {
+        // Now and then a growing buffer has to move, which costs a copy. The least of three has none.
+        let mut instructions = u64::MAX;
+        for _ in 0..3 {
+            instructions = instructions.min(machine.instructions(Peer::Ours, job(row, size))?);
+        }
+        let Counts { allocations, bytes, polls, locks, .. } =
+            machine.count(Peer::Ours, job(row, size))?.counts;
+        Ok([instructions, allocations, bytes, polls, locks])
+    })
 }
 
 fn job(row: &Row, size: usize) -> Job {

@@ -1,5 +1,6 @@
 //! The scenarios on adk.
 
+use crate::count::polled;
 use crate::job::{Job, Result, Sample};
 use crate::rows::Scenario;
 use adk::model::{Model, ModelChunk, ModelRequest, ModelStream};
@@ -18,7 +19,7 @@ pub struct Say;
 impl Agent for Say {
     const META: AgentMeta<'static> = AgentMeta::custom("say");
     async fn run(&self, cx: &mut Context) -> adk::Result<Flow> {
-        cx.emit(Event::new().with_text(TEXT)).await?;
+        polled(cx.emit(Event::new().with_text(TEXT))).await?;
         Ok(Flow::Continue)
     }
 }
@@ -29,7 +30,7 @@ pub struct SayAndWrite;
 impl Agent for SayAndWrite {
     const META: AgentMeta<'static> = AgentMeta::custom("say_and_write");
     async fn run(&self, cx: &mut Context) -> adk::Result<Flow> {
-        cx.emit(Event::new().with_text(TEXT).with_state("counter", 1)).await?;
+        polled(cx.emit(Event::new().with_text(TEXT).with_state("counter", 1))).await?;
         Ok(Flow::Continue)
     }
 }
@@ -248,7 +249,7 @@ pub async fn run(job: Job) -> Result<Option<Sample>> {
 /// Reads a run to its end. What it leaves is freed after the clock was read.
 async fn drive<T: Send + 'static>(mut stream: RunStream<'_, T>) -> Result<Duration> {
     let start = Instant::now();
-    while let Some(event) = stream.next().await {
+    while let Some(event) = polled(stream.next()).await {
         std::hint::black_box(event?);
     }
     let outcome = stream.finish().await?;
@@ -308,7 +309,7 @@ async fn runs(runs: usize) -> Result<Sample> {
     let workflow = Function::default();
     let start = Instant::now();
     for _ in 0..runs {
-        std::hint::black_box(runner.run(&workflow, 1).await?.output);
+        std::hint::black_box(polled(runner.run(&workflow, 1).into_future()).await?.output);
     }
     Ok(Sample::new(start.elapsed(), runs))
 }

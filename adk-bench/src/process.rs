@@ -37,7 +37,8 @@ impl Machine {
             Peer::GoogleAdk => self.python.is_some(),
             Peer::GoogleAdkJs => self.node && Path::new(HERE).join("node_modules/@google/adk").exists(),
             Peer::IqaiAdk => self.node && Path::new(HERE).join("node_modules/@iqai/adk").exists(),
-            _ => true,
+            Peer::Ours => true,
+            Peer::AdkRust | Peer::AdkRs | Peer::GraphFlow => cfg!(feature = "peers"),
         }
     }
 
@@ -55,7 +56,7 @@ impl Machine {
         Report::parse(&output(words)?.0)
     }
 
-    /// Counts the job's allocations.
+    /// Counts the job's allocations, polls and locks.
     pub fn count(&self, peer: Peer, job: Job) -> Result<Report> {
         let mut words = self.words(peer, job);
         words.push("--count".into());

@@ -14,6 +14,8 @@ pub mod wire;
 pub mod workflow;
 
 pub use crate::models::model;
+#[cfg(adk_counts)]
+pub use crate::sync::LOCKS;
 pub use crate::{
     Agent, AgentKind, AgentMeta, Context, DynAgent, Error, Flow, KeySpec, Name, Out, Result, Spec, Tool,
     ToolArgs, ToolContext, ToolError, ToolMeta, spec,

@@ -41,7 +41,8 @@ pub struct Content {
 
 /// One part of a message. In JSON it is ADK's object with one field, such as `{"functionCall": {...}}`.
 ///
-/// Every kind but text is in a box, so that a part is as small as its text; `Part::from` makes the box.
+/// Every kind but text is in a box, so that a part is as small as its text; `Part::from` makes the box. A call is shared:
+/// its message, its record and its tool read the same one.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Part {
@@ -50,7 +51,7 @@ pub enum Part {
     /// What the model thought; never part of its answer.
     Thought(Box<Thought>),
     /// A call that the model asks for.
-    FunctionCall(Box<FunctionCall>),
+    FunctionCall(Arc<FunctionCall>),
     /// The answer to a call.
     FunctionResponse(Box<FunctionResponse>),
     /// Bytes.
@@ -217,7 +218,7 @@ macro_rules! boxed {
     ($($kind:ident($content:ident)),*) => {$(
         impl From<$content> for Part {
             fn from(content: $content) -> Self {
-                Self::$kind(Box::new(content))
+                Self::$kind(content.into())
             }
         }
     )*};

@@ -74,6 +74,11 @@ impl RunId {
     pub fn as_u128(&self) -> u128 {
         self.0.as_u128()
     }
+
+    /// What it is printed as, without the machinery of formats: each run of its own makes the id of a session.
+    pub(crate) fn text(self) -> String {
+        ["e-", self.0.hyphenated().encode_lower(&mut Uuid::encode_buffer())].concat()
+    }
 }
 
 /// The bits of a text that is no UUID, always the same: FNV-1a. An id of another program may be anything.

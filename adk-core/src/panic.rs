@@ -1,20 +1,27 @@
 //! A panic of an agent or a tool is an error of the run, not the end of the process.
 
 use std::any::Any;
-use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
-use std::task::Poll;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
 
 /// Runs a future; a panic in it is its message. The future is not polled again after that.
 pub(crate) async fn caught<F: Future>(future: F) -> Result<F::Output, String> {
-    let mut future = pin!(future);
-    poll_fn(|task| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(task))) {
-        Ok(Poll::Pending) => Poll::Pending,
-        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
-        Err(panic) => Poll::Ready(Err(message(&*panic))),
-    })
-    .await
+    Caught(pin!(future)).await
+}
+
+/// [`caught`] for a future that is pinned already.
+pub(crate) struct Caught<F>(pub(crate) F);
+
+impl<F: Future + Unpin> Future for Caught<F> {
+    type Output = Result<F::Output, String>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut self.0).poll(task))) {
+            Ok(polled) => polled.map(Ok),
+            Err(panic) => Poll::Ready(Err(message(&*panic))),
+        }
+    }
 }
 
 /// Runs work that blocks on the pool for such work, in the current span; a panic in it is its message.

@@ -4,16 +4,18 @@ use crate::Name;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// A place in the tree with its loop rounds, such as `iterative_writing/refinement#2/critic`: the second round.
 ///
 /// An element of an `each` is `each_1[3]/worker`, counted from 0. Clones share everything.
-#[derive(Clone)]
-pub struct Path(Arc<Node>);
+// Nowhere is no node: every event begins there.
+#[derive(Clone, Default)]
+pub struct Path(Option<Arc<Node>>);
 
 struct Node {
-    parent: Option<Path>,
+    /// Nowhere for a root.
+    parent: Path,
     name: Name,
     at: At,
 }
@@ -21,9 +23,9 @@ struct Node {
 /// Without recursion, since the text of a path may come from anywhere and be of any length.
 impl Drop for Node {
     fn drop(&mut self) {
-        let mut parent = self.parent.take();
-        while let Some(mut node) = parent.and_then(|Path(node)| Arc::into_inner(node)) {
-            parent = node.parent.take();
+        let mut parent = self.parent.0.take();
+        while let Some(mut node) = parent.and_then(Arc::into_inner) {
+            parent = node.parent.0.take();
         }
     }
 }
@@ -32,7 +34,9 @@ impl PartialEq for Path {
     fn eq(&self, other: &Self) -> bool {
         let (mut one, mut two) = (Some(self), Some(other));
         while let (Some(a), Some(b)) = (one, two) {
-            if Arc::ptr_eq(&a.0, &b.0) {
+            if let (Some(a), Some(b)) = (&a.0, &b.0)
+                && Arc::ptr_eq(a, b)
+            {
                 return true;
             }
             if a.name() != b.name() || a.at() != b.at() {
@@ -62,34 +66,42 @@ pub enum At {
 impl Path {
     /// The root of a tree.
     pub fn root(name: impl Into<Name>) -> Self {
-        let (name, at) = (name.into(), At::Once);
-        Self(Arc::new(Node { parent: None, name, at }))
+        Self::node(Self(None), name.into(), At::Once)
     }
 
     /// A node below this one.
     pub fn child(&self, name: Name, at: At) -> Self {
-        Self(Arc::new(Node { parent: Some(self.clone()), name, at }))
+        let parent = match self.0 {
+            Some(_) => self.clone(),
+            None => Self::root(""),
+        };
+        Self::node(parent, name, at)
     }
 
     /// Another run of this node.
     pub(crate) fn with(&self, at: At) -> Self {
-        let (parent, name) = (self.0.parent.clone(), self.0.name.clone());
-        Self(Arc::new(Node { parent, name, at }))
+        let parent = self.parent().cloned().unwrap_or_default();
+        Self::node(parent, self.name().clone(), at)
+    }
+
+    fn node(parent: Path, name: Name, at: At) -> Self {
+        Self(Some(Arc::new(Node { parent, name, at })))
     }
 
     /// The last name: that of the agent or block itself.
     pub fn name(&self) -> &Name {
-        &self.0.name
+        static NONE: Name = Name::literal("");
+        self.0.as_ref().map_or(&NONE, |node| &node.name)
     }
 
     /// Which run of this node.
     pub fn at(&self) -> At {
-        self.0.at
+        self.0.as_ref().map_or(At::Once, |node| node.at)
     }
 
     /// The node around this one.
     pub fn parent(&self) -> Option<&Path> {
-        self.0.parent.as_ref()
+        self.0.as_ref().map(|node| &node.parent).filter(|parent| parent.0.is_some())
     }
 
     /// The round of the innermost loop around this place, or the attempt of a `try` inside of it, counted from 0; `None`
@@ -103,14 +115,6 @@ impl Path {
             node = path.parent();
         }
         None
-    }
-}
-
-impl Default for Path {
-    fn default() -> Self {
-        // Every event begins with it, so it is made once.
-        static NOWHERE: LazyLock<Path> = LazyLock::new(|| Path::root(""));
-        NOWHERE.clone()
     }
 }
 
@@ -178,10 +182,7 @@ impl FromStr for Path {
                 (segment, At::Once)
             };
             let name = Name::shared(name);
-            path = Some(match path {
-                Some(parent) => parent.child(name, at),
-                None => Path(Arc::new(Node { parent: None, name, at })),
-            });
+            path = Some(Path::node(path.unwrap_or_default(), name, at));
         }
         path.ok_or_else(wrong)
     }
@@ -211,5 +212,9 @@ mod tests {
         assert!("a/b#x".parse::<Path>().is_err() && "a/b@x".parse::<Path>().is_err());
         assert_eq!(item.iteration(), Some(1));
         assert_eq!(root.iteration(), None);
+        let nowhere = Path::default();
+        assert_eq!((nowhere.to_string(), nowhere.parent()), (String::new(), None));
+        assert_eq!("".parse::<Path>().unwrap(), nowhere);
+        assert_eq!(nowhere.child("a".into(), At::Once).to_string(), "/a");
     }
 }

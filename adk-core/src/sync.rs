@@ -1,15 +1,29 @@
 //! Locks whose holders do not panic: a poisoned one is taken as it is.
 
+#[cfg(adk_counts)]
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+/// How many locks this process has taken, in builds with `--cfg adk_counts` alone.
+#[cfg(adk_counts)]
+pub static LOCKS: AtomicU64 = AtomicU64::new(0);
+
+fn count() {
+    #[cfg(adk_counts)]
+    LOCKS.fetch_add(1, Relaxed);
+}
+
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    count();
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub(crate) fn read<T: ?Sized>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    count();
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub(crate) fn write<T: ?Sized>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    count();
     lock.write().unwrap_or_else(PoisonError::into_inner)
 }

@@ -12,7 +12,7 @@
 //! # async fn run() -> Result<(), adk_core::model::ModelError> {
 //! let model = Genai::new().model("gemini-2.5-flash")?;    // an error here and now when GEMINI_API_KEY is missing
 //! let mut request = ModelRequest::default();
-//! request.contents = vec![Content::user("Write a haiku about a cat.")];
+//! request.contents = vec![Content::user("Write a haiku about a cat.")].into();
 //! request.stream = true;
 //! let mut answer = model.generate(Arc::new(request));
 //! while let Some(chunk) = answer.next().await {

@@ -34,7 +34,7 @@ pub(crate) fn translate(
         return Err(asked.error(ModelErrorKind::InvalidRequest, "tools cannot be sent in this format", ""));
     }
     let mut messages = Messages { plan, asked, ids: Ids::default(), out: Vec::new() };
-    for content in &request.contents {
+    for content in request.contents.iter() {
         match content.role {
             Role::User => messages.user(content)?,
             Role::Model => messages.model(content),

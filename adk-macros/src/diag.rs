@@ -1,7 +1,7 @@
 //! Diagnostics: what is wrong, where, and what to write instead.
 
 use crate::types::Hint;
-use adk_spec::check::Check;
+use adk_spec::Check;
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use std::fmt::Display;

@@ -19,7 +19,7 @@ use crate::code::{code, read};
 use crate::deep;
 use crate::diag::Diagnostics;
 use crate::types;
-use adk_spec::check::Check;
+use adk_spec::Check;
 use parse::{Function, Param, Source};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};

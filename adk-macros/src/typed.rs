@@ -1,7 +1,7 @@
 //! `impl Typed`: the types of what an agent reads and writes, as `key-type` compares them by traits.
 
 use crate::code::read;
-pub(crate) use adk_spec::__private::{READS, WRITES};
+pub(crate) use adk_spec::number::{READS, WRITES};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{GenericArgument, Path, PathArguments, Type};

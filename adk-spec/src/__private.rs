@@ -75,6 +75,7 @@ pub const fn llm_meta<'a>(
         tools: &[],
         more_tools: false,
         compacts: false,
+        current_turn: false,
         resources: &[],
         transfer: &[],
         max_turns,

@@ -10,17 +10,23 @@ pub(crate) mod keys;
 pub(crate) mod limits;
 pub(crate) mod live;
 mod names;
-mod table;
 pub(crate) mod tools;
 
 pub use crate::bounds::Bounds;
 pub use crate::lints::Lint;
+pub use crate::table::Check;
 pub use live::is_live;
-pub use table::Check;
 
 use crate::message::Message;
 use crate::spec::{AgentMeta, Attempts, Spec, Step, StepKind};
 use std::fmt;
+
+/// The name.
+impl serde::Serialize for Check {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
 
 /// A fault of a workflow.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

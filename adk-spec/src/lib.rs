@@ -3,22 +3,39 @@
 //! An internal crate of `adk-workflow`, for its macros and for `adk-workflow-core`, which re-exports [`spec`] and [`check`]. Users
 //! depend on `adk-workflow` and write `use adk::...`.
 
+// Without the feature `workflow` some of these functions have no caller.
+#![cfg_attr(not(feature = "workflow"), allow(dead_code))]
+
+#[cfg(feature = "workflow")]
 #[doc(hidden)]
 pub mod __private;
+#[cfg(feature = "workflow")]
 mod bounds;
+#[cfg(feature = "workflow")]
 pub mod check;
 pub mod duration;
 pub mod hash;
+#[cfg(feature = "workflow")]
 mod lints;
+#[cfg(feature = "workflow")]
 mod message;
 mod money;
+#[cfg(feature = "workflow")]
 mod name;
 pub mod nearest;
 pub mod number;
+#[cfg(feature = "workflow")]
 mod sets;
+#[cfg(feature = "workflow")]
 pub mod spec;
+mod table;
 mod text;
+#[cfg(feature = "workflow")]
 mod type_names;
 
+pub use money::Budget;
+#[cfg(feature = "workflow")]
 pub use name::Name;
+#[cfg(feature = "workflow")]
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};
+pub use table::Check;

@@ -37,6 +37,7 @@ impl Spec<'_> {
     /// | `key-unwritten` | a key that is read only where it is there, as by `{note?}` or an `Option`, and that nobody writes |
     /// | `until-constant` | a loop that only `until` ends, whose key nothing inside writes |
     /// | `parallel-single` | a parallel of one branch |
+    /// | `rounds-shown` | an agent with `include_contents: none` alone in a loop: by ADK's rule all its rounds are one turn, so it sees them |
     /// | `step-unreachable` | steps after a `break` |
     /// | `placeholder-text` | `{}`, `{usr:name}` or `{topic.len}` in a prompt, which is text to ADK and to us |
     /// | `prompt-uncached` | a key before a long text that never changes, in a prompt: providers cache what is before it alone |
@@ -71,6 +72,7 @@ impl Spec<'_> {
             self.constant_untils(&mut lints);
         }
         self.single_parallels(&mut lints);
+        self.shown_rounds(&mut lints);
         self.unreachable_steps(&mut lints);
         self.placeholders_that_are_text(&mut lints);
         for name in self.unplaced {
@@ -205,6 +207,26 @@ impl Spec<'_> {
                     "`{what}` stands behind a `break` and is never run; help: remove it, or put it before the `break`"
                 );
                 lints.push(lint("step-unreachable", name, &fact));
+            }
+        }
+    }
+
+    /// A turn begins with a word of the user or of another agent, and there is none.
+    fn shown_rounds(&self, lints: &mut Vec<Lint>) {
+        for three in self.steps.windows(3) {
+            if let [
+                Step { name, kind: StepKind::Loop { .. }, .. },
+                Step { kind: StepKind::Agent { meta, .. }, name: agent, .. },
+                end,
+            ] = three
+                && meta.current_turn
+                && matches!(end.kind, StepKind::End)
+            {
+                let fact = format!(
+                    "`{agent}` is alone in loop `{name}`, so all its rounds are its current turn, and `include_contents: none` \
+                     shows them all; help: leave `include_contents` out, or let another agent speak in the loop"
+                );
+                lints.push(lint("rounds-shown", agent, &fact));
             }
         }
     }

@@ -1,9 +1,13 @@
 //! Money: amounts, what models cost, and budgets.
 
+#[cfg(feature = "workflow")]
 mod prices;
+#[cfg(feature = "workflow")]
 mod quote;
 
+#[cfg(feature = "workflow")]
 pub use prices::{Price, Prices};
+#[cfg(feature = "workflow")]
 pub use quote::Quote;
 
 use std::fmt;
@@ -16,10 +20,8 @@ const DIGITS: usize = 12;
 
 /// An amount of money, in the currency of the [`Prices`] by which it was counted. Exact to the twelfth digit after the point,
 /// up to 18 million.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
-)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "workflow", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
 pub struct Money(u64);
 
 impl Money {
@@ -169,8 +171,12 @@ impl FromStr for Currency {
 }
 
 /// What a run, a block or an agent may use: `"0.50 USD"`, or `"20_000 tokens"` of requests and answers together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "workflow",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "String", try_from = "String")
+)]
 pub enum Budget {
     /// So much money.
     Money(Money, Currency),

@@ -6,6 +6,11 @@
 
 use crate::hash::{hash, mixed};
 
+/// How many of the keys that a step reads have a place where their types are compared by traits.
+pub const READS: usize = 16;
+/// The same for keys that it writes.
+pub const WRITES: usize = 8;
+
 /// Nothing is said of the type of a key.
 pub const UNKNOWN: u64 = 0;
 /// As [`NONE`], and the type is a `Vec` of the standard library, whatever is called so where it is spelled.

@@ -110,7 +110,7 @@ impl<T: MadeByMacro> Agent for T {
     fn boxed<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         match self.made() {
             Making::Agent(agent) => agent.run_dyn(cx),
-            Making::Workflow(workflow) => Box::pin(wired::run(workflow, cx)),
+            Making::Workflow(workflow) => wired::run(workflow, cx),
             Making::Function(key, begin) => function::run(cx, key, T::META.timeout, begin),
         }
     }

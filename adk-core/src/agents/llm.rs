@@ -16,6 +16,7 @@ mod long_result;
 mod merge;
 mod no_answer;
 mod output;
+mod pieces;
 mod repair;
 mod request;
 mod respond;
@@ -230,7 +231,8 @@ impl DynAgent for LlmAgent {
         Box::pin(async move {
             let outer = self.settings.budget.map(|budget| cx.enter_budget(budget));
             let flow = match cx.run.live.clone() {
-                Some(input) => live::run(self, input, cx).await,
+                // In a box: few runs are live.
+                Some(input) => Box::pin(live::run(self, input, cx)).await,
                 None => turn::run(self, cx).await,
             };
             if let Some(outer) = outer {

@@ -1,10 +1,13 @@
 //! What a language model is asked and what it answers, in types of our own.
 
+mod contents;
 mod request;
 mod response;
 
 pub use super::limit::RateLimit;
 pub use crate::model_error::{ModelError, ModelErrorKind};
+pub use contents::Contents;
+pub(crate) use contents::Says;
 pub use request::{CallInfo, GenerationConfig, ModelRequest, ToolDeclaration};
 pub use response::{FinishReason, ModelChunk, ModelResponse, Usage};
 

@@ -97,6 +97,8 @@ pub(crate) struct Run {
     pub(crate) claim: ClaimId,
     pub(crate) delivery: Arc<Delivery>,
     pub(crate) engine: Arc<dyn Engine>,
+    /// The engine keeps nothing: most runs do without slots then.
+    pub(crate) is_in_memory: bool,
     pub(crate) config: RunConfig,
     pub(crate) services: Arc<Services>,
     /// What people say while it goes on, for a live run.
@@ -161,6 +163,7 @@ impl Run {
         Self {
             id,
             claim: ClaimId::first(id),
+            is_in_memory: engine.is_memory(),
             delivery: Arc::new(Delivery { session, seed, outbox: Outbox::default(), own: OnceLock::new() }),
             engine,
             config,

@@ -137,8 +137,7 @@ impl<P, R> Runner<P, R> {
 
     /// The key of a session that is one run's own.
     fn private_key(&self) -> SessionKey {
-        let id = IdSeed::new().run(now_micros()).to_string();
-        SessionKey::new(&self.shared.app, "user", id)
+        SessionKey::new(&self.shared.app, "user", IdSeed::new().run(now_micros()).text())
     }
 
     /// The name of the app.

@@ -72,6 +72,7 @@ pub(crate) use within::Within;
 use crate::models::model::Usage;
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, RunId};
 use serde_json::Value;
+use std::any::Any;
 use std::fmt;
 use std::time::Duration;
 
@@ -170,7 +171,7 @@ pub enum Retention {
 ///
 /// It is a [`Journal`], and says which other roles it has. All methods are required, so that an engine cannot lack a role
 /// by oversight.
-pub trait Engine: Journal {
+pub trait Engine: Journal + Any {
     /// How long records last.
     fn retention(&self) -> Retention;
 
@@ -335,6 +336,11 @@ pub trait RemoteBranches: Send + Sync {
 }
 
 impl dyn Engine {
+    /// True if a commit is nothing but an append to the session in memory.
+    pub(crate) fn is_memory(&self) -> bool {
+        (self as &dyn Any).is::<MemoryEngine>()
+    }
+
     /// True if anything is recorded.
     pub(crate) fn records(&self) -> bool {
         self.retention() > Retention::None

@@ -6,12 +6,13 @@ mod stored;
 
 pub use stored::Unstamped;
 
-use crate::models::model::{FinishReason, Usage};
+use crate::models::model::{FinishReason, Says, Usage};
 use crate::{
-    Content, EventId, FunctionCall, FunctionResponse, Name, Part, Path, Result, RunId, depth, secret,
+    Content, EventId, FunctionCall, FunctionResponse, Name, Part, Path, Result, Role, RunId, depth, secret,
 };
 use serde_json::{Map, Value};
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -92,11 +93,20 @@ pub struct Details {
 }
 
 /// What an event changes beside saying something: ADK's `EventActions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+///
+/// The fields of [`RareActions`] are its own: `actions.escalate` reads and sets one.
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Actions {
     /// Keys and their new values.
     pub state_delta: StateDelta,
+    rare: Option<Box<RareActions>>,
+}
+
+/// What few events ask for, boxed so that the others do not pay for it.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct RareActions {
     /// Files and their new versions, counted from 0.
     pub artifact_delta: Vec<(Name, u32)>,
     /// Ends a loop. An explicit `false` is kept, as in ADK.
@@ -133,6 +143,14 @@ impl EventCompaction {
     }
 }
 
+/// So that a request shares what was said with the log.
+impl Says for Event {
+    fn content(&self) -> &Content {
+        static NOTHING: Content = Content { parts: Vec::new(), role: Role::User };
+        self.content.as_ref().unwrap_or(&NOTHING)
+    }
+}
+
 /// Keys and their new values, in the order in which they were written; a later value of a key wins.
 #[derive(Clone, Default, PartialEq)]
 pub struct StateDelta(Vec<(Name, Arc<Value>)>);
@@ -143,9 +161,13 @@ impl StateDelta {
         let (key, value) = (key.into(), value.into());
         match self.0.iter_mut().find(|(name, _)| *name == key) {
             Some((_, old)) => *old = value,
+            // Most events write one key, and every event is kept.
             None => {
-                // Most events write one key, and every event is kept.
-                self.0.reserve_exact(1);
+                if self.0.is_empty() {
+                    self.0 = Vec::with_capacity(1);
+                } else {
+                    self.0.reserve_exact(1);
+                }
                 self.0.push((key, value));
             }
         }
@@ -187,10 +209,12 @@ impl StateDelta {
     ///
     /// # Errors
     /// [`ErrorKind::TooDeep`](crate::ErrorKind::TooDeep), with the key.
+    #[inline]
     pub fn check_depth(&self) -> Result<()> {
-        self.iter().try_for_each(|(key, value)| {
-            depth::check(value).map_err(|deep| deep.error(format_args!("the value of state key `{key}`")))
-        })
+        for (key, value) in self.iter() {
+            depth::check(value).map_err(|deep| deep.error(format_args!("the value of state key `{key}`")))?;
+        }
+        Ok(())
     }
 
     /// Keeps the keys that are wanted.
@@ -217,26 +241,50 @@ impl<K: Into<Name>, V: Into<Arc<Value>>> FromIterator<(K, V)> for StateDelta {
     }
 }
 
+impl Deref for Actions {
+    type Target = RareActions;
+    fn deref(&self) -> &RareActions {
+        static NONE: RareActions = RareActions {
+            artifact_delta: Vec::new(),
+            escalate: None,
+            skip_summarization: None,
+            transfer_to_agent: None,
+            agent_state: None,
+            end_of_agent: None,
+            compaction: None,
+        };
+        self.rare.as_deref().unwrap_or(&NONE)
+    }
+}
+
+impl DerefMut for Actions {
+    fn deref_mut(&mut self) -> &mut RareActions {
+        self.rare.get_or_insert_default()
+    }
+}
+
+impl PartialEq for Actions {
+    fn eq(&self, other: &Self) -> bool {
+        self.state_delta == other.state_delta && **self == **other
+    }
+}
+
+impl From<RareActions> for Actions {
+    fn from(rare: RareActions) -> Self {
+        let rare = (rare != RareActions::default()).then(|| Box::new(rare));
+        Self { state_delta: StateDelta::default(), rare }
+    }
+}
+
 impl Actions {
     /// Whether nothing is asked for.
     pub fn is_empty(&self) -> bool {
-        // Each event asks twice: making, comparing and dropping a default costs too much.
-        let Self {
-            state_delta,
-            artifact_delta,
-            escalate,
-            skip_summarization,
-            transfer_to_agent,
-            agent_state,
-            end_of_agent,
-            compaction,
-        } = self;
-        state_delta.is_empty()
-            && artifact_delta.is_empty()
-            && escalate.or(*skip_summarization).or(*end_of_agent).is_none()
-            && transfer_to_agent.is_none()
-            && agent_state.is_none()
-            && compaction.is_none()
+        self.state_delta.is_empty() && self.rare.as_deref().is_none_or(|rare| *rare == RareActions::default())
+    }
+
+    /// Its keys and its files.
+    pub(crate) fn into_deltas(self) -> (StateDelta, Vec<(Name, u32)>) {
+        (self.state_delta, self.rare.map(|rare| rare.artifact_delta).unwrap_or_default())
     }
 
     /// Whether a loop is to end.
@@ -247,6 +295,7 @@ impl Actions {
 
 impl Event {
     /// An event without content.
+    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
@@ -259,6 +308,7 @@ impl Event {
 
     /// Sets the content.
     #[must_use]
+    #[inline]
     pub fn with_content(mut self, content: Content) -> Self {
         self.content = Some(content);
         self
@@ -309,18 +359,9 @@ impl Event {
     /// [`ErrorKind::TooDeep`](crate::ErrorKind::TooDeep), with the key or the tool.
     pub fn check_depth(&self) -> Result<()> {
         self.actions.state_delta.check_depth()?;
-        let summary = self.actions.compaction.iter().map(|summary| &summary.content);
-        for part in self.content.iter().chain(summary).flat_map(|content| &content.parts) {
-            match part {
-                Part::FunctionCall(call) => depth::check_object(&call.args)
-                    .map_err(|deep| deep.error(format_args!("an argument in the call of `{}`", call.name)))?,
-                Part::FunctionResponse(answer) => depth::check_response(&answer.response)
-                    .map_err(|deep| deep.error(format_args!("the answer to a call of `{}`", answer.name)))?,
-                Part::Other(part) => {
-                    depth::check_object(part).map_err(|deep| deep.error("a part of the content"))?;
-                }
-                _ => {}
-            }
+        self.content.as_ref().map_or(Ok(()), check_parts)?;
+        if let Some(summary) = &self.actions.compaction {
+            check_parts(&summary.content)?;
         }
         if let Some(state) = &self.actions.agent_state {
             depth::check(state).map_err(|deep| deep.error("the agent state"))?;
@@ -389,5 +430,40 @@ impl Event {
             return true;
         }
         !calls && self.function_responses().next().is_none() && !self.partial
+    }
+}
+
+fn check_parts(content: &Content) -> Result<()> {
+    for part in &content.parts {
+        match part {
+            Part::FunctionCall(call) => depth::check_object(&call.args)
+                .map_err(|deep| deep.error(format_args!("an argument in the call of `{}`", call.name)))?,
+            Part::FunctionResponse(answer) => depth::check_response(&answer.response)
+                .map_err(|deep| deep.error(format_args!("the answer to a call of `{}`", answer.name)))?,
+            Part::Other(part) => {
+                depth::check_object(part).map_err(|deep| deep.error("a part of the content"))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_small() {
+        assert!(size_of::<Event>() <= 168, "{}", size_of::<Event>());
+    }
+
+    #[test]
+    fn an_action_that_is_set_to_nothing_is_none() {
+        let mut actions = Event::new().actions;
+        actions.escalate = None;
+        assert!(actions.is_empty() && actions == Actions::default());
+        actions.escalate = Some(false);
+        assert!(!actions.is_empty() && actions != Actions::default());
     }
 }

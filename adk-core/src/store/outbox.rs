@@ -6,17 +6,18 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context as Task, Poll, Wake, Waker};
 
 /// Events that are committed and not yet taken, in the order in which they were committed. A branch has at
 /// most one in here: it goes on when the consumer has come back for more.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Outbox {
-    queue: Mutex<Queue>,
     /// How many were taken; it grows under the lock of the queue.
     taken: AtomicU64,
     doorbell: Arc<Doorbell>,
+    /// Rings the doorbell. It is kept, since the run is polled once for each event.
+    waker: Waker,
     /// Branches that could go on, and waits that are parked, and calls that are in flight.
     pub(crate) live: AtomicUsize,
     pub(crate) parked: AtomicUsize,
@@ -34,6 +35,8 @@ struct Queue {
     pushed: u64,
     /// The front was handed to the consumer, who has not come back yet.
     handed: bool,
+    /// The task of the consumer.
+    task: Option<Waker>,
 }
 
 /// Collects wakes of the run. Those that come while it is polled stay inside; only the first from idle
@@ -41,7 +44,7 @@ struct Queue {
 #[derive(Debug, Default)]
 struct Doorbell {
     state: AtomicU8,
-    task: Mutex<Option<Waker>>,
+    queue: Mutex<Queue>,
 }
 
 const IDLE: u8 = 0;
@@ -55,7 +58,7 @@ impl Wake for Doorbell {
 
     fn wake_by_ref(self: &Arc<Self>) {
         if self.state.swap(WOKEN, SeqCst) == IDLE {
-            let task = lock(&self.task).clone();
+            let task = lock(&self.queue).task.clone();
             if let Some(task) = task {
                 task.wake();
             }
@@ -78,10 +81,38 @@ pub(crate) enum Polled<T> {
     Stuck,
 }
 
+impl Default for Outbox {
+    fn default() -> Self {
+        let doorbell = Arc::new(Doorbell::default());
+        Self {
+            taken: AtomicU64::new(0),
+            waker: doorbell.clone().into(),
+            doorbell,
+            live: AtomicUsize::new(0),
+            parked: AtomicUsize::new(0),
+            in_flight: AtomicUsize::new(0),
+            held: AtomicUsize::new(0),
+            commits: AtomicUsize::new(0),
+        }
+    }
+}
+
+/// The waker of a branch may hold the doorbell, which holds the queue with that waker.
+impl Drop for Outbox {
+    fn drop(&mut self) {
+        let events = std::mem::take(&mut self.queue().events);
+        drop(events);
+    }
+}
+
 impl Outbox {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        lock(&self.doorbell.queue)
+    }
+
     /// Puts an event on its way to the consumer; gives the ticket by which it is [`taken`](Self::taken).
     pub(crate) fn push(&self, event: Arc<Event>) -> u64 {
-        let mut queue = lock(&self.queue);
+        let mut queue = self.queue();
         queue.pushed += 1;
         queue.events.push_back((Some(event), None));
         queue.pushed
@@ -104,18 +135,11 @@ impl Outbox {
         ended: &mut Option<T>,
         task: &mut Task<'_>,
     ) -> Poll<Polled<T>> {
-        self.take_handed();
-        {
-            let mut own = lock(&self.doorbell.task);
-            if !own.as_ref().is_some_and(|waker| waker.will_wake(task.waker())) {
-                *own = Some(task.waker().clone());
-            }
-        }
-        let waker = Waker::from(self.doorbell.clone());
+        self.come_back(task.waker());
         let mut again = AT_ONCE;
         while let Some(future) = run {
             self.doorbell.state.store(POLLING, SeqCst);
-            match future.as_mut().poll(&mut Task::from_waker(&waker)) {
+            match future.as_mut().poll(&mut Task::from_waker(&self.waker)) {
                 Poll::Ready(output) => {
                     *run = None;
                     *ended = Some(output);
@@ -178,13 +202,18 @@ impl Outbox {
     }
 
     /// The consumer has come back: the event that it was given counts as taken.
-    fn take_handed(&self) {
-        let mut queue = lock(&self.queue);
+    fn come_back(&self, task: &Waker) {
+        let mut queue = self.queue();
+        // `Waker::will_wake` compares the addresses of the tables, which differ between wakers of tokio and their clones.
+        let is_same = |own: &Waker| own.data() == task.data() && own.vtable() == task.vtable();
+        if !queue.task.as_ref().is_some_and(is_same) {
+            queue.task = Some(task.clone());
+        }
         if !std::mem::take(&mut queue.handed) {
             return;
         }
         let taken = queue.events.pop_front();
-        self.taken.fetch_add(1, Relaxed);
+        self.taken.store(self.taken.load(Relaxed) + 1, Relaxed);
         drop(queue);
         if let Some((_, Some(waker))) = taken {
             waker.wake();
@@ -192,7 +221,7 @@ impl Outbox {
     }
 
     fn front(&self) -> Option<Arc<Event>> {
-        let mut queue = lock(&self.queue);
+        let mut queue = self.queue();
         let event = queue.events.front_mut().and_then(|(event, _)| event.take());
         queue.handed = event.is_some();
         event
@@ -232,7 +261,7 @@ impl Future for Taken<'_> {
         if std::ptr::eq(task.waker().data(), Arc::as_ptr(&outbox.doorbell).cast()) {
             return Poll::Pending;
         }
-        let mut queue = lock(&outbox.queue);
+        let mut queue = outbox.queue();
         let taken = outbox.taken.load(Relaxed);
         let place = self.ticket.saturating_sub(taken + 1) as usize;
         if let Some((_, waker)) = queue.events.get_mut(place) {

@@ -8,6 +8,7 @@ mod own_keys;
 mod pages;
 mod state;
 mod store;
+mod told;
 mod transfer;
 mod turn;
 
@@ -19,6 +20,7 @@ pub use pages::{PAGE, Pages};
 pub use state::{Scope, SharedState, StateMap, forget_temp, split};
 pub(crate) use store::check_id;
 pub use store::{MAX_ID, SessionKey, SessionStore};
+pub(crate) use told::{Heard, Listener, Told};
 pub use transfer::{export, import};
 pub(crate) use turn::Turn;
 
@@ -30,7 +32,7 @@ use log::Log;
 use pages::Earlier;
 use serde_json::Value;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A conversation of one user with one app.
@@ -49,6 +51,7 @@ pub struct Session {
     /// Holding it is the right to append.
     clock: Mutex<Clock>,
     turns: OnceLock<Box<turn::Turns>>,
+    told: Mutex<Told>,
 }
 
 /// What a store says of a session that it opens.
@@ -82,7 +85,8 @@ impl Session {
         newest.into_iter().for_each(|event| log.push(event));
         let (own, clock) = (RwLock::new(own), Mutex::new(clock));
         let turns = OnceLock::new();
-        Self { key, earlier: Earlier::new(pages, earlier), log, own, user, app, clock, turns }
+        let told = Mutex::default();
+        Self { key, earlier: Earlier::new(pages, earlier), log, own, user, app, clock, turns, told }
     }
 
     /// The session as it was with this state and so many events. It shares nothing with this one but the events: those
@@ -200,6 +204,11 @@ impl Session {
     /// Replaces the state of the session itself by what a store has by now.
     pub fn set_state(&self, own: StateMap) {
         *write(&self.own) = own;
+    }
+
+    /// What agents were told of it.
+    pub(crate) fn told(&self) -> MutexGuard<'_, Told> {
+        lock(&self.told)
     }
 
     pub(crate) fn apply(&self, delta: &StateDelta) {
@@ -332,7 +341,7 @@ impl Clock {
 /// Microseconds since 1970, by the clock of the system: what sessions and events are stamped with.
 pub fn now_micros() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+    since.as_secs().saturating_mul(1_000_000).saturating_add(u64::from(since.subsec_micros()))
 }
 
 #[cfg(test)]

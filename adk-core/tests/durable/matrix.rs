@@ -30,7 +30,7 @@ struct Done {
 
 #[test]
 fn a_run_that_is_killed_anywhere_ends_as_if_it_were_not() {
-    let step = if std::env::var("ADK_CRASHES").is_ok_and(|all| all == "all") { 1 } else { 11 };
+    let step = if std::env::var("ADK_CRASHES").is_ok_and(|all| all == "all") { 1 } else { 31 };
     let cases = [trees::all(), people::all(), talks::all()].concat();
     let (next, done) = (AtomicUsize::new(0), Done::default());
     let take = || {

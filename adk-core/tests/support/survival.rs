@@ -240,7 +240,7 @@ async fn count<S: SessionStore + Engine + Clone>(store: S) {
 pub(super) fn start(place: &impl Place, task: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args(["--exact", "victim", "--ignored", "--nocapture", "--test-threads=1"])
+        .args(["--exact", "runs::victim", "--ignored", "--nocapture", "--test-threads=1"])
         .env("ADK_VICTIM", place.address())
         .env("ADK_TASK", task)
         .stdout(Stdio::piped())

@@ -48,7 +48,7 @@ pub(crate) fn request(case: Case<'_>) -> ModelRequest {
     let mut request = ModelRequest::default();
     request.stream = case.stream;
     request.system_instruction = "Be brief.".into();
-    request.contents = vec![Content::user(case.column.name.as_str())];
+    request.contents = vec![Content::user(case.column.name.as_str())].into();
     let object = |name: &str, kind: &str| json!({"type": "object", "properties": {name: {"type": kind}}, "required": [name]});
     match case.column.name.as_str() {
         "parallel calls" | "cut in a call" | "two calls of one id" => {
@@ -75,7 +75,7 @@ pub(crate) fn results(mut request: ModelRequest, mut response: ModelResponse) ->
     for (part, weather) in response.content.parts.iter_mut().zip(["sunny", "rainy"]) {
         let Part::FunctionCall(call) = part else { continue };
         if call.id.is_empty() {
-            call.id = format!("adk-{weather}");
+            Arc::make_mut(call).id = format!("adk-{weather}");
         }
         results.push(Part::from(FunctionResponse {
             id: call.id.clone(),

@@ -48,7 +48,7 @@ fn model(server: &WireServer, name: &str) -> Arc<dyn Model> {
 
 fn request(text: &str, stream: bool) -> ModelRequest {
     let mut request = ModelRequest::default();
-    request.contents = vec![Content::user(text)];
+    request.contents = vec![Content::user(text)].into();
     request.stream = stream;
     request
 }

@@ -14,7 +14,7 @@ async fn round_trip(name: &str, stream: bool, first: Reply) -> Value {
     for (at, part) in response.content.parts.iter_mut().enumerate() {
         if let Part::FunctionCall(call) = part {
             if call.id.is_empty() {
-                call.id = format!("adk-{at}");
+                Arc::make_mut(call).id = format!("adk-{at}");
             }
             let city = call.args.get("city").and_then(Value::as_str);
             answers.push(result(call, json!(city.unwrap_or_default().to_uppercase())));

@@ -4,7 +4,7 @@ use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::types::{Hint, named, storable, value};
 use crate::workflow::parse::{Parsed, Sink, Words, expect, field, list, parens};
 use crate::workflow::unraw;
-use adk_spec::check::Check;
+use adk_spec::Check;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Expr, LitInt, LitStr, Token, Type, token};

@@ -5,7 +5,7 @@ use super::parse::{ByHand, Function, Source};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::docs;
 use crate::types::{named, readable, storable, value};
-use adk_spec::check::Check;
+use adk_spec::Check;
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{GenericParam, ReturnType, Type};

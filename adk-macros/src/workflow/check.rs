@@ -10,7 +10,7 @@ mod transfer;
 use super::ast::{Decl, DeclKind, Typed, Workflow};
 use super::plan::Plan;
 use crate::diag::Diagnostics;
-use adk_spec::check::Check;
+use adk_spec::Check;
 
 /// Looks at a whole workflow.
 pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Diagnostics) {

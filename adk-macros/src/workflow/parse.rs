@@ -22,7 +22,7 @@ use super::ast::{Decl, Mention, Workflow};
 use super::normalise::normalise;
 use crate::deep::Depth;
 use crate::diag::{Diagnostic, Diagnostics};
-use adk_spec::check::Check;
+use adk_spec::Check;
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use std::collections::HashSet;
 use syn::parse::{ParseBuffer, ParseStream, Parser as _};

@@ -1,7 +1,7 @@
 //! A connection to the server by way of this process: it counts how often a client asks, and may break off in the middle of a
 //! commit: the server has done it, and its answer is lost.
 
-use super::Database;
+use crate::support::Database;
 use std::io::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};

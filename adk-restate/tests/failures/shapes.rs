@@ -83,8 +83,8 @@ fn reply(request: &ModelRequest) -> Result<ModelResponse, ModelError> {
 fn asked(request: &ModelRequest) -> u32 {
     // It sees the event that came last, of whichever branch that is.
     let is_after_branches = &*request.info.agent == "closer";
-    let contents = if is_after_branches { &[] } else { &*request.contents };
-    let mut said: Vec<String> = contents.iter().flat_map(|content| content.parts.iter().map(show)).collect();
+    let contents = request.contents.iter().filter(|_| !is_after_branches);
+    let mut said: Vec<String> = contents.flat_map(|content| content.parts.iter().map(show)).collect();
     said.sort_unstable();
     said.push(request.system_instruction.clone());
     let text = said.join("\n").replace(&request.info.run_id.to_string(), "RUN");

@@ -147,6 +147,18 @@ fn parallels() {
 }
 
 #[test]
+fn an_agent_that_sees_all_its_rounds() {
+    let again = |inside: Vec<Steps>| {
+        found(&spec([block("again", StepKind::Loop { max: Some(3), until: None }, inside)]))
+    };
+    let brief = || run(llm("critic").current_turn(true));
+    assert_eq!(again(vec![brief()]), ["rounds-shown critic"]);
+    assert_eq!(again(vec![run(llm("critic"))]), [""; 0]);
+    assert_eq!(again(vec![brief(), run(llm("writer"))]), [""; 0]);
+    assert_eq!(found(&spec([brief()])), [""; 0]);
+}
+
+#[test]
 fn agents_that_are_never_placed() {
     assert_eq!(found(&spec([]).unplaced(&["critic"])), ["agent-unplaced critic"]);
 }

@@ -107,6 +107,9 @@ pub struct AgentMeta<'a> {
     /// Whether its model may be asked for a summary before each of its calls: `compact: { after: 40, keep: 10 }`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compacts: bool,
+    /// Whether its model is shown the current turn alone: `include_contents: none`.
+    #[serde(skip)]
+    pub current_turn: bool,
     /// What it takes from the program, beside what its tools do.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub resources: &'a [ResourceSpec<'a>],
@@ -163,6 +166,7 @@ impl<'a> AgentMeta<'a> {
             tools: &[],
             more_tools: false,
             compacts: false,
+            current_turn: false,
             resources: &[],
             transfer: &[],
             max_turns: match kind {
@@ -310,6 +314,13 @@ impl<'a> AgentMeta<'a> {
     #[must_use]
     pub const fn compacts(mut self, yes: bool) -> Self {
         self.compacts = yes;
+        self
+    }
+
+    /// Whether its model is shown the current turn alone.
+    #[must_use]
+    pub const fn current_turn(mut self, yes: bool) -> Self {
+        self.current_turn = yes;
         self
     }
 

@@ -64,7 +64,15 @@ impl<'a> Placeholders<'a> {
     #[allow(clippy::should_implement_trait)]
     pub const fn next(&mut self) -> Option<Placeholder<'a>> {
         while let Some(place) = self.place() {
-            if let Some((source, optional)) = self.parse(&place) {
+            // Most are plain, and `place` has read those already.
+            let found = match place.plain {
+                Some((_, optional)) => {
+                    let end = place.inner - optional as usize;
+                    Some((Source::Key(part(self.prompt, place.opened, end)), optional))
+                }
+                None => self.parse(&place),
+            };
+            if let Some((source, optional)) = found {
                 return Some(Placeholder { start: place.start, end: place.end, source, optional });
             }
         }

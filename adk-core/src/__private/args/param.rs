@@ -38,7 +38,7 @@ impl<T> Handle<T> {
     fn value(&self, call: &mut Call<'_>, name: &str) -> Result<Option<T>, ToolError> {
         match call.args.remove(name) {
             Some(Value::Null) if self.optional => Ok(None),
-            Some(value) => decode::arg(name, value, call.schema(name), self.decode).map(Some),
+            Some(value) => decode::arg(name, value, || call.schema(name), self.decode).map(Some),
             None => Ok(None),
         }
     }
@@ -46,7 +46,7 @@ impl<T> Handle<T> {
     fn __take(&self, call: &mut Call<'_>, name: &str) -> Result<T, ToolError> {
         match self.value(call, name)? {
             Some(value) => Ok(value),
-            None if self.optional => decode::arg(name, Value::Null, call.schema(name), self.decode),
+            None if self.optional => decode::arg(name, Value::Null, || call.schema(name), self.decode),
             None => Err(decode::missing(name, call.schema(name))),
         }
     }

@@ -60,7 +60,9 @@ impl Done {
         if let Some(value) = self.value {
             event.actions.state_delta.insert(key, value);
         }
-        event.actions.escalate = exit.then_some(true);
+        if exit {
+            event.actions.escalate = Some(true);
+        }
         (Some(event), self.flow)
     }
 }

@@ -14,6 +14,7 @@ use crate::{Name, Result};
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// What a call asks before it goes on. A record.
 #[derive(Debug, Serialize, Deserialize)]
@@ -39,7 +40,7 @@ pub(super) fn asks(called: &Result<Called>) -> bool {
 /// Lets calls go on with the answers to their questions, until none of them asks any more.
 pub(super) async fn go_on(
     tools: &Toolbox<'_>,
-    calls: &[FunctionCall],
+    calls: &[Arc<FunctionCall>],
     all: &mut [Result<Called>],
     cx: &mut Context,
 ) -> Result<()> {
@@ -61,7 +62,7 @@ pub(super) async fn go_on(
                 }
                 Answer::There(value) => {
                     answers[at].push(value);
-                    let before = Before::going_on(args, left, answers[at].clone());
+                    let before = Box::new(Before::going_on(args, left, answers[at].clone()));
                     let call = start(tools, call, Some(before), cx);
                     again.push(async move { (at, call.await) });
                 }

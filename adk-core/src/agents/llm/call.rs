@@ -1,13 +1,12 @@
 //! One call of a model: a recorded step that holds the attempts, their waits and the timeout.
 
 use super::calls::without_deep_arguments;
+use super::pieces::{Piece, Sender, channel};
 use super::{Retry, trace};
-use crate::content::{Content, Part, Role, Thought};
 use crate::models::limit::Permit;
 use crate::models::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse};
 use crate::runtime::run::{Chain, Context, Run, TraceSpan};
 use crate::spec::Money;
-use crate::store::event::Event;
 use crate::{BoxFuture, Error, Name, Result, task};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
@@ -16,7 +15,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
-use tokio::sync::mpsc;
 use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, timeout_at};
 
@@ -45,21 +43,12 @@ pub(super) struct Call {
     pub(super) trace: Option<Arc<TraceSpan>>,
 }
 
-/// The report of a call in flight.
-enum Piece {
-    Text(String),
-    Thought(String),
-    /// What happened to the call, under a key of the metadata. In a box: a channel has room for 32 pieces.
-    Told(&'static str, Box<Value>),
-}
-
 /// Makes the call. What comes while it is in flight is emitted as partial events: a slow consumer slows the stream.
 ///
 /// # Errors
 /// When the call has failed for good.
 pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> {
-    // One piece on its way: a model is read as fast as its pieces are taken.
-    let (send, mut pieces) = mpsc::channel(1);
+    let (send, pieces) = channel();
     let name = Name::literal(call.step);
     // In a box: otherwise the step, the record and the journal each have room for it.
     let work = Box::pin(async move {
@@ -69,7 +58,8 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
         };
         answer.map(without_deep_arguments).map_err(Error::from)
     });
-    let mut step = pin!(cx.recorded_call(name, work));
+    // In a box as well: the agent's future holds it for as long as the model takes.
+    let mut step = Box::pin(cx.recorded_call(name, work));
     let mut ended = None;
     loop {
         let piece = poll_fn(|task| {
@@ -78,10 +68,10 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
             {
                 ended = Some(result);
             }
-            match &ended {
-                None => pieces.poll_recv(task),
-                // Nobody sends any more, but the last piece may still be on its way.
-                Some(_) => Poll::Ready(pieces.try_recv().ok()),
+            match pieces.take(Some(task)) {
+                None if ended.is_none() => Poll::Pending,
+                // When the step has ended, the last piece may still be on its way.
+                piece => Poll::Ready(piece),
             }
         });
         let Some(piece) = piece.await else { break };
@@ -106,7 +96,7 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
 
 impl Call {
     /// Asks one model after the other, each as often as it may be tried, until one answers or the last has failed for good.
-    async fn asked(&self, send: &mpsc::Sender<Piece>) -> Result<ModelResponse, ModelError> {
+    async fn asked(&self, send: &Sender) -> Result<ModelResponse, ModelError> {
         let mut asked = Asked::new(self);
         loop {
             let (model, mut handed) = (asked.model, false);
@@ -154,7 +144,7 @@ impl Call {
     async fn answer(
         &self,
         model: &dyn Model,
-        send: &mpsc::Sender<Piece>,
+        send: &Sender,
         handed: &mut bool,
     ) -> Result<ModelResponse, ModelError> {
         let mut stream = model.generate(self.request.clone());
@@ -186,7 +176,7 @@ impl Call {
             if !piece.is_empty() {
                 *handed = true;
                 let since = Instant::now();
-                drop(send.send(piece).await);
+                send.send(piece).await;
                 // The consumer's time is not the model's.
                 deadline = deadline.and_then(|deadline| deadline.checked_add(since.elapsed()));
             }
@@ -285,10 +275,9 @@ impl<'a> Asked<'a> {
 
 impl Again {
     /// In a box: few calls fail.
-    fn tell(self, send: &mpsc::Sender<Piece>) -> BoxFuture<'_, ()> {
+    fn tell(self, send: &Sender) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            // Nobody listens any more: the run is about to be dropped.
-            drop(send.send(Piece::Told(self.key, Box::new(self.told))).await);
+            send.send(Piece::Told(self.key, Box::new(self.told))).await;
             if !self.wait.is_zero() {
                 tokio::time::sleep(self.wait).await;
             }
@@ -340,21 +329,4 @@ fn too_long(error: ModelError, wait: Duration, max: Duration) -> ModelError {
         error.message()
     );
     error.reworded(message)
-}
-
-impl Piece {
-    fn is_empty(&self) -> bool {
-        matches!(self, Self::Text(text) | Self::Thought(text) if text.is_empty())
-    }
-
-    fn into_event(self) -> Event {
-        let said = |part| Event::new().with_content(Content::new(Role::Model, vec![part]));
-        let mut event = match self {
-            Self::Text(text) => said(Part::Text(text)),
-            Self::Thought(text) => said(Part::from(Thought { text, signature: None })),
-            Self::Told(key, told) => Event::new().with_metadata(key, *told),
-        };
-        event.partial = true;
-        event
-    }
 }

@@ -43,7 +43,7 @@ pub(super) struct Answers {
 type Made = (Vec<Result<Called>>, Vec<String>);
 
 /// Makes all calls. Those that a person has to agree to wait for that, the others run at once.
-pub(super) async fn make(tools: &Toolbox<'_>, calls: &[FunctionCall], cx: &mut Context) -> Result<Made> {
+pub(super) async fn make(tools: &Toolbox<'_>, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<Made> {
     let (mut started, mut open, mut refused) = (Vec::with_capacity(calls.len()), Vec::new(), Vec::new());
     for call in calls {
         // All are numbered, so that a call has the same number before and after its confirmation.
@@ -56,7 +56,7 @@ pub(super) async fn make(tools: &Toolbox<'_>, calls: &[FunctionCall], cx: &mut C
             }
             Confirmed::Open(waiting) => {
                 drop(start(tools, call, None, cx));
-                open.push(waiting);
+                open.push(*waiting);
             }
         }
     }
@@ -74,13 +74,13 @@ pub(super) async fn make(tools: &Toolbox<'_>, calls: &[FunctionCall], cx: &mut C
 /// Answers all calls. What they wrote waits in the context for the event that tells of it.
 pub(super) async fn answer(
     tools: &Toolbox<'_>,
-    calls: Vec<FunctionCall>,
+    calls: &[Arc<FunctionCall>],
     cx: &mut Context,
 ) -> Result<Answers> {
-    let (all, refused) = make(tools, &calls, cx).await?;
+    let (all, refused) = make(tools, calls, cx).await?;
     let mut content = Content::new(Role::User, Vec::with_capacity(calls.len()));
     let mut actions = ToolActions::default();
-    for (call, called) in calls.into_iter().zip(all) {
+    for (call, called) in calls.iter().zip(all) {
         let Called { result, left, .. } = called?;
         take(left, &mut actions, cx);
         // One that runs on and has nothing to say yet is not answered.
@@ -106,8 +106,8 @@ pub(super) fn take(left: ToolRecord, actions: &mut ToolActions, cx: &mut Context
 }
 
 /// The answer to a call.
-pub(super) fn responded(call: FunctionCall, result: Result<Value, String>) -> Part {
-    let FunctionCall { id, name, .. } = call;
+pub(super) fn responded(call: &FunctionCall, result: Result<Value, String>) -> Part {
+    let (id, name) = (call.id.clone(), call.name.clone());
     Part::from(FunctionResponse { id, name, response: response(result) })
 }
 
@@ -115,15 +115,15 @@ pub(super) fn responded(call: FunctionCall, result: Result<Value, String>) -> Pa
 pub(super) fn counted(left: &ToolRecord, cx: &mut Context) {
     cx.updated_in_call(&left.updated);
     if !left.usage.is_nothing() {
-        **cx.frame.usage.get_or_insert_default() += left.usage;
+        *cx.frame.usage.get_or_insert_default() += left.usage;
     }
 }
 
 /// Numbers the call and gives its step, which runs once it is joined with the others.
 pub(super) fn start(
     tools: &Toolbox<'_>,
-    call: &FunctionCall,
-    before: Option<Before>,
+    call: &Arc<FunctionCall>,
+    before: Option<Box<Before>>,
     cx: &mut Context,
 ) -> BoxFuture<'static, Result<Called>> {
     let refuse = |why| -> BoxFuture<'static, Result<Called>> {
@@ -137,8 +137,8 @@ pub(super) fn start(
         }
         let name = Name::shared(&call.name);
         let (of, run, path) = (CallStep::next(cx, &name), cx.run.clone(), cx.path().clone());
-        let (own, call) = (ToolContext::new(cx, call.id.clone(), of.clone(), None), call.clone());
-        let work = of.clone().by(not_there(call, why, own, hooks));
+        let (own, call) = (ToolContext::new(cx, call.clone(), of.clone(), None), call.clone());
+        let work = of.clone().by(Box::pin(not_there(call, why, own, hooks)));
         return Box::pin(ended(of, run, path, cx.recorded_call(name, work), |called| &called.left));
     };
     if let Some(text) = &call.malformed {
@@ -150,15 +150,17 @@ pub(super) fn start(
     }
     let name = Name::shared(&call.name);
     let (of, path, on) = (CallStep::next(cx, &name), cx.path().clone(), cx.run.clone());
-    let own = ToolContext::new(cx, call.id.clone(), of.clone(), Some(&tool));
+    let mut own = Box::new(ToolContext::new(cx, call.clone(), of.clone(), Some(&tool)));
     // In a box: few runs have a limit.
     let limit = ResultLimit::new(tools, call, &of, cx).map(Box::new);
     let call = call.clone();
     let made = of.clone();
     // An agent does what it did, for the same record. Callbacks need not, so a call with some is recorded as a whole.
     if tool.agent_dyn().is_some() && !hooks.is_watched() && cx.run.engine.records() {
-        let work =
-            |under| made.by(Box::pin(run(tool, call, before, own.recording_under(under), hooks, limit)));
+        let work = |under| {
+            own.record_under(under);
+            made.by(Box::pin(run(tool, call, before, own, hooks, limit)))
+        };
         return Box::pin(ended(of, on, path, cx.step_of_steps(name, work), |called| &called.left));
     }
     // Boxed first: it is large, and each layer around it would move it.
@@ -192,15 +194,17 @@ pub(super) async fn ended<T>(
 
 async fn run(
     tool: Arc<dyn DynTool>,
-    mut call: FunctionCall,
-    before: Option<Before>,
-    mut own: ToolContext,
+    mut call: Arc<FunctionCall>,
+    before: Option<Box<Before>>,
+    // In a box: the future holds each argument twice.
+    mut own: Box<ToolContext>,
     hooks: ToolHooks,
     limit: Option<Box<ResultLimit>>,
 ) -> Result<Called> {
     let given = match before {
-        Some(Before { args, given, left, answers, .. }) => {
-            call.args = args;
+        Some(before) => {
+            let Before { args, given, left, answers, .. } = *before;
+            Arc::make_mut(&mut call).args = args;
             own.resume(left, answers);
             given
         }
@@ -214,7 +218,7 @@ async fn run(
             match result {
                 Ok(value) => Ok(value),
                 Err(error) if error.kind() == ToolErrorKind::Asks && own.may_ask() => {
-                    let asks = Some(Box::new(Asks::new(error, call.args)));
+                    let asks = Some(Box::new(Asks::new(error, call.args.clone())));
                     return Ok(Called { result: Ok(Value::Null), left: own.into_record(), asks });
                 }
                 Err(error) => hooks.failed(&call, error, &mut own).await?,
@@ -235,7 +239,7 @@ async fn run(
 /// Calls the tool until an attempt succeeds, fails for good, or there were enough.
 async fn attempts(
     tool: &Arc<dyn DynTool>,
-    call: &FunctionCall,
+    call: &Arc<FunctionCall>,
     own: &mut ToolContext,
 ) -> Result<Value, ToolError> {
     let meta = tool.meta();
@@ -246,7 +250,8 @@ async fn attempts(
         let agent = own.trace.clone();
         own.trace = agent.as_ref().map(|agent| trace::execute_tool(agent, &**tool, call, own, attempts));
         let result = match meta.timeout {
-            Some(timeout) => limited(tool, timeout, call, own).await,
+            // In a box: it holds a copy of the context.
+            Some(timeout) => Box::pin(limited(tool, timeout, call, own)).await,
             None => attempt(&**tool, call, own).await,
         };
         if let Some(span) = std::mem::replace(&mut own.trace, agent) {
@@ -282,7 +287,7 @@ async fn attempt(tool: &dyn DynTool, call: &FunctionCall, own: &mut ToolContext)
 async fn limited(
     tool: &Arc<dyn DynTool>,
     timeout: Duration,
-    call: &FunctionCall,
+    call: &Arc<FunctionCall>,
     own: &mut ToolContext,
 ) -> Result<Value, ToolError> {
     let (made, call, mut apart) = (tool.clone(), call.clone(), own.copy());
@@ -314,6 +319,7 @@ pub(super) fn without_deep_arguments(mut response: ModelResponse) -> ModelRespon
         if let Part::FunctionCall(call) = part
             && let Err(deep) = depth::check_object(&call.args)
         {
+            let call = Arc::make_mut(call);
             depth::discard(Value::Object(std::mem::take(&mut call.args)));
             call.malformed = Some(format!("an object {deep}"));
         }
@@ -323,7 +329,7 @@ pub(super) fn without_deep_arguments(mut response: ModelResponse) -> ModelRespon
 
 /// The answer to a call of a tool that is not there, where callbacks may give one.
 async fn not_there(
-    call: FunctionCall,
+    call: Arc<FunctionCall>,
     why: String,
     mut own: ToolContext,
     hooks: ToolHooks,
@@ -334,10 +340,8 @@ async fn not_there(
 }
 
 /// The same error result for each of these calls.
-pub(super) fn not_run(calls: Vec<FunctionCall>, why: &str) -> Content {
-    let parts = calls.into_iter().map(|FunctionCall { id, name, .. }| {
-        Part::from(FunctionResponse { id, name, response: response(Err(why.to_owned())) })
-    });
+pub(super) fn not_run(calls: &[Arc<FunctionCall>], why: &str) -> Content {
+    let parts = calls.iter().map(|call| responded(call, Err(why.to_owned())));
     Content::new(Role::User, parts.collect())
 }
 
@@ -350,7 +354,7 @@ fn response(result: Result<Value, String>) -> Map<String, Value> {
 }
 
 /// A value as an object.
-pub(super) fn object(value: Value) -> Map<String, Value> {
+fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,
         value => Map::from_iter([("result".to_owned(), value)]),

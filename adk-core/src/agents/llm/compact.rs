@@ -130,11 +130,11 @@ pub(super) async fn run(
 ) -> Result<()> {
     let history = cx.history();
     let name = cx.author().clone();
-    let due = Due::of(&View::read(&history, &name, Reach::Summarised).await?, compaction, &name, &cx.run);
+    let due = Due::of(&View::read(&history, &name, Reach::Summarised, 0).await?, compaction, &name, &cx.run);
     let Some(Due { end, text }) = due else { return Ok(()) };
     let mut asked = ModelRequest {
         system_instruction: INSTRUCTION.to_owned(),
-        contents: vec![Content::user(text)],
+        contents: vec![Content::user(text)].into(),
         config: agent.settings.generation.clone(),
         info: CallInfo { is_summary: true, ..request::info(call, cx) },
         ..ModelRequest::default()

@@ -44,19 +44,35 @@ pub(super) enum Confirmed {
     /// Nobody had to be asked.
     Unasked,
     /// Somebody has agreed, or the result is there without the tool.
-    Begun(Before),
+    Begun(Box<Before>),
     /// Somebody has refused.
-    Refused(Before),
+    Refused(Box<Before>),
     /// Nobody has answered yet.
-    Open(Waiting),
+    Open(Box<Waiting>),
 }
 
 /// Asks a person, where the tool wants it. Callbacks come first: they may change the arguments, which the person sees as
 /// they will be used, or answer in place of the tool.
-pub(super) async fn ask(tools: &Toolbox<'_>, call: &FunctionCall, cx: &mut Context) -> Result<Confirmed> {
+pub(super) async fn ask(
+    tools: &Toolbox<'_>,
+    call: &Arc<FunctionCall>,
+    cx: &mut Context,
+) -> Result<Confirmed> {
     let tool = tools.get(&call.name).filter(|tool| tool.meta().confirm && call.malformed.is_none());
-    let Some(tool) = tool else { return Ok(Confirmed::Unasked) };
-    let before = first_part(tool, call, ToolHooks::new(tools.agent(), cx), cx).await?;
+    match tool {
+        None => Ok(Confirmed::Unasked),
+        // In a box: few tools ask.
+        Some(tool) => Box::pin(ask_about(tool, tools, call, cx)).await,
+    }
+}
+
+async fn ask_about(
+    tool: &Arc<dyn DynTool>,
+    tools: &Toolbox<'_>,
+    call: &Arc<FunctionCall>,
+    cx: &mut Context,
+) -> Result<Confirmed> {
+    let before = Box::new(first_part(tool, call, ToolHooks::new(tools.agent(), cx), cx).await?);
     cx.updated_in_call(&before.left.updated);
     if !before.asks {
         return Ok(Confirmed::Begun(before));
@@ -66,29 +82,31 @@ pub(super) async fn ask(tools: &Toolbox<'_>, call: &FunctionCall, cx: &mut Conte
     // The name of the tool is part of the place, so that an answer is never one to another tool.
     let asked = Asked { question, schema, ..Asked::new(Name::from(format!("confirm {}", call.name))) };
     Ok(match cx.ask(asked).await? {
-        Answer::Open(waiting) => Confirmed::Open(*waiting),
+        Answer::Open(waiting) => Confirmed::Open(waiting),
         Answer::There(Value::Bool(true)) => Confirmed::Begun(before),
-        Answer::There(_) => Confirmed::Refused(Before { given: Some(Err(REJECTED.to_owned())), ..before }),
+        Answer::There(_) => {
+            Confirmed::Refused(Box::new(Before { given: Some(Err(REJECTED.to_owned())), ..*before }))
+        }
     })
 }
 
 /// The recorded part of a call that comes before the question. In a box: few calls have one, and all would hold it.
 fn first_part(
     tool: &Arc<dyn DynTool>,
-    call: &FunctionCall,
+    call: &Arc<FunctionCall>,
     hooks: ToolHooks,
     cx: &mut Context,
 ) -> BoxFuture<'static, Result<Before>> {
     let name = Name::from(format!("before {}", call.name));
     let (of, run, path) = (CallStep::next(cx, &name), cx.run.clone(), cx.path().clone());
-    let own = ToolContext::new(cx, call.id.clone(), of.clone(), None);
-    let work = of.clone().by(begin(tool.clone(), call.clone(), own, hooks));
+    let own = ToolContext::new(cx, call.clone(), of.clone(), None);
+    let work = of.clone().by(Box::pin(begin(tool.clone(), call.clone(), own, hooks)));
     Box::pin(ended(of, run, path, cx.recorded_call(name, work), |before: &Before| &before.left))
 }
 
 async fn begin(
     tool: Arc<dyn DynTool>,
-    mut call: FunctionCall,
+    mut call: Arc<FunctionCall>,
     mut own: ToolContext,
     hooks: ToolHooks,
 ) -> Result<Before> {
@@ -106,5 +124,5 @@ async fn begin(
             Err(error) => before.given = Some(hooks.failed(&call, error, &mut own).await?),
         }
     }
-    Ok(Before { args: call.args, left: own.into_record(), ..before })
+    Ok(Before { args: Arc::unwrap_or_clone(call).args, left: own.into_record(), ..before })
 }

@@ -142,6 +142,7 @@ impl LlmDecl {
     #[must_use]
     pub const fn include_contents(mut self, contents: IncludeContents) -> Self {
         self.include_contents = contents;
+        self.meta.current_turn = matches!(contents, IncludeContents::None);
         self.with_history()
     }
 

@@ -1,22 +1,17 @@
 //! What callbacks and plugins are asked around the calls of a model and of tools. Where there are none, this costs
 //! nothing.
 
-use super::LlmAgent;
 use super::toolbox::Toolbox;
+use super::{LlmAgent, no_answer};
 use crate::models::model::{ModelRequest, ModelResponse};
 use crate::runtime::callback::{self, ToolCallbacks};
 use crate::runtime::run::{Context, ToolActions};
 use crate::runtime::tool::{ToolContext, ToolError, ToolErrorKind};
 use crate::{Error, ErrorKind, FunctionCall, Result};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
-/// Whether a model is to be asked.
-pub(super) enum Asked {
-    Ask(ModelRequest),
-    Answered(ModelResponse),
-}
-
-fn is_watched(agent: &LlmAgent, cx: &Context) -> bool {
+pub(super) fn is_watched(agent: &LlmAgent, cx: &Context) -> bool {
     !agent.settings.model_callbacks.is_empty() || !cx.run.services.plugins.is_empty()
 }
 
@@ -32,61 +27,55 @@ async fn process(tools: &Toolbox<'_>, request: &mut ModelRequest, cx: &mut Conte
     Ok(())
 }
 
-/// Before a call of the model. What callbacks ask for is added to `actions`, as in the other two.
+/// Before a call of the model, which an answer replaces. What callbacks ask for is added to `actions`, as
+/// in [`after_call`].
+///
+/// What comes after the checks is in a box, here and below: few agents are watched, and all would hold it.
 pub(super) async fn before_model(
     tools: &Toolbox<'_>,
-    mut request: ModelRequest,
+    request: &mut ModelRequest,
     actions: &mut ToolActions,
     cx: &mut Context,
-) -> Result<Asked> {
+) -> Result<Option<ModelResponse>> {
     let agent = tools.agent();
     if tools.processors().next().is_some() {
-        // In a box: few agents have such tools.
-        Box::pin(process(tools, &mut request, cx)).await?;
+        Box::pin(process(tools, request, cx)).await?;
     }
     if !is_watched(agent, cx) {
-        return Ok(Asked::Ask(request));
+        return Ok(None);
     }
-    let mut own = cx.callback();
-    let callbacks = &agent.settings.model_callbacks;
-    let given = Box::pin(callback::before_model(callbacks, &mut own, &mut request)).await;
-    add(actions, cx.give_back(own));
-    Ok(given?.map_or(Asked::Ask(request), Asked::Answered))
+    Box::pin(async move {
+        let mut own = cx.callback();
+        let given = callback::before_model(&agent.settings.model_callbacks, &mut own, request).await;
+        add(actions, cx.give_back(own));
+        given
+    })
+    .await
 }
 
-/// With the answer of the model.
-pub(super) async fn after_model(
-    agent: &LlmAgent,
-    mut response: ModelResponse,
-    actions: &mut ToolActions,
-    cx: &mut Context,
-) -> Result<ModelResponse> {
-    if !is_watched(agent, cx) {
-        return Ok(response);
-    }
-    let mut own = cx.callback();
-    let callbacks = &agent.settings.model_callbacks;
-    let given = Box::pin(callback::after_model(callbacks, &mut own, &mut response)).await;
-    add(actions, cx.give_back(own));
-    Ok(given?.unwrap_or(response))
-}
-
-/// The answer that replaces the error of a call that has failed for good.
-pub(super) async fn on_model_error(
+/// After a call of the model by an agent that is watched: an answer may replace its error, and another one its answer.
+pub(super) async fn after_call(
     agent: &LlmAgent,
     request: &ModelRequest,
-    error: Error,
+    answer: Result<ModelResponse>,
     actions: &mut ToolActions,
     cx: &mut Context,
 ) -> Result<ModelResponse> {
-    if !is_watched(agent, cx) {
-        return Err(error);
-    }
-    let mut own = cx.callback();
     let callbacks = &agent.settings.model_callbacks;
-    let given = Box::pin(callback::on_model_error(callbacks, &mut own, request, &error)).await;
+    let response = match answer {
+        Ok(response) => response,
+        Err(error) => {
+            let mut own = cx.callback();
+            let given = callback::on_model_error(callbacks, &mut own, request, &error).await;
+            add(actions, cx.give_back(own));
+            given?.ok_or(error)?
+        }
+    };
+    let mut response = no_answer::named(response);
+    let mut own = cx.callback();
+    let given = callback::after_model(callbacks, &mut own, &mut response).await;
     add(actions, cx.give_back(own));
-    given?.ok_or(error)
+    Ok(given?.unwrap_or(response))
 }
 
 fn add(all: &mut ToolActions, asked: ToolActions) {
@@ -119,16 +108,19 @@ impl ToolHooks {
     /// The result that replaces the tool, if there is one.
     pub(super) async fn before(
         &self,
-        call: &mut FunctionCall,
+        call: &mut Arc<FunctionCall>,
         cx: &mut ToolContext,
     ) -> Result<Option<Value>> {
         if !self.is_watched {
             return Ok(None);
         }
-        let mut own = cx.callback();
-        let given = callback::before_tool(&self.own, &mut own, call).await;
-        cx.give_back(own);
-        given
+        Box::pin(async move {
+            let mut own = cx.callback();
+            let given = callback::before_tool(&self.own, &mut own, Arc::make_mut(call)).await;
+            cx.give_back(own);
+            given
+        })
+        .await
     }
 
     /// What goes back to the model for a tool that failed; an error ends the run.
@@ -166,10 +158,13 @@ impl ToolHooks {
         if !self.is_watched {
             return Ok(None);
         }
-        let mut own = cx.callback();
-        let given = callback::on_tool_error(&self.own, &mut own, call, error).await;
-        cx.give_back(own);
-        given
+        Box::pin(async move {
+            let mut own = cx.callback();
+            let given = callback::on_tool_error(&self.own, &mut own, call, error).await;
+            cx.give_back(own);
+            given
+        })
+        .await
     }
 
     /// What goes back to the model.
@@ -185,9 +180,12 @@ impl ToolHooks {
         let mut value = result.unwrap_or_else(|message| {
             Value::Object(Map::from_iter([("error".to_owned(), Value::String(message))]))
         });
-        let mut own = cx.callback();
-        let given = callback::after_tool(&self.own, &mut own, call, &mut value).await;
-        cx.give_back(own);
-        Ok(Ok(given?.unwrap_or(value)))
+        Box::pin(async move {
+            let mut own = cx.callback();
+            let given = callback::after_tool(&self.own, &mut own, call, &mut value).await;
+            cx.give_back(own);
+            Ok(Ok(given?.unwrap_or(value)))
+        })
+        .await
     }
 }

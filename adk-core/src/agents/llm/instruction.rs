@@ -77,7 +77,8 @@ impl Instruction {
                     .with_help("this is a defect of the function that makes the instruction")),
             }
         };
-        cx.step("instruction", work).await
+        // In a box: most instructions are prompts.
+        Box::pin(cx.step("instruction", work)).await
     }
 }
 

@@ -1,9 +1,10 @@
 //! Replies of models that are no answer: what they are in the provider's words, in an error, and what to do about them.
 
-use crate::models::model::FinishReason;
+use crate::models::model::{FinishReason, ModelResponse};
 use crate::runtime::run::NothingWritten;
 use crate::store::event::Event;
 use crate::{Error, ErrorKind, NoAnswerKind};
+use std::borrow::Cow;
 
 /// ADK's code for a reply that says that it is complete and holds nothing.
 pub(super) const NO_CONTENT: &str = "MODEL_RETURNED_NO_CONTENT";
@@ -70,6 +71,17 @@ fn words(kind: NoAnswerKind) -> (&'static str, &'static str) {
     }
 }
 
+/// An answer with ADK's code when it is complete and holds nothing.
+pub(super) fn named(mut response: ModelResponse) -> ModelResponse {
+    let is_empty = response.content.parts.is_empty() && response.finish_reason == Some(FinishReason::Stop);
+    if is_empty && response.error_code.is_none() {
+        response.error_code = Some(NO_CONTENT.into());
+        response.error_message =
+            Some("The model returned no content (finish_reason=STOP with empty parts).".into());
+    }
+    response
+}
+
 /// Why an agent whose last reply is this event has written nothing.
 pub(super) fn reason(event: &Event) -> NothingWritten {
     let details = event.details.as_deref();
@@ -88,11 +100,11 @@ pub(super) fn reason(event: &Event) -> NothingWritten {
         (None, None) => NoAnswerKind::Empty,
     };
     let (what, help) = words(kind);
-    let mut why = what.to_owned();
+    let mut why = Cow::Borrowed(what);
     let message = details.and_then(|details| details.error_message.as_deref());
     for more in [code, message].into_iter().flatten() {
-        why.push_str(": ");
-        why.push_str(more);
+        *why.to_mut() += ": ";
+        *why.to_mut() += more;
     }
     NothingWritten { kind: ErrorKind::NoAnswer(kind), why, help }
 }

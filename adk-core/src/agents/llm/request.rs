@@ -1,8 +1,8 @@
 //! What a model is asked: the request of one call.
 
-use super::contents::{Reach, View, contents};
+use super::contents::{contents, summarised};
 use super::toolbox::Toolbox;
-use super::{IncludeContents, LlmAgent, live, respond, transfer};
+use super::{LlmAgent, live, respond, transfer};
 use crate::Result;
 use crate::models::model::{CallInfo, ModelRequest};
 use crate::runtime::run::{Context, Prompt as _};
@@ -41,20 +41,16 @@ pub(super) async fn build(
     ];
     let paragraphs: Vec<_> = paragraphs.into_iter().flatten().filter(|text| !text.is_empty()).collect();
     let history = cx.history();
-    let reach = match (agent.compact, agent.include_contents) {
-        (Some(_), _) => Reach::Summarised,
-        (None, include) => Reach::Include(include),
-    };
-    if matches!(reach, Reach::Include(IncludeContents::Default)) {
-        history.load().await?;
-    }
     // In a box: the log is read for a moment, and the future is there for as long as the model takes.
-    let view = Box::pin(View::read(&history, &info.agent, reach)).await?;
+    let contents = match agent.compact {
+        Some(_) => Box::pin(summarised(&history, &info.agent)).await?,
+        None => Box::pin(contents(&history, &info.agent, agent.include_contents)).await?,
+    };
     let system_instruction = paragraphs.join(GAP);
     Ok(ModelRequest {
         fixed_len: fixed.unwrap_or(system_instruction.len()),
         system_instruction,
-        contents: contents(&view, &info.agent),
+        contents,
         tools: tools.declarations(),
         response_schema: tools.response_schema(),
         config: agent.settings.generation.clone(),

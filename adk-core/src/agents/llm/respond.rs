@@ -27,7 +27,7 @@ const AGAIN: &str =
     ". Call `set_model_response` again with all that it asks for, each of the type that it asks for";
 
 /// What the model gives as its answer, if it does.
-pub(super) fn given(calls: &[FunctionCall]) -> Option<String> {
+pub(super) fn given(calls: &[Arc<FunctionCall>]) -> Option<String> {
     let call = calls.iter().find(|call| call.name == RESPOND)?;
     Some(Value::Object(call.args.clone()).to_string())
 }

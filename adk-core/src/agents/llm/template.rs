@@ -28,7 +28,8 @@ pub(crate) async fn render(prompt: &str, what: &str, cx: &mut Context) -> Result
                     return Err(key_missing(what, &prompt[found.start..found.end], key, cx.name_around(key)));
                 }
             },
-            Source::Artifact(name) => match artifact(name, cx).await? {
+            // In a box: few prompts show files.
+            Source::Artifact(name) => match Box::pin(artifact(name, cx)).await? {
                 Artifact::Text(content) => text.push_str(&content),
                 Artifact::Missing if found.optional => {}
                 other => return Err(artifact_missing(what, &prompt[found.start..found.end], name, &other)),

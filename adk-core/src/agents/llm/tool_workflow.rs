@@ -89,8 +89,9 @@ async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
     };
     // Made of the place, so that a run that is taken up again makes the same.
     let id = format!("{OWN_ID}{:x}-{}", cx.run_id().as_u128(), cx.path());
-    let call = FunctionCall { id, name: name.clone(), args, ..FunctionCall::default() };
-    let mut event = Event::new().with_content(Content::new(Role::Model, vec![Part::from(call.clone())]));
+    let call = Arc::new(FunctionCall { id, name: name.clone(), args, ..FunctionCall::default() });
+    let part = Part::FunctionCall(call.clone());
+    let mut event = Event::new().with_content(Content::new(Role::Model, vec![part]));
     let (tools, calls) = (Toolbox::of(agent), vec![call]);
     let open = later::mark(&mut event, &calls, |name| tools.runs_on(name));
     cx.emit(event).await?;
@@ -103,7 +104,7 @@ async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
         result = given;
     }
     cx.held()?;
-    let said = calls.into_iter().map(|call| calls::responded(call, result.clone()));
+    let said = calls.iter().map(|call| calls::responded(call, result.clone()));
     let mut event = response_event(&actions).with_content(Content::new(Role::User, said.collect()));
     if let (Ok(value), true) = (&result, open.is_empty()) {
         event = event.with_state(RESULT, value.clone());

@@ -5,7 +5,6 @@ use crate::runtime::run::{TraceSpan, error_type, finish_reason, gen_ai_span, ins
 use crate::runtime::tool::{DynTool, ToolContext, ToolError, ToolErrorKind};
 use crate::{ErrorKind, FunctionCall};
 use serde_json::Value;
-use std::slice;
 use std::sync::Arc;
 use tracing::field::Empty;
 
@@ -53,7 +52,7 @@ pub(super) fn chat(
         if !request.system_instruction.is_empty() {
             span.record("gen_ai.system_instructions", &*instructions(&request.system_instruction));
         }
-        span.record("gen_ai.input.messages", &*messages(&request.contents, None));
+        span.record("gen_ai.input.messages", &*messages(request.contents.iter(), None));
     }
     span
 }
@@ -85,7 +84,7 @@ pub(super) fn answered(span: &TraceSpan, answer: &Result<ModelResponse, ModelErr
     }
     if span.has_contents() {
         let finish = finish.as_deref().unwrap_or("stop");
-        span.record("gen_ai.output.messages", &*messages(slice::from_ref(&response.content), Some(finish)));
+        span.record("gen_ai.output.messages", &*messages([&response.content], Some(finish)));
     }
     match &response.error_code {
         Some(code) => span.fail(code, response.error_message.as_ref().unwrap_or(code)),

@@ -2,17 +2,16 @@
 
 use super::call::{self, Call};
 use super::calls::Answers;
-use super::hooks::{self, Asked};
 use super::repair::Repair;
 use super::toolbox::Toolbox;
 use super::tools::RESERVED;
-use super::{LlmAgent, calls, compact, later, no_answer, output, request, respond, transfer};
+use super::{LlmAgent, calls, compact, hooks, later, no_answer, output, request, respond, transfer};
 use crate::flow::Flow;
 use crate::models::model::{FinishReason, ModelRequest, ModelResponse, Usage};
 use crate::runtime::run::{Chain, Context};
 use crate::runtime::tool::{ToolActions, text};
 use crate::spec::Money;
-use crate::store::event::{Actions, COST_KEY, Event};
+use crate::store::event::{Actions, COST_KEY, Event, RareActions};
 use crate::{Error, ErrorKind, FunctionCall, Name, Part, Result, depth};
 use adk_spec::__private::Cost;
 use serde_json::Value;
@@ -22,91 +21,198 @@ use std::sync::Arc;
 /// How ids of calls begin that the model gave none. They are removed before it is asked again.
 pub(super) const OWN_ID: &str = "adk-";
 
+/// A turn that runs.
+struct Turn<'a> {
+    agent: &'a LlmAgent,
+    models: Chain,
+    tools: Toolbox<'a>,
+    /// The model calls so far.
+    number: u32,
+    repair: Repair,
+    call_ids: HashSet<String>,
+    was_cut_off: bool,
+    /// Calls whose answer comes from outside.
+    open: Vec<Arc<FunctionCall>>,
+    /// What callbacks have asked for since the last answer.
+    asked: ToolActions,
+    flow: Flow,
+}
+
 /// Runs a turn.
 ///
 /// # Errors
 /// See the crate's `ErrorKind`: a call that failed for good, a placeholder without a value, an answer of another type,
 /// too many calls, or an agent that did not write its key.
 pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
-    let models = models(agent, cx)?;
-    let mut tools = Toolbox::new(agent, &models, cx);
-    let mut flow = Flow::Continue;
-    // Calls whose answer comes from outside.
-    let mut open = Vec::new();
-    // Where agents hand over to each other, the calls of an agent are counted over all its turns at this place.
-    let counted = cx.frame.seat.as_ref().filter(|_| cx.config().limit_handovers);
-    let mut turn = counted.map_or(0, |seat| seat.calls);
-    let mut call_ids = HashSet::new();
-    let mut was_cut_off = false;
-    let mut repair = Repair::default();
+    // In a box, as all that most turns do without: a future below 1 KB takes the allocator's short way.
+    let mut turn = Box::new(Turn::new(agent, cx)?);
     loop {
-        tools.refresh(cx).await?;
-        let mut asked = ToolActions::default();
-        let (response, value) = fitting(&tools, &models, &mut turn, &mut repair, &mut asked, cx).await?;
+        turn.tools.refresh(cx).await?;
+        let answer = turn.fitting(cx).await?;
+        let (event, calls, is_cut_off) = turn.heard(answer, cx);
+        cx.emit(event).await?;
+        if is_cut_off {
+            Box::pin(turn.cut_off(&calls, cx)).await?;
+            continue;
+        }
+        let is_last = calls.is_empty() || Box::pin(turn.run_calls(&calls, cx)).await?;
+        if is_last && turn.open.is_empty() {
+            return Ok(turn.flow);
+        }
+        if is_last {
+            Box::pin(later::answers(std::mem::take(&mut turn.open), cx)).await?;
+        }
+    }
+}
+
+impl<'a> Turn<'a> {
+    fn new(agent: &'a LlmAgent, cx: &Context) -> Result<Self> {
+        let models = models(agent, cx)?;
+        // Where agents hand over to each other, the calls of an agent are counted over all its turns at this place.
+        let counted = cx.frame.seat.as_ref().filter(|_| cx.config().limit_handovers);
+        Ok(Self {
+            agent,
+            tools: Toolbox::new(agent, &models, cx),
+            models,
+            number: counted.map_or(0, |seat| seat.calls),
+            repair: Repair::default(),
+            call_ids: HashSet::new(),
+            was_cut_off: false,
+            open: Vec::new(),
+            asked: ToolActions::default(),
+            flow: Flow::Continue,
+        })
+    }
+
+    /// The event of an answer, the calls in it, and whether these were cut off. No part of [`run`], whose future would
+    /// hold the answer and its event.
+    fn heard(&mut self, answer: Fitting, cx: &mut Context) -> (Event, Vec<Arc<FunctionCall>>, bool) {
+        let (response, value) = answer;
         let is_cut_off = response.finish_reason == Some(FinishReason::MaxTokens);
-        let (mut event, calls) = answer_event(response, value, turn - 1, &mut call_ids, cx);
-        event.actions = Actions { state_delta: event.actions.state_delta, ..actions_of(&asked) };
+        let (mut event, calls) = answer_event(response, value, self.number - 1, &mut self.call_ids, cx);
+        let asked = std::mem::take(&mut self.asked);
+        let written = std::mem::take(&mut event.actions.state_delta);
+        event.actions = actions_of(&asked);
+        event.actions.state_delta = written;
         if let Some(name) = asked.exit_to {
-            flow = Flow::ExitTo(name);
+            self.flow = Flow::ExitTo(name);
         }
         cx.frame.unwritten = Some(no_answer::reason(&event));
-        if is_cut_off && !calls.is_empty() {
-            // Arguments that were cut off may parse all the same, and say something else than was meant.
-            cx.emit(event).await?;
-            if std::mem::replace(&mut was_cut_off, true) {
-                return Err(no_answer::calls_cut_off());
-            }
-            let content = calls::not_run(calls, no_answer::NOT_RUN);
-            cx.emit(Event::new().with_content(content)).await?;
-            continue;
+        let is_cut_off = is_cut_off && !calls.is_empty();
+        if !is_cut_off {
+            self.open.extend(later::mark(&mut event, &calls, |name| self.tools.runs_on(name)));
         }
-        open.extend(later::mark(&mut event, &calls, |name| tools.runs_on(name)));
-        cx.emit(event).await?;
-        if calls.is_empty() {
-            if open.is_empty() {
-                break;
-            }
-            later::answers(std::mem::take(&mut open), cx).await?;
-            continue;
+        (event, calls, is_cut_off)
+    }
+
+    /// Tells the model that its calls were cut off: their arguments may parse all the same, and say something else than was
+    /// meant.
+    ///
+    /// # Errors
+    /// The second time.
+    async fn cut_off(&mut self, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<()> {
+        if std::mem::replace(&mut self.was_cut_off, true) {
+            return Err(no_answer::calls_cut_off());
         }
-        count_tools(&calls, cx)?;
-        let given = tools.responds().then(|| respond::given(&calls)).flatten();
-        let Answers { content, mut actions, refused } = calls::answer(&tools, calls, cx).await?;
-        let spent = repair.called(agent, given, &content, cx);
+        let content = calls::not_run(calls, no_answer::NOT_RUN);
+        cx.emit(Event::new().with_content(content)).await.map(drop)
+    }
+
+    /// Runs the calls of an answer, and does what they ask for. Says whether the turn is over, but for the calls in `open`.
+    async fn run_calls(&mut self, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<bool> {
+        count_tools(calls, cx)?;
+        let given = self.tools.responds().then(|| respond::given(calls)).flatten();
+        let Answers { content, mut actions, refused } = calls::answer(&self.tools, calls, cx).await?;
+        let spent = self.repair.called(self.agent, given, &content, cx);
         // What was refused does not run, so nothing more comes of it.
-        open.retain(|call| !refused.contains(&call.id));
+        self.open.retain(|call| !refused.contains(&call.id));
         let is_silent = content.parts.is_empty() && !cx.has_pending() && actions == ToolActions::default();
         // Nothing is to be said before the answers come.
-        let mut last = is_silent;
+        let mut is_last = is_silent;
         if !is_silent {
             let event = response_event(&actions).with_content(content);
-            last = event.is_final_response();
+            is_last = event.is_final_response();
             cx.emit(event).await?;
         }
         spent?;
         if let Some(answer) = actions.set_model_response.take() {
-            let event = answered(agent, respond::event(&answer), answer);
+            let event = answered(self.agent, respond::event(&answer), answer);
             cx.emit(event).await?;
-            last = true;
+            is_last = true;
         }
         if let Some(name) = &actions.transfer_to_agent {
             transfer::hand_over(name, cx)?;
-            last = true;
+            is_last = true;
         }
         match actions {
-            ToolActions { exit_to: Some(name), .. } => flow = Flow::ExitTo(name),
-            ToolActions { escalate: true, .. } if flow == Flow::Continue => flow = Flow::Exit,
+            ToolActions { exit_to: Some(name), .. } => self.flow = Flow::ExitTo(name),
+            ToolActions { escalate: true, .. } if self.flow == Flow::Continue => self.flow = Flow::Exit,
             _ => {}
         }
-        if last && open.is_empty() {
-            break;
-        }
-        if last {
-            later::answers(std::mem::take(&mut open), cx).await?;
+        Ok(is_last)
+    }
+
+    /// Asks until the model calls tools, or gives an answer that fits.
+    async fn fitting(&mut self, cx: &mut Context) -> Result<Fitting> {
+        let agent = self.agent;
+        loop {
+            let response = self.ask(cx).await?;
+            self.number += 1;
+            if let Some(seat) = &mut cx.frame.seat {
+                seat.calls = self.number;
+            }
+            let is_answer = response.error_code.is_none()
+                && !response.content.parts.iter().any(|part| matches!(part, Part::FunctionCall(_)));
+            let Some(output) = agent.output.as_ref().filter(|_| is_answer) else {
+                return Ok((response, None));
+            };
+            match output::value(output, &response.content) {
+                Ok(value) => return Ok((response, value)),
+                Err(misfit) => {
+                    let is_last = limit(agent, cx).is_some_and(|max| self.number >= max);
+                    // In a box: nearly all answers fit.
+                    Box::pin(self.repair.refuse(agent, response, misfit, is_last, cx)).await?;
+                }
+            }
         }
     }
-    Ok(flow)
+
+    /// One model call, if there may be one more.
+    async fn ask(&mut self, cx: &mut Context) -> Result<ModelResponse> {
+        let (agent, models) = (self.agent, &self.models);
+        if let Some(max) = limit(agent, cx).filter(|max| self.number >= *max) {
+            let message = format!(
+                "it has made {max} model calls in one turn, its `max_turns`, and the model still calls tools"
+            );
+            return Err(Error::new(ErrorKind::TurnsExceeded, message)
+                .with_help("raise `max_turns`, or say in the instruction when to stop calling tools"));
+        }
+        if let Some(compaction) = &agent.compact {
+            // In a box: few agents have one.
+            Box::pin(compact::run(agent, compaction, models, self.number, cx)).await?;
+        }
+        let mut request = Arc::new(self.request(cx).await?);
+        let changed = Arc::make_mut(&mut request);
+        if let Some(response) = hooks::before_model(&self.tools, changed, &mut self.asked, cx).await? {
+            return Ok(response);
+        }
+        let answer = counted(agent, "model", models, request.clone(), cx).await?;
+        if !hooks::is_watched(agent, cx) {
+            return answer.map(no_answer::named);
+        }
+        Box::pin(hooks::after_call(agent, &request, answer, &mut self.asked, cx)).await
+    }
+
+    /// What the model is asked next.
+    async fn request(&self, cx: &mut Context) -> Result<ModelRequest> {
+        let mut request = request::build(self.agent, &self.tools, cx, self.number).await?;
+        request.contents.extend(self.repair.contents());
+        Ok(request)
+    }
 }
+
+/// An answer that fits, with the key of the agent, and its value.
+type Fitting = (ModelResponse, Option<(Name, Value)>);
 
 /// The agent's models: its own, those of an agent above it, or the runner's.
 fn models(agent: &LlmAgent, cx: &Context) -> Result<Chain> {
@@ -127,80 +233,10 @@ fn answered(agent: &LlmAgent, event: Event, answer: Value) -> Event {
     }
 }
 
-/// Asks until the model calls tools, or gives an answer that fits: with the key of the agent, and its value.
-async fn fitting(
-    tools: &Toolbox<'_>,
-    models: &Chain,
-    turn: &mut u32,
-    repair: &mut Repair,
-    asked: &mut ToolActions,
-    cx: &mut Context,
-) -> Result<(ModelResponse, Option<(Name, Value)>)> {
-    let agent = tools.agent();
-    loop {
-        let response = ask(tools, models, *turn, repair, asked, cx).await?;
-        *turn += 1;
-        if let Some(seat) = &mut cx.frame.seat {
-            seat.calls = *turn;
-        }
-        let is_answer = response.error_code.is_none()
-            && !response.content.parts.iter().any(|part| matches!(part, Part::FunctionCall(_)));
-        let Some(output) = agent.output.as_ref().filter(|_| is_answer) else { return Ok((response, None)) };
-        match output::value(output, &response.content) {
-            Ok(value) => return Ok((response, value)),
-            Err(misfit) => {
-                let is_last = limit(agent, cx).is_some_and(|max| *turn >= max);
-                // In a box: nearly all answers fit.
-                Box::pin(repair.refuse(agent, response, misfit, is_last, cx)).await?;
-            }
-        }
-    }
-}
-
 /// The most model calls of a turn; where agents hand over to each other, of all turns at this place.
 fn limit(agent: &LlmAgent, cx: &Context) -> Option<u32> {
     let counted = cx.frame.seat.is_some() && cx.config().limit_handovers;
     if counted { agent.max_calls() } else { agent.max_turns() }
-}
-
-/// One model call, if there may be one more.
-async fn ask(
-    tools: &Toolbox<'_>,
-    models: &Chain,
-    turn: u32,
-    repair: &Repair,
-    asked: &mut ToolActions,
-    cx: &mut Context,
-) -> Result<ModelResponse> {
-    let agent = tools.agent();
-    if let Some(max) = limit(agent, cx).filter(|max| turn >= *max) {
-        let message = format!(
-            "it has made {max} model calls in one turn, its `max_turns`, and the model still calls tools"
-        );
-        return Err(Error::new(ErrorKind::TurnsExceeded, message)
-            .with_help("raise `max_turns`, or say in the instruction when to stop calling tools"));
-    }
-    if let Some(compaction) = &agent.compact {
-        // In a box: few agents have one.
-        Box::pin(compact::run(agent, compaction, models, turn, cx)).await?;
-    }
-    let mut request = request::build(agent, tools, cx, turn).await?;
-    request.contents.extend(repair.contents());
-    let request = match hooks::before_model(tools, request, asked, cx).await? {
-        Asked::Ask(request) => Arc::new(request),
-        Asked::Answered(response) => return Ok(response),
-    };
-    let mut response = match counted(agent, "model", models, request.clone(), cx).await? {
-        Ok(response) => response,
-        Err(error) => hooks::on_model_error(agent, &request, error, asked, cx).await?,
-    };
-    let empty = response.content.parts.is_empty() && response.finish_reason == Some(FinishReason::Stop);
-    if empty && response.error_code.is_none() {
-        response.error_code = Some(no_answer::NO_CONTENT.into());
-        response.error_message =
-            Some("The model returned no content (finish_reason=STOP with empty parts).".into());
-    }
-    hooks::after_model(agent, response, asked, cx).await
 }
 
 /// Makes a call, which counts in all limits and budgets.
@@ -227,7 +263,7 @@ pub(super) async fn counted(
     let response = call::make(call, cx).await;
     if let Ok(response) = &response {
         let usage = Usage { calls: 1, ..response.usage };
-        **cx.frame.usage.get_or_insert_default() += usage;
+        *cx.frame.usage.get_or_insert_default() += usage;
         cx.run.add_usage(usage);
         cx.count_usage(&usage)?;
     }
@@ -235,11 +271,11 @@ pub(super) async fn counted(
 }
 
 /// Counts calls of tools before they are made; those of the runtime's own are none.
-pub(super) fn count_tools(calls: &[FunctionCall], cx: &mut Context) -> Result<()> {
+pub(super) fn count_tools(calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<()> {
     let own = calls.iter().filter(|call| !RESERVED.contains(&&*call.name));
     let usage = Usage { tool_calls: own.count() as u64, ..Usage::default() };
     cx.count(Cost::ToolCalls, usage.tool_calls)?;
-    **cx.frame.usage.get_or_insert_default() += usage;
+    *cx.frame.usage.get_or_insert_default() += usage;
     cx.run.add_usage(usage);
     Ok(())
 }
@@ -251,19 +287,24 @@ fn answer_event(
     turn: u32,
     call_ids: &mut HashSet<String>,
     cx: &Context,
-) -> (Event, Vec<FunctionCall>) {
+) -> (Event, Vec<Arc<FunctionCall>>) {
     let mut content = std::mem::take(&mut response.content);
     let mut calls = Vec::new();
+    let mut place = None;
     for part in &mut content.parts {
         if let Part::FunctionCall(call) = part {
             // Some providers give all calls of a reply one id, or those of all replies.
             if call.id.is_empty() || !call_ids.insert(call.id.clone()) {
                 // Made of the place, so that a run that is taken up again makes the same.
-                let number = calls.len();
-                call.id = format!("{OWN_ID}{:x}-{}-{turn}.{number}", cx.run_id().as_u128(), cx.path());
+                let place = place.get_or_insert_with(|| {
+                    format!("{OWN_ID}{:x}-{}-{turn}.", cx.run_id().as_u128(), cx.path())
+                });
+                Arc::make_mut(call).id = [place, &*calls.len().to_string()].concat();
             }
-            read_arguments(call);
-            calls.push((**call).clone());
+            if call.malformed.is_some() {
+                read_arguments(Arc::make_mut(call));
+            }
+            calls.push(call.clone());
         }
     }
     let mut event = Event::new();
@@ -328,10 +369,10 @@ pub(super) fn response_event(actions: &ToolActions) -> Event {
 }
 
 fn actions_of(asked: &ToolActions) -> Actions {
-    Actions {
+    Actions::from(RareActions {
         escalate: asked.escalate.then_some(true),
         skip_summarization: asked.skip_summarization.then_some(true),
         transfer_to_agent: asked.transfer_to_agent.clone(),
-        ..Actions::default()
-    }
+        ..RareActions::default()
+    })
 }

@@ -221,7 +221,7 @@ impl DynAgent for Tree {
     }
 
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
-        Box::pin(wired::run(self, cx))
+        wired::run(self, cx)
     }
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {

@@ -1,6 +1,7 @@
 //! What a model is asked.
 
-use crate::{Content, Name, Part, Path, RunId};
+use super::Contents;
+use crate::{Name, Part, Path, RunId};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ pub struct ModelRequest {
     /// placeholder. Providers whose caches want marks get one there.
     pub fixed_len: usize,
     /// The conversation so far, oldest first.
-    pub contents: Vec<Content>,
+    pub contents: Contents,
     /// The tools that may be called.
     pub tools: Vec<ToolDeclaration>,
     /// The JSON schema that the answer has to fit; `None` for free text.

@@ -17,11 +17,11 @@ impl fmt::Display for Prompt<'_> {
         writeln!(f, "{} is asked (at {}):", Who(request), request.info.path)?;
         text(f, &request.system_instruction)?;
         let heard = request.contents.iter().rev().take_while(|content| content.role != Role::Model).count();
-        let (before, heard) = request.contents.split_at(request.contents.len() - heard);
-        if !before.is_empty() {
-            writeln!(f, "  after {} earlier messages:", before.len())?;
+        let before = request.contents.len() - heard;
+        if before > 0 {
+            writeln!(f, "  after {before} earlier messages:")?;
         }
-        heard.iter().try_for_each(|content| message(f, content))?;
+        request.contents.iter().skip(before).try_for_each(|content| message(f, content))?;
         for tool in &request.tools {
             let parameters = tool.parameters.get("properties").and_then(|all| all.as_object());
             let names: Vec<_> =

@@ -43,6 +43,11 @@ impl Run {
         self.failures.any.store(true, Release);
     }
 
+    /// Whether nobody has gone on yet after some failed call.
+    pub(crate) fn has_failures(&self) -> bool {
+        self.outer.as_ref().map_or_else(|| self.failures.any.load(Acquire), |outer| outer.has_failures())
+    }
+
     /// The agent at this path goes on: failed calls of its own, of agents around it and of those below it are results
     /// now. Those of branches beside it are not. `None` where there are none, which is nearly always.
     pub(crate) fn settle<'a>(&'a self, path: &Path) -> Option<BoxFuture<'a, Result<()>>> {

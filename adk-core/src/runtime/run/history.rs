@@ -1,9 +1,9 @@
 //! What an agent may see of the conversation so far.
 
-use crate::store::session::{PAGE, Session};
+use crate::store::session::{PAGE, Session, Told};
 use crate::{Event, Result};
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 /// The events that an agent may see: those without a branch, of its own branch, and of the branches around it.
 ///
@@ -28,15 +28,31 @@ impl History {
         if self.session.is_loaded() { Ok(()) } else { self.session.load(0..self.len).await }
     }
 
-    /// Newest first, each loaded when it is asked for, with its place in the log, until `next` has enough.
+    /// How many events the log has, seen or not.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The branch whose events are seen.
+    pub(crate) fn branch(&self) -> Option<&Arc<str>> {
+        self.branch.as_ref()
+    }
+
+    /// What agents were told of the session.
+    pub(crate) fn told(&self) -> MutexGuard<'_, Told> {
+        self.session.told()
+    }
+
+    /// Newest first, down to a place of the log, each loaded when it is asked for, with its place in the log, until `next` has enough.
     ///
     /// # Errors
     /// When the store fails.
     pub(crate) async fn walk_back<'a>(
         &'a self,
+        from: usize,
         mut next: impl FnMut(usize, &'a Arc<Event>) -> ControlFlow<()>,
     ) -> Result<()> {
-        for place in (0..self.len).rev() {
+        for place in (from..self.len).rev() {
             if self.session.event(place).is_none() {
                 self.session.load((place + 1).saturating_sub(PAGE)..place + 1).await?;
             }

@@ -17,12 +17,6 @@ pub(super) struct Placing {
 }
 
 impl Placing {
-    /// The same for a piece of a reply. Nothing of that is kept.
-    pub(super) fn piece(self, event: &mut Event) {
-        take_temp(&mut event.actions.state_delta, &self.path);
-        self.place(event);
-    }
-
     /// Says in an event who made it, where and in which run.
     pub(super) fn place(self, event: &mut Event) {
         if event.author.is_empty() {
@@ -35,35 +29,52 @@ impl Placing {
         event.invocation_id = self.run_id;
     }
 
-    /// The same, turns its keys into stored keys, and adds what was set since the last event.
+    /// The same, and what [`drafted`] does.
     ///
     /// # Errors
-    /// When a value of the event is nested too deep. What was set was looked at when it was set.
-    pub(super) fn draft(self, event: impl Into<Arc<Event>>, pending: Overlay) -> Result<Draft> {
-        let mut draft = Draft::new(event);
-        let event = Arc::make_mut(&mut draft.event);
-        event.check_depth()?;
-        let delta = &mut event.actions.state_delta;
-        if let Some(scope) = &self.scope
-            && !delta.is_empty()
-        {
-            let keys = std::mem::take(delta).into_iter();
-            *delta = keys.map(|(key, value)| (scope.write(&key), value)).collect();
-        }
-        if !pending.is_empty() {
-            let mut pending = pending;
-            pending.state_delta.extend(std::mem::take(delta));
-            *delta = pending.state_delta;
-            event.actions.artifact_delta.splice(0..0, pending.artifact_delta);
-        }
-        draft.temp = take_temp(delta, &self.path);
-        self.place(event);
-        Ok(draft)
+    /// As [`drafted`].
+    pub(super) fn draft(self, mut event: Event, pending: Overlay) -> Result<Draft> {
+        let (scope, path) = (self.scope.clone(), self.path.clone());
+        self.place(&mut event);
+        drafted(event.into(), scope.as_deref(), &path, pending)
     }
 }
 
+/// Turns the keys of an event into stored keys, and adds what was set since the last event.
+///
+/// # Errors
+/// When a value of the event is nested too deep. What was set was looked at when it was set.
+pub(super) fn drafted(
+    event: Arc<Event>,
+    scope: Option<&KeyScope>,
+    path: &Path,
+    mut pending: Overlay,
+) -> Result<Draft> {
+    event.check_depth()?;
+    let mut draft = Draft::new(event);
+    if draft.event.actions.state_delta.is_empty() && pending.is_empty() {
+        return Ok(draft);
+    }
+    let event = Arc::make_mut(&mut draft.event);
+    let delta = &mut event.actions.state_delta;
+    if let Some(scope) = scope {
+        let keys = std::mem::take(delta).into_iter();
+        *delta = keys.map(|(key, value)| (scope.write(&key), value)).collect();
+    }
+    if !pending.is_empty() {
+        pending.state_delta.extend(std::mem::take(delta));
+        let (keys, files) = pending.into_deltas();
+        *delta = keys;
+        if !files.is_empty() {
+            event.actions.artifact_delta.splice(0..0, files);
+        }
+    }
+    draft.temp = take_temp(&mut event.actions.state_delta, path);
+    Ok(draft)
+}
+
 /// `temp:` keys and secrets live in the run and never in an event, which says of a secret where.
-fn take_temp(delta: &mut StateDelta, path: &Path) -> StateDelta {
+pub(super) fn take_temp(delta: &mut StateDelta, path: &Path) -> StateDelta {
     let is_temp = |key: &str| Scope::of(key) == Scope::Temp;
     let mut temp = StateDelta::default();
     if !delta.iter().any(|(key, value)| is_temp(key) || secret::is_in(value)) {

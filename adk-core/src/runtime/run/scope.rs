@@ -6,8 +6,7 @@ use crate::store::session::Scope;
 use crate::sync::{read, write};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fmt::Arguments;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, OnceLock, RwLock};
 
 /// Maps names to stored keys; built once where it is entered. Keys with a prefix that a workflow does not map are those
 /// of the session, in every scope.
@@ -24,12 +23,21 @@ pub(crate) struct KeyScope {
 #[derive(Debug)]
 enum Kind {
     /// A name that it does not map is a key of its own, stored after this prefix.
-    Closed(Box<str>),
+    Closed(Prefix),
     /// A name that it does not map is one of the scope around. Its own keys are stored after this prefix, and what an
     /// earlier round or run has left there is not seen.
-    Element(Box<str>),
+    Element(Prefix),
     /// It has no keys of its own.
     Renames,
+}
+
+/// What its own keys are stored after: the name of its place, after the prefix around. Its text is made when it is needed, since
+/// most keys of a workflow are mapped.
+#[derive(Debug)]
+struct Prefix {
+    name: Name,
+    item: Option<u32>,
+    text: OnceLock<Box<str>>,
 }
 
 #[derive(Debug)]
@@ -49,17 +57,17 @@ enum Place<'a> {
 }
 
 impl KeyScope {
-    /// A scope where every name is a key of its own, stored after the prefix `segment`, unless it is mapped.
-    pub(crate) fn closed(outer: Option<Arc<KeyScope>>, segment: Arguments<'_>) -> Self {
-        let prefix = prefix(outer.as_ref(), segment);
-        Self { outer, kind: Kind::Closed(prefix), names: Vec::new(), written: None }
+    /// A scope where every name is a key of its own, stored as `PLACE/name`, unless it is mapped.
+    pub(crate) fn closed(outer: Option<Arc<KeyScope>>, place: Name) -> Self {
+        let kind = Kind::Closed(Prefix { name: place, item: None, text: OnceLock::new() });
+        Self { outer, kind, names: Vec::new(), written: None }
     }
 
-    /// A scope where names are those of the scope around, but for its own keys, stored after the prefix `segment`. Nothing
+    /// A scope where names are those of the scope around, but for its own keys, stored as `EACH[item]/name`. Nothing
     /// with that prefix holds a value before it is written in here.
-    pub(crate) fn element(outer: Option<Arc<KeyScope>>, segment: Arguments<'_>) -> Self {
-        let prefix = prefix(outer.as_ref(), segment);
-        Self { outer, kind: Kind::Element(prefix), names: Vec::new(), written: Some(RwLock::default()) }
+    pub(crate) fn element(outer: Option<Arc<KeyScope>>, each: Name, item: u32) -> Self {
+        let kind = Kind::Element(Prefix { name: each, item: Some(item), text: OnceLock::new() });
+        Self { outer, kind, names: Vec::new(), written: Some(RwLock::default()) }
     }
 
     /// A scope where names are those of the scope around, unless they are mapped.
@@ -67,9 +75,9 @@ impl KeyScope {
         Self { outer, kind: Kind::Renames, names: Vec::new(), written: Some(RwLock::default()) }
     }
 
-    /// The same, but for one key of its own, stored after the prefix `segment`.
-    pub(crate) fn with_own(outer: Option<Arc<KeyScope>>, segment: Arguments<'_>, name: Name) -> Self {
-        let key = Name::from(format!("{}{name}", prefix(outer.as_ref(), segment)));
+    /// The same, but for one key of its own, stored as `PLACE/name`.
+    pub(crate) fn with_own(outer: Option<Arc<KeyScope>>, place: &Name, name: Name) -> Self {
+        let key = Name::from(format!("{}{place}/{name}", around(outer.as_ref())));
         let mut scope = Self::renames(outer);
         scope.insert(Mapped { name, key, read: None });
         scope
@@ -86,7 +94,7 @@ impl KeyScope {
 
     /// Makes a name a key of its own.
     pub(crate) fn map_to_own(&mut self, name: Name) {
-        let key = Name::from(format!("{}{name}", self.prefix()));
+        let key = Name::from([self.prefix(), &*name].concat());
         self.insert(Mapped { name, key, read: None });
     }
 
@@ -109,11 +117,20 @@ impl KeyScope {
 
     /// The prefix of its own keys, or of the nearest scope that has some.
     fn prefix(&self) -> &str {
-        let prefixes = self.outward().find_map(|scope| match &scope.kind {
-            Kind::Closed(prefix) | Kind::Element(prefix) => Some(&**prefix),
-            Kind::Renames => None,
-        });
-        prefixes.unwrap_or_default()
+        match &self.kind {
+            Kind::Closed(prefix) | Kind::Element(prefix) => self.text(prefix),
+            Kind::Renames => around(self.outer.as_ref()),
+        }
+    }
+
+    fn text<'a>(&'a self, Prefix { name, item, text }: &'a Prefix) -> &'a str {
+        text.get_or_init(|| {
+            let around = around(self.outer.as_ref());
+            match item {
+                Some(item) => format!("{around}{name}[{item}]/").into(),
+                None => [around, name, "/"].concat().into(),
+            }
+        })
     }
 
     fn mapped(&self, name: &str) -> Option<&Mapped> {
@@ -130,7 +147,7 @@ impl KeyScope {
             match (scope.mapped(name), &scope.kind) {
                 (Some(mapped), _) => return Place::Mapped(&mapped.key),
                 (None, Kind::Closed(_)) if Scope::of(name) != Scope::Session => return Place::Itself,
-                (None, Kind::Closed(prefix)) => return Place::Own(prefix),
+                (None, Kind::Closed(prefix)) => return Place::Own(scope.text(prefix)),
                 (None, _) => {}
             }
         }
@@ -142,7 +159,7 @@ impl KeyScope {
         match self.place(name) {
             Place::Itself => name.clone(),
             Place::Mapped(key) => key.clone(),
-            Place::Own(prefix) => Name::from(format!("{prefix}{name}")),
+            Place::Own(prefix) => Name::from([prefix, name].concat()),
         }
     }
 
@@ -151,7 +168,7 @@ impl KeyScope {
         match self.place(name) {
             Place::Itself => Cow::Borrowed(name),
             Place::Mapped(key) => Cow::Borrowed(key),
-            Place::Own(prefix) => Cow::Owned(format!("{prefix}{name}")),
+            Place::Own(prefix) => Cow::Owned([prefix, name].concat()),
         }
     }
 
@@ -165,7 +182,7 @@ impl KeyScope {
                 }
                 (Some(mapped), _) => Cow::Borrowed(mapped.key.as_str()),
                 (None, Kind::Closed(_)) if Scope::of(name) != Scope::Session => break,
-                (None, Kind::Closed(prefix)) => Cow::Owned(format!("{prefix}{name}")),
+                (None, Kind::Closed(prefix)) => Cow::Owned([scope.text(prefix), name].concat()),
                 (None, _) => continue,
             };
             return scope.is_current(&key).then_some(key);
@@ -175,9 +192,8 @@ impl KeyScope {
 
     /// Whether what a stored key holds is not from an earlier run of the element that it is in.
     fn is_current(&self, key: &str) -> bool {
-        let element = self
-            .outward()
-            .find(|scope| matches!(&scope.kind, Kind::Element(prefix) if key.starts_with(&**prefix)));
+        let is_in = |scope: &&Self| matches!(&scope.kind, Kind::Element(prefix) if key.starts_with(scope.text(prefix)));
+        let element = self.outward().find(is_in);
         element.is_none_or(|scope| scope.has_written(key))
     }
 
@@ -219,8 +235,9 @@ impl KeyScope {
     }
 }
 
-fn prefix(outer: Option<&Arc<KeyScope>>, segment: Arguments<'_>) -> Box<str> {
-    format!("{}{segment}/", outer.map_or("", |outer| outer.prefix())).into()
+/// The prefix of the scope around.
+fn around(outer: Option<&Arc<KeyScope>>) -> &str {
+    outer.map_or("", |outer| outer.prefix())
 }
 
 #[cfg(test)]
@@ -246,12 +263,12 @@ mod tests {
 
     #[test]
     fn scopes_stand_in_each_other() {
-        let mut first = KeyScope::closed(None, format_args!("first"));
+        let mut first = KeyScope::closed(None, "first".into());
         first.map("out".into(), "out".into(), &"out".into());
         first.map_to_session("plan".into());
         let mut instance = KeyScope::renames(Some(Arc::new(first)));
         instance.map("name".into(), "user:name".into(), &"out".into());
-        let mut second = KeyScope::closed(Some(Arc::new(instance)), format_args!("second"));
+        let mut second = KeyScope::closed(Some(Arc::new(instance)), "second".into());
         second.map("name".into(), "name".into(), &"name".into());
         for (name, from, to) in [
             ("own", "first/second/own", "first/second/own"),
@@ -273,31 +290,31 @@ mod tests {
     fn a_key_with_a_prefix_is_the_session_s_unless_the_workflow_has_mapped_it() {
         let mut instance = KeyScope::renames(None);
         instance.map("user:plan".into(), "plan".into(), &"plan".into());
-        let mut workflow = KeyScope::closed(Some(Arc::new(instance)), format_args!("w"));
+        let mut workflow = KeyScope::closed(Some(Arc::new(instance)), "w".into());
         workflow.map("user:plan".into(), "user:plan".into(), &"user:plan".into());
         // An element and an instance in it call it what the workflow does.
-        let element = KeyScope::element(Some(Arc::new(workflow)), format_args!("each_1[0]"));
+        let element = KeyScope::element(Some(Arc::new(workflow)), "each_1".into(), 0);
         let inner = KeyScope::renames(Some(Arc::new(element)));
         assert_eq!(inner.write(&"user:plan".into()), "plan");
         assert_eq!(found(&inner, "user:plan").as_deref(), Some("plan"));
         assert_eq!(found(&inner, "user:name").as_deref(), Some("user:name"));
         // Another workflow in it does not.
-        let other = KeyScope::closed(Some(Arc::new(inner)), format_args!("other"));
+        let other = KeyScope::closed(Some(Arc::new(inner)), "other".into());
         assert_eq!(other.write(&"user:plan".into()), "user:plan");
         assert_eq!(found(&other, "user:plan").as_deref(), Some("user:plan"));
     }
 
     #[test]
     fn an_element_has_keys_of_its_own_that_hold_nothing_before_it_writes_them() {
-        let around = Arc::new(KeyScope::closed(None, format_args!("step")));
-        let mut element = KeyScope::element(Some(around), format_args!("each_1[{}]", 3));
+        let around = Arc::new(KeyScope::closed(None, "step".into()));
+        let mut element = KeyScope::element(Some(around), "each_1".into(), 3);
         element.map_to_own("note".into());
         assert_eq!(found(&element, "note"), None);
         assert_eq!(element.read_key_of("step/each_1[3]/note"), None);
         assert_eq!(element.write(&"note".into()), "step/each_1[3]/note");
         assert_eq!(found(&element, "topic").as_deref(), Some("step/topic"));
         let element = Arc::new(element);
-        let inner = KeyScope::closed(Some(element.clone()), format_args!("inner"));
+        let inner = KeyScope::closed(Some(element.clone()), "inner".into());
         assert_eq!(inner.write(&"note".into()), "step/each_1[3]/inner/note");
         assert_eq!(found(&inner, "note"), None, "what is inside of it is new as well");
         inner.wrote(&"step/each_1[3]/note".into());

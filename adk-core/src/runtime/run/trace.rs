@@ -21,6 +21,7 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
+use tracing::level_filters::LevelFilter;
 use tracing::span::Id;
 use tracing::{Span, field};
 
@@ -69,6 +70,9 @@ impl TraceSpan {
     ///
     /// It continues the trace that is in the record of the run, and otherwise belongs to the span that is current here.
     pub(crate) fn first(meta: &AgentMeta<'_>, run: &Arc<Run>, path: &Path) -> Option<Arc<Self>> {
+        if LevelFilter::current() < LevelFilter::INFO {
+            return None;
+        }
         let first = Self::of_agent(meta, run.clone(), path.clone(), None);
         if first.open().is_disabled() {
             return None;

@@ -3,7 +3,6 @@
 use super::Shared;
 use super::open::found;
 use crate::runtime::run::Run;
-use crate::runtime::workflow::{Values, Workflow};
 use crate::store::engine::{DrivenRun, RunDriver, RunFilter, RunReport, RunStatus, RunTask, Waiting, refuse};
 use crate::store::outbox::Counted;
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId};
@@ -122,12 +121,13 @@ impl Followed {
     }
 }
 
-/// Follows a run to its end, and reads its output.
-pub(super) async fn to_end<W: Workflow + ?Sized>(
-    workflow: &W,
-    run: Arc<Run>,
-    mut followed: Followed,
-) -> Result<W::Output> {
+/// Follows a run to its end.
+// No `async fn`, as for a root.
+pub(super) fn to_end(run: &Run, followed: Followed) -> BoxFuture<'_, Result<()>> {
+    Box::pin(ended(run, followed))
+}
+
+async fn ended(run: &Run, mut followed: Followed) -> Result<()> {
     let registry = run.engine.registry_for(|| format!("follow run `{}`", run.id))?;
     let mut pause = PAUSE.0;
     let (status, usage) = loop {
@@ -140,11 +140,11 @@ pub(super) async fn to_end<W: Workflow + ?Sized>(
         }
         match driven.status {
             RunStatus::Running => {}
-            RunStatus::Paused => park(&run).await?,
+            RunStatus::Paused => park(run).await?,
             ended => break (ended, driven.usage),
         }
         if followed.told.is_none() {
-            followed.told = told_again(&run).await?;
+            followed.told = told_again(run).await?;
         }
         followed.look_after(&mut pause).await?;
     };
@@ -152,7 +152,7 @@ pub(super) async fn to_end<W: Workflow + ?Sized>(
         return Err(refuse::cancelled(run.id));
     }
     if followed.told.is_none() && followed.report.is_none() {
-        followed.told = told_again(&run).await?;
+        followed.told = told_again(run).await?;
     }
     let report = followed.report().await;
     let (end, loops, used) = report
@@ -160,11 +160,10 @@ pub(super) async fn to_end<W: Workflow + ?Sized>(
     loops.into_iter().for_each(|end| run.end_loop(end));
     run.add_usage(used.or(usage).unwrap_or_default());
     match (end, status) {
-        (Some(end), _) => end?,
-        (None, RunStatus::Failed(error)) => return Err(Error::new(ErrorKind::Agent, error)),
-        _ => {}
+        (Some(end), _) => end,
+        (None, RunStatus::Failed(error)) => Err(Error::new(ErrorKind::Agent, error)),
+        _ => Ok(()),
     }
-    workflow.finish(&Values { run: &run })
 }
 
 /// Asks the driver once more.

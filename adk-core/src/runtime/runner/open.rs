@@ -91,14 +91,14 @@ async fn make_again(shared: &Shared, claimed: ClaimedRun) -> Result<(Arc<Run>, C
     Ok((Arc::new(run), claim, turn, start))
 }
 
-pub(super) async fn open_session(shared: &Shared, key: SessionKey) -> Result<Arc<Session>> {
+pub(super) async fn open_session(shared: &Shared, key: &SessionKey) -> Result<Arc<Session>> {
     key.check()?;
-    match shared.sessions.get(&key).await? {
+    match shared.sessions.get(key).await? {
         Some(session) => Ok(session),
         None => match shared.sessions.create(key.clone(), StateDelta::default()).await {
             Ok(session) => Ok(session),
             // Another run may have made it in the meantime.
-            Err(error) => shared.sessions.get(&key).await?.ok_or(error),
+            Err(error) => shared.sessions.get(key).await?.ok_or(error),
         },
     }
 }
@@ -106,14 +106,14 @@ pub(super) async fn open_session(shared: &Shared, key: SessionKey) -> Result<Arc
 /// The session of a run that begins, as it is when its turn has come.
 pub(super) async fn open_in_turn(
     shared: &Shared,
-    key: SessionKey,
+    key: &SessionKey,
     turns: SessionTurns,
 ) -> Result<(Arc<Session>, Option<Turn>)> {
     loop {
-        let session = open_session(shared, key.clone()).await?;
+        let session = open_session(shared, key).await?;
         let Some((turn, has_waited)) = turn_of(&session, turns).await? else { return Ok((session, None)) };
         // The store may hold more by now, or another session of that key.
-        if !has_waited || Arc::ptr_eq(&session, &open_session(shared, key.clone()).await?) {
+        if !has_waited || Arc::ptr_eq(&session, &open_session(shared, key).await?) {
             return Ok((session, Some(turn)));
         }
     }

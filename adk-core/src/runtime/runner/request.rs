@@ -8,7 +8,7 @@ use super::root::{Start, branch, root};
 use super::stream::{Opened, RunStream};
 use crate::runtime::live::{LiveInput, LiveQueue};
 use crate::runtime::run::{Outcome, Run, RunConfig, SessionTurns, TraceSpan};
-use crate::runtime::workflow::{Keys, Workflow};
+use crate::runtime::workflow::{Keys, Values, Workflow};
 use crate::spec::{AgentMeta, Topology};
 use crate::store::engine::{BranchEnd, BranchTask, Claim, ClaimId, DrivenRun, RunRecord, RunTask};
 use crate::store::event::StateDelta;
@@ -34,13 +34,13 @@ pub struct RunRequest<'a, T>(State<'a, T>);
     reason = "each run begins with the large one, and a box would cost it an allocation"
 )]
 enum State<'a, T> {
-    Asked(Asked<'a, T>),
+    Asked(Asked, Body<'a, T>),
     Running(BoxFuture<'a, Result<Outcome<T>>>),
     Ended,
 }
 
-/// What is asked for.
-struct Asked<'a, T> {
+/// What is asked for, of a workflow of any type: what it does is compiled once, and not in each crate that runs one.
+struct Asked {
     shared: Arc<Shared>,
     key: SessionKey,
     /// Whether the session is this run's alone.
@@ -61,14 +61,13 @@ struct Asked<'a, T> {
     task: Option<Arc<BranchTask>>,
     /// The name and the shape of the workflow, where runs are kept.
     shape: Option<(String, Topology)>,
-    body: Body<'a, T>,
 }
 
 /// Runs the workflow in its root context, or follows who does, and reads its output.
-type Body<'a, T> = Box<dyn FnOnce(Arc<Run>, Begun) -> BoxFuture<'a, Result<T>> + Send + 'a>;
+pub(super) type Body<'a, T> = Box<dyn FnOnce(Arc<Run>, Begun) -> BoxFuture<'a, Result<T>> + Send + 'a>;
 
 /// Who drives a run.
-enum Begun {
+pub(super) enum Begun {
     /// This process: it begins with this.
     Here(Start),
     /// Another one, which is followed.
@@ -97,7 +96,8 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             }
         };
         let begin = begin.map_err(|error| error.at(&Path::root(workflow.as_agent().meta().name.to_owned())));
-        Self(State::Asked(Self::with(shared, key, private, workflow, begin)))
+        let (asked, body) = Self::with(shared, key, private, workflow, begin);
+        Self(State::Asked(asked, body))
     }
 
     /// A run that another process has handed over, to be driven here.
@@ -109,11 +109,11 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         let now = Topology::of(workflow.as_agent().meta());
         shape_fits(&task.workflow, task.run_id, &task.topology, &now)?;
         let config = serde_json::from_value(task.config).unwrap_or_else(|_| shared.config.clone());
-        let asked = Self::with(shared, task.session, false, workflow, Ok(Keys::default()));
+        let (asked, body) = Self::with(shared, task.session, false, workflow, Ok(Keys::default()));
         let claim = ClaimId::driven_above(task.run_id);
         let (message, state, trace) =
             (Some(task.message), task.delta, task.trace.map(String::into_boxed_str));
-        Ok(Self(State::Asked(Asked { claim: Some(claim), message, state, trace, config, ..asked })))
+        Ok(Self(State::Asked(Asked { claim: Some(claim), message, state, trace, config, ..asked }, body)))
     }
 
     /// A run that is taken up again: what it began with is in its record.
@@ -123,8 +123,8 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         W: Workflow<Output = T> + ?Sized,
     {
         let key = SessionKey::new(&shared.app, "", run.to_string());
-        let asked = Self::with(shared, key, false, workflow, Ok(Keys::default()));
-        Self(State::Asked(Asked { resume: Some(run), ..asked }))
+        let (asked, body) = Self::with(shared, key, false, workflow, Ok(Keys::default()));
+        Self(State::Asked(Asked { resume: Some(run), ..asked }, body))
     }
 
     fn with<H, W>(
@@ -133,47 +133,23 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         private: bool,
         workflow: H,
         begin: Result<Keys>,
-    ) -> Asked<'a, T>
+    ) -> (Asked, Body<'a, T>)
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow<Output = T> + ?Sized,
     {
         let shape = shape(&shared, workflow.as_agent().meta());
         let body: Body<'a, T> = Box::new(move |run, begun| match begun {
-            Begun::Here(start) => Box::pin(async move { root(&*workflow, run, start).await }),
-            Begun::Elsewhere(followed) => {
-                Box::pin(async move { follow::to_end(&*workflow, run, followed).await })
-            }
+            Begun::Here(start) => Box::pin(async move {
+                let end = root(workflow.as_agent(), workflow.is_closed(), run.clone(), start).await;
+                end.output(|| workflow.finish(&Values { run: &run }))
+            }),
+            Begun::Elsewhere(followed) => Box::pin(async move {
+                follow::to_end(&run, followed).await?;
+                workflow.finish(&Values { run: &run })
+            }),
         });
-        Self::of(shared, key, private, shape, begin, body)
-    }
-
-    fn of(
-        shared: Arc<Shared>,
-        key: SessionKey,
-        private: bool,
-        shape: Option<(String, Topology)>,
-        begin: Result<Keys>,
-        body: Body<'a, T>,
-    ) -> Asked<'a, T> {
-        let config = shared.config.clone();
-        Asked {
-            shared,
-            key,
-            private,
-            state: StateDelta::default(),
-            config,
-            message: None,
-            live: None,
-            error: None,
-            claim: None,
-            begin,
-            resume: None,
-            trace: None,
-            task: None,
-            shape,
-            body,
-        }
+        (Asked::of(shared, key, private, shape, begin), body)
     }
 
     /// What the user says, in place of the inputs: text, images, files. A run that is taken up again has its message.
@@ -214,8 +190,8 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     }
 
     /// What is asked for, before the run begins. What is set on a run that is taken up again would not count, so it is an error.
-    fn only_at_first(&mut self, what: &str) -> Option<&mut Asked<'a, T>> {
-        let State::Asked(asked) = &mut self.0 else { return None };
+    fn only_at_first(&mut self, what: &str) -> Option<&mut Asked> {
+        let State::Asked(asked, _) = &mut self.0 else { return None };
         if let Some(run) = asked.resume {
             let message =
                 format!("run `{run}` is taken up again with a `{what}`, but goes on with what it began with");
@@ -245,7 +221,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             error.at(&Path::root(Name::shared(meta.name)))
         });
         let mut request = Self::new(shared, key, private, workflow, input);
-        if let State::Asked(asked) = &mut request.0 {
+        if let State::Asked(asked, _) = &mut request.0 {
             (asked.live, asked.error) = (Some(queue.input()), refused);
         }
         request
@@ -254,8 +230,8 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     /// Begins the run: its events as they are committed. Dropping the stream cancels the run.
     pub fn stream(self) -> RunStream<'a, T> {
         match self.0 {
-            State::Asked(asked) => asked.stream(),
-            State::Running(_) | State::Ended => RunStream::new(Box::pin(async { Err(begun()) })),
+            State::Asked(asked, body) => RunStream::new(asked.open(), Some(body)),
+            State::Running(_) | State::Ended => RunStream::new(Box::pin(async { Err(begun()) }), None),
         }
     }
 }
@@ -266,13 +242,40 @@ fn begun() -> Error {
     Error::new(ErrorKind::Config, "this run was awaited before").with_help("ask the runner for another one")
 }
 
-impl<'a, T: Send + 'static> Asked<'a, T> {
-    fn stream(self) -> RunStream<'a, T> {
-        RunStream::new(Box::pin(self.open()))
+impl Asked {
+    fn of(
+        shared: Arc<Shared>,
+        key: SessionKey,
+        private: bool,
+        shape: Option<(String, Topology)>,
+        begin: Result<Keys>,
+    ) -> Self {
+        let config = shared.config.clone();
+        Self {
+            shared,
+            key,
+            private,
+            state: StateDelta::default(),
+            config,
+            message: None,
+            live: None,
+            error: None,
+            claim: None,
+            begin,
+            resume: None,
+            trace: None,
+            task: None,
+            shape,
+        }
     }
 
-    /// Finds or makes the session; what runs in it comes back unpolled.
-    async fn open(self) -> Result<Opened<'a, T>> {
+    /// Finds or makes the session.
+    // No `async fn`: the body of one is compiled again in each crate that awaits it.
+    fn open(self) -> BoxFuture<'static, Result<Opened>> {
+        Box::pin(self.opened())
+    }
+
+    async fn opened(self) -> Result<Opened> {
         if self.task.is_none() && self.shared.engine.driver().is_some() {
             return Box::pin(self.elsewhere()).await;
         }
@@ -291,7 +294,6 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
             trace,
             task,
             shape,
-            body,
         } = self;
         if let Some(error) = error {
             return Err(error);
@@ -299,20 +301,19 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
         let keys = begin?;
         if let Some(task) = task {
             let run = Arc::new(branch_run(&shared, &task).await?);
-            let future = body(run.clone(), Begun::Here(Start::default()));
-            return Ok(Opened { run, claim: None, turn: None, driving: None, future });
+            let begun = Begun::Here(Start::default());
+            return Ok(Opened { run, claim: None, turn: None, driving: None, begun });
         }
         if let Some(run) = resume {
             let (run, claim, turn, start) = claimed(&shared, run, shape).await?;
-            let future = body(run.clone(), Begun::Here(start));
             let driving = Some(Driving::new(&shared, &run));
-            return Ok(Opened { run, claim: Some(claim), turn, driving, future });
+            return Ok(Opened { run, claim: Some(claim), turn, driving, begun: Begun::Here(start) });
         }
         let is_alone = private && shape.is_none();
         let (session, turn) = if is_alone {
             (shared.sessions.create_private(key).await?, None)
         } else {
-            open_in_turn(&shared, key, config.turns).await?
+            open_in_turn(&shared, &key, config.turns).await?
         };
         let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
         (run.is_alone, run.trace_parent) = (is_alone, trace);
@@ -347,15 +348,12 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
             }));
         }
         let run = Arc::new(run);
-        let future = body(run.clone(), Begun::Here(Start { message, delta }));
         let driving = claim.as_ref().map(|_| Driving::new(&shared, &run));
-        Ok(Opened { run, claim, turn, driving, future })
+        Ok(Opened { run, claim, turn, driving, begun: Begun::Here(Start { message, delta }) })
     }
-}
 
-impl<'a, T: Send + 'static> Asked<'a, T> {
     /// Hands the run over to the process that drives it, or finds the one that was.
-    async fn elsewhere(self) -> Result<Opened<'a, T>> {
+    async fn elsewhere(self) -> Result<Opened> {
         let Self { shared, key, private, state, config, message, live, error, claim, begin, .. } = self;
         if let Some(error) = error {
             return Err(error);
@@ -395,8 +393,7 @@ impl<'a, T: Send + 'static> Asked<'a, T> {
         };
         let run = Arc::new(run);
         let driving = Some(Driving::new(&shared, &run));
-        let future = (self.body)(run.clone(), Begun::Elsewhere(followed));
-        Ok(Opened { run, claim: None, turn: None, driving, future })
+        Ok(Opened { run, claim: None, turn: None, driving, begun: Begun::Elsewhere(followed) })
     }
 }
 
@@ -409,10 +406,11 @@ impl<'a> RunRequest<'a, BranchEnd> {
     {
         let (key, task) = (task.session.clone(), Arc::new(task));
         let sought = task.clone();
-        let body: Body<'a, BranchEnd> =
-            Box::new(move |run, _| Box::pin(async move { branch(&*workflow, run, sought).await }));
-        let asked = Self::of(shared, key, false, None, Ok(Keys::default()), body);
-        Self(State::Asked(Asked { task: Some(task), ..asked }))
+        let body: Body<'a, BranchEnd> = Box::new(move |run, _| {
+            Box::pin(async move { branch(workflow.as_agent(), workflow.is_closed(), run, sought).await })
+        });
+        let asked = Asked::of(shared, key, false, None, Ok(Keys::default()));
+        Self(State::Asked(Asked { task: Some(task), ..asked }, body))
     }
 }
 
@@ -426,10 +424,10 @@ impl<T: Send + 'static> Future for RunRequest<'_, T> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        if let State::Asked(_) = &this.0
-            && let State::Asked(asked) = std::mem::replace(&mut this.0, State::Ended)
+        if let State::Asked(..) = &this.0
+            && let State::Asked(asked, body) = std::mem::replace(&mut this.0, State::Ended)
         {
-            this.0 = State::Running(Box::pin(asked.stream().finish()));
+            this.0 = State::Running(Box::pin(RunStream::new(asked.open(), Some(body)).finish()));
         }
         let State::Running(running) = &mut this.0 else { return Poll::Ready(Err(begun())) };
         let ended = std::task::ready!(running.as_mut().poll(cx));
@@ -441,7 +439,7 @@ impl<T: Send + 'static> Future for RunRequest<'_, T> {
 impl<T> fmt::Debug for RunRequest<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            State::Asked(asked) => write!(f, "RunRequest({})", asked.key),
+            State::Asked(asked, _) => write!(f, "RunRequest({})", asked.key),
             State::Running(_) => f.write_str("RunRequest(running)"),
             State::Ended => f.write_str("RunRequest(ended)"),
         }

@@ -3,12 +3,12 @@
 use super::{answers, hooks};
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Prepare, Run, TraceSpan};
-use crate::runtime::workflow::{Values, Workflow, prepare_root, run_branch, run_root};
+use crate::runtime::workflow::{prepare_root, run_branch, run_root};
 use crate::spec::{AgentMeta, StepKind};
 use crate::store::engine::{BranchEnd, BranchTask, StepKey};
 use crate::store::event::{Event, StateDelta};
 use crate::store::session::OwnKeys;
-use crate::{Content, Error, ErrorKind, Name, Path, Result};
+use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,16 +21,36 @@ pub(super) struct Start {
     pub(super) delta: StateDelta,
 }
 
-/// Runs a workflow in its root context and reads its output.
-pub(super) async fn root<W: Workflow + ?Sized>(
-    workflow: &W,
+/// How the agents of a run have ended.
+pub(super) struct RootEnd {
+    path: Path,
+    span: Option<Arc<TraceSpan>>,
+    ended: Result<()>,
+}
+
+impl RootEnd {
+    /// Reads the output of the run.
+    pub(super) fn output<T>(self, read: impl FnOnce() -> Result<T>) -> Result<T> {
+        let Self { path, span, ended } = self;
+        TraceSpan::ended(span, ended.and_then(|()| read().map_err(|error| output(error).at(&path))))
+    }
+}
+
+/// Runs a workflow in its root context.
+// No `async fn`: the body of one, and of each that it awaits, is compiled again in the crates that run workflows.
+pub(super) fn root(
+    agent: &dyn DynAgent,
+    is_closed: bool,
     run: Arc<Run>,
     start: Start,
-) -> Result<W::Output> {
-    let agent = workflow.as_agent();
+) -> BoxFuture<'_, RootEnd> {
+    Box::pin(run_agent(agent, is_closed, run, start))
+}
+
+async fn run_agent(agent: &dyn DynAgent, is_closed: bool, run: Arc<Run>, start: Start) -> RootEnd {
     let name = Name::shared(agent.meta().name);
     let path = Path::root(name.clone());
-    if workflow.is_closed() && !run.is_alone {
+    if is_closed && !run.is_alone {
         run.closed_over(OwnKeys::new(states(agent.meta())));
     }
     let mut cx = Context::root(run.clone(), name).with_budget();
@@ -38,7 +58,7 @@ pub(super) async fn root<W: Workflow + ?Sized>(
     let span = cx.trace.clone();
     // In boxes is what runs need no more, or never, while their agents run.
     if let Err(error) = Box::pin(begin(agent, start, &path, &mut cx)).await {
-        return TraceSpan::ended(span, Err(error));
+        return RootEnd { path, span, ended: Err(error) };
     }
     let is_watched = !run.services.plugins.is_empty();
     let answered = if is_watched { Box::pin(hooks::is_answered(&mut cx)).await } else { Ok(false) };
@@ -54,11 +74,8 @@ pub(super) async fn root<W: Workflow + ?Sized>(
         Ok(()) if is_watched => Box::pin(hooks::ended(&mut cx)).await,
         ran => ran,
     };
-    let ended = match ended {
-        Ok(()) => workflow.finish(&Values { run: &run }).map_err(|error| output(error).at(&path)),
-        Err(error) => Err(error.at(&path)),
-    };
-    TraceSpan::ended(span, ended)
+    let ended = ended.map_err(|error| error.at(&path));
+    RootEnd { path, span, ended }
 }
 
 /// The `state` keys of a workflow and of those inside of it: they are the session's own.
@@ -150,12 +167,21 @@ fn is_blank(message: &Content) -> bool {
 }
 
 /// Runs a branch of a workflow, which another process runs.
-pub(super) async fn branch<W: Workflow + ?Sized>(
-    workflow: &W,
+pub(super) fn branch(
+    agent: &dyn DynAgent,
+    is_closed: bool,
+    run: Arc<Run>,
+    task: Arc<BranchTask>,
+) -> BoxFuture<'_, Result<BranchEnd>> {
+    Box::pin(run_task(agent, is_closed, run, task))
+}
+
+async fn run_task(
+    agent: &dyn DynAgent,
+    is_closed: bool,
     run: Arc<Run>,
     task: Arc<BranchTask>,
 ) -> Result<BranchEnd> {
-    let agent = workflow.as_agent();
     let name = Name::shared(agent.meta().name);
     let path = Path::root(name.clone());
     if name != task.workflow {
@@ -165,7 +191,7 @@ pub(super) async fn branch<W: Workflow + ?Sized>(
     let mut prepare = Prepare::new(&run, path.clone());
     prepare_root(agent, &mut prepare);
     prepare.finish()?.await?;
-    if workflow.is_closed() {
+    if is_closed {
         let own = OwnKeys::new(states(agent.meta()));
         own.record(&task.state);
         run.closed_over(own);

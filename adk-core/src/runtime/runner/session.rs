@@ -92,7 +92,7 @@ impl<R> SessionHandle<R> {
     /// # Errors
     /// When the store fails.
     pub async fn open(&self) -> Result<Arc<Session>> {
-        open_session(&self.shared, self.key.clone()).await
+        open_session(&self.shared, &self.key).await
     }
 
     /// The session as it is now, with the events that are asked for; `None` when there is none. Unlike

@@ -1,6 +1,7 @@
 //! The events of a run, as they are committed.
 
 use super::cancel::{Driving, is_fenced, meaning};
+use super::request::{Begun, Body};
 use crate::models::model::Usage;
 use crate::runtime::run::{DIVERGED_HELP, Outcome, Run, Waiting};
 use crate::store::engine::{Claim, RunFilter, RunStatus, refuse};
@@ -30,7 +31,9 @@ use std::task::{Context, Poll, ready};
 /// ```
 #[must_use = "a stream does nothing until it is read"]
 pub struct RunStream<'a, T> {
-    opening: Option<Opening<'a, T>>,
+    opening: Option<Opening>,
+    /// What runs once it is open.
+    body: Option<Body<'a, T>>,
     run: Option<Arc<Run>>,
     // Dropped in this order: nothing of the run goes on when its claim is given back.
     future: Option<BoxFuture<'a, Result<T>>>,
@@ -49,15 +52,15 @@ pub struct RunStream<'a, T> {
 /// An end that is being stored, and the consumer's value after that.
 type Closing<T> = (BoxFuture<'static, Result<Vec<Waiting>>>, Result<RunEnd<T>>);
 
-type Opening<'a, T> = BoxFuture<'a, Result<Opened<'a, T>>>;
+type Opening = BoxFuture<'static, Result<Opened>>;
 
 /// A run that has not been polled yet.
-pub(super) struct Opened<'a, T> {
+pub(super) struct Opened {
     pub(super) run: Arc<Run>,
     pub(super) claim: Option<Claim>,
     pub(super) turn: Option<Turn>,
     pub(super) driving: Option<Driving>,
-    pub(super) future: BoxFuture<'a, Result<T>>,
+    pub(super) begun: Begun,
 }
 
 /// How a run ended.
@@ -74,9 +77,10 @@ pub enum RunEnd<T> {
 }
 
 impl<'a, T: Send + 'static> RunStream<'a, T> {
-    pub(super) fn new(opening: Opening<'a, T>) -> Self {
+    pub(super) fn new(opening: Opening, body: Option<Body<'a, T>>) -> Self {
         Self {
             opening: Some(opening),
+            body,
             run: None,
             future: None,
             claim: None,
@@ -132,10 +136,10 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             let opened = ready!(opening.as_mut().poll(task));
             self.opening = None;
             match opened {
-                Ok(Opened { run, claim, turn, driving, future }) => {
+                Ok(Opened { run, claim, turn, driving, begun }) => {
+                    self.future = self.body.take().map(|body| body(run.clone(), begun));
                     self.run = Some(run);
                     (self.claim, self.turn, self.driving) = (claim, turn, driving);
-                    self.future = Some(future);
                 }
                 Err(error) => return self.fail(error),
             }
@@ -203,13 +207,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
                 if run.engine.driver().is_none()
                     && (is_fenced(&error) || error.kind() == ErrorKind::Cancelled) =>
             {
-                let run = run.clone();
-                let closing = async move {
-                    let error = meaning(&run, error).await;
-                    drop(claim);
-                    Err(error)
-                };
-                self.closing = Some((Box::pin(closing), Ok(RunEnd::Failed)));
+                self.closing = Some((refused(run.clone(), error, claim), Ok(RunEnd::Failed)));
                 return self.poll_event(task);
             }
             (end, _) => end,
@@ -232,17 +230,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             Ok(RunEnd::Paused(waiting)) => waiting.clone(),
             _ => Vec::new(),
         };
-        let closing = async move {
-            match stored(&run, open, status).await {
-                Ok(open) => {
-                    claim.closed();
-                    Ok(open)
-                }
-                Err(error) if is_fenced(&error) => Err(meaning(&run, error).await),
-                Err(error) => Err(error),
-            }
-        };
-        self.closing = Some((Box::pin(closing), end));
+        self.closing = Some((closed(run, claim, open, status), end));
         self.poll_event(task)
     }
 
@@ -255,6 +243,34 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         (self.end, self.turn) = (RunEnd::Failed, None);
         Poll::Ready(Some(Err(error)))
     }
+}
+
+/// Finds out why a run could not go on.
+fn refused(run: Arc<Run>, error: Error, claim: Option<Claim>) -> BoxFuture<'static, Result<Vec<Waiting>>> {
+    Box::pin(async move {
+        let error = meaning(&run, error).await;
+        drop(claim);
+        Err(error)
+    })
+}
+
+/// Stores how a run has ended, with its claim.
+fn closed(
+    run: Arc<Run>,
+    claim: Claim,
+    open: Vec<Waiting>,
+    status: RunStatus,
+) -> BoxFuture<'static, Result<Vec<Waiting>>> {
+    Box::pin(async move {
+        match stored(&run, open, status).await {
+            Ok(open) => {
+                claim.closed();
+                Ok(open)
+            }
+            Err(error) if is_fenced(&error) => Err(meaning(&run, error).await),
+            Err(error) => Err(error),
+        }
+    })
 }
 
 /// Stores how a run has ended, or who waits.

@@ -8,8 +8,8 @@ use crate::runtime::run::{
     Artifacts, CallPlace, CallStep, CallbackContext, Caller, Context, KeyScope, Meter, Overlay, Place, Run,
     State, Steps, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, is_update,
 };
-use crate::store::event::{Actions, Event, StateDelta};
-use crate::{At, Error, Name, Path, Result, RunId, secret};
+use crate::store::event::{Event, StateDelta};
+use crate::{At, Error, FunctionCall, Name, Path, Result, RunId, secret};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub struct ToolContext {
     agent: Name,
     path: Path,
     branch: Option<Arc<str>>,
-    call_id: String,
+    call: Arc<FunctionCall>,
     step: Arc<CallStep>,
     /// The tool that is called, which says what it writes.
     tool: Option<Arc<dyn DynTool>>,
@@ -67,7 +67,7 @@ impl ToolContext {
     /// A context for a call by the agent that runs.
     pub(crate) fn new(
         cx: &Context,
-        call_id: String,
+        call: Arc<FunctionCall>,
         step: Arc<CallStep>,
         tool: Option<&Arc<dyn DynTool>>,
     ) -> Self {
@@ -78,7 +78,7 @@ impl ToolContext {
             agent: cx.author().clone(),
             path: cx.path().clone(),
             branch: cx.branch_shared().clone(),
-            call_id,
+            call,
             step,
             tool: tool.cloned(),
             rules: cx.write_rules(),
@@ -104,12 +104,12 @@ impl ToolContext {
     }
 
     /// Says what the calls of an agent in this one are recorded under.
-    pub(crate) fn recording_under(self, call: Name) -> Self {
-        Self { records_under: Some(call), ..self }
+    pub(crate) fn record_under(&mut self, call: Name) {
+        self.records_under = Some(call);
     }
 
     pub(crate) fn into_record(self) -> ToolRecord {
-        let Actions { state_delta, artifact_delta, .. } = self.overlay;
+        let (state_delta, artifact_delta) = self.overlay.into_deltas();
         ToolRecord {
             actions: self.actions,
             state_delta,
@@ -125,7 +125,10 @@ impl ToolContext {
         // What it updated is recorded under the other part, and written already.
         let ToolRecord { actions, state_delta, updated: _, artifact_delta, usage } = left;
         (self.actions, self.usage) = (actions, usage);
-        (self.overlay.state_delta, self.overlay.artifact_delta) = (state_delta, artifact_delta);
+        self.overlay.state_delta = state_delta;
+        if !artifact_delta.is_empty() {
+            self.overlay.artifact_delta = artifact_delta;
+        }
     }
 
     /// A context for the test of a tool: a run in memory of its own, without models.
@@ -146,7 +149,8 @@ impl ToolContext {
     pub fn for_tests_with(resources: impl Resources) -> Self {
         let run = Run::for_tests(SharedResources::new(resources));
         let cx = Context::root(Arc::new(run), "test".into());
-        Self::new(&cx, "call_1".to_owned(), CallStep::next(&cx, &"test".into()), None)
+        let call = FunctionCall { id: "call_1".to_owned(), ..FunctionCall::default() };
+        Self::new(&cx, Arc::new(call), CallStep::next(&cx, &"test".into()), None)
     }
 
     /// A context for an agent that is used as a tool: below who calls it, in a run of its own that begins with the state
@@ -202,7 +206,7 @@ impl ToolContext {
             agent: &self.agent,
             path: &self.path,
             branch: &self.branch,
-            call_id: Some(&self.call_id),
+            call_id: Some(&self.call.id),
             overlay: std::mem::take(&mut self.overlay),
             actions: std::mem::take(&mut self.actions),
             steps: Steps::Within(self.step.clone()),
@@ -236,7 +240,7 @@ impl ToolContext {
             agent: self.agent.clone(),
             path: self.path.clone(),
             branch: self.branch.clone(),
-            call_id: self.call_id.clone(),
+            call: self.call.clone(),
             step: self.step.clone(),
             tool: self.tool.clone(),
             rules: self.rules.clone(),
@@ -285,7 +289,7 @@ impl ToolContext {
 
     /// The id of this call: the same when a run is taken up again.
     pub fn call_id(&self) -> &str {
-        &self.call_id
+        &self.call.id
     }
 
     /// Whether the run can wait for an answer to [`ToolError::asks`](crate::ToolError::asks): it is recorded, and the agent is no
@@ -335,6 +339,6 @@ impl ToolContext {
 
 impl fmt::Debug for ToolContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ToolContext({}, call {})", self.path, self.call_id)
+        write!(f, "ToolContext({}, call {})", self.path, self.call.id)
     }
 }

@@ -7,17 +7,18 @@ use crate::depth;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// Reads an argument.
-pub(crate) fn arg<T>(
+/// Reads an argument. Its schema is looked up when it cannot be read as it is.
+pub(crate) fn arg<'a, T>(
     name: &str,
     mut value: Value,
-    schema: &Value,
+    schema: impl FnOnce() -> &'a Value,
     decode: fn(&Value) -> Result<T, serde_json::Error>,
 ) -> Result<T, ToolError> {
     let error = match decode(&value) {
         Ok(decoded) => return Ok(decoded),
         Err(error) => error,
     };
+    let schema = schema();
     if repair(&mut value, schema)
         && let Ok(decoded) = decode(&value)
     {

@@ -42,13 +42,13 @@ impl Away {
     pub(super) fn send<'s>(
         self: &Arc<Self>,
         index: usize,
-        path: Path,
+        path: impl FnOnce() -> Path,
         own: &Context,
         remote: Option<&'s dyn RemoteBranches>,
     ) -> Option<BoxFuture<'s, Result<Walked>>> {
-        let run = own.run.clone();
         // Where an escalate ends all loops, a branch ends in the middle of an agent.
         let remote = remote.filter(|_| own.is_addressable && own.cut.is_none())?;
+        let (run, path) = (own.run.clone(), path());
         if run.replay.as_ref().is_some_and(|replay| !replay.is_over()) {
             return None;
         }

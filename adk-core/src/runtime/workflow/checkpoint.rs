@@ -6,7 +6,7 @@
 use super::walk::{Open, Walk};
 use crate::runtime::run::Context;
 use crate::spec::{AgentKind, StepKind};
-use crate::store::event::{Actions, Event};
+use crate::store::event::{Actions, Event, RareActions};
 use crate::{BoxFuture, Result};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -39,8 +39,11 @@ impl Walk<'_> {
     }
 
     /// Says that the branches of a parallel block are about to run.
-    pub(super) async fn announce_parallel(&self, cx: &mut Context) -> Result<()> {
-        if cx.config().resumable { tell(Some(json!({})), cx).await } else { Ok(()) }
+    pub(super) async fn announce_parallel(&self, block: usize, cx: &mut Context) -> Result<()> {
+        match self.steps[block].kind {
+            StepKind::Parallel { .. } if cx.config().resumable => tell(Some(json!({})), cx).await,
+            _ => Ok(()),
+        }
     }
 
     /// Says that a block has ended. A parallel one says so when all its children do.
@@ -66,14 +69,15 @@ pub(super) fn finishes(kind: AgentKind, cx: &Context) -> bool {
         || cx.config().custom_agents_finish
 }
 
-/// Says that the agent or workflow at this place has ended.
-pub(super) async fn ended(cx: &mut Context) -> Result<()> {
-    if cx.config().resumable { tell(None, cx).await } else { Ok(()) }
+/// Says that the agent or workflow at this place has ended, in a run that is resumable.
+pub(super) fn ended(cx: &mut Context) -> BoxFuture<'_, Result<()>> {
+    tell(None, cx)
 }
 
 /// Commits a checkpoint: a state, or the end. Boxed, since blocks nest and an event is large.
 fn tell(state: Option<Value>, cx: &mut Context) -> BoxFuture<'_, Result<()>> {
     let end_of_agent = state.is_none().then_some(true);
-    let actions = Actions { agent_state: state.map(Arc::new), end_of_agent, ..Actions::default() };
+    let agent_state = state.map(Arc::new);
+    let actions = Actions::from(RareActions { agent_state, end_of_agent, ..RareActions::default() });
     Box::pin(async move { cx.emit(Event { actions, ..Event::new() }).await.map(drop) })
 }

@@ -3,9 +3,9 @@
 use crate::runtime::run::Run;
 use crate::store::event::StateDelta;
 use crate::{Content, Error, ErrorKind, Name, Result, secret};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
@@ -54,10 +54,7 @@ impl Keys {
         match &self.inputs[..] {
             [] => Content::default(),
             [(_, value)] if value.is_string() => Content::user(value.as_str().unwrap_or_default()),
-            inputs => {
-                let all: Map<_, _> = inputs.iter().map(|(k, v)| (k.to_string(), secret::shown(v))).collect();
-                Content::user(Value::Object(all).to_string())
-            }
+            inputs => Content::user(serde_json::to_string(&Inputs(inputs)).unwrap_or_default()),
         }
     }
 
@@ -68,6 +65,15 @@ impl Keys {
 
     pub(crate) fn into_delta(self) -> StateDelta {
         self.inputs.into_iter().chain(self.lets).collect()
+    }
+}
+
+/// Inputs as they are shown, in one object.
+struct Inputs<'a>(&'a [(Name, Arc<Value>)]);
+
+impl Serialize for Inputs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (&**key, secret::shown(value))))
     }
 }
 

@@ -5,12 +5,16 @@ use super::wired::Wired;
 use super::{Form, Keys};
 use crate::runtime::run::{Context, stored};
 use crate::spec::{AgentKind, InputSpec, Key, Spec, StepKind};
+use crate::store::event::StateDelta;
 use crate::store::session::Scope;
-use crate::{Error, ErrorKind, Event, Name, Result};
+use crate::{BoxFuture, Error, ErrorKind, Event, EventId, Name, Result};
 use std::sync::Arc;
 
-/// Goes into the keys of a nested workflow and commits its inputs and `let` values.
-pub(super) async fn enter(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<()> {
+/// Commits an event.
+type Emit<'c> = BoxFuture<'c, Result<EventId>>;
+
+/// Goes into the keys of a nested workflow. What comes back commits its inputs and `let` values, where it has some.
+pub(super) fn enter<'c>(workflow: &(dyn Wired + Sync), cx: &'c mut Context) -> Result<Option<Emit<'c>>> {
     let spec = workflow.spec();
     let (mut keys, mut delta, mut wanted) = (Keys::default(), Vec::new(), Vec::new());
     for input in spec.inputs {
@@ -32,36 +36,33 @@ pub(super) async fn enter(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Re
     }
     workflow.lets(&mut keys)?;
     let outer = cx.scope.take();
-    cx.scope = Some(Arc::new(of_workflow(spec, cx.path().name(), outer)));
+    cx.scope = Some(Arc::new(of_workflow(spec, cx.path().name().clone(), outer)));
+    let own = keys.into_delta();
+    if delta.is_empty() && own.is_empty() {
+        return Ok(None);
+    }
+    let is_given = own.is_empty();
     let mut event = Event::new();
     event.actions.state_delta = delta.into_iter().collect();
-    let own = keys.into_delta();
-    let is_given = own.is_empty();
     event.actions.state_delta.extend(own);
-    if event.actions.state_delta.is_empty() {
-        return Ok(());
-    }
-    if is_given {
-        cx.emit_boxed(event).await?
-    } else {
-        Box::pin(cx.emit_call(async move { Ok(event) })).await?
-    };
-    Ok(())
+    Ok(Some(if is_given { cx.emit_boxed(event) } else { Box::pin(cx.emit_call(async move { Ok(event) })) }))
 }
 
 /// Commits, for the workflow around, outputs that are keys of the session in here: it may call them something else.
-pub(super) async fn leave(spec: &Spec<'_>, cx: &mut Context) -> Result<()> {
-    let mut event = Event::new();
+pub(super) fn leave<'c>(spec: &Spec<'_>, cx: &'c mut Context) -> Option<Emit<'c>> {
+    let mut written = StateDelta::default();
     for output in spec.outputs.iter().filter(|output| spec.states.iter().any(|key| key.name == output.name)) {
         let is_other = *stored(cx.scope.as_deref(), output.name) != *output.name;
         if is_other && let Some(value) = cx.run.get(output.name) {
-            event.actions.state_delta.insert(Name::shared(output.name), value);
+            written.insert(Name::shared(output.name), value);
         }
     }
-    if !event.actions.state_delta.is_empty() {
-        cx.emit_boxed(event).await?;
+    if written.is_empty() {
+        return None;
     }
-    Ok(())
+    let mut event = Event::new();
+    event.actions.state_delta = written;
+    Some(cx.emit_boxed(event))
 }
 
 /// Whether the value of an input is looked for: one with a default is, when its key can have been written.

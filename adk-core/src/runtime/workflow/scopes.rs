@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 /// The keys of a workflow that is the step `name` of another: its outputs are keys of the other, the session's own
 /// keys stay what they are, and every other key is stored as `STEP/key`.
-pub(super) fn of_workflow(spec: &Spec<'_>, name: &Name, outer: Option<Arc<KeyScope>>) -> KeyScope {
-    let mut scope = KeyScope::closed(outer, format_args!("{name}"));
+pub(super) fn of_workflow(spec: &Spec<'_>, name: Name, outer: Option<Arc<KeyScope>>) -> KeyScope {
+    let mut scope = KeyScope::closed(outer, name);
     for output in spec.outputs {
         let name = Name::shared(output.name);
         scope.map(name.clone(), name.clone(), &name);
@@ -49,7 +49,7 @@ pub(super) fn of_instance(
 /// What an element of an earlier round or run has left there is not seen: its own keys, and those of workflows inside,
 /// hold nothing at its start.
 pub(super) fn of_element(each: &Name, index: u32, own: &[Name], outer: Option<Arc<KeyScope>>) -> KeyScope {
-    let mut scope = KeyScope::element(outer, format_args!("{each}[{index}]"));
+    let mut scope = KeyScope::element(outer, each.clone(), index);
     for name in own {
         scope.map_to_own(name.clone());
     }
@@ -58,7 +58,7 @@ pub(super) fn of_element(each: &Name, index: u32, own: &[Name], outer: Option<Ar
 
 /// The keys of the `else` of the try of that name: its error is stored as `try_1/error`.
 pub(super) fn of_else(name: &Name, outer: Option<Arc<KeyScope>>) -> KeyScope {
-    KeyScope::with_own(outer, format_args!("{name}"), Name::literal(ERROR_KEY))
+    KeyScope::with_own(outer, name, Name::literal(ERROR_KEY))
 }
 
 /// How an instance calls the key that its definition writes as `key`.

@@ -20,7 +20,7 @@ pub(super) async fn down(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Res
     if workflow.is_closed() {
         if cx.path().parent().is_some() {
             let outer = cx.scope.take();
-            cx.scope = Some(Arc::new(scopes::of_workflow(spec, cx.path().name(), outer)));
+            cx.scope = Some(Arc::new(scopes::of_workflow(spec, cx.path().name().clone(), outer)));
         }
         cx.known = nested::known(spec);
     }

@@ -36,14 +36,23 @@ pub(super) struct Member<'a> {
 }
 
 impl<'a> Team<'a> {
-    /// The team of an agent; `None` for one that can hand over to nobody.
-    pub(super) fn of(agent: &'a dyn DynAgent, name: &Name, find: Find<'_, 'a>) -> Option<Self> {
+    /// Whether an agent can hand over to others.
+    pub(super) fn is_led_by(agent: &dyn DynAgent) -> bool {
         let hand = agent.handover_dyn();
-        if !hand.decides || (hand.agents.is_empty() && agent.meta().transfer.is_empty()) {
+        hand.decides && !(hand.agents.is_empty() && agent.meta().transfer.is_empty())
+    }
+
+    /// The team of an agent; `None` for one that can hand over to nobody.
+    pub(super) fn of(
+        agent: &'a dyn DynAgent,
+        name: impl FnOnce() -> Name,
+        find: Find<'_, 'a>,
+    ) -> Option<Self> {
+        if !Self::is_led_by(agent) {
             return None;
         }
-        let first =
-            Member { agent, hand, parent: None, name: name.clone(), closed: false, turns: 0, calls: 0 };
+        let hand = agent.handover_dyn();
+        let first = Member { agent, hand, parent: None, name: name(), closed: false, turns: 0, calls: 0 };
         let mut team = Self { members: vec![first], is_instance: false };
         let mut at = 0;
         while at < team.members.len() {
@@ -277,7 +286,7 @@ async fn there(
     }
     // What it has used belongs to the turn of the team.
     if let Some(usage) = cx.leave(outer).usage {
-        **cx.frame.usage.get_or_insert_default() += *usage;
+        *cx.frame.usage.get_or_insert_default() += usage;
     }
     ran
 }

@@ -31,7 +31,7 @@ impl Walk<'_> {
         let spent = race.as_ref().map(|race| race.spent.clone()).unwrap_or_default();
         let branches = self.parts(at).enumerate().map(|(index, branch)| {
             let own = self.branch_context(&branch, cx);
-            let path = cx.path().child(self.workflow.name(branch.start), At::Once);
+            let path = || cx.path().child(self.workflow.name(branch.start), At::Once);
             let sent = away.send(index, path, &own, remote);
             let branch = sent.unwrap_or_else(|| self.branch(branch, None, own));
             match spent.get(index) {
@@ -109,7 +109,7 @@ impl Walk<'_> {
             lock(scopes).push(scope.clone());
             let mut element = cx.element(index, scope);
             element.known.clone_from(&known);
-            if let Some(sent) = away.send(index as usize, element.path().clone(), &element, remote) {
+            if let Some(sent) = away.send(index as usize, || element.path().clone(), &element, remote) {
                 return sent;
             }
             self.branch(body.clone(), Some((item.clone(), Arc::new(value.clone()))), element)
@@ -160,7 +160,7 @@ impl Walk<'_> {
                 begin(item, value, &mut own).await?;
             }
             match own.cut.clone() {
-                None => boxed(|| self.steps(range, &mut own)).await,
+                None => self.steps(range, &mut own).await,
                 Some(cut) => boxed(|| async move { self.until_cut(range, &cut, own).await }).await,
             }
         })

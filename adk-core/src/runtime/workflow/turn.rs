@@ -5,7 +5,7 @@ use super::team::Team;
 use super::walk::Walk;
 use super::{again, checkpoint, scopes};
 use crate::flow::Flow;
-use crate::panic::caught;
+use crate::panic::Caught;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Frame, KeyScope, NothingWritten, Watch, in_span, stored};
 use crate::spec::{AgentKind, AgentMeta, Renames, Step, StepKind};
@@ -26,7 +26,7 @@ pub(super) fn turn(
     async move {
         let (workflow, step) = (walk.workflow, &walk.steps[at]);
         let is_root = workflow.root() == Some(at);
-        let team = Team::of(agent, cx.path().name(), &|meta| workflow.target(meta.name))
+        let team = Team::of(agent, || cx.path().name().clone(), &|meta| workflow.target(meta.name))
             .map(|team| team.instance(matches!(step.kind, StepKind::Agent { instance: true, .. })));
         let outside = team.as_ref().and_then(|_| cx.scope.clone());
         let around = Around::enter(agent, step, cx);
@@ -42,29 +42,66 @@ pub(super) fn turn(
         };
         // One that is not run again has its mark, with what it used.
         let is_marked = is_marked && before.is_none();
+        let mut by = None;
         let ran = match (before, team) {
-            (Some(flow), _) => Ok((flow, None)),
-            (None, _) if repeats => Box::pin(again::run(agent, step.name, cx)).await.map(|flow| (flow, None)),
-            (None, Some(team)) => {
-                let begun = Box::pin(team.begin(is_root, outside, cx)).await;
-                begun.map(|(flow, by)| (flow, Some(by)))
-            }
+            (Some(flow), _) => Ok(flow),
+            (None, _) if repeats => Box::pin(again::run(agent, step.name, cx)).await,
+            (None, Some(team)) => team.begin(is_root, outside, cx).await.map(|(flow, member)| {
+                by = Some(member);
+                flow
+            }),
             // A root is the whole tree, which has begun already.
-            (None, None) => run(agent, is_root, cx).await.map(|flow| (flow, None)),
+            (None, None) => run(agent, is_root, cx).await,
         };
         cx.is_addressable = addressable;
         around.leave(cx);
-        if let Ok((flow, _)) = &ran
+        if let Ok(flow) = &ran
             && is_marked
         {
-            cx.run.finished(cx.path(), flow, cx.frame.usage.as_deref());
+            cx.run.finished(cx.path(), flow, cx.frame.usage.as_ref());
         }
         let turn = cx.leave(outer);
         if is_root {
             cx.count_on(&turn);
         }
         match ran {
-            Ok((flow, by)) => Ok((flow != Flow::Continue).then(|| (flow, by.unwrap_or(turn.path)))),
+            Ok(Flow::Continue) => Ok(None),
+            Ok(flow) => Ok(Some((flow, by.unwrap_or(turn.path)))),
+            Err(error) => Err(error.at(&turn.path)),
+        }
+    }
+}
+
+/// Whether the turn of an agent is [`plain`]: it is no workflow, hands over to nobody and has the names and keys of what is
+/// around, nobody watches it, and there is no record of it.
+pub(super) fn is_plain(walk: &Walk<'_>, at: usize, agent: &dyn DynAgent, cx: &Context) -> bool {
+    agent.meta().kind != AgentKind::Workflow
+        && !Team::is_led_by(agent)
+        && walk.steps[at].renames == Renames::NONE
+        && walk.workflow.root() != Some(at)
+        && cx.run.replay.is_none()
+        && !is_seen(Who::Agent(agent), cx)
+}
+
+/// The same as [`turn`] for an agent that needs less, as most do.
+#[expect(clippy::manual_async_fn, reason = "the size of a run that waits")]
+pub(super) fn plain(
+    agent: &dyn DynAgent,
+    outer: Frame,
+    cx: &mut Context,
+) -> impl Future<Output = Result<Option<(Flow, Path)>>> + Send {
+    async move {
+        let addressable = std::mem::replace(&mut cx.is_addressable, false);
+        cx.frame.announced = Some(agent.announced_dyn());
+        let ran = body(agent, cx).await.and_then(|flow| looked_at(agent, flow, cx));
+        cx.is_addressable = addressable;
+        if let Ok(flow) = &ran {
+            cx.run.finished(cx.path(), flow, cx.frame.usage.as_ref());
+        }
+        let turn = cx.leave(outer);
+        match ran {
+            Ok(Flow::Continue) => Ok(None),
+            Ok(flow) => Ok(Some((flow, turn.path))),
             Err(error) => Err(error.at(&turn.path)),
         }
     }
@@ -105,14 +142,18 @@ impl Around {
 /// Runs an agent at the current place, between its callbacks unless it has begun already.
 pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> Result<Flow> {
     let around = cx.frame.announced.replace(agent.announced_dyn());
-    let is_seen = |who: &Who<'_>| who.is_watched(cx) || cx.trace.is_some() || cx.config().lifecycle_events;
-    let ran = match (!begun).then_some(Who::Agent(agent)).filter(is_seen) {
+    let ran = match (!begun).then_some(Who::Agent(agent)).filter(|who| is_seen(*who, cx)) {
         // In a box: few agents are watched.
         Some(who) => Box::pin(watched(agent, who, cx)).await,
         None => body(agent, cx).await.and_then(|flow| looked_at(agent, flow, cx)),
     };
     cx.frame.announced = around;
     ran
+}
+
+/// Whether anybody looks when it begins and ends.
+fn is_seen(who: Who<'_>, cx: &Context) -> bool {
+    who.is_watched(cx) || cx.trace.is_some() || cx.config().lifecycle_events
 }
 
 async fn watched(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result<Flow> {
@@ -162,7 +203,7 @@ fn looked_at(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
 }
 
 async fn body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
-    let flow = match caught(in_span(cx.trace.clone(), agent.run_dyn(cx))).await {
+    let flow = match Caught(in_span(cx.trace.clone(), agent.run_dyn(cx))).await {
         Ok(flow) => flow?,
         Err(panic) => {
             let message = format!("it panicked: {panic}");
@@ -173,7 +214,7 @@ async fn body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
     cx.flush().await?;
     // That of a workflow belongs to its body.
     let kind = agent.meta().kind;
-    if kind != AgentKind::Workflow && checkpoint::finishes(kind, cx) {
+    if cx.config().resumable && kind != AgentKind::Workflow && checkpoint::finishes(kind, cx) {
         checkpoint::ended(cx).await?;
     }
     Ok(flow)

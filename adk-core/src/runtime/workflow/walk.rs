@@ -7,12 +7,13 @@ use self::end::Next;
 pub(super) use self::exit::{Exit, Walked};
 use super::lifecycle::{self, Begun, Who};
 use super::reads;
-use super::turn::turn;
+use super::turn::{is_plain, plain, turn};
 use super::wired::Wired;
 use crate::runtime::run::{Context, Frame, LifecycleOutcome, LoopEndReason, Meter, Watch};
-use crate::spec::{AgentKind, NodeKind, Step, StepKind};
+use crate::spec::{NodeKind, Step, StepKind};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Result};
 use adk_spec::__private::Cost;
+use std::future::ready;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -24,12 +25,20 @@ pub(super) struct Open {
     /// The round, for a loop; otherwise 0.
     pub(super) round: u32,
     /// An exit that has to wait until the block has run on to its end (`RunConfig::escalate_ends_all_loops`).
-    escalated: Option<Exit>,
+    escalated: Option<Box<Exit>>,
     /// The meter around, of a block with a budget.
     meter: Option<Option<Arc<Meter>>>,
     /// Tells of its end, where that was asked for, and how it ended.
-    watch: Option<Box<Watch>>,
-    outcome: LifecycleOutcome,
+    watch: Option<Box<(Box<Watch>, LifecycleOutcome)>>,
+}
+
+impl Open {
+    /// Keeps how it ended, for its last lifecycle event.
+    fn ends(&mut self, outcome: impl FnOnce() -> LifecycleOutcome) {
+        if let Some(watch) = &mut self.watch {
+            watch.1 = outcome();
+        }
+    }
 }
 
 pub(super) struct Walk<'a> {
@@ -54,7 +63,7 @@ impl<'a> Walk<'a> {
                 who.fail(error, cx).await;
             }
             if let (Some(error), Some(watch)) = (error, block.watch) {
-                watch.end(lifecycle::failed(error, cx)).await;
+                watch.0.end(lifecycle::failed(error, cx)).await;
             }
             self.go_back(block.at, block.outer, block.meter, cx);
         }
@@ -66,24 +75,25 @@ impl<'a> Walk<'a> {
         let mut left = None;
         while at < range.end {
             let step = &self.steps[at];
-            let exit = match step.kind {
+            let (next, exit) = match step.kind {
                 StepKind::Agent { .. } => {
-                    let Some(agent) = self.workflow.agent(at) else {
-                        return Err(self.broken(at, "has no agent"));
-                    };
-                    self.announce(at, is_whole, open, cx).await?;
+                    let agent = self.workflow.agent(at);
+                    let agent = agent.ok_or_else(|| self.broken(at, "has no agent"))?;
+                    if cx.config().resumable {
+                        Box::pin(self.announce(at, is_whole, open, cx)).await?;
+                    }
                     let outer = self.go_to(at, cx);
-                    // Only a workflow can be in another without end; the others need no box for their turn.
-                    let ended = match agent.meta().kind {
-                        AgentKind::Workflow => boxed(|| turn(self, at, agent, outer, cx)).await?,
-                        _ => turn(self, at, agent, outer, cx).await?,
+                    // Only a workflow can be in another without end; of the others few need more than this.
+                    let ended = if is_plain(self, at, agent, cx) {
+                        plain(agent, outer, cx).await?
+                    } else {
+                        boxed(|| turn(self, at, agent, outer, cx)).await?
                     };
-                    at += 1;
-                    ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by }))
+                    (at + 1, ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by })))
                 }
                 StepKind::Break { target } => {
-                    at += 1;
-                    Some(Exit { target: target.map(Name::shared), ..Exit::innermost(LoopEndReason::Break) })
+                    let target = target.map(Name::shared);
+                    (at + 1, Some(Exit { target, ..Exit::innermost(LoopEndReason::Break) }))
                 }
                 StepKind::Sequence
                 | StepKind::Loop { .. }
@@ -92,42 +102,32 @@ impl<'a> Walk<'a> {
                 | StepKind::Each { .. }
                 | StepKind::Try(_) => {
                     self.announce(at, is_whole, open, cx).await?;
-                    match boxed(|| self.enter(at, open, cx)).await? {
-                        Begun::Runs => {
-                            let (inside, exit) = self.inside(at, open, cx).await?;
-                            at = inside;
-                            exit
-                        }
-                        Begun::Skipped => {
-                            at = step.end + 1;
-                            if let Some(block) = open.last_mut() {
-                                block.outcome = LifecycleOutcome::Skipped;
-                            }
-                            Box::pin(self.leave(open, cx)).await?
-                        }
+                    self.enter(at, open, cx);
+                    let begun = match self.watched(at, cx) {
+                        Some(who) => boxed(|| self.begin(who, at, open, cx)).await?,
+                        None => Begun::Runs,
+                    };
+                    if begun == Begun::Skipped {
+                        (step.end + 1, self.leave(open, cx).await?)
+                    } else if has_parts(&step.kind) {
+                        self.announce_parallel(at, cx).await?;
+                        (step.end, self.parts_of(at, cx)?.await?.exit())
+                    } else {
+                        (self.inside(at, open, cx)?, None)
                     }
                 }
-                StepKind::Branch | StepKind::Arm { .. } | StepKind::Else => {
-                    at += 1;
-                    None
-                }
+                StepKind::Branch | StepKind::Arm { .. } | StepKind::Else => (at + 1, None),
                 StepKind::End => match self.end(at, open, cx)? {
-                    Next::Step(behind) => {
-                        at = behind;
-                        None
-                    }
-                    Next::Close(reason) => {
-                        at += 1;
-                        boxed(|| self.close(reason, open, cx)).await?
-                    }
+                    Next::Step(next) => (next, None),
+                    Next::Close(reason) => (at + 1, self.close(reason, open, cx).await?),
                     Next::Round(start) => {
                         // A loop of agents that never wait lets others run, and can be cancelled.
                         tokio::task::coop::consume_budget().await;
-                        at = start;
-                        None
+                        (start, None)
                     }
                 },
             };
+            at = next;
             if let Some(exit) = exit
                 && (!cx.unchecked || exit.ends_all_loops(cx) || self.is_taken(at, &exit))
             {
@@ -148,53 +148,51 @@ impl<'a> Walk<'a> {
         matches!(self.steps[block].kind, StepKind::Loop { .. })
     }
 
-    /// Goes into a block.
-    async fn enter(&self, at: usize, open: &mut Vec<Open>, cx: &mut Context) -> Result<Begun> {
-        let outer = self.go_to(at, cx);
-        let watch = match self.who(at) {
-            Some(_) => Box::pin(Watch::begin(kind(&self.steps[at].kind), cx)).await,
-            None => None,
-        };
-        let meter = self.steps[at].budget.map(|budget| cx.enter_budget(budget));
-        let outcome = LifecycleOutcome::Completed;
-        open.push(Open { at, outer, round: 0, escalated: None, meter, watch, outcome });
-        match self.who(at) {
-            Some(who) => who.begin(cx).await.map_err(|error| error.at(cx.path())),
-            None => Ok(Begun::Runs),
-        }
+    /// A block with callbacks, plugins or lifecycle events: few have any, and the others begin and end without a future.
+    fn watched(&self, block: usize, cx: &Context) -> Option<Who<'_>> {
+        self.who(block).filter(|who| cx.config().lifecycle_events || who.is_watched(cx))
     }
 
-    /// The first step inside of the block that was entered, or its end where its parts have run together.
-    async fn inside(&self, at: usize, open: &mut [Open], cx: &mut Context) -> Result<(usize, Option<Exit>)> {
-        let step = &self.steps[at];
-        if let StepKind::Parallel { .. } = step.kind {
-            self.announce_parallel(cx).await?;
+    /// Goes into a block.
+    fn enter(&self, at: usize, open: &mut Vec<Open>, cx: &mut Context) {
+        let outer = self.go_to(at, cx);
+        let meter = self.steps[at].budget.map(|budget| cx.enter_budget(budget));
+        open.push(Open { at, outer, round: 0, escalated: None, meter, watch: None });
+    }
+
+    /// Tells that a block begins, and asks whether it runs.
+    async fn begin(&self, who: Who<'_>, at: usize, open: &mut [Open], cx: &mut Context) -> Result<Begun> {
+        let watch = Watch::begin(kind(&self.steps[at].kind), cx).await;
+        if let Some(block) = open.last_mut() {
+            block.watch = watch.map(|watch| Box::new((watch, LifecycleOutcome::Completed)));
         }
-        if let Some(parts) = self.sub_walk(at, cx)? {
-            return Ok((step.end, parts.await?.exit()));
+        let begun = who.begin(cx).await.map_err(|error| error.at(cx.path()))?;
+        if let (Begun::Skipped, Some(block)) = (begun, open.last_mut()) {
+            block.ends(|| LifecycleOutcome::Skipped);
         }
-        match step.kind {
+        Ok(begun)
+    }
+
+    /// The first step inside of the block that was entered.
+    fn inside(&self, at: usize, open: &mut [Open], cx: &mut Context) -> Result<usize> {
+        match self.steps[at].kind {
             StepKind::Loop { .. } => {
                 if let Some(block) = open.last_mut() {
                     block.round = 1;
                 }
                 cx.go_to(At::Round(1));
                 cx.count(Cost::Rounds, 1)?;
-                Ok((at + 1, None))
+                Ok(at + 1)
             }
-            StepKind::Match { key } => Ok((self.arm(at, key, cx)?, None)),
-            _ => Ok((at + 1, None)),
+            StepKind::Match { key } => self.arm(at, key, cx),
+            _ => Ok(at + 1),
         }
     }
 
     /// The parts of a block that run in contexts of their own. Made outside of the frame that awaits them, as in [`boxed`].
     #[inline(never)]
-    fn sub_walk<'s>(
-        &'s self,
-        at: usize,
-        cx: &'s mut Context,
-    ) -> Result<Option<BoxFuture<'s, Result<Walked>>>> {
-        Ok(Some(match self.steps[at].kind {
+    fn parts_of<'s>(&'s self, at: usize, cx: &'s mut Context) -> Result<BoxFuture<'s, Result<Walked>>> {
+        Ok(match self.steps[at].kind {
             StepKind::Parallel { max_concurrency, first: true } => {
                 boxed(|| self.first(at, max_concurrency, cx))
             }
@@ -206,8 +204,8 @@ impl<'a> Walk<'a> {
                 let elements = reads::elements(item, list, max, over, cx)?;
                 boxed(|| self.each(at, item, elements, max_concurrency, cx))
             }
-            _ => return Ok(None),
-        }))
+            _ => boxed(|| ready(Ok(Walked::Through))),
+        })
     }
 
     /// Goes to a step; what comes back is for [`go_back`](Self::go_back).
@@ -257,6 +255,11 @@ impl<'a> Walk<'a> {
         let message = format!("step {at} of `{}` {why}", self.workflow.spec().name);
         Error::new(ErrorKind::Config, message)
     }
+}
+
+/// Whether a block runs what is inside of it in contexts of their own.
+fn has_parts(kind: &StepKind<'_>) -> bool {
+    matches!(kind, StepKind::Parallel { .. } | StepKind::Each { .. } | StepKind::Try(_))
 }
 
 /// What a block is called where it begins and ends.

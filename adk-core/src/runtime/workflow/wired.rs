@@ -8,7 +8,7 @@ use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::run::{Context, LoopEndReason, Prepare};
 use crate::spec::{Spec, StepKind};
-use crate::{Error, ErrorKind, Name, Path, Result};
+use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result};
 use std::time::Duration;
 
 /// What the walk needs to know of a workflow beside its [`Spec`]: thin code that the macro writes.
@@ -83,9 +83,9 @@ pub trait Wired {
 ///
 /// # Errors
 /// Those of its agents, and an exit that no loop of the workflow takes.
-// With its `Send` written here rustc does not prove it again for each workflow.
-pub fn run(workflow: &(dyn Wired + Sync), cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send {
-    walk_all(workflow, cx)
+// Boxed here, rustc does not prove again for each workflow that it is `Send`, nor compile the walk again in its crate.
+pub fn run<'a>(workflow: &'a (dyn Wired + Sync), cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+    Box::pin(walk_all(workflow, cx))
 }
 
 async fn walk_all(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flow> {
@@ -127,16 +127,16 @@ async fn walk_all(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flo
     if workflow.root().is_none() && cx.config().resumable {
         checkpoint::ended(cx).await?;
     }
-    if nested {
-        Box::pin(nested::leave(spec, cx)).await?;
+    if nested && let Some(emit) = nested::leave(spec, cx) {
+        emit.await?;
     }
     Ok(flow)
 }
 
 async fn walk_in(workflow: &(dyn Wired + Sync), nested: bool, cx: &mut Context) -> Result<Walked> {
     let spec = workflow.spec();
-    if nested {
-        Box::pin(nested::enter(workflow, cx)).await?;
+    if nested && let Some(emit) = nested::enter(workflow, cx)? {
+        emit.await?;
     }
     if workflow.is_closed() {
         cx.known = nested::known(spec);
@@ -192,8 +192,8 @@ pub fn prepare(workflow: &(dyn Wired + Sync), prepare: &mut Prepare<'_>) {
                 if let Some(agent) = workflow.agent(at) {
                     let outer = step_of(workflow, at, prepare);
                     agent.prepare_dyn(prepare);
-                    let name = prepare.path().name().clone();
-                    if let Some(team) = Team::of(agent, &name, &|meta| workflow.target(meta.name)) {
+                    let name = || prepare.path().name().clone();
+                    if let Some(team) = Team::of(agent, name, &|meta| workflow.target(meta.name)) {
                         team.prepare(prepare);
                     }
                     prepare.leave(outer);

@@ -31,6 +31,14 @@ impl Delivery {
         }
     }
 
+    /// Appends an event to the session in memory, and puts it on its way to the consumer.
+    pub(crate) fn append(&self, draft: Draft) -> Stored {
+        let mut ticket = 0;
+        let put = |event: &Arc<Event>| ticket = self.put(event);
+        let (place, event) = self.session.append(draft.event, self.seed, put);
+        Stored { place, event, temp: draft.temp, ticket: Some(ticket) }
+    }
+
     fn put(&self, event: &Arc<Event>) -> u64 {
         self.record(&event.actions.state_delta);
         self.outbox.push(event.clone())
@@ -165,11 +173,7 @@ impl Slot {
     /// For an engine whose log is the session in memory: gives the event its id, time and place, applies it to the
     /// session, appends it to its log, and puts it on its way to the consumer, all at once.
     pub fn append(self, draft: Draft) -> Stored {
-        let (delivery, temp) = (&self.delivery, draft.temp);
-        let mut ticket = 0;
-        let put = |event: &Arc<Event>| ticket = delivery.put(event);
-        let (place, event) = delivery.session.append(draft.event, delivery.seed, put);
-        Stored { place, event, temp, ticket: Some(ticket) }
+        self.delivery.append(draft)
     }
 
     /// The same for a [`Body::Update`]: the value is read, changed and written in one step.

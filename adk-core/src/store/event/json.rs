@@ -176,8 +176,7 @@ impl From<WireActions> for Actions {
     fn from(wire: WireActions) -> Self {
         let artifacts = wire.artifact_delta.into_iter();
         let version = |value: Value| value.as_u64().and_then(|v| u32::try_from(v).ok()).unwrap_or(0);
-        Self {
-            state_delta: wire.state_delta,
+        let actions = Self::from(RareActions {
             artifact_delta: artifacts.map(|(name, v)| (Name::from(name), version(v))).collect(),
             escalate: wire.escalate,
             skip_summarization: wire.skip_summarization,
@@ -191,7 +190,8 @@ impl From<WireActions> for Actions {
                     content: summary.compacted_content,
                 })
             }),
-        }
+        });
+        Self { state_delta: wire.state_delta, ..actions }
     }
 }
 

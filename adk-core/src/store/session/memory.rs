@@ -20,8 +20,13 @@ pub struct MemoryStore {
 #[derive(Debug, Default)]
 struct Tables {
     sessions: BTreeMap<SessionKey, Arc<Session>>,
-    users: BTreeMap<(String, String), SharedState>,
-    apps: BTreeMap<String, SharedState>,
+    apps: BTreeMap<String, App>,
+}
+
+#[derive(Debug, Default)]
+struct App {
+    state: SharedState,
+    users: BTreeMap<String, SharedState>,
 }
 
 impl MemoryStore {
@@ -37,8 +42,15 @@ impl MemoryStore {
 
 impl Tables {
     fn session(&mut self, key: SessionKey) -> Arc<Session> {
-        let app = self.apps.entry(key.app.clone()).or_default().clone();
-        let user = self.users.entry((key.app.clone(), key.user.clone())).or_default().clone();
+        // Only what is new copies its name.
+        let found = self.apps.get(&key.app).and_then(|app| Some((app, app.users.get(&key.user)?)));
+        let (app, user) = match found {
+            Some((app, user)) => (app.state.clone(), user.clone()),
+            None => {
+                let app = self.apps.entry(key.app.clone()).or_default();
+                (app.state.clone(), app.users.entry(key.user.clone()).or_default().clone())
+            }
+        };
         Arc::new(Session::new(key, app, user))
     }
 }

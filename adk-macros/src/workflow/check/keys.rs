@@ -4,7 +4,7 @@ use super::super::ast::{BlockKind, DeclKind, Key, Typed, Workflow};
 use super::super::names::plain;
 use super::super::plan::{Plan, What};
 use crate::diag::Diagnostics;
-use adk_spec::check::Check;
+use adk_spec::Check;
 use proc_macro2::Ident;
 use std::collections::{HashMap, HashSet};
 

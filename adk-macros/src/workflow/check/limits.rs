@@ -4,7 +4,7 @@ use super::super::ast::{Counted, Limit, Workflow};
 use super::super::names::plain;
 use super::super::plan::{Plan, What};
 use crate::diag::Diagnostics;
-use adk_spec::check::Check;
+use adk_spec::Check;
 use std::collections::HashSet;
 use syn::Expr;
 use syn::spanned::Spanned;

@@ -5,7 +5,7 @@ use super::super::names::{is_identifier, last, path_text, plain};
 use super::super::plan::{Plan, Step, What};
 use super::taken::{Taken, written};
 use crate::diag::Diagnostics;
-use adk_spec::check::Check;
+use adk_spec::Check;
 use proc_macro2::Span;
 use std::collections::{HashMap, HashSet};
 

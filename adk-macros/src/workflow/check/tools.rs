@@ -3,7 +3,7 @@
 use super::super::ast::{Decl, DeclKind};
 use super::super::names::plain;
 use crate::diag::Diagnostics;
-use adk_spec::check::Check;
+use adk_spec::Check;
 
 /// Reports the agents among the tools that the caller supplies.
 pub(super) fn workflow(agents: &[Decl], report: &mut Diagnostics) {

@@ -4,7 +4,7 @@ use super::super::ast::{Decl, DeclKind, Workflow};
 use super::super::names::{last, path_text, plain};
 use super::super::plan::{Plan, Step, What};
 use crate::diag::Diagnostics;
-use adk_spec::check::Check;
+use adk_spec::Check;
 use adk_spec::nearest::nearest;
 use proc_macro2::Span;
 use std::collections::{HashMap, HashSet};

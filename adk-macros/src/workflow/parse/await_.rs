@@ -6,7 +6,7 @@ use super::field::timeout;
 use super::words::Words;
 use super::{Result, Sink, at_colon_after_word, list, parens};
 use crate::diag::{Diagnostic, Place, hint};
-use adk_spec::check::Check;
+use adk_spec::Check;
 use syn::parse::ParseStream;
 use syn::{Attribute, Expr, Ident, Token, token};
 

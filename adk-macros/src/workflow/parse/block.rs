@@ -7,7 +7,7 @@ use super::field::{budget, callbacks, timeout};
 use super::words::Words;
 use super::{Result, Sink, at_end, braces, drain, list, match_, parens, step};
 use crate::diag::{Diagnostic, Place};
-use adk_spec::check::Check;
+use adk_spec::Check;
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;

@@ -5,7 +5,7 @@ use super::super::names::{as_raw, instead_of_keyword, is_identifier, usable};
 use super::{Result, Sink, at_colon};
 use crate::diag::Diagnostic;
 use crate::types;
-use adk_spec::check::Check;
+use adk_spec::Check;
 use adk_spec::nearest::nearest;
 use proc_macro2::{Delimiter, TokenTree};
 use syn::ext::IdentExt;

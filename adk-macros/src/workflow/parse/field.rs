@@ -6,7 +6,7 @@ use super::expect::{self, expected};
 use super::words::Words;
 use super::{Result, Sink, braces, brackets, drain, list, parens};
 use crate::diag::{Diagnostic, Place};
-use adk_spec::check::Check;
+use adk_spec::Check;
 use adk_spec::nearest::nearest;
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
@@ -270,7 +270,7 @@ pub(crate) fn millis(text: &LitStr, zero: &str) -> Result<u64> {
 /// `"0.50 USD"`.
 pub(super) fn budget(input: ParseStream<'_>, what: &str) -> Result<LitStr> {
     let text: LitStr = expect::token(input, what)?;
-    match adk_spec::spec::Budget::read(&text.value()) {
+    match adk_spec::Budget::read(&text.value()) {
         Some(_) => Ok(text),
         None => Err(Diagnostic::syntax(text.span(), format!("{:?} is no budget", text.value())).help(
             "write an amount and a currency, `\"0.50 USD\"`, or a number of tokens, `\"20_000 tokens\"`",

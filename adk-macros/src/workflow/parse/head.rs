@@ -5,7 +5,7 @@ use super::expect::{self, expected};
 use super::words::Words;
 use super::{Result, Sink, braces, field, item, list, parens, step};
 use crate::diag::{Diagnostic, Place};
-use adk_spec::check::Check;
+use adk_spec::Check;
 use adk_spec::nearest::nearest;
 use proc_macro2::Span;
 use syn::ext::IdentExt;

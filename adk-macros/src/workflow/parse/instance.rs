@@ -5,7 +5,7 @@ use super::super::names::path_text;
 use super::expect;
 use super::{Result, Sink, at_colon, list, parens};
 use crate::diag::Diagnostic;
-use adk_spec::check::Check;
+use adk_spec::Check;
 use syn::parse::ParseStream;
 use syn::{Lit, Token, token};
 

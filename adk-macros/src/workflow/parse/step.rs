@@ -6,7 +6,7 @@ use super::expect::{self, expected, found};
 use super::item::{is_item, late};
 use super::{Result, Sink, at_colon_after_word, at_end, block, drain, skip};
 use crate::diag::{Diagnostic, Place, hint};
-use adk_spec::check::Check;
+use adk_spec::Check;
 use adk_spec::nearest::nearest;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;

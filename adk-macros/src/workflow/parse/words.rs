@@ -3,7 +3,7 @@
 use super::Result;
 use super::expect::expected;
 use crate::diag::{Diagnostic, Place, hint};
-use adk_spec::check::Check;
+use adk_spec::Check;
 use adk_spec::nearest::nearest;
 use syn::Ident;
 use syn::ext::IdentExt;

@@ -19,14 +19,11 @@ use super::keys::{Key, NONE as NOWHERE, Writer};
 use super::walk::Walk;
 use super::{Flaw, Part};
 use crate::__private::key;
+pub use crate::number::{READS, WRITES};
 use crate::number::{UNKNOWN, is_none, list_of, of_name, option_of};
 use crate::spec::{KeySpec, Module, StepKind};
 use crate::type_names::{differ, is_no_list};
 
-/// How many of the keys that a step reads have a place where their types are compared by traits.
-pub const READS: usize = 16;
-/// The same for keys that it writes.
-pub const WRITES: usize = 8;
 /// How many lists around a type are compared by traits.
 const LISTS: usize = 8;
 /// How many keys of a step are remembered for the run time, which compares types by themselves.

@@ -1,11 +1,13 @@
 //! [`Exchanges`]: which response answers which function call.
 
 use crate::agents::llm::turn::OWN_ID;
-use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
+use crate::content::{Content, FunctionResponse, Part, Role};
+use crate::models::model::Says;
 use crate::store::event::Event;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
+use std::ptr;
 use std::sync::Arc;
 
 /// The answered function calls of one agent in a conversation.
@@ -24,36 +26,43 @@ pub(in crate::agents::llm) type Place = (usize, usize);
 
 struct Exchange<'a> {
     response: &'a FunctionResponse,
+    /// The index of the event of the response.
+    at: usize,
     /// The id in the request, different for each call of it. Empty for an id of our own, which no provider knows.
     id: Cow<'a, str>,
 }
 
 impl<'a> Exchanges<'a> {
-    pub(super) fn of(events: &[&'a Arc<Event>], agent: &str) -> Self {
+    /// Those of an agent in some events. `ids` are those of its calls before them, and get the new ones.
+    pub(super) fn of(
+        events: &[&'a Arc<Event>],
+        pairs: Vec<Pair<'a>>,
+        agent: &str,
+        ids: &mut HashSet<String>,
+    ) -> Self {
         let mut answered = BTreeMap::new();
         let mut skipped = 0..0;
-        for (call, at, response) in pairs(events) {
-            answered.insert(call, Exchange { response, id: "".into() });
+        for (call, at, response) in pairs {
+            answered.insert(call, Exchange { response, at, id: "".into() });
             if at + 1 == events.len() && events[at].author == "user" {
                 skipped = skipped.start.max(call.0 + 1)..at + 1;
             }
         }
         answered.retain(|(at, _), _| *events[*at].author == *agent);
         let mut this = Self { answered, skipped };
-        this.name_calls();
+        this.name_calls(ids);
         this
     }
 
     /// Gives each call an id of its own.
-    fn name_calls(&mut self) {
-        let mut used = HashSet::new();
-        for Exchange { response, id } in self.answered.values_mut() {
+    fn name_calls(&mut self, ids: &mut HashSet<String>) {
+        for Exchange { response, id, .. } in self.answered.values_mut() {
             if response.id.starts_with(OWN_ID) {
                 continue;
             }
             *id = Cow::Borrowed(&response.id);
             let mut nth = 1;
-            while !used.insert(id.clone()) {
+            while !ids.insert(id.to_string()) {
                 nth += 1;
                 *id = format!("{}-{nth}", response.id).into();
             }
@@ -64,28 +73,64 @@ impl<'a> Exchanges<'a> {
         self.skipped.contains(&event)
     }
 
-    /// A call as the model sees it; `None` without an answer, since providers refuse such a call.
-    pub(super) fn call(&self, place: Place, call: &FunctionCall) -> Option<Part> {
-        let Exchange { id, .. } = self.answered.get(&place)?;
-        Some(Part::from(FunctionCall { id: id.to_string(), ..call.clone() }))
+    /// Whether events are left out for now, and will be told when something else was said.
+    pub(super) fn skips(&self) -> bool {
+        !self.skipped.is_empty()
     }
 
-    /// The answers to the calls of an event.
-    pub(super) fn answers(&self, at: usize, content: &Content) -> Option<Content> {
-        let answers = (0..content.parts.len()).filter_map(|index| {
-            let Exchange { response, id } = self.answered.get(&(at, index))?;
-            let (name, response) = (response.name.clone(), response.response.clone());
-            Some(Part::from(FunctionResponse { id: id.to_string(), name, response }))
+    /// The id of a call as the model sees it; `None` without an answer, since providers refuse such a call.
+    pub(super) fn call(&self, place: Place) -> Option<&str> {
+        self.answered.get(&place).map(|exchange| &*exchange.id)
+    }
+
+    /// The answers to the calls of an event: the event that has them, when they are all that it has, as the model sees them.
+    pub(super) fn answers(
+        &self,
+        at: usize,
+        content: &Content,
+        events: &[&Arc<Event>],
+    ) -> Option<Arc<dyn Says>> {
+        let exchanges = (0..content.parts.len()).filter_map(|index| self.answered.get(&(at, index)));
+        let answers: Vec<_> = exchanges.collect();
+        let event = events[answers.first()?.at];
+        let is_as_said = event.content.as_ref().is_some_and(|said| {
+            let is_same = |(part, exchange): (&Part, &&Exchange<'_>)| match part {
+                Part::FunctionResponse(response) => {
+                    ptr::eq(&raw const **response, exchange.response) && response.id == exchange.id
+                }
+                _ => false,
+            };
+            said.role == Role::User
+                && said.parts.len() == answers.len()
+                && said.parts.iter().zip(&answers).all(is_same)
         });
-        let answers: Vec<_> = answers.collect();
-        (!answers.is_empty()).then(|| Content::new(Role::User, answers))
+        if is_as_said {
+            return Some(event.clone());
+        }
+        let answers = answers.iter().map(|Exchange { response, id, .. }| {
+            let (name, response) = (response.name.clone(), response.response.clone());
+            Part::from(FunctionResponse { id: id.to_string(), name, response })
+        });
+        Some(Arc::new(Content::new(Role::User, answers.collect())))
     }
 }
 
+/// The place of a call, the index of the event of its response, and the response.
+pub(in crate::agents::llm) type Pair<'a> = (Place, usize, &'a FunctionResponse);
+
+/// Whether a response to the agent, or one of the user, may answer a call that was made before these events, or in another run.
+pub(super) fn reach_back(events: &[&Arc<Event>], pairs: &[Pair<'_>], agent: &str) -> bool {
+    let is_heard = |event: &Event| event.author == "user" || *event.author == *agent;
+    let heard = events.iter().filter(|event| is_heard(event));
+    let responses = heard.map(|event| event.function_responses().count()).sum::<usize>();
+    let here = pairs.iter().filter(|(call, at, _)| {
+        is_heard(events[*at]) && events[call.0].invocation_id == events[*at].invocation_id
+    });
+    here.count() < responses
+}
+
 /// Each response with the place of its call and the index of its own event, in the order of the responses.
-pub(in crate::agents::llm) fn pairs<'a>(
-    events: &[&'a Arc<Event>],
-) -> Vec<(Place, usize, &'a FunctionResponse)> {
+pub(in crate::agents::llm) fn pairs<'a>(events: &[&'a Arc<Event>]) -> Vec<Pair<'a>> {
     let mut calls: HashMap<&str, Vec<Place>> = HashMap::new();
     let mut pairs = Vec::new();
     for (at, event) in events.iter().enumerate() {

@@ -17,6 +17,7 @@ pub(in crate::agents::llm) enum Reach {
 }
 
 /// Events that say something, oldest first, and the summaries that replace others.
+#[derive(Default)]
 pub(in crate::agents::llm) struct View<'a> {
     pub(in crate::agents::llm) events: Vec<&'a Arc<Event>>,
     /// The places of the events in the log.
@@ -25,6 +26,10 @@ pub(in crate::agents::llm) struct View<'a> {
     pub(in crate::agents::llm) summaries: Vec<(usize, &'a EventCompaction)>,
     /// How many of the events were said after the newest summary was made.
     pub(in crate::agents::llm) since: usize,
+    /// Nothing before these events belongs to what is wanted.
+    pub(super) is_whole: bool,
+    /// How many turns of the user begin in them; counted where turns are wanted.
+    pub(super) turns: u32,
 }
 
 /// A summary on the way back through the log.
@@ -35,7 +40,7 @@ struct Summary<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Reads the log.
+    /// Reads the log from a place on, as far back as is needed.
     ///
     /// # Errors
     /// When the store fails.
@@ -43,14 +48,12 @@ impl<'a> View<'a> {
         history: &'a History,
         agent: &str,
         reach: Reach,
+        from: usize,
     ) -> Result<View<'a>> {
         let (mut events, mut places) = (Vec::new(), Vec::new());
         let mut summaries: Vec<Summary<'a>> = Vec::new();
         let mut since = None;
-        let mut turns = match reach {
-            Reach::Include(IncludeContents::Last(turns)) => turns.max(1),
-            _ => 0,
-        };
+        let (mut is_whole, mut turns) = (from == 0, 0);
         let next = |place, event: &'a Arc<Event>| {
             if let Some(of) = &event.actions.compaction {
                 let is_new =
@@ -81,22 +84,23 @@ impl<'a> View<'a> {
             let is_answer = event.author == "user" && event.function_responses().next().is_some();
             let is_first = match reach {
                 Reach::Include(IncludeContents::None) => *event.author != *agent && !is_answer,
-                Reach::Include(IncludeContents::Last(_)) if event.author == "user" && !is_answer => {
-                    turns -= 1;
-                    turns == 0
+                Reach::Include(IncludeContents::Last(most)) if event.author == "user" && !is_answer => {
+                    turns += 1;
+                    turns >= most
                 }
                 _ => false,
             };
+            is_whole |= is_first;
             if is_first { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        history.walk_back(next).await?;
+        history.walk_back(from, next).await?;
         events.reverse();
         places.reverse();
         let at = |summary: &Summary<'_>| events.len() - summary.after.unwrap_or(events.len());
         let mut summaries: Vec<_> = summaries.iter().map(|summary| (at(summary), summary.of)).collect();
         summaries.sort_by_key(|(at, of)| (*at, of.end));
         let since = since.unwrap_or(events.len());
-        Ok(Self { events, places, summaries, since })
+        Ok(Self { events, places, summaries, since, is_whole, turns })
     }
 }
 

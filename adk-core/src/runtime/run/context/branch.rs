@@ -4,14 +4,13 @@ use super::{Context, Frame};
 use crate::runtime::run::{KeyScope, Overlay, Run};
 use crate::store::event::Event;
 use crate::{At, Path};
-use std::fmt;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
 impl Context {
     /// A context for a branch of the parallel block at this path: `outer.block.child` as in ADK.
     pub(crate) fn for_branch(&self, child: &str) -> Self {
-        self.split(Some(format_args!("{}.{child}", self.frame.path.name())))
+        self.split(Some(&[self.frame.path.name(), ".", child]))
     }
 
     /// A context for steps of the block at this path that run in no branch of their own: `outer/try_1#2`.
@@ -29,19 +28,20 @@ impl Context {
 
     /// A context for an element of the `each` at this path: `outer.each_1[3]`.
     pub(crate) fn element(&self, index: u32, scope: Arc<KeyScope>) -> Self {
-        let mut own = self.split(Some(format_args!("{}[{index}]", self.frame.path.name())));
+        let mut own = self.split(Some(&[self.frame.path.name(), &format!("[{index}]")]));
         own.frame.path = self.frame.path.with(At::Item(index));
         own.frame.author.clone_from(&self.frame.author);
         own.scope = Some(scope);
         own
     }
 
-    fn split(&self, branch: Option<fmt::Arguments<'_>>) -> Self {
+    /// `branch` is what it adds to the name of the branch.
+    fn split(&self, branch: Option<&[&str]>) -> Self {
         self.run.outbox().live.fetch_add(1, Relaxed);
         let branch = match (&self.branch, branch) {
             (outer, None) => outer.clone(),
-            (Some(outer), Some(branch)) => Some(format!("{outer}.{branch}").into()),
-            (None, Some(branch)) => Some(branch.to_string().into()),
+            (Some(outer), Some(branch)) => Some([&[outer, "."], branch].concat().concat().into()),
+            (None, Some(branch)) => Some(branch.concat().into()),
         };
         Self {
             run: self.run.clone(),

@@ -1,12 +1,15 @@
 //! The way of an event from an agent to the store and to the consumer.
 
 use super::{Context, Cut, Frame};
-use crate::runtime::run::place::Placing;
-use crate::runtime::run::{KeyScope, Overlay, Run};
+use crate::runtime::run::place::{Placing, drafted, take_temp};
+use crate::runtime::run::{KeyScope, Overlay, Run, replay};
 use crate::store::engine::{Body, Draft, Reply, Stored};
 use crate::store::event::Event;
+use crate::store::outbox::Taken;
 use crate::{BoxFuture, EventId, Name, Result};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context as Task, Poll};
 
 impl Context {
     /// Commits an event, hands it to the consumer, and returns its id once the consumer has taken it.
@@ -17,34 +20,50 @@ impl Context {
     /// # Errors
     /// When the store fails, a value of the event is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH), or it writes a key
     /// that was not announced, as with [`State::set`](crate::State::set).
-    pub fn emit(&mut self, event: Event) -> impl Future<Output = Result<EventId>> + Send {
+    pub fn emit(&mut self, mut event: Event) -> impl Future<Output = Result<EventId>> + Send {
+        self.placing().place(&mut event);
         // No `async fn`: its future, and that of each caller, would hold the event, which is large.
-        self.emit_shared(Arc::new(event))
+        Emit::New(self, Arc::new(event))
     }
 
-    async fn emit_shared(&mut self, event: Arc<Event>) -> Result<EventId> {
-        if let Some(announced) = self.event_rules() {
-            announced.check_event(&event, &self.frame.path)?;
+    /// Begins an emit: nearly always there is nothing to wait for but the consumer.
+    #[inline]
+    fn start(&mut self, event: Arc<Event>) -> Emit<'_> {
+        if let Some(announced) = self.event_rules()
+            && let Err(error) = announced.check_event(&event, &self.frame.path)
+        {
+            return Emit::Ready(Some(Err(error)));
         }
+        let waits = !event.partial && self.run.has_failures();
+        if waits || self.cut.is_some() || !self.run.services.plugins.is_empty() {
+            return Emit::Later(Box::pin(self.emit_in_steps(event)));
+        }
+        match self.draft(event) {
+            Ok(draft) => self.begin(draft),
+            Err(error) => Emit::Ready(Some(Err(error))),
+        }
+    }
+
+    async fn emit_in_steps(&mut self, event: Arc<Event>) -> Result<EventId> {
         if !event.partial
             && let Some(settled) = self.run.settle(&self.frame.path)
         {
             settled.await?;
         }
-        let stored = if self.run.services.plugins.is_empty() {
-            self.start(event).settled().await?
+        let draft = if self.run.services.plugins.is_empty() {
+            self.draft(event)?
         } else {
-            let draft = Box::pin(self.shown(event)).await?;
-            self.begin(*draft).settled().await?
+            *Box::pin(self.shown(event)).await?
         };
-        let (id, ticket) = stored.map_or_else(|handed| handed, |stored| self.handed(stored));
-        if let Some(ticket) = ticket {
-            self.run.outbox().taken(ticket).await;
-        }
-        if let Some(cut) = self.cut.clone() {
+        let id = self.begin(draft).await?;
+        self.look_at_cut().await;
+        Ok(id)
+    }
+
+    async fn look_at_cut(&self) {
+        if let Some(cut) = &self.cut {
             cut.look(&self.frame).await;
         }
-        Ok(id)
     }
 
     /// Shows an event to the plugins; the event of a plugin replaces it. That of the user was shown as a message.
@@ -64,7 +83,7 @@ impl Context {
             cx.refuse_updates("where an event is shown that is not committed");
             cx.overlay.state_delta.extend(before.clone());
             let given = plugin.event(&mut cx, &draft.event).await?;
-            let Overlay { state_delta: after, artifact_delta: files, .. } = std::mem::take(&mut cx.overlay);
+            let (after, files) = std::mem::take(&mut cx.overlay).into_deltas();
             let is_last = given.is_some();
             if let Some(event) = &given {
                 cx.rules.check_stored(event, &before, self.scope.as_deref(), &self.frame.path)?;
@@ -77,7 +96,9 @@ impl Context {
                     .actions
                     .state_delta
                     .extend(set.map(|(key, value)| (key.clone(), value.clone())).collect());
-                event.actions.artifact_delta.extend(files);
+                if !files.is_empty() {
+                    event.actions.artifact_delta.extend(files);
+                }
             }
             let Event { id, timestamp, partial, .. } = *draft.event;
             // Its keys are stored keys already.
@@ -118,75 +139,65 @@ impl Context {
             rules.map_or(Ok(()), |rules| rules.check_event(&event, &placing.path))?;
             placing.draft(event, pending)
         };
-        let stored = self.commit(Body::Call(Box::pin(work))).settled().await?;
-        let (id, ticket) = stored.map_or_else(|handed| handed, |stored| self.handed(stored));
-        if let Some(ticket) = ticket {
-            self.run.outbox().taken(ticket).await;
-        }
-        if let Some(cut) = self.cut.clone() {
-            cut.look(&self.frame).await;
-        }
+        let id = self.commit(Body::Call(Box::pin(work))).await?;
+        self.look_at_cut().await;
         Ok(id)
     }
 
     /// Hands a partial event on, or begins a commit.
-    #[inline(never)]
-    fn start(&mut self, event: Arc<Event>) -> Starting<'_> {
-        match self.draft(event) {
-            Ok(draft) => self.begin(draft),
-            Err(error) => Starting::Ready(Err(error)),
-        }
-    }
-
-    #[inline(never)]
-    fn begin(&mut self, draft: Draft) -> Starting<'_> {
+    #[inline]
+    fn begin(&mut self, draft: Draft) -> Emit<'_> {
         if draft.event.partial {
             let event = draft.event;
             self.frame.escalated |= event.actions.escalates();
             if let Some(cut) = &self.cut {
                 cut.note(&event, &self.frame);
             }
-            return Starting::Ready(Ok((event.id, Some(self.run.outbox().push(event)))));
+            let outbox = self.run.outbox();
+            return Emit::Handed(event.id, outbox.taken(outbox.push(event)));
+        }
+        if self.run.is_in_memory && self.run.replay.is_none() {
+            // Without a slot: the engine would do nothing else.
+            self.frame.emits += 1;
+            let stored = self.run.delivery.append(draft);
+            let Self { run, scope, frame, written, cut, .. } = self;
+            return handed(stored, run, scope.as_deref(), cut.as_deref(), frame, written);
         }
         self.commit(Body::Ready(draft))
     }
 
     #[inline(never)]
-    fn commit(&mut self, body: Body) -> Starting<'_> {
+    fn commit(&mut self, body: Body) -> Emit<'_> {
         // A slot is used up when it is asked for, also by an emit that is cancelled.
         let nth = self.frame.emits;
         self.frame.emits += 1;
-        if self.run.replay.as_ref().is_some_and(|replay| !replay.is_over()) {
-            let (run, path) = (self.run.clone(), self.frame.path.clone());
-            return Starting::Later(Box::pin(crate::runtime::run::replay::commit(run, path, nth, body)));
-        }
-        let slot = self.run.slot(self.frame.path.clone(), nth);
+        let path = self.frame.path.clone();
         let Self { run, scope, frame, written, cut, .. } = self;
-        match run.engine.commit(slot, body) {
-            Reply::Ready(stored) => Starting::Ready(stored.map(|stored| {
-                let (scope, cut) = (scope.as_deref(), cut.as_deref());
-                handed(stored, run, scope, cut, frame, written)
-            })),
-            Reply::Later(stored) => Starting::Later(stored),
+        let run: &Arc<Run> = run;
+        let (scope, cut) = (scope.as_deref(), cut.as_deref());
+        let mut handed = move |stored| handed(stored, run, scope, cut, frame, written);
+        if run.replay.as_ref().is_some_and(|replay| !replay.is_over()) {
+            let stored = replay::commit(run.clone(), path, nth, body);
+            return Emit::Later(Box::pin(async move { handed(stored.await?).await }));
+        }
+        match run.engine.commit(run.slot(path, nth), body) {
+            Reply::Ready(stored) => stored.map_or_else(|error| Emit::Ready(Some(Err(error))), handed),
+            Reply::Later(stored) => Emit::Later(Box::pin(async move { handed(stored.await?).await })),
         }
     }
 
-    fn handed(&mut self, stored: Stored) -> Handed {
-        let (scope, cut) = (self.scope.as_deref(), self.cut.as_deref());
-        handed(stored, &self.run, scope, cut, &mut self.frame, &mut self.written)
-    }
-
-    /// Says in an event who made it and where, and adds what was set since the last event.
+    /// Adds what was set since the last event.
+    #[inline]
     fn draft(&mut self, mut event: Arc<Event>) -> Result<Draft> {
         if event.partial {
             event.check_depth()?;
             let piece = Arc::make_mut(&mut event);
-            self.placing().piece(piece);
+            take_temp(&mut piece.actions.state_delta, &self.frame.path);
             self.run.session().stamp(piece, self.run.delivery.seed);
             return Ok(Draft::new(event));
         }
         let pending = std::mem::take(&mut self.overlay);
-        self.placing().draft(event, pending)
+        drafted(event, self.scope.as_deref(), &self.frame.path, pending)
     }
 
     fn placing(&self) -> Placing {
@@ -213,42 +224,50 @@ impl Context {
     }
 }
 
-/// The id of an event, and its place in the outbox when it is delivered.
-type Handed = (EventId, Option<u64>);
-
-/// An emit that has begun.
-enum Starting<'a> {
-    Ready(Result<Handed>),
-    Later(BoxFuture<'a, Result<Stored>>),
+/// An emit on its way. By hand, since each event is one: it is small, and polled directly.
+enum Emit<'a> {
+    New(&'a mut Context, Arc<Event>),
+    /// Its event waits for the consumer.
+    Handed(EventId, Taken<'a>),
+    Later(BoxFuture<'a, Result<EventId>>),
+    /// The result, until it is taken.
+    Ready(Option<Result<EventId>>),
 }
 
-impl Starting<'_> {
-    /// What is stored; `Err` holds what was handed on at once.
-    async fn settled(self) -> Result<Result<Stored, Handed>> {
-        match self {
-            Self::Ready(handed) => handed.map(Err),
-            Self::Later(stored) => stored.await.map(Ok),
+impl Future for Emit<'_> {
+    type Output = Result<EventId>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Self::Output> {
+        if let Self::New(..) = *self
+            && let Self::New(cx, event) = std::mem::replace(&mut *self, Self::Ready(None))
+        {
+            *self = cx.start(event);
+        }
+        match &mut *self {
+            Self::Handed(id, taken) => Pin::new(taken).poll(task).map(|()| Ok(*id)),
+            Self::Later(emitted) => emitted.as_mut().poll(task),
+            Self::Ready(result) => result.take().map_or(Poll::Pending, Poll::Ready),
+            Self::New(..) => Poll::Pending,
         }
     }
 }
 
-/// Remembers what a committed event did in this turn.
-fn handed(
+/// Remembers what a committed event did in this turn, and waits for the consumer when it is delivered.
+fn handed<'a>(
     stored: Stored,
-    run: &Run,
+    run: &'a Run,
     scope: Option<&KeyScope>,
     cut: Option<&Cut>,
     frame: &mut Frame,
     written: &mut Vec<Name>,
-) -> Handed {
+) -> Emit<'a> {
     let Stored { place, event, temp, ticket } = stored;
     run.saw(place);
     frame.escalated |= event.actions.escalates();
     if let Some(cut) = cut {
         cut.note(&event, frame);
     }
-    let keys = event.actions.state_delta.iter().chain(temp.iter());
-    for (key, _) in keys {
+    for (key, _) in event.actions.state_delta.iter().chain(temp.iter()) {
         if let Some(scope) = scope {
             scope.wrote(key);
         }
@@ -260,5 +279,8 @@ fn handed(
     for (key, value) in temp.into_iter() {
         run.set_temp(key, value);
     }
-    (id, ticket)
+    match ticket {
+        Some(ticket) => Emit::Handed(id, run.outbox().taken(ticket)),
+        None => Emit::Ready(Some(Ok(id))),
+    }
 }

@@ -4,6 +4,8 @@ use super::Context;
 use crate::models::model::Usage;
 use crate::runtime::run::{AnnouncedKeys, Seat};
 use crate::{At, ErrorKind, Name, Path};
+use std::borrow::Cow;
+use std::ops::{Deref, DerefMut};
 
 /// What belongs to one turn of one agent or one round of one loop.
 pub(crate) struct Frame {
@@ -12,29 +14,36 @@ pub(crate) struct Frame {
     pub(crate) author: Option<Name>,
     pub(super) emits: u32,
     pub(super) steps: u32,
-    /// The first turn of what runs again: what was answered there is not asked again.
-    pub(super) first_turn: Option<Path>,
     /// What the agent that runs may write.
     pub(crate) announced: Option<AnnouncedKeys>,
     /// An event of this turn escalated.
     pub(crate) escalated: bool,
     /// Nobody is asked after this turn.
     pub(crate) ends_unasked: bool,
-    /// A callback of this turn ends the loop of that name.
-    pub(crate) exit_to: Option<Name>,
     /// Where in [`Context::written`] this turn's keys begin.
     pub(super) first_written: usize,
+    rare: Option<Box<RareFrame>>,
+}
+
+/// What few turns have, boxed so that the others do not pay for it: each turn moves a frame five times. Its fields are
+/// those of the [`Frame`].
+#[derive(Default)]
+pub(crate) struct RareFrame {
+    /// The first turn of what runs again: what was answered there is not asked again.
+    pub(super) first_turn: Option<Path>,
+    /// A callback of this turn ends the loop of that name.
+    pub(crate) exit_to: Option<Name>,
     pub(crate) unwritten: Option<NothingWritten>,
     /// Whom the agent may hand over to.
     pub(crate) seat: Option<Box<Seat>>,
-    /// What the model calls of this turn used; boxed, since many frames are on the stack.
-    pub(crate) usage: Option<Box<Usage>>,
+    /// What the model calls of this turn used.
+    pub(crate) usage: Option<Usage>,
 }
 
 /// Why an agent has written nothing, where it knows.
 pub(crate) struct NothingWritten {
     pub(crate) kind: ErrorKind,
-    pub(crate) why: String,
+    pub(crate) why: Cow<'static, str>,
     pub(crate) help: &'static str,
 }
 
@@ -45,16 +54,27 @@ impl Frame {
             author: None,
             emits: 0,
             steps: 0,
-            first_turn: None,
             announced: None,
             escalated: false,
             ends_unasked: false,
-            exit_to: None,
             first_written,
-            unwritten: None,
-            seat: None,
-            usage: None,
+            rare: None,
         }
+    }
+}
+
+impl Deref for Frame {
+    type Target = RareFrame;
+    fn deref(&self) -> &RareFrame {
+        static NONE: RareFrame =
+            RareFrame { first_turn: None, exit_to: None, unwritten: None, seat: None, usage: None };
+        self.rare.as_deref().unwrap_or(&NONE)
+    }
+}
+
+impl DerefMut for Frame {
+    fn deref_mut(&mut self) -> &mut RareFrame {
+        self.rare.get_or_insert_default()
     }
 }
 
@@ -95,7 +115,8 @@ impl Context {
 
     /// Begins another turn of the current agent. What is not in the record comes after all that is.
     pub(crate) async fn take_turn(&mut self, turn: u32) {
-        self.frame.first_turn.get_or_insert(self.frame.path.clone());
+        let path = self.frame.path.clone();
+        self.frame.first_turn.get_or_insert(path);
         self.go_to(At::Turn(turn));
         (self.frame.emits, self.frame.steps) = (0, 0);
         let run = self.run.clone();

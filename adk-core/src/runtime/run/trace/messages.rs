@@ -5,8 +5,8 @@ use crate::{Content, Part, Role};
 use serde_json::{Value, json};
 
 /// A list of messages as JSON text. `finish` is the end of an answer.
-pub(crate) fn messages(contents: &[Content], finish: Option<&str>) -> String {
-    let messages = contents.iter().map(|content| {
+pub(crate) fn messages<'a>(contents: impl IntoIterator<Item = &'a Content>, finish: Option<&str>) -> String {
+    let messages = contents.into_iter().map(|content| {
         let parts: Vec<_> = content.parts.iter().map(part).collect();
         let mut message = json!({"role": role(content), "parts": parts});
         if let Some(finish) = finish {

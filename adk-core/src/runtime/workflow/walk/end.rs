@@ -1,9 +1,10 @@
 //! The end of a block: another round of a loop, or out of it.
 
-use super::{Exit, Open, Walk};
+use super::{Exit, Open, Walk, boxed};
 use crate::flow::Flow;
 use crate::runtime::run::{Context, LifecycleOutcome, LoopEnd, LoopEndReason};
-use crate::runtime::workflow::{lifecycle, reads};
+use crate::runtime::workflow::lifecycle::{self, Who};
+use crate::runtime::workflow::reads;
 use crate::spec::StepKind;
 use crate::{At, Result};
 use adk_spec::__private::Cost;
@@ -54,31 +55,44 @@ impl Walk<'_> {
             Some(reason) if block.round > 0 => {
                 cx.go_to(At::Once);
                 let rounds = block.round;
-                block.outcome = LifecycleOutcome::LoopEnded { rounds, reason: reason.clone() };
+                block.ends(|| LifecycleOutcome::LoopEnded { rounds, reason: reason.clone() });
                 cx.run.end_loop(LoopEnd { path: cx.path().clone(), rounds, reason });
             }
-            Some(_) => block.outcome = LifecycleOutcome::Exited,
+            Some(_) => block.ends(|| LifecycleOutcome::Exited),
             None => {}
         }
-        self.ended(block.at, cx).await?;
-        if let Some(who) = self.who(block.at) {
-            who.end(cx).await.map_err(|error| error.at(cx.path()))?;
+        let at = block.at;
+        let who = self.watched(at, cx);
+        if who.is_some() || cx.config().resumable {
+            boxed(|| self.finish(at, who, cx)).await?;
         }
         self.leave(open, cx).await
     }
 
+    /// Tells that a block has ended.
+    async fn finish(&self, at: usize, who: Option<Who<'_>>, cx: &mut Context) -> Result<()> {
+        self.ended(at, cx).await?;
+        match who {
+            Some(who) => who.end(cx).await.map_err(|error| error.at(cx.path())),
+            None => Ok(()),
+        }
+    }
+
     /// Leaves the innermost block, which has ended; the exit that comes out of it.
     pub(super) async fn leave(&self, open: &mut Vec<Open>, cx: &mut Context) -> Result<Option<Exit>> {
-        let flow = lifecycle::asked(cx);
-        if flow != Flow::Continue {
-            lifecycle::announced(None, &flow, cx).map_err(|error| error.at(cx.path()))?;
-        }
-        let own = Exit::new(flow, LoopEndReason::Escalated { by: cx.path().clone() });
+        let own = match lifecycle::asked(cx) {
+            Flow::Continue => None,
+            flow => {
+                lifecycle::announced(None, &flow, cx).map_err(|error| error.at(cx.path()))?;
+                Exit::new(flow, LoopEndReason::Escalated { by: cx.path().clone() })
+            }
+        };
         let Some(block) = open.pop() else { return Ok(own) };
         if let Some(watch) = block.watch {
-            watch.end(block.outcome).await;
+            let (watch, outcome) = *watch;
+            boxed(|| watch.end(outcome)).await;
         }
         self.go_back(block.at, block.outer, block.meter, cx);
-        Ok(own.or(block.escalated))
+        Ok(own.or(block.escalated.map(|exit| *exit)))
     }
 }

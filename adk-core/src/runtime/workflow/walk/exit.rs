@@ -79,7 +79,7 @@ impl Walk<'_> {
                 match open.last_mut() {
                     None => return Ok((at, Some(exit))),
                     Some(block) if !self.is_loop(block.at) => {
-                        block.escalated = block.escalated.take().or(Some(exit))
+                        block.escalated.get_or_insert(Box::new(exit));
                     }
                     Some(block) => {
                         at = self.steps[block.at].end + 1;

@@ -1,0 +1,82 @@
+//! `--limits`: the table of `limits.md`, asserted. Counts repeat on any machine where times do not.
+
+use crate::job::Result;
+use crate::measure;
+use crate::process::Machine;
+use crate::rows::ROWS;
+
+const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/limits.md");
+const MEASURES: [&str; 5] = ["instructions", "allocations", "bytes", "polls", "locks"];
+/// What machines and versions of libraries may add to a count: 3 percent, and the half of what a limit is rounded to.
+const SLACK: (f64, f64) = (1.03, 0.05);
+/// A row, and one that may cost no more: what a turn takes does not depend on the turns before.
+const FLAT: &[[&str; 2]] = &[["model turn, first 10, no history", "model turn, 1,000 turns, no history"]];
+
+/// Counts each row of the table. With `LIMITS=overwrite` writes the counts into it; otherwise fails if one is above its limit.
+pub fn check(machine: &Machine) -> Result<()> {
+    let overwrite = std::env::var_os("LIMITS").is_some_and(|value| value == "overwrite");
+    if !machine.has_valgrind() || !cfg!(adk_counts) {
+        return Err("this needs valgrind and RUSTFLAGS='--cfg adk_counts': see adk-bench/limits.md".into());
+    }
+    let table = std::fs::read_to_string(PATH)?;
+    let mut written = String::new();
+    let mut counted: Vec<(&str, [f64; 5])> = Vec::new();
+    let mut failures = 0;
+    for line in table.lines() {
+        let Some((title, limits)) = parse(line)? else {
+            written += &format!("{line}\n");
+            continue;
+        };
+        let row = ROWS.iter().find(|row| row.title == title).ok_or_else(|| format!("no row {title:?}"))?;
+        let found = measure::ours(machine, row)?;
+        let cells = found.map(|count| format!("{count:.1}")).join(" | ");
+        println!("| {title} | {cells} |");
+        written += &format!("| {title} | {cells} |\n");
+        counted.push((row.title, found));
+        if !overwrite {
+            failures += excesses(title, limits, found);
+        }
+    }
+    let count_of = |title: &str| counted.iter().find(|row| row.0 == title).map(|row| row.1);
+    for [base, title] in FLAT {
+        let (base, found) =
+            count_of(base).zip(count_of(title)).ok_or("a row that has to be flat is not in the table")?;
+        failures += excesses(title, base, found);
+    }
+    if failures > 0 {
+        return Err(
+            "above the limits; with LIMITS=overwrite this command writes adk-bench/limits.md anew".into()
+        );
+    }
+    if overwrite {
+        std::fs::write(PATH, written)?;
+    }
+    Ok(())
+}
+
+/// Reports the counts that are above their limits.
+fn excesses(title: &str, limits: [f64; 5], found: [f64; 5]) -> usize {
+    let mut excesses = 0;
+    for (measure, (limit, found)) in MEASURES.iter().zip(limits.into_iter().zip(found)) {
+        if found > limit * SLACK.0 + SLACK.1 {
+            excesses += 1;
+            eprintln!("{title}: {measure}: at most {limit:.1} and 3 percent, found {found:.1}");
+        }
+    }
+    excesses
+}
+
+/// The title and the limits of a row. Other lines are text.
+fn parse(line: &str) -> Result<Option<(&str, [f64; 5])>> {
+    let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+    let [title, limits @ ..] = &cells[..] else { return Ok(None) };
+    let Ok(limits) = <[&str; 5]>::try_from(limits) else { return Ok(None) };
+    if limits == MEASURES {
+        return Ok(None);
+    }
+    let mut parsed = [0.0; 5];
+    for (parsed, limit) in parsed.iter_mut().zip(limits) {
+        *parsed = limit.parse().map_err(|_| format!("no number: {limit:?} in {line:?}"))?;
+    }
+    Ok(Some((title, parsed)))
+}

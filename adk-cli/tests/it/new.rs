@@ -1,0 +1,87 @@
+//! `adk new`.
+use crate::support::{Folder, Ran, ran};
+use std::path::Path;
+use std::process::Command;
+
+/// `adk new` in a folder.
+fn new(folder: &Folder, args: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_adk"));
+    command.arg("new").args(args).current_dir(folder.path());
+    ran(command, "")
+}
+
+fn checkout() -> &'static str {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/..")
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let all = std::fs::read_dir(folder).unwrap();
+    let mut all: Vec<_> = all.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn a_project_names_itself_and_the_version() {
+    let folder = Folder::new();
+    let said = new(&folder, &["news-desk"]).good();
+    assert!(said.ends_with("  cd news-desk\n  cargo run\n"), "{said}");
+    let project = folder.path().join("news-desk");
+    let all = [".dockerignore", ".gitignore", "Cargo.toml", "Dockerfile", "README.md", "src"];
+    assert_eq!(names(&project), all);
+    let read = |file: &str| std::fs::read_to_string(project.join(file)).unwrap();
+    let manifest = read("Cargo.toml");
+    assert!(manifest.contains("name = \"news-desk\""), "{manifest}");
+    let ours = format!("\nadk-workflow = \"{}\"\n", env!("CARGO_PKG_VERSION"));
+    assert!(manifest.contains(&ours), "{manifest}");
+    assert!(read("README.md").starts_with("# news-desk\n"));
+    let dockerfile = read("Dockerfile");
+    assert!(dockerfile.contains("/src/target/release/news-desk "), "{dockerfile}");
+    for file in ["README.md", "Dockerfile"] {
+        assert!(!read(file).contains("NAME"), "{file}");
+    }
+}
+
+#[test]
+fn a_name_that_cannot_be_makes_nothing() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("taken")).unwrap();
+    for (name, why) in [
+        ("7up", "cannot start with a digit"),
+        ("fn", "it is a Rust keyword"),
+        ("a b", "invalid character ` `"),
+        ("../desk", "it is a path"),
+        ("adk-workflow", "what it depends on is called so"),
+        ("taken", "already exists"),
+    ] {
+        new(&folder, &[name]).refused(1, why);
+    }
+    new(&folder, &["desk", "--path", "/nowhere"]).refused(3, "`/nowhere` is no checkout of adk-workflow");
+    assert_eq!(names(folder.path()), ["taken"]);
+    assert!(names(&folder.path().join("taken")).is_empty());
+}
+
+/// Built by what this test was built with, so that what is there already need not be built again.
+#[test]
+#[ignore = "it builds the project and what it stands on, which takes up to a minute; `.ci/run` includes it"]
+fn a_project_runs_at_once_and_its_test_passes() {
+    let folder = Folder::new();
+    new(&folder, &["desk", "--path", checkout()]).good();
+    let project = folder.path().join("desk");
+    // The versions that are here.
+    std::fs::copy(Path::new(checkout()).join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
+    let target = Path::new(env!("CARGO_BIN_EXE_adk")).ancestors().nth(2).unwrap();
+    let cargo = |command: &str| {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args([command, "--quiet", "--offline"]).current_dir(&project);
+        cargo.env("CARGO_TARGET_DIR", target).env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
+        cargo.env("CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG", "line-tables-only");
+        ran(cargo, "").good()
+    };
+    let said = cargo("run");
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[..2], ["writing: cats", "writing/improving#1/writer calls count_words"]);
+    assert_eq!(lines.last(), Some(&"writing/improving#3/critic: (rehearsed answer of critic, round 3)"));
+    let tested = cargo("test");
+    assert!(tested.contains("1 passed; 0 failed"), "{tested}");
+}

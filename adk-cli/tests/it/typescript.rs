@@ -1,0 +1,106 @@
+//! `adk client ts`, the compiler of TypeScript, and a front end that runs on Node.js against a real server:
+//! `tests/peers/run-clients.sh cargo test -p adk-workflow-cli --test it -- --ignored typescript`.
+use crate::support::{Folder, ran, runner};
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// What a front end says after its client.
+const GOOD: &str = r#"
+import { AdkError, Client } from "./client.js";
+declare const process: { argv: string[] };
+
+const client = new Client(process.argv[2]!);
+const post: string = await client.complete("approval", { topic: "a cat" }, {
+  "approval/decision": async (wait) => {
+    if (!wait.question.includes("A cat sat.")) throw new Error(wait.question);
+    return "Publish";
+  },
+});
+console.log(post);
+const { runs } = await client.runs({ status: "finished" });
+const authors: string[] = [];
+for await (const event of client.events(runs[0]!.run)) authors.push(event.author);
+console.log(authors.join(" "));
+try {
+  await client.run("approval", { topic: 7 } as never);
+} catch (error) {
+  if (!(error instanceof AdkError)) throw error;
+  console.log(error.status, error.fault.fields?.[0]?.field);
+}
+"#;
+
+fn node(file: &str) -> Command {
+    let mut command = Command::new("node");
+    command.arg(format!("{}/../node_modules/{file}", std::env::var("ADK_CLIENTS").unwrap()));
+    command
+}
+
+fn compile(folder: &Path, main: &str) -> Output {
+    std::fs::write(folder.join("main.ts"), main).unwrap();
+    std::fs::write(folder.join("package.json"), r#"{"type": "module"}"#).unwrap();
+    let words = [
+        "--strict",
+        "--noUncheckedIndexedAccess",
+        "--target",
+        "es2022",
+        "--module",
+        "nodenext",
+        "--types",
+        "",
+    ];
+    let mut command = node("typescript/bin/tsc");
+    command
+        .args(words)
+        .args(["--lib", "es2022,dom,dom.asynciterable", "main.ts"])
+        .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Node.js: tests/peers/run-clients.sh"]
+async fn a_front_end_that_forgets_a_question_does_not_compile_and_one_that_has_all_runs() {
+    let folder = Folder::new();
+    let store = adk_sqlite::SqliteStore::open(folder.path().join("runs.db")).await.unwrap();
+    let runner = runner(&store, "app");
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let serving = tokio::spawn(adk::serve(&runner).serve(listener, std::future::pending()));
+    let done = tokio::task::spawn_blocking(move || {
+        let folder = Folder::new();
+        let curl = Command::new("curl").args(["-sf", &format!("{address}/openapi.json")]).output().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_adk"));
+        command.args(["client", "ts", "-"]);
+        let written = ran(command, std::str::from_utf8(&curl.stdout).unwrap());
+        assert_eq!(written.code, 0, "{written:?}");
+        std::fs::write(folder.path().join("client.ts"), &written.out).unwrap();
+
+        let compiled = compile(folder.path(), GOOD);
+        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stdout));
+        let ran =
+            Command::new("node").arg("main.js").arg(&address).current_dir(folder.path()).output().unwrap();
+        let told = String::from_utf8(ran.stdout).unwrap();
+        let lines: Vec<_> = told.lines().collect();
+        assert_eq!(lines.first(), Some(&"A cat sat."), "{told} {}", String::from_utf8_lossy(&ran.stderr));
+        assert!(lines[1].starts_with("user writer") && lines[1].ends_with("publish"), "{told}");
+        assert_eq!(lines[2], "422 topic");
+
+        for (good, bad, said) in [
+            (
+                "const { runs }",
+                "await client.complete(\"approval\", { topic: \"a dog\" }, {});\nconst { runs }",
+                "\"approval/decision\"",
+            ),
+            ("return \"Publish\"", "return { Revise: {} }", "note"),
+            ("{ topic: \"a cat\" }", "{}", "topic"),
+            ("const post: string", "const post: number", "'string' is not assignable to type 'number'"),
+        ] {
+            assert!(GOOD.contains(good));
+            let refused = compile(folder.path(), &GOOD.replacen(good, bad, 1));
+            let told = String::from_utf8(refused.stdout).unwrap();
+            assert!(!refused.status.success() && told.contains(said), "{bad}: {told}");
+        }
+    });
+    done.await.unwrap();
+    serving.abort();
+}

@@ -1,0 +1,152 @@
+//! [`Contents`]: the conversation in a request, whose messages are shared with the log.
+
+use crate::content::Content;
+use std::fmt;
+use std::ops::{Index, IndexMut};
+use std::sync::Arc;
+
+/// What holds a message: the message itself, or the event that said it.
+pub(crate) trait Says: Send + Sync {
+    /// The message.
+    fn content(&self) -> &Content;
+
+    /// The message to change, where it is here by itself.
+    fn content_mut(&mut self) -> Option<&mut Content> {
+        None
+    }
+}
+
+impl Says for Content {
+    fn content(&self) -> &Content {
+        self
+    }
+
+    fn content_mut(&mut self) -> Option<&mut Content> {
+        Some(self)
+    }
+}
+
+/// A conversation, oldest message first.
+///
+/// Clones share it, and its messages are those of the session's log, so a request costs what is new in it. Who changes one,
+/// such as a callback before the model, changes no other.
+///
+/// ```
+/// # use adk_core as adk;
+/// use adk::Content;
+/// use adk::model::Contents;
+/// let mut contents = Contents::from(vec![Content::user("Hello."), Content::model("Hi!")]);
+/// contents.push(Content::user("Who are you?"));
+/// contents.retain(|content| content.text() != "Hi!");
+/// contents[0] = Content::user("Good day.");
+/// assert_eq!(contents.iter().map(Content::text).collect::<Vec<_>>(), ["Good day.", "Who are you?"]);
+/// ```
+#[derive(Clone, Default)]
+pub struct Contents(Arc<Vec<Arc<dyn Says>>>);
+
+impl Contents {
+    /// How many messages.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether nothing was said.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The messages, oldest first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Content> + ExactSizeIterator {
+        self.0.iter().map(|said| said.content())
+    }
+
+    /// The oldest message.
+    pub fn first(&self) -> Option<&Content> {
+        self.0.first().map(|said| said.content())
+    }
+
+    /// The newest message.
+    pub fn last(&self) -> Option<&Content> {
+        self.0.last().map(|said| said.content())
+    }
+
+    /// The message at a place, counted from 0.
+    pub fn get(&self, at: usize) -> Option<&Content> {
+        self.0.get(at).map(|said| said.content())
+    }
+
+    /// Adds a message.
+    pub fn push(&mut self, content: Content) {
+        self.share(Arc::new(content));
+    }
+
+    /// Keeps the messages that are wanted.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Content) -> bool) {
+        Arc::make_mut(&mut self.0).retain(|said| keep(said.content()));
+    }
+
+    /// Keeps the oldest so many messages.
+    pub fn truncate(&mut self, len: usize) {
+        Arc::make_mut(&mut self.0).truncate(len);
+    }
+
+    /// Removes all messages.
+    pub fn clear(&mut self) {
+        match Arc::get_mut(&mut self.0) {
+            Some(contents) => contents.clear(),
+            None => *self = Self::default(),
+        }
+    }
+
+    /// Adds a message that others hold as well. It is copied for nobody but who has a clone of the conversation.
+    pub(crate) fn share(&mut self, said: Arc<dyn Says>) {
+        Arc::make_mut(&mut self.0).push(said);
+    }
+}
+
+impl Index<usize> for Contents {
+    type Output = Content;
+
+    fn index(&self, at: usize) -> &Content {
+        self.0[at].content()
+    }
+}
+
+/// Changes a message here; the log and other requests keep it as it was.
+impl IndexMut<usize> for Contents {
+    fn index_mut(&mut self, at: usize) -> &mut Content {
+        let said = &mut Arc::make_mut(&mut self.0)[at];
+        *said = Arc::new(said.content().clone());
+        Arc::get_mut(said).and_then(Says::content_mut).expect("nobody else has what was just made")
+    }
+}
+
+impl From<Vec<Content>> for Contents {
+    fn from(contents: Vec<Content>) -> Self {
+        contents.into_iter().collect()
+    }
+}
+
+impl FromIterator<Content> for Contents {
+    fn from_iter<I: IntoIterator<Item = Content>>(contents: I) -> Self {
+        Self(Arc::new(contents.into_iter().map(|content| Arc::new(content) as Arc<dyn Says>).collect()))
+    }
+}
+
+impl Extend<Content> for Contents {
+    fn extend<I: IntoIterator<Item = Content>>(&mut self, contents: I) {
+        contents.into_iter().for_each(|content| self.push(content));
+    }
+}
+
+impl PartialEq for Contents {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl fmt::Debug for Contents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}

@@ -1,0 +1,130 @@
+//! Artifacts: the stores in memory and in a folder, and which of them a runner takes.
+
+use crate::support::artifacts::{self, Stores};
+use crate::support::survival::Scratch;
+use adk_core::session::{MemoryStore, SessionKey};
+use adk_core::{ArtifactStore, ErrorKind, FolderArtifacts, MemoryArtifacts, Part, StoreErrorKind};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+fn in_folder(path: &Path) -> Stores {
+    Stores { artifacts: FolderArtifacts::open(path).unwrap().into(), sessions: Arc::new(MemoryStore::new()) }
+}
+
+fn key() -> SessionKey {
+    SessionKey::new("a", "u", "s")
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { all.extend(files(&path)) } else { all.push(path) }
+    }
+    all
+}
+
+#[tokio::test]
+async fn the_store_in_memory_does_what_every_store_does() {
+    let stores = Stores { artifacts: MemoryArtifacts::new().into(), sessions: Arc::new(MemoryStore::new()) };
+    artifacts::keeps(&stores, true).await;
+    artifacts::together(vec![stores]).await;
+}
+
+#[tokio::test]
+async fn the_store_in_a_folder_does_what_every_store_does() {
+    let scratch = Scratch::new();
+    let folder = scratch.path().join("is/made");
+    let stores = in_folder(&folder);
+    artifacts::keeps(&stores, true).await;
+    artifacts::refuses_depth(&stores).await;
+    assert_eq!(fs::read_dir(folder.join("tmp")).unwrap().count(), 0, "nothing is left of drafts");
+    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1, "nothing is beside it");
+    // It is all there for another process.
+    let again = FolderArtifacts::open(&folder).unwrap();
+    let key = SessionKey::new("artifacts", "parts", "s");
+    assert_eq!(again.list(&key).await.unwrap(), ["large", "part"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn saves_of_two_processes_have_versions_of_their_own() {
+    let scratch = Scratch::new();
+    let (one, two) = (in_folder(scratch.path()), in_folder(scratch.path()));
+    artifacts::together(vec![one, two]).await;
+}
+
+/// A file that is deleted over and over while others save it: nothing fails, and what is left is whole.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_may_be_deleted_while_it_is_saved() {
+    let scratch = Scratch::new();
+    let store = FolderArtifacts::open(scratch.path()).unwrap();
+    let saves: Vec<_> = (0..4)
+        .map(|n| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                for _ in 0..25 {
+                    store.save(&key(), "a", Part::text(format!("whole {n}"))).await.unwrap();
+                    if let Some(part) = store.load(&key(), "a", None).await.unwrap() {
+                        assert!(part.as_text().unwrap().starts_with("whole"));
+                    }
+                }
+            })
+        })
+        .collect();
+    for _ in 0..25 {
+        store.delete(&key(), "a").await.unwrap();
+    }
+    for save in saves {
+        save.await.unwrap();
+    }
+    assert_eq!(fs::read_dir(scratch.path().join("tmp")).unwrap().count(), 0);
+}
+
+/// A process that is killed leaves drafts, folders without versions, and no half version.
+#[tokio::test]
+async fn what_a_dead_process_has_left_is_no_version() {
+    let scratch = Scratch::new();
+    let store = FolderArtifacts::open(scratch.path()).unwrap();
+    store.save(&key(), "a", Part::text("whole")).await.unwrap();
+    let [file] = &files(scratch.path())[..] else { panic!("one version is one file") };
+    let folder = file.parent().unwrap();
+    let draft = scratch.path().join("tmp/1-0");
+    fs::create_dir_all(&draft).unwrap();
+    fs::write(draft.join("part"), "{\"te").unwrap();
+    fs::create_dir_all(folder.with_file_name("_b")).unwrap();
+    // What other programs put into folders.
+    for name in [".DS_Store", "01", "+1", "1~", "_notes"] {
+        fs::write(folder.join(name), "x").unwrap();
+        fs::write(folder.with_file_name(name), "x").unwrap();
+    }
+    let store = FolderArtifacts::open(scratch.path()).unwrap();
+    assert_eq!(store.list(&key()).await.unwrap(), ["a"]);
+    assert_eq!(store.load(&key(), "a", None).await.unwrap(), Some(Part::text("whole")));
+    assert_eq!(store.save(&key(), "a", Part::text("next")).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_used_says_so() {
+    let kind = |error: &adk_core::Error| match error.kind() {
+        ErrorKind::Store(kind) => kind,
+        other => panic!("{other:?}: {error}"),
+    };
+    let scratch = Scratch::new();
+    let file = scratch.path().join("file");
+    fs::write(&file, "x").unwrap();
+    let error = FolderArtifacts::open(&file).unwrap_err();
+    assert!(error.to_string().contains(file.to_str().unwrap()) && error.help().is_some(), "{error}");
+
+    let store = FolderArtifacts::open(scratch.path().join("folder")).unwrap();
+    // Longer than any path.
+    let error = store.save(&key(), &"a".repeat(100_000), Part::text("x")).await.unwrap_err();
+    assert_eq!(kind(&error), StoreErrorKind::Other, "{error:.300}");
+    assert!(error.help().is_some_and(|help| help.contains("shorter")), "{error:.300}");
+    store.save(&key(), "a", Part::text("x")).await.unwrap();
+    let versions = files(&scratch.path().join("folder"));
+    fs::write(&versions[0], "written by others").unwrap();
+    let error = store.load(&key(), "a", None).await.unwrap_err();
+    assert_eq!(kind(&error), StoreErrorKind::Corrupt, "{error}");
+}

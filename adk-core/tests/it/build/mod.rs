@@ -1,0 +1,10 @@
+//! Trees that are made at run time.
+
+mod awaits;
+mod config;
+mod faults;
+mod fluent;
+mod llm;
+mod run;
+mod support;
+mod tool;

@@ -1,0 +1,165 @@
+//! Callbacks and the journal: what they do outside is done once.
+
+use super::*;
+use crate::support::*;
+use adk_core::engine::{
+    self, Body, ClaimId, Engine, RemoteBranches, Reply, Retention, RunDriver, RunRegistry, Slot, StepKey,
+    Stored, Timers, Wait, WaitRegistry,
+};
+use adk_core::model::ModelRequest;
+use adk_core::{FunctionCall, Result, WithCallbacks};
+
+/// Records the steps of all runs by their place, and answers from the record.
+#[derive(Clone, Default)]
+struct Journal(Arc<Mutex<Vec<(String, Value)>>>);
+
+impl Journal {
+    fn keys(&self) -> Vec<String> {
+        self.0.lock().unwrap().iter().map(|(key, _)| key.clone()).collect()
+    }
+}
+
+impl engine::Journal for Journal {
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
+        Reply::Later(Box::pin(async move { Ok(slot.append(body.draft().await?)) }))
+    }
+    fn step(
+        &self,
+        _: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
+        Box::pin(async move {
+            let key = key.to_string();
+            let known = self
+                .0
+                .lock()
+                .unwrap()
+                .iter()
+                .find(|(other, _)| *other == key)
+                .map(|(_, value)| value.clone());
+            match known {
+                Some(value) => Ok(value),
+                None => {
+                    let value = work.await?;
+                    self.0.lock().unwrap().push((key, value.clone()));
+                    Ok(value)
+                }
+            }
+        })
+    }
+    fn answer(&self, _: ClaimId, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+        Box::pin(async { Ok(None) })
+    }
+}
+
+impl Engine for Journal {
+    fn retention(&self) -> Retention {
+        Retention::Durable
+    }
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        None
+    }
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+
+    fn timers(&self) -> Option<&dyn Timers> {
+        None
+    }
+}
+
+#[tokio::test]
+async fn steps_of_callbacks_are_numbered_with_those_of_the_agent() {
+    let journal = Journal::default();
+    let agent = by("a", |cx| {
+        let step = cx.step("own", async { Ok(1) });
+        Box::pin(async move { step.await.map(|_: i32| adk_core::Flow::Continue) })
+    });
+    let agent = WithCallbacks::new(agent)
+        .before_agent(async |cx: &mut CallbackContext| {
+            cx.step("look", async { Ok(1) }).await.map(|_: i32| ())
+        })
+        .before_agent(async |cx: &mut CallbackContext| {
+            cx.step("look", async { Ok(2) }).await.map(|_: i32| ())
+        })
+        .after_agent(async |cx: &mut CallbackContext| cx.step("log", async { Ok(3) }).await.map(|_: i32| ()));
+    let tree = Tree::new("w", vec![run(agent)]);
+    assert!(drive(Runner::builder().engine(journal.clone()), &tree).await.is_empty());
+    assert_eq!(journal.keys(), ["w/a:look@0", "w/a:look@1", "w/a:own@2", "w/a:log@3"]);
+}
+
+#[tokio::test]
+async fn a_block_has_numbers_of_its_own_from_its_begin_to_its_end() {
+    let journal = Journal::default();
+    let tree = Tree::new("w", vec![repeat("lp", Some(2), vec![run(say("a"))])]).on("lp", |own| {
+        own.before(async |cx: &mut CallbackContext| cx.step("x", async { Ok(1) }).await.map(|_: i32| ()));
+        own.after(async |cx: &mut CallbackContext| cx.step("x", async { Ok(2) }).await.map(|_: i32| ()));
+    });
+    drive(Runner::builder().engine(journal.clone()), &tree).await;
+    assert_eq!(journal.keys(), ["w/lp:x@0", "w/lp:x@1"]);
+}
+
+/// What was done outside, in order.
+static DONE: Mutex<Vec<&str>> = Mutex::new(Vec::new());
+
+fn done(what: &'static str) {
+    DONE.lock().unwrap().push(what);
+}
+
+fn taken() -> Vec<&'static str> {
+    std::mem::take(&mut DONE.lock().unwrap())
+}
+
+/// An `async` closure captures nothing; what needs more is a function, or a plugin.
+async fn ask_policy(cx: &mut CallbackContext, request: &mut ModelRequest) -> Result<()> {
+    let policy = async {
+        done("policy");
+        Ok("Be kind.".to_owned())
+    };
+    request.system_instruction.push_str(&cx.step("policy", policy).await?);
+    Ok(())
+}
+
+async fn add_more(cx: &mut CallbackContext, _: &FunctionCall, result: &mut Value) -> Result<()> {
+    let more = async {
+        done("after");
+        Ok(10)
+    };
+    *result = json!(result.as_i64().unwrap_or_default() + cx.step("more", more).await?);
+    Ok(())
+}
+
+/// Runs twice with one journal: what tools and their callbacks do outside is done by the first alone.
+#[tokio::test]
+async fn callbacks_of_a_tool_are_a_part_of_its_record_and_those_of_a_model_take_steps() {
+    let (journal, trace) = (Journal::default(), Trace::default());
+    let model = ScriptedModel::new().call("add", json!({"a": 1, "b": 2})).text("3");
+    let tree = || {
+        let mut agent = llm();
+        agent
+            .add_tool(add(&trace))
+            .add_before_tool(|cx: &mut CallbackContext, _: &mut FunctionCall| {
+                done("before");
+                cx.state().set("seen", 1)
+            })
+            .add_after_tool(add_more)
+            .add_before_model(ask_policy);
+        Tree::new("w", vec![run(agent)])
+    };
+    let first = drive(modelled(&model).engine(journal.clone()), &tree()).await;
+    assert_eq!(first[1], r#"a:  seen=1 add->{"result":13}"#);
+    assert_eq!((taken(), trace.taken().len()), (vec!["policy", "before", "after", "policy"], 1));
+    let second = drive(modelled(&model).engine(journal.clone()), &tree()).await;
+    assert_eq!(second, first);
+    assert!(taken().is_empty() && trace.taken().is_empty(), "everything was answered from the record");
+    assert_eq!(journal.keys(), ["w/a:policy@0", "w/a:model@1", "w/a:add@2", "w/a:policy@3", "w/a:model@4"]);
+    assert!(model.requests().iter().all(|request| request.system_instruction.ends_with("Be kind.")));
+}

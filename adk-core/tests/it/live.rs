@@ -1,0 +1,295 @@
+//! Live runs: messages from a queue, agents that hand over to each other, and what cannot run live.
+
+use crate::support::{Node, Tree, each, parallel, put, repeat, run, say, sequence};
+use adk_core::llm::{Declared, Declares, LlmDecl, OutputKey};
+use adk_core::spec::KeySpec;
+use adk_core::testing::{Reply, ScriptedModel};
+use adk_core::{
+    AgentKind, AgentMeta, Content, DynAgent, Error, ErrorKind, Event, LiveQueue, RunConfig, RunEnd,
+    RunStream, Runner,
+};
+use adk_core::{LoopAgent, SequentialAgent, llm::LlmAgent};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+
+struct Talks;
+
+impl Declares<0> for Talks {
+    const DECL: LlmDecl =
+        LlmDecl::new(AgentMeta::new(AgentKind::Llm, "greeter").writes(&[KeySpec::new("greeting", "String")]))
+            .instruction("Greet.")
+            .output(OutputKey::text("greeting"));
+}
+
+impl Declares<1> for Talks {
+    const DECL: LlmDecl = LlmDecl::new(AgentMeta::new(AgentKind::Llm, "helper"));
+}
+
+fn greeter() -> Node {
+    run(Declared::<Talks, 0>::default())
+}
+
+fn helper() -> Node {
+    run(Declared::<Talks, 1>::default())
+}
+
+fn chat(body: Vec<Node>) -> Tree {
+    Tree::with_keys("chat", &[], &[], body)
+}
+
+fn runner(model: &ScriptedModel) -> Runner {
+    Runner::builder().model(model.clone()).build().unwrap()
+}
+
+/// `author: what it says`, and what it calls.
+fn line(event: &Event) -> String {
+    let calls = event.function_calls().map(|call| format!("{}()", call.name));
+    let answers = event.function_responses().map(|answer| format!("{} answers", answer.name));
+    let said: Vec<_> =
+        [event.text()].into_iter().filter(|text| !text.is_empty()).chain(calls).chain(answers).collect();
+    format!("{}: {}", event.author, said.join(", "))
+}
+
+async fn lines(stream: &mut RunStream<'_, ()>) -> Vec<String> {
+    let mut all = Vec::new();
+    while let Some(event) = stream.next().await {
+        all.push(event.map_or_else(|error| format!("error: {error}"), |event| line(&event)));
+    }
+    all
+}
+
+fn queue(messages: &[&str]) -> LiveQueue {
+    let queue = LiveQueue::new();
+    messages.iter().for_each(|message| queue.send(*message).unwrap());
+    queue.close();
+    queue
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sequence_over_a_closed_queue_runs_its_agents_and_stores_what_they_say_alone() {
+    let tree = chat(vec![run(say("a")), sequence("inner", vec![run(say("b"))])]);
+    let mut stream = runner(&ScriptedModel::new()).run_live(&tree, "", &queue(&[])).stream();
+    assert_eq!(lines(&mut stream).await, ["a: a", "b: b"]);
+    let RunEnd::Finished(outcome) = stream.end() else { panic!("it has finished") };
+    assert_eq!(outcome.session().len(), 2, "no message of a user is made up");
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_message_is_answered_until_the_queue_is_closed() {
+    let model = ScriptedModel::new().text("Hi.").text("Fine.");
+    let tree = chat(vec![greeter()]);
+    let mut stream = runner(&model).run_live(&tree, "", &queue(&["Hello.", "How are you?"])).stream();
+    assert_eq!(
+        lines(&mut stream).await,
+        ["user: Hello.", "greeter: Hi.", "user: How are you?", "greeter: Fine."]
+    );
+    let requests = model.requests();
+    let said: Vec<_> = requests[1].contents.iter().map(Content::text).collect();
+    assert_eq!(said, ["Hello.", "Hi.", "How are you?"], "one conversation");
+    let RunEnd::Finished(outcome) = stream.end() else { panic!("it has finished") };
+    assert_eq!(outcome.get::<String>("greeting").unwrap().as_deref(), Some("Fine."));
+    assert_eq!(outcome.session().event(0).unwrap().path.to_string(), "chat/greeter", "who took the message");
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_come_while_it_runs_and_the_run_waits_for_them_without_pausing() {
+    let model = ScriptedModel::new()
+        .reply(Reply::new().text("One.").after(Duration::from_secs(5)))
+        .text("Two.")
+        .text("Three.");
+    let (tree, queue) = (chat(vec![helper()]), LiveQueue::new());
+    let mut stream = runner(&model).run_live(&tree, "", &queue).stream();
+    let people = async {
+        queue.send("1").unwrap();
+        // While the agent answers: it is next.
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        queue.send("2").unwrap();
+        // Long after it has.
+        tokio::time::sleep(Duration::from_secs(3600)).await;
+        queue.clone().send("3").unwrap();
+        drop(queue);
+    };
+    let (said, ()) = tokio::join!(lines(&mut stream), people);
+    assert_eq!(
+        said,
+        ["user: 1", "helper: One.", "user: 2", "helper: Two.", "user: 3", "helper: Three."],
+        "the last clone of the queue closes it"
+    );
+    assert!(matches!(stream.end(), RunEnd::Finished(_)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_hands_over_to_the_next_which_begins_with_what_was_said() {
+    let model = ScriptedModel::new()
+        .on("greeter")
+        .text("Who are you?")
+        .reply(Reply::new().text("Hi, Ann.").call("task_completed", json!({})))
+        .on("helper")
+        .text("How can I help?")
+        .text("Bye.");
+    let tree = chat(vec![greeter_for_ann(), run(say("middle")), helper()]);
+    let mut stream = runner(&model).run_live(&tree, "", &queue(&["Hello.", "Ann.", "No."])).stream();
+    assert_eq!(
+        lines(&mut stream).await,
+        [
+            "user: Hello.",
+            "greeter: Who are you?",
+            "user: Ann.",
+            "greeter: Hi, Ann., task_completed()",
+            "greeter: task_completed answers",
+            "middle: middle",
+            "helper: How can I help?",
+            "user: No.",
+            "helper: Bye.",
+        ]
+    );
+    let requests = model.requests();
+    let first = &requests[0];
+    assert!(
+        first.system_instruction.starts_with("Greet.\n\nOnce you have done"),
+        "{}",
+        first.system_instruction
+    );
+    let tools: Vec<_> = first.tools.iter().map(|tool| tool.name.to_string()).collect();
+    assert_eq!(tools, ["task_completed"]);
+    assert!(requests[2].contents.iter().any(|content| content.text().contains("Ann.")));
+}
+
+/// Without a key: what it says beside a call is no last word.
+fn greeter_for_ann() -> Node {
+    struct Ann;
+    impl Declares<0> for Ann {
+        const DECL: LlmDecl = LlmDecl::new(AgentMeta::new(AgentKind::Llm, "greeter")).instruction("Greet.");
+    }
+    run(Declared::<Ann, 0>::default())
+}
+
+#[tokio::test(start_paused = true)]
+async fn behind_a_closed_queue_each_later_agent_has_one_turn() {
+    let model = ScriptedModel::new().on("greeter").text("Hi.").on("helper").text("Anything else?");
+    let tree = chat(vec![greeter(), helper()]);
+    let mut stream = runner(&model).run_live(&tree, "", &queue(&["Hello."])).stream();
+    assert_eq!(lines(&mut stream).await, ["user: Hello.", "greeter: Hi.", "helper: Anything else?"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_nobody_spoke_to_says_so_when_its_key_is_missing() {
+    let model = ScriptedModel::new();
+    let tree = chat(vec![greeter()]);
+    let mut stream = runner(&model).run_live(&tree, "", &queue(&[])).stream();
+    let said = lines(&mut stream).await;
+    assert!(said[0].contains("`greeting`: the queue of the live run was closed before"), "{said:?}");
+    assert_eq!((said.len(), model.requests().len()), (1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn inputs_are_keys_and_a_message_is_said_first() {
+    let model = ScriptedModel::new().text("Yes?");
+    let tree = Tree::new("chat", vec![greeter()]);
+    let runner = runner(&model);
+    let mut stream = runner.run_live(&tree, "cats", &queue(&[])).message("Hello.").stream();
+    let first = stream.next().await.unwrap().unwrap();
+    assert_eq!((line(&first).as_str(), first.path.to_string().as_str()), ("user: Hello.", "chat"));
+    assert_eq!(first.actions.state_delta.get("topic").map(|topic| (**topic).clone()), Some(json!("cats")));
+    assert_eq!(lines(&mut stream).await, ["greeter: Yes?"]);
+    // Without a message the event of the start holds the keys alone.
+    let mut stream = runner.run_live(&tree, "cats", &queue(&["Go."])).stream();
+    let first = stream.next().await.unwrap().unwrap();
+    assert!(first.content.is_none() && first.actions.state_delta.get("topic").is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conversation_goes_on_in_a_session_and_an_old_one_is_not_answered_again() {
+    let model = ScriptedModel::new().text("Hi.").text("Again.");
+    let (runner, tree) = (runner(&model), chat(vec![helper()]));
+    let session = runner.session("ann", "s1");
+    session.run_live(&tree, "", &queue(&["Hello."])).await.unwrap();
+    let mut stream = session.run_live(&tree, "", &queue(&["Me again."])).stream();
+    assert_eq!(lines(&mut stream).await, ["user: Me again.", "helper: Again."]);
+    assert_eq!(model.requests()[1].contents.len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_of_a_run_hold_over_all_its_messages() {
+    let model = ScriptedModel::new().text("1").repeat_last();
+    let tree = chat(vec![helper()]);
+    let config = RunConfig::new().max_llm_calls(2);
+    let error =
+        runner(&model).run_live(&tree, "", &queue(&["a", "b", "c"])).config(config).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LlmCallsExceeded);
+}
+
+#[test]
+fn a_closed_queue_takes_nothing() {
+    let queue = LiveQueue::new();
+    queue.send("a").unwrap();
+    assert_eq!(queue.send(Content::default()).unwrap_err().kind(), ErrorKind::EmptyInput);
+    assert_eq!(format!("{queue:?}"), "LiveQueue(1 messages, open)");
+    queue.close();
+    assert!(queue.is_closed());
+    assert_eq!(queue.send("b").unwrap_err().kind(), ErrorKind::QueueClosed);
+}
+
+async fn refused(tree: &Tree) -> (Error, usize) {
+    let runner = runner(&ScriptedModel::new());
+    let session = runner.session("ann", "s1");
+    let error = session.run_live(tree, "", &queue(&[])).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LiveLoop);
+    let stored = session.open().await.unwrap().len();
+    (error, stored)
+}
+
+#[tokio::test(start_paused = true)]
+async fn blocks_that_repeat_or_run_at_the_same_time_are_refused_before_anything_happens() {
+    for (block, word) in [
+        (repeat("again", Some(1), vec![run(say("a"))]), "loop `again`"),
+        (parallel("both", vec![run(say("a")), run(say("b"))]), "parallel block `both`"),
+        (each("all", "item", "items", vec![run(say("a"))]), "each block `all`"),
+        (sequence("inner", vec![repeat("again", None, vec![run(say("a"))])]), "loop `again`"),
+    ] {
+        let (error, stored) = refused(&chat(vec![run(put("p", "items", |_| json!([]))), block])).await;
+        assert!(error.message().starts_with(&format!("live-loop: {word} cannot run live")), "{error}");
+        assert!(error.help().is_some() && error.path().is_some(), "{error}");
+        assert_eq!(stored, 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_in_a_workflow_inside_is_found_where_the_description_knows_it_and_where_it_does_not() {
+    let inside =
+        || Tree::with_keys("drafting", &[], &[], vec![repeat("again", Some(1), vec![run(say("a"))])]);
+    let inner: Arc<dyn DynAgent> = Arc::new(inside());
+    // The tests' trees copy descriptions without the steps inside, so this is what the run itself finds.
+    let (error, _) = refused(&chat(vec![run(inner)])).await;
+    assert_eq!(error.path().unwrap().to_string(), "chat/drafting/again");
+    assert!(error.message().starts_with("live-loop: loop `again` cannot run live"), "{error}");
+    let (error, _) = refused(&inside()).await;
+    assert_eq!(error.path().unwrap().to_string(), "drafting");
+    assert!(error.message().starts_with("live-loop: loop `again` cannot run live"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn trees_of_the_builders_run_live_unless_they_hold_such_a_block() {
+    let agent = || LlmAgent::builder("helper").instruction("Help.");
+    let model = ScriptedModel::new().text("Yes.").repeat_last();
+    let root = SequentialAgent::builder("root").sub_agent(agent()).build().unwrap();
+    let mut stream = runner(&model).run_live(&root, Content::default(), &queue(&["Hi."])).stream();
+    assert_eq!(lines(&mut stream).await, ["user: Hi.", "helper: Yes."]);
+    let blank = runner(&model).run_live(&root, " ", &queue(&["Hi."])).await.unwrap_err();
+    assert_eq!(blank.kind(), ErrorKind::EmptyInput);
+    assert!(blank.help().unwrap().contains("`Content::default()`"), "{blank}");
+    let alone: Arc<dyn DynAgent> = Arc::new(agent().build().unwrap());
+    let mut stream = runner(&model).run_live(&*alone, Content::user("Hi."), &queue(&[])).stream();
+    assert_eq!(lines(&mut stream).await, ["user: Hi.", "helper: Yes."]);
+
+    let inner = LoopAgent::builder("again").max_iterations(1).sub_agent(agent());
+    let outer: Arc<dyn DynAgent> =
+        Arc::new(SequentialAgent::builder("root").sub_agent(inner).build().unwrap());
+    let runner = runner(&model);
+    let session = runner.session("ann", "s1");
+    let error = session.run_live(outer.clone(), Content::user("Hi."), &queue(&[])).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LiveLoop, "{error}");
+    assert!(error.message().starts_with("live-loop: loop `again`"), "{error}");
+    assert_eq!(session.open().await.unwrap().len(), 0);
+}

@@ -1,0 +1,171 @@
+//! Agents as tools: what they see, what comes out of them, and what does not.
+
+use super::*;
+use crate::support::{Tree, repeat, run, say};
+use adk_core::llm::LlmAgent;
+use adk_core::{AgentTool, Content, ErrorKind, Flow, Part, SequentialAgent};
+
+fn helper() -> adk_core::build::LlmAgentBuilder {
+    LlmAgent::builder("helper").description("Helps.")
+}
+
+fn asks(request: &str) -> ScriptedModel {
+    ScriptedModel::new().on("a").call("helper", json!({"request": request})).text("ok").on("helper")
+}
+
+fn caller(tool: AgentTool) -> LlmAgent {
+    LlmAgent::builder("a").tool(tool).build().unwrap()
+}
+
+fn result(events: &[Arc<Event>]) -> Value {
+    events.iter().flat_map(|event| event.function_responses()).map(|r| json!(r.response)).next().unwrap()
+}
+
+#[tokio::test]
+async fn it_sees_the_request_and_its_last_text_is_the_result() {
+    let agent = caller(AgentTool::new(helper().build().unwrap()));
+    let model = asks("do it").text("helped");
+    let mut stream = runner(&model).run(&agent, "go").stream();
+    let (events, error) = collect(&mut stream).await;
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(result(&events), json!({"result": "helped"}));
+    assert!(events.iter().all(|event| event.author == "a"), "what it says is not told");
+    let request = &model.requests_of("helper")[0];
+    assert_eq!(request.contents, vec![Content::user("do it")].into());
+    assert_eq!(request.info.path.to_string(), "a/helper");
+    let tool = &model.requests_of("a")[0].tools[0];
+    assert_eq!((&*tool.name, &*tool.description), ("helper", "Helps."));
+    assert_eq!(tool.parameters["required"], json!(["request"]));
+    assert_eq!(model.requests_of("a")[1].contents.len(), 3);
+}
+
+#[tokio::test]
+async fn what_it_writes_is_written_by_the_call_and_it_sees_the_state() {
+    let agent =
+        caller(AgentTool::new(helper().instruction("About {topic}.").output_key("h").build().unwrap()));
+    let model = asks("x").text("helped");
+    let outcome = runner(&model).run(&agent, "go").state("topic", "cats").await.unwrap();
+    assert_eq!(outcome.get::<String>("h").unwrap().as_deref(), Some("helped"));
+    assert!(model.requests_of("helper")[0].system_instruction.starts_with("About cats."));
+    let mut stream = runner(&asks("x").text("helped")).run(&agent, "go").state("topic", "cats").stream();
+    let (events, _) = collect(&mut stream).await;
+    assert_eq!(delta(&events[1]), json!({"h": "helped"}), "with the event of the response");
+}
+
+#[tokio::test]
+async fn an_exit_in_it_ends_no_loop_of_the_caller() {
+    let inner = helper().tool(adk_core::tools::exit_loop::default()).build().unwrap();
+    let tree = Tree::new("w", vec![repeat("lp", Some(2), vec![run(caller(AgentTool::new(inner)))])]);
+    let model = ScriptedModel::new()
+        .on("a")
+        .call("helper", json!({"request": "x"}))
+        .text("ok")
+        .call("helper", json!({"request": "x"}))
+        .text("ok")
+        .on("helper")
+        .call("exit_loop", json!({}))
+        .repeat_last();
+    let (events, error) = drive(&runner(&model), &tree).await;
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(events.len(), 6);
+    assert_eq!(result(&events), json!({"result": ""}));
+    assert!(events.iter().all(|event| !event.actions.escalates()));
+}
+
+#[tokio::test]
+async fn files_are_those_of_the_session() {
+    let saves = tool("save", |_, cx| {
+        Box::pin(async move {
+            let before =
+                cx.artifacts().load("in.txt").await?.and_then(|part| part.as_text().map(str::to_owned));
+            cx.artifacts().save("out.txt", Part::text(format!("{before:?}"))).await?;
+            Ok(Value::Null)
+        })
+    });
+    let agent = caller(AgentTool::new(helper().tool(saves).build().unwrap()));
+    let model = asks("x").call("save", json!({})).text("saved");
+    let first = support::by("first", |cx| {
+        Box::pin(async move {
+            cx.artifacts().save("in.txt", Part::text("hello")).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    let tree = Tree::new("w", vec![run(first), run(agent)]);
+    let session = runner(&model).session("u", "s");
+    let mut stream = session.run(&tree, "go").stream();
+    let (events, error) = collect(&mut stream).await;
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(events[2].actions.artifact_delta, [("out.txt".into(), 0)]);
+    let out = session.load_artifact("out.txt").await.unwrap().unwrap();
+    assert_eq!(out.as_text(), Some("Some(\"hello\")"));
+}
+
+#[tokio::test]
+async fn any_agent_serves_and_a_tree_has_its_own_steps() {
+    let tree = SequentialAgent::builder("helper")
+        .description("Helps.")
+        .sub_agent(LlmAgent::builder("one").output_key("x"))
+        .sub_agent(LlmAgent::builder("two").instruction("After {x}."))
+        .build()
+        .unwrap();
+    let model = asks("x").on("one").text("1").on("two").text("2");
+    let agent = caller(AgentTool::new(tree));
+    let mut stream = runner(&model).run(&agent, "go").stream();
+    let (events, error) = collect(&mut stream).await;
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(result(&events), json!({"result": "1"}), "what it has written, before its last text");
+
+    let agent = caller(AgentTool::new(Tree::with_keys("helper", &[], &[], vec![run(say("inner"))])));
+    let mut stream = runner(&asks("x")).run(&agent, "go").stream();
+    assert_eq!(result(&collect(&mut stream).await.0), json!({"result": "inner"}));
+}
+
+#[tokio::test]
+async fn its_calls_count_for_the_whole_run() {
+    let agent = caller(AgentTool::new(helper().build().unwrap()));
+    let outcome = runner(&asks("x").text("y")).run(&agent, "go").await.unwrap();
+    assert_eq!(outcome.usage.calls, 3);
+    let config = RunConfig::new().max_llm_calls(2);
+    let runner: Runner = Runner::builder().model(asks("x").text("y")).config(config).build().unwrap();
+    assert_eq!(runner.run(&agent, "go").await.unwrap_err().kind(), ErrorKind::LlmCallsExceeded);
+}
+
+#[tokio::test]
+async fn its_failure_and_its_waits_are_told_to_the_model() {
+    let mut fails = support::by("helper", |_| Box::pin(async { Err(Error::other("no ink")) }));
+    fails.meta = fails.meta.description("Fails.");
+    let agent = caller(AgentTool::new(fails));
+    let mut stream = runner(&asks("x")).run(&agent, "go").stream();
+    let text = result(&collect(&mut stream).await.0)["error"].as_str().unwrap().to_owned();
+    assert!(text.contains("no ink"), "{text}");
+}
+
+#[tokio::test]
+async fn without_a_model_the_run_does_not_begin() {
+    let runner: Runner = Runner::builder().build().unwrap();
+    let inner = helper().build().unwrap();
+    let agent = LlmAgent::builder("a")
+        .model(ScriptedModel::new().text("hi"))
+        .tool(AgentTool::new(inner))
+        .build()
+        .unwrap();
+    let error = runner.run(&agent, "go").await.unwrap_err();
+    assert!(error.message().contains("no model for `a/helper`"), "{error}");
+}
+
+#[tokio::test]
+async fn the_request_is_the_only_input_of_a_workflow() {
+    let echo = support::by("echo", |cx| {
+        Box::pin(async move {
+            let topic: Option<String> = cx.state().get("topic")?;
+            cx.emit(Event::new().with_text(format!("about {topic:?}"))).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    let agent = caller(AgentTool::new(Tree::new("helper", vec![run(echo)])));
+    let model = asks("cats");
+    let mut stream = runner(&model).run(&agent, "go").stream();
+    let (events, error) = collect(&mut stream).await;
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(result(&events), json!({"result": "about Some(\"cats\")"}));
+}

@@ -1,0 +1,237 @@
+//! Long conversations: summaries, and windows of the last turns.
+
+use super::*;
+use crate::support::{Tree, parallel, run, say};
+use adk_core::llm::{COMPACTION_KEY, Compaction, IncludeContents, LlmAgent};
+use adk_core::model::{ModelErrorKind, ModelRequest, Usage};
+use adk_core::session::EventFilter;
+use adk_core::testing::Reply;
+use adk_core::{ErrorKind, EventCompaction};
+
+/// The texts of a request; a summary without the words before it.
+fn texts(request: &ModelRequest) -> Vec<String> {
+    let text = |content: &adk_core::Content| content.text().lines().last().unwrap_or_default().to_owned();
+    request.contents.iter().map(text).collect()
+}
+
+fn chat(compaction: Compaction) -> adk_core::build::LlmAgentBuilder {
+    LlmAgent::builder("chat").compact(compaction)
+}
+
+async fn says(runner: &Runner, agent: &LlmAgent, texts: &[&str]) {
+    let session = runner.session("user", "s");
+    for text in texts {
+        session.run(agent, *text).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_summary_takes_the_place_of_what_it_covers() {
+    let summary = |text: &str| Reply::new().text(text).usage(70, 7);
+    let model = ScriptedModel::new()
+        .on("chat")
+        .text("A")
+        .text("B")
+        .reply(summary("S1"))
+        .text("C")
+        .reply(summary("S2"))
+        .text("D");
+    let agent = chat(Compaction::new().after(3).keep(2)).build().unwrap();
+    let runner = runner(&model);
+    says(&runner, &agent, &["a", "b", "c", "d"]).await;
+    let requests = model.requests();
+    let asked: Vec<_> = requests.iter().map(|request| texts(request)).collect();
+    assert_eq!(asked[1], ["a", "A", "b"]);
+    assert!(requests[2].info.is_summary && requests[2].tools.is_empty());
+    assert_eq!(requests[2].contents[0].text(), "user: a\nchat: A\nuser: b\n");
+    assert_eq!(asked[3], ["S1", "B", "c"]);
+    // The second summary is made of the first one and of what followed that.
+    assert_eq!(requests[4].contents[0].text(), "Summary of what came before:\nS1\n\nchat: B\nuser: c\n");
+    assert_eq!(asked[5], ["S2", "C", "d"]);
+
+    // The log is whole, and tells of each summary in ADK's form.
+    let session = runner.session("user", "s").get(&EventFilter::new()).await.unwrap().unwrap();
+    let said: Vec<_> = session.events.iter().map(|event| event.text()).collect();
+    assert_eq!(said, ["a", "A", "b", "B", "c", "", "C", "d", "", "D"]);
+    let event = &session.events[5];
+    let expected = EventCompaction::until(session.events[2].timestamp, "S1");
+    assert_eq!(event.actions.compaction.as_deref(), Some(&expected));
+    assert_eq!((&*event.author, event.usage()), ("chat", Some(&Usage::new(70, 7))));
+    let wire = serde_json::to_value(&**event).unwrap()["actions"]["compaction"].clone();
+    let end = session.events[2].timestamp as f64 / 1e6;
+    let content = json!({"parts": [{"text": "S1"}], "role": "model"});
+    assert_eq!(wire, json!({"startTimestamp": 0.0, "endTimestamp": end, "compactedContent": content}));
+    let stored = event.to_stored().unwrap();
+    assert!(stored.contains("\"compacted_content\":{"), "{stored}");
+    assert_eq!(Event::from_stored(&stored).unwrap(), **event);
+}
+
+#[tokio::test]
+async fn a_call_and_its_result_are_never_parted() {
+    // Two calls in a turn: the cut would be between the second call and its result.
+    let model = ScriptedModel::new()
+        .on("chat")
+        .call("search", json!({"query": "one"}))
+        .call("search", json!({"query": "two"}))
+        .text("S")
+        .text("done");
+    let agent = chat(Compaction::new().after(4).keep(1)).tool(gives("search", json!(1))).build().unwrap();
+    says(&runner(&model), &agent, &["go"]).await;
+    let requests = model.requests();
+    let transcript = requests[2].contents[0].text();
+    assert_eq!(transcript.lines().next(), Some("user: go"));
+    assert!(
+        transcript.contains("chat called `search` with {\"query\":\"one\"}\n`search` gave "),
+        "{transcript}"
+    );
+    assert!(!transcript.contains("two"), "{transcript}");
+    let calls: Vec<_> = requests[3].contents.iter().flat_map(|content| content.function_calls()).collect();
+    let results = requests[3].contents.iter().flat_map(|content| content.function_responses()).count();
+    assert_eq!((calls.len(), results, &calls[0].args["query"]), (1, 1, &json!("two")));
+}
+
+#[tokio::test]
+async fn the_tokens_of_the_last_call_count_and_another_model_may_summarise() {
+    let model = ScriptedModel::new()
+        .on("chat")
+        .reply(Reply::new().text("A").usage(90, 20))
+        .reply(Reply::new().text("B").usage(90, 1));
+    let cheap = ScriptedModel::new().text("S");
+    let agent = chat(Compaction::new().after_tokens(100).keep(1)).compact_by(cheap.clone()).build().unwrap();
+    says(&runner(&model), &agent, &["a", "b"]).await;
+    assert_eq!(cheap.requests().len(), 1);
+    assert_eq!(texts(&model.requests()[1]), ["S", "b"]);
+}
+
+#[tokio::test]
+async fn a_summary_that_fails_leaves_the_conversation_whole() {
+    let model = ScriptedModel::new().on("chat").text("A").text("B");
+    let cheap = ScriptedModel::new().error(ModelErrorKind::InvalidRequest, "too long");
+    let agent = chat(Compaction::new().after(2).keep(1)).compact_by(cheap).build().unwrap();
+    let runner = runner(&model);
+    let session = runner.session("user", "s");
+    session.run(&agent, "a").await.unwrap();
+    let mut stream = session.run(&agent, "b").stream();
+    let mut failed = Vec::new();
+    while let Some(event) = stream.next().await {
+        failed.extend(event.unwrap().metadata(COMPACTION_KEY).map(|told| told["error"].to_string()));
+    }
+    assert!(matches!(&*failed, [error] if error.contains("too long")), "{failed:?}");
+    assert_eq!(texts(&model.requests()[1]), ["a", "A", "b"]);
+}
+
+#[tokio::test]
+async fn a_summary_counts_as_a_call() {
+    let model = ScriptedModel::new().on("chat").text("A").text("S").text("B");
+    let agent = chat(Compaction::new().after(2).keep(1)).build().unwrap();
+    let runner = runner(&model);
+    says(&runner, &agent, &["a"]).await;
+    let again = runner.session("user", "s").run(&agent, "b").config(RunConfig::new().max_llm_calls(1));
+    assert_eq!(again.await.unwrap_err().kind(), ErrorKind::LlmCallsExceeded);
+    let outcome = runner.session("user", "s").run(&agent, "c").await.unwrap();
+    assert_eq!(outcome.usage.calls, 1, "what is summarised once is not summarised again");
+}
+
+#[tokio::test]
+async fn a_branch_reads_its_own_summaries_and_those_of_all() {
+    let model = ScriptedModel::new()
+        .on("left")
+        .text("L")
+        .text("S of left")
+        .text("L2")
+        .on("right")
+        .text("R")
+        .text("R2")
+        .on("end")
+        .text("S of all")
+        .text("E")
+        .text("S2")
+        .text("E2");
+    let llm =
+        |name| run(LlmAgent::builder(name).compact(Compaction::new().after(2).keep(1)).build().unwrap());
+    let right = run(LlmAgent::builder("right").build().unwrap());
+    let tree = Tree::new("w", vec![parallel("p", vec![llm("left"), right]), run(say("x")), llm("end")]);
+    let runner = runner(&model);
+    let session = runner.session("user", "s");
+    session.run(&tree, "first").await.unwrap();
+    session.run(&tree, "second").await.unwrap();
+    let asked = |agent| {
+        let requests = model.requests_of(agent).into_iter();
+        requests
+            .map(|request| (request.info.is_summary, texts(&request).join("|"), request))
+            .collect::<Vec<_>>()
+    };
+    let (left, end) = (asked("left"), asked("end"));
+    let said = |asked: &[(bool, String, Arc<ModelRequest>)], at: usize| asked[at].2.contents[0].text();
+    assert_eq!(left.iter().map(|(is_summary, ..)| *is_summary).collect::<Vec<_>>(), [false, true, false]);
+    assert_eq!(
+        end.iter().map(|(is_summary, ..)| *is_summary).collect::<Vec<_>>(),
+        [true, false, true, false]
+    );
+    assert!(said(&end, 0).contains("left: L\n") && said(&end, 0).contains("right: R\n"));
+    // What was said in a branch is summarised there, and once more where all branches are seen.
+    assert_eq!(said(&left, 1), "Summary of what came before:\nS of all\n\nx: x\nend: E\n");
+    assert_eq!(left[2].1, "S of left|second");
+    let all = said(&end, 2);
+    assert!(
+        all.starts_with("Summary of what came before:\nS of all\n") && all.contains("left: L2\n"),
+        "{all}"
+    );
+}
+
+#[tokio::test]
+async fn a_window_shows_the_last_turns() {
+    let model = ScriptedModel::new().on("chat").text("A").text("B").text("C");
+    let agent = LlmAgent::builder("chat").include_contents(IncludeContents::Last(2)).build().unwrap();
+    says(&runner(&model), &agent, &["a", "b", "c"]).await;
+    assert_eq!(texts(&model.requests()[1]), ["a", "A", "b"]);
+    assert_eq!(texts(&model.requests()[2]), ["b", "B", "c"]);
+}
+
+#[test]
+fn what_makes_no_sense_is_a_fault() {
+    let faults = |agent: adk_core::build::LlmAgentBuilder| agent.build().unwrap_err().to_string();
+    let both = chat(Compaction::new().after(40)).include_contents(IncludeContents::None);
+    for (agent, fault) in [
+        (chat(Compaction::new()), "agent `chat`: `compact` does not say when"),
+        (chat(Compaction::new().after(5)), "`after` is not more than `keep`, which is 10"),
+        (chat(Compaction::new().after(5).keep(0)), "`keep` is 0"),
+        (both, "`include_contents` shows it the newest turns alone"),
+        (LlmAgent::builder("a").include_contents(IncludeContents::Last(0)), "the last 0 turns"),
+    ] {
+        let told = faults(agent);
+        assert!(told.contains(fault), "{told}");
+    }
+    let agent = chat(Compaction::new().after(40)).build().unwrap();
+    assert!(adk_core::DynAgent::meta(&agent).compacts, "bounds count the summary");
+}
+
+#[tokio::test]
+async fn a_long_result_is_an_artifact_that_begins_in_the_request() {
+    let text = "é".repeat(40);
+    let model = ScriptedModel::new().on("a").calls([("long", json!({})), ("short", json!({}))]).text("done");
+    let agent = LlmAgent::builder("a").tool(gives("long", json!(text))).tool(gives("short", json!([1])));
+    let agent = agent.tool(gives("load_artifacts", json!(1))).build().unwrap();
+    let config = config().max_tool_result(41);
+    let runner: Runner = Runner::builder().model(model.clone()).config(config).build().unwrap();
+    let session = runner.session("user", "s");
+    session.run(&agent, "go").await.unwrap();
+    let results: Vec<_> = model.requests()[1]
+        .contents
+        .iter()
+        .flat_map(|content| content.function_responses())
+        .cloned()
+        .collect();
+    assert_eq!(results[1].response, json!({"result": [1]}).as_object().unwrap().clone());
+    assert_eq!(results[0].response["result"], json!("é".repeat(20)));
+    let note = results[0].response["truncated"].as_str().unwrap();
+    assert!(
+        note.starts_with("These are the first 40 of 80 bytes. ") && note.contains("`load_artifacts`"),
+        "{note}"
+    );
+    let name = note.split('`').nth(1).unwrap();
+    let events = session.get(&EventFilter::new()).await.unwrap().unwrap().events;
+    assert!(events.iter().any(|event| event.actions.artifact_delta == [(adk_core::Name::shared(name), 0)]));
+    let saved = session.load_artifact(name).await.unwrap();
+    assert_eq!(saved, Some(adk_core::Part::text(&*text)));
+}

@@ -1,0 +1,93 @@
+//! Keys that are not what they are called: of instances with others, and of elements. Prompts, outputs, tools.
+
+use super::*;
+use crate::support::{Tree, each, renamed, repeat, run};
+use adk_core::llm::OutputKey;
+use adk_core::{ErrorKind, KeySpec};
+
+agent!(
+    Critic = LlmDecl::new(meta("critic").writes(&[KeySpec::new("criticism", "String")]))
+        .instruction("Critique {draft}, as before: {criticism?}.")
+        .output(OutputKey::text("criticism"))
+);
+
+/// Adds its name to a list.
+fn notes(name: &'static str) -> ByTool {
+    tool(name, move |_, cx| {
+        let noted = cx.state().get::<Vec<String>>("notes").and_then(|notes| {
+            let notes = [notes.unwrap_or_default(), vec![name.to_owned()]].concat();
+            cx.state().set("notes", &notes)?;
+            Ok(json!(cx.state().get::<Vec<String>>("notes")?))
+        });
+        Box::pin(async move { noted.map_err(Into::into) })
+    })
+}
+
+fn critic() -> Declared<Critic> {
+    let mut agent = llm::<Critic>();
+    agent.add_tool(notes("f")).add_tool(notes("g"));
+    agent
+}
+
+const READS: &[(&str, &str)] = &[("draft", "topic"), ("notes", "memory")];
+
+#[tokio::test]
+async fn prompt_output_and_tools_use_the_keys_of_the_instance() {
+    let both = [("f", json!({})), ("g", json!({}))];
+    let model = ScriptedModel::new().calls(both.clone()).calls(both).text("good");
+    let tree = Tree::new("w", vec![renamed("second", critic(), READS, &["of_topic"])])
+        .lets("memory", json!(["old"]))
+        .lets("notes", json!(["other"]))
+        .lets("criticism", "bad");
+    let events = events(&model, &tree).await;
+    assert!(model.requests()[0].system_instruction.starts_with("Critique go, as before: bad."));
+    // Calls of a turn do not see each other, the next turn sees both.
+    let deltas: Vec<_> =
+        events.iter().map(|event| delta(event)).filter(|delta| *delta != json!({})).collect();
+    assert_eq!(
+        deltas,
+        [
+            json!({"notes": ["old", "f", "g"]}),
+            json!({"notes": ["old", "f", "g", "f", "g"]}),
+            json!({"of_topic": "good"}),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_prompt_without_its_value_names_the_key_of_the_instance() {
+    let tree = Tree::new("w", vec![renamed("second", critic(), &[("draft", "essay")], &[])]);
+    let error = failure(&ScriptedModel::new(), &tree).await;
+    assert_eq!(error.kind(), ErrorKind::KeyMissing);
+    assert!(
+        error
+            .to_string()
+            .contains("reads `{draft}`, but nothing has written the key `essay`; help: pass `essay`"),
+        "{error}"
+    );
+}
+
+const NOTES: ToolMeta<'static> =
+    ToolMeta::new("f", "").writes(&[KeySpec::new("notes", "Vec<String>").optional(true)]);
+agent!(
+    Noter = LlmDecl::new(meta("noter").tools(&[NOTES]).writes(&[KeySpec::new("about", "String")]))
+        .instruction("On {item}{about?}.")
+        .output(OutputKey::text("about"))
+);
+
+#[tokio::test]
+async fn tools_and_prompts_in_an_element_know_its_keys_alone() {
+    let mut noter = llm::<Noter>();
+    noter.add_tool(notes("f")).add_tool(notes("g"));
+    let mut model = ScriptedModel::new();
+    for _ in 0..2 {
+        model = model.calls([("f", json!({})), ("g", json!({}))]).text("good");
+    }
+    let block = each("e", "item", "items", vec![run(noter)]);
+    let tree = Tree::new("w", vec![repeat("l", Some(2), vec![block])]).lets("items", json!(["a"]));
+    let outcome = runner(&model).run(&tree, "go").await.unwrap();
+    // In the second round both tools begin with nothing again, and so does the prompt.
+    assert_eq!(outcome.get::<Value>("notes").unwrap(), Some(json!([["f", "g"]])));
+    assert_eq!(outcome.get::<Value>("about").unwrap(), Some(json!(["good"])));
+    assert!(model.requests().iter().all(|request| request.system_instruction.starts_with("On a.")));
+}

@@ -1,0 +1,156 @@
+//! Calls go through the journal: a run that is taken up again asks no model and runs no tool twice.
+
+use super::*;
+use crate::support::{Tree, repeat, run};
+use adk_core::engine::{
+    self, Body, ClaimId, Engine, RemoteBranches, Reply as Later, Retention, RunDriver, RunRegistry, Slot,
+    StepKey, Stored, Timers, Wait, WaitRegistry,
+};
+use adk_core::llm::OutputKey;
+use adk_core::testing::Reply as Answer;
+use adk_core::{KeySpec, MemoryArtifacts, Part};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+
+/// Answers steps from what an earlier run of the same tree has recorded.
+#[derive(Clone, Default)]
+pub(super) struct Journal(Arc<Mutex<BTreeMap<String, String>>>);
+
+impl engine::Journal for Journal {
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Later<'a, Result<Stored>> {
+        Later::Later(Box::pin(async move { Ok(slot.append(body.draft().await?)) }))
+    }
+    fn step(
+        &self,
+        _: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
+        Box::pin(async move {
+            let known = self.0.lock().unwrap().get(&key.to_string()).cloned();
+            if let Some(text) = known {
+                return Ok(serde_json::from_str(&text).unwrap());
+            }
+            let value = work.await?;
+            self.0.lock().unwrap().insert(key.to_string(), value.to_string());
+            Ok(value)
+        })
+    }
+    fn answer(&self, _: ClaimId, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+}
+
+impl Engine for Journal {
+    fn retention(&self) -> Retention {
+        Retention::Durable
+    }
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        None
+    }
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+
+    fn timers(&self) -> Option<&dyn Timers> {
+        None
+    }
+}
+
+agent!(
+    A = LlmDecl::new(meta("a").may_exit(true).writes(&[KeySpec::new("o", "Vec<u8>")]))
+        .instruction("{artifact.x?}")
+        .output(OutputKey::json::<Vec<u8>>("o"))
+);
+
+#[tokio::test]
+async fn a_run_that_is_taken_up_again_pays_for_nothing_twice() {
+    let calls = Arc::new(AtomicU32::new(0));
+    let tree = || {
+        let mut agent = llm::<A>();
+        let counter = calls.clone();
+        agent.add_tool(exit_loop()).add_tool(tool("keep", move |args, cx| {
+            counter.fetch_add(1, SeqCst);
+            Box::pin(async move {
+                cx.state().set("seen", &args["n"])?;
+                let version = cx.artifacts().save("x", Part::text("kept")).await?;
+                if args["n"] == 2 { Err(ToolError::failed("no")) } else { Ok(json!(version)) }
+            })
+        }));
+        Tree::new("w", vec![repeat("l", Some(3), vec![run(agent)])])
+    };
+    let model = ScriptedModel::new()
+        .reply(
+            Answer::new()
+                .thought("hm")
+                .call("keep", json!({"n": 1}))
+                .call("keep", json!({"n": 2}))
+                .call_with_id("m", "nope", json!({}))
+                .usage(10, 2),
+        )
+        .reply(Answer::new().text("```json\n[1]\n```").pieces(["```json", "[1]"]))
+        .call("exit_loop", json!({}));
+    let journal = Journal::default();
+    let mut runs = Vec::new();
+    for attempt in 0..2 {
+        let config = config().streaming(true);
+        let artifacts: Arc<dyn adk_core::ArtifactStore> = Arc::new(MemoryArtifacts::new());
+        let runner: Runner = Runner::builder()
+            .model(model.clone())
+            .engine(journal.clone())
+            .artifact_store(artifacts)
+            .config(config)
+            .build()
+            .unwrap();
+        let tree = tree();
+        let (events, error) = collect(&mut runner.run(&tree, "go").stream()).await;
+        assert!(error.is_none(), "{error:?}");
+        assert_eq!((model.requests().len(), calls.load(SeqCst)), (3, 2), "attempt {attempt}");
+        assert_eq!(events.iter().any(|event| event.partial), attempt == 0, "a record has no pieces");
+        let whole: Vec<_> = events
+            .iter()
+            .filter(|event| !event.partial)
+            .map(|event| {
+                let mut event = Event::clone(event);
+                (event.id, event.timestamp, event.invocation_id) = Default::default();
+                let run = |id: &str| id.split_once('-').map(|(_, rest)| rest.len()).is_some();
+                for part in &mut event.content.as_mut().unwrap().parts {
+                    match part {
+                        Part::FunctionCall(call) if run(&call.id) => Arc::make_mut(call).id.clear(),
+                        Part::FunctionResponse(response) if run(&response.id) => response.id.clear(),
+                        _ => {}
+                    }
+                }
+                event
+            })
+            .collect();
+        assert_eq!(whole.len(), 5);
+        runs.push(whole);
+    }
+    assert_eq!(runs[0], runs[1]);
+    assert_eq!(delta(&runs[0][1]), json!({"seen": 1}));
+    assert_eq!(runs[0][1].actions.artifact_delta.len(), 1, "also that of the call that failed");
+    let keys: Vec<_> = journal.0.lock().unwrap().keys().cloned().collect();
+    assert_eq!(
+        keys,
+        [
+            "w/l#1/a:artifact@0",
+            "w/l#1/a:artifact@4",
+            "w/l#1/a:keep@2",
+            "w/l#1/a:keep@3",
+            "w/l#1/a:model@1",
+            "w/l#1/a:model@5",
+            "w/l#2/a:artifact@0",
+            "w/l#2/a:exit_loop@2",
+            "w/l#2/a:model@1",
+        ]
+    );
+}

@@ -1,0 +1,70 @@
+//! Artifacts in the database: the store does what every artifact store does, also when it is opened again.
+
+use crate::support::{Database, quick};
+use crate::trees::artifacts::{self, Stores};
+use crate::trees::survival::Place as _;
+use adk_core::session::{SessionKey, SessionStore};
+use adk_core::{ArtifactStore, Part, StateDelta};
+use adk_postgres::PostgresStore;
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn it_does_what_every_store_does() {
+    let stores = Stores::of(&Database::new().await.open().await);
+    artifacts::keeps(&stores, false).await;
+    artifacts::refuses_depth(&stores).await;
+    artifacts::goes_with_the_session(&stores).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn saves_at_the_same_time_have_versions_of_their_own() {
+    let database = Database::new().await;
+    let (one, two) = (database.open().await, database.open().await);
+    artifacts::together(vec![Stores::of(&one), Stores::of(&two)]).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_run_that_is_taken_up_loads_what_it_has_saved() {
+    artifacts::lasts(&Database::new().await, Into::into).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_runner_without_a_store_refuses_to_save() {
+    artifacts::refuses(Database::new().await.open().await).await;
+}
+
+/// ADK deletes a session and knows nothing of artifacts.
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_session_that_another_program_deletes_takes_its_files_along() {
+    let database = Database::new().await;
+    let postgres = database.open().await;
+    let key = SessionKey::new("a", "u", "s");
+    postgres.create(key.clone(), StateDelta::default()).await.unwrap();
+    for name in ["a", "user:a"] {
+        postgres.save(&key, name, Part::text("x")).await.unwrap();
+    }
+    database.execute("DELETE FROM sessions").await;
+    assert_eq!(ArtifactStore::list(&postgres, &key).await.unwrap(), ["user:a"]);
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_name_that_is_too_long_says_so() {
+    let postgres = PostgresStore::connect_with(&Database::new().await.url, quick()).await.unwrap();
+    // The longest ids there are, of characters that take four bytes each and cannot be compressed.
+    let random = |from: u32, length: u32| -> String {
+        let char = |n: u32| char::from_u32(0x1_0000 + (from + n).wrapping_mul(40_503) % 0xa_0000).unwrap();
+        (0..length).map(char).collect()
+    };
+    let key = SessionKey::new(random(0, 128), random(1_000, 128), random(2_000, 128));
+    postgres.create(key.clone(), StateDelta::default()).await.unwrap();
+    let longest = random(3_000, 256);
+    assert_eq!(longest.len(), 1_024);
+    assert_eq!(postgres.save(&key, &longest, Part::text("x")).await.unwrap(), 0);
+    let error = postgres.save(&key, &format!("{longest}a"), Part::text("x")).await.unwrap_err();
+    assert!(error.to_string().contains("1025 bytes") && error.to_string().contains("1024"), "{error}");
+}

@@ -1,0 +1,23 @@
+//! The store in a database. One program: each of its own would compile the trees and what every store must do once more.
+//!
+//! Run by `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres -- --ignored`.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+mod adk_python;
+mod artifacts;
+mod broken;
+mod driven;
+mod lease;
+#[path = "../support/lossy.rs"]
+mod lossy;
+mod memory;
+#[path = "../place/mod.rs"]
+mod place;
+mod runs;
+mod store;
+#[path = "../support/mod.rs"]
+mod support;
+#[path = "../../../adk-core/tests/support/mod.rs"]
+mod trees;
+mod waits;

@@ -1,0 +1,14 @@
+//! Memory in the database: the store does what every memory service does.
+
+use crate::support::Database;
+use crate::trees::memory::{self, Remembering};
+use crate::trees::survival::Place as _;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn it_does_what_every_service_does() {
+    let database = Database::new().await;
+    let (one, two) = (database.open().await, database.open().await);
+    memory::keeps(&Remembering::of(&one)).await;
+    memory::together(&Remembering::of(&one), &Remembering::of(&two)).await;
+}

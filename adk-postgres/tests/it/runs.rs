@@ -1,0 +1,122 @@
+//! Runs on the store, by what every store has to do with them: also when its process is killed, over and over.
+
+use crate::support::{Database, quick};
+use crate::trees::store::with_room;
+use crate::trees::{cancelled, killed, limits, listed, survival, updates};
+use adk_postgres::PostgresStore;
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn what_is_delivered_is_stored_in_that_order() {
+    survival::delivers(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn many_runs_share_one_database_and_one_session() {
+    survival::shares(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_run_is_driven_by_one_process_at_a_time() {
+    survival::is_driven_once(&Database::new().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "is started and killed by another test"]
+async fn victim() {
+    let Ok(url) = std::env::var("ADK_VICTIM") else { return };
+    survival::victim(PostgresStore::connect_with(&url, quick()).await.unwrap()).await;
+}
+
+/// `ADK_KILLS` says how often; 6 times when it is not set.
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_kill_loses_nothing_that_was_seen_and_doubles_nothing() {
+    survival::loses_nothing(&Database::new().await, survival::kills(6), async || {}).await;
+}
+
+/// `ADK_KILLS` says how many kills there have to be; 6 when it is not set.
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_run_that_is_killed_ends_as_one_that_is_not() {
+    killed::ends_the_same(&Database::new().await, survival::kills(6)).await;
+}
+
+#[test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+fn values_that_agents_write_are_held_to_the_limit() {
+    with_room(async || limits::agents_are_held_to_it(&Database::new().await).await);
+}
+
+#[test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+fn values_that_runs_begin_with_are_held_to_the_limit() {
+    with_room(async || limits::beginnings_are_held_to_it(&Database::new().await).await);
+}
+
+#[test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+fn answers_of_people_are_held_to_the_limit() {
+    with_room(async || limits::answers_are_held_to_it(&Database::new().await).await);
+}
+
+#[test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+fn calls_and_results_of_tools_are_held_to_the_limit() {
+    with_room(async || limits::tools_are_held_to_it(&Database::new().await).await);
+}
+
+#[test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+fn outputs_of_models_are_held_to_the_limit() {
+    with_room(async || limits::outputs_are_held_to_it(&Database::new().await).await);
+}
+
+#[test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+fn ids_that_no_store_can_keep_are_refused() {
+    with_room(async || limits::ids_are_held_to_it(&Database::new().await).await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn updates_of_many_sessions_and_programs_all_count() {
+    updates::adds_all(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn an_update_is_made_once_wherever_its_run_is_dropped() {
+    updates::adds_once(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn an_update_that_fails_changes_nothing() {
+    updates::changes_nothing(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn shared_keys_are_read_as_this_program_knows_them() {
+    updates::are_read_as_known(&Database::new().await, false).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_run_is_cancelled_by_any_program() {
+    cancelled::ends_what_waits(&Database::new().await).await;
+    cancelled::ends_at_the_next_commit(&Database::new().await).await;
+    cancelled::ends_at_once_here(&Database::new().await).await;
+    cancelled::tells_what_there_is(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn runs_are_listed_with_status_times_and_usage() {
+    listed::tells_all(&Database::new().await).await;
+    listed::turns_pages(&Database::new().await).await;
+    listed::tells_what_was_cancelled(&Database::new().await).await;
+}

@@ -1,0 +1,125 @@
+//! Runs that wait in a database: answered and taken up by other stores on it, as other processes do.
+
+use crate::support::Database;
+use crate::trees::{self, mended, people};
+use adk_core::engine::{RunFilter, WaitRegistry as _};
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn each_question_is_answered_once_by_whatever_process() {
+    people::answers(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn deadlines_are_taken_by_whoever_recovers() {
+    people::deadlines(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn whoever_watches_takes_answers_and_deadlines() {
+    people::watches(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_run_that_is_refused_is_as_it_was() {
+    people::refusals(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn waits_belong_to_a_user_and_a_session() {
+    people::neighbours(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn more_runs_go_on_than_the_store_has_connections() {
+    people::many(&Database::new().await, 100).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_failed_run_is_listed_and_goes_on_once_its_cause_is_mended() {
+    mended::mended(&Database::new().await).await;
+}
+
+/// What makes a database of today one of format 3, which had no memory.
+const FORMAT_3: &str = "
+    DROP TABLE adkw_memory, adkw_memory_marks; UPDATE adkw_meta SET value = '3' WHERE key = 'version';";
+
+/// And one of format 2, which knew nothing of the times of a run and of what it used.
+const FORMAT_2: &str = "
+    ALTER TABLE adkw_runs DROP COLUMN created, DROP COLUMN updated, DROP COLUMN usage;
+    UPDATE adkw_meta SET value = '2' WHERE key = 'version';";
+
+/// And one of format 1, which knew less of runs and waits and had no artifacts.
+const FORMAT_1: &str = "
+    DROP TABLE adkw_artifacts; DROP INDEX adkw_runs_driven; DROP INDEX adkw_runs_failed;
+    UPDATE adkw_runs SET status = 'paused' WHERE status = 'answered';
+    ALTER TABLE adkw_runs DROP COLUMN app, DROP COLUMN workflow;
+    ALTER TABLE adkw_waits DROP COLUMN app, DROP COLUMN deadline;
+    CREATE INDEX adkw_runs_open ON adkw_runs (id) WHERE status IN ('running', 'paused');
+    UPDATE adkw_meta SET value = '1' WHERE key = 'version';";
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_database_of_an_earlier_format_is_taken_over() {
+    let all = [FORMAT_3, FORMAT_2, FORMAT_1];
+    // The first of them lacks nothing of a run.
+    for to in (2..=all.len()).map(|steps| all[..steps].concat()) {
+        for is_answered in [false, true] {
+            let database = Database::new().await;
+            let earlier = async || database.execute(&to).await;
+            people::earlier_format(&database, is_answered, earlier).await;
+        }
+    }
+}
+
+/// What is asked for each answer and by each look of a watch is found by an index: the server counts the rows that it went
+/// through otherwise.
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn what_is_looked_for_is_found_by_an_index() {
+    let database = Database::new().await;
+    let waiting = people::pause(&database, people::two).await;
+    // Beside it 20,000 more that wait, and a deadline for each.
+    let (run, many) = (waiting[0].run_id, "generate_series(1, 20000)");
+    database
+        .execute(&format!(
+            "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow)
+                SELECT 'e-' || gen_random_uuid(), r.session, r.status, NULL, 1, r.record, r.app, r.workflow
+                FROM adkw_runs r, {many} WHERE r.id = '{run}';
+             INSERT INTO adkw_waits (id, run, key, waiting, app, deadline)
+                SELECT r.id || '/w/q/a:await@0', r.id, 'w/q/a:await@0', w.waiting, w.app, 4000000000000000
+                FROM adkw_runs r, (SELECT * FROM adkw_waits LIMIT 1) w WHERE r.id <> '{run}';
+             ANALYZE"
+        ))
+        .await;
+    let read = async || -> i64 {
+        let sql = "SELECT coalesce(sum(seq_tup_read), 0)::bigint FROM pg_stat_user_tables
+            WHERE relname IN ('adkw_runs', 'adkw_waits', 'adkw_steps', 'adkw_sessions', 'sessions')";
+        sqlx::query_scalar(sql).fetch_one(&mut database.connect().await).await.unwrap()
+    };
+    let before = read().await;
+    let store = trees::survival::Place::open(&database).await;
+    let runner = trees::survival::runner(&store);
+    for wait in &waiting {
+        runner.answer(&wait.id, true).await.unwrap();
+    }
+    assert_eq!(runner.runs(&RunFilter::ready()).await.unwrap().len(), 1);
+    assert_eq!(runner.runs(&RunFilter::of_run(run)).await.unwrap().len(), 1);
+    assert!(runner.runs(&RunFilter::failed()).await.unwrap().is_empty());
+    let newest = runner.runs(&RunFilter::any().limit(10)).await.unwrap();
+    assert_eq!(newest.len(), 10);
+    let page = runner.runs(&RunFilter::any().after(newest[9].run_id).limit(10)).await.unwrap();
+    assert!(page.len() == 10 && page[0].run_id < newest[9].run_id);
+    let due = store.due("app", 1, 100).await.unwrap();
+    assert!(due.waits.is_empty() && due.next == Some(4_000_000_000_000_000));
+    runner.resume(&people::two(), run).await.unwrap();
+    // Connections that end tell what they have done.
+    store.shut_down().await.unwrap();
+    assert!(read().await - before < 1_000, "{} rows", read().await - before);
+}

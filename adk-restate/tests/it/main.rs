@@ -1,0 +1,9 @@
+//! Runs, blocks, waits and turns on a real server, and what is refused.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+mod people;
+mod refusals;
+mod runs;
+#[path = "../support/mod.rs"]
+mod support;

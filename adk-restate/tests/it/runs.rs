@@ -1,0 +1,271 @@
+//! Runs on a Restate server: each kind of block, and what they leave in its journal.
+use crate::support::{self, World};
+use adk::engine::RunFilter;
+use adk::prelude::*;
+use adk::restate::Retries;
+use adk::session::{EventFilter, SessionStore};
+use adk::{ErrorKind, Event, RunConfig, RunId};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Says what it is given, in a step.
+#[agent(writes = draft)]
+async fn write(cx: &mut Context, topic: String) -> Result<String> {
+    cx.step("pen", async move { Ok(format!("about {topic}")) }).await
+}
+
+/// Makes it longer, and ends the loop when it is long enough.
+#[agent(writes = draft)]
+async fn lengthen(cx: &mut Context, draft: String) -> Result<(String, Flow)> {
+    let longer = cx.step("pen", async move { Ok(format!("{draft}!")) }).await?;
+    let flow = if longer.ends_with("!!!") { Flow::Exit } else { Flow::Continue };
+    Ok((longer, flow))
+}
+
+/// Ends it.
+#[agent(writes = line)]
+fn print(draft: &str) -> String {
+    format!("{draft}.")
+}
+
+workflow! {
+    /// One after the other, and a loop.
+    Writing(topic: String) -> line: String {
+        write;
+        refinement: loop(max = 5) < lengthen >
+        print;
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs the binary of a Restate server"]
+async fn a_sequence_and_a_loop() {
+    let world = World::start(|builder| builder.workflow(Writing::default())).await;
+    let ended = world.client.run(&Writing::default(), "cats").await.unwrap();
+    assert_eq!(ended.output, "about cats!!!.");
+    assert_eq!(ended.loops.len(), 1);
+    assert_eq!(
+        world.entries("writing").await,
+        [
+            "writing/write:pen@0",
+            "writing/refinement#1/lengthen:pen@0",
+            "writing/refinement#2/lengthen:pen@0",
+            "writing/refinement#3/lengthen:pen@0",
+            "writing/print:call@0",
+        ]
+    );
+    assert_eq!(paths(ended.session().events()), paths(&stored(&world, ended.run_id).await));
+}
+
+fn paths<'a>(events: impl IntoIterator<Item = &'a std::sync::Arc<Event>>) -> Vec<String> {
+    events.into_iter().map(|event| event.path.to_string()).collect()
+}
+
+/// The events of the session of a run, as the store has them.
+async fn stored(world: &World, run: RunId) -> Vec<std::sync::Arc<Event>> {
+    let runs = world.client.runs(&RunFilter::of_run(run)).await.unwrap();
+    let key = &runs[0].session;
+    world.store.read(key, &EventFilter::new()).await.unwrap().unwrap().events
+}
+
+/// What a session says by its state.
+#[adk::data]
+pub enum Mood {
+    /// Good.
+    Good,
+    /// Bad.
+    Bad,
+}
+
+/// Sorts.
+#[agent(writes = mood)]
+fn sort(names: &[String]) -> Mood {
+    if names.len() > 2 { Mood::Good } else { Mood::Bad }
+}
+
+/// Says a name loudly.
+#[agent(writes = shout)]
+async fn loud(cx: &mut Context, name: String) -> Result<String> {
+    cx.step("voice", async move { Ok(name.to_uppercase()) }).await
+}
+
+/// Counts.
+#[agent(writes = count)]
+fn count(names: &[String]) -> usize {
+    names.len()
+}
+
+/// Joins.
+#[agent(writes = all)]
+fn join(shout: &[String], count: usize) -> String {
+    format!("{count}: {}", shout.join(" "))
+}
+
+/// Says little.
+#[agent(writes = all)]
+fn sigh(count: usize) -> String {
+    format!("{count}")
+}
+
+workflow! {
+    /// Branches and elements, which are invocations of their own.
+    Choir(names: Vec<String>) -> all: String {
+        sort;
+        both: parallel <
+            count;
+            singers: each(max = 8, max_concurrency = 2) name in names < loud >
+        >
+        match mood < Mood::Good => join, Mood::Bad => sigh >
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs the binary of a Restate server"]
+async fn branches_are_invocations() {
+    let world = World::start(|builder| builder.workflow(Choir::default())).await;
+    let names: Vec<String> = ["ann", "bob", "cy"].map(str::to_owned).into();
+    let ended = world.client.run(&Choir::default(), names).await.unwrap();
+    assert_eq!(ended.output, "3: ANN BOB CY");
+    let rows =
+        "SELECT target_service_name AS name, count(*) AS n FROM sys_invocation GROUP BY target_service_name";
+    let of: BTreeMap<_, _> = world
+        .server
+        .query(rows)
+        .await
+        .iter()
+        .map(|row| (row["name"].as_str().unwrap().to_owned(), row["n"].as_u64().unwrap()))
+        .collect();
+    let branches = of.iter().find(|(name, _)| name.starts_with("choir.branch-")).unwrap();
+    assert_eq!(*branches.1, 2 + 3, "{of:?}");
+    let mut entries = world.entries("choir").await;
+    entries.sort();
+    assert_eq!(
+        entries,
+        [
+            "choir/both/count:call@0",
+            "choir/both/singers[0]/loud:voice@0",
+            "choir/both/singers[1]/loud:voice@0",
+            "choir/both/singers[2]/loud:voice@0",
+            "choir/match_1/join:call@0",
+            "choir/sort:call@0",
+        ]
+    );
+    let seen: Vec<_> = ended.session().events().map(|event| event.id).collect();
+    let stored: Vec<_> = stored(&world, ended.run_id).await.iter().map(|event| event.id).collect();
+    assert_eq!(seen, stored);
+}
+
+/// Takes its time at first.
+#[agent(writes = facts)]
+async fn slow_at_first(cx: &mut Context) -> Result<String> {
+    let is_first = cx.iteration() == Some(0);
+    cx.step("look", async move {
+        if is_first {
+            std::future::pending::<()>().await;
+        }
+        Ok("three".to_owned())
+    })
+    .await
+}
+
+/// Never ends.
+#[agent(writes = facts)]
+async fn forever(cx: &mut Context) -> Result<String> {
+    cx.step("look", std::future::pending()).await
+}
+
+/// Says why there is nothing.
+#[agent(writes = facts)]
+fn without(error: &str) -> String {
+    format!("none: {error}")
+}
+
+/// Tries another time.
+#[agent(writes = other)]
+fn also() -> String {
+    "also".to_owned()
+}
+
+workflow! {
+    /// Steps and branches that take too long.
+    Patience() -> facts: String {
+        try(attempts = 2, timeout = "300ms", delay = "10ms") < slow_at_first > else < without >
+        second: try(attempts = 1, timeout = "300ms") < pair: parallel < forever as never; also > > else < without as finally >
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs the binary of a Restate server"]
+async fn steps_and_branches_end_when_their_time_is_over() {
+    let world = World::start(|builder| builder.workflow(Patience::default())).await;
+    let ended = world.client.run(&Patience::default(), ()).await.unwrap();
+    assert!(ended.output.starts_with("none: "), "{}", ended.output);
+    let seen = paths(ended.session().events());
+    assert!(seen.contains(&"patience/try_1#2/slow_at_first".to_owned()), "{seen:?}");
+    assert!(seen.contains(&"patience/second#1/pair/also".to_owned()), "{seen:?}");
+}
+
+/// Fails.
+#[agent(writes = line)]
+async fn fail(cx: &mut Context) -> Result<String> {
+    cx.step("fall", async { Err(adk::Error::new(ErrorKind::Agent, "it broke").with_help("mend it")) }).await
+}
+
+workflow! {
+    /// Fails in a branch.
+    Failing() -> line: String {
+        both: parallel < fail; also >
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs the binary of a Restate server"]
+async fn an_error_comes_back_as_it_was() {
+    let world = World::start(|builder| builder.workflow(Failing::default())).await;
+    let error = world.client.run(&Failing::default(), ()).await.unwrap_err();
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Agent, "it broke"));
+    assert_eq!(error.help(), Some("mend it"));
+    assert_eq!(error.path().unwrap().to_string(), "failing/both/fail");
+    let runs = world.client.runs(&RunFilter::any()).await.unwrap();
+    assert!(matches!(&runs[0].status, adk::engine::RunStatus::Failed(told) if told.contains("it broke")));
+}
+
+#[tokio::test]
+#[ignore = "needs the binary of a Restate server"]
+async fn a_run_is_refused_when_nobody_knows_its_workflow() {
+    let world = World::start(|builder| builder.workflow(Failing::default())).await;
+    let error = world.client.run(&Writing::default(), "cats").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Config, "{error}");
+    assert!(
+        error.message().contains(&world.server.ingress()) && error.message().contains("`writing`"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+#[ignore = "needs the binary of a Restate server"]
+async fn the_settings_of_a_run_go_with_it() {
+    let world = World::start(|builder| builder.workflow(Patience::default())).await;
+    let config = RunConfig::new().deadline(Duration::from_millis(50));
+    let error = world.client.run(&Patience::default(), ()).config(config).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::DeadlineExceeded, "{error}");
+}
+
+#[tokio::test]
+#[ignore = "needs the binary of a Restate server"]
+async fn attempts_that_fail_are_repeated_as_the_endpoint_says() {
+    let world = World::start(|builder| builder.workflow(Failing::default())).await;
+    let retries = Retries::new().attempts(7).between(Duration::from_millis(50), Duration::from_secs(3));
+    let endpoint = adk::restate::endpoint(&world.client).workflow(Writing::default()).retry(retries);
+    let worker = support::Worker::start(endpoint).await;
+    world.server.register(worker.address).await;
+    let service = world.server.call("GET", "/services/writing", None).await;
+    let policy = &service["retry_policy"];
+    assert_eq!(
+        (&policy["max_attempts"], &policy["on_max_attempts"]),
+        (&json!(7), &json!("Pause")),
+        "{service}"
+    );
+    assert_eq!(world.client.run(&Writing::default(), "cats").await.unwrap().output, "about cats!!!.");
+}

@@ -1,0 +1,493 @@
+//! A2A over real connections, with good and bad requests.
+
+use crate::support::{Served, read, send, sse};
+use adk::prelude::*;
+use adk::server::{Caller, Refusal};
+use adk::testing::{Reply, ScriptedModel};
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::routing::post;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use tokio::sync::mpsc;
+
+workflow! {
+    /// Tells a story.
+    pub Telling(topic: String) -> story: String {
+        agent teller -> story: String { instruction: "Tell of {topic}." }
+        teller
+    }
+}
+
+/// A message with one text.
+fn says(id: &str, text: &str) -> Value {
+    json!({"messageId": id, "role": "ROLE_USER", "parts": [{"text": text}]})
+}
+
+/// Calls a method of a workflow; the whole answer.
+async fn call(served: &Served, name: &str, method: &str, params: Value) -> Value {
+    let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+    let (status, answer) =
+        send(served.post(&format!("/a2a/{name}"), &body).header("a2a-version", "1.0")).await;
+    assert_eq!(
+        (status, &answer["id"], &answer["jsonrpc"]),
+        (StatusCode::OK, &json!(7), &json!("2.0")),
+        "{answer}"
+    );
+    answer
+}
+
+/// The results of a stream.
+async fn stream(served: &Served, name: &str, method: &str, params: Value) -> Vec<Value> {
+    let body = json!({"jsonrpc": "2.0", "id": "s", "method": method, "params": params});
+    let request = served.post(&format!("/a2a/{name}/"), &body).header("a2a-version", "1.0");
+    let response = request.send().await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    let events = sse(&response.text().await.unwrap());
+    events
+        .into_iter()
+        .map(|(_, _, answer)| {
+            assert_eq!(answer["id"], "s", "{answer}");
+            answer["result"].clone()
+        })
+        .collect()
+}
+
+fn state(task: &Value) -> &str {
+    task["status"]["state"].as_str().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_card_says_what_a_workflow_says_of_itself() {
+    let served = Served::in_memory().await;
+    let (status, card) = send(served.get("/a2a/shouting/.well-known/agent-card.json")).await;
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!((&card["name"], &card["description"]), (&json!("shouting"), &json!("Shouts.")));
+    let interface = json!({
+        "url": format!("http://{}/a2a/shouting", served.address),
+        "protocolBinding": "JSONRPC",
+        "protocolVersion": "1.0",
+    });
+    assert_eq!(card["supportedInterfaces"], json!([interface]));
+    let can = json!({"streaming": true, "pushNotifications": false, "extendedAgentCard": false});
+    assert_eq!(card["capabilities"], can);
+    assert_eq!(card["defaultOutputModes"], json!(["text/plain"]));
+    let skill = card["skills"][0]["description"].as_str().unwrap();
+    for word in
+        ["Shouts.", "`topic` (string): What to shout.", "`times` (integer, optional)", "`draft` (string)"]
+    {
+        assert!(skill.contains(word), "{skill}");
+    }
+    let behind = served.get("/a2a/shouting/.well-known/agent-card.json").header("x-forwarded-proto", "https");
+    let (_, card) = send(behind).await;
+    assert!(card["supportedInterfaces"][0]["url"].as_str().unwrap().starts_with("https://"), "{card}");
+    let (status, _) = send(served.get("/a2a/nothing/.well-known/agent-card.json")).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_message_begins_a_task() {
+    let served = Served::in_memory().await;
+    let sent = call(&served, "shouting", "SendMessage", json!({"message": says("m1", "cats")})).await;
+    let task = &sent["result"]["task"];
+    assert_eq!(state(task), "TASK_STATE_COMPLETED", "{sent}");
+    let artifact = json!({"artifactId": "draft", "name": "draft", "parts": [{"text": "CATS", "mediaType": "text/plain"}]});
+    assert_eq!(task["artifacts"], json!([artifact]));
+    assert_eq!(task["history"][0]["role"], "ROLE_USER");
+    let (_, run) = send(served.get(&format!("/v1/runs/{}", task["id"].as_str().unwrap()))).await;
+    assert_eq!(
+        (&run["output"], &run["session"]),
+        (&json!("CATS"), &task["contextId"]),
+        "the task is the run"
+    );
+
+    let mut data = says("m2", "twice, please");
+    data["parts"].as_array_mut().unwrap().push(json!({"data": {"topic": "dogs", "times": 2}}));
+    data["contextId"] = json!("talk");
+    let sent = call(
+        &served,
+        "shouting",
+        "SendMessage",
+        json!({"message": data, "configuration": {"historyLength": 0}}),
+    );
+    let sent = sent.await;
+    let second = &sent["result"]["task"];
+    assert_eq!(second["artifacts"][0]["parts"][0]["text"], "DOGS DOGS", "{sent}");
+    assert_eq!((&second["contextId"], &second["history"]), (&json!("talk"), &Value::Null));
+
+    let got = call(&served, "shouting", "GetTask", json!({"id": task["id"]})).await;
+    assert_eq!(&got["result"], task);
+    let list = call(&served, "shouting", "ListTasks", json!({"pageSize": 1})).await;
+    assert_eq!(
+        (&list["result"]["totalSize"], &list["result"]["tasks"][0]["id"]),
+        (&json!(2), &second["id"]),
+        "{list}"
+    );
+    let next = json!({"pageToken": list["result"]["nextPageToken"], "includeArtifacts": true});
+    let list = call(&served, "shouting", "ListTasks", next).await;
+    assert_eq!(list["result"]["tasks"].as_array().unwrap().len(), 1, "{list}");
+    assert_eq!(&list["result"]["tasks"][0]["artifacts"], &task["artifacts"]);
+    assert_eq!(list["result"]["nextPageToken"], "");
+    let since = task["status"]["timestamp"].clone();
+    for (filter, count) in [
+        (json!({"contextId": "talk"}), 1),
+        (json!({"contextId": "nothing"}), 0),
+        (json!({"status": "TASK_STATE_WORKING"}), 0),
+        (json!({"status": "TASK_STATE_COMPLETED", "statusTimestampAfter": since}), 2),
+        (json!({"statusTimestampAfter": "2100-01-01T00:00:00Z"}), 0),
+    ] {
+        let list = call(&served, "shouting", "ListTasks", filter.clone()).await;
+        assert_eq!(list["result"]["totalSize"], count, "{filter} {list}");
+    }
+    let failed = call(&served, "failing", "SendMessage", json!({"message": says("m1", "dogs")})).await;
+    let failed = &failed["result"]["task"];
+    assert_eq!(state(failed), "TASK_STATE_FAILED");
+    let why = failed["status"]["message"]["parts"][0]["text"].as_str().unwrap();
+    assert!(why.contains("cannot write about dogs") && why.contains("help: ask for another"), "{why}");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_message_that_comes_again_begins_no_second_task() {
+    let served = Served::in_memory().await;
+    let ask = |name: &'static str, id: &'static str| {
+        let params = json!({"message": says(id, "cats")});
+        async { call(&served, name, "SendMessage", params).await["result"]["task"].clone() }
+    };
+    let same = futures_util::future::join_all((0..8).map(|_| ask("shouting", "m"))).await;
+    let ids: BTreeSet<_> = same.iter().map(|task| task["id"].to_string()).collect();
+    assert_eq!(ids.len(), 1, "{same:?}");
+    assert!(same.iter().all(|task| state(task) == "TASK_STATE_COMPLETED"), "{same:?}");
+    assert_ne!(ask("shouting", "n").await["id"], same[0]["id"]);
+    // What has failed is tried again.
+    assert_ne!(ask("failing", "m").await["id"], ask("failing", "m").await["id"]);
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn bad_requests_are_refused_with_a_remedy() {
+    let served = Served::in_memory().await;
+    let done = call(&served, "shouting", "SendMessage", json!({"message": says("m", "x")})).await;
+    let done = done["result"]["task"]["id"].clone();
+    let file = json!({"messageId": "f", "role": "ROLE_USER", "parts": [{"raw": "AAAA"}]});
+    let mut on_done = says("d", "more");
+    on_done["taskId"] = done.clone();
+    let push = json!({"taskId": done, "url": "http://127.0.0.1/hook"});
+    for (method, params, code) in [
+        ("Nothing", json!({}), -32601),
+        ("message/send", json!({}), -32601),
+        ("SendMessage", json!({}), -32602),
+        ("SendMessage", json!([1]), -32602),
+        ("SendMessage", json!({"message": {"messageId": "a", "role": "ROLE_USER", "parts": [{}]}}), -32602),
+        ("SendMessage", json!({"message": {"messageId": "a", "role": "ROLE_KING", "parts": []}}), -32602),
+        ("SendMessage", json!({"message": {"messageId": "a", "role": "ROLE_USER", "parts": []}}), -32602),
+        ("SendMessage", json!({"message": says("", "x")}), -32602),
+        ("SendMessage", json!({"message": file}), -32005),
+        ("SendMessage", json!({"message": on_done}), -32004),
+        ("SendStreamingMessage", json!({"message": {}}), -32602),
+        ("GetTask", json!({"id": "nothing"}), -32001),
+        ("GetTask", json!({"id": "e-019a0000-0000-7000-8000-000000000000"}), -32001),
+        ("GetTask", json!({"id": ""}), -32602),
+        ("GetTask", json!({"id": done, "historyLength": -1}), -32602),
+        ("CancelTask", json!({"id": done}), -32002),
+        ("SubscribeToTask", json!({"id": done}), -32004),
+        ("ListTasks", json!({"pageSize": 101}), -32602),
+        ("ListTasks", json!({"pageToken": "x"}), -32602),
+        ("ListTasks", json!({"statusTimestampAfter": "yesterday"}), -32602),
+        ("CreateTaskPushNotificationConfig", push, -32003),
+        ("GetExtendedAgentCard", Value::Null, -32004),
+    ] {
+        let answer = call(&served, "shouting", method, params.clone()).await;
+        let error = &answer["error"];
+        assert_eq!(error["code"], code, "{method} {params} {answer}");
+        let info = &error["data"][0];
+        assert!(error["message"].is_string() && info["metadata"]["help"].is_string(), "{answer}");
+        assert_eq!(info["@type"], "type.googleapis.com/google.rpc.ErrorInfo");
+    }
+    // Of another workflow.
+    let other = call(&served, "approval", "GetTask", json!({"id": done})).await;
+    assert_eq!(other["error"]["code"], -32001);
+
+    let (_, all) = send(served.get("/v1/runs")).await;
+    assert_eq!(all["runs"].as_array().unwrap().len(), 1, "nothing was begun");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_no_request_of_this_version_is_refused() {
+    let served = Served::in_memory().await;
+    let params = json!({"message": {"messageId": "a", "role": "ROLE_USER", "parts": [{"data": {"topic": 7, "more": 1}}]}});
+    let answer = call(&served, "shouting", "SendMessage", params).await;
+    let fields: BTreeSet<_> = answer["error"]["data"][1]["fieldViolations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["field"].as_str().unwrap())
+        .collect();
+    assert_eq!(fields, ["more", "topic"].into(), "{answer}");
+    let raw =
+        |body: String| served.post("/a2a/shouting", &json!(null)).body(body).header("a2a-version", "1.0");
+    let deep = "[".repeat(1000) + &"]".repeat(1000);
+    let request = |request: Value| (request.to_string(), StatusCode::OK, -32600);
+    for (body, status, code) in [
+        ("{".to_owned(), StatusCode::BAD_REQUEST, -32700),
+        (String::new(), StatusCode::BAD_REQUEST, -32700),
+        (deep, StatusCode::BAD_REQUEST, -32700),
+        ("\"".to_owned() + &"x".repeat(2 << 20) + "\"", StatusCode::PAYLOAD_TOO_LARGE, -32603),
+        request(json!([])),
+        request(json!({"jsonrpc": "1.0", "id": 1, "method": "GetTask"})),
+        request(json!({"jsonrpc": "2.0", "id": {}, "method": "GetTask"})),
+        request(json!({"jsonrpc": "2.0", "id": 1, "method": 5})),
+    ] {
+        let (got, answer) = send(raw(body)).await;
+        assert_eq!(
+            (got, &answer["error"]["code"], &answer["id"]),
+            (status, &json!(code), &Value::Null),
+            "{answer}"
+        );
+    }
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "ListTasks", "params": {}});
+    for version in [None, Some("0.3"), Some("2.0"), Some("")] {
+        let request = served.post("/a2a/shouting", &body);
+        let request =
+            version.into_iter().fold(request, |request, version| request.header("a2a-version", version));
+        let (_, answer) = send(request).await;
+        assert_eq!(answer["error"]["code"], -32009, "{version:?} {answer}");
+    }
+    let (status, _) = send(served.post("/a2a/nothing", &body)).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    let (status, _) = send(served.get("/a2a/shouting")).await;
+    assert_eq!(status, StatusCode::METHOD_NOT_ALLOWED);
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_stream_has_the_pieces_of_the_text() {
+    let reply = Reply::new().text("A cat sat.").pieces(["A cat".to_owned(), " sat.".to_owned()]);
+    let runner = adk::Runner::builder().model(ScriptedModel::new().reply(reply)).build().unwrap();
+    let served = Served::new(&runner, |server| server.workflow(Telling::default())).await;
+    let all = stream(&served, "telling", "SendStreamingMessage", json!({"message": says("m", "cats")})).await;
+    assert_eq!(state(&all[0]["task"]), "TASK_STATE_WORKING", "{all:?}");
+    let id = all[0]["task"]["id"].as_str().unwrap();
+    let updates: Vec<_> = all.iter().filter_map(|update| update.get("artifactUpdate")).collect();
+    let pieces: Vec<_> = updates
+        .iter()
+        .map(|update| {
+            assert_eq!((&update["taskId"], &update["artifact"]["artifactId"]), (&json!(id), &json!("story")));
+            (
+                update["append"] == true,
+                update["lastChunk"] == true,
+                update["artifact"]["parts"][0]["text"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        pieces,
+        [(false, false, "A cat"), (true, false, " sat."), (false, true, "A cat sat.")],
+        "{all:?}"
+    );
+    let says: Vec<_> =
+        all.iter().filter_map(|update| update["statusUpdate"]["status"].get("message")).collect();
+    assert_eq!((says.len(), &says[0]["metadata"]["author"]), (1, &json!("teller")), "{all:?}");
+    assert_eq!(state(&all.last().unwrap()["statusUpdate"]), "TASK_STATE_COMPLETED");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_task_that_waits_is_answered_by_a_message() {
+    let served = Served::in_memory().await;
+    let sent = call(&served, "approval", "SendMessage", json!({"message": says("m", "cats")})).await;
+    let task = &sent["result"]["task"];
+    assert_eq!(state(task), "TASK_STATE_INPUT_REQUIRED", "{sent}");
+    let parts = &task["status"]["message"]["parts"];
+    assert_eq!(parts[0]["text"], "May this be published? CATS CATS");
+    assert!(parts[1]["data"]["schema"].is_object() && parts[1]["data"]["wait"].is_string(), "{parts}");
+    let answer = |id: &str, part: Value| {
+        let message = json!({"messageId": id, "role": "ROLE_USER", "taskId": task["id"], "parts": [part]});
+        json!({ "message": message })
+    };
+    for part in [json!({"text": "perhaps"}), json!({"data": {"Revise": {}}}), json!({"data": 7})] {
+        let refused = call(&served, "approval", "SendMessage", answer("a", part)).await;
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    }
+    let mut elsewhere = answer("a", json!({"text": "Publish"}));
+    elsewhere["message"]["contextId"] = json!("elsewhere");
+    assert_eq!(call(&served, "approval", "SendMessage", elsewhere).await["error"]["code"], -32602);
+    let mut unknown = answer("a", json!({"text": "Publish"}));
+    unknown["message"]["metadata"] = json!({"wait": "nothing"});
+    assert_eq!(call(&served, "approval", "SendMessage", unknown).await["error"]["code"], -32602);
+    let subscribed = stream(&served, "approval", "SubscribeToTask", json!({"id": task["id"]})).await;
+    assert_eq!(
+        (subscribed.len(), state(&subscribed[0]["task"])),
+        (1, "TASK_STATE_INPUT_REQUIRED"),
+        "{subscribed:?}"
+    );
+
+    let part = json!({"data": {"Revise": {"note": "shorter"}}});
+    let all = stream(&served, "approval", "SendStreamingMessage", answer("a", part)).await;
+    assert_eq!(state(&all[0]["task"]), "TASK_STATE_WORKING", "{all:?}");
+    let post = all.iter().filter_map(|update| update.get("artifactUpdate")).next_back().unwrap();
+    assert_eq!(post["artifact"]["parts"][0]["text"], "CATS CATS (shorter)");
+    assert_eq!(state(&all.last().unwrap()["statusUpdate"]), "TASK_STATE_COMPLETED");
+
+    let sent = call(&served, "approval", "SendMessage", json!({"message": says("n", "dogs")})).await;
+    let task = &sent["result"]["task"];
+    let message =
+        json!({"messageId": "b", "role": "ROLE_USER", "taskId": task["id"], "parts": [{"text": "Publish"}]});
+    for _ in 0..2 {
+        // The second time as one whose answer was lost.
+        let ended = call(&served, "approval", "SendMessage", json!({ "message": message })).await;
+        assert_eq!(state(&ended["result"]["task"]), "TASK_STATE_COMPLETED", "{ended}");
+    }
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_task_outlives_its_connection_and_is_cancelled() {
+    let served = Served::in_memory().await;
+    let params = json!({"message": says("m", "x"), "configuration": {"returnImmediately": true}});
+    let sent = call(&served, "hanging", "SendMessage", params).await;
+    let task = &sent["result"]["task"];
+    assert_eq!(state(task), "TASK_STATE_WORKING", "{sent}");
+    let id = json!({"id": task["id"]});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SubscribeToTask", "params": id});
+    let request = || served.post("/a2a/hanging", &body).header("a2a-version", "1.0").send();
+    drop(request().await.unwrap());
+    let mut subscribed = request().await.unwrap();
+    let first = subscribed.chunk().await.unwrap().unwrap();
+    assert!(String::from_utf8_lossy(&first).contains("TASK_STATE_WORKING"));
+    let cancelled = call(&served, "hanging", "CancelTask", id.clone()).await;
+    assert_eq!(state(&cancelled["result"]), "TASK_STATE_CANCELED", "{cancelled}");
+    let rest = sse(&subscribed.text().await.unwrap());
+    assert_eq!(state(&rest.last().unwrap().2["result"]["statusUpdate"]), "TASK_STATE_CANCELED", "{rest:?}");
+    let again = call(&served, "hanging", "CancelTask", id).await;
+    assert_eq!(state(&again["result"]), "TASK_STATE_CANCELED");
+    served.stop().await.unwrap();
+}
+
+/// The user is the value of a header.
+async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
+    match request.headers.get("x-user").and_then(|user| user.to_str().ok()) {
+        Some(user) => Ok(Caller::user(user)),
+        None => Err(Refusal::unauthorized("there is no `x-user`")),
+    }
+}
+
+#[tokio::test]
+async fn users_see_their_own_tasks_alone() {
+    let runner = adk::Runner::builder().build().unwrap();
+    let with = |server: adk::server::Server<_, _>| server.authorize(by_header).push_to("http://127.0.0.1:1/");
+    let served = Served::new(&runner, with).await;
+    let ask = |user: &'static str, method: &'static str, params: Value| {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let request = served.post("/a2a/approval", &body).header("a2a-version", "1.0").header("x-user", user);
+        async { send(request).await.1 }
+    };
+    let (status, _) = send(served.get("/a2a/approval/.well-known/agent-card.json")).await;
+    assert_eq!(status, StatusCode::UNAUTHORIZED);
+    let mine = ask("ann", "SendMessage", json!({"message": says("m", "x")})).await;
+    let id = mine["result"]["task"]["id"].clone();
+    let mut answer = says("a", "Publish");
+    answer["taskId"] = id.clone();
+    for (method, params) in [
+        ("GetTask", json!({"id": id})),
+        ("CancelTask", json!({"id": id})),
+        ("SubscribeToTask", json!({"id": id})),
+        ("SendMessage", json!({"message": answer})),
+        ("SendStreamingMessage", json!({"message": answer})),
+        ("CreateTaskPushNotificationConfig", json!({"taskId": id, "url": "http://127.0.0.1:1/"})),
+        ("GetTaskPushNotificationConfig", json!({"taskId": id, "id": "x"})),
+        ("ListTaskPushNotificationConfigs", json!({"taskId": id})),
+        ("DeleteTaskPushNotificationConfig", json!({"taskId": id, "id": "x"})),
+    ] {
+        let refused = ask("bob", method, params).await;
+        assert_eq!(refused["error"]["code"], -32001, "{method} {refused}");
+    }
+    let list = ask("bob", "ListTasks", json!({})).await;
+    assert_eq!(list["result"]["totalSize"], 0, "{list}");
+    let other = ask("bob", "SendMessage", json!({"message": says("m", "y")})).await;
+    assert_ne!(other["result"]["task"]["id"], id, "the message of that id is another one");
+    let mine = ask("ann", "SendMessage", json!({"message": answer})).await;
+    assert_eq!(state(&mine["result"]["task"]), "TASK_STATE_COMPLETED", "{mine}");
+    served.stop().await.unwrap();
+}
+
+type Posted = mpsc::UnboundedSender<(HeaderMap, Value)>;
+
+#[tokio::test]
+async fn changes_are_pushed_to_addresses_that_are_allowed() {
+    let (posted, mut heard) = mpsc::unbounded_channel();
+    let hook = async |State(posted): State<Posted>, headers: HeaderMap, body: Bytes| {
+        posted.send((headers, serde_json::from_slice(&body).unwrap())).unwrap();
+    };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let hooks = format!("http://{}", listener.local_addr().unwrap());
+    let router = axum::Router::new().route("/hooks/{*rest}", post(hook)).with_state(posted);
+    tokio::spawn(axum::serve(listener, router).into_future());
+    let runner = adk::Runner::builder().build().unwrap();
+    let served = Served::new(&runner, |server| server.push_to(format!("{hooks}/hooks"))).await;
+
+    let config = |url: String| json!({"url": url, "token": "sesame"});
+    let begin = |id: &str, url: String| json!({"message": says(id, "x"), "configuration": {"taskPushNotificationConfig": config(url)}});
+    let elsewhere = hooks.replace("127.0.0.1", "localhost");
+    for url in [
+        "http://169.254.169.254/latest".to_owned(),
+        format!("{hooks}/other"),
+        format!("{hooks}/hooksies"),
+        format!("{hooks}/hooks/../other"),
+        format!("{hooks}/hooks/%2e%2e/other"),
+        format!("{elsewhere}/hooks/a"),
+        hooks.replace("http://", "http://u:p@") + "/hooks/a",
+        "file:///etc/passwd".to_owned(),
+        "x".to_owned(),
+    ] {
+        let refused = call(&served, "approval", "SendMessage", begin("m", url.clone())).await;
+        assert_eq!(refused["error"]["code"], -32602, "{url} {refused}");
+    }
+    let sent = call(&served, "approval", "SendMessage", begin("m", format!("{hooks}/hooks/a"))).await;
+    let id = sent["result"]["task"]["id"].clone();
+    let (headers, told) = heard.recv().await.unwrap();
+    assert_eq!(
+        (state(&told["statusUpdate"]), &told["statusUpdate"]["taskId"]),
+        ("TASK_STATE_INPUT_REQUIRED", &id)
+    );
+    assert_eq!(
+        (&headers["x-a2a-notification-token"], &headers["content-type"]),
+        (&"sesame".parse().unwrap(), &"application/a2a+json".parse().unwrap())
+    );
+
+    let list = call(&served, "approval", "ListTaskPushNotificationConfigs", json!({"taskId": id})).await;
+    let first = &list["result"]["configs"][0];
+    assert_eq!((&first["taskId"], &first["token"]), (&id, &json!("sesame")), "{list}");
+    let basic = json!({"taskId": id, "id": "b", "url": format!("{hooks}/hooks/b"), "authentication": {"scheme": "Basic", "credentials": "dTpw"}});
+    let made = call(&served, "approval", "CreateTaskPushNotificationConfig", basic.clone()).await;
+    assert_eq!(made["result"], basic);
+    let got =
+        call(&served, "approval", "GetTaskPushNotificationConfig", json!({"taskId": id, "id": "b"})).await;
+    assert_eq!(got["result"], basic);
+    let gone = json!({"taskId": id, "id": first["id"]});
+    let deleted = call(&served, "approval", "DeleteTaskPushNotificationConfig", gone.clone()).await;
+    assert_eq!(deleted.get("result"), Some(&Value::Null), "{deleted}");
+    let missing = call(&served, "approval", "GetTaskPushNotificationConfig", gone).await;
+    assert_eq!(missing["error"]["code"], -32001);
+
+    let mut answer = says("a", "Publish");
+    answer["taskId"] = id.clone();
+    call(&served, "approval", "SendMessage", json!({"message": answer})).await;
+    let (headers, told) = loop {
+        let next = heard.recv().await.unwrap();
+        if state(&next.1["statusUpdate"]) != "TASK_STATE_WORKING" {
+            break next;
+        }
+    };
+    assert_eq!(
+        (&headers["authorization"], state(&told["statusUpdate"])),
+        (&"Basic dTpw".parse().unwrap(), "TASK_STATE_COMPLETED")
+    );
+    let (_, card) = read(served.get("/a2a/approval/.well-known/agent-card.json").send().await.unwrap()).await;
+    assert_eq!(card["capabilities"]["pushNotifications"], true);
+    served.stop().await.unwrap();
+}

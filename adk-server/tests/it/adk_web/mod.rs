@@ -1,0 +1,9 @@
+//! The JSON of ADK and its dev UI.
+
+mod differences;
+mod files;
+mod fixtures;
+mod page;
+mod python;
+mod routes;
+mod users;

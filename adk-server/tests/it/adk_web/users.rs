@@ -1,0 +1,80 @@
+//! What foreign users see: nothing.
+
+use super::routes::{answers, call, said, serve};
+use crate::support::send;
+use adk::server::{Caller, Refusal};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+/// The user is the value of a header.
+async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
+    let user = request.headers.get("x-user").and_then(|user| user.to_str().ok());
+    user.map(Caller::user).ok_or_else(|| Refusal::unauthorized("there is no `x-user`"))
+}
+
+#[tokio::test]
+async fn a_foreign_user_sees_nothing() {
+    let served = serve(|server| server.authorize(by_header)).await;
+    let by = |user: &'static str, method: &str, path: &str, body: &Value| {
+        let request =
+            served.client.request(method.parse().unwrap(), format!("http://{}{path}", served.address));
+        send(request.header("x-user", user).json(body))
+    };
+    let base = "/apps/drafting/users/ann/sessions";
+    let (status, made) = by("ann", "POST", base, &json!({"sessionId": "s", "state": {"secret": "X"}})).await;
+    assert_eq!(status, StatusCode::OK, "{made}");
+    let run = said("drafting", "X").to_string().replace("\"user\",\"sess", "\"ann\",\"sess");
+    let mut run: Value = serde_json::from_str(&run).unwrap();
+    run["userId"] = json!("ann");
+    let (_, events) = by("ann", "POST", "/run", &run).await;
+    let question = call(events.as_array().unwrap()).clone();
+    let mut answer = answers("drafting", &question, json!({"result": "Publish"}));
+    answer["userId"] = json!("ann");
+    let own_answer = {
+        let mut own = answer.clone();
+        own["userId"] = json!("bob");
+        own
+    };
+    let event = events[0]["id"].as_str().unwrap();
+    by("bob", "POST", "/apps/drafting/users/bob/sessions", &json!({"sessionId": "s"})).await;
+    let file = json!({"filename": "f", "artifact": {"text": "X"}});
+    by("ann", "POST", &format!("{base}/s/artifacts"), &file).await;
+    for (method, path, body) in [
+        ("GET", base.to_owned(), json!(null)),
+        ("POST", base.to_owned(), json!({})),
+        ("GET", format!("{base}/s"), json!(null)),
+        ("POST", format!("{base}/t"), json!({})),
+        ("PATCH", format!("{base}/s"), json!({"stateDelta": {"k": 1}})),
+        ("DELETE", format!("{base}/s"), json!(null)),
+        ("GET", format!("{base}/s/artifacts"), json!(null)),
+        ("POST", format!("{base}/s/artifacts"), file.clone()),
+        ("GET", format!("{base}/s/artifacts/f"), json!(null)),
+        ("GET", format!("{base}/s/artifacts/f/versions"), json!(null)),
+        ("GET", format!("{base}/s/artifacts/f/versions/0/metadata"), json!(null)),
+        ("DELETE", format!("{base}/s/artifacts/f"), json!(null)),
+        ("PATCH", "/apps/drafting/users/ann/memory".to_owned(), json!({"sessionId": "s"})),
+        ("POST", "/run".to_owned(), run.clone()),
+        ("POST", "/run_sse".to_owned(), run.clone()),
+        ("POST", "/run_sse".to_owned(), answer.clone()),
+        ("GET", format!("/dev/apps/drafting/users/ann/sessions/s/events/{event}/graph"), json!(null)),
+    ] {
+        let (status, seen) = by("bob", method, &path, &body).await;
+        assert_eq!(status, StatusCode::NOT_FOUND, "{method} {path}: {seen}");
+        assert!(!seen.to_string().contains('X'), "{seen}");
+    }
+    let (_, spans) = by("bob", "GET", "/dev/apps/drafting/debug/trace/session/s", &json!(null)).await;
+    assert_eq!(spans, json!([]), "the session of that name is another one");
+    // An answer from a session of his own is one to a call that nobody has made there.
+    let request = served.post("/run_sse", &own_answer).header("x-user", "bob");
+    let said = request.send().await.unwrap().text().await.unwrap();
+    assert!(said.contains("\"error\"") && !said.contains('X'), "{said}");
+    let (status, forbidden) =
+        by("ann", "PATCH", &format!("{base}/s"), &json!({"stateDelta": {"app:all": 1}})).await;
+    assert_eq!(status, StatusCode::FORBIDDEN, "{forbidden}");
+    let (_, mine) = by("ann", "GET", &format!("{base}/s"), &json!(null)).await;
+    assert_eq!(
+        mine["events"].as_array().unwrap().last().unwrap()["longRunningToolIds"],
+        json!([question["id"]])
+    );
+    served.stop().await.unwrap();
+}

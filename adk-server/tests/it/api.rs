@@ -1,0 +1,307 @@
+//! The API over real connections.
+
+use crate::support::{Served, no_grace, read, send, sse};
+use adk::server::{Caller, Refusal};
+use adk::sqlite::SqliteStore;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+#[tokio::test]
+async fn a_run_takes_and_gives_json() {
+    let served = Served::in_memory().await;
+    let (status, run) = send(served.post("/v1/shouting/runs", &json!({"topic": "cats", "times": 2}))).await;
+    assert_eq!((status, &run["output"]), (StatusCode::OK, &json!("CATS CATS")), "{run}");
+    assert_eq!((&run["status"], &run["workflow"]), (&json!("finished"), &json!("shouting")));
+    let id = run["run"].as_str().unwrap();
+    let (status, again) = send(served.get(&format!("/v1/runs/{id}"))).await;
+    assert_eq!((status, &again["output"]), (StatusCode::OK, &run["output"]), "{again}");
+    let (_, events) = send(served.get(&format!("/v1/runs/{id}/events"))).await;
+    let authors: Vec<_> = events["events"].as_array().unwrap().iter().map(|event| &event["author"]).collect();
+    assert_eq!(authors[0], "user");
+    assert!(authors.iter().any(|author| *author == "shout"), "{authors:?}");
+    let (_, all) = send(served.get("/v1/runs?status=finished&workflow=shouting")).await;
+    assert_eq!(all["runs"].as_array().unwrap().len(), 1, "{all}");
+    let (status, failed) = send(served.post("/v1/failing/runs", &json!({"topic": "dogs"}))).await;
+    assert_eq!(status, StatusCode::BAD_GATEWAY);
+    assert_eq!(failed["error"]["path"], "failing/fails", "{failed}");
+    assert_eq!(failed["error"]["help"], "ask for another");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_does_not_fit_is_refused_before_anything_runs() {
+    let served = Served::in_memory().await;
+    let run = |body: Value| send(served.post("/v1/shouting/runs", &body));
+    let (status, error) = run(json!({"topic": 7, "times": "two", "more": 1})).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    let fields = error["error"]["fields"].as_array().unwrap();
+    let named: BTreeSet<_> = fields.iter().map(|fault| fault["field"].as_str().unwrap()).collect();
+    assert_eq!(named, ["more", "times", "topic"].into(), "{error}");
+    for (body, field) in [(json!({}), "topic"), (json!(null), "topic"), (json!([1]), "")] {
+        let (status, error) = run(body).await;
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert!(
+            error["error"]["fields"].as_array().unwrap().iter().any(|one| one["field"] == field),
+            "{error}"
+        );
+    }
+    let raw = |body: String| served.post("/v1/shouting/runs", &json!(null)).body(body);
+    let deep = "[".repeat(1000) + &"]".repeat(1000);
+    for (body, status) in [
+        ("{".to_owned(), StatusCode::BAD_REQUEST),
+        (deep, StatusCode::BAD_REQUEST),
+        ("\"".to_owned() + &"x".repeat(2 << 20) + "\"", StatusCode::PAYLOAD_TOO_LARGE),
+    ] {
+        let (got, error) = send(raw(body)).await;
+        assert_eq!(got, status, "{error}");
+        assert!(error["error"]["message"].is_string() && error["error"]["help"].is_string(), "{error}");
+    }
+    for path in ["/v1/Nothing/runs", "/nowhere", "/v1/runs/e-1", "/v1/waiting/x"] {
+        let (status, error) = send(served.post(path, &json!({"topic": "x"}))).await;
+        assert!(
+            status == StatusCode::NOT_FOUND || status == StatusCode::METHOD_NOT_ALLOWED,
+            "{path} {error}"
+        );
+    }
+    let (_, all) = send(served.get("/v1/runs")).await;
+    assert_eq!(all["runs"], json!([]), "nothing was begun");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_stream_goes_on_where_it_was() {
+    let served = Served::in_memory().await;
+    let begun = served.post("/v1/approval/runs", &json!({"topic": "cats"}));
+    let response = begun.header("accept", "text/event-stream").send().await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    let events = sse(&response.text().await.unwrap());
+    // Begins and ends of steps are not stored, so they have no id.
+    let last = events.iter().rfind(|event| !event.1.is_empty()).unwrap();
+    let end = &events[events.len() - 1];
+    assert_eq!((&*end.0, &end.2["status"]), ("end", &json!("paused")), "{events:?}");
+    let wait = &end.2["waiting"][0];
+    assert_eq!(wait["question"], "May this be published? CATS CATS");
+    assert!(wait["schema"].is_object());
+    let id = end.2["run"].as_str().unwrap();
+    let path = format!("/v1/waiting/{}", wait["id"].as_str().unwrap());
+    let (status, error) = send(served.post(&path, &json!({"Revise": {}}))).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{error}");
+    let (status, run) = send(served.post(&path, &json!({"Revise": {"note": "shorter"}}))).await;
+    assert_eq!(status, StatusCode::ACCEPTED, "{run}");
+    let (status, error) = send(served.post(&path, &json!("Publish"))).await;
+    assert!(matches!(status, StatusCode::CONFLICT | StatusCode::NOT_FOUND), "{error}");
+    let rest = served.get(&format!("/v1/runs/{id}/events")).header("accept", "text/event-stream");
+    let rest = rest.header("last-event-id", &last.1).send().await.unwrap();
+    let rest = sse(&rest.text().await.unwrap());
+    let end = &rest[rest.len() - 1];
+    assert_eq!((&*end.0, &end.2["output"]), ("end", &json!("CATS CATS (shorter)")), "{rest:?}");
+    let seen: BTreeSet<_> = events.iter().map(|event| &event.1).filter(|id| !id.is_empty()).collect();
+    let rest: BTreeSet<_> = rest.iter().map(|event| &event.1).filter(|id| !id.is_empty()).collect();
+    assert!(rest.is_disjoint(&seen), "nothing twice");
+    let (_, all) = send(served.get(&format!("/v1/runs/{id}/events"))).await;
+    let count = all["events"].as_array().unwrap().len();
+    assert_eq!(count, seen.len() + rest.len(), "nothing lost");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_repeated_request_is_the_same_run() {
+    let served = Served::in_memory().await;
+    let ask = |key: &str, path: &str| {
+        let request = served.post(path, &json!({"topic": "cats"}));
+        send(request.header("idempotency-key", key))
+    };
+    let same = futures_util::future::join_all((0..8).map(|_| ask("a", "/v1/shouting/runs"))).await;
+    let runs: BTreeSet<_> = same.iter().map(|(_, run)| run["run"].to_string()).collect();
+    assert_eq!(runs.len(), 1, "{same:?}");
+    assert!(
+        same.iter().all(|(status, run)| *status == StatusCode::OK && run["output"] == "CATS"),
+        "{same:?}"
+    );
+    let (_, other) = ask("b", "/v1/shouting/runs?session=s").await;
+    let (_, again) = ask("b", "/v1/shouting/runs?session=s").await;
+    assert_eq!((&other["run"], &other["session"]), (&again["run"], &json!("s")));
+    assert!(!runs.contains(&other["run"].to_string()));
+    let (_, all) = send(served.get("/v1/runs")).await;
+    assert_eq!(all["runs"].as_array().unwrap().len(), 2);
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_run_outlives_its_connection_and_its_process() {
+    let folder = std::env::temp_dir().join(format!("adk-server-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("runs.db");
+    let open = async || {
+        let store = SqliteStore::open(&file).await.unwrap();
+        let runner = adk::Runner::builder().session_store(store.clone()).engine(store).build().unwrap();
+        Served::new(&runner, |server| server.limits(no_grace())).await
+    };
+    let served = open().await;
+    let begun = served.post("/v1/hanging/runs", &json!({"topic": "x"})).header("prefer", "respond-async");
+    let (status, hanging) = send(begun).await;
+    assert_eq!((status, &hanging["status"]), (StatusCode::ACCEPTED, &json!("running")));
+    let begun = served.post("/v1/approval/runs", &json!({"topic": "x"}));
+    let (status, approval) = send(begun).await;
+    assert_eq!((status, &approval["status"]), (StatusCode::ACCEPTED, &json!("paused")));
+    served.stop().await.unwrap();
+
+    let served = open().await;
+    let run = format!("/v1/runs/{}", hanging["run"].as_str().unwrap());
+    let (_, still) = send(served.get(&run)).await;
+    assert_eq!(still["status"], "running", "the next process has it: {still}");
+    // It is driven as one that was begun there: who follows it hears what is not stored.
+    let mut heard =
+        served.get(&format!("{run}/events")).header("accept", "text/event-stream").send().await.unwrap();
+    let mut text = String::new();
+    while !text.contains("lifecycle") {
+        text.push_str(std::str::from_utf8(&heard.chunk().await.unwrap().expect("it goes on")).unwrap());
+    }
+    let (status, cancelled) = send(served.delete(&run)).await;
+    assert_eq!((status, &cancelled["status"]), (StatusCode::OK, &json!("cancelled")));
+    let (_, waiting) = send(served.get("/v1/waiting")).await;
+    let wait = waiting["waiting"][0]["id"].as_str().unwrap();
+    let (status, _) = send(served.post(&format!("/v1/waiting/{wait}"), &json!("Publish"))).await;
+    assert_eq!(status, StatusCode::ACCEPTED);
+    let run = format!("/v1/runs/{}/events", approval["run"].as_str().unwrap());
+    let rest = served.get(&run).header("accept", "text/event-stream").send().await.unwrap();
+    let rest = sse(&rest.text().await.unwrap());
+    assert_eq!(rest[rest.len() - 1].2["output"], "X X", "{rest:?}");
+    served.stop().await.unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// The user is the value of a header.
+async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
+    match request.headers.get("x-user").and_then(|user| user.to_str().ok()) {
+        Some(user) => Ok(Caller::user(user)),
+        None => Err(Refusal::unauthorized("there is no `x-user`")),
+    }
+}
+
+#[tokio::test]
+async fn users_see_their_own_alone() {
+    let runner = adk::Runner::builder().build().unwrap();
+    let served = Served::new(&runner, |server| server.authorize(by_header)).await;
+    let (status, _) = send(served.get("/v1/runs")).await;
+    assert_eq!(status, StatusCode::UNAUTHORIZED);
+    let ann = served.post("/v1/approval/runs?session=s", &json!({"topic": "x"})).header("x-user", "ann");
+    let (_, run) = send(ann).await;
+    let (id, wait) = (run["run"].as_str().unwrap(), run["waiting"][0]["id"].as_str().unwrap());
+    let bob = |request: reqwest::RequestBuilder| async { send(request.header("x-user", "bob")).await };
+    for request in [
+        served.get(&format!("/v1/runs/{id}")),
+        served.delete(&format!("/v1/runs/{id}")),
+        served.get(&format!("/v1/runs/{id}/events")),
+        served.post(&format!("/v1/waiting/{wait}"), &json!("Publish")),
+        served.post("/v1/approval/runs?user=ann", &json!({"topic": "x"})),
+        served.get("/v1/runs?user=ann"),
+        served.get("/v1/waiting?user=ann"),
+    ] {
+        let (status, answer) = bob(request).await;
+        assert_eq!(status, StatusCode::NOT_FOUND, "{answer}");
+        assert!(!answer.to_string().contains('X'), "{answer}");
+    }
+    for path in ["/v1/runs", "/v1/waiting", "/v1/runs?session=s"] {
+        let (_, answer) = bob(served.get(path)).await;
+        assert!(answer["runs"].as_array().or(answer["waiting"].as_array()).unwrap().is_empty(), "{answer}");
+    }
+    let (_, same) = bob(served.post("/v1/approval/runs?session=s", &json!({"topic": "y"}))).await;
+    assert_ne!(same["run"], run["run"], "the session of that name is another one");
+    let (status, mine) = send(served.get(&format!("/v1/runs/{id}")).header("x-user", "ann")).await;
+    assert_eq!((status, &mine["status"]), (StatusCode::OK, &json!("paused")));
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn other_sites_are_refused() {
+    let served = Served::in_memory().await;
+    for (header, value, status) in [
+        ("host", "evil.example", StatusCode::FORBIDDEN),
+        ("host", "127.0.0.1.evil.example:80", StatusCode::FORBIDDEN),
+        ("host", "localhost", StatusCode::OK),
+        ("origin", "https://evil.example", StatusCode::FORBIDDEN),
+        ("origin", "null", StatusCode::FORBIDDEN),
+        ("origin", &*format!("http://{}", served.address), StatusCode::OK),
+    ] {
+        let got = read(served.get("/health").header(header, value).send().await.unwrap()).await;
+        assert_eq!(got.0, status, "{header}: {value} {}", got.1);
+    }
+    served.stop().await.unwrap();
+    let runner = adk::Runner::builder().build().unwrap();
+    let error = adk::serve(&runner).bind("0.0.0.0:0").await.unwrap_err();
+    assert!(error.to_string().contains("nothing says who may ask"), "{error}");
+}
+
+/// Says the numbers.
+#[adk::agent]
+async fn tick(cx: &mut adk::Context, most: u32) -> adk::Result<()> {
+    for at in 0..most {
+        cx.emit(adk::Event::new().with_text(at.to_string())).await?;
+    }
+    Ok(())
+}
+
+adk::workflow! {
+    /// Counts as far as is asked for.
+    pub Ticking(most: u32) { tick }
+}
+
+/// Events that nobody reads for a while are neither kept in memory nor lost: the run goes on, and the reader gets each once.
+#[tokio::test]
+async fn a_slow_reader_slows_nobody_and_misses_nothing() {
+    let runner = adk::Runner::builder().build().unwrap();
+    let served = Served::new(&runner, |server| server.workflow(Ticking::default())).await;
+    let begun = served.post("/v1/ticking/runs", &json!({"most": 4_000}));
+    let mut response = begun.header("accept", "text/event-stream").send().await.unwrap();
+    let first = response.chunk().await.unwrap().unwrap();
+    // It ends though its events are not read.
+    loop {
+        let (_, runs) = send(served.get("/v1/runs?workflow=ticking")).await;
+        if runs["runs"][0]["status"] == "finished" {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    let mut text = String::from_utf8(first.to_vec()).unwrap();
+    text.push_str(&response.text().await.unwrap());
+    let events = sse(&text);
+    let counted: Vec<_> =
+        events.iter().filter_map(|event| event.2["content"]["parts"][0]["text"].as_str()).collect();
+    assert!(counted[1..].iter().map(|text| (*text).to_owned()).eq((0..4_000).map(|at: u32| at.to_string())));
+    assert_eq!(events.last().unwrap().2["status"], "finished");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_too_much_is_refused_before_it_begins() {
+    let runner = adk::Runner::builder().build().unwrap();
+    let mut limits = no_grace();
+    (limits.runs_per_user, limits.streams) = (1, 0);
+    let served = Served::new(&runner, |server| server.limits(limits)).await;
+    let shouting = || served.post("/v1/shouting/runs", &json!({"topic": "cats"}));
+    let (status, error) = send(shouting().header("accept", "text/event-stream")).await;
+    assert_eq!(
+        (status, &error["error"]["kind"]),
+        (StatusCode::SERVICE_UNAVAILABLE, &json!("too_many_streams"))
+    );
+    let hangs = served.post("/v1/hanging/runs", &json!({"topic": "x"})).header("prefer", "respond-async");
+    let (_, hanging) = send(hangs).await;
+    let (status, error) = send(shouting().header("idempotency-key", "k")).await;
+    assert_eq!((status, &error["error"]["kind"]), (StatusCode::TOO_MANY_REQUESTS, &json!("too_many_runs")));
+    let (_, all) = send(served.get("/v1/runs")).await;
+    assert_eq!(all["runs"].as_array().unwrap().len(), 1, "{all}");
+
+    // The key is free again, and the next one with it begins the run.
+    send(served.delete(&format!("/v1/runs/{}", hanging["run"].as_str().unwrap()))).await;
+    let run = loop {
+        let (status, run) = send(shouting().header("idempotency-key", "k")).await;
+        // The cancelled one may take a moment to leave.
+        if status != StatusCode::TOO_MANY_REQUESTS {
+            break run;
+        }
+    };
+    assert_eq!(run["output"], "CATS", "{run}");
+    served.stop().await.unwrap();
+}

@@ -1,0 +1,289 @@
+//! MCP over streamable HTTP: requests that do not fit, users that are foreign, and our own client.
+//!
+//! `cargo test -p adk-workflow-server --test it mcp`; with the official client:
+//! `tests/peers/run-clients.sh cargo test -p adk-workflow-server --test it -- --ignored mcp`
+
+use crate::support::{Served, client, no_grace, send, sse};
+use adk::mcp::{HttpServer, McpToolset};
+use adk::prelude::*;
+use adk::server::{Caller, Refusal};
+use adk::testing::ScriptedModel;
+use reqwest::{RequestBuilder, Response, StatusCode};
+use serde_json::{Value, json};
+
+/// A request of a client that keeps to the protocol.
+fn post(served: &Served, session: Option<&str>, body: &Value) -> RequestBuilder {
+    let request = served.post("/mcp", body).header("accept", "application/json, text/event-stream");
+    match session {
+        Some(session) => request.header("mcp-session-id", session),
+        None => request,
+    }
+}
+
+fn initialize() -> Value {
+    json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+    }})
+}
+
+fn call(id: u32, tool: &str, arguments: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
+}
+
+/// Begins a session of a user.
+async fn session(served: &Served, user: &str) -> String {
+    let begun = post(served, None, &initialize()).header("x-user", user).send().await.unwrap();
+    assert_eq!(begun.status(), StatusCode::OK);
+    let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let told = post(served, Some(&session), &ready).header("x-user", user).send().await.unwrap();
+    assert_eq!(told.status(), StatusCode::ACCEPTED);
+    session
+}
+
+/// The answer in a stream.
+async fn answer(response: Response) -> Value {
+    assert_eq!(response.status(), StatusCode::OK);
+    let mut events = sse(&response.text().await.unwrap());
+    events.pop().unwrap().2
+}
+
+/// The user is the value of a header.
+async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
+    match request.headers.get("x-user").and_then(|user| user.to_str().ok()) {
+        Some(user) => Ok(Caller::user(user)),
+        None => Err(Refusal::unauthorized("there is no `x-user`")),
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_mcp_is_refused_with_a_reason() {
+    let served = Served::in_memory().await;
+    let id = session(&served, "ann").await;
+    let id = Some(&*id);
+    let deep = "[".repeat(1000) + &"]".repeat(1000);
+    let large = "\"".to_owned() + &"x".repeat(2 << 20) + "\"";
+    for (request, status) in [
+        (post(&served, None, &call(1, "shouting", json!({}))), StatusCode::BAD_REQUEST),
+        (post(&served, Some("e-1"), &call(1, "shouting", json!({}))), StatusCode::NOT_FOUND),
+        (post(&served, id, &json!({"method": "tools/list"})), StatusCode::UNSUPPORTED_MEDIA_TYPE),
+        (post(&served, id, &json!(null)).body("{"), StatusCode::UNSUPPORTED_MEDIA_TYPE),
+        (post(&served, id, &json!(null)).body(deep), StatusCode::UNSUPPORTED_MEDIA_TYPE),
+        (post(&served, id, &json!(null)).body(large), StatusCode::PAYLOAD_TOO_LARGE),
+        (served.post("/mcp", &initialize()).header("accept", "text/plain"), StatusCode::NOT_ACCEPTABLE),
+        (served.get("/mcp").header("accept", "text/event-stream"), StatusCode::BAD_REQUEST),
+        (served.get("/mcp").header("host", "evil.example"), StatusCode::FORBIDDEN),
+        (served.post("/mcp", &initialize()).header("origin", "http://evil.example"), StatusCode::FORBIDDEN),
+        (served.client.put(format!("http://{}/mcp", served.address)), StatusCode::METHOD_NOT_ALLOWED),
+    ] {
+        let (got, error) = send(request).await;
+        assert_eq!(got, status, "{error}");
+        assert!(error["error"]["message"].is_string() && error["error"]["help"].is_string(), "{error}");
+    }
+    for (params, code) in [
+        (json!({"name": "nothing"}), -32602),
+        (json!({"name": "shouting", "arguments": [1]}), -32601),
+        (json!({}), -32601),
+    ] {
+        let body = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": params});
+        let error = answer(post(&served, id, &body).send().await.unwrap()).await;
+        assert_eq!(error["error"]["code"], code, "{error}");
+    }
+    let (_, all) = send(served.get("/v1/runs")).await;
+    assert_eq!(all["runs"], json!([]), "nothing was begun");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn no_request_makes_the_server_fail() {
+    let served = Served::in_memory().await;
+    let id = session(&served, "ann").await;
+    let bodies = [
+        call(1, "shouting", json!({"topic": "cats", "times": 2})).to_string(),
+        call(2, "weather", json!({"city": "Bern", "days": 2})).to_string(),
+        json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list", "params": {"cursor": "x"}}).to_string(),
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+            .to_string(),
+    ];
+    let mut random = fastrand::Rng::with_seed(1);
+    for round in 0..1000 {
+        let mut body = bodies[round % bodies.len()].clone().into_bytes();
+        for _ in 0..random.u8(1..4) {
+            let at = random.usize(0..body.len());
+            match random.u8(0..3) {
+                0 => body[at] = random.u8(..),
+                1 => drop(body.remove(at)),
+                _ => body.insert(at, *random.choice(b"{}[]\",:0").unwrap()),
+            }
+        }
+        let said = String::from_utf8_lossy(&body).into_owned();
+        let answer = post(&served, Some(&id), &json!(null)).body(body).send().await.unwrap();
+        assert!(!answer.status().is_server_error(), "{} to {said}", answer.status());
+        answer.text().await.unwrap();
+    }
+    let alive = post(&served, Some(&id), &call(9, "shouting", json!({"topic": "x"}))).send().await.unwrap();
+    assert_eq!(self::answer(alive).await["result"]["content"][0]["text"], "X");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_session_of_a_user_is_nobody_elses() {
+    let runner = adk::Runner::builder().build().unwrap();
+    let served = Served::new(&runner, |server| server.authorize(by_header)).await;
+    let (status, _) = send(post(&served, None, &initialize())).await;
+    assert_eq!(status, StatusCode::UNAUTHORIZED);
+    let ann = session(&served, "ann").await;
+    let shout = call(1, "shouting", json!({"topic": "x"}));
+    let said = post(&served, Some(&ann), &shout).header("x-user", "ann").send().await.unwrap();
+    assert_eq!(answer(said).await["result"]["content"][0]["text"], "X");
+    for request in [
+        post(&served, Some(&ann), &shout),
+        served.get("/mcp").header("accept", "text/event-stream").header("mcp-session-id", &ann),
+        served.delete("/mcp").header("mcp-session-id", &ann),
+    ] {
+        let (status, error) = send(request.header("x-user", "bob")).await;
+        assert_eq!(status, StatusCode::NOT_FOUND, "{error}");
+    }
+    let (_, all) = send(served.get("/v1/runs").header("x-user", "ann")).await;
+    assert_eq!(all["runs"].as_array().unwrap().len(), 1, "{all}");
+    let (_, none) = send(served.get("/v1/runs").header("x-user", "bob")).await;
+    assert_eq!(none["runs"], json!([]));
+    let ended = served.delete("/mcp").header("mcp-session-id", &ann).header("x-user", "ann");
+    assert!(ended.send().await.unwrap().status().is_success());
+    let (status, _) = send(post(&served, Some(&ann), &shout).header("x-user", "ann")).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_open_stream_and_an_open_call_do_not_keep_the_server() {
+    let runner = adk::Runner::builder().build().unwrap();
+    let served = Served::new(&runner, |server| server.limits(no_grace())).await;
+    let id = session(&served, "ann").await;
+    let stream = served.get("/mcp").header("accept", "text/event-stream").header("mcp-session-id", &id);
+    let stream = stream.send().await.unwrap();
+    let hanging = post(&served, Some(&id), &call(1, "hanging", json!({"topic": "x"}))).send().await.unwrap();
+    assert_eq!((stream.status(), hanging.status()), (StatusCode::OK, StatusCode::OK));
+    served.stop().await.unwrap();
+    let _ = stream.text().await;
+    assert!(!hanging.text().await.unwrap_or_default().contains("isError\":false"));
+}
+
+workflow! {
+    /// Has others shout.
+    pub Asking(topic: String) -> answer: String {
+        toolset others: McpToolset;
+
+        /// Asks.
+        agent asker -> answer: String {
+            instruction: "Have this shouted: {topic}",
+            tools: [others],
+        }
+
+        asker
+    }
+}
+
+#[tokio::test]
+async fn a_workflow_uses_another_one_by_our_own_client() {
+    let served = Served::in_memory().await;
+    let others = McpToolset::new("others", HttpServer::new(format!("http://{}/mcp", served.address)));
+    let model = ScriptedModel::new()
+        .on("asker")
+        .calls([
+            ("shouting", json!({"topic": "cats", "times": 2})),
+            ("measuring", json!({"text": "a cat"})),
+            ("weather", json!({"city": "Atlantis"})),
+            ("shouting", json!({"times": 2})),
+        ])
+        .text("Done.");
+    let runner = adk::Runner::builder().model(model.clone()).build().unwrap();
+    let outcome = runner.run(&Asking::new(others), "cats").await.unwrap();
+    assert_eq!(outcome.output, "Done.");
+    let last = model.requests().pop().unwrap();
+    let results: Vec<_> = last.contents.iter().flat_map(|content| &content.parts).collect();
+    let results = format!("{results:?}");
+    for part in ["CATS CATS", "\"letters\": Number(4)", "there is no such city", "topic"] {
+        assert!(results.contains(part), "{part} in {results}");
+    }
+    let (_, all) = send(served.get("/v1/runs?status=finished")).await;
+    assert_eq!(all["runs"].as_array().unwrap().len(), 2, "{all}");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_question_of_a_workflow_over_there_is_answered_over_here() {
+    let served = Served::in_memory().await;
+    let address = HttpServer::new(format!("http://{}/mcp", served.address));
+    let asking = Asking::new(McpToolset::new("others", address).elicitation(true));
+    let model = ScriptedModel::new().on("asker").call("approval", json!({"topic": "cats"})).text("Done.");
+    let runner = adk::Runner::builder().model(model.clone()).engine(adk::engine::MemoryJournal::new());
+    let runner = runner.build().unwrap();
+    let mut stream = runner.run(&asking, "cats").stream();
+    while let Some(event) = stream.next().await {
+        event.unwrap();
+    }
+    let adk::RunEnd::Paused(waiting) = stream.end() else { panic!("it waits") };
+    let question = "The server of `others` asks in a call of `approval`: May this be published? CATS CATS";
+    assert_eq!(waiting[0].question, question);
+    runner.answer(&waiting[0].id, json!({"answer": "Revise", "note": "shorter"})).await.unwrap();
+    assert_eq!(runner.resume(&asking, waiting[0].run_id).await.unwrap().output, "Done.");
+    let last = model.requests().pop().unwrap();
+    assert!(format!("{:?}", last.contents).contains("CATS CATS (shorter)"), "{:?}", last.contents);
+    let (_, there) = send(served.get("/v1/runs?status=finished&workflow=approval")).await;
+    assert_eq!(there["runs"].as_array().unwrap().len(), 1, "{there}");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn users_that_are_gone_are_forgotten_and_others_are_not() {
+    let runner = adk::Runner::builder().build().unwrap();
+    let served = Served::new(&runner, |server| server.authorize(by_header)).await;
+    let ann = session(&served, "ann").await;
+    for number in 0..100 {
+        let user = format!("user-{number}");
+        let own = session(&served, &user).await;
+        let ended = served.delete("/mcp").header("mcp-session-id", own).header("x-user", user);
+        assert!(ended.send().await.unwrap().status().is_success());
+    }
+    let shout = call(1, "shouting", json!({"topic": "x"}));
+    let said = post(&served, Some(&ann), &shout).header("x-user", "ann").send().await.unwrap();
+    assert_eq!(answer(said).await["result"]["content"][0]["text"], "X");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_user_has_so_many_sessions_and_runs() {
+    let runner = adk::Runner::builder().build().unwrap();
+    let mut limits = no_grace();
+    limits.runs_per_user = 1;
+    let served = Served::new(&runner, |server| server.authorize(by_header).limits(limits)).await;
+    let ann = session(&served, "ann").await;
+    let (status, error) = send(post(&served, None, &initialize()).header("x-user", "ann")).await;
+    assert_eq!(
+        (status, &error["error"]["kind"]),
+        (StatusCode::TOO_MANY_REQUESTS, &json!("too_many_sessions"))
+    );
+    let bob = session(&served, "bob").await;
+    let called = |session, user, body| post(&served, Some(session), &body).header("x-user", user).send();
+    let _hanging = called(&*ann, "ann", call(1, "hanging", json!({"topic": "x"}))).await.unwrap();
+    let shout = || call(2, "shouting", json!({"topic": "x"}));
+    // Its run is there before the next call is looked at.
+    while send(served.get("/v1/runs").header("x-user", "ann")).await.1["runs"] == json!([]) {}
+    let refused = answer(called(&*ann, "ann", shout()).await.unwrap()).await;
+    assert_eq!(refused["result"]["isError"], true, "{refused}");
+    assert!(refused["result"]["content"][0]["text"].as_str().unwrap().contains("that is the most\nhelp: "));
+    let said = answer(called(&*bob, "bob", shout()).await.unwrap()).await;
+    assert_eq!(said["result"]["content"][0]["text"], "X");
+    served.stop().await.unwrap();
+}
+
+#[test]
+#[ignore = "needs the official client: tests/peers/run-clients.sh"]
+fn the_official_client_asks_over_http() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let served = runtime.block_on(Served::in_memory());
+    let url = format!("http://{}", served.address);
+    client("mcp.mjs", |node| node.arg("http").arg(&url)).unwrap_or_else(|said| panic!("{said}"));
+    runtime.block_on(served.stop()).unwrap();
+}

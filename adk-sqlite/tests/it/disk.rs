@@ -1,0 +1,312 @@
+//! Disks that are really full and really read-only, and locks of other processes.
+//!
+//! A part of each test runs as a process of its own: on a small file system that only it sees (`unshare -m`, or
+//! `unshare -Urm` for who is not root), or as a user without rights (`setpriv`, for root). Where the machine allows neither
+//! that part says so in its output and is skipped.
+
+use crate::support::Folder;
+use crate::trees::store::stored;
+use crate::trees::survival::{key, runner};
+use crate::trees::{Tree, by, repeat, run, say};
+use adk_core::session::{EventFilter, SessionStore};
+use adk_core::{Error, ErrorKind, Event, EventId, Flow, Runner, StateDelta, StoreErrorKind};
+use adk_sqlite::{Options, SqliteStore};
+use rusqlite::Connection;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// Asserts what an error is, that it names the file, and that it says what to do.
+fn is_about(error: &Error, kind: StoreErrorKind, file: &Path) {
+    assert_eq!(error.kind(), ErrorKind::Store(kind), "{error}");
+    assert!(error.to_string().contains(file.to_str().unwrap()), "{error}");
+    assert!(error.help().is_some(), "{error}");
+}
+
+async fn texts(store: &SqliteStore) -> Vec<String> {
+    let there = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
+    there.events.iter().map(|event| event.text()).collect()
+}
+
+/// This test file as a process that does one of the parts.
+fn process(before: &[&str], part: &str, folder: &Path) -> Command {
+    let test = std::env::current_exe().unwrap();
+    let mut words = before.iter().map(ToString::to_string).chain([test.display().to_string()]);
+    let mut command = Command::new(words.next().unwrap());
+    command
+        .args(words)
+        .args(["--exact", "disk::part", "--ignored", "--nocapture", "--test-threads=1"])
+        .env("ADK_PART", part)
+        .env("ADK_FOLDER", folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    command
+}
+
+/// Does a part on a file system of its own of so many KiB; whether the machine allows one.
+fn on_a_small_disk(name: &str, kib: u32) -> bool {
+    let folder = Folder::new();
+    let mount = format!("mount -t tmpfs -o size={kib}k none '{}'", folder.path().display());
+    let script = format!("{mount} && exec \"$@\"");
+    for alone in [&["unshare", "-m"][..], &["unshare", "-Urm"]] {
+        let probe = Command::new(alone[0]).args(&alone[1..]).args(["sh", "-c", &mount]).output();
+        if probe.is_ok_and(|probe| probe.status.success()) {
+            let before = [alone, &["sh", "-c", &script, "sh"]].concat();
+            finishes(process(&before, name, folder.path()));
+            return true;
+        }
+    }
+    println!("SKIPPED: this machine lets nobody mount a file system (unshare -m, unshare -Urm)");
+    false
+}
+
+fn finishes(mut command: Command) {
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let why = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("part is done"), "{said}{why}");
+    print!("{said}");
+}
+
+/// What is done by the other process.
+#[tokio::test]
+#[ignore = "is started by other tests"]
+async fn part() {
+    let Ok(part) = std::env::var("ADK_PART") else { return };
+    let folder = PathBuf::from(std::env::var("ADK_FOLDER").unwrap());
+    match &*part {
+        "fill" => fill(&folder).await,
+        "read only" => read_only(&folder).await,
+        "no rights" => no_rights(&folder).await,
+        "keep out" => hold(&folder.join("agents.db"), "PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE"),
+        _ => hold(&folder.join("agents.db"), "BEGIN IMMEDIATE"),
+    }
+    println!("part is done");
+}
+
+/// Counts, with a call and an event each time.
+fn counting(times: u32) -> Tree {
+    let counts = by("a", |cx| {
+        Box::pin(async move {
+            let n: u64 = cx.state().get("n")?.unwrap_or(0);
+            let next = cx.step("count", async move { Ok(n + 1) }).await?;
+            cx.emit(Event::new().with_text(format!("{next}")).with_state("n", next)).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    Tree::new("w", vec![repeat("l", Some(times), vec![run(counts)])])
+}
+
+/// Leaves so many KiB on the disk; the file that fills it.
+fn ballast(folder: &Path, left: usize) -> PathBuf {
+    let path = folder.join("ballast");
+    let mut file = std::fs::File::create(&path).unwrap();
+    while file.write_all(&[1; 1024]).is_ok() {}
+    let size = file.metadata().unwrap().len();
+    file.set_len(size - u64::try_from(left * 1024).unwrap()).unwrap();
+    path
+}
+
+/// A run on a disk that becomes full, wherever: in its first commit, or in a later one.
+async fn fill(disk: &Path) {
+    let mut refused = 0;
+    for (number, left) in [0, 4, 8, 16, 24, 32, 48, 64, 100, 150, 200, 300, 400, 600].into_iter().enumerate()
+    {
+        // What was there before the disk was full.
+        let folder = disk.join(number.to_string());
+        std::fs::create_dir(&folder).unwrap();
+        let file = folder.join("agents.db");
+        let store = SqliteStore::open(&file).await.unwrap();
+        let tree = counting(300);
+        let mut stream = runner(&store).session("u", "s").run(&tree, "go").stream();
+        let mut seen: Vec<EventId> = vec![stream.next().await.unwrap().unwrap().id];
+        let ballast = ballast(disk, left);
+        let error = loop {
+            match stream.next().await {
+                Some(Ok(event)) => seen.push(event.id),
+                Some(Err(error)) => break error,
+                None => panic!("{left} KiB are enough for it"),
+            }
+        };
+        is_about(&error, StoreErrorKind::Full, &file);
+        drop(stream);
+        // Whatever was acknowledged is there, in this store and in another.
+        let there = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
+        assert_eq!(there.events.iter().map(|event| event.id).collect::<Vec<_>>(), seen, "{left} KiB left");
+        let again = runner(&store).session("u", "s").run(&tree, "go").await.unwrap_err();
+        is_about(&again, StoreErrorKind::Full, &file);
+        let opened = SqliteStore::open(&file).await.map(drop);
+        if let Err(error) = opened {
+            is_about(&error, StoreErrorKind::Full, &file);
+            refused += 1;
+        }
+        let run = there.events[0].invocation_id;
+        // A watch that runs meanwhile is told, and tries again.
+        let builder = Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone());
+        let knows: Runner = builder.workflow::<Tree>(counting(300)).build().unwrap();
+        let (told, mut went_on) = tokio::sync::mpsc::unbounded_channel();
+        let watch = knows.watch().every(Duration::from_millis(10)).inspect(move |run| drop(told.send(run)));
+        let watch = (number == 0).then(|| tokio::spawn(watch.into_future()));
+        if watch.is_some() {
+            let full = went_on.recv().await.unwrap().result.unwrap_err();
+            is_about(&full, StoreErrorKind::Full, &file);
+        }
+        // There is room again: the same store goes on, and so does the run, where it was.
+        std::fs::remove_file(ballast).unwrap();
+        if let Some(watch) = watch {
+            while went_on.recv().await.unwrap().result.is_err() {}
+            watch.abort();
+        } else {
+            runner(&store).resume(&tree, run).await.unwrap();
+        }
+        let expected: Vec<_> =
+            ["go".to_owned()].into_iter().chain((1..=300).map(|n| n.to_string())).collect();
+        let all = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap().events;
+        let (own, others): (Vec<_>, Vec<_>) = all.iter().partition(|event| event.invocation_id == run);
+        assert!(own.iter().map(|event| event.text()).eq(expected), "{left} KiB left");
+        assert!(others.len() < 10, "what there was room for: {}", others.len());
+        drop(store);
+        let connection = Connection::open(&file).unwrap();
+        let health: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(health, "ok");
+        drop(connection);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+    println!("filled 14 times; a store could not be opened {refused} times");
+}
+
+#[test]
+fn a_disk_that_is_full_ends_the_run_which_goes_on_when_there_is_room() {
+    on_a_small_disk("fill", 65_536);
+}
+
+async fn read_only(disk: &Path) {
+    let file = disk.join("agents.db");
+    let store = SqliteStore::open(&file).await.unwrap();
+    store.create(key(), StateDelta::default()).await.unwrap();
+    store.append(&key(), vec![stored(1, "one")]).await.unwrap();
+    drop(store);
+    let remount = |how: &str| {
+        let done = Command::new("mount").args(["-o", &format!("remount,{how}")]).arg(disk).status();
+        assert!(done.unwrap().success());
+    };
+    remount("ro");
+    is_about(&SqliteStore::open(&file).await.unwrap_err(), StoreErrorKind::ReadOnly, &file);
+    let new = disk.join("new.db");
+    is_about(&SqliteStore::open(&new).await.unwrap_err(), StoreErrorKind::ReadOnly, &new);
+    remount("rw");
+    let store = SqliteStore::open(&file).await.unwrap();
+    runner(&store).session("u", "s").run(&Tree::new("w", vec![run(say("a"))]), "go").await.unwrap();
+    assert_eq!(texts(&store).await, ["one", "go", "a"]);
+}
+
+#[test]
+fn a_disk_that_is_read_only_says_so() {
+    on_a_small_disk("read only", 2048);
+}
+
+fn mode(path: &Path, bits: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(bits)).unwrap();
+}
+
+/// As a user who may read the file or not, in a folder that may be written or not.
+async fn no_rights(folder: &Path) {
+    let file = folder.join("agents.db");
+    let error = SqliteStore::open(&file).await.unwrap_err();
+    is_about(&error, StoreErrorKind::ReadOnly, &file);
+}
+
+#[tokio::test]
+async fn a_file_or_a_folder_without_the_right_to_write_says_so() {
+    let is_root = std::fs::read_to_string("/proc/self/status")
+        .is_ok_and(|status| status.lines().any(|line| line.starts_with("Uid:\t0\t")));
+    let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    let before = if is_root { &nobody[..] } else { &[] };
+    let probe = before.first().map(|first| Command::new(first).args(&before[1..]).arg("true").status());
+    let reads = process(before, "", Path::new("")).env_remove("ADK_PART").status();
+    if !probe.is_none_or(|probe| probe.is_ok_and(|code| code.success()))
+        || !reads.is_ok_and(|code| code.success())
+    {
+        println!("SKIPPED: root may write everywhere, and nobody else can be made here (setpriv)");
+        return;
+    }
+    let folder = Folder::new();
+    let file = folder.file();
+    let store = SqliteStore::open(&file).await.unwrap();
+    store.create(key(), StateDelta::default()).await.unwrap();
+    store.append(&key(), vec![stored(1, "one")]).await.unwrap();
+    drop(store);
+    for (of_file, of_folder) in [(0o444, 0o777), (0o666, 0o555), (0o444, 0o555), (0o000, 0o777)] {
+        mode(&file, of_file);
+        mode(folder.path(), of_folder);
+        finishes(process(before, "no rights", folder.path()));
+    }
+    mode(folder.path(), 0o755);
+    mode(&file, 0o644);
+    let store = SqliteStore::open(&file).await.unwrap();
+    assert_eq!(texts(&store).await, ["one"]);
+    store.append(&key(), vec![stored(2, "two")]).await.unwrap();
+    assert_eq!(texts(&store).await, ["one", "two"]);
+}
+
+/// Holds the file until its input ends.
+fn hold(file: &Path, how: &str) {
+    let connection = Connection::open(file).unwrap();
+    connection.execute_batch(how).unwrap();
+    println!("\nholds");
+    let _ = std::io::stdin().read_to_end(&mut Vec::new());
+    connection.execute_batch("ROLLBACK").unwrap();
+}
+
+/// A process that holds the file.
+struct Holder(Child);
+
+impl Holder {
+    fn new(folder: &Path, how: &str) -> Self {
+        let mut child = process(&[], how, folder).spawn().unwrap();
+        let out = BufReader::new(child.stdout.as_mut().unwrap());
+        assert!(out.lines().map_while(Result::ok).any(|line| line == "holds"), "it holds the file");
+        Self(child)
+    }
+
+    fn lets_go(mut self) {
+        drop(self.0.stdin.take());
+        self.0.wait().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_process_that_holds_the_file_for_too_long_is_told_of_and_hurts_nobody() {
+    let folder = Folder::new();
+    let (file, options) = (folder.file(), Options::default().busy_timeout(Duration::from_millis(30)));
+    let store = SqliteStore::open_with(&file, options).await.unwrap();
+    store.create(key(), StateDelta::default()).await.unwrap();
+    drop(store);
+    let holder = Holder::new(folder.path(), "keep out");
+    let error = SqliteStore::open_with(&file, options).await.unwrap_err();
+    is_about(&error, StoreErrorKind::Locked, &file);
+    assert!(error.is_retryable());
+    holder.lets_go();
+    let store = SqliteStore::open_with(&file, options).await.unwrap();
+
+    // A transaction of another process that does not end, in the middle of a run.
+    let tree = counting(20);
+    let mut stream = runner(&store).session("u", "s").run(&tree, "go").stream();
+    let mut seen = vec![stream.next().await.unwrap().unwrap().id];
+    let holder = Holder::new(folder.path(), "write");
+    let error = loop {
+        match stream.next().await.unwrap() {
+            Ok(event) => seen.push(event.id),
+            Err(error) => break error,
+        }
+    };
+    drop(stream);
+    is_about(&error, StoreErrorKind::Locked, &file);
+    holder.lets_go();
+    let there = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
+    assert_eq!(there.events.iter().map(|event| event.id).collect::<Vec<_>>(), seen);
+    runner(&store).resume(&tree, there.events[0].invocation_id).await.unwrap();
+    assert_eq!(texts(&store).await.len(), 21);
+}

@@ -1,0 +1,21 @@
+//! The store in a file. One program: each of its own would compile the trees and what every store must do once more.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+mod adk_python;
+mod artifacts;
+mod broken;
+mod disk;
+mod driven;
+mod memory;
+#[cfg(unix)]
+mod names;
+#[path = "../place/mod.rs"]
+mod place;
+mod runs;
+mod store;
+#[path = "../support/mod.rs"]
+mod support;
+#[path = "../../../adk-core/tests/support/mod.rs"]
+mod trees;
+mod waits;

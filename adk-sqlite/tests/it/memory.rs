@@ -1,0 +1,28 @@
+//! Memory in the file: the store does what every memory service does, also when it is opened again.
+
+use crate::support::Folder;
+use crate::trees::memory::{self, Remembering};
+use adk_core::memory::MemoryService;
+use adk_core::session::SessionKey;
+use adk_sqlite::SqliteStore;
+use rusqlite::Connection;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn it_does_what_every_service_does() {
+    let folder = Folder::new();
+    let (one, two) =
+        (SqliteStore::open(folder.file()).await.unwrap(), SqliteStore::open(folder.file()).await.unwrap());
+    memory::keeps(&Remembering::of(&one)).await;
+    memory::together(&Remembering::of(&one), &Remembering::of(&two)).await;
+    drop((one, two));
+    let store = SqliteStore::open(folder.file()).await.unwrap();
+    let key = SessionKey::new("memory", "new", "s");
+    assert_eq!(store.added_until(&key).await.unwrap().unwrap().events, 4);
+    // A user is forgotten by its rows: the index has no more of them.
+    assert_eq!(store.search_memory("memory", "one", "secretword").await.unwrap().len(), 2);
+    let other = Connection::open(folder.file()).unwrap();
+    other.execute("DELETE FROM adkw_memory WHERE user_id = 'one'", []).unwrap();
+    assert!(store.search_memory("memory", "one", "secretword").await.unwrap().is_empty());
+    let count = "SELECT count(*) FROM adkw_memory_words('secretword')";
+    assert_eq!(other.query_row(count, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+}

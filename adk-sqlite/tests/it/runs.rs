@@ -1,0 +1,145 @@
+//! Runs on the store, by what every store has to do with them: also when its process is killed, over and over.
+
+use crate::support::Folder;
+use crate::trees::store::with_room;
+use crate::trees::survival::runner;
+use crate::trees::{Tree, by, cancelled, killed, limits, listed, run, say, survival, updates};
+use adk_core::{Flow, Secret};
+use adk_sqlite::SqliteStore;
+use rusqlite::Connection;
+
+#[tokio::test]
+async fn what_is_delivered_is_stored_in_that_order() {
+    survival::delivers(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn many_runs_share_one_file_and_one_session() {
+    survival::shares(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn a_run_is_driven_by_one_process_at_a_time() {
+    survival::is_driven_once(&Folder::new()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "is started and killed by another test"]
+async fn victim() {
+    let Ok(file) = std::env::var("ADK_VICTIM") else { return };
+    survival::victim(SqliteStore::open(file).await.unwrap()).await;
+}
+
+/// `ADK_KILLS` says how often; 8 times when it is not set.
+#[tokio::test]
+async fn a_kill_loses_nothing_that_was_seen_and_doubles_nothing() {
+    let (folder, kills) = (Folder::new(), survival::kills(8));
+    let check = async || {
+        let connection = Connection::open(folder.file()).unwrap();
+        let health: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(health, "ok");
+    };
+    survival::loses_nothing(&folder, kills, check).await;
+    // Locks of dead owners do not pile up beyond those of the last ones.
+    assert!(folder.names().iter().filter(|name| name.contains("-owner-")).count() <= kills);
+}
+
+/// `ADK_KILLS` says how many kills there have to be; 10 when it is not set.
+#[tokio::test]
+async fn a_run_that_is_killed_ends_as_one_that_is_not() {
+    killed::ends_the_same(&Folder::new(), survival::kills(10)).await;
+}
+
+#[test]
+fn values_that_agents_write_are_held_to_the_limit() {
+    with_room(async || limits::agents_are_held_to_it(&Folder::new()).await);
+}
+
+#[test]
+fn values_that_runs_begin_with_are_held_to_the_limit() {
+    with_room(async || limits::beginnings_are_held_to_it(&Folder::new()).await);
+}
+
+#[test]
+fn answers_of_people_are_held_to_the_limit() {
+    with_room(async || limits::answers_are_held_to_it(&Folder::new()).await);
+}
+
+#[test]
+fn calls_and_results_of_tools_are_held_to_the_limit() {
+    with_room(async || limits::tools_are_held_to_it(&Folder::new()).await);
+}
+
+#[test]
+fn outputs_of_models_are_held_to_the_limit() {
+    with_room(async || limits::outputs_are_held_to_it(&Folder::new()).await);
+}
+
+#[test]
+fn ids_that_no_store_can_keep_are_refused() {
+    with_room(async || limits::ids_are_held_to_it(&Folder::new()).await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn updates_of_many_sessions_and_programs_all_count() {
+    updates::adds_all(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn an_update_is_made_once_wherever_its_run_is_dropped() {
+    updates::adds_once(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn an_update_that_fails_changes_nothing() {
+    updates::changes_nothing(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn shared_keys_are_read_as_this_program_knows_them() {
+    updates::are_read_as_known(&Folder::new(), false).await;
+}
+
+#[tokio::test]
+async fn a_run_is_cancelled_by_any_program() {
+    cancelled::ends_what_waits(&Folder::new()).await;
+    cancelled::ends_at_the_next_commit(&Folder::new()).await;
+    cancelled::ends_at_once_here(&Folder::new()).await;
+    cancelled::tells_what_there_is(&Folder::new()).await;
+}
+
+/// In the journal of its run and nowhere else.
+#[tokio::test]
+async fn a_secret_is_kept_where_it_is_said() {
+    let folder = Folder::new();
+    let store = SqliteStore::open(folder.file()).await.unwrap();
+    let makes = by("makes", |cx| {
+        Box::pin(async move {
+            let secret: Secret<String> = cx.step("makes", async { Ok("sesame".into()) }).await?;
+            cx.state().set("token", secret)?;
+            Ok(Flow::Continue)
+        })
+    });
+    let tree = Tree::new("w", vec![run(makes), run(say("a"))]);
+    runner(&store).session("u", "s").run(&tree, "go").await.unwrap();
+    let connection = Connection::open(folder.file()).unwrap();
+    let columns =
+        "SELECT t.name, c.name FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type = 'table'";
+    let mut columns = connection.prepare(columns).unwrap();
+    let columns = columns.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
+    let holds = |(table, column): &(String, String)| {
+        let sql =
+            format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE CAST({column} AS TEXT) LIKE '%sesame%')");
+        connection.query_row(&sql, [], |row| row.get::<_, bool>(0)).unwrap()
+    };
+    let all = columns.unwrap().map(Result::unwrap).filter(holds);
+    let all: Vec<_> = all.map(|(table, column)| format!("{table}.{column}")).collect();
+    assert_eq!(all, ["adkw_log.temp", "adkw_steps.value"]);
+}
+
+#[tokio::test]
+async fn runs_are_listed_with_status_times_and_usage() {
+    listed::tells_all(&Folder::new()).await;
+    listed::turns_pages(&Folder::new()).await;
+    listed::tells_what_was_cancelled(&Folder::new()).await;
+}

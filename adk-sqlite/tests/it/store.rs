@@ -1,0 +1,248 @@
+//! The store does what every session store does, also when it is opened again.
+
+use crate::support::Folder;
+use crate::trees::store::{self, delta, state, stored};
+use crate::trees::{Tree, by, repeat, run, say};
+use adk_core::engine::{RunFilter, RunRegistry as _};
+use adk_core::session::{EventFilter, PAGE, SessionKey, SessionStore};
+use adk_core::{ErrorKind, Flow, Runner};
+use adk_sqlite::SqliteStore;
+use serde_json::json;
+
+#[tokio::test]
+async fn it_does_what_every_store_does() {
+    let folder = Folder::new();
+    let sqlite = SqliteStore::open(folder.file()).await.unwrap();
+    store::scopes(&sqlite).await;
+    store::keys(&sqlite).await;
+    store::events(&sqlite).await;
+    store::lists(&sqlite).await;
+    store::transfer(&sqlite).await;
+    store::ids(&sqlite).await;
+}
+
+#[test]
+fn it_refuses_what_is_nested_too_deep() {
+    store::with_room(async || {
+        let folder = Folder::new();
+        let sqlite = SqliteStore::open(folder.file()).await.unwrap();
+        store::depth(&sqlite).await;
+    });
+}
+
+#[tokio::test]
+async fn what_was_written_is_there_when_it_is_opened_again() {
+    let folder = Folder::new();
+    let key = SessionKey::new("a", "u", "s");
+    let sqlite = SqliteStore::open(folder.file()).await.unwrap();
+    sqlite.create(key.clone(), delta(json!({"k": null, "user:n": "Ann", "app:v": [1]}))).await.unwrap();
+    let events: Vec<_> = (0..3).map(|n| stored(n, &n.to_string())).collect();
+    sqlite.append(&key, events.clone()).await.unwrap();
+    drop(sqlite);
+    let sqlite = SqliteStore::open(folder.file()).await.unwrap();
+    let found = sqlite.read(&key, &EventFilter::new()).await.unwrap().unwrap();
+    assert_eq!(state(&found), json!({"k": null, "user:n": "Ann", "app:v": [1]}));
+    assert!(found.events.iter().map(|event| &**event).eq(&events));
+    let session = sqlite.get(&key).await.unwrap().unwrap();
+    assert_eq!(session.get("app:v").as_deref(), Some(&json!([1])));
+    assert_eq!(session.event(2).map(|event| event.text()).as_deref(), Some("2"));
+    // No lock of an owner is left behind, and nothing of the journal.
+    drop((session, sqlite));
+    let left: Vec<_> = folder.names();
+    assert_eq!(left, ["agents.db"]);
+}
+
+#[tokio::test]
+async fn a_session_is_open_once_and_loaded_by_the_page() {
+    let folder = Folder::new();
+    let key = SessionKey::new("a", "u", "s");
+    let sqlite = SqliteStore::open(folder.file()).await.unwrap();
+    sqlite.create(key.clone(), delta(json!({}))).await.unwrap();
+    let many = 4 * PAGE + 10;
+    sqlite.append(&key, (0..many as u64).map(|n| stored(n, &n.to_string())).collect()).await.unwrap();
+    let session = sqlite.get(&key).await.unwrap().unwrap();
+    assert!(std::sync::Arc::ptr_eq(&session, &sqlite.get(&key).await.unwrap().unwrap()));
+    assert_eq!((session.len(), session.event(many - 1).is_some()), (many, true));
+    assert!(session.event(0).is_none() && !session.is_loaded());
+    session.load(0..1).await.unwrap();
+    assert!(session.event(0).is_some() && session.event(PAGE).is_none());
+    // What is appended beside it is in it.
+    sqlite.append(&key, vec![stored(many as u64, "new").with_state("k", 1)]).await.unwrap();
+    assert_eq!(session.event(many).unwrap().text(), "new");
+    assert_eq!(session.get("k").as_deref(), Some(&json!(1)));
+    session.load(0..session.len()).await.unwrap();
+    assert!(session.events().take(many).enumerate().all(|(n, event)| event.text() == n.to_string()));
+}
+
+/// Moves rows of the log, or of its tail, to the other one.
+fn moved(from: &str, to: &str, which: &str) -> String {
+    let columns = "session, place, event_id, micros, run, slot, temp, done";
+    format!(
+        "INSERT INTO {to} ({columns}) SELECT {columns} FROM {from} WHERE {which}; DELETE FROM {from} WHERE {which};"
+    )
+}
+
+#[tokio::test]
+async fn the_log_is_in_order_though_its_tail_moves() {
+    let folder = Folder::new();
+    let sqlite = SqliteStore::open(folder.file()).await.unwrap();
+    let runner: Runner =
+        Runner::builder().app_name("a").session_store(sqlite.clone()).engine(sqlite.clone()).build().unwrap();
+    let tree = Tree::new("w", vec![repeat("l", Some(150), vec![run(say("says"))])]);
+    let ids = ["one", "two", "three"];
+    let seen = async |id: &str| -> Vec<_> {
+        let mut seen = Vec::new();
+        let mut stream = runner.session("u", id).run(&tree, "go").stream();
+        while let Some(event) = stream.next().await {
+            seen.push(event.unwrap().id);
+        }
+        seen
+    };
+    let (one, two, three) = tokio::join!(seen(ids[0]), seen(ids[1]), seen(ids[2]));
+    let connection = rusqlite::Connection::open(folder.file()).unwrap();
+    let count = |table: &str| {
+        connection
+            .query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, usize>(0))
+            .unwrap()
+    };
+    let (log, tail) = (count("adkw_log"), count("adkw_tail"));
+    let all = one.len() + two.len() + three.len();
+    assert_eq!(log + tail, all);
+    drop((runner, sqlite));
+    connection.execute_batch(&moved("adkw_tail", "adkw_log", "true")).unwrap();
+    connection.execute_batch(&moved("adkw_log", "adkw_tail", "place >= 100")).unwrap();
+    let sqlite = SqliteStore::open(folder.file()).await.unwrap();
+    for (id, seen) in ids.into_iter().zip([one, two, three]) {
+        let key = SessionKey::new("a", "u", id);
+        let of = async |filter: &EventFilter| -> Vec<_> {
+            let found = sqlite.read(&key, filter).await.unwrap().unwrap();
+            assert_eq!(found.len, seen.len());
+            found.events.iter().map(|event| event.id).collect()
+        };
+        assert_eq!(of(&EventFilter::new()).await, seen);
+        for last in [1, 100, seen.len()] {
+            assert_eq!(of(&EventFilter::new().last(last)).await, seen[seen.len() - last..]);
+        }
+        assert_eq!(of(&EventFilter::new().places(3..seen.len() - 3)).await, seen[3..seen.len() - 3]);
+    }
+    // `list` counts both, and a log without a tail is one.
+    let lens = async || -> Vec<_> {
+        sqlite.list("a", None).await.unwrap().iter().map(|session| session.len).collect()
+    };
+    let before = lens().await;
+    assert_eq!(before, [all / 3; 3]);
+    connection.execute_batch(&moved("adkw_tail", "adkw_log", "true")).unwrap();
+    assert_eq!((count("adkw_tail"), lens().await), (0, before));
+}
+
+#[tokio::test]
+async fn files_of_processes_that_have_ended_are_swept_when_it_is_opened() {
+    let folder = Folder::new();
+    let first = SqliteStore::open(folder.file()).await.unwrap();
+    let runner: Runner =
+        Runner::builder().app_name("a").session_store(first.clone()).engine(first.clone()).build().unwrap();
+    let tree = Tree::new("w", vec![run(say("says"))]);
+    let mut stream = runner.session("u", "s").run(&tree, "go").stream();
+    stream.next().await.unwrap().unwrap();
+    // A process that was killed while it drove a run, and one that drove none.
+    let connection = rusqlite::Connection::open(folder.file()).unwrap();
+    connection.execute("UPDATE adkw_runs SET owner = '1-drove'", []).unwrap();
+    for name in ["1-drove", "2-did-not"] {
+        std::fs::write(format!("{}-owner-{name}", folder.file().display()), "").unwrap();
+    }
+    let owners = || -> Vec<String> {
+        let names = folder.names().into_iter();
+        names.filter_map(|name| name.strip_prefix("agents.db-owner-").map(str::to_owned)).collect()
+    };
+    let own = owners().into_iter().find(|name| !name.starts_with("1-") && !name.starts_with("2-")).unwrap();
+    let second = SqliteStore::open(folder.file()).await.unwrap();
+    let there = owners();
+    assert!(there.contains(&own), "it lives: {there:?}");
+    assert!(there.contains(&"1-drove".to_owned()), "whoever takes up its run asks for it: {there:?}");
+    assert_eq!(there.len(), 3, "{there:?}");
+    // That run is free.
+    assert!(second.runs("a", &RunFilter::unfinished()).await.unwrap()[0].is_ready);
+    assert_eq!(owners().len(), 2);
+}
+
+/// Foreign keys are off on the connection that writes.
+#[tokio::test]
+async fn nothing_is_left_of_a_session_that_was_deleted() {
+    let folder = Folder::new();
+    let sqlite = SqliteStore::open(folder.file()).await.unwrap();
+    let runner: Runner =
+        Runner::builder().app_name("a").session_store(sqlite.clone()).engine(sqlite.clone()).build().unwrap();
+    let waits = by("waits", |cx| {
+        Box::pin(async move {
+            cx.step("call", async { Ok(1) }).await?;
+            cx.wait::<bool>("answer").await?;
+            Ok(Flow::Continue)
+        })
+    });
+    let tree = Tree::new("w", vec![run(say("says")), run(waits)]);
+    for id in ["gone", "kept"] {
+        let error = runner.session("u", id).run(&tree, "go").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Paused);
+    }
+    let connection = rusqlite::Connection::open(folder.file()).unwrap();
+    // Some of each are in the log, and some in its tail.
+    connection.execute_batch(&moved("adkw_log", "adkw_tail", "place > 0")).unwrap();
+    let count = |table: &str| {
+        connection
+            .query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, i64>(0))
+            .unwrap()
+    };
+    let tables = [
+        "sessions",
+        "events",
+        "adkw_sessions",
+        "adkw_log",
+        "adkw_tail",
+        "adkw_runs",
+        "adkw_steps",
+        "adkw_done",
+        "adkw_waits",
+    ];
+    let before = tables.map(count);
+    assert!(before.iter().all(|rows| *rows > 0 && rows % 2 == 0), "{before:?}");
+    assert!(sqlite.delete(&SessionKey::new("a", "u", "gone")).await.unwrap());
+    assert_eq!(tables.map(count), before.map(|rows| rows / 2));
+    assert!(!sqlite.delete(&SessionKey::new("a", "u", "gone")).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_run_that_is_taken_up_again_does_not_read_the_whole_session() {
+    let folder = Folder::new();
+    let key = SessionKey::new("a", "u", "s");
+    let sqlite = SqliteStore::open(folder.file()).await.unwrap();
+    sqlite.create(key.clone(), delta(json!({}))).await.unwrap();
+    let many = 20 * PAGE;
+    sqlite.append(&key, (0..many as u64).map(|n| stored(n, &n.to_string())).collect()).await.unwrap();
+    let asks = by("asks", |cx| {
+        Box::pin(async move {
+            // What was said before the run, as far as it is in memory: no more than where it began.
+            let seen = cx.history().iter().filter(|event| event.author != "user").count();
+            assert!(seen > 0, "the end of the log is there");
+            cx.wait::<bool>("answer").await?;
+            Ok(Flow::Continue)
+        })
+    });
+    let tree = Tree::new("w", vec![run(say("says")), run(asks)]);
+    let runner = |store: &SqliteStore| -> Runner {
+        Runner::builder().app_name("a").session_store(store.clone()).engine(store.clone()).build().unwrap()
+    };
+    runner(&sqlite).session("u", "s").run(&tree, "go").await.unwrap_err();
+    drop(sqlite);
+    let sqlite = SqliteStore::open(folder.file()).await.unwrap();
+    let session = sqlite.get(&key).await.unwrap().unwrap();
+    let loaded = || (0..session.len()).filter(|place| session.event(*place).is_some()).count();
+    let runner = runner(&sqlite);
+    let [waiting] = &runner.waiting().await.unwrap()[..] else { panic!("one waits") };
+    runner.answer(&waiting.id, true).await.unwrap();
+    runner.resume(&tree, waiting.run_id).await.unwrap();
+    assert_eq!(session.len(), many + 2);
+    assert!(loaded() <= 3 * PAGE, "{} of {} events were read", loaded(), session.len());
+    // And all of it can be had.
+    session.load(0..session.len()).await.unwrap();
+    assert_eq!(loaded(), many + 2);
+}

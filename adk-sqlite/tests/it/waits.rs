@@ -1,0 +1,108 @@
+//! Runs that wait in a file: answered and taken up by other stores on it, as other processes do.
+
+use crate::support::Folder;
+use crate::trees::mended;
+use crate::trees::people::{self, pause, process, two};
+use adk_core::RunEnd;
+
+#[tokio::test]
+async fn each_question_is_answered_once_by_whatever_process() {
+    people::answers(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn deadlines_are_taken_by_whoever_recovers() {
+    people::deadlines(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn whoever_watches_takes_answers_and_deadlines() {
+    people::watches(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn a_resume_that_is_dropped_leaves_no_driver() {
+    let folder = Folder::new();
+    let waiting = pause(&folder, two).await;
+    let (runner, tree) = (process(&folder, two).await, two());
+    for polls in 0..6 {
+        let mut stream = runner.resume(&tree, waiting[0].run_id).stream();
+        let mut next = std::pin::pin!(stream.next());
+        for _ in 0..polls {
+            let polled = std::future::poll_fn(|task| std::task::Poll::Ready(next.as_mut().poll(task))).await;
+            if polled.is_ready() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+    // What was asked for before is done before.
+    let mut stream = runner.resume(&tree, waiting[0].run_id).stream();
+    assert!(stream.next().await.is_none());
+    assert!(matches!(stream.end(), RunEnd::Paused(_)), "nobody drives it");
+}
+
+#[tokio::test]
+async fn a_run_that_is_refused_is_as_it_was() {
+    people::refusals(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn waits_belong_to_a_user_and_a_session() {
+    people::neighbours(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn more_runs_go_on_than_the_store_has_connections() {
+    people::many(&Folder::new(), 200).await;
+}
+
+#[tokio::test]
+async fn a_failed_run_is_listed_and_goes_on_once_its_cause_is_mended() {
+    mended::mended(&Folder::new()).await;
+}
+
+/// What makes a file of today one of format 6, which had no memory.
+const FORMAT_6: &str = "
+    DROP TABLE adkw_memory; DROP TABLE adkw_memory_words; DROP TABLE adkw_memory_marks;
+    UPDATE adkw_meta SET value = '6' WHERE key = 'version';";
+
+/// And one of format 5, which knew nothing of the times of a run and of what it used.
+const FORMAT_5: &str = "
+    ALTER TABLE adkw_runs DROP COLUMN created; ALTER TABLE adkw_runs DROP COLUMN updated;
+    ALTER TABLE adkw_runs DROP COLUMN usage; UPDATE adkw_meta SET value = '5' WHERE key = 'version';";
+
+/// And one of format 4, which knew less of runs and waits and had no artifacts.
+const FORMAT_4: &str = "
+    DROP TABLE adkw_artifacts;
+    DROP INDEX adkw_runs_unfinished; DROP INDEX adkw_runs_free; DROP INDEX adkw_runs_driven; DROP INDEX adkw_runs_failed;
+    DROP INDEX adkw_waits_due;
+    UPDATE adkw_runs SET status = 'paused' WHERE status = 'answered';
+    ALTER TABLE adkw_runs DROP COLUMN app; ALTER TABLE adkw_runs DROP COLUMN workflow;
+    ALTER TABLE adkw_runs DROP COLUMN epoch;
+    ALTER TABLE adkw_waits DROP COLUMN app; ALTER TABLE adkw_waits DROP COLUMN deadline;
+    UPDATE adkw_meta SET value = '4' WHERE key = 'version';";
+
+/// And one of format 3, which had no tail.
+const FORMAT_3: &str = "
+    INSERT INTO adkw_log (session, place, event_id, micros, run, slot, temp, done)
+        SELECT session, place, event_id, micros, run, slot, temp, done FROM adkw_tail;
+    DROP TABLE adkw_tail; UPDATE adkw_meta SET value = '3' WHERE key = 'version';";
+
+#[tokio::test]
+async fn a_file_of_an_earlier_format_is_taken_over() {
+    let all = [FORMAT_6, FORMAT_5, FORMAT_4, FORMAT_3];
+    // The first of them lacks nothing of a run.
+    for to in (2..=all.len()).map(|steps| all[..steps].concat()) {
+        for is_answered in [false, true] {
+            let folder = Folder::new();
+            let earlier = async || {
+                rusqlite::Connection::open(folder.file()).unwrap().execute_batch(&to).unwrap();
+            };
+            people::earlier_format(&folder, is_answered, earlier).await;
+            let file = rusqlite::Connection::open(folder.file()).unwrap();
+            let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
+            assert_eq!(file.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap(), "7");
+        }
+    }
+}

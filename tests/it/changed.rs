@@ -1,0 +1,249 @@
+//! Workflows that have changed since a run of them was begun: what it is taken up with, and what is refused.
+#![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
+
+use adk::engine::MemoryJournal;
+use adk::prelude::*;
+use adk::session::{MemoryStore, SessionStore};
+use adk::{ErrorKind, RunId, Runner, Workflow};
+use serde::Serialize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// Says who was greeted how.
+#[agent(writes = line)]
+fn say(topic: &str, tone: &str, fine: bool) -> String {
+    format!("{topic}, {tone}, {fine}")
+}
+
+/// Another value each time.
+fn next() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("tone {}", NEXT.fetch_add(1, Relaxed))
+}
+
+/// Without a `let`.
+pub mod plain {
+    use super::*;
+    /// Says less.
+    #[agent(writes = line)]
+    fn say(topic: &str, fine: bool) -> String {
+        format!("{topic}, {fine}")
+    }
+    workflow! {
+        /// Asks.
+        pub Greeting(topic: String) -> line: String {
+            /// Is it fine?
+            await fine: bool;
+            say
+        }
+    }
+    workflow! {
+        /// Asks in a workflow inside.
+        pub Whole(topic: String) -> line: String {
+            Greeting
+        }
+    }
+}
+
+/// With one.
+pub mod toned {
+    use super::*;
+    workflow! {
+        /// Asks.
+        pub Greeting(topic: String) -> line: String {
+            let tone: String = next();
+            /// Is it fine?
+            await fine: bool;
+            say
+        }
+    }
+    workflow! {
+        /// Asks in a workflow inside.
+        pub Whole(topic: String) -> line: String {
+            Greeting
+        }
+    }
+}
+
+/// With an input in its place, which has a default.
+pub mod asked {
+    use super::*;
+    workflow! {
+        /// Asks.
+        pub Greeting(topic: String, tone: String = next()) -> line: String {
+            /// Is it fine?
+            await fine: bool;
+            say
+        }
+    }
+    workflow! {
+        /// Asks in a workflow inside.
+        pub Whole(topic: String) -> line: String {
+            Greeting
+        }
+    }
+}
+
+/// With a key that the session has to have.
+pub mod stated {
+    use super::*;
+    workflow! {
+        /// Asks.
+        pub Greeting(topic: String) -> line: String {
+            state tone: String;
+            /// Is it fine?
+            await fine: bool;
+            say
+        }
+    }
+}
+
+/// A workflow that asks for a verdict, with other types of keys.
+macro_rules! version {
+    ($name:ident: $topic:ty, $awaited:ty, $plan:ident { $($field:tt)* }, { $($variant:tt)* }) => {
+        /// A version of the program.
+        #[allow(missing_docs)]
+        pub mod $name {
+            use super::*;
+            /// What is to be done.
+            #[data]
+            pub struct $plan {
+                /// What for.
+                pub aim: String,
+                $($field)*
+            }
+            /// What a person says.
+            #[data]
+            pub enum Verdict {
+                /// It is fine.
+                Fine,
+                $($variant)*
+            }
+            /// Makes a plan.
+            #[agent(writes = plan)]
+            fn planner(topic: $topic) -> Result<$plan> {
+                serde_json::from_value(serde_json::json!({"aim": topic.to_string(), "steps": 3})).map_err(Error::other)
+            }
+            /// Says what came of it.
+            #[agent(writes = line)]
+            fn tell(plan: &$plan, verdict: &$awaited) -> String {
+                format!("{}: {verdict:?}", plan.aim)
+            }
+            workflow! {
+                /// Asks.
+                pub Planning(topic: $topic) -> line: String {
+                    planner;
+                    /// Is it fine?
+                    await verdict: $awaited;
+                    tell
+                }
+            }
+        }
+    };
+}
+
+version!(first: u8, Verdict, Plan {}, { #[doc = "It is not."] Poor });
+version!(reworded: u8, Verdict, Plan {}, { Poor });
+version!(wider_input: u16, Verdict, Plan {}, { Poor });
+version!(yes_or_no: u8, bool, Plan {}, { Poor });
+version!(one_more: u8, Verdict, Plan {}, { Poor, Late });
+version!(other_plan: u8, Verdict, Outline {}, { Poor });
+version!(plan_awaited: u8, Plan, Plan {}, { Poor });
+version!(more_awaited: u8, Plan, Plan { pub steps: u32 }, { Poor });
+
+/// Begins a run, which waits for its answer, and gives the answer.
+async fn waiting<W: Workflow + adk::Needs>(workflow: &W, input: W::Input) -> (Runner, RunId) {
+    answered(workflow, input, true).await
+}
+
+/// The same with another answer.
+async fn answered<W: Workflow + adk::Needs>(
+    workflow: &W,
+    input: W::Input,
+    answer: impl Serialize,
+) -> (Runner, RunId) {
+    let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::default());
+    let runner: Runner =
+        Runner::builder().engine(MemoryJournal::new()).session_store(sessions).build().unwrap();
+    let Err(error) = runner.run(workflow, input).await else { panic!("it asks") };
+    assert_eq!(error.kind(), ErrorKind::Paused, "{error}");
+    let [waiting] = &runner.waiting().await.unwrap()[..] else { panic!("one question") };
+    runner.answer(&waiting.id, answer).await.unwrap();
+    (runner, waiting.run_id)
+}
+
+/// It is refused with these lines, and can still be taken up as it was.
+async fn refused<W: Workflow + adk::Needs>((runner, run): &(Runner, RunId), workflow: &W, diff: &str) {
+    let Err(error) = runner.resume(workflow, *run).await else { panic!("it was taken up") };
+    assert_eq!(error.kind(), ErrorKind::TopologyChanged, "{error}");
+    assert!(error.message().ends_with(&format!(":\n{diff}")), "{error}");
+}
+
+#[tokio::test]
+async fn a_new_key_at_the_begin_is_refused_with_what_is_different() {
+    let then = waiting(&plain::Greeting::default(), plain::GreetingInput::new("cats")).await;
+    let diff = "- workflow greeting <- topic\n+ workflow greeting <- tone <- topic";
+    refused(&then, &toned::Greeting::default(), diff).await;
+    refused(&then, &asked::Greeting::default(), diff).await;
+    assert_eq!(then.0.resume(&plain::Greeting::default(), then.1).await.unwrap().output, "cats, true");
+
+    let then = waiting(&plain::Whole::default(), plain::WholeInput::new("cats")).await;
+    let diff = "- workflow greeting <- topic -> line\n+ workflow greeting <- tone <- topic -> line";
+    refused(&then, &toned::Whole::default(), diff).await;
+    refused(&then, &asked::Whole::default(), diff).await;
+    assert_eq!(then.0.resume(&plain::Whole::default(), then.1).await.unwrap().output, "cats, true");
+}
+
+#[tokio::test]
+async fn a_key_at_the_begin_that_is_gone_is_refused_as_well() {
+    let then = waiting(&toned::Whole::default(), toned::WholeInput::new("cats")).await;
+    let diff = "- workflow greeting <- tone <- topic -> line\n+ workflow greeting <- topic -> line";
+    refused(&then, &plain::Whole::default(), diff).await;
+}
+
+#[tokio::test]
+async fn the_values_that_a_run_began_with_stay_also_where_they_would_be_others_now() {
+    /// Whether its tone is older than what comes next.
+    async fn is_kept<W: Workflow<Output = String> + adk::Needs>(workflow: W, input: W::Input) {
+        let (runner, run) = waiting(&workflow, input).await;
+        let next = next();
+        let line = runner.resume(&workflow, run).await.unwrap().output;
+        let tone = line.strip_prefix("cats, ").and_then(|line| line.strip_suffix(", true")).unwrap();
+        let number = |tone: &str| tone.strip_prefix("tone ").unwrap().parse::<u32>().unwrap();
+        assert!(number(tone) < number(&next), "{line}, and then {next}");
+    }
+    is_kept(toned::Greeting::default(), toned::GreetingInput::new("cats")).await;
+    is_kept(asked::Greeting::default(), asked::GreetingInput::new("cats")).await;
+    is_kept(toned::Whole::default(), toned::WholeInput::new("cats")).await;
+    is_kept(asked::Whole::default(), asked::WholeInput::new("cats")).await;
+}
+
+#[tokio::test]
+async fn a_new_key_of_the_session_has_to_have_been_there() {
+    let then = waiting(&plain::Greeting::default(), plain::GreetingInput::new("cats")).await;
+    let Err(error) = then.0.resume(&stated::Greeting::default(), then.1).await else { panic!("no tone") };
+    assert_eq!(error.kind(), ErrorKind::KeyMissing, "{error}");
+    assert!(error.to_string().contains("`tone`"), "{error}");
+}
+
+#[tokio::test]
+async fn a_type_that_has_changed_is_refused_with_what_is_different() {
+    let begin = || first::PlanningInput::new(7);
+    let then = answered(&first::Planning::default(), begin(), "Poor").await;
+    refused(&then, &wider_input::Planning::default(), "~ topic: u8 -> u16").await;
+    refused(&then, &yes_or_no::Planning::default(), "~ verdict: Verdict -> bool").await;
+    let diff = "~ verdict: Verdict, which has other fields or variants now";
+    refused(&then, &one_more::Planning::default(), diff).await;
+    refused(&then, &other_plan::Planning::default(), "~ plan: Plan -> Outline").await;
+    // What a type says to people may change.
+    let outcome = then.0.resume(&reworded::Planning::default(), then.1).await.unwrap();
+    assert_eq!(outcome.output, "7: Poor");
+
+    let answer = serde_json::json!({"aim": "cats"});
+    let then =
+        answered(&plan_awaited::Planning::default(), plan_awaited::PlanningInput::new(7), answer).await;
+    let diff = "~ verdict: Plan, which has other fields or variants now";
+    refused(&then, &more_awaited::Planning::default(), diff).await;
+    then.0.resume(&plan_awaited::Planning::default(), then.1).await.unwrap();
+}

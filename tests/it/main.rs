@@ -1,0 +1,26 @@
+//! The language and its library, as users meet them. One program: each of its own would link all that they stand on once more.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+pub mod attempts;
+pub mod attributes;
+pub mod awaits;
+pub mod bounds;
+pub mod budget;
+pub mod callbacks;
+pub mod changed;
+pub mod desk;
+pub mod language;
+pub mod large;
+pub mod left_out;
+pub mod resources;
+pub mod secrets;
+pub mod teams;
+pub mod toolsets;
+pub mod turns;
+pub mod wire;
+#[path = "../support/wire_server/mod.rs"]
+mod wire_server;
+pub mod wiring;
+pub mod workflow;
+pub mod writes;

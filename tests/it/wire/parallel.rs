@@ -1,0 +1,126 @@
+//! Branches at the same time, and an answer of a type.
+
+use super::*;
+use crate::wire::told::assert_told;
+use adk::ErrorKind;
+use adk::model::ModelErrorKind;
+use serde_json::json;
+
+/// What the judge thinks.
+#[data]
+#[derive(PartialEq)]
+pub struct Verdict {
+    /// 0 to 10.
+    pub score: u8,
+    /// Why.
+    pub reasons: Vec<String>,
+}
+
+workflow! {
+    /// Two look at a subject, one judges.
+    pub Judging(subject: String) -> verdict: Verdict {
+        /// Looks back.
+        agent historian -> history: String {
+            include_contents: none,
+            instruction: "Tell the past of {subject}.",
+        }
+
+        /// Looks inside.
+        agent scientist -> science: String {
+            include_contents: none,
+            instruction: "Explain the inside of {subject}.",
+        }
+
+        /// Judges both.
+        agent judge -> verdict: Verdict {
+            include_contents: none,
+            instruction: "Judge. Past: {history} Inside: {science}",
+        }
+
+        sides: parallel < historian; scientist >
+        judge;
+    }
+}
+
+fn past() -> Reply {
+    Reply::text("Old.").usage(1, 10).when("Tell the past")
+}
+
+fn inside() -> Reply {
+    Reply::text("Complex.").usage(2, 20).when("Explain the inside")
+}
+
+#[tokio::test]
+async fn branches_ask_at_the_same_time_and_the_answer_has_its_type() {
+    for (format, streaming) in everywhere() {
+        let verdict = json!({"score": 7, "reasons": ["old", "complex"]}).to_string();
+        let server = WireServer::start([
+            past().pause_after(0),
+            inside().pause_after(0),
+            Reply::text(&verdict).usage(3, 30).when("Judge."),
+        ])
+        .await;
+        let runner = runner(&server, format, streaming);
+        let workflow = Judging::default();
+        let (ran, ()) = tokio::join!(run(&runner, &workflow, "tea"), async {
+            // Both are asked before any has an answer.
+            server.arrived(2).await;
+            server.release();
+            server.release();
+        });
+        let mut lines = ran.lines();
+        lines[1..3].sort();
+        assert_eq!(
+            lines,
+            [
+                "user: tea".to_owned(),
+                "judging/sides/historian: Old.".to_owned(),
+                "judging/sides/scientist: Complex.".to_owned(),
+                format!("judging/judge: {verdict}"),
+            ],
+            "{format:?} {streaming}"
+        );
+        let outcome = ran.end.expect("it runs");
+        assert_eq!(outcome.output, Verdict { score: 7, reasons: vec!["old".into(), "complex".into()] });
+        assert_eq!(
+            (outcome.usage.input_tokens, outcome.usage.output_tokens, outcome.usage.calls),
+            (6, 60, 3)
+        );
+        let last = server.last();
+        assert_eq!(format.instruction(&last), "Judge. Past: Old. Inside: Complex.");
+        assert_eq!(format.required(&last), &json!(["score", "reasons"]), "{}", last.body);
+        assert!(format.required(&server.requests()[0]).is_null());
+    }
+}
+
+#[tokio::test]
+async fn a_branch_that_fails_fails_the_run_and_closes_the_others_connection() {
+    for (format, streaming) in everywhere() {
+        let server = WireServer::start([
+            past().pause_after(0),
+            Reply::status(401).message("wrong key").when("Explain the inside"),
+        ])
+        .await;
+        let ran = run(&runner(&server, format, streaming), &Judging::default(), "tea").await;
+        let error = ran.error();
+        assert_told(error, ErrorKind::Model(ModelErrorKind::Unauthorized), "judging/sides/scientist", "key");
+        assert_eq!(ran.lines(), ["user: tea"]);
+        server.closed(1).await;
+    }
+}
+
+#[tokio::test]
+async fn an_answer_of_another_type_is_an_error_that_says_what_is_wrong() {
+    for (format, streaming) in everywhere() {
+        let server = WireServer::start([
+            past(),
+            inside(),
+            Reply::text(r#"{"score": 1000, "reasons": []}"#).when("Judge.").forever(),
+        ])
+        .await;
+        let ran = run(&runner(&server, format, streaming), &Judging::default(), "tea").await;
+        assert_told(ran.error(), ErrorKind::OutputInvalid, "judging/judge", "schema");
+        assert!(ran.error().message().contains("1000"), "{}", ran.error());
+        assert_eq!(ran.session.len(), 3);
+    }
+}

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Runs a command that counts instructions with `valgrind`, which is installed from the distribution when it is not there yet,
+# in builds that count the locks of adk.
+#   tests/peers/run-valgrind.sh cargo run --release --manifest-path adk-bench/Cargo.toml --no-default-features -- --limits
+set -euo pipefail
+if ! command -v valgrind >/dev/null; then
+  as_root=()
+  if [ "$(id -u)" != 0 ]; then as_root=(sudo); fi
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends valgrind >/dev/null
+fi
+export RUSTFLAGS="${RUSTFLAGS:-} --cfg adk_counts"
+exec "$@"
