@@ -1,7 +1,7 @@
 //! What goes together in one transaction, and what becomes of each part of it.
 
 use crate::Shared;
-use crate::error::{closed, is_slot_taken, passes};
+use crate::error::{Doing, closed, is_slot_taken, passes};
 use crate::journal;
 use crate::lane::Job;
 use crate::log::{self, Entry, Head, Rows};
@@ -11,7 +11,7 @@ use adk_core::engine::{Draft, Slot, Stored, Update, refuse, to_text};
 use adk_core::session::{Scope, Session, SessionKey, SessionRow, split};
 use adk_core::{Error, ErrorKind, Event, EventId, Result, StateDelta, StoreErrorKind};
 use serde_json::Value;
-use sqlx::PgConnection;
+use sqlx::{Connection as _, PgConnection};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -43,6 +43,8 @@ struct Written {
     /// Events of the log that it does not have yet, with their places.
     missing: VecDeque<(u64, Arc<Event>)>,
     outcomes: Vec<Result<Outcome>>,
+    /// Its rows as they are now; `None` when there is no such session.
+    head: Option<Head>,
 }
 
 /// Does the jobs in one transaction. When one job aborts it, each job gets its own. Reports each result to its sender.
@@ -88,9 +90,59 @@ async fn attempt(
     jobs: &mut [Job],
     is_careful: bool,
 ) -> Result<Written, Lost> {
-    let mut transaction = shared.begin().await?;
+    if !is_careful && let Some(written) = at_once(shared, key, jobs).await? {
+        return Ok(written);
+    }
+    let mut connection = shared.connections.get("begin a transaction").await?;
+    let mut transaction = connection.begin().await.doing("begin a transaction")?;
     let written = together(shared, &mut transaction, key, jobs, is_careful).await;
-    shared.end(transaction, written).await
+    let written = Shared::end(transaction, written).await;
+    shared.connections.give_back(connection, written.is_err()).await;
+    let written = written?;
+    if let Some(head) = &written.head {
+        shared.drives.leave(jobs, head);
+    }
+    Ok(written)
+}
+
+/// Writes new events of runs that this process drives, or a step, by one statement, which is its own transaction, if the session
+/// is as the last transaction of this process has left it. `None`: nothing was written, and a transaction has to look.
+async fn at_once(shared: &Shared, key: &SessionKey, jobs: &mut [Job]) -> Result<Option<Written>, Lost> {
+    let Some(before) = shared.drives.head(jobs) else { return Ok(None) };
+    let what = "reach the server";
+    if let [Job::Step { claim, key: step, value, .. }] = jobs {
+        let mut connection = shared.connections.get(what).await?;
+        let done = journal::first_step(&mut connection, key, &before, claim.run_id, step, value).await;
+        shared.connections.give_back(connection, done.is_err()).await;
+        let is_first = done.map_err(|error| Lost { error, is_sent: true })?;
+        let outcomes = vec![Ok(Outcome::Value(None))];
+        let written = Written { session: None, missing: VecDeque::new(), outcomes, head: None };
+        return Ok(is_first.then_some(written));
+    }
+    let session = shared.live.find(key, before.number);
+    if session.as_ref().is_none_or(|session| session.len() as u64 != before.len) {
+        return Ok(None);
+    }
+    let (head, rows) = (before.clone(), Rows::default());
+    let mut batch = Batch { shared, key, head, session, current: None, rows, is_careful: false };
+    let mut outcomes = Vec::with_capacity(jobs.len());
+    for job in jobs.iter_mut() {
+        let Job::Commit { slot, draft, tried, .. } = job else { return Ok(None) };
+        let Ok(outcome) = batch.commit(slot, draft, None, tried) else { return Ok(None) };
+        outcomes.push(outcome);
+    }
+    let Batch { rows, head, session, .. } = batch;
+    if !rows.is_one_statement() {
+        return Ok(None);
+    }
+    let mut connection = shared.connections.get(what).await?;
+    let written = rows.write(&mut connection, key, &before, &head).await;
+    shared.connections.give_back(connection, written.is_err()).await;
+    if !written.map_err(|error| Lost { error, is_sent: true })? {
+        return Ok(None);
+    }
+    shared.drives.leave(jobs, &head);
+    Ok(Some(Written { session, missing: VecDeque::new(), outcomes, head: Some(head) }))
 }
 
 async fn together(
@@ -102,7 +154,7 @@ async fn together(
 ) -> Result<Written> {
     let Some(head) = log::lock(connection, key).await? else {
         let outcomes = jobs.iter().map(|job| without_session(key, job)).collect();
-        return Ok(Written { session: None, missing: VecDeque::new(), outcomes });
+        return Ok(Written { session: None, missing: VecDeque::new(), outcomes, head: None });
     };
     let session = shared.live.find(key, head.number);
     let here = session.as_ref().map_or(head.len, |session| session.len() as u64);
@@ -114,24 +166,27 @@ async fn together(
     journal::begin(shared, connection, head.number, jobs).await?;
     let fenced = journal::fenced(shared, connection, &head, jobs).await?;
     let current = Current::of(connection, key, jobs).await?;
-    let rows = Rows::default();
-    let mut batch = Batch { shared, connection, key, head, session, current, rows, is_careful };
+    let before = head.clone();
+    let mut batch = Batch { shared, key, head, session, current, rows: Rows::default(), is_careful };
     let mut outcomes = Vec::with_capacity(jobs.len());
-    for job in jobs {
+    for job in jobs.iter_mut() {
         outcomes.push(match job.claim().and_then(|claim| Some((claim.run_id, fenced.get(&claim)?))) {
             Some((run, refuse)) => Err(refuse(run)),
-            None => batch.perform(job).await?,
+            None => batch.perform(connection, job).await?,
         });
     }
-    batch.rows.write(batch.connection, key, &batch.head).await?;
-    Ok(Written { session: batch.session, missing, outcomes })
+    let Batch { rows, head, session, .. } = batch;
+    if !rows.write(connection, key, &before, &head).await? {
+        return Err(key.missing());
+    }
+    Ok(Written { session, missing, outcomes, head: Some(head) })
 }
 
-/// An open transaction of a session whose row it has locked.
+/// What a transaction makes of a session.
 struct Batch<'a> {
     shared: &'a Shared,
-    connection: &'a mut PgConnection,
     key: &'a SessionKey,
+    /// The rows of the session as they will be.
     head: Head,
     session: Option<Arc<Session>>,
     current: Option<Current>,
@@ -142,11 +197,10 @@ struct Batch<'a> {
 
 impl Batch<'_> {
     /// Does one job. The outer error aborts the transaction, the inner one refuses this job alone.
-    async fn perform(&mut self, job: &mut Job) -> Result<Result<Outcome>> {
-        let connection = &mut *self.connection;
+    async fn perform(&mut self, connection: &mut PgConnection, job: &mut Job) -> Result<Result<Outcome>> {
         Ok(Ok(match job {
             Job::Commit { slot, draft, update, tried, .. } => {
-                let there = self.earlier(slot, draft, update.is_some()).await?;
+                let there = self.earlier(connection, slot, draft, update.is_some()).await?;
                 return Ok(match there {
                     Some(there) => Ok(Outcome::There(there)),
                     None => self.commit(slot, draft, update.as_deref_mut(), tried)?,
@@ -180,11 +234,17 @@ impl Batch<'_> {
     }
 
     /// The event that fills a slot already. It is looked for only where there may be one.
-    async fn earlier(&mut self, slot: &Slot, draft: &Draft, is_update: bool) -> Result<Option<There>> {
+    async fn earlier(
+        &self,
+        connection: &mut PgConnection,
+        slot: &Slot,
+        draft: &Draft,
+        is_update: bool,
+    ) -> Result<Option<There>> {
         if !self.is_careful && !is_update {
             return Ok(None);
         }
-        journal::there(self.connection, self.key, self.head.number, &entry(slot, draft)?).await
+        journal::there(connection, self.key, self.head.number, &entry(slot, draft)?).await
     }
 
     /// Adds the event of a free slot to the log, with the errors of [`Self::perform`].
@@ -292,7 +352,7 @@ fn without_session(key: &SessionKey, job: &Job) -> Result<Outcome> {
 
 /// Tells what was committed, in the order of the log. Whoever asked may be gone: it is delivered all the same.
 fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Written) {
-    let Written { session, mut missing, outcomes } = written;
+    let Written { session, mut missing, outcomes, .. } = written;
     let mut catch_up = |before: u64| {
         let Some(session) = &session else { return };
         while let Some((place, event)) = missing.pop_front_if(|(place, _)| *place < before) {

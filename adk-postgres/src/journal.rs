@@ -149,6 +149,28 @@ pub(crate) async fn step(
     earlier.map(|text| from_text(&text, "the record of a step")).transpose()
 }
 
+/// Records a step by one statement in a session of so many claims. `false`: there are more, or there is a record, and nothing was
+/// written.
+pub(crate) async fn first_step(
+    connection: &mut PgConnection,
+    session: &SessionKey,
+    head: &Head,
+    run: RunId,
+    key: &str,
+    value: &Value,
+) -> Result<bool> {
+    let sql = "WITH head AS (
+            SELECT 1 FROM sessions s
+            JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
+            WHERE s.app_name = $1 AND s.user_id = $2 AND s.id = $3 AND n.number = $4 AND n.takes = $5
+            FOR NO KEY UPDATE)
+        INSERT INTO adkw_steps (run, key, value)
+        SELECT $6, $7, $8 FROM head WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $6) ON CONFLICT DO NOTHING";
+    let of = sqlx::query(sql).bind(&session.app).bind(&session.user).bind(&session.id).bind(head.number);
+    let of = of.bind(head.takes).bind(run.to_string()).bind(key).bind(value.to_string());
+    Ok(of.execute(connection).await.doing("record a step")?.rows_affected() > 0)
+}
+
 /// Agents that have finished. Of a run that is not in the registry nothing is kept.
 pub(crate) async fn finished(connection: &mut PgConnection, run: RunId, done: &[Done]) -> Result<()> {
     let sql = "INSERT INTO adkw_done (run, path, done)

@@ -3,6 +3,8 @@
 use crate::Shared;
 use crate::error::Doing;
 use crate::journal;
+use crate::lane::Job;
+use crate::log::Head;
 use adk_core::engine::ClaimId;
 use adk_core::session::SessionKey;
 use adk_core::{Result, RunId};
@@ -48,6 +50,8 @@ pub(crate) struct Held {
     epoch: u64,
     /// What `takes` of its session was when the claim was last compared.
     checked: Option<i64>,
+    /// The rows of its session as the last transaction of the run has left them.
+    head: Option<Head>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -74,7 +78,7 @@ impl Drives {
 
     /// A run is driven here from now on.
     pub(crate) fn begin(&self, claim: ClaimId, session: &SessionKey) {
-        let held = Held { session: session.clone(), epoch: claim.epoch, checked: None };
+        let held = Held { session: session.clone(), epoch: claim.epoch, checked: None, head: None };
         lock(&self.runs).insert(claim.run_id, held);
     }
 
@@ -108,6 +112,34 @@ impl Drives {
         if let Some(held) = lock(&self.runs).get_mut(&claim.run_id).filter(|held| held.epoch == claim.epoch) {
             held.checked = Some(takes);
         }
+    }
+
+    /// The rows of a session as a transaction that did these jobs has left them.
+    pub(crate) fn leave(&self, jobs: &[Job], head: &Head) {
+        let mut runs = lock(&self.runs);
+        for claim in jobs.iter().filter_map(Job::claim) {
+            let held = runs.get_mut(&claim.run_id).filter(|held| held.epoch == claim.epoch);
+            if let Some(held) = held.filter(|held| held.checked == Some(head.takes)) {
+                held.head = Some(head.clone());
+            }
+        }
+    }
+
+    /// The rows of a session as they were left last, if nothing has to be looked for: all jobs are new events or steps, and
+    /// no run of the session was claimed since their claims were compared.
+    pub(crate) fn head(&self, jobs: &[Job]) -> Option<Head> {
+        let runs = lock(&self.runs);
+        let held = |job: &Job| {
+            let claim = match job {
+                Job::Commit { slot, update: None, .. } if slot.begins.is_none() => slot.claim(),
+                Job::Step { claim, .. } => *claim,
+                _ => return None,
+            };
+            runs.get(&claim.run_id).filter(|held| held.epoch == claim.epoch)
+        };
+        let held = jobs.iter().map(held).collect::<Option<Vec<_>>>()?;
+        let head = held.iter().filter_map(|held| held.head.as_ref()).max_by_key(|head| head.len)?;
+        held.iter().all(|held| held.checked == Some(head.takes)).then(|| head.clone())
     }
 
     /// A claim was given back, and that could not be written.
@@ -148,7 +180,7 @@ impl Shared {
         }))
         .await?;
         let renewal = Renewal {
-            to: (*self.pool.connect_options()).clone(),
+            to: self.connections.to.clone(),
             lease,
             drives: Arc::downgrade(self),
             owner: self.drives.owner.clone(),

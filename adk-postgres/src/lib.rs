@@ -35,6 +35,7 @@
 
 mod artifacts;
 mod batch;
+mod connections;
 mod engine;
 mod error;
 mod exact;
@@ -51,8 +52,9 @@ mod types;
 
 use adk_core::Result;
 use adk_core::session::OpenSessions;
+use connections::Connections;
 use error::Doing;
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::postgres::PgConnectOptions;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -142,7 +144,7 @@ impl Options {
 pub struct PostgresStore(Arc<Shared>);
 
 pub(crate) struct Shared {
-    pool: PgPool,
+    connections: Connections,
     options: Options,
     /// What has to be written although nobody waits for it is written here.
     runtime: Handle,
@@ -174,21 +176,13 @@ impl PostgresStore {
     pub async fn connect_with(url: &str, options: Options) -> Result<Self> {
         let what = "connect";
         let to = PgConnectOptions::from_str(url).doing(what)?.application_name("adk-workflow");
-        let pool = PgPoolOptions::new()
-            .max_connections(options.connections.max(1))
-            // While the server is away, attempts to connect get as far apart as a fifth of this.
-            .acquire_timeout(options.patience.min(Duration::from_secs(2)))
-            // One that has died is noticed by the first statement, and that is tried again.
-            .test_before_acquire(false)
-            .connect_with(to)
-            .await
-            .doing(what)?;
-        let mut connection = pool.acquire().await.doing(what)?;
+        let connections = Connections::open(to, options.patience, options.connections).await?;
+        let mut connection = connections.get(what).await?;
         schema::prepare(&mut connection, options.create).await?;
-        drop(connection);
+        connections.give_back(connection, false).await;
         let (lanes, drives) = (lane::Lanes::default(), lease::Drives::new());
         let (runtime, live) = (Handle::current(), OpenSessions::default());
-        Ok(Self(Arc::new(Shared { pool, options, runtime, live, lanes, drives })))
+        Ok(Self(Arc::new(Shared { connections, options, runtime, live, lanes, drives })))
     }
 
     /// The apps that have sessions in the database, in the order of its collation.
@@ -206,7 +200,7 @@ impl PostgresStore {
     /// When the server cannot be reached: then others take it up when the lease has expired.
     pub async fn shut_down(&self) -> Result<()> {
         let ended = self.0.end_lease().await;
-        self.0.pool.close().await;
+        self.0.connections.close().await;
         ended
     }
 }
@@ -232,7 +226,7 @@ impl From<PostgresStore> for Arc<dyn adk_core::memory::MemoryService> {
 impl fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Not the URL, which holds a password.
-        let to = self.0.pool.connect_options();
+        let to = &self.0.connections.to;
         write!(f, "PostgresStore({}/{})", to.get_host(), to.get_database().unwrap_or_default())
     }
 }

@@ -13,8 +13,8 @@ use std::sync::Arc;
 /// An event of another program may be a little older than what was written before it.
 const SKEW: u64 = 600_000_000;
 
-/// A session whose row this transaction has locked.
-#[derive(Debug)]
+/// The rows of a session: as they are while this transaction has them locked, or as it has left them.
+#[derive(Clone, Debug)]
 pub(crate) struct Head {
     /// Its number in our tables.
     pub(crate) number: i64,
@@ -22,6 +22,8 @@ pub(crate) struct Head {
     pub(crate) len: u64,
     /// The latest time in its log.
     pub(crate) latest: u64,
+    /// The time of the last write, by whatever program.
+    pub(crate) seen: u64,
     /// How often a run of it was taken up.
     pub(crate) takes: i64,
 }
@@ -41,17 +43,18 @@ pub(crate) async fn lock(connection: &mut PgConnection, key: &SessionKey) -> Res
         }
     }
     let Some(row) = found else { return Ok(None) };
-    let read = |row: &PgRow| -> sqlx::Result<(u64, Option<u64>, Head)> {
+    let read = |row: &PgRow| -> sqlx::Result<(Option<u64>, Head)> {
         let (updated, seen): (Micros, Option<Micros>) = (row.try_get(0)?, row.try_get(3)?);
         let latest: Micros = row.try_get(4)?;
         let len = u64::try_from(row.try_get::<i64, _>(2)?).unwrap_or(0);
-        let head = Head { number: row.try_get(1)?, len, latest: latest.0, takes: row.try_get(5)? };
-        Ok((updated.0, seen.map(|seen| seen.0), head))
+        let (number, takes) = (row.try_get(1)?, row.try_get(5)?);
+        let head = Head { number, len, latest: latest.0, seen: updated.0, takes };
+        Ok((seen.map(|seen| seen.0), head))
     };
-    let (updated, seen, mut head) = read(&row).doing(what)?;
+    let (seen, mut head) = read(&row).doing(what)?;
     // Whoever writes an event says so in the row of the session.
-    if seen != Some(updated) {
-        adopt(connection, key, &mut head, seen.is_some(), updated).await?;
+    if seen != Some(head.seen) {
+        adopt(connection, key, &mut head, seen.is_some()).await?;
     }
     Ok(Some(head))
 }
@@ -74,7 +77,6 @@ async fn adopt(
     key: &SessionKey,
     head: &mut Head,
     is_near: bool,
-    updated: u64,
 ) -> Result<()> {
     let what = "read events of another program";
     let fresh = "WITH fresh AS (
@@ -102,7 +104,7 @@ async fn adopt(
     }
     let sql = "UPDATE adkw_sessions SET len = $2, latest = $3, seen = $4 WHERE number = $1";
     let of = sqlx::query(sql).bind(head.number).bind(places(head.len));
-    of.bind(Micros(head.latest)).bind(Micros(updated)).execute(connection).await.doing(what).map(drop)
+    of.bind(Micros(head.latest)).bind(Micros(head.seen)).execute(connection).await.doing(what).map(drop)
 }
 
 /// A number of events, as Postgres counts.
@@ -143,7 +145,9 @@ impl Rows {
         let (data, exact) = exact::of_event(event)?;
         self.share(&event.actions.state_delta)?;
         let place = head.len;
-        (head.len, head.latest) = (place + 1, head.latest.max(event.timestamp));
+        head.len = place + 1;
+        head.latest = head.latest.max(event.timestamp);
+        head.seen = event.timestamp;
         self.places.push(places(place));
         self.ids.push(event.id.to_string());
         self.times.push(Micros(event.timestamp));
@@ -166,44 +170,66 @@ impl Rows {
         Ok(())
     }
 
-    /// Writes them all. A session whose row is not locked must not be written.
+    /// Whether one statement writes them all: nothing belongs to the user or to the app.
+    pub(crate) fn is_one_statement(&self) -> bool {
+        self.app.is_empty() && self.user.is_empty()
+    }
+
+    /// Writes them all to a session that is as `before`, which then is as `after`. `false`: it was not, and nothing was
+    /// written. That cannot be where this transaction has locked it.
     pub(crate) async fn write(
         self,
         connection: &mut PgConnection,
         key: &SessionKey,
-        head: &Head,
-    ) -> Result<()> {
+        before: &Head,
+        after: &Head,
+    ) -> Result<bool> {
         let what = "append an event";
-        let Some(last) = self.times.last().copied() else { return Ok(()) };
-        let sql = "WITH log AS (
-                INSERT INTO adkw_log (session, place, event_id, time, run, slot, temp, exact)
-                SELECT $1, * FROM unnest($5::bigint[], $6::text[], $7::timestamp[], $8::text[], $9::text[], $10::text[],
-                    $11::text[])),
-            data AS (
-                INSERT INTO events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)
-                SELECT e.id, $2, $3, $4, e.invocation, e.time, e.data
-                FROM unnest($6::text[], $12::text[], $7::timestamp[], $13::jsonb[]) e (id, invocation, time, data)),
-            done AS (
-                INSERT INTO adkw_done (run, path, done)
-                SELECT d.run, d.path, d.done FROM unnest($14::text[], $15::text[], $16::text[]) d (run, path, done)
-                WHERE EXISTS (SELECT 1 FROM adkw_runs r WHERE r.id = d.run) ON CONFLICT DO NOTHING),
-            own AS (
-                UPDATE sessions SET update_time = $17,
-                    state = CASE WHEN $18 = '{}'::jsonb THEN state ELSE state || $18 END
-                WHERE app_name = $2 AND user_id = $3 AND id = $4)
-            UPDATE adkw_sessions SET len = $19, seen = $17, latest = $20, exact = (exact - $21::text[]) || $22
-            WHERE number = $1";
+        if self.ids.is_empty() {
+            return Ok(true);
+        }
+        let seen = Micros(after.seen);
         let Self { done: [runs, paths, done], own, .. } = &self;
-        let of = sqlx::query(sql).bind(head.number).bind(&key.app).bind(&key.user).bind(&key.id);
+        let of = sqlx::query(WRITE).bind(before.number).bind(&key.app).bind(&key.user).bind(&key.id);
         let of = of.bind(&self.places).bind(&self.ids).bind(&self.times).bind(&self.runs).bind(&self.slots);
         let of = of.bind(&self.temps).bind(&self.exacts).bind(&self.invocations).bind(&self.data);
-        let of = of.bind(runs).bind(paths).bind(done).bind(last).bind(object(&own.shown));
-        let of =
-            of.bind(places(head.len)).bind(Micros(head.latest)).bind(&own.plain).bind(object(&own.exact));
-        of.execute(&mut *connection).await.map_err(|error| failed_to_append(key, error))?;
-        share(connection, key, [&self.app, &self.user], last).await.map_err(|error| failed(what, error))
+        let of = of.bind(runs).bind(paths).bind(done).bind(seen).bind(object(&own.shown));
+        let of = of.bind(places(after.len)).bind(Micros(after.latest)).bind(&own.plain);
+        let of = of.bind(object(&own.exact)).bind(Micros(before.seen)).bind(places(before.len));
+        let written = of.bind(before.takes).execute(&mut *connection).await;
+        let written = written.map_err(|error| failed_to_append(key, error))?.rows_affected() > 0;
+        if written {
+            let shared = share(connection, key, [&self.app, &self.user], seen).await;
+            shared.map_err(|error| failed(what, error))?;
+        }
+        Ok(written)
     }
 }
+
+/// Adds rows to a session that has the time `$23`, `$24` events and `$25` claims. It locks the rows of the session as [`lock`]
+/// does: one that waits for another transaction compares what that has left.
+const WRITE: &str = "WITH head AS (
+        SELECT n.number FROM sessions s
+        JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
+        WHERE s.app_name = $2 AND s.user_id = $3 AND s.id = $4 AND s.update_time = $23
+        AND n.number = $1 AND n.seen = $23 AND n.len = $24 AND n.takes = $25 FOR NO KEY UPDATE),
+    log AS (
+        INSERT INTO adkw_log (session, place, event_id, time, run, slot, temp, exact)
+        SELECT h.number, l.* FROM head h, unnest($5::bigint[], $6::text[], $7::timestamp[], $8::text[], $9::text[],
+            $10::text[], $11::text[]) l),
+    data AS (
+        INSERT INTO events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)
+        SELECT e.id, $2, $3, $4, e.invocation, e.time, e.data
+        FROM head, unnest($6::text[], $12::text[], $7::timestamp[], $13::jsonb[]) e (id, invocation, time, data)),
+    done AS (
+        INSERT INTO adkw_done (run, path, done)
+        SELECT d.run, d.path, d.done FROM head, unnest($14::text[], $15::text[], $16::text[]) d (run, path, done)
+        WHERE EXISTS (SELECT 1 FROM adkw_runs r WHERE r.id = d.run) ON CONFLICT DO NOTHING),
+    own AS (
+        UPDATE sessions SET update_time = $17, state = CASE WHEN $18 = '{}'::jsonb THEN state ELSE state || $18 END
+        FROM head WHERE app_name = $2 AND user_id = $3 AND id = $4)
+    UPDATE adkw_sessions n SET len = $19, seen = $17, latest = $20, exact = (exact - $21::text[]) || $22
+    FROM head h WHERE n.number = h.number";
 
 fn failed_to_append(key: &SessionKey, error: sqlx::Error) -> adk_core::Error {
     if is_taken(&error, "events_pkey") || is_taken(&error, "adkw_log_event") {

@@ -92,9 +92,15 @@ pub(crate) async fn list(
     user: Option<&str>,
 ) -> Result<Vec<SessionSnapshot>> {
     let what = "list the sessions";
-    let sql = rows!(
-        r#"($2::text IS NULL OR s.user_id = $2) ORDER BY s.update_time, s.user_id COLLATE "C", s.id COLLATE "C""#
-    );
+    // A condition for both may go through all sessions of the app.
+    let sql = match user {
+        Some(_) => {
+            rows!(r#"s.user_id = $2 ORDER BY s.update_time, s.user_id COLLATE "C", s.id COLLATE "C""#)
+        }
+        None => {
+            rows!(r#"$2::text IS NULL ORDER BY s.update_time, s.user_id COLLATE "C", s.id COLLATE "C""#)
+        }
+    };
     let found = sqlx::query(sql).bind(app).bind(user).fetch_all(connection).await.doing(what)?;
     let read = |row: &PgRow| {
         let (user, id): (String, String) = (row.try_get(0).doing(what)?, row.try_get(1).doing(what)?);

@@ -3,7 +3,7 @@
 use crate::Shared;
 use crate::error::{Doing, closed, failed, passes};
 use adk_core::{BoxFuture, Error, Result};
-use sqlx::{PgConnection, Postgres, Transaction};
+use sqlx::{Connection as _, PgConnection, Postgres, Transaction};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -50,33 +50,30 @@ impl Patience {
 }
 
 impl Shared {
-    pub(crate) async fn begin(&self) -> Result<Transaction<'static, Postgres>> {
-        self.pool.begin().await.doing("begin a transaction")
-    }
-
     /// Commits what went well, and rolls back what did not.
-    pub(crate) async fn end<T>(
-        &self,
-        transaction: Transaction<'static, Postgres>,
-        done: Result<T>,
-    ) -> Result<T, Lost> {
-        match done {
-            Ok(value) => match transaction.commit().await {
-                Ok(()) => Ok(value),
-                Err(error) => Err(Lost { error: failed("commit", error), is_sent: true }),
-            },
-            Err(error) => {
-                // What was not committed is rolled back by the end of the connection as well.
-                let _ = transaction.rollback().await;
-                Err(error.into())
-            }
+    pub(crate) async fn end<T>(transaction: Transaction<'_, Postgres>, done: Result<T>) -> Result<T, Lost> {
+        let value = done?;
+        match transaction.commit().await {
+            Ok(()) => Ok(value),
+            Err(error) => Err(Lost { error: failed("commit", error), is_sent: true }),
         }
     }
 
     async fn attempt<T: Send>(&self, work: &mut Work<'_, T>) -> Result<T, Lost> {
-        let mut transaction = self.begin().await?;
+        let mut connection = self.connections.get("begin a transaction").await?;
+        let mut transaction = connection.begin().await.doing("begin a transaction")?;
         let done = work(&mut transaction).await;
-        self.end(transaction, done).await
+        let done = Self::end(transaction, done).await;
+        self.connections.give_back(connection, done.is_err()).await;
+        done
+    }
+
+    /// Does this without a transaction around it.
+    pub(crate) async fn once<T>(&self, work: &mut Work<'_, T>) -> Result<T> {
+        let mut connection = self.connections.get("reach the server").await?;
+        let done = work(&mut connection).await;
+        self.connections.give_back(connection, done.is_err()).await;
+        done
     }
 
     /// Reads something, or does one statement that may be done twice, tried until the patience is over.
@@ -88,12 +85,10 @@ impl Shared {
         let task = self.runtime.spawn(async move {
             let mut patience = Patience::new(this.options.patience);
             loop {
-                let done = match this.pool.acquire().await.doing("reach the server") {
-                    Ok(mut connection) => work(&mut connection).await,
-                    Err(error) => Err(error),
-                };
+                let done = this.once(&mut work).await;
                 match done {
-                    Err(error) if passes(&error) && !this.pool.is_closed() && patience.wait().await => {}
+                    Err(error)
+                        if passes(&error) && !this.connections.is_closed() && patience.wait().await => {}
                     done => return done,
                 }
             }
@@ -128,7 +123,7 @@ impl Shared {
                 Ok(value) => return Ok(value),
                 Err(Lost { error, is_sent })
                     if passes(&error)
-                        && !self.pool.is_closed()
+                        && !self.connections.is_closed()
                         && (is_repeatable || !is_sent)
                         && patience.wait().await =>
                 {

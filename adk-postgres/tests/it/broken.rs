@@ -336,6 +336,9 @@ async fn a_commit_whose_answer_is_lost_is_done_once() {
     let options = quick().patience(Duration::from_secs(60));
     let store = PostgresStore::connect_with(&lossy.url, options).await.unwrap();
     let session = store.get(&key()).await.unwrap().unwrap();
+    // The lease begins with a run, by two statements, and the second would be lost each time.
+    runner(&store).session("u", "s").run(&Tree::new("w", vec![run(say("z"))]), "go").await.unwrap();
+    lossy.lose();
     for (names, rounds) in [(&["a"][..], 20), (&["b", "c", "d", "e"], 5)] {
         let before = session.len();
         let branches = names.iter().map(|name| run(branch(name))).collect();
@@ -361,4 +364,30 @@ async fn a_commit_whose_answer_is_lost_is_done_once() {
         }
     }
     assert!(lossy.lost() > 100, "{} answers were lost", lossy.lost());
+}
+
+/// How often the server is asked for something while a run has so many rounds, each of a step and an event.
+async fn asked(rounds: u32) -> u32 {
+    let database = Database::new().await;
+    let server = Lossy::new(&database).await;
+    let store = PostgresStore::connect(&server.url).await.unwrap();
+    store.create(key(), StateDelta::default()).await.unwrap();
+    let says = by("a", |cx| {
+        Box::pin(async move {
+            let n = cx.step("count", async { Ok(1) }).await?;
+            cx.emit(Event::new().with_text("hello").with_state("n", n)).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    let tree = Tree::new("w", vec![repeat("l", Some(rounds), vec![run(says)])]);
+    runner(&store).session("u", "s").run(&tree, "go").await.unwrap();
+    server.asked()
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn an_event_is_one_round_trip_and_so_is_a_step() {
+    // What is prepared once on each connection and what begins and ends a run cancels.
+    let (few, many) = (asked(20).await, asked(120).await);
+    assert!((200..=220).contains(&(many - few)), "{few} for 20 rounds, {many} for 120");
 }

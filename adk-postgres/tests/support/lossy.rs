@@ -1,54 +1,84 @@
-//! A connection to the server that breaks off in the middle of a commit: the server has done it, and its answer is lost.
+//! A connection to the server by way of this process: it counts how often a client asks, and may break off in the middle of a
+//! commit: the server has done it, and its answer is lost.
 
 use crate::support::Database;
 use std::io::Result;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 /// How a client sends it.
 const COMMIT: &[u8] = b"COMMIT\0";
 
-/// Loses the answer to every second commit, from the first on.
+/// How a message ends that asks for a statement to be done, and begins when that is prepared.
+const SYNC: &[u8] = b"S\0\0\0\x04";
+const BIND: u8 = b'B';
+
+/// How an answer ends when no transaction is open.
+const IDLE: &[u8] = b"Z\0\0\0\x05I";
+
+/// The database, by way of connections that may break off.
 pub struct Lossy {
-    /// The database, by way of the connections that break off.
     pub url: String,
-    commits: Arc<AtomicU32>,
+    counts: Arc<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    asked: AtomicU32,
+    commits: AtomicU32,
+    loses: AtomicBool,
 }
 
 impl Lossy {
+    /// One that loses nothing yet.
     pub async fn new(database: &Database) -> Self {
         let server = database.url.split(['@', '/']).nth(3).unwrap().to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let here = listener.local_addr().unwrap().to_string();
         // Over TLS it would see no commit.
         let url = format!("{}?sslmode=disable", database.url.replace(&server, &here));
-        let commits = Arc::new(AtomicU32::new(0));
-        let count = commits.clone();
+        let counts = Arc::<Counts>::default();
+        let count = counts.clone();
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let (server, count) = (server.clone(), count.clone());
                 tokio::spawn(async move { carry(client, TcpStream::connect(server).await?, &count).await });
             }
         });
-        Self { url, commits }
+        Self { url, counts }
+    }
+
+    /// Loses the answer to every second commit from now on.
+    pub fn lose(&self) {
+        self.counts.loses.store(true, Relaxed);
     }
 
     /// How many answers were lost.
     pub fn lost(&self) -> u32 {
-        self.commits.load(Relaxed).div_ceil(2)
+        self.counts.commits.load(Relaxed).div_ceil(2)
+    }
+
+    /// How often something was asked of the server: its round trips.
+    pub fn asked(&self) -> u32 {
+        self.counts.asked.load(Relaxed)
     }
 }
 
-async fn carry(mut client: TcpStream, mut server: TcpStream, commits: &AtomicU32) -> Result<()> {
+async fn carry(mut client: TcpStream, mut server: TcpStream, counts: &Counts) -> Result<()> {
     let (mut asked, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
+    let mut is_idle = false;
     loop {
         tokio::select! {
             size = client.read(&mut asked) => {
                 let asked = &asked[..size?];
                 server.write_all(asked).await?;
-                if asked.ends_with(COMMIT) && commits.fetch_add(1, Relaxed).is_multiple_of(2) {
+                counts.asked.fetch_add(1, Relaxed);
+                // A statement outside of a transaction is one of its own.
+                let is_alone = is_idle && asked.first() == Some(&BIND) && asked.ends_with(SYNC);
+                let is_commit = is_alone || asked.ends_with(COMMIT);
+                if is_commit && counts.loses.load(Relaxed) && counts.commits.fetch_add(1, Relaxed).is_multiple_of(2) {
                     return server.read(&mut answered).await.map(drop);
                 } else if asked.is_empty() {
                     return Ok(());
@@ -56,7 +86,10 @@ async fn carry(mut client: TcpStream, mut server: TcpStream, commits: &AtomicU32
             }
             size = server.read(&mut answered) => match size? {
                 0 => return Ok(()),
-                size => client.write_all(&answered[..size]).await?,
+                size => {
+                    is_idle = answered[..size].ends_with(IDLE);
+                    client.write_all(&answered[..size]).await?;
+                }
             }
         }
     }
