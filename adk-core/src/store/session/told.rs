@@ -18,7 +18,7 @@ pub(crate) struct Told {
     pub(crate) reports: HashMap<usize, Arc<Content>>,
 }
 
-/// Who is told.
+/// Whose requests they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listener {
     /// The agent's name.

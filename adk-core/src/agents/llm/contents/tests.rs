@@ -74,7 +74,7 @@ fn what_is_added_is_what_a_look_at_everything_finds() {
         let runs: [RunId; 2] = [RunId::new(), RunId::new()];
         let mut events: Vec<Arc<Event>> = Vec::new();
         let long = session(&[]);
-        // Somebody may hold a request for longer than its call.
+        // A request may be held for longer than its call.
         let mut held = Vec::new();
         for nth in 0..60 {
             events.push(Arc::new(event(&mut random, &runs, nth)));
