@@ -4,6 +4,7 @@
 
 use adk::prelude::*;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Writes one key and reads the other.
@@ -36,6 +37,13 @@ fn resident() -> Option<i64> {
     Some(pages * 4096)
 }
 
+/// One row in a process of its own.
+fn again(row: &str) -> Result<()> {
+    let own = std::env::current_exe().map_err(Error::other)?;
+    let status = Command::new(own).arg(row).status().map_err(Error::other)?;
+    if status.success() { Ok(()) } else { Err(Error::other(format!("the row `{row}` failed"))) }
+}
+
 /// One row: so many runs of so many rounds, all kept.
 async fn row(rounds: u32) -> Result<()> {
     let runner = Runner::builder().build()?;
@@ -62,20 +70,46 @@ async fn row(rounds: u32) -> Result<()> {
     Ok(())
 }
 
+/// One row: 10,000 runs of 20 events at once, on so many threads. Every run has a session and a user of its own.
+fn threads(count: usize) -> Result<()> {
+    const RUNS: usize = 10_000;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(count).build();
+    let runner = Runner::builder().build()?;
+    let mut workflow = PingPong::default();
+    workflow.rally.set_max(10)?;
+    let workflow = Arc::new(workflow);
+    let runs = async move {
+        let start = Instant::now();
+        let mut running = tokio::task::JoinSet::new();
+        for n in 0..RUNS {
+            let (session, workflow) = (runner.session(format!("user {n}"), "s"), workflow.clone());
+            running.spawn(async move { session.run(workflow, 0).await.map(drop) });
+        }
+        while let Some(ended) = running.join_next().await {
+            ended.map_err(Error::other)??;
+        }
+        Ok::<_, Error>(start.elapsed().as_nanos() / (RUNS as u128 * 20))
+    };
+    let runtime = runtime.map_err(Error::other)?;
+    let each = runtime.block_on(runtime.spawn(runs)).map_err(Error::other)??;
+    println!("{count:>10} {each:>12}");
+    Ok(())
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
     if let Some(rounds) = std::env::args().find_map(|arg| arg.strip_prefix("--rounds=")?.parse().ok()) {
         return row(rounds).await;
     }
+    if let Some(count) = std::env::args().find_map(|arg| arg.strip_prefix("--threads=")?.parse().ok()) {
+        let row = std::thread::spawn(move || threads(count)).join();
+        return row.unwrap_or_else(|_| Err(Error::other("the row panicked")));
+    }
     println!("a loop of two function agents, through the runner, events stored in memory");
     println!("(each row is a process that keeps as many runs as make 200,000 events)\n");
     println!("{:>10} {:>6} {:>12} {:>12}", "events", "runs", "ns/event", "bytes/event");
     for rounds in [1_000, 10_000, 100_000, 1_000_000] {
-        let own = std::env::current_exe().map_err(Error::other)?;
-        let status = Command::new(own).arg(format!("--rounds={rounds}")).status().map_err(Error::other)?;
-        if !status.success() {
-            return Err(Error::other(format!("the row of {rounds} rounds failed")));
-        }
+        again(&format!("--rounds={rounds}"))?;
     }
 
     let runner = Runner::builder().build()?;
@@ -96,6 +130,12 @@ async fn main() -> Result<()> {
             best = best.min(start.elapsed().as_secs_f64() / 5.0);
         }
         println!("{turns:>10} {:>12.0}", best * 1e9);
+    }
+
+    println!("\n10,000 runs of 20 events at once, on so many threads; each row is a process\n");
+    println!("{:>10} {:>12}", "threads", "ns/event");
+    for threads in [1, 2, 1, 2] {
+        again(&format!("--threads={threads}"))?;
     }
     Ok(())
 }
