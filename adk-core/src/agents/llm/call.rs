@@ -18,17 +18,17 @@ use std::time::Duration;
 use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, timeout_at};
 
-/// The key of [`Event::custom_metadata`] on a partial event that tells that a call is made again: one that failed, or whose
-/// answer did not fit the agent's type, so that its pieces do not count. Its value is an object: `attempt` (the one that
-/// failed, from 1), `waitMs` and `error`.
+/// The key of [`Event::custom_metadata`](crate::Event::custom_metadata) on a partial event that tells that a call is made again:
+/// one that failed, or whose answer did not fit the agent's type, so that its pieces do not count. Its value is an object:
+/// `attempt` (the one that failed, from 1), `waitMs` and `error`.
 pub const RETRY_KEY: &str = "retry";
 
-/// The key of [`Event::custom_metadata`] on a partial event that tells that another model is asked, since one has failed. Its
-/// value is an object: `model` (the one that failed), `error` and `next`.
+/// The key of [`Event::custom_metadata`](crate::Event::custom_metadata) on a partial event that tells that another model is
+/// asked, since one has failed. Its value is an object: `model` (the one that failed), `error` and `next`.
 pub const FALLBACK_KEY: &str = "fallback";
 
-/// The key of [`Event::custom_metadata`] on a partial event that tells that a conversation was not summarised. Its value is an
-/// object with `error`.
+/// The key of [`Event::custom_metadata`](crate::Event::custom_metadata) on a partial event that tells that a conversation was not
+/// summarised. Its value is an object with `error`.
 pub const COMPACTION_KEY: &str = "compaction";
 
 /// A call to be.

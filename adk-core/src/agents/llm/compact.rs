@@ -26,7 +26,7 @@ const MOST_OF_CALL: usize = 2_000;
 ///
 /// Before each call of its model the agent counts the events that it sees since the last summary. When there are more than
 /// [`after`](Self::after), the model is asked for a summary of all but the newest. The summary is an event of the log with
-/// [`Actions::compaction`](crate::Actions::compaction), and the events that it covers stay in the store. From then on the model
+/// [`Actions::compaction`](crate::RareActions::compaction), and the events that it covers stay in the store. From then on the model
 /// gets the summary and what follows it, and nothing older is read. A call and its result are never parted. A resumed
 /// run takes the summary from its record.
 ///
