@@ -149,8 +149,8 @@ pub enum Work<'a> {
 /// A function as one step.
 #[allow(missing_debug_implementations, reason = "work has no form")]
 pub enum Step {
-    /// It is called.
-    Call(Box<dyn FnOnce() -> Result<Done> + Send>),
+    /// It is called, and never waits.
+    Call(BoxFuture<'static, Result<Done>>),
     /// It waits.
     Wait(BoxFuture<'static, Result<Done>>),
     /// It runs on the pool for work that blocks.
@@ -164,7 +164,7 @@ pub struct Recorded;
 impl Recorded {
     /// A function that is called.
     pub fn call(self, work: impl FnOnce() -> Result<Done> + Send + 'static) -> Work<'static> {
-        Work::Step(Step::Call(Box::new(work)))
+        Work::Step(Step::Call(Box::pin(async move { work() })))
     }
 
     /// A function that waits.
@@ -211,19 +211,21 @@ pub(crate) fn run<'a>(
             Work::Direct(work) => Ok(match limit {
                 None => guarded(work).await,
                 Some(limit) => {
-                    let done = tokio::time::timeout(limit, guarded(work)).await;
+                    let done = Box::pin(tokio::time::timeout(limit, guarded(work))).await;
                     done.unwrap_or_else(|_| Err(timed_out(limit, "")))
                 }
             }),
         };
         let done = match done {
             Ok(done) => done,
-            Err(Step::Call(work)) => {
-                cx.recorded_call(Name::literal("call"), guarded(async move { work() })).await
-            }
-            Err(Step::Wait(work)) => cx.recorded_call(Name::literal("call"), within(limit, work, "")).await,
-            Err(Step::Block(work)) => {
-                let left = "; it still runs on its thread, and its result is dropped";
+            Err(step) => {
+                let (limit, work, left) = match step {
+                    Step::Call(work) => (None, work, ""),
+                    Step::Wait(work) => (limit, work, ""),
+                    Step::Block(work) => {
+                        (limit, work, "; it still runs on its thread, and its result is dropped")
+                    }
+                };
                 cx.recorded_call(Name::literal("call"), within(limit, work, left)).await
             }
         };
@@ -239,7 +241,7 @@ async fn within(
     left: &'static str,
 ) -> Result<Done> {
     let Some(limit) = limit else { return guarded(work).await };
-    let done = crate::task::limited(limit, guarded(work)).await;
+    let done = Box::pin(crate::task::limited(limit, guarded(work))).await;
     done.unwrap_or_else(|| Err(timed_out(limit, left)))
 }
 

@@ -60,7 +60,7 @@ pub struct Context {
 }
 
 impl Context {
-    pub(crate) fn root(run: Arc<Run>, name: Name) -> Self {
+    pub(crate) fn root(run: Arc<Run>, path: Path) -> Self {
         run.outbox().live.fetch_add(1, Relaxed);
         Self {
             run,
@@ -72,7 +72,7 @@ impl Context {
             above: None,
             meter: None,
             unchecked: false,
-            frame: Frame::new(Path::root(name), 0),
+            frame: Frame::new(path, 0),
             overlay: Overlay::default(),
             is_addressable: true,
             seek: None,
@@ -84,8 +84,7 @@ impl Context {
 
     /// The root of a run inside of another: it is below an agent of that run, and has its keys.
     pub(crate) fn inside(run: Arc<Run>, path: Path, scope: Option<Arc<KeyScope>>) -> Self {
-        let mut own = Self::root(run, Name::default());
-        own.frame.path = path;
+        let mut own = Self::root(run, path);
         own.scope = scope;
         own.is_addressable = false;
         own

@@ -10,9 +10,6 @@ use crate::{Content, Error, ErrorKind, Result};
 /// [`ErrorKind::AnswerInvalid`] for one that says it comes from another tool than was called.
 pub(super) async fn check(message: &Content, cx: &Context) -> Result<()> {
     let answers: Vec<_> = message.function_responses().collect();
-    if answers.is_empty() {
-        return Ok(());
-    }
     let history = cx.history();
     history.load().await?;
     for (at, answer) in answers.iter().enumerate() {

@@ -6,9 +6,6 @@ use crate::{Content, Event, Name, Result};
 
 /// The message of the user as it is stored.
 pub(super) async fn user_message(message: Content, cx: &mut Context) -> Result<Content> {
-    if cx.run.services.plugins.is_empty() {
-        return Ok(message);
-    }
     let mut own = cx.callback();
     own.refuse_updates("before the message of the user is committed");
     let given = callback::on_user_message(&mut own, &message).await;

@@ -12,7 +12,7 @@ use crate::runtime::workflow::{Keys, Values, Workflow};
 use crate::spec::{AgentMeta, Topology};
 use crate::store::engine::{BranchEnd, BranchTask, Claim, ClaimId, DrivenRun, RunRecord, RunTask};
 use crate::store::event::StateDelta;
-use crate::store::session::SessionKey;
+use crate::store::session::{Session, SessionKey, Turn};
 use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result, RunId, panic};
 use adk_spec::__private::{LIVE_HELP, describe_live};
 use serde::Serialize;
@@ -29,13 +29,9 @@ use std::time::Duration;
 #[must_use = "a run does nothing until it is awaited or streamed"]
 pub struct RunRequest<'a, T>(State<'a, T>);
 
-#[allow(
-    clippy::large_enum_variant,
-    reason = "each run begins with the large one, and a box would cost it an allocation"
-)]
 enum State<'a, T> {
-    Asked(Asked, Body<'a, T>),
-    Running(BoxFuture<'a, Result<Outcome<T>>>),
+    Asked(Box<Asked>, Body<'a, T>),
+    Running(Box<RunStream<'a, T>>),
     Ended,
 }
 
@@ -109,11 +105,11 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         let now = Topology::of(workflow.as_agent().meta());
         shape_fits(&task.workflow, task.run_id, &task.topology, &now)?;
         let config = serde_json::from_value(task.config).unwrap_or_else(|_| shared.config.clone());
-        let (asked, body) = Self::with(shared, task.session, false, workflow, Ok(Keys::default()));
-        let claim = ClaimId::driven_above(task.run_id);
-        let (message, state, trace) =
-            (Some(task.message), task.delta, task.trace.map(String::into_boxed_str));
-        Ok(Self(State::Asked(Asked { claim: Some(claim), message, state, trace, config, ..asked }, body)))
+        let (mut asked, body) = Self::with(shared, task.session, false, workflow, Ok(Keys::default()));
+        asked.claim = Some(ClaimId::driven_above(task.run_id));
+        (asked.message, asked.state, asked.config) = (Some(task.message), task.delta, config);
+        asked.trace = task.trace.map(String::into_boxed_str);
+        Ok(Self(State::Asked(asked, body)))
     }
 
     /// A run that is taken up again: what it began with is in its record.
@@ -123,8 +119,9 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         W: Workflow<Output = T> + ?Sized,
     {
         let key = SessionKey::new(&shared.app, "", run.to_string());
-        let (asked, body) = Self::with(shared, key, false, workflow, Ok(Keys::default()));
-        Self(State::Asked(Asked { resume: Some(run), ..asked }, body))
+        let (mut asked, body) = Self::with(shared, key, false, workflow, Ok(Keys::default()));
+        asked.resume = Some(run);
+        Self(State::Asked(asked, body))
     }
 
     fn with<H, W>(
@@ -133,7 +130,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         private: bool,
         workflow: H,
         begin: Result<Keys>,
-    ) -> (Asked, Body<'a, T>)
+    ) -> (Box<Asked>, Body<'a, T>)
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow<Output = T> + ?Sized,
@@ -249,9 +246,9 @@ impl Asked {
         private: bool,
         shape: Option<(String, Topology)>,
         begin: Result<Keys>,
-    ) -> Self {
+    ) -> Box<Self> {
         let config = shared.config.clone();
-        Self {
+        Box::new(Self {
             shared,
             key,
             private,
@@ -266,55 +263,47 @@ impl Asked {
             trace: None,
             task: None,
             shape,
-        }
+        })
     }
 
     /// Finds or makes the session.
     // No `async fn`: the body of one is compiled again in each crate that awaits it.
-    fn open(self) -> BoxFuture<'static, Result<Opened>> {
+    fn open(self: Box<Self>) -> BoxFuture<'static, Result<Opened>> {
         Box::pin(self.opened())
     }
 
-    async fn opened(self) -> Result<Opened> {
+    // What it awaits is in boxes: each run begins here, and few need more than the session of their own.
+    async fn opened(mut self: Box<Self>) -> Result<Opened> {
         if self.task.is_none() && self.shared.engine.driver().is_some() {
             return Box::pin(self.elsewhere()).await;
         }
-        let Self {
-            shared,
-            key,
-            private,
-            state,
-            config,
-            message,
-            live,
-            error,
-            claim: id,
-            begin,
-            resume,
-            trace,
-            task,
-            shape,
-        } = self;
-        if let Some(error) = error {
+        if let Some(error) = self.error.take() {
             return Err(error);
         }
-        let keys = begin?;
-        if let Some(task) = task {
-            let run = Arc::new(branch_run(&shared, &task).await?);
+        let keys = std::mem::replace(&mut self.begin, Ok(Keys::default()))?;
+        if let Some(task) = &self.task {
+            let run = Arc::new(Box::pin(branch_run(&self.shared, task)).await?);
             let begun = Begun::Here(Start::default());
             return Ok(Opened { run, claim: None, turn: None, driving: None, begun });
         }
-        if let Some(run) = resume {
-            let (run, claim, turn, start) = claimed(&shared, run, shape).await?;
-            let driving = Some(Driving::new(&shared, &run));
+        if let Some(run) = self.resume {
+            let (run, claim, turn, start) = Box::pin(claimed(&self.shared, run, self.shape.take())).await?;
+            let driving = Some(Driving::new(&self.shared, &run));
             return Ok(Opened { run, claim: Some(claim), turn, driving, begun: Begun::Here(start) });
         }
-        let is_alone = private && shape.is_none();
+        let is_alone = self.private && self.shape.is_none();
         let (session, turn) = if is_alone {
-            (shared.sessions.create_private(key).await?, None)
+            let key = std::mem::replace(&mut self.key, SessionKey::new("", "", ""));
+            (self.shared.sessions.create_private(key).await?, None)
         } else {
-            open_in_turn(&shared, &key, config.turns).await?
+            Box::pin(open_in_turn(&self.shared, &self.key, self.config.turns)).await?
         };
+        Ok(self.begins(session, turn, is_alone, keys))
+    }
+
+    /// The run, in a session that is open.
+    fn begins(self, session: Arc<Session>, turn: Option<Turn>, is_alone: bool, keys: Keys) -> Opened {
+        let Self { shared, state, config, message, live, claim: id, trace, shape, .. } = self;
         let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
         (run.is_alone, run.trace_parent) = (is_alone, trace);
         if let Some(claim) = id {
@@ -349,12 +338,12 @@ impl Asked {
         }
         let run = Arc::new(run);
         let driving = claim.as_ref().map(|_| Driving::new(&shared, &run));
-        Ok(Opened { run, claim, turn, driving, begun: Begun::Here(Start { message, delta }) })
+        Opened { run, claim, turn, driving, begun: Begun::Here(Start { message, delta }) }
     }
 
     /// Hands the run over to the process that drives it, or finds the one that was.
-    async fn elsewhere(self) -> Result<Opened> {
-        let Self { shared, key, private, state, config, message, live, error, claim, begin, .. } = self;
+    async fn elsewhere(self: Box<Self>) -> Result<Opened> {
+        let Self { shared, key, private, state, config, message, live, error, claim, begin, .. } = *self;
         if let Some(error) = error {
             return Err(error);
         }
@@ -409,8 +398,9 @@ impl<'a> RunRequest<'a, BranchEnd> {
         let body: Body<'a, BranchEnd> = Box::new(move |run, _| {
             Box::pin(async move { branch(workflow.as_agent(), workflow.is_closed(), run, sought).await })
         });
-        let asked = Asked::of(shared, key, false, None, Ok(Keys::default()));
-        Self(State::Asked(Asked { task: Some(task), ..asked }, body))
+        let mut asked = Asked::of(shared, key, false, None, Ok(Keys::default()));
+        asked.task = Some(task);
+        Self(State::Asked(asked, body))
     }
 }
 
@@ -427,10 +417,10 @@ impl<T: Send + 'static> Future for RunRequest<'_, T> {
         if let State::Asked(..) = &this.0
             && let State::Asked(asked, body) = std::mem::replace(&mut this.0, State::Ended)
         {
-            this.0 = State::Running(Box::pin(RunStream::new(asked.open(), Some(body)).finish()));
+            this.0 = State::Running(Box::new(RunStream::new(asked.open(), Some(body))));
         }
         let State::Running(running) = &mut this.0 else { return Poll::Ready(Err(begun())) };
-        let ended = std::task::ready!(running.as_mut().poll(cx));
+        let ended = std::task::ready!(running.poll_end(cx));
         this.0 = State::Ended;
         Poll::Ready(ended)
     }

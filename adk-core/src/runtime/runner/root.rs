@@ -48,12 +48,11 @@ pub(super) fn root(
 }
 
 async fn run_agent(agent: &dyn DynAgent, is_closed: bool, run: Arc<Run>, start: Start) -> RootEnd {
-    let name = Name::shared(agent.meta().name);
-    let path = Path::root(name.clone());
+    let path = Path::root(Name::shared(agent.meta().name));
     if is_closed && !run.is_alone {
         run.closed_over(OwnKeys::new(states(agent.meta())));
     }
-    let mut cx = Context::root(run.clone(), name).with_budget();
+    let mut cx = Context::root(run.clone(), path.clone()).with_budget();
     cx.trace = TraceSpan::first(agent.meta(), &run, &path);
     let span = cx.trace.clone();
     // In boxes is what runs need no more, or never, while their agents run.
@@ -132,8 +131,13 @@ async fn begin(agent: &dyn DynAgent, start: Start, path: &Path, cx: &mut Context
     let is_live = cx.run.live.is_some();
     let mut event = Event::new();
     if !is_live || !start.message.parts.is_empty() {
-        let message = hooks::user_message(start.message, cx).await.map_err(|error| error.at(path))?;
-        answers::check(&message, cx).await.map_err(|error| error.at(path))?;
+        let mut message = start.message;
+        if !cx.run.services.plugins.is_empty() {
+            message = Box::pin(hooks::user_message(message, cx)).await.map_err(|error| error.at(path))?;
+        }
+        if message.function_responses().next().is_some() {
+            Box::pin(answers::check(&message, cx)).await.map_err(|error| error.at(path))?;
+        }
         event.content = Some(message);
     }
     event.author = Name::literal("user");
@@ -196,7 +200,7 @@ async fn run_task(
         own.record(&task.state);
         run.closed_over(own);
     }
-    let mut cx = Context::root(run.clone(), name).with_budget().seeking(task.clone());
+    let mut cx = Context::root(run.clone(), path.clone()).with_budget().seeking(task.clone());
     cx.trace = TraceSpan::first(agent.meta(), &run, &task.path);
     let span = cx.trace.clone();
     let ended = run_branch(agent, cx).await.map_err(|error| error.at(&path));

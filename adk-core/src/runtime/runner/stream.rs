@@ -102,10 +102,15 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
     /// # Errors
     /// That of the run; a pause is one of kind [`Paused`](crate::ErrorKind::Paused).
     pub async fn finish(mut self) -> Result<Outcome<T>> {
-        while let Some(event) = self.next().await {
+        poll_fn(|task| self.poll_end(task)).await
+    }
+
+    /// Reads on to the end.
+    pub(super) fn poll_end(&mut self, task: &mut Context<'_>) -> Poll<Result<Outcome<T>>> {
+        while let Some(event) = ready!(self.poll_event(task)) {
             event?;
         }
-        match self.end() {
+        Poll::Ready(match self.end() {
             RunEnd::Finished(outcome) => Ok(outcome),
             RunEnd::Paused(waiting) => {
                 let ids: Vec<_> = waiting.iter().map(|waiting| format!("`{}`", waiting.id)).collect();
@@ -115,7 +120,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             RunEnd::Failed | RunEnd::Running => {
                 Err(Error::new(ErrorKind::Agent, "the outcome of the run was taken already"))
             }
-        }
+        })
     }
 
     /// What the run has used so far, also one that has failed; of a run that another process drives it is known at its end.

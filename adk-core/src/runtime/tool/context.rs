@@ -148,7 +148,7 @@ impl ToolContext {
     /// The same with resources: those of the program, or others for the test.
     pub fn for_tests_with(resources: impl Resources) -> Self {
         let run = Run::for_tests(SharedResources::new(resources));
-        let cx = Context::root(Arc::new(run), "test".into());
+        let cx = Context::root(Arc::new(run), Path::root("test"));
         let call = FunctionCall { id: "call_1".to_owned(), ..FunctionCall::default() };
         Self::new(&cx, Arc::new(call), CallStep::next(&cx, &"test".into()), None)
     }
