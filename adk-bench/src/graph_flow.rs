@@ -5,8 +5,8 @@ use crate::job::{Job, Result, Sample};
 use crate::rows::Scenario;
 use async_trait::async_trait;
 use graph_flow::{
-    Context, ExecutionStatus, FanOutTask, FlowRunner, GraphBuilder, InMemorySessionStorage, NextAction,
-    Session, SessionStorage, Task, TaskResult,
+    Context, ExecutionStatus, FanOutTask, FlowRunner, Graph, GraphBuilder, InMemorySessionStorage,
+    NextAction, Session, SessionStorage, Task, TaskResult,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -65,27 +65,26 @@ async fn steps(steps: usize) -> Result<Sample> {
 }
 
 async fn parallel(children: usize, runs: usize) -> Result<Sample> {
-    let mut elapsed = Duration::ZERO;
-    for _ in 0..runs {
-        let tasks = (0..children).map(|i| count(&format!("w{i}"), 0) as Arc<dyn Task>).collect();
-        let all = FanOutTask::new("all", tasks).with_next_action(NextAction::End);
-        let graph = GraphBuilder::new("parallel").add_task(all).build()?;
-        let storage = Arc::new(InMemorySessionStorage::new());
-        storage.save(Session::new_from_task("session".into(), "all")).await?;
-        elapsed += drive(&FlowRunner::new(Arc::new(graph), storage), "session").await?;
-    }
+    let tasks = (0..children).map(|i| count(&format!("w{i}"), 0) as Arc<dyn Task>).collect();
+    let all = FanOutTask::new("all", tasks).with_next_action(NextAction::End);
+    let elapsed = in_sessions(GraphBuilder::new("parallel").add_task(all).build()?, "all", runs).await?;
     Ok(Sample::new(elapsed, children * runs))
 }
 
 async fn runs(runs: usize) -> Result<Sample> {
     let graph = GraphBuilder::new("one").add_task(count("a", 0)).build()?;
+    Ok(Sample::new(in_sessions(graph, "a", runs).await?, runs))
+}
+
+/// Runs a graph so often, each time in a new session.
+async fn in_sessions(graph: Graph, first: &str, runs: usize) -> Result<Duration> {
     let storage = Arc::new(InMemorySessionStorage::new());
     let runner = FlowRunner::new(Arc::new(graph), storage.clone());
     let start = Instant::now();
     for i in 0..runs {
         let id = format!("s{i}");
-        storage.save(Session::new_from_task(id.clone(), "a")).await?;
+        storage.save(Session::new_from_task(id.clone(), first)).await?;
         drive(&runner, &id).await?;
     }
-    Ok(Sample::new(start.elapsed(), runs))
+    Ok(start.elapsed())
 }
