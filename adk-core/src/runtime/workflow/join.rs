@@ -1,6 +1,7 @@
 //! Branches that run in one task, each with a waker of its own: a wake polls one branch, not all.
 
 use crate::sync::lock;
+use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -45,13 +46,13 @@ struct Branch<F> {
 pub(crate) struct Branches<F> {
     all: Vec<Option<Branch<F>>>,
     ready: Arc<Mutex<Ready>>,
-    batch: Vec<usize>,
+    batch: VecDeque<usize>,
     live: usize,
 }
 
 impl<F> Default for Branches<F> {
     fn default() -> Self {
-        Self { all: Vec::new(), ready: Arc::default(), batch: Vec::new(), live: 0 }
+        Self { all: Vec::new(), ready: Arc::default(), batch: VecDeque::new(), live: 0 }
     }
 }
 
@@ -59,7 +60,7 @@ impl<F: Future + Unpin> Branches<F> {
     pub(crate) fn push(&mut self, future: F) {
         let index = self.all.len();
         let flag = Arc::new(BranchWaker { ready: self.ready.clone(), index, queued: AtomicBool::new(true) });
-        self.batch.push(index);
+        self.batch.push_back(index);
         let waker = Waker::from(flag.clone());
         self.all.push(Some(Branch { future, waker, flag }));
         self.live += 1;
@@ -89,21 +90,18 @@ impl<F: Future + Unpin> Branches<F> {
             if !ready.parent.as_ref().is_some_and(|waker| waker.will_wake(task.waker())) {
                 ready.parent = Some(task.waker().clone());
             }
-            self.batch.append(&mut ready.list);
+            self.batch.extend(ready.list.drain(..));
         }
-        for at in 0..self.batch.len() {
-            let index = self.batch[at];
+        while let Some(index) = self.batch.pop_front() {
             let Some(branch) = &mut self.all[index] else { continue };
             branch.flag.queued.store(false, Ordering::Release);
             let polled = Pin::new(&mut branch.future).poll(&mut Context::from_waker(&branch.waker));
             if let Poll::Ready(output) = polled {
                 self.all[index] = None;
                 self.live -= 1;
-                self.batch.drain(..=at);
                 return Poll::Ready(Some((index, output)));
             }
         }
-        self.batch.clear();
         Poll::Pending
     }
 }
