@@ -45,13 +45,13 @@ impl Agent for Silent {
 }
 
 /// An agent with a name that is known at run time alone.
-struct Child(AgentMeta<'static>);
-impl DynAgent for Child {
+struct Child<A>(AgentMeta<'static>, A);
+impl<A: Agent> DynAgent for Child<A> {
     fn meta(&self) -> &AgentMeta<'_> {
         &self.0
     }
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, adk::Result<Flow>> {
-        Box::pin(Say.run(cx))
+        Box::pin(self.1.run(cx))
     }
     fn prepare_dyn(&self, _: &mut Prepare<'_>) {}
 }
@@ -235,7 +235,8 @@ pub async fn run(job: Job) -> Result<Option<Sample>> {
         Scenario::History => looped!(History, half, size),
         Scenario::NoHistory => looped!(NoHistory, half, size),
         Scenario::Alone => looped!(Alone, rounds, size),
-        Scenario::Parallel => parallel(width, size).await?,
+        Scenario::Parallel => parallel::<Say>(width, size).await?,
+        Scenario::SilentParallel => parallel::<Silent>(width, size).await?,
         Scenario::Each => each(size).await?,
         Scenario::Tools => tools(width, size).await?,
         Scenario::Session => session(size).await?,
@@ -265,10 +266,10 @@ fn scripted(tools: usize) -> Result<Runner> {
     Ok(Runner::builder().model(model).config(RunConfig::new().max_llm_calls(0)).build()?)
 }
 
-async fn parallel(children: usize, runs: usize) -> Result<Sample> {
+async fn parallel<A: Agent + Default + 'static>(children: usize, runs: usize) -> Result<Sample> {
     let runner = Runner::builder().build()?;
     // The names live as long as the process, as those of a program do.
-    let child = |i: usize| Child(AgentMeta::custom(format!("w{i}").leak()));
+    let child = |i: usize| Child(AgentMeta::custom(format!("w{i}").leak()), A::default());
     let workflow =
         ParallelAgent::builder("all").sub_agents((0..children).map(child).collect::<Vec<_>>()).build()?;
     let mut elapsed = Duration::ZERO;

@@ -27,6 +27,8 @@ pub enum Scenario {
     Silent,
     /// A parallel block of `width` agents with an event each. Size: runs.
     Parallel,
+    /// The same without events.
+    SilentParallel,
     /// A function for each element of a list. Size: elements.
     Each,
     /// A loop whose body is an agent in `width` sequences. Size: events.
@@ -99,7 +101,7 @@ impl Row {
     /// Units of work in a process of this size.
     pub fn units(&self, size: usize) -> usize {
         match self.scenario {
-            Scenario::Parallel | Scenario::Chunks => self.width * size,
+            Scenario::Parallel | Scenario::SilentParallel | Scenario::Chunks => self.width * size,
             _ => size,
         }
     }
@@ -127,6 +129,7 @@ pub const ROWS: &[Row] = &[
     time("parallel of 2, per child",                               Parallel,        2, [    2_000,   2_000,  1_000,     2_000,   100,   100,   100], Some([200, 600])),
     time("parallel of 256, per child",                             Parallel,      256, [       40,      40,     20,        40,     2,     2,     2], Some([10, 20])),
     time("parallel of 100,000, per child",                         Parallel,  100_000, [        1,       1,      0,         1,     0,     0,     0], None),
+    time("parallel of 20,000 without events, per child",           SilentParallel, 20_000, [  10,       0,      0,         0,     0,     0,     0], Some([1, 2])),
     time("each of 100,000, per element",                           Each,            0, [  100_000,       0,      0,         0,     0,     0,     0], Some([2_000, 8_000])),
     time("event that enters 10 blocks",                            Blocks,         10, [   20_000,   2_000,  2_000,         0,   200,   200,   200], Some([300, 900])),
     time("event that enters 10 workflows",                         Workflows,      10, [   20_000,       0,      0,         0,     0,     0,     0], Some([300, 900])),
