@@ -73,7 +73,9 @@ pub struct Opening {
 
 impl Session {
     pub(crate) fn new(key: SessionKey, app: SharedState, user: SharedState) -> Self {
-        Self::open(key, Opening { app, user, updated: now_micros(), ..Opening::default() }, None)
+        // All fields are said: `Opening::default()` would make two states to be thrown away.
+        let (own, newest) = (StateMap::new(), Vec::new());
+        Self::open(key, Opening { own, user, app, earlier: 0, newest, updated: now_micros() }, None)
     }
 
     /// A session as a store has it. What is not among the newest events is read from `pages` when it is asked for.

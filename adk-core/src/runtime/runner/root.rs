@@ -55,10 +55,10 @@ async fn run_agent(agent: &dyn DynAgent, is_closed: bool, run: Arc<Run>, start: 
     let mut cx = Context::root(run.clone(), path.clone()).with_budget();
     cx.trace = TraceSpan::first(agent.meta(), &run, &path);
     let span = cx.trace.clone();
-    // In boxes is what runs need no more, or never, while their agents run.
-    if let Err(error) = Box::pin(begin(agent, start, &path, &mut cx)).await {
+    if let Err(error) = begin(agent, start, &path, &mut cx).await {
         return RootEnd { path, span, ended: Err(error) };
     }
+    // In boxes is what few runs need.
     let is_watched = !run.services.plugins.is_empty();
     let answered = if is_watched { Box::pin(hooks::is_answered(&mut cx)).await } else { Ok(false) };
     let ran = match answered {
@@ -129,26 +129,29 @@ async fn begin(agent: &dyn DynAgent, start: Start, path: &Path, cx: &mut Context
         span.begins_with(&start.message);
     }
     let is_live = cx.run.live.is_some();
-    let mut event = Event::new();
-    if !is_live || !start.message.parts.is_empty() {
-        let mut message = start.message;
-        if !cx.run.services.plugins.is_empty() {
-            message = Box::pin(hooks::user_message(message, cx)).await.map_err(|error| error.at(path))?;
-        }
-        if message.function_responses().next().is_some() {
-            Box::pin(answers::check(&message, cx)).await.map_err(|error| error.at(path))?;
-        }
-        event.content = Some(message);
+    let Start { mut message, delta } = start;
+    let is_said = !is_live || !message.parts.is_empty();
+    if is_said && !cx.run.services.plugins.is_empty() {
+        message = Box::pin(hooks::user_message(message, cx)).await.map_err(|error| error.at(path))?;
     }
-    event.author = Name::literal("user");
-    event.actions.state_delta = start.delta;
+    if message.function_responses().next().is_some() {
+        Box::pin(answers::check(&message, cx)).await.map_err(|error| error.at(path))?;
+    }
     // A live run without inputs begins with the first message of its queue.
-    if !is_live || event.content.is_some() || !event.actions.state_delta.is_empty() {
-        cx.emit(event).await?;
+    if is_said || !delta.is_empty() {
+        cx.emit(first_event(is_said.then_some(message), delta)).await?;
     }
     let mut prepare = Prepare::new(&cx.run, path.clone());
     prepare_root(agent, &mut prepare);
     prepare.finish()?.await
+}
+
+/// What the user says. No part of [`begin`], whose future would hold it.
+fn first_event(content: Option<Content>, delta: StateDelta) -> Event {
+    let mut event = Event::new();
+    (event.author, event.content) = (Name::literal("user"), content);
+    event.actions.state_delta = delta;
+    event
 }
 
 /// The output is read like any key; what is wrong with it is said in the workflow's own terms.
