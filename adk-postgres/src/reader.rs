@@ -145,8 +145,8 @@ pub(crate) async fn events(
     Ok(rows.into_iter().map(|(_, event)| event).collect())
 }
 
-/// How many events a filter wants at most: no more than there are since its time, so that whoever reads from the end of the
-/// log knows when there are no more.
+/// How many events a filter wants at most: no more than there are since its time. After so many, nobody has to look further from
+/// the end of the log.
 async fn count_since(
     connection: &mut PgConnection,
     key: &SessionKey,

@@ -123,8 +123,8 @@ fn placed_sql(table: &str) -> String {
     )
 }
 
-/// How many events of that time or later there are, unless `most` are fewer: so that whoever reads from the end of the log
-/// knows when there are no more.
+/// How many events of that time or later there are, at most `most`. After so many, nobody has to look further from the end of
+/// the log.
 fn count_since(connection: &Connection, key: &SessionKey, since: u64, most: i64) -> Result<i64> {
     let time = time::to_text(since);
     // Before the same time with fewer digits.
