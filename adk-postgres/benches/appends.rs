@@ -1,6 +1,7 @@
 //! Durable appends through the Runner: `tests/peers/run-postgres.sh cargo bench -p adk-workflow-postgres --bench appends`. Prints
 //! events per second and the time from `emit` to the next one, at 1, 8 and 64 runs at once; then waits and deadlines, and what
-//! a session of 100,000 events costs. The server is one of its own on this machine, with `fsync` and `synchronous_commit` on.
+//! a session of 100,000 events costs. `-- large` asks for all that a store of 1,000,000 events is asked for. The server is one of
+//! its own on this machine, with `fsync` and `synchronous_commit` on.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
 
@@ -10,8 +11,12 @@ mod trees;
 #[path = "../tests/support/mod.rs"]
 mod support;
 
+#[path = "../tests/support/large.rs"]
+mod large;
+
 use adk_postgres::PostgresStore;
 use support::Database;
+use trees::large::MILLION;
 use trees::{measured, waited};
 
 async fn fresh() -> PostgresStore {
@@ -32,6 +37,12 @@ fn main() {
         if is_asked("waits") {
             waited::answers("Postgres", &fresh().await, &[100, 10_000, 100_000]).await;
             waited::deadlines("Postgres", &fresh().await, 10_000).await;
+        }
+        if args.iter().any(|arg| arg == "large") {
+            let database = Database::new().await;
+            let store = large::open(&database, MILLION).await;
+            large::measure(&database, &store, MILLION).await;
+            trees::large::whole("Postgres", &store, MILLION).await;
         }
         if is_asked("long") {
             measured::session(&fresh().await, 100_000).await;

@@ -1,5 +1,5 @@
 //! The ceiling of `appends`: `tests/peers/run-postgres.sh cargo bench -p adk-workflow-postgres --bench bare`. One connection writes
-//! the same rows into the same tables, but for the marks of finished agents, by one prepared statement for each transaction.
+//! the same rows into the same tables, by one prepared statement for each transaction.
 //! Prints events per second with 1, 8 and 64 sessions in a transaction.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
@@ -13,8 +13,8 @@ use std::time::Instant;
 use support::Database;
 
 const WRITE: &str = "WITH log AS (
-        INSERT INTO adkw_log (session, place, event_id, time, run, slot)
-        SELECT number, $2, id, $3::timestamp, 'e-' || number, $4 FROM unnest($1::bigint[], $5::text[]) e (number, id)),
+        INSERT INTO adkw_log (session, place, event_id, time, run, slot, done)
+        SELECT number, $2, id, $3::timestamp, 'e-' || number, $4, '[{\"path\":\"w/l#1/a\",\"flow\":\"Continue\"}]' FROM unnest($1::bigint[], $5::text[]) e (number, id)),
     data AS (
         INSERT INTO events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)
         SELECT id, 'app', 'u', 's' || number, 'e-' || number, $3::timestamp, data::jsonb

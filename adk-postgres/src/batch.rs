@@ -272,12 +272,6 @@ impl Batch<'_> {
         slot.stamp(Arc::make_mut(&mut draft.event), self.head.latest);
         tried.push(draft.event.id);
         let entry = entry(slot, draft)?;
-        for done in &slot.done {
-            let [runs, paths, marks] = &mut self.rows.done;
-            runs.push(entry.run.clone());
-            paths.push(done.path.to_string());
-            marks.push(to_text(done)?);
-        }
         Ok(self.rows.append(&mut self.head, &draft.event, Some(entry)).map(Outcome::New))
     }
 }
@@ -288,6 +282,7 @@ fn entry(slot: &Slot, draft: &Draft) -> Result<Entry> {
         run: slot.run_id.to_string(),
         slot: slot.to_string(),
         temp: (!draft.temp.is_empty()).then(|| to_text(&draft.temp)).transpose()?,
+        done: (!slot.done.is_empty()).then(|| to_text(&slot.done)).transpose()?,
     })
 }
 
@@ -389,6 +384,7 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
             }
             (Job::Wait { reply, .. }, Ok(Outcome::Value(answer))) => drop(reply.send(Ok(answer))),
             (Job::Close { claim, reply, .. }, Ok(Outcome::Done(is_ours))) => {
+                shared.drives.released(claim, true);
                 let closed = || if is_ours { Ok(()) } else { Err(refuse::fenced(claim.run_id)) };
                 let _ = reply.map(|reply| reply.send(closed()));
             }
@@ -430,7 +426,7 @@ fn refused(shared: &Shared, job: Job, error: Error) {
         Job::Close { claim, reply, .. } => {
             // Others have to know that nobody drives it: it is written when the server is there again.
             if !claim.is_driven_above() {
-                shared.drives.give_back_later(claim);
+                shared.drives.released(claim, false);
             }
             let _ = reply.map(|reply| reply.send(Err(error)));
         }

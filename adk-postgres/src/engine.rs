@@ -70,6 +70,7 @@ impl Shared {
 
     fn release(self: &Arc<Self>, claim: ClaimId) {
         if let Some(held) = self.drives.end(claim) {
+            self.drives.release(claim);
             self.post(held.session, Job::Close { claim, end: None, reply: None });
         }
     }

@@ -190,8 +190,8 @@ pub(crate) async fn wait(
 ) -> Result<Option<Value>> {
     let what = "open a wait";
     let id = wait.key.id();
-    let sql = "INSERT INTO adkw_waits (id, run, key, waiting, app, deadline)
-        SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $2) ON CONFLICT DO NOTHING";
+    let sql = "INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session)
+        SELECT $1, $2, $3, $4, $5, $6, session FROM adkw_runs WHERE id = $2 ON CONFLICT DO NOTHING";
     // An engine above the store keeps the deadlines of its runs.
     let deadline = wait.waiting.deadline.filter(|_| !claim.is_driven_above());
     let deadline = deadline.map(|deadline| i64::try_from(deadline).unwrap_or(i64::MAX));
@@ -317,7 +317,13 @@ pub(crate) async fn claim(
         temps: pairs(connection, "SELECT slot, temp FROM adkw_log WHERE run = $1 AND temp IS NOT NULL", &id)
             .await?,
         steps: pairs(connection, "SELECT key, value FROM adkw_steps WHERE run = $1", &id).await?,
-        done: pairs(connection, "SELECT path, done FROM adkw_done WHERE run = $1", &id).await?,
+        done: pairs(
+            connection,
+            "SELECT d ->> 'path', d::text FROM adkw_log l, json_array_elements(l.done::json) d
+            WHERE l.run = $1 AND l.done IS NOT NULL UNION ALL SELECT path, done FROM adkw_done WHERE run = $1",
+            &id,
+        )
+        .await?,
     };
     ClaimedRun::from_rows(Claim::new(claim, drop), record, events, &rows)
 }
@@ -404,8 +410,8 @@ async fn pairs(connection: &mut PgConnection, sql: &'static str, run: &str) -> R
     of.fetch_all(connection).await.doing("read the journal of a run")
 }
 
-/// Adds what a filter selects: which runs, then whether it is one of these.
-fn select(query: &mut QueryBuilder<Postgres>, app: &str, filter: &RunFilter) {
+/// Adds what a filter selects: which runs, then whether it is one of these. `table` is the one whose index by session is to be used.
+fn select(query: &mut QueryBuilder<Postgres>, table: &str, app: &str, filter: &RunFilter) {
     query.push("r.app = ").push_bind(app.to_owned()).push(match filter.state {
         RunState::Unfinished => " AND r.status IN ('running', 'paused', 'answered')",
         RunState::Ready => " AND r.status IN ('running', 'answered')",
@@ -417,12 +423,22 @@ fn select(query: &mut QueryBuilder<Postgres>, app: &str, filter: &RunFilter) {
     if let Some(run) = filter.run {
         query.push(" AND r.id = ").push_bind(run.to_string());
     }
-    if let Some(user) = &filter.user {
-        query.push(" AND s.app_name = ").push_bind(app.to_owned());
-        query.push(" AND s.user_id = ").push_bind(user.clone());
-    }
-    if let Some(session) = &filter.session {
-        query.push(" AND s.id = ").push_bind(session.clone());
+    if let (Some(user), Some(session)) = (&filter.user, &filter.session) {
+        // By its number, so that the order of the index is that of the list.
+        query
+            .push(" AND ")
+            .push(table)
+            .push(".session = (SELECT n.number FROM adkw_sessions n WHERE n.app_name = ");
+        query.push_bind(app.to_owned()).push(" AND n.user_id = ").push_bind(user.clone());
+        query.push(" AND n.id = ").push_bind(session.clone()).push(")");
+    } else {
+        if let Some(user) = &filter.user {
+            query.push(" AND s.app_name = ").push_bind(app.to_owned());
+            query.push(" AND s.user_id = ").push_bind(user.clone());
+        }
+        if let Some(session) = &filter.session {
+            query.push(" AND s.id = ").push_bind(session.clone());
+        }
     }
     if let Some(after) = filter.after {
         let follows = if filter.oldest_first { " AND r.id > " } else { " AND r.id < " };
@@ -433,6 +449,31 @@ fn select(query: &mut QueryBuilder<Postgres>, app: &str, filter: &RunFilter) {
     }
 }
 
+/// Runs that are found by one index.
+enum Part {
+    All,
+    /// Those that nobody drives.
+    Free,
+    /// Those of a process.
+    Of(String),
+    /// Those of these ids.
+    These(Vec<String>),
+}
+
+/// Processes that have runs and are not alive, but for this one. Each is found by the index, however many runs it has.
+async fn dead(connection: &mut PgConnection, own: &str) -> Result<Vec<String>> {
+    let sql = concat!(
+        "WITH RECURSIVE owners (owner) AS (
+            SELECT min(owner) FROM adkw_runs WHERE owner IS NOT NULL
+            UNION ALL SELECT (SELECT min(n.owner) FROM adkw_runs n WHERE n.owner > o.owner) FROM owners o
+                WHERE o.owner IS NOT NULL)
+        SELECT owner FROM owners r WHERE owner IS NOT NULL AND owner <> $1 AND NOT ",
+        is_alive!()
+    );
+    let of = sqlx::query_scalar(sql).bind(own);
+    of.fetch_all(connection).await.doing("look for processes that have died")
+}
+
 /// The runs that a filter selects, in the order of their ids, which begin with the time.
 pub(crate) async fn runs(
     connection: &mut PgConnection,
@@ -440,26 +481,42 @@ pub(crate) async fn runs(
     filter: &RunFilter,
     drives: &Drives,
 ) -> Result<Vec<RunInfo>> {
-    let mut all = Vec::new();
-    // Runs that are free are found by one index, and runs that a process drives by another: those on both sides of what an
-    // engine above drives.
-    let parts: &[(&str, bool)] = match filter.state {
+    let parts = match filter.state {
         RunState::Ready => {
-            &[("r.owner IS NULL AND ", true), ("(r.owner < '@' OR r.owner > '@') AND ", false)]
+            // Asked for before the rows are read: what is not among them any more is written by then.
+            let given_up = drives.given_up();
+            let mut parts = vec![Part::Free];
+            parts.extend(dead(connection, &drives.owner).await?.into_iter().map(Part::Of));
+            if !given_up.is_empty() {
+                parts.push(Part::These(given_up.into_iter().map(|claim| claim.run_id.to_string()).collect()));
+            }
+            parts
         }
-        _ => &[("", true)],
+        _ => vec![Part::All],
     };
-    for (part, is_limited) in parts {
+    let mut all = Vec::new();
+    for part in parts {
         let columns = concat!(
             "SELECT r.id, s.app_name, s.user_id, s.id, r.workflow, r.status, r.error, r.owner, r.epoch, ",
             is_alive!(),
             ", r.created, r.updated, r.usage FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session WHERE "
         );
         let mut query = QueryBuilder::new(columns);
-        query.push(*part);
-        select(&mut query, app, filter);
+        match part {
+            Part::All => {}
+            Part::Free => {
+                query.push("r.owner IS NULL AND ");
+            }
+            Part::Of(owner) => {
+                query.push("r.owner = ").push_bind(owner).push(" AND ");
+            }
+            Part::These(runs) => {
+                query.push("r.id = ANY(").push_bind(runs).push(") AND ");
+            }
+        }
+        select(&mut query, "r", app, filter);
         query.push(if filter.oldest_first { " ORDER BY r.id" } else { " ORDER BY r.id DESC" });
-        if let Some(limit) = filter.limit.filter(|_| *is_limited) {
+        if let Some(limit) = filter.limit {
             query.push(" LIMIT ").push_bind(i64::try_from(limit).unwrap_or(i64::MAX));
         }
         let rows = query.build().fetch_all(&mut *connection).await.doing("list the runs")?;
@@ -471,6 +528,7 @@ pub(crate) async fn runs(
         }
     }
     all.sort_by_key(|run| run.run_id);
+    all.dedup_by_key(|run| run.run_id);
     if !filter.oldest_first {
         all.reverse();
     }
@@ -509,9 +567,10 @@ pub(crate) async fn waiting(
 ) -> Result<Vec<Waiting>> {
     let mut query = QueryBuilder::new(
         "SELECT w.waiting, s.user_id, s.id FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
-        JOIN adkw_sessions s ON s.number = r.session WHERE w.answer IS NULL AND ",
+        JOIN adkw_sessions s ON s.number = w.session WHERE w.answer IS NULL AND w.app = ",
     );
-    select(&mut query, app, filter);
+    query.push_bind(app.to_owned()).push(" AND ");
+    select(&mut query, "w", app, filter);
     query.push(" ORDER BY w.number");
     if let Some(limit) = filter.limit {
         query.push(" LIMIT ").push_bind(i64::try_from(limit).unwrap_or(i64::MAX));

@@ -27,6 +27,8 @@ pub(crate) struct Drives {
     runs: Mutex<HashMap<RunId, Held>>,
     /// Runs that are being claimed at this moment.
     claiming: Mutex<HashSet<RunId>>,
+    /// Claims that are being given back at this moment.
+    released: Mutex<HashSet<ClaimId>>,
     /// Claims that were given back while the server was away.
     unwritten: Mutex<HashSet<ClaimId>>,
 }
@@ -67,6 +69,7 @@ impl Drives {
             lease: OnceCell::new(),
             runs: Mutex::default(),
             claiming: Mutex::default(),
+            released: Mutex::default(),
             unwritten: Mutex::default(),
         }
     }
@@ -142,9 +145,24 @@ impl Drives {
         held.iter().all(|held| held.checked == Some(head.takes)).then(|| head.clone())
     }
 
-    /// A claim was given back, and that could not be written.
-    pub(crate) fn give_back_later(&self, claim: ClaimId) {
-        lock(&self.unwritten).insert(claim);
+    /// A claim was given back, and that is to be written.
+    pub(crate) fn release(&self, claim: ClaimId) {
+        lock(&self.released).insert(claim);
+    }
+
+    /// It is written that a claim was given back, or it could not be.
+    pub(crate) fn released(&self, claim: ClaimId, is_written: bool) {
+        if !is_written {
+            lock(&self.unwritten).insert(claim);
+        }
+        lock(&self.released).remove(&claim);
+    }
+
+    /// Claims that were given back, and that the table may still show.
+    pub(crate) fn given_up(&self) -> Vec<ClaimId> {
+        let mut claims: Vec<_> = lock(&self.released).iter().copied().collect();
+        claims.extend(lock(&self.unwritten).iter().copied());
+        claims
     }
 }
 

@@ -79,10 +79,11 @@ async fn adopt(
     is_near: bool,
 ) -> Result<()> {
     let what = "read events of another program";
+    // A value for each event: a plan that knows no session joins all of its log with each of them.
     let fresh = "WITH fresh AS (
             SELECT e.id, e.timestamp, row_number() OVER (ORDER BY e.timestamp, e.id) AS nth FROM events e
             WHERE e.app_name = $2 AND e.user_id = $3 AND e.session_id = $4 AND e.timestamp >= $5
-            AND NOT EXISTS (SELECT 1 FROM adkw_log l WHERE l.session = $1 AND l.event_id = e.id)),
+            AND (SELECT 1 FROM adkw_log l WHERE l.session = $1 AND l.event_id = e.id) IS NULL),
         added AS (INSERT INTO adkw_log (session, place, event_id, time)
             SELECT $1, $6 + nth - 1, id, timestamp FROM fresh)
         SELECT count(*), max(timestamp) FROM fresh";
@@ -118,6 +119,8 @@ pub(crate) struct Entry {
     pub(crate) run: String,
     pub(crate) slot: String,
     pub(crate) temp: Option<String>,
+    /// The agents that have finished, as a list.
+    pub(crate) done: Option<String>,
 }
 
 /// What a transaction writes to a session: rows by column, as one statement takes them.
@@ -131,12 +134,11 @@ pub(crate) struct Rows {
     runs: Vec<Option<String>>,
     slots: Vec<Option<String>>,
     temps: Vec<Option<String>>,
+    dones: Vec<Option<String>>,
     exacts: Vec<Option<String>>,
     own: Keys,
     user: Keys,
     app: Keys,
-    /// Agents that have finished: run, path, mark.
-    pub(crate) done: [Vec<String>; 3],
 }
 
 impl Rows {
@@ -153,11 +155,13 @@ impl Rows {
         self.times.push(Micros(event.timestamp));
         self.invocations.push(event.invocation_id.to_string());
         self.data.push(Jsonb(data));
-        let (run, slot, temp) =
-            entry.map_or((None, None, None), |entry| (Some(entry.run), Some(entry.slot), entry.temp));
+        let (run, slot, temp, done) = entry.map_or((None, None, None, None), |entry| {
+            (Some(entry.run), Some(entry.slot), entry.temp, entry.done)
+        });
         self.runs.push(run);
         self.slots.push(slot);
         self.temps.push(temp);
+        self.dones.push(done);
         self.exacts.push(exact);
         Ok(place)
     }
@@ -189,11 +193,11 @@ impl Rows {
             return Ok(true);
         }
         let seen = Micros(after.seen);
-        let Self { done: [runs, paths, done], own, .. } = &self;
+        let own = &self.own;
         let of = sqlx::query(WRITE).bind(before.number).bind(&key.app).bind(&key.user).bind(&key.id);
         let of = of.bind(&self.places).bind(&self.ids).bind(&self.times).bind(&self.runs).bind(&self.slots);
         let of = of.bind(&self.temps).bind(&self.exacts).bind(&self.invocations).bind(&self.data);
-        let of = of.bind(runs).bind(paths).bind(done).bind(seen).bind(object(&own.shown));
+        let of = of.bind(&self.dones).bind(seen).bind(object(&own.shown));
         let of = of.bind(places(after.len)).bind(Micros(after.latest)).bind(&own.plain);
         let of = of.bind(object(&own.exact)).bind(Micros(before.seen)).bind(places(before.len));
         let written = of.bind(before.takes).execute(&mut *connection).await;
@@ -206,29 +210,25 @@ impl Rows {
     }
 }
 
-/// Adds rows to a session that has the time `$23`, `$24` events and `$25` claims. It locks the rows of the session as [`lock`]
+/// Adds rows to a session that has the time `$21`, `$22` events and `$23` claims. It locks the rows of the session as [`lock`]
 /// does: one that waits for another transaction compares what that has left.
 const WRITE: &str = "WITH head AS (
         SELECT n.number FROM sessions s
         JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
-        WHERE s.app_name = $2 AND s.user_id = $3 AND s.id = $4 AND s.update_time = $23
-        AND n.number = $1 AND n.seen = $23 AND n.len = $24 AND n.takes = $25 FOR NO KEY UPDATE),
+        WHERE s.app_name = $2 AND s.user_id = $3 AND s.id = $4 AND s.update_time = $21
+        AND n.number = $1 AND n.seen = $21 AND n.len = $22 AND n.takes = $23 FOR NO KEY UPDATE),
     log AS (
-        INSERT INTO adkw_log (session, place, event_id, time, run, slot, temp, exact)
+        INSERT INTO adkw_log (session, place, event_id, time, run, slot, temp, exact, done)
         SELECT h.number, l.* FROM head h, unnest($5::bigint[], $6::text[], $7::timestamp[], $8::text[], $9::text[],
-            $10::text[], $11::text[]) l),
+            $10::text[], $11::text[], $14::text[]) l),
     data AS (
         INSERT INTO events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)
         SELECT e.id, $2, $3, $4, e.invocation, e.time, e.data
         FROM head, unnest($6::text[], $12::text[], $7::timestamp[], $13::jsonb[]) e (id, invocation, time, data)),
-    done AS (
-        INSERT INTO adkw_done (run, path, done)
-        SELECT d.run, d.path, d.done FROM head, unnest($14::text[], $15::text[], $16::text[]) d (run, path, done)
-        WHERE EXISTS (SELECT 1 FROM adkw_runs r WHERE r.id = d.run) ON CONFLICT DO NOTHING),
     own AS (
-        UPDATE sessions SET update_time = $17, state = CASE WHEN $18 = '{}'::jsonb THEN state ELSE state || $18 END
+        UPDATE sessions SET update_time = $15, state = CASE WHEN $16 = '{}'::jsonb THEN state ELSE state || $16 END
         FROM head WHERE app_name = $2 AND user_id = $3 AND id = $4)
-    UPDATE adkw_sessions n SET len = $19, seen = $17, latest = $20, exact = (exact - $21::text[]) || $22
+    UPDATE adkw_sessions n SET len = $17, seen = $15, latest = $18, exact = (exact - $19::text[]) || $20
     FROM head h WHERE n.number = h.number";
 
 fn failed_to_append(key: &SessionKey, error: sqlx::Error) -> adk_core::Error {

@@ -123,9 +123,10 @@ pub(crate) async fn snapshot(
     }
     let (number, len, updated) = (row.number, row.len, row.updated);
     let places = filter.places_of(len);
-    let found = match filter.most() {
+    let wanted = places.start as u64..places.end as u64;
+    let found = match count_since(connection, key, filter).await? {
         Some(0) => Vec::new(),
-        _ => select(connection, key, number, places.start as u64..places.end as u64, filter).await?,
+        most => select(connection, key, number, wanted, filter.since_micros(), most).await?,
     };
     let first = found.first().map_or(places.end, |(place, _)| usize::try_from(*place).unwrap_or(usize::MAX));
     let events = found.into_iter().map(|(_, event)| event).collect();
@@ -140,17 +141,41 @@ pub(crate) async fn events(
     number: i64,
     places: Range<u64>,
 ) -> Result<Vec<Arc<Event>>> {
-    let rows = select(connection, key, number, places, &EventFilter::new()).await?;
+    let rows = select(connection, key, number, places, 0, None).await?;
     Ok(rows.into_iter().map(|(_, event)| event).collect())
 }
 
-/// Those of them that a filter wants, with their places.
+/// How many events a filter wants at most: no more than there are since its time. After so many, nobody has to look further from
+/// the end of the log.
+async fn count_since(
+    connection: &mut PgConnection,
+    key: &SessionKey,
+    filter: &EventFilter,
+) -> Result<Option<i64>> {
+    let most = filter.most().and_then(|most| i64::try_from(most).ok());
+    if filter.since_micros() == 0 || most == Some(0) {
+        return Ok(most);
+    }
+    let sql = "SELECT count(*) FROM (SELECT 1 FROM events
+        WHERE app_name = $1 AND user_id = $2 AND session_id = $3 AND timestamp >= $4 LIMIT $5) e";
+    let of = sqlx::query_scalar(sql).bind(&key.app).bind(&key.user).bind(&key.id);
+    let of = of.bind(time(filter.since_micros())).bind(most);
+    of.fetch_one(connection).await.doing("count the events of a session").map(Some)
+}
+
+/// A time, as Postgres can hold it.
+fn time(micros: u64) -> Micros {
+    Micros(micros.min(u64::try_from(i64::MAX).unwrap_or(0)))
+}
+
+/// Those of them since a time, with their places: at most so many.
 async fn select(
     connection: &mut PgConnection,
     key: &SessionKey,
     number: i64,
     wanted: Range<u64>,
-    filter: &EventFilter,
+    since: u64,
+    most: Option<i64>,
 ) -> Result<Vec<(u64, Arc<Event>)>> {
     let what = "read the events of a session";
     // From the end: the newest are what is wanted as a rule.
@@ -160,10 +185,8 @@ async fn select(
         CROSS JOIN LATERAL (SELECT * FROM events WHERE id = l.event_id OFFSET 0) e
         WHERE e.app_name = $2 AND e.user_id = $3 AND e.session_id = $4
         AND l.session = $1 AND l.place >= $5 AND l.place < $6 AND l.time >= $7 ORDER BY l.place DESC LIMIT $8";
-    let since = Micros(filter.since_micros().min(u64::try_from(i64::MAX).unwrap_or(0)));
-    let most = filter.most().and_then(|most| i64::try_from(most).ok());
     let of = sqlx::query(sql).bind(number).bind(&key.app).bind(&key.user).bind(&key.id);
-    let of = of.bind(places(wanted.start)).bind(places(wanted.end)).bind(since).bind(most);
+    let of = of.bind(places(wanted.start)).bind(places(wanted.end)).bind(time(since)).bind(most);
     let rows = of.fetch_all(connection).await.doing(what)?;
     rows.iter().rev().map(|row| event_of(row, key)).collect()
 }

@@ -32,7 +32,8 @@ INSERT INTO adk_internal_metadata VALUES ('schema_version', '1') ON CONFLICT DO 
 ///
 /// * `adkw_sessions`: how long the log of a session is, and when we have last seen it (`seen`): another program has written
 ///   to it since when its `update_time` is another. `takes` counts how often a run of it was taken up.
-/// * `adkw_log`: the order of the events of a session, and the run and the slot that an event fills.
+/// * `adkw_log`: the order of the events of a session, the run and the slot that an event fills, and which agents had finished
+///   by then. `adkw_done`: agents that have finished after the last event of their run.
 /// * `adkw_owners`: processes, with the time until which they count as alive.
 /// * `adkw_runs`, `adkw_steps`, `adkw_done`, `adkw_waits`: the registry of runs and their journals. `epoch` is the number of
 ///   the latest claim of a run; `status` is `answered` for a run that waits and has an answer that it has not seen, and
@@ -128,11 +129,27 @@ CREATE TABLE adkw_memory_marks (
 UPDATE adkw_meta SET value = '4' WHERE key = 'version';
 ";
 
+/// What makes tables of version 4 those of version 5: a limit ends the search for waits, and for runs of an owner or a session;
+/// what has finished before an event is in its row.
+const FROM_4: &str = "
+ALTER TABLE adkw_log ADD COLUMN done TEXT;
+ALTER TABLE adkw_waits ADD COLUMN session BIGINT NOT NULL DEFAULT 0;
+UPDATE adkw_waits w SET session = r.session FROM adkw_runs r WHERE r.id = w.run;
+DROP INDEX IF EXISTS adkw_runs_driven;
+DROP INDEX IF EXISTS adkw_runs_session;
+CREATE INDEX adkw_runs_driven ON adkw_runs (owner, app, id) WHERE owner IS NOT NULL;
+CREATE INDEX adkw_runs_session ON adkw_runs (session, id);
+CREATE INDEX adkw_runs_cancelled ON adkw_runs (app, id) WHERE status = 'cancelled';
+CREATE INDEX adkw_waits_open ON adkw_waits (app, number) WHERE answer IS NULL;
+CREATE INDEX adkw_waits_session ON adkw_waits (session) WHERE answer IS NULL;
+UPDATE adkw_meta SET value = '5' WHERE key = 'version';
+";
+
 /// The version of our tables.
-const VERSION: &str = "4";
+const VERSION: &str = "5";
 
 /// Earlier versions, oldest first, each with what makes the next of it. New tables are those of the first, upgraded.
-const UPGRADES: &[(&str, &str)] = &[("1", FROM_1), ("2", FROM_2), ("3", FROM_3)];
+const UPGRADES: &[(&str, &str)] = &[("1", FROM_1), ("2", FROM_2), ("3", FROM_3), ("4", FROM_4)];
 
 /// Our lock of the database while tables are made: any number that nobody else takes.
 const LOCK: i64 = 0x61_64_6b_77;

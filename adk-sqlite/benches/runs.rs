@@ -1,6 +1,7 @@
 //! Many runs at once: `cargo bench -p adk-workflow-sqlite --bench runs`. Prints the memory of the process for each run
 //! that waits for a person and for each that waits for a slow model, and how long it takes to take up 1,000 runs that
-//! were cut off; an answer among 100,000 waits, and 10,000 deadlines at once. `-- paused 40000` shows that runs that wait for a person add nothing once the store's caches are full.
+//! were cut off; an answer among 100,000 waits, and 10,000 deadlines at once. `-- paused 40000` shows that runs that wait for a
+//! person add nothing once the store's caches are full; `-- large` asks for all that a store of 1,000,000 events is asked for.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
 
@@ -11,7 +12,7 @@ use adk_core::{Event, Flow, RunEnd, Runner};
 use adk_sqlite::SqliteStore;
 use std::sync::Arc;
 use std::time::Instant;
-use trees::{By, Tree, by, run, say, waited};
+use trees::{By, Tree, by, large, run, say, waited};
 
 fn runner(store: &SqliteStore, tree: &Arc<Tree>) -> Runner {
     let runner = Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone());
@@ -125,6 +126,65 @@ async fn recovered(folder: &std::path::Path, runs: usize) {
     println!("{runs} runs recovered in {time:.2?}");
 }
 
+/// Sessions, events and ended runs, written without the store. Event `i` is the next one of session `i % sessions`; those of
+/// the long session come last.
+fn fill(file: &std::path::Path) {
+    let large::Size { sessions, long, .. } = large::MILLION;
+    let first = large::FIRST;
+    let short = sessions * 100;
+    let sql = format!(
+        "PRAGMA journal_mode=OFF; PRAGMA cache_size=-500000; BEGIN;
+        CREATE TEMP TABLE e AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {short} + {long})
+            SELECT i, iif(i < {short}, 'b' || (i % {sessions}), 'long') AS session,
+                iif(i < {short}, 'u' || (i % {sessions} / 10), 'long') AS user,
+                iif(i < {short}, i / {sessions}, i - {short}) AS place, ({first} + i) * 1000000 AS micros,
+                datetime({first} + i, 'unixepoch') || '.000000' AS time,
+                printf('01998888-0000-7000-8000-%012x', i) AS id,
+                printf('e-01998888-0000-7000-9000-%012x', iif(i < {short}, i % {sessions}, i / 100)) AS run FROM n;
+        INSERT INTO sessions SELECT 'app', user, session, '{{\"key\":1}}', min(time), max(time) FROM e GROUP BY user, session;
+        INSERT INTO adkw_sessions (app_name, user_id, id)
+            SELECT app_name, user_id, id FROM sessions WHERE id LIKE 'b%' OR id = 'long';
+        INSERT INTO adkw_runs (id, session, status, record, app, workflow, created, updated)
+            SELECT run, n.number, 'finished', hex(zeroblob(500)), 'app', 'w', min(micros), max(micros)
+            FROM e JOIN adkw_sessions n ON n.app_name = 'app' AND n.user_id = e.user AND n.id = e.session
+            GROUP BY run, n.number ORDER BY run;
+        INSERT INTO adkw_log (session, place, event_id, micros, run, slot)
+            SELECT r.session, place, e.id, micros, r.number, 'w/l#' || place || '/a!0' FROM e JOIN adkw_runs r ON r.id = run
+            ORDER BY r.session, place;
+        INSERT INTO events SELECT id, 'app', user, session, run, time, replace(?1, 'ID', id) FROM e ORDER BY i;
+        UPDATE adkw_runs SET owner = '1-dead' WHERE workflow = 'cut'; COMMIT;"
+    );
+    let connection = rusqlite::Connection::open(file).unwrap();
+    for sql in sql.split_inclusive(';') {
+        let mut statement = connection.prepare(sql).unwrap();
+        let data = (0..statement.parameter_count()).map(|_| large::data());
+        let mut rows = statement.query(rusqlite::params_from_iter(data)).unwrap();
+        while rows.next().unwrap().is_some() {}
+    }
+}
+
+async fn large(folder: &std::path::Path) {
+    let file = folder.join("large.db");
+    let store = SqliteStore::open(&file).await.unwrap();
+    large::begin(&store, large::MILLION).await;
+    drop(store);
+    fill(&file);
+    let store = SqliteStore::open(&file).await.unwrap();
+    let next = std::cell::Cell::new(large::MILLION.events());
+    // As google-adk does.
+    let foreign = async || {
+        let i = next.replace(next.get() + 1);
+        let time = format!("datetime({}, 'unixepoch') || '.000000'", large::FIRST + i);
+        let sql = format!(
+            "INSERT INTO events VALUES ('foreign{i}', 'app', 'long', 'long', 'e-1', {time}, NULL);
+            UPDATE sessions SET update_time = {time} WHERE app_name = 'app' AND user_id = 'long'"
+        );
+        rusqlite::Connection::open(&file).unwrap().execute_batch(&sql).unwrap();
+    };
+    large::measure("SQLite", &store, large::MILLION, foreign).await;
+    large::whole("SQLite", &store, large::MILLION).await;
+}
+
 fn main() {
     // `-- live 500` measures that one alone, with so many runs.
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
@@ -145,6 +205,9 @@ fn main() {
         }
         if is_asked("recovered") {
             recovered(&folder, many.unwrap_or(1_000)).await;
+        }
+        if args.iter().any(|arg| arg == "large") {
+            large(&folder).await;
         }
         if is_asked("waits") {
             let most = many.unwrap_or(100_000);

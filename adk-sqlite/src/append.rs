@@ -2,6 +2,7 @@
 
 use crate::cache::{Cache, Known};
 use crate::error::{Doing, corrupt, failed};
+use crate::reader;
 use crate::tail::{Place, TABLES};
 use crate::time;
 use crate::writer::Db;
@@ -72,8 +73,9 @@ fn look(connection: &Connection, cache: &mut Cache, key: &SessionKey) -> Result<
     let (created, updated) = (micros(&created)?, micros(&updated)?);
     let mut known = Known { row, number, len: last.map_or(0, |(place, _)| place + 1), latest: updated, own };
     // Whoever writes an event says so in the row of the session.
-    if last.map_or(created, |(_, micros)| micros) != updated {
-        adopt(connection, cache, key, &mut known)?;
+    let last = last.map_or(created, |(_, micros)| micros);
+    if last != updated {
+        adopt(connection, cache, key, &mut known, last)?;
     }
     Ok(Some(known))
 }
@@ -106,22 +108,17 @@ fn numbered(connection: &Connection, key: &SessionKey) -> Result<(i64, Option<(u
     Ok((number, None))
 }
 
-/// Gives the events that another program has appended their place in the log.
-fn adopt(connection: &Connection, cache: &mut Cache, key: &SessionKey, known: &mut Known) -> Result<()> {
-    let all = "SELECT count(*) FROM events WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3";
-    let count = connection
-        .query_row(all, [&key.app, &key.user, &key.id], |row| row.get::<_, u64>(0))
-        .doing("count the events of a session")?;
-    let newest = connection
-        .query_row(
-            "SELECT max(micros) FROM (SELECT micros FROM adkw_log WHERE session = ?1
-             UNION ALL SELECT micros FROM adkw_tail WHERE session = ?1)",
-            [known.number],
-            |row| row.get::<_, Option<u64>>(0),
-        )
-        .doing("count the events of a session")?;
+/// Gives the events that another program has appended their place in the log, whose last event has that time.
+fn adopt(
+    connection: &Connection,
+    cache: &mut Cache,
+    key: &SessionKey,
+    known: &mut Known,
+    last: u64,
+) -> Result<()> {
+    let count = reader::count(connection, key)?;
     // Near the end as a rule; otherwise wherever they are.
-    for since in [newest.map_or(0, |newest| newest.saturating_sub(SKEW)), 0] {
+    for since in [last.saturating_sub(SKEW), 0] {
         take(connection, cache, key, known, since)?;
         if known.len >= count {
             break;

@@ -143,8 +143,8 @@ pub(crate) fn answer(db: &mut Db, claim: ClaimId, wait: &Wait) -> Result<Option<
         }
         return answer.map(|text| from_text(&text, "an answer")).transpose();
     }
-    let sql = "INSERT INTO adkw_waits (id, run, key, waiting, app, deadline)
-        SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?2)";
+    let sql = "INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session)
+        SELECT ?1, ?2, ?3, ?4, ?5, ?6, session FROM adkw_runs WHERE id = ?2";
     let (run, waiting) = (wait.key.run_id.to_string(), to_text(&wait.waiting)?);
     // An engine above the store keeps the deadlines of its runs.
     let deadline = wait.waiting.deadline.filter(|_| !claim.is_driven_above());
@@ -387,9 +387,9 @@ const OPEN_WAIT: &str = "SELECT w.run, w.waiting, w.answer IS NOT NULL FROM adkw
     JOIN adkw_runs r ON r.id = w.run
     WHERE w.id = ?2 AND w.app = ?1 AND (w.answer IS NOT NULL OR r.status IN ('running', 'paused', 'answered'))";
 
-/// Which runs are selected, as SQL: its conditions name the app `?1`, then run, user, session, the run before the page,
-/// the workflows as a JSON list, and the owner.
-fn selected(filter: &RunFilter) -> String {
+/// Which runs are selected, as SQL: its conditions name the app `?1` of a table, then run, user, session, the run before the
+/// page, the workflows as a JSON list, and the owner.
+fn selected(table: &str, filter: &RunFilter) -> String {
     let states = match filter.state {
         RunState::Unfinished => "r.status IN ('running', 'paused', 'answered')",
         RunState::Ready => "r.status IN ('running', 'answered')",
@@ -398,7 +398,7 @@ fn selected(filter: &RunFilter) -> String {
         RunState::Cancelled => "r.status = 'cancelled'",
         RunState::Any => "TRUE",
     };
-    let mut sql = format!("r.app = ?1 AND {states}");
+    let mut sql = format!("{table}.app = ?1 AND {states}");
     // A condition for both cases would go through all runs of the app.
     for (is_given, condition) in [
         (filter.run.is_some(), " AND r.id = ?2"),
@@ -458,7 +458,7 @@ const COLUMNS: &str =
 /// The list of runs that a condition selects, and a filter: in the order of their ids, which begin with the time.
 fn runs_sql(condition: &str, filter: &RunFilter) -> String {
     let order = if filter.oldest_first { "ASC" } else { "DESC" };
-    let (tables, selected) = (tables(filter), selected(filter));
+    let (tables, selected) = (tables(filter), selected("r", filter));
     format!("{COLUMNS} {tables} WHERE {condition}{selected} ORDER BY r.id {order}")
 }
 
@@ -524,13 +524,27 @@ fn info(row: &Row<'_>, owner: &Owner, given_up: &HashSet<ClaimId>) -> Result<Run
     Ok(info.at(created, updated).used(usage))
 }
 
-/// The open waits of the runs that a filter selects.
+/// The open waits of the runs that a filter selects. Those of an app are in the order of their index, so that a limit ends
+/// the search.
 fn waiting_sql(filter: &RunFilter) -> String {
+    let (tables, of) = if filter.run.is_some() {
+        (
+            "adkw_runs r CROSS JOIN adkw_waits w ON w.run = r.id JOIN adkw_sessions s ON s.number = r.session",
+            "r",
+        )
+    } else if filter.user.is_some() {
+        let by_session = "adkw_sessions s CROSS JOIN adkw_waits w ON w.session = s.number AND s.app_name = ?1
+            JOIN adkw_runs r ON r.id = w.run";
+        (by_session, "w")
+    } else {
+        (
+            "adkw_waits w CROSS JOIN adkw_runs r ON r.id = w.run JOIN adkw_sessions s ON s.number = w.session",
+            "w",
+        )
+    };
+    let selected = selected(of, filter);
     format!(
-        "SELECT w.waiting, s.user_id, s.id FROM {} CROSS JOIN adkw_waits w ON w.run = r.id
-        WHERE w.answer IS NULL AND {} ORDER BY w.number",
-        tables(filter),
-        selected(filter)
+        "SELECT w.waiting, s.user_id, s.id FROM {tables} WHERE w.answer IS NULL AND {selected} ORDER BY w.number"
     )
 }
 
@@ -579,6 +593,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
     use super::*;
+    use rusqlite::StatementStatus;
 
     fn plan(connection: &Connection, sql: &str) -> Vec<String> {
         let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
@@ -605,12 +620,15 @@ mod tests {
         assert!(newest[0].contains("INDEX sqlite_autoindex_adkw_runs_1"), "{newest:#?}");
         assert!(newest.iter().all(|step| !step.contains("TEMP B-TREE")), "all are sorted: {newest:#?}");
         let user = waiting_sql(&RunFilter::unfinished().user("u"));
+        let waits = plan(&connection, &waiting_sql(&RunFilter::unfinished()));
+        assert!(waits[0].ends_with("adkw_waits_open (app=?)"), "{waits:#?}");
+        assert!(waits.iter().all(|step| !step.contains("TEMP B-TREE")), "all are sorted: {waits:#?}");
         for (sql, first) in [
-            (waiting_sql(&of_run), "(id=?)"),
-            (user, "(app_name=? AND user_id=?)"),
+            (waiting_sql(&of_run), "adkw_waits_run (run=?)"),
+            (user, "adkw_waits_session (session=?)"),
             (page, "(id<?)"),
             (free, "adkw_runs_free (app=? AND id>?)"),
-            (dead, "adkw_runs_driven (owner=?)"),
+            (dead, "adkw_runs_driven (owner=? AND app=? AND id>?)"),
             (failed, "adkw_runs_failed (app=?)"),
             (OPEN_WAIT.to_owned(), "(id=?)"),
             (DUE.to_owned(), "adkw_waits_due (app=? AND deadline>?)"),
@@ -625,5 +643,79 @@ mod tests {
                 "{sql}: {steps:#?}"
             );
         }
+    }
+
+    /// Runs of a session, `many` of each kind: finished, free, of a dead process, and waiting.
+    fn filled(many: u64) -> Connection {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("PRAGMA foreign_keys=OFF").unwrap();
+        crate::schema::prepare(&connection).unwrap();
+        let id = "printf('e-01890000-0000-7000-8000-%012d', i)";
+        let waiting = format!("json_object('id', 'w' || i, 'run_id', {id}, 'path', 'w/a')");
+        let sql = format!(
+            "INSERT INTO adkw_sessions VALUES (1, 'app', 'u', 's'), (2, 'app', 'v', 't');
+            CREATE TABLE n AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 4 * {many})
+                SELECT i FROM n;
+            INSERT INTO adkw_runs (id, session, status, owner, record, app, workflow)
+                SELECT {id}, 1 + (i % 4 = 0), iif(i % 4 = 0, 'finished', iif(i % 4 = 3, 'paused', 'running')),
+                    iif(i % 4 = 2, '1-dead', NULL), '{{}}', 'app', 'w' FROM n;
+            INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session)
+                SELECT 'w' || i, {id}, 'k', {waiting}, 'app', 9, 1 FROM n WHERE i % 4 = 3"
+        );
+        connection.execute_batch(&sql).unwrap();
+        connection
+    }
+
+    /// How many steps SQLite takes for each list.
+    fn steps(many: u64) -> Vec<(&'static str, i32)> {
+        let connection = filled(many);
+        let owner = Owner::new(&std::env::temp_dir().join(format!("adk-sqlite-journal-{many}"))).unwrap();
+        let taken = |sqls: &[String]| -> i32 {
+            let of = |sql| connection.prepare_cached(sql).unwrap().get_status(StatementStatus::VmStep);
+            sqls.iter().map(|sql| of(sql)).sum()
+        };
+        let counted = |what, sqls: &[String], list: &dyn Fn() -> usize, wanted| {
+            let before = taken(sqls);
+            assert_eq!(list(), wanted, "{what}");
+            (what, taken(sqls) - before)
+        };
+        let listed = |what, filter: RunFilter, wanted| {
+            let mut sqls = vec![runs_sql("", &filter)];
+            if filter.state == RunState::Ready {
+                sqls = ["r.owner IS NULL AND ", "r.owner = ?7 AND "]
+                    .map(|part| runs_sql(part, &filter))
+                    .to_vec();
+                sqls.push(DRIVERS.to_owned());
+            }
+            let list = || runs(&connection, "app", &filter, &owner, &HashSet::new()).unwrap().len();
+            counted(what, &sqls, &list, wanted)
+        };
+        let waits = |what, filter: RunFilter, wanted| {
+            let list = || waiting(&connection, "app", &filter).unwrap().len();
+            counted(what, &[waiting_sql(&filter)], &list, wanted)
+        };
+        let (one, two) = (SessionKey::new("app", "u", "s"), SessionKey::new("app", "v", "t"));
+        let due = |now, wanted| {
+            let due = || due(&connection, "app", now, 20).unwrap().waits.len();
+            counted("deadlines", &[DUE.to_owned()], &due, wanted)
+        };
+        vec![
+            listed("the newest runs", RunFilter::any().limit(20), 20),
+            listed("the newest runs of a session", RunFilter::any().session(&one).limit(20), 20),
+            listed("ready runs", RunFilter::ready().oldest_first().limit(20), 20),
+            listed("failed runs", RunFilter::failed().limit(20), 0),
+            listed("cancelled runs", RunFilter::cancelled().limit(20), 0),
+            waits("waits", RunFilter::unfinished().limit(20), 20),
+            waits("waits of a session without any", RunFilter::unfinished().session(&two), 0),
+            due(0, 0),
+            due(9, 20),
+        ]
+    }
+
+    #[test]
+    fn a_list_costs_the_same_in_a_large_store() {
+        let (small, large) = (steps(50), steps(5_000));
+        assert!(small.iter().map(|(_, steps)| steps).sum::<i32>() > 1_000, "{small:?}");
+        assert_eq!(small, large);
     }
 }

@@ -123,6 +123,21 @@ fn placed_sql(table: &str) -> String {
     )
 }
 
+/// How many events of that time or later there are, at most `most`. After so many, nobody has to look further from the end of
+/// the log.
+fn count_since(connection: &Connection, key: &SessionKey, since: u64, most: i64) -> Result<i64> {
+    let time = time::to_text(since);
+    // Before the same time with fewer digits.
+    let time = time.trim_end_matches('0').trim_end_matches('.');
+    let row = params![key.app, key.user, key.id, time, most];
+    let count = connection.prepare_cached(COUNT_SINCE);
+    let count = count.and_then(|mut count| count.query_row(row, |row| row.get(0)));
+    count.doing("count the events of a session")
+}
+
+const COUNT_SINCE: &str = "SELECT count(*) FROM (SELECT 1 FROM events
+    WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3 AND timestamp >= ?4 LIMIT ?5)";
+
 /// How many more are wanted when there are so many.
 fn left(most: i64, found: usize) -> i64 {
     (most - i64::try_from(found).unwrap_or(0)).max(most.min(0))
@@ -256,34 +271,43 @@ fn head(connection: &Connection, key: &SessionKey) -> Result<Option<Head>> {
     let last = row.get::<_, Option<u64>>(4).doing(what)?;
     let micros = row.get::<_, Option<u64>>(5).doing(what)?;
     // Whoever writes an event says so in the row of the session.
-    let unplaced = if micros.or(created) == updated { 0 } else { count_unplaced(connection, key, number)? };
+    let len = last.map_or(0, |last| last + 1);
+    let unplaced =
+        if micros.or(created) == updated { 0 } else { count(connection, key)?.saturating_sub(len) };
     let updated = updated.unwrap_or_default();
-    Ok(Some(Head { number, len: last.map_or(0, |last| last + 1), unplaced, updated, own }))
+    Ok(Some(Head { number, len, unplaced, updated, own }))
 }
 
-fn count_unplaced(connection: &Connection, key: &SessionKey, number: i64) -> Result<u64> {
-    let what = "count the events of a session";
-    let sql = "SELECT count(*) FROM events WHERE app_name = ?2 AND user_id = ?3 AND session_id = ?4
-        AND id NOT IN (SELECT event_id FROM adkw_log WHERE session = ?1
-            UNION ALL SELECT event_id FROM adkw_tail WHERE session = ?1)";
-    let mut statement = connection.prepare_cached(sql).doing(what)?;
-    let count = statement.query_row(params![number, key.app, key.user, key.id], |row| row.get(0));
-    count.doing(what)
+/// How many events a session has, with those that have no place in the log.
+pub(crate) fn count(connection: &Connection, key: &SessionKey) -> Result<u64> {
+    let sql = "SELECT count(*) FROM events WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3";
+    let row = [&key.app, &key.user, &key.id];
+    let count = connection.prepare_cached(sql).and_then(|mut count| count.query_row(row, |row| row.get(0)));
+    count.doing("count the events of a session")
 }
 
-/// A session as it is, and whether all of its events have their places: those without a place come last.
+/// A session as it is. Events without a place come last; `None` for the second when there are some, and they are to get their
+/// places first.
 pub(crate) fn snapshot(
     connection: &Connection,
     key: SessionKey,
     filter: &EventFilter,
-) -> Result<Option<(SessionSnapshot, bool)>> {
+    is_last: bool,
+) -> Result<Option<Option<SessionSnapshot>>> {
     let Some(Head { number, len, unplaced, updated, own }) = head(connection, &key)? else { return Ok(None) };
+    if unplaced > 0 && !is_last {
+        return Ok(Some(None));
+    }
     let all = row(connection, &key, number, len, updated, own?)?.into_state();
     let whole = usize::try_from(len + unplaced).unwrap_or(usize::MAX);
     let places = filter.places_of(whole);
-    let most = filter.most().and_then(|most| i64::try_from(most).ok()).unwrap_or(-1);
+    let (most, since) = (filter.most().and_then(|most| i64::try_from(most).ok()), filter.since_micros());
+    let mut most = most.unwrap_or(-1);
+    if since > 0 {
+        most = count_since(connection, &key, since, most)?;
+    }
     let of = places.start as u64..places.end as u64;
-    let mut part = Part { places: of, since: filter.since_micros(), most };
+    let mut part = Part { places: of, since, most };
     let mut found = Vec::new();
     if unplaced > 0 && most != 0 {
         found = self::unplaced(connection, &key, number, len, &part)?;
@@ -295,8 +319,7 @@ pub(crate) fn snapshot(
     found.reverse();
     let first = found.first().map_or(places.end, |(place, _)| usize::try_from(*place).unwrap_or(usize::MAX));
     let events = found.into_iter().map(|(_, event)| event).collect();
-    let snapshot = SessionSnapshot::new(key, all, whole, updated).with_events(first, events);
-    Ok(Some((snapshot, unplaced == 0)))
+    Ok(Some(Some(SessionSnapshot::new(key, all, whole, updated).with_events(first, events))))
 }
 
 /// A session as it is in a list: with what can be read of its state.
@@ -399,43 +422,49 @@ mod tests {
         }
     }
 
-    /// How many steps SQLite takes for parts of a session of so many events, ten of them in the tail.
+    /// How many steps SQLite takes for parts of a session of so many events, ten of them in the tail and ten of the last second.
     fn steps(many: u64) -> Vec<(&'static str, i32)> {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("PRAGMA foreign_keys=OFF").unwrap();
         crate::schema::prepare(&connection).unwrap();
         let key = SessionKey::new("app", "u", "s");
         let (micros, moved) = (1_767_225_600_000_000, many - 10);
-        let time = time::to_text(micros);
+        let (time, before) = (time::to_text(micros), time::to_text(micros - 1_000_000));
         let ids = "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1)";
         let id = "printf('01890000-0000-7000-8000-%012d', i)";
         let session = "INSERT INTO sessions VALUES ('app', 'u', 's', '{}', ?1, ?1)";
         connection.execute(session, [&time]).unwrap();
         connection.execute("INSERT INTO adkw_sessions VALUES (1, 'app', 'u', 's')", []).unwrap();
-        let events = format!("{ids} INSERT INTO events SELECT {id}, 'app', 'u', 's', 'e-1', ?2, NULL FROM n");
-        connection.execute(&events, params![many, time]).unwrap();
+        let events = format!(
+            "{ids} INSERT INTO events SELECT {id}, 'app', 'u', 's', 'e-1', iif(i < ?3, ?2, ?4), NULL FROM n"
+        );
+        connection.execute(&events, params![many, before, moved, time]).unwrap();
         for (table, places) in [(TABLES[0], "i >= ?2"), (TABLES[1], "i < ?2")] {
             let rows = format!(
                 "{ids} INSERT INTO {table} (session, place, event_id, micros)
-                SELECT 1, i, {id}, ?3 FROM n WHERE {places}"
+                SELECT 1, i, {id}, ?3 - 1000000 * (i < ?2) FROM n WHERE {places}"
             );
             connection.execute(&rows, params![many, moved, micros]).unwrap();
         }
         // The statements of the cache count what was done with them.
         let taken = || -> i32 {
-            let sqls = [HEAD.to_owned(), placed_sql(TABLES[0]), placed_sql(TABLES[1])];
+            let sqls =
+                [HEAD.to_owned(), placed_sql(TABLES[0]), placed_sql(TABLES[1]), COUNT_SINCE.to_owned()];
             let of =
                 |sql: &String| connection.prepare_cached(sql).unwrap().get_status(StatementStatus::VmStep);
             sqls.iter().map(of).sum()
         };
         let read = |what, filter: EventFilter, wanted| {
             let before = taken();
-            let (found, is_placed) = snapshot(&connection, key.clone(), &filter).unwrap().unwrap();
-            assert_eq!((found.len, found.events.len(), is_placed), (many as usize, wanted, true), "{what}");
+            let found = snapshot(&connection, key.clone(), &filter, false).unwrap().unwrap().unwrap();
+            assert_eq!((found.len, found.events.len()), (many as usize, wanted), "{what}");
             (what, taken() - before)
         };
         let middle = many as usize / 2;
+        let second = std::time::UNIX_EPOCH + std::time::Duration::from_micros(micros);
         vec![
+            read("the last second", EventFilter::new().since(second), 10),
+            read("20 of the last second", EventFilter::new().since(second).last(20), 10),
             read("the state alone", EventFilter::new().last(0), 0),
             read("the last 20", EventFilter::new().last(20), 20),
             read("a page in the middle", EventFilter::new().places(middle..middle + 50), 50),

@@ -38,7 +38,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS adkw_tail_slot ON adkw_tail (run, slot) WHERE 
 ";
 
 /// The version of our tables.
-const VERSION: &str = "7";
+const VERSION: &str = "8";
 
 /// What brings the tables of an earlier version to the next one. Tables that are not there are made besides.
 const UPGRADES: &[(&str, &str)] = &[
@@ -75,6 +75,13 @@ const UPGRADES: &[(&str, &str)] = &[
     ),
     // It had no memory.
     ("6", ""),
+    // A limit did not end the search for waits, nor for runs of an owner or a session.
+    (
+        "7",
+        "ALTER TABLE adkw_waits ADD COLUMN session INTEGER NOT NULL DEFAULT 0;
+         UPDATE adkw_waits SET session = coalesce((SELECT r.session FROM adkw_runs r WHERE r.id = run), 0);
+         DROP INDEX IF EXISTS adkw_runs_driven; DROP INDEX IF EXISTS adkw_runs_session;",
+    ),
 ];
 
 /// Ours. A session that ADK deletes takes its rows here along.
@@ -108,9 +115,10 @@ CREATE INDEX IF NOT EXISTS adkw_runs_unfinished ON adkw_runs (app, id)
     WHERE status IN ('running', 'paused', 'answered');
 CREATE INDEX IF NOT EXISTS adkw_runs_free ON adkw_runs (app, id)
     WHERE owner IS NULL AND status IN ('running', 'answered');
-CREATE INDEX IF NOT EXISTS adkw_runs_driven ON adkw_runs (owner) WHERE owner IS NOT NULL;
+CREATE INDEX IF NOT EXISTS adkw_runs_driven ON adkw_runs (owner, app, id) WHERE owner IS NOT NULL;
 CREATE INDEX IF NOT EXISTS adkw_runs_failed ON adkw_runs (app, id) WHERE status = 'failed';
-CREATE INDEX IF NOT EXISTS adkw_runs_session ON adkw_runs (session);
+CREATE INDEX IF NOT EXISTS adkw_runs_cancelled ON adkw_runs (app, id) WHERE status = 'cancelled';
+CREATE INDEX IF NOT EXISTS adkw_runs_session ON adkw_runs (session, id);
 CREATE TABLE IF NOT EXISTS adkw_steps (
     run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, value TEXT NOT NULL,
     PRIMARY KEY (run, key)) WITHOUT ROWID;
@@ -120,8 +128,11 @@ CREATE TABLE IF NOT EXISTS adkw_done (
 CREATE TABLE IF NOT EXISTS adkw_waits (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
     run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, waiting TEXT NOT NULL, answer TEXT,
-    seen INTEGER NOT NULL DEFAULT 0, app TEXT NOT NULL DEFAULT '', deadline INTEGER);
+    seen INTEGER NOT NULL DEFAULT 0, app TEXT NOT NULL DEFAULT '', deadline INTEGER,
+    session INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX IF NOT EXISTS adkw_waits_run ON adkw_waits (run);
+CREATE INDEX IF NOT EXISTS adkw_waits_open ON adkw_waits (app) WHERE answer IS NULL;
+CREATE INDEX IF NOT EXISTS adkw_waits_session ON adkw_waits (session) WHERE answer IS NULL;
 CREATE INDEX IF NOT EXISTS adkw_waits_due ON adkw_waits (app, deadline)
     WHERE answer IS NULL AND deadline IS NOT NULL;
 ";

@@ -38,23 +38,22 @@ impl SessionStore for SqliteStore {
         filter: &'a EventFilter,
     ) -> BoxFuture<'a, Result<Option<SessionSnapshot>>> {
         Box::pin(async move {
-            let read = || {
+            let read = |is_last| {
                 let (key, filter) = (key.clone(), filter.clone());
-                self.0.reader.read(move |connection| snapshot(connection, key, &filter))
+                self.0.reader.read(move |connection| snapshot(connection, key, &filter, is_last))
             };
-            let Some((found, is_placed)) = read().await? else { return Ok(None) };
-            if is_placed {
-                return Ok(Some(found));
+            let Some(found) = read(false).await? else { return Ok(None) };
+            if found.is_some() {
+                return Ok(found);
             }
             // Events of other programs get their places, where that can be written at the moment.
             let of = key.clone();
-            match self.0.writer.write(move |db: &mut Db| known(db, &of).map(drop)).await {
-                Ok(()) => Ok(read().await?.map(|(found, _)| found)),
-                Err(error) => match error.kind() {
-                    ErrorKind::Store(StoreErrorKind::Locked | StoreErrorKind::Full) => Ok(Some(found)),
-                    _ => Err(error),
-                },
+            if let Err(error) = self.0.writer.write(move |db: &mut Db| known(db, &of).map(drop)).await
+                && !matches!(error.kind(), ErrorKind::Store(StoreErrorKind::Locked | StoreErrorKind::Full))
+            {
+                return Err(error);
             }
+            Ok(read(true).await?.flatten())
         })
     }
 

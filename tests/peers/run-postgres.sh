@@ -51,7 +51,8 @@ key=(-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes)
 chmod 600 "$data/server.key"
 if [ "$(id -u)" = 0 ]; then chown postgres "$data/server.key" "$data/server.crt"; fi
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-# After a crash it brings its files to the disk, of all databases: at once, or each takes a while on a busy disk.
+# After a crash it brings its files to the disk, of all databases: at once, or each takes a while on a busy disk. Tests look at
+# what their statements read.
 cat >>"$data/postgresql.conf" <<SETTINGS
 listen_addresses = '127.0.0.1'
 port = $port
@@ -59,6 +60,7 @@ unix_socket_directories = ''
 max_connections = 300
 ssl = on
 recovery_init_sync_method = syncfs
+shared_preload_libraries = 'pg_stat_statements'
 SETTINGS
 if ! "${as_server[@]}" "$bin/pg_ctl" -D "$data" -l "$log" -w start >/dev/null; then
   cat "$log" >&2

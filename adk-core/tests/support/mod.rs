@@ -5,6 +5,7 @@ pub mod artifacts;
 pub mod cancelled;
 pub mod driven;
 pub mod killed;
+pub mod large;
 pub mod limits;
 pub mod listed;
 pub mod measured;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-fn asks(timeout: Option<Duration>) -> Tree {
+pub(super) fn asks(timeout: Option<Duration>) -> Tree {
     let mut ask = Await::builder::<bool>("yes").question("Go on?");
     if let Some(timeout) = timeout {
         ask = ask.timeout(timeout).default(false);
@@ -19,7 +19,7 @@ fn asks(timeout: Option<Duration>) -> Tree {
 }
 
 /// Begins runs that wait.
-async fn pause(runner: &Runner, tree: &Arc<Tree>, runs: std::ops::Range<usize>) {
+pub(super) async fn pause(runner: &Runner, tree: &Arc<Tree>, runs: std::ops::Range<usize>) {
     let mut begun = JoinSet::new();
     for n in runs {
         if begun.len() >= 256 {
@@ -31,7 +31,7 @@ async fn pause(runner: &Runner, tree: &Arc<Tree>, runs: std::ops::Range<usize>) 
     begun.join_all().await;
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
+pub(super) fn median(mut times: Vec<Duration>) -> Duration {
     times.sort();
     times[times.len() / 2]
 }

@@ -8,6 +8,9 @@ mod adk_python;
 mod artifacts;
 mod broken;
 mod driven;
+#[path = "../support/large.rs"]
+mod filled;
+mod large;
 mod lease;
 #[path = "../support/lossy.rs"]
 mod lossy;

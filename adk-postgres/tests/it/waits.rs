@@ -46,7 +46,18 @@ async fn a_failed_run_is_listed_and_goes_on_once_its_cause_is_mended() {
     mended::mended(&Database::new().await).await;
 }
 
-/// What makes a database of today one of format 3, which had no memory.
+/// What makes a database of today one of format 4, where a limit did not end a search, and marks had rows of their own.
+const FORMAT_4: &str = "
+    INSERT INTO adkw_done (run, path, done)
+        SELECT l.run, d ->> 'path', d::text FROM adkw_log l, json_array_elements(l.done::json) d WHERE l.done IS NOT NULL;
+    ALTER TABLE adkw_log DROP COLUMN done;
+    ALTER TABLE adkw_waits DROP COLUMN session;
+    DROP INDEX adkw_waits_open, adkw_runs_cancelled, adkw_runs_driven, adkw_runs_session;
+    CREATE INDEX adkw_runs_driven ON adkw_runs (owner) WHERE owner IS NOT NULL;
+    CREATE INDEX adkw_runs_session ON adkw_runs (session);
+    UPDATE adkw_meta SET value = '4' WHERE key = 'version';";
+
+/// And one of format 3, which had no memory.
 const FORMAT_3: &str = "
     DROP TABLE adkw_memory, adkw_memory_marks; UPDATE adkw_meta SET value = '3' WHERE key = 'version';";
 
@@ -67,9 +78,9 @@ const FORMAT_1: &str = "
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_database_of_an_earlier_format_is_taken_over() {
-    let all = [FORMAT_3, FORMAT_2, FORMAT_1];
-    // The first of them lacks nothing of a run.
-    for to in (2..=all.len()).map(|steps| all[..steps].concat()) {
+    let all = [FORMAT_4, FORMAT_3, FORMAT_2, FORMAT_1];
+    // The first two lack nothing of a run.
+    for to in (3..=all.len()).map(|steps| all[..steps].concat()) {
         for is_answered in [false, true] {
             let database = Database::new().await;
             let earlier = async || database.execute(&to).await;
@@ -92,8 +103,8 @@ async fn what_is_looked_for_is_found_by_an_index() {
             "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow)
                 SELECT 'e-' || gen_random_uuid(), r.session, r.status, NULL, 1, r.record, r.app, r.workflow
                 FROM adkw_runs r, {many} WHERE r.id = '{run}';
-             INSERT INTO adkw_waits (id, run, key, waiting, app, deadline)
-                SELECT r.id || '/w/q/a:await@0', r.id, 'w/q/a:await@0', w.waiting, w.app, 4000000000000000
+             INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session)
+                SELECT r.id || '/w/q/a:await@0', r.id, 'w/q/a:await@0', w.waiting, w.app, 4000000000000000, r.session
                 FROM adkw_runs r, (SELECT * FROM adkw_waits LIMIT 1) w WHERE r.id <> '{run}';
              ANALYZE"
         ))

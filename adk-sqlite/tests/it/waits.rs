@@ -62,7 +62,14 @@ async fn a_failed_run_is_listed_and_goes_on_once_its_cause_is_mended() {
     mended::mended(&Folder::new()).await;
 }
 
-/// What makes a file of today one of format 6, which had no memory.
+/// What makes a file of today one of format 7, where a limit did not end a search.
+const FORMAT_7: &str = "
+    DROP INDEX adkw_waits_session; ALTER TABLE adkw_waits DROP COLUMN session;
+    DROP INDEX adkw_waits_open; DROP INDEX adkw_runs_cancelled; DROP INDEX adkw_runs_driven; DROP INDEX adkw_runs_session;
+    CREATE INDEX adkw_runs_driven ON adkw_runs (owner) WHERE owner IS NOT NULL;
+    CREATE INDEX adkw_runs_session ON adkw_runs (session); UPDATE adkw_meta SET value = '7' WHERE key = 'version';";
+
+/// And one of format 6, which had no memory.
 const FORMAT_6: &str = "
     DROP TABLE adkw_memory; DROP TABLE adkw_memory_words; DROP TABLE adkw_memory_marks;
     UPDATE adkw_meta SET value = '6' WHERE key = 'version';";
@@ -91,9 +98,9 @@ const FORMAT_3: &str = "
 
 #[tokio::test]
 async fn a_file_of_an_earlier_format_is_taken_over() {
-    let all = [FORMAT_6, FORMAT_5, FORMAT_4, FORMAT_3];
-    // The first of them lacks nothing of a run.
-    for to in (2..=all.len()).map(|steps| all[..steps].concat()) {
+    let all = [FORMAT_7, FORMAT_6, FORMAT_5, FORMAT_4, FORMAT_3];
+    // The first two lack nothing of a run.
+    for to in (3..=all.len()).map(|steps| all[..steps].concat()) {
         for is_answered in [false, true] {
             let folder = Folder::new();
             let earlier = async || {
@@ -102,7 +109,7 @@ async fn a_file_of_an_earlier_format_is_taken_over() {
             people::earlier_format(&folder, is_answered, earlier).await;
             let file = rusqlite::Connection::open(folder.file()).unwrap();
             let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
-            assert_eq!(file.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap(), "7");
+            assert_eq!(file.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap(), "8");
         }
     }
 }

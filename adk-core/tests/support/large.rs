@@ -1,0 +1,197 @@
+//! What is asked of a store that holds much: the benchmarks measure it at 1,000,000 events, and tests that it costs the same at
+//! two sizes. One session is long, and others have 100 events each.
+
+use super::survival::knows;
+use super::waited::{asks, median, pause};
+use super::{Tree, by, run, say};
+use adk_core::engine::{Engine, RunFilter};
+use adk_core::session::{EventFilter, SessionKey, SessionStore};
+use adk_core::{Flow, Result};
+use std::sync::Arc;
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+/// How much a store holds. A run has ended for each 100 events.
+#[derive(Clone, Copy)]
+pub struct Size {
+    /// Sessions of 100 events, called `b0` and so on, ten of each user (`u0` and so on).
+    pub sessions: u64,
+    /// The number of events of the session `long` of the user `long`.
+    pub long: u64,
+    /// Runs that wait.
+    pub waits: usize,
+    /// Runs that were cut off.
+    pub cut: usize,
+}
+
+/// 1,000,000 events.
+pub const MILLION: Size = Size { sessions: 9_000, long: 100_000, waits: 2_000, cut: 1_000 };
+
+impl Size {
+    /// The number of events.
+    pub const fn events(self) -> u64 {
+        self.sessions * 100 + self.long
+    }
+}
+
+/// When the first event was written, in seconds. The others follow each other by a second.
+pub const FIRST: u64 = 1_767_225_600;
+
+/// The event that all of them are, with its id to be replaced.
+pub fn data() -> String {
+    format!(
+        r#"{{"id":"ID","author":"a","content":{{"parts":[{{"text":"{}"}}],"role":"model"}},"actions":{{"state_delta":{{"key":1}}}},"node_info":{{"path":"w/l#12/a"}},"invocation_id":"e-01998888-0000-7000-8000-000000000000","timestamp":1767225600.5}}"#,
+        "x".repeat(500)
+    )
+}
+
+fn cut(goes_on: bool) -> Tree {
+    let slow = by("slow", move |cx| {
+        Box::pin(async move {
+            if goes_on {
+                cx.step("model", async { Ok(()) }).await?;
+            } else {
+                cx.step("model", std::future::pending::<Result<()>>()).await?;
+            }
+            Ok(Flow::Continue)
+        })
+    });
+    Tree::new("cut", vec![run(say("a")), run(slow), run(say("z"))])
+}
+
+/// Begins the runs that wait, and those that the caller cuts off when it closes the store.
+pub async fn begin<S: SessionStore + Engine + Clone>(store: &S, size: Size) {
+    let (runner, tree) = (knows(store, cut(false)), Arc::new(cut(false)));
+    for n in 0..size.cut {
+        let mut stream = runner.session("u", format!("cut{n}")).run(tree.clone(), "go").stream();
+        for _ in 0..2 {
+            stream.next().await.unwrap().unwrap();
+        }
+    }
+    pause(&runner, &Arc::new(asks(None)), 0..size.waits).await;
+}
+
+/// The median of nine.
+async fn timed<T>(name: &str, what: &str, mut ask: impl AsyncFnMut() -> T) -> T {
+    let (mut times, mut last) = (Vec::new(), None);
+    for _ in 0..9 {
+        let begin = Instant::now();
+        last = Some(ask().await);
+        times.push(begin.elapsed());
+    }
+    println!("{name}: {what}: {:.2?}", median(times));
+    last.unwrap()
+}
+
+/// Asks for what costs the same in any store, and says how long it took. `foreign` appends an event to the long session as another
+/// program does.
+pub async fn measure<S: SessionStore + Engine + Clone>(
+    name: &str,
+    store: &S,
+    size: Size,
+    foreign: impl AsyncFn(),
+) {
+    let key = SessionKey::new("app", "long", "long");
+    reads(name, store, &key, size, foreign).await;
+    lists(name, store, &key).await;
+    let runner = knows(store, cut(true));
+    let waiting = runner.waiting_of(&RunFilter::unfinished().limit(9)).await.unwrap();
+    let mut waits = waiting.iter();
+    timed(name, "answer", async || runner.answer(&waits.next().unwrap().id, true).await.unwrap()).await;
+    let mut waits = waiting.iter();
+    let tree = Arc::new(asks(None));
+    let mut resume =
+        async || runner.resume(tree.clone(), waits.next().unwrap().run_id).await.map(drop).unwrap();
+    timed(name, "resume to the end", &mut resume).await;
+    let mut n = 9;
+    let delete = async || {
+        n += 1;
+        assert!(store.delete(&SessionKey::new("app", "u1", format!("b{n}"))).await.unwrap());
+    };
+    timed(name, "delete of a session of 100 events", delete).await;
+}
+
+/// Asks for all that there is, and says how long it took.
+pub async fn whole<S: SessionStore + Engine + Clone>(name: &str, store: &S, size: Size) {
+    let begin = Instant::now();
+    let all = store.list("app", None).await.unwrap();
+    println!("{name}: all {} sessions: {:.2?}", all.len(), begin.elapsed());
+    let begin = Instant::now();
+    let all = store.waits().unwrap().waiting("app", &RunFilter::unfinished()).await.unwrap();
+    println!("{name}: all {} waits: {:.2?}", all.len(), begin.elapsed());
+    let begin = Instant::now();
+    let all = knows(store, cut(true)).recover().await.unwrap();
+    assert!(all.len() == size.cut && all.iter().all(|run| run.result.is_ok()), "{all:?}");
+    println!("{name}: {} runs recovered: {:.2?}", all.len(), begin.elapsed());
+    let begin = Instant::now();
+    assert!(store.delete(&SessionKey::new("app", "long", "long")).await.unwrap());
+    println!("{name}: delete of a session of {} events: {:.2?}", size.long, begin.elapsed());
+}
+
+async fn reads<S: SessionStore + Engine + Clone>(
+    name: &str,
+    store: &S,
+    key: &SessionKey,
+    size: Size,
+    foreign: impl AsyncFn(),
+) {
+    let short = SessionKey::new("app", "u1", "b10");
+    for (what, key) in [("open the long session", key), ("open a session of 100 events", &short)] {
+        timed(name, what, async || assert!(store.get(key).await.unwrap().is_some())).await;
+    }
+    let (page, middle) = (|first| EventFilter::new().places(first..first + 100), size.long as usize / 2);
+    let late = UNIX_EPOCH + Duration::from_secs(FIRST + size.events() - 50);
+    for (what, filter, many) in [
+        ("state alone", EventFilter::new().last(0), 0),
+        ("the last 20", EventFilter::new().last(20), 20),
+        ("the first 100", page(0), 100),
+        ("100 in the middle", page(middle), 100),
+        ("since the last 50", EventFilter::new().since(late), 50),
+        ("20 of the last 50", EventFilter::new().since(late).last(20), 20),
+        ("the last 20 since the beginning", EventFilter::new().since(UNIX_EPOCH).last(20), 20),
+    ] {
+        let read = timed(name, what, async || store.read(key, &filter).await.unwrap().unwrap()).await;
+        assert_eq!(read.events.len(), many, "{what}");
+    }
+    for what in ["list", "read"] {
+        let mut times = Vec::new();
+        for _ in 0..9 {
+            foreign().await;
+            let begin = Instant::now();
+            if what == "list" {
+                assert_eq!(store.list("app", Some("long")).await.unwrap().len(), 1);
+            } else {
+                let read = store.read(key, &EventFilter::new().last(20)).await.unwrap().unwrap();
+                assert_eq!(read.events.len(), 20);
+            }
+            times.push(begin.elapsed());
+        }
+        println!("{name}: {what} after an event of another program: {:.2?}", median(times));
+    }
+}
+
+async fn lists<S: SessionStore + Engine + Clone>(name: &str, store: &S, key: &SessionKey) {
+    let list = async || store.list("app", Some("u0")).await.unwrap().len();
+    assert_eq!(timed(name, "10 sessions of a user", list).await, 10);
+    let registry = store.registry().unwrap();
+    for (what, filter, many) in [
+        ("the newest 20 runs", RunFilter::any().limit(20), 20),
+        ("10 runs of a user", RunFilter::any().user("u0").limit(20), 10),
+        ("the newest 20 runs of the long session", RunFilter::any().session(key).limit(20), 20),
+        ("failed runs", RunFilter::failed().limit(20), 0),
+        ("cancelled runs", RunFilter::cancelled().limit(20), 0),
+        ("20 that were cut off", RunFilter::ready().oldest_first().limit(20), 20),
+    ] {
+        let runs = timed(name, what, async || registry.runs("app", &filter).await.unwrap()).await;
+        assert_eq!(runs.len(), many, "{what}");
+    }
+    let waits = store.waits().unwrap();
+    for (what, filter, many) in [
+        ("20 waits", RunFilter::unfinished().limit(20), 20),
+        ("waits of a user without any", RunFilter::unfinished().user("long"), 0),
+        ("waits of a session", RunFilter::unfinished().session(&SessionKey::new("app", "u", "s7")), 1),
+    ] {
+        let found = timed(name, what, async || waits.waiting("app", &filter).await.unwrap()).await;
+        assert_eq!(found.len(), many, "{what}");
+    }
+    timed(name, "deadlines", async || waits.due("app", u64::MAX, 256).await.unwrap()).await;
+}
