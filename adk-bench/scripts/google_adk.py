@@ -99,38 +99,42 @@ def writer_and_critic(contents):
     ]
 
 
-async def drive(runner, session, mode=StreamingMode.NONE):
-    """Seconds of a run."""
+async def drive(runner, session, parts, mode=StreamingMode.NONE):
+    """Seconds of a run, whose events have to have so many parts: that all work is done."""
+    found = 0
     config = RunConfig(max_llm_calls=0, streaming_mode=mode)
     start = time.perf_counter()
-    async for _ in runner.run_async(
+    async for event in runner.run_async(
         user_id="user", session_id=session, new_message=content("user", text("go")), run_config=config
     ):
-        pass
-    return time.perf_counter() - start
+        found += len(event.content.parts or []) if event.content else 0
+    seconds = time.perf_counter() - start
+    if found != parts:
+        raise RuntimeError(f"{parts} parts of events expected, found {found}")
+    return seconds
 
 
 async def create(runner, session):
     await runner.session_service.create_session(app_name=runner.app_name, user_id="user", session_id=session)
 
 
-async def alone(agent, mode=StreamingMode.NONE):
+async def alone(agent, parts, mode=StreamingMode.NONE):
     """Seconds of a run in a session of its own."""
     runner = InMemoryRunner(agent=agent, app_name="app")
     await create(runner, "session")
-    return await drive(runner, "session", mode)
+    return await drive(runner, "session", parts, mode)
 
 
-async def looped(agents, rounds):
-    return await alone(LoopAgent(name="loop", sub_agents=agents, max_iterations=rounds))
+async def looped(agents, rounds, parts):
+    return await alone(LoopAgent(name="loop", sub_agents=agents, max_iterations=rounds), rounds * parts)
 
 
 async def in_a_session(before):
     runner = InMemoryRunner(agent=SequentialAgent(name="pair", sub_agents=pair("text")), app_name="app")
     await create(runner, "session")
     for _ in range(before):
-        await drive(runner, "session")
-    return sum([await drive(runner, "session") for _ in range(TURNS)])
+        await drive(runner, "session", 2)
+    return sum([await drive(runner, "session", 2) for _ in range(TURNS)])
 
 
 async def runs(count):
@@ -138,7 +142,7 @@ async def runs(count):
     start = time.perf_counter()
     for i in range(count):
         await create(runner, f"s{i}")
-        await drive(runner, f"s{i}")
+        await drive(runner, f"s{i}", 1)
     return time.perf_counter() - start
 
 
@@ -151,25 +155,25 @@ def in_blocks(levels):
 
 async def measure(scenario, width, size):
     """Seconds, and the number of units. The first run of a process loads modules."""
-    await looped([*pair("text"), *writer_and_critic("none")], 1)
+    await looped([*pair("text"), *writer_and_critic("none")], 1, 4)
     if scenario == "text":
-        return await looped(pair("text"), size // 2), size
+        return await looped(pair("text"), size // 2, 2), size
     if scenario == "key":
-        return await looped(pair("key"), size // 2), size
+        return await looped(pair("key"), size // 2, 2), size
     if scenario == "silent":
-        return await looped(pair("nothing"), size // 2), size
+        return await looped(pair("nothing"), size // 2, 0), size
     if scenario == "blocks":
-        return await looped([in_blocks(width)], size), size
+        return await looped([in_blocks(width)], size, 1), size
     if scenario == "history":
-        return await looped(writer_and_critic("default"), size // 2), size
+        return await looped(writer_and_critic("default"), size // 2, 2), size
     if scenario == "no-history":
-        return await looped(writer_and_critic("none"), size // 2), size
+        return await looped(writer_and_critic("none"), size // 2, 2), size
     if scenario == "tools":
         worker = llm("worker", "Add.", "answer", "none", Scripted(tools=width), tools=[add])
-        return await looped([worker, Custom(name="b", emits="text")], size), size
+        return await looped([worker, Custom(name="b", emits="text")], size, 2 * width + 2), size
     if scenario == "parallel":
         agents = lambda: [Custom(name=f"w{i}", emits="text") for i in range(width)]
-        seconds = [await alone(ParallelAgent(name="all", sub_agents=agents())) for _ in range(size)]
+        seconds = [await alone(ParallelAgent(name="all", sub_agents=agents()), width) for _ in range(size)]
         return sum(seconds), width * size
     if scenario == "session":
         return await in_a_session(size), TURNS
@@ -177,7 +181,7 @@ async def measure(scenario, width, size):
         return await runs(size), size
     if scenario == "chunks":
         agents = [llm("worker", "Answer.", "answer", "default", Chunks(count=width)) for _ in range(size)]
-        return sum([await alone(agent, StreamingMode.SSE) for agent in agents]), width * size
+        return sum([await alone(agent, width + 1, StreamingMode.SSE) for agent in agents]), width * size
     sys.exit(f"google-adk has no {scenario}")
 
 

@@ -1,12 +1,9 @@
-// The scenarios of the table on @iqai/adk: `node iqai_adk.mjs SCENARIO WIDTH SIZE` prints nanoseconds per unit.
+// What the scenarios need of @iqai/adk.
 import {
   BaseAgent, BaseLlm, BaseTool, Event, EventActions, InMemoryRunner, LlmAgent, LlmResponse, LoopAgent, ParallelAgent,
   RunConfig, SequentialAgent, StreamingMode,
 } from '@iqai/adk';
-
-const TURNS = 20;
-const content = (role, ...parts) => ({ role, parts });
-const text = (words) => ({ text: words });
+import { content, measure, text } from './scenarios.mjs';
 
 class Custom extends BaseAgent {
   constructor(name, emits) {
@@ -25,31 +22,13 @@ class Custom extends BaseAgent {
   }
 }
 
-// Calls so many tools in every second answer. Without tools it always answers.
-class Scripted extends BaseLlm {
-  constructor(tools = 0) {
+class Model extends BaseLlm {
+  constructor(answers) {
     super('scripted');
-    this.tools = tools;
-    this.calls = 0;
+    this.answers = answers;
   }
   async *generateContentAsyncImpl() {
-    this.calls += 1;
-    const call = () => ({ functionCall: { name: 'add', args: { a: 1, b: 2 } } });
-    const parts = this.tools > 0 && this.calls % 2 === 1
-      ? Array.from({ length: this.tools }, call)
-      : [text('a short draft of the document')];
-    yield new LlmResponse({ content: content('model', ...parts) });
-  }
-}
-
-class Chunks extends BaseLlm {
-  constructor(count) {
-    super('chunks');
-    this.count = count;
-  }
-  async *generateContentAsyncImpl() {
-    for (let i = 0; i < this.count; i++) yield new LlmResponse({ content: content('model', text('word ')), partial: true });
-    yield new LlmResponse({ content: content('model', text('word '.repeat(this.count))) });
+    for await (const answer of this.answers()) yield new LlmResponse(answer);
   }
 }
 
@@ -66,95 +45,22 @@ class Add extends BaseTool {
   }
 }
 
-const pair = (emits) => [new Custom('a', emits), new Custom('b', emits)];
+// Every agent needs a description.
+const described = (fields) => ({ description: fields.name, ...fields });
 
-const llm = (name, instruction, outputKey, includeContents, model = new Scripted(), tools = []) => new LlmAgent({
-  name, description: name, model, instruction, outputKey, includeContents, tools,
-  disallowTransferToParent: true,
-  disallowTransferToPeers: true,
+await measure({
+  add: new Add(),
+  custom: (name, emits) => new Custom(name, emits),
+  model: (answers) => new Model(answers),
+  llm: (fields) => new LlmAgent(described(fields)),
+  loop: (fields) => new LoopAgent(described(fields)),
+  sequential: (fields) => new SequentialAgent(described(fields)),
+  parallel: (fields) => new ParallelAgent(described(fields)),
+  runner: (agent) => new InMemoryRunner(agent, { appName: 'app' }),
+  create: (runner, sessionId) => runner.sessionService.createSession('app', 'user', {}, sessionId),
+  // Each run without a limit of calls writes a warning.
+  run: (runner, sessionId, newMessage, streams) => runner.runAsync({
+    userId: 'user', sessionId, newMessage,
+    runConfig: new RunConfig({ maxLlmCalls: 1e9, streamingMode: streams ? StreamingMode.SSE : StreamingMode.NONE }),
+  }),
 });
-
-const writerAndCritic = (contents) => [
-  llm('writer', 'Refine the draft: {criticism?}', 'draft', contents),
-  llm('critic', 'Criticise the draft: {draft?}', 'criticism', contents),
-];
-
-const newRunner = (agent) => new InMemoryRunner(agent, { appName: 'app' });
-
-const create = (runner, sessionId) =>
-  runner.sessionService.createSession('app', 'user', {}, sessionId);
-
-// Nanoseconds of a run.
-async function drive(runner, sessionId, streamingMode = StreamingMode.NONE) {
-  const start = process.hrtime.bigint();
-  const events = runner.runAsync({
-    userId: 'user', sessionId, newMessage: content('user', text('go')),
-    runConfig: new RunConfig({ maxLlmCalls: 0, streamingMode }),
-  });
-  for await (const event of events) if (event.errorMessage) throw new Error(event.errorMessage);
-  return Number(process.hrtime.bigint() - start);
-}
-
-// Nanoseconds of a run in a session of its own.
-async function alone(agent, streamingMode) {
-  const runner = newRunner(agent);
-  await create(runner, 'session');
-  return drive(runner, 'session', streamingMode);
-}
-
-const looped = (subAgents, maxIterations) => alone(new LoopAgent({ name: 'loop', description: 'loop', subAgents, maxIterations }));
-
-async function repeated(times, run) {
-  let sum = 0;
-  for (let i = 0; i < times; i++) sum += await run(i);
-  return sum;
-}
-
-const inBlocks = (levels) => Array.from({ length: levels }).reduce(
-  (inner, _, i) => new SequentialAgent({ name: `level${i}`, description: 'level', subAgents: [inner] }),
-  new Custom('a', 'text'),
-);
-
-// Each gives nanoseconds and the number of units.
-const SCENARIOS = {
-  text: async (_, size) => [await looped(pair('text'), size / 2), size],
-  key: async (_, size) => [await looped(pair('key'), size / 2), size],
-  silent: async (_, size) => [await looped(pair('nothing'), size / 2), size],
-  blocks: async (width, size) => [await looped([inBlocks(width)], size), size],
-  history: async (_, size) => [await looped(writerAndCritic('default'), size / 2), size],
-  'no-history': async (_, size) => [await looped(writerAndCritic('none'), size / 2), size],
-  tools: async (width, size) => {
-    const worker = llm('worker', 'Add.', 'answer', 'none', new Scripted(width), [new Add()]);
-    return [await looped([worker, new Custom('b', 'text')], size), size];
-  },
-  parallel: async (width, size) => {
-    const children = () => Array.from({ length: width }, (_, i) => new Custom(`w${i}`, 'text'));
-    const run = () => alone(new ParallelAgent({ name: 'all', description: 'all', subAgents: children() }));
-    return [await repeated(size, run), width * size];
-  },
-  session: async (_, size) => {
-    const runner = newRunner(new SequentialAgent({ name: 'pair', description: 'pair', subAgents: pair('text') }));
-    await create(runner, 'session');
-    await repeated(size, () => drive(runner, 'session'));
-    return [await repeated(TURNS, () => drive(runner, 'session')), TURNS];
-  },
-  run: async (_, size) => {
-    const runner = newRunner(new Custom('a', 'key'));
-    const run = async (i) => {
-      await create(runner, `s${i}`);
-      return drive(runner, `s${i}`);
-    };
-    return [await repeated(size, run), size];
-  },
-  chunks: async (width, size) => {
-    const run = () => alone(llm('worker', 'Answer.', 'answer', 'default', new Chunks(width)), StreamingMode.SSE);
-    return [await repeated(size, run), width * size];
-  },
-};
-
-const [scenario, width, size] = process.argv.slice(2);
-// The first run of a process loads modules.
-await looped([...pair('text'), ...writerAndCritic('none')], 1);
-const [nanos, units] = await SCENARIOS[scenario](Number(width), Number(size));
-console.log(nanos / units, 0, 0, 0);
-process.exit(0);

@@ -18,7 +18,7 @@ const FLAT: &[[&str; 2]] = &[
 /// Counts each row of the table. With `LIMITS=overwrite` writes the counts into it; otherwise fails if one is above its limit.
 pub fn check(machine: &Machine) -> Result<()> {
     let overwrite = std::env::var_os("LIMITS").is_some_and(|value| value == "overwrite");
-    if !machine.has_valgrind() || !cfg!(adk_counts) {
+    if !machine.valgrind || !cfg!(adk_counts) {
         return Err("this needs valgrind and RUSTFLAGS='--cfg adk_counts': see adk-bench/limits.md".into());
     }
     let table = std::fs::read_to_string(PATH)?;

@@ -1,4 +1,4 @@
-//! adk side by side with its peers: one table, measured in one call.
+//! adk side by side with its peers: two tables, measured in one call.
 //!
 //! Each scenario of each implementation is a process of its own, and the implementations take turns.
 
@@ -23,7 +23,7 @@ use process::Machine;
 use rows::{Peer, ROWS};
 use table::Table;
 
-/// Measures adk and its peers, and prints a table: nanoseconds; instructions; allocations.
+/// Measures adk and its peers, and prints two tables. Peers in Rust: nanoseconds; instructions; allocations. Others: nanoseconds.
 #[derive(Parser)]
 #[command(version)]
 struct Args {
@@ -32,7 +32,7 @@ struct Args {
     /// One round instead of five, and no instructions.
     #[arg(long)]
     quick: bool,
-    /// The table as Markdown.
+    /// The tables as Markdown.
     #[arg(long)]
     markdown: bool,
     /// Counts what adk does, and fails where that is above the limits in `limits.md`.
@@ -55,9 +55,10 @@ fn main() -> job::Result<()> {
     if args.limits {
         return limits::check(&machine);
     }
-    let table = Table { markdown: args.markdown };
+    let table = Table { markdown: args.markdown, scripts: false };
     table.head(&machine);
     let filter = args.filter.unwrap_or_default();
+    let mut rows = Vec::new();
     for row in ROWS.iter().filter(|row| row.title.contains(&filter)) {
         let cells = measure::row(&machine, row, args.quick);
         table.row(row, &cells);
@@ -66,6 +67,13 @@ fn main() -> job::Result<()> {
                 eprintln!("{}, {}: {error}", row.title, peer.title());
             }
         }
+        rows.push((row, cells));
+    }
+    println!();
+    let scripts = Table { scripts: true, ..table };
+    scripts.head(&machine);
+    for (row, cells) in rows.iter().filter(|(row, _)| row.has_scripts()) {
+        scripts.row(row, cells);
     }
     Ok(())
 }

@@ -65,7 +65,7 @@ fn counts(machine: &Machine, row: &Row, peer: Peer, quick: bool) -> Result<(Opti
         return Ok((None, None));
     }
     let allocations = slope(row, |size| Ok(machine.count(peer, job(row, size))?.counts.allocations))?;
-    if quick || !machine.has_valgrind() {
+    if quick || !machine.valgrind {
         return Ok((None, Some(allocations)));
     }
     let instructions = slope(row, |size| machine.instructions(peer, job(row, size)))?;

@@ -14,7 +14,7 @@ pub struct Machine {
     own: PathBuf,
     python: Option<OsString>,
     node: bool,
-    valgrind: bool,
+    pub valgrind: bool,
     /// Real-time priority, which keeps other programs of the machine away.
     chrt: bool,
 }
@@ -40,10 +40,6 @@ impl Machine {
             Peer::Ours => true,
             Peer::AdkRust | Peer::AdkRs | Peer::GraphFlow => cfg!(feature = "peers"),
         }
-    }
-
-    pub fn has_valgrind(&self) -> bool {
-        self.valgrind
     }
 
     /// Times the job.
@@ -102,8 +98,11 @@ fn output(words: Vec<OsString>) -> Result<(String, String)> {
     let output = Command::new(&words[0]).args(&words[1..]).output()?;
     let log = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() {
-        let last = log.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message");
-        return Err(format!("{}: {last}", output.status).into());
+        let mut lines = log.lines().rev().filter(|line| !line.trim().is_empty());
+        // Node and Python write a trace as well, Node a line with its version at the end.
+        let error = lines.clone().find(|line| line.contains("Error: "));
+        let message = error.or_else(|| lines.next()).unwrap_or("no message");
+        return Err(format!("{}: {message}", output.status).into());
     }
     Ok((String::from_utf8_lossy(&output.stdout).into_owned(), log))
 }

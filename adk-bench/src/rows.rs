@@ -105,6 +105,11 @@ impl Row {
             _ => size,
         }
     }
+
+    /// Whether a peer that is a script has such a thing.
+    pub fn has_scripts(&self) -> bool {
+        Peer::value_variants().iter().zip(self.sizes).any(|(peer, size)| !peer.is_rust() && size > 0)
+    }
 }
 
 const fn time(

@@ -1,4 +1,4 @@
-//! Prints the table, one line as soon as its row is measured.
+//! Prints the tables: of the peers in Rust, one line as soon as its row is measured, and of the scripts.
 
 use crate::measure::Cell;
 use crate::process::Machine;
@@ -9,8 +9,11 @@ use clap::ValueEnum;
 const TITLE: usize = 62;
 const COLUMN: usize = 28;
 
+#[derive(Clone, Copy)]
 pub struct Table {
     pub markdown: bool,
+    /// The peers that are scripts beside ours, and times alone.
+    pub scripts: bool,
 }
 
 impl Table {
@@ -22,12 +25,10 @@ impl Table {
                 format!("{} (not installed)", peer.title())
             }
         };
-        let peers = Peer::value_variants().iter().map(title);
-        let line: Vec<String> = ["ns; instructions; allocations".to_owned()]
-            .into_iter()
-            .chain(peers)
-            .chain(["ratio".to_owned()])
-            .collect();
+        let unit = if self.scripts { "ns" } else { "ns; instructions; allocations" };
+        let mut line = vec![unit.to_owned()];
+        line.extend(Peer::value_variants().iter().filter(|peer| self.shows(**peer)).map(title));
+        line.push("ratio".to_owned());
         self.line(&line);
         if self.markdown {
             println!("{}|", "|---".repeat(line.len()));
@@ -35,10 +36,36 @@ impl Table {
     }
 
     pub fn row(&self, row: &Row, cells: &[Cell]) {
+        let peers = Peer::value_variants().iter().zip(cells);
+        let cells: Vec<&Cell> = peers.filter(|(peer, _)| self.shows(**peer)).map(|(_, cell)| cell).collect();
         let mut line = vec![row.title.to_owned()];
-        line.extend(cells.iter().map(cell));
-        line.push(ratio(cells).map_or_else(String::new, two_digits));
+        line.extend(cells.iter().map(|cell| self.cell(cell)));
+        line.push(ratio(&cells).map_or_else(String::new, two_digits));
         self.line(&line);
+    }
+
+    fn shows(&self, peer: Peer) -> bool {
+        peer == Peer::Ours || peer.is_rust() != self.scripts
+    }
+
+    /// The value, instructions and allocations.
+    fn cell(&self, cell: &Cell) -> String {
+        let Cell::Measured { value, instructions, allocations } = cell else {
+            return if matches!(cell, Cell::Failed(_)) { "–".into() } else { String::new() };
+        };
+        let mut text = grouped(*value);
+        if self.scripts {
+            return text;
+        }
+        if let Some(instructions) = instructions {
+            text += &format!("; {}", grouped(*instructions));
+        }
+        if let Some(allocations) = allocations {
+            let short =
+                if *allocations < 100.0 { format!("{allocations:.1}") } else { grouped(*allocations) };
+            text += &format!("; {short}");
+        }
+        text
     }
 
     fn line(&self, texts: &[String]) {
@@ -53,29 +80,9 @@ impl Table {
     }
 }
 
-/// The value, instructions and allocations.
-fn cell(cell: &Cell) -> String {
-    match cell {
-        Cell::None => String::new(),
-        Cell::Failed(_) => "failed".into(),
-        Cell::Measured { value, instructions, allocations } => {
-            let mut text = grouped(*value);
-            if let Some(instructions) = instructions {
-                text += &format!("; {}", grouped(*instructions));
-            }
-            if let Some(allocations) = allocations {
-                let short =
-                    if *allocations < 100.0 { format!("{allocations:.1}") } else { grouped(*allocations) };
-                text += &format!("; {short}");
-            }
-            text
-        }
-    }
-}
-
 /// Our value by the least of all others.
-fn ratio(cells: &[Cell]) -> Option<f64> {
-    let value = |cell: &Cell| match cell {
+fn ratio(cells: &[&Cell]) -> Option<f64> {
+    let value = |cell: &&Cell| match cell {
         Cell::Measured { value, .. } => Some(*value),
         Cell::None | Cell::Failed(_) => None,
     };
@@ -122,7 +129,7 @@ mod tests {
     #[test]
     fn the_ratio_is_to_the_best_peer() {
         let cell = |value| Cell::Measured { value, instructions: None, allocations: None };
-        assert_eq!(ratio(&[cell(100.0), cell(400.0), Cell::None, cell(200.0)]), Some(0.5));
-        assert_eq!(ratio(&[cell(100.0), Cell::None]), None);
+        assert_eq!(ratio(&[&cell(100.0), &cell(400.0), &Cell::None, &cell(200.0)]), Some(0.5));
+        assert_eq!(ratio(&[&cell(100.0), &Cell::None]), None);
     }
 }

@@ -1,5 +1,6 @@
 //! Ids of runs and events: UUID version 7, sortable by time, unique over processes, without a system call of their own.
 
+use crate::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -128,9 +129,11 @@ impl FromStr for EventId {
 }
 
 impl FromStr for RunId {
-    type Err = uuid::Error;
+    type Err = Error;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.strip_prefix("e-").unwrap_or(text).parse().map(Self)
+        text.strip_prefix("e-").unwrap_or(text).parse().map(Self).map_err(|_| {
+            Error::other(format!("`{text}` is no id of a run")).with_help("`runner.runs(...)` lists the runs")
+        })
     }
 }
 
@@ -170,7 +173,9 @@ mod tests {
         assert_eq!(ids[0].to_string().parse(), Ok(ids[0]));
         let run = seed.run(1_000_000);
         assert!(run.to_string().starts_with("e-"));
-        assert_eq!(run.to_string().parse(), Ok(run));
+        assert_eq!(run.to_string().parse::<RunId>().expect("an id"), run);
+        let error = "e-12".parse::<RunId>().expect_err("it is too short");
+        assert_eq!(error.to_string(), "`e-12` is no id of a run; help: `runner.runs(...)` lists the runs");
         assert_eq!(Uuid::from_u128(run.as_u128()).get_version_num(), 7);
     }
 

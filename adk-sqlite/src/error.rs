@@ -16,10 +16,14 @@ pub(crate) fn failed(doing: &str, error: &rusqlite::Error) -> Error {
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             (Kind::ReadOnly, "the file and its folder have to be writable")
         }
-        Some(ErrorCode::CannotOpen) => {
-            (Kind::ReadOnly, "the folder has to be there, and the file and the folder have to be writable")
+        Some(ErrorCode::CannotOpen) => (
+            Kind::ReadOnly,
+            "the path has to be that of a file; its folder has to be there, and both have to be writable",
+        ),
+        Some(ErrorCode::NotADatabase) => {
+            (Kind::Corrupt, "check the path; if this was a database, take it from a backup")
         }
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+        Some(ErrorCode::DatabaseCorrupt) => {
             (Kind::Corrupt, "take the file from a backup; `sqlite3 FILE .recover` saves what can be read")
         }
         Some(ErrorCode::SystemIoFailure) => (Kind::Unavailable, "look at the disk and its file system"),

@@ -90,8 +90,13 @@ pub(crate) fn resolve(path: &Path) -> PathBuf {
     path.canonicalize().ok().or_else(by_folder).unwrap_or_else(|| path.to_owned())
 }
 
-/// Refuses a file with several names before SQLite makes a log for this one, and one that is not there unless it is made.
+/// Refuses a path that is none, a file with several names before SQLite makes a log for this one, and one that is not there
+/// unless it is made.
 pub(crate) fn check_before_open(path: &Path, create: bool) -> Result<()> {
+    if path.as_os_str().is_empty() || path.ends_with(":memory:") {
+        let help = "name a file; a runner without a store keeps all in memory";
+        return Err(misplaced("it is no path of a file").with_help(help));
+    }
     match look(path)? {
         Some(found) => check_links(&found),
         None if create => Ok(()),

@@ -37,7 +37,12 @@ async fn a_file_that_is_no_database_says_so() {
     std::fs::write(folder.file(), "a text of some length, but no database at all".repeat(100)).unwrap();
     let error = SqliteStore::open(folder.file()).await.unwrap_err();
     assert_eq!(kind(&error), StoreErrorKind::Corrupt, "{error}");
-    assert!(error.help().is_some_and(|help| help.contains("backup")), "{error}");
+    assert!(error.help().is_some_and(|help| help.contains("check the path")), "{error}");
+    for path in ["", ":memory:"] {
+        let error = SqliteStore::open(path).await.unwrap_err();
+        assert_eq!(kind(&error), StoreErrorKind::Misplaced, "{error}");
+        assert!(error.message().contains(&format!("`{path}`: it is no path")), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -132,7 +132,9 @@ pub(crate) fn decode<'v, T: Deserialize<'v>>(key: &str, value: &'v Value) -> Res
     T::deserialize(value).map_err(|error| {
         let wanted = std::any::type_name::<T>();
         let message = format!("state key `{key}` does not hold a `{wanted}`: {error}");
-        Error::new(ErrorKind::KeyType, message).with_source(error)
+        let help =
+            "read the key as the type that it is written as; a session keeps what older programs wrote";
+        Error::new(ErrorKind::KeyType, message).with_help(help).with_source(error)
     })
 }
 
