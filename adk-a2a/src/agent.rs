@@ -90,7 +90,6 @@ pub struct RemoteAgentBuilder {
     timeout: Duration,
 }
 
-/// A key that is sent.
 struct Read {
     key: String,
     ty: String,
@@ -98,7 +97,6 @@ struct Read {
     get: fn(&mut Context, &str) -> Result<Option<Value>>,
 }
 
-/// A key that is written.
 struct Write {
     key: String,
     ty: String,
@@ -343,7 +341,6 @@ impl RemoteAgent {
         }
     }
 
-    /// Asks people what the task asks.
     async fn ask(&self, cx: &mut Context, task: &Task) -> Result<Value> {
         let parts = task.status.message.as_ref().map(|message| &message.parts[..]).unwrap_or_default();
         let schema = parts.iter().find_map(|part| part.as_data()?.get("schema"));
@@ -382,7 +379,6 @@ impl RemoteAgent {
         self.failed()(failure)
     }
 
-    /// Makes an error of a failure.
     fn failed(&self) -> impl Fn(Failure) -> Error + Send + Sync + use<> {
         let (name, connection) = (self.owned().name.clone(), self.connection.clone());
         move |Failure { kind, fact, help, .. }| {
@@ -396,7 +392,6 @@ fn shown(name: &str, connection: &Connection) -> String {
     format!("the remote agent `{name}` at {}", connection.shown())
 }
 
-/// The id of the message after this one.
 fn next_id(id: &str) -> String {
     let (base, number) = id.rsplit_once('@').unwrap_or((id, "0"));
     format!("{base}@{}", number.parse::<u32>().unwrap_or_default() + 1)

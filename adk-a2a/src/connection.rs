@@ -23,10 +23,8 @@ const SHOWN: usize = 500;
 /// What is shown in place of a secret.
 const HIDDEN: &str = "[secret]";
 
-/// A remote agent as it is asked.
 pub(crate) struct Connection {
     client: Client,
-    /// The address that was given.
     url: Url,
     /// The values are secrets.
     headers: HeaderMap,
@@ -173,7 +171,6 @@ impl Connection {
         self.send(builder).await
     }
 
-    /// Calls a method.
     pub(crate) async fn call<T: DeserializeOwned>(
         &self,
         method: &str,
@@ -184,7 +181,6 @@ impl Connection {
         result(read(response).await?)
     }
 
-    /// Calls a method that answers with a stream.
     pub(crate) async fn stream(&self, method: &str, params: impl Serialize) -> Result<Stream, Failure> {
         let response = self.post(method, params, "text/event-stream", None).await?;
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
@@ -198,7 +194,6 @@ impl Connection {
     }
 }
 
-/// The events of a task as they happen.
 pub(crate) struct Stream {
     response: Response,
     events: Events,
@@ -206,7 +201,6 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// The next one; `None` when there are no more.
     pub(crate) async fn next(&mut self) -> Result<Option<StreamResponse>, Failure> {
         loop {
             if let Some(event) = self.ready.pop_front() {

@@ -56,7 +56,6 @@ impl Failure {
         Self { is_unsent, ..Self::new(RemoteErrorKind::Unavailable, fact + &words, help) }
     }
 
-    /// What a status of HTTP says.
     pub(crate) fn of_status(status: StatusCode) -> Self {
         let fact = format!("answered with the status {status}");
         let (kind, help) = match status.as_u16() {
@@ -72,7 +71,6 @@ impl Failure {
         Self::new(kind, fact, help)
     }
 
-    /// What an error of JSON-RPC says.
     pub(crate) fn of_rpc(error: RpcError) -> Self {
         let RpcError { code, message, .. } = error;
         let is = |known: ErrorCode| known as i64 == code;

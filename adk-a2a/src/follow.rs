@@ -99,7 +99,6 @@ pub(crate) async fn settle(
     }
 }
 
-/// A task as it is.
 pub(crate) async fn get(connection: &Connection, id: &str) -> Result<Task, Failure> {
     let request = TaskRequest { id: id.to_owned(), history_length: Some(0), ..TaskRequest::default() };
     connection.call("GetTask", request, Some(ANSWER)).await
@@ -167,7 +166,6 @@ fn succeeded(connection: &Connection, task: Task) -> Result<Task, Failure> {
     Err(Failure::new(kind, fact, help))
 }
 
-/// How often something was tried in a row.
 #[derive(Default)]
 struct Pauses {
     failed: u32,

@@ -101,7 +101,6 @@ impl Part {
     }
 }
 
-/// The texts of parts.
 #[cfg(feature = "client")]
 pub(crate) fn text_of(parts: &[Part]) -> String {
     parts.iter().filter_map(Part::as_text).collect()

@@ -31,7 +31,7 @@ enum Command {
     /// List runs, the newest first
     Runs(runs::Runs),
     /// Show a run: its status, what it used, what it waits for, its steps and the state of its session
-    Show(runs::Show),
+    Show(runs::OneRun),
     /// Print the events of a run
     Events(events::Events),
     /// List what waits for an answer
@@ -39,7 +39,7 @@ enum Command {
     /// Answer a wait; its run goes on in the program that resumes it
     Answer(waits::Answer),
     /// Cancel a run, in whatever process it is driven
-    Cancel(runs::Cancel),
+    Cancel(runs::OneRun),
     /// Write a session to the standard output, as lines of JSON
     Export(sessions::Export),
     /// Make a session from the lines of an export on the standard input
@@ -57,11 +57,11 @@ async fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::New(new) => new.run(),
         Command::Runs(runs) => runs.run().await,
-        Command::Show(show) => show.run().await,
+        Command::Show(one) => one.show().await,
         Command::Events(events) => events.run().await,
         Command::Waiting(list) => list.run().await,
         Command::Answer(answer) => answer.run().await,
-        Command::Cancel(cancel) => cancel.run().await,
+        Command::Cancel(one) => one.cancel().await,
         Command::Export(export) => export.run().await,
         Command::Import(import) => import.run().await,
         Command::Client(client::Client::Ts(ts)) => ts.run(),

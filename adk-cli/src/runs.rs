@@ -51,18 +51,7 @@ enum Status {
 }
 
 #[derive(Args)]
-pub struct Show {
-    /// The id of the run
-    #[arg(value_parser = run_id)]
-    run: RunId,
-    #[command(flatten)]
-    place: Place,
-    #[command(flatten)]
-    output: Output,
-}
-
-#[derive(Args)]
-pub struct Cancel {
+pub struct OneRun {
     /// The id of the run
     #[arg(value_parser = run_id)]
     run: RunId,
@@ -193,8 +182,8 @@ fn status(run: &RunInfo) -> Cell {
     Cell::new(format!("{status}{ready}"), style)
 }
 
-impl Show {
-    pub async fn run(self) -> Result<()> {
+impl OneRun {
+    pub async fn show(self) -> Result<()> {
         let opened = self.place.open().await?;
         let run = opened.find(self.run).await?;
         let waiting = waits_of(&opened, self.run).await?;
@@ -206,6 +195,23 @@ impl Show {
             self.output.json(&RunDetails { run: (&run).into(), waiting, steps, state })?;
         } else {
             self.people(&run, &waiting, &steps, &session.state)?;
+        }
+        opened.close().await
+    }
+
+    pub async fn cancel(self) -> Result<()> {
+        let opened = self.place.open().await?;
+        let status = opened.runner.cancel(self.run).await?;
+        if status != RunStatus::Cancelled {
+            let (status, _) = status.to_row();
+            let message = format!("run `{}` cannot be cancelled: it has ended ({status})", self.run);
+            return Err(Error::new(ErrorKind::Agent, message)
+                .with_help("`adk runs --status unfinished` lists those that can"));
+        }
+        if self.output.json {
+            self.output.json(&RunJson::from(&opened.find(self.run).await?))?;
+        } else {
+            self.output.line(format!("run {} is cancelled", self.run))?;
         }
         opened.close().await
     }
@@ -285,23 +291,4 @@ fn steps(events: &[Arc<Event>]) -> Vec<Step> {
     let mut steps: Vec<_> = places.into_values().collect();
     steps.sort_by(|(one, _), (other, _)| one.cmp(other));
     steps.into_iter().map(|(_, step)| step).collect()
-}
-
-impl Cancel {
-    pub async fn run(self) -> Result<()> {
-        let opened = self.place.open().await?;
-        let status = opened.runner.cancel(self.run).await?;
-        if status != RunStatus::Cancelled {
-            let (status, _) = status.to_row();
-            let message = format!("run `{}` cannot be cancelled: it has ended ({status})", self.run);
-            return Err(Error::new(ErrorKind::Agent, message)
-                .with_help("`adk runs --status unfinished` lists those that can"));
-        }
-        if self.output.json {
-            self.output.json(&RunJson::from(&opened.find(self.run).await?))?;
-        } else {
-            self.output.line(format!("run {} is cancelled", self.run))?;
-        }
-        opened.close().await
-    }
 }

@@ -21,7 +21,6 @@ pub struct Place {
     app: Option<String>,
 }
 
-/// An open store.
 enum Store {
     Sqlite(SqliteStore),
     Postgres(PostgresStore),

@@ -96,7 +96,7 @@ impl FromStr for Adapter {
         AdapterKind::from_lower_str(name).map(Self).ok_or_else(|| {
             let message = format!("there is no adapter called `{name}`");
             let error = ModelError::new(ModelErrorKind::UnknownModel, message);
-            match crate::names::nearest(name, Self::all().map(Self::name)) {
+            match adk_spec::nearest::nearest(name, Self::all().map(Self::name)) {
                 Some(near) => error.with_help(format!("did you mean `{near}`?")),
                 None => error.with_help("`Adapter::all()` lists them"),
             }
@@ -115,7 +115,6 @@ pub(crate) enum Family {
     Other,
 }
 
-/// How an answer is made to fit a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SchemaMode {
     /// `json_schema` in OpenAI's strict subset.
@@ -145,7 +144,6 @@ impl Family {
         }
     }
 
-    /// How this provider receives a schema.
     pub(crate) fn schema_mode(self, kind: AdapterKind, model: &str) -> SchemaMode {
         use AdapterKind::*;
         let bare = crate::names::bare(model);

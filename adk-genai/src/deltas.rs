@@ -7,7 +7,6 @@
 use genai::chat::ToolCall;
 use serde_json::Value;
 
-/// The calls so far.
 #[derive(Debug, Default)]
 pub(crate) struct CallDeltas(Vec<CallDelta>);
 
@@ -20,7 +19,6 @@ struct CallDelta {
 }
 
 impl CallDeltas {
-    /// Adds the pieces in one chunk of the stream.
     pub(crate) fn add(&mut self, chunk: &Value) {
         let pieces = chunk.pointer("/choices/0/delta/tool_calls").and_then(Value::as_array);
         for piece in pieces.into_iter().flatten() {
@@ -65,7 +63,6 @@ impl CallDeltas {
         (!begins).then_some(at)
     }
 
-    /// The calls as genai has them.
     pub(crate) fn finish(mut self) -> impl Iterator<Item = ToolCall> {
         // A last piece that only repeats the name began no call.
         self.0.dedup_by(|next, call| {

@@ -1,9 +1,7 @@
 //! The depth of values in an answer.
 
+use adk_core::MAX_DEPTH;
 use serde_json::Value;
-
-/// The most arrays and objects inside of each other, as everywhere in the framework.
-pub(crate) const MAX_DEPTH: usize = 100;
 
 /// Whether a value, or the JSON in a text, is nested deeper than [`MAX_DEPTH`].
 pub(crate) fn is_too_deep(value: &Value) -> bool {

@@ -2,9 +2,9 @@
 //!
 //! What goes wrong before an answer comes from the relay; from genai come answers that cannot be read.
 
-use crate::depth::MAX_DEPTH;
 use crate::relay::{Failure, SHORTEST_SECRET};
 use crate::retry_after::retry_after;
+use adk_core::MAX_DEPTH;
 use adk_core::model::{ModelError, ModelErrorKind as Kind};
 use genai::Error as GenaiError;
 use genai::webc::Error as WebError;
@@ -111,7 +111,6 @@ impl Asked<'_> {
         }
     }
 
-    /// Sorts an error of genai.
     pub(crate) fn sort(&self, error: GenaiError) -> ModelError {
         match error {
             GenaiError::WebStream { error, cause, .. } => match error.downcast::<GenaiError>() {
@@ -196,7 +195,6 @@ impl Asked<'_> {
         }
     }
 
-    /// A status that is no success.
     fn status(&self, status: u16, body: &str, headers: &HeaderMap) -> ModelError {
         let json: Value = serde_json::from_str(body).unwrap_or_default();
         let detail = words(&json).unwrap_or_else(|| body.to_owned());

@@ -5,16 +5,12 @@ use genai::chat::{Binary, ChatFrameSink, ContentPart, FrameCtx, RawFrameRef, Sto
 use serde_json::Value;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Looks at the frames of one stream.
 #[derive(Debug, Default)]
 pub(crate) struct Frames(Mutex<Seen>);
 
-/// What was seen.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    /// The version of the model, as the provider calls it.
     pub(crate) version: Option<String>,
-    /// Why there is no answer.
     pub(crate) refusal: Option<Refusal>,
     /// An error that genai reports as unreadable, or not at all.
     pub(crate) error: Option<Value>,
@@ -49,7 +45,6 @@ impl Frames {
         std::mem::take(&mut self.lock().earlier_thoughts)
     }
 
-    /// What was seen.
     pub(crate) fn take(&self) -> Seen {
         std::mem::take(&mut self.lock())
     }

@@ -163,7 +163,6 @@ fn override_address(plan: &Plan, url: &str, key: &str, headers: &[(String, Strin
     AuthData::RequestOverride { url: format!("{url}{path}"), headers: Headers::from(all) }
 }
 
-/// The whole answer at once.
 async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, ModelError> {
     let Prepared { relay, plan, target, chat, options } = inner.prepare(request).await?;
     let asked = inner.asked(false);
@@ -234,7 +233,6 @@ struct Reading {
     frames: Arc<Frames>,
     /// Gemini's calls as they came, each with its own signature; the end of genai's stream mixes them up.
     calls: Vec<ContentPart>,
-    /// All thoughts that were handed on.
     thoughts: String,
     spoke: bool,
 }

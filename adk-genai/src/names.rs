@@ -5,6 +5,7 @@
 
 use crate::adapter::Adapter;
 use adk_core::model::{ModelError, ModelErrorKind};
+use adk_spec::nearest::nearest;
 use genai::adapter::AdapterKind;
 
 /// What names may begin with, and whose they are; for messages and suggestions. The decision is genai's.
@@ -95,33 +96,6 @@ fn suggest(name: &str) -> String {
 fn list_adapters() -> String {
     let names: Vec<_> = Adapter::all().map(|adapter| format!("`{adapter}`")).collect();
     names.join(", ")
-}
-
-/// The candidate that needs the fewest edits, when that is few enough to be a slip.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let word = word.to_lowercase();
-    let limit = (word.len() / 3).max(1);
-    candidates
-        .map(|candidate| (distance(&word, candidate), candidate))
-        .filter(|(edits, _)| *edits <= limit)
-        .min_by_key(|(edits, _)| *edits)
-        .map(|(_, candidate)| candidate)
-}
-
-/// Levenshtein's distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = i;
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -81,7 +81,6 @@ impl Plan {
         Answer::Schema { canonical: canonical.clone(), wrapped, nulls, sent }
     }
 
-    /// What ends an event of the answer.
     pub(crate) fn framing(&self, stream: bool) -> Framing {
         match self.kind {
             _ if !stream => Framing::Whole,
@@ -99,7 +98,6 @@ impl Plan {
         if stream && self.family == Family::OpenAiChat { "data: [DONE]\n\n" } else { "" }
     }
 
-    /// What changes the body of the request that genai writes.
     pub(crate) fn mend(&self) -> fn(Vec<u8>) -> Vec<u8> {
         if self.family == Family::Gemini { results::as_objects } else { |body| body }
     }

@@ -6,16 +6,16 @@ use crate::model::{GenaiModel, Inner};
 use crate::names;
 use crate::relay::{Http, is_secret};
 use adk_core::model::{Model, ModelError, ModelErrorKind, ModelProvider};
+use adk_spec::setters;
 use futures_util::FutureExt as _;
 use genai::adapter::AdapterKind;
 use genai::{Client, ModelIden, WebConfig};
 use reqwest::redirect::Policy;
 use secrecy::{ExposeSecret as _, SecretString};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-/// Looks up a variable of the environment.
 type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// Models of every provider that the `genai` crate knows, by name.
@@ -183,28 +183,32 @@ impl ModelProvider for Genai {
 }
 
 impl GenaiBuilder {
-    /// Every name goes to this adapter, whatever it looks like. By default the name decides.
-    #[must_use]
-    pub fn adapter(mut self, adapter: Adapter) -> Self {
-        self.adapter = Some(adapter);
-        self
-    }
-
-    /// Where to send requests, in place of the provider's own address and of the environment's. See the
-    /// [crate](crate) for how it is completed. With it a key is optional. Without an [adapter](Self::adapter)
-    /// it holds for all of them, as for a gateway that speaks every format.
-    #[must_use]
-    pub fn base_url(mut self, url: impl Into<String>) -> Self {
-        self.base_url = Some(url.into());
-        self
-    }
-
-    /// The key, in place of the environment's. Without an [adapter](Self::adapter) it is sent to whatever
-    /// provider a name leads to.
-    #[must_use]
-    pub fn api_key(mut self, key: impl Into<String>) -> Self {
-        self.api_key = Some(key.into().into());
-        self
+    setters! { []
+        /// Every name goes to this adapter, whatever it looks like. By default the name decides.
+        adapter(adapter: Adapter) = Some(adapter);
+        /// Where to send requests, in place of the provider's own address and of the environment's. See the
+        /// [crate](crate) for how it is completed. With it a key is optional. Without an [adapter](Self::adapter)
+        /// it holds for all of them, as for a gateway that speaks every format.
+        base_url(url: impl Into<String>) = Some(url.into());
+        /// The key, in place of the environment's. Without an [adapter](Self::adapter) it is sent to whatever
+        /// provider a name leads to.
+        api_key(key: impl Into<String>) = Some(key.into().into());
+        /// The longest wait for a connection; 30 seconds by default.
+        connect_timeout(timeout: Duration) = timeout;
+        /// The longest silence of the server, before and inside of an answer. None by default: an agent's
+        /// `timeout` limits the whole call, and a model that thinks may be silent for minutes.
+        read_timeout(timeout: Duration) = Some(timeout);
+        /// The most bytes of an answer, counted after decompression; 64 MiB by default. One event of a stream may
+        /// take a quarter of it. A longer answer is an error of kind [`ModelErrorKind::InvalidResponse`].
+        answer_limit(bytes: usize) = bytes;
+        /// A proxy for all requests, such as `http://127.0.0.1:3128`; by default that of the system.
+        proxy(url: impl Into<String>) = Some(url.into());
+        /// Whether to ask for the model's thinking where it has to be asked for: Gemini (`includeThoughts`) and
+        /// OpenAI's responses (summaries, and the encrypted thoughts that go back with tool results). `false` by
+        /// default, since models that do not think refuse the request. The others send it unasked.
+        thoughts(yes: bool) = yes;
+        /// Where to look up keys and base URLs, in place of the environment of the process.
+        environment(get: impl Fn(&str) -> Option<String> + Send + Sync + 'static) = Arc::new(get);
     }
 
     /// A header for every request; the last of a name counts. A value that goes
@@ -212,52 +216,6 @@ impl GenaiBuilder {
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into().into()));
-        self
-    }
-
-    /// The longest wait for a connection; 30 seconds by default.
-    #[must_use]
-    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.connect_timeout = timeout;
-        self
-    }
-
-    /// The longest silence of the server, before and inside of an answer. None by default: an agent's
-    /// `timeout` limits the whole call, and a model that thinks may be silent for minutes.
-    #[must_use]
-    pub fn read_timeout(mut self, timeout: Duration) -> Self {
-        self.read_timeout = Some(timeout);
-        self
-    }
-
-    /// The most bytes of an answer, counted after decompression; 64 MiB by default. One event of a stream may
-    /// take a quarter of it. A longer answer is an error of kind [`ModelErrorKind::InvalidResponse`].
-    #[must_use]
-    pub fn answer_limit(mut self, bytes: usize) -> Self {
-        self.answer_limit = bytes;
-        self
-    }
-
-    /// A proxy for all requests, such as `http://127.0.0.1:3128`; by default that of the system.
-    #[must_use]
-    pub fn proxy(mut self, url: impl Into<String>) -> Self {
-        self.proxy = Some(url.into());
-        self
-    }
-
-    /// Whether to ask for the model's thinking where it has to be asked for: Gemini (`includeThoughts`) and
-    /// OpenAI's responses (summaries, and the encrypted thoughts that go back with tool results). `false` by
-    /// default, since models that do not think refuse the request. The others send it unasked.
-    #[must_use]
-    pub fn thoughts(mut self, yes: bool) -> Self {
-        self.thoughts = yes;
-        self
-    }
-
-    /// Where to look up keys and base URLs, in place of the environment of the process.
-    #[must_use]
-    pub fn environment(mut self, get: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
-        self.environment = Arc::new(get);
         self
     }
 
@@ -342,19 +300,15 @@ fn key_variables(kind: AdapterKind) -> &'static [&'static str] {
         AdapterKind::OpenAI | AdapterKind::OpenAIResp => &["OPENAI_API_KEY"],
         AdapterKind::Anthropic => &["ANTHROPIC_API_KEY"],
         kind => match AdapterKind::all().iter().position(|one| *one == kind) {
-            Some(at) => KEYS.get_or_init(all_keys).get(at).map_or(&[], Vec::as_slice),
+            Some(at) => KEYS.get(at).map_or(&[], Option::as_slice),
             None => &[],
         },
     }
 }
 
-static KEYS: std::sync::OnceLock<Vec<Vec<&'static str>>> = std::sync::OnceLock::new();
+static KEYS: LazyLock<Vec<Option<&'static str>>> =
+    LazyLock::new(|| AdapterKind::all().iter().map(AdapterKind::default_key_env_name).collect());
 
-fn all_keys() -> Vec<Vec<&'static str>> {
-    AdapterKind::all().iter().map(|kind| kind.default_key_env_name().into_iter().collect()).collect()
-}
-
-/// The proxies that reqwest finds in the environment of the process.
 fn system_proxies() -> impl Iterator<Item = String> {
     ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
         .into_iter()

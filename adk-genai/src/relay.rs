@@ -24,7 +24,6 @@ pub(crate) const SHORTEST_SECRET: usize = 6;
 /// The header that tells genai's request from one of another program on this machine.
 pub(crate) const TOKEN: &str = "x-adk-relay";
 
-/// How requests are sent to providers.
 #[derive(Clone)]
 pub(crate) struct Http {
     /// Follows no redirects.
@@ -38,13 +37,11 @@ pub(crate) struct Http {
 pub(crate) enum Framing {
     /// The answer has no events, or they are not text.
     Whole,
-    /// A newline.
     Lines,
     /// An empty line, as in server-sent events.
     Blocks,
 }
 
-/// Why a call has no answer.
 pub(crate) enum Failure {
     /// There is no loopback interface to receive the answer on.
     Local(io::Error),
@@ -92,7 +89,6 @@ pub(crate) struct Relay {
     query: Option<String>,
 }
 
-/// A request of genai.
 struct Request {
     target: String,
     headers: HeaderMap,
@@ -133,7 +129,6 @@ impl Relay {
         })
     }
 
-    /// Serves a call of genai until it ends.
     pub(crate) async fn serve<T>(self, call: impl Future<Output = T>) -> Result<T, Failure> {
         let mut relay = pin!(self.run());
         let mut call = pin!(call);
@@ -314,13 +309,11 @@ async fn read(socket: &mut TcpStream, token: &str) -> Option<Request> {
     Some(Request { target, headers, body })
 }
 
-/// Whether a header or parameter of that name holds a key.
 pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_lowercase();
     ["auth", "key", "token", "secret", "cookie", "pass", "sig"].iter().any(|word| name.contains(word))
 }
 
-/// Counts the bytes of an answer.
 struct Meter {
     limit: usize,
     framing: Framing,

@@ -19,7 +19,6 @@ use serde_json::{Map, Value, json};
 /// The property under which an answer that is no object is wrapped.
 pub(crate) const WRAPPED: &str = "value";
 
-/// Whether the schema describes an object and nothing else.
 pub(crate) fn is_object(schema: &Value) -> bool {
     schema.get("type").and_then(Value::as_str) == Some("object")
         && !["anyOf", "oneOf", "allOf"].iter().any(|key| schema.get(key).is_some())
@@ -40,13 +39,25 @@ const MAPS: &[&str] = &["properties"];
 const SINGLES: &[&str] = &["items", "additionalProperties"];
 const LISTS: &[&str] = &["anyOf", "oneOf", "allOf", "prefixItems"];
 
-/// Rebuilds an object schema with `change` applied to each schema inside; `None` as soon as one is `None`.
+/// What the schemas of a provider may not hold.
+struct Dialect {
+    refused: &'static [&'static str],
+    /// The formats that are known; Rust's own, such as `uint8`, are not.
+    formats: &'static [&'static str],
+}
+
+/// Rebuilds an object schema in a dialect, with `change` applied to each schema inside; `None` as soon as one is `None`.
 fn map_inner(
     schema: &Map<String, Value>,
+    Dialect { refused, formats }: &Dialect,
     mut change: impl FnMut(&Value) -> Option<Value>,
 ) -> Option<Map<String, Value>> {
     let mut out = Map::new();
     for (key, value) in schema {
+        let is_known = key != "format" || value.as_str().is_some_and(|format| formats.contains(&format));
+        if refused.contains(&key.as_str()) || !is_known {
+            continue;
+        }
         let new = match value {
             Value::Object(inner) if MAPS.contains(&key.as_str()) => {
                 let inner: Option<Map<_, _>> =
@@ -59,7 +70,7 @@ fn map_inner(
             Value::Object(_) if SINGLES.contains(&key.as_str()) => change(value)?,
             _ => value.clone(),
         };
-        out.insert(key.clone(), new);
+        out.insert(if key == "oneOf" { "anyOf".to_owned() } else { key.clone() }, new);
     }
     Some(out)
 }

@@ -16,7 +16,6 @@ macro_rules! code {
 
 pub(crate) use code;
 
-/// The tokens of a text.
 pub(crate) fn read(text: &str) -> TokenStream {
     // `proc_macro2` would read it by itself before it asks the compiler, and take ten times as long.
     let read = if proc_macro::is_available() {
@@ -39,12 +38,10 @@ pub(crate) fn key(name: &str) -> TokenStream {
     quote!(#name, #hash, #prefix)
 }
 
-/// A name as a number.
 pub(crate) fn hash(name: &str) -> Literal {
     Literal::u64_unsuffixed(adk_spec::hash::hash(name))
 }
 
-/// A `Duration` of so many milliseconds.
 pub(crate) fn millis_of(millis: u64) -> TokenStream {
     code!("::core::time::Duration::from_millis({millis})")
 }

@@ -24,7 +24,6 @@ const OTHERWISE: [&str; 9] = [
     "with",
 ];
 
-/// What `#[data]` expands to.
 pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Diagnostics::default();
     if !args.is_empty() {
@@ -222,7 +221,6 @@ fn each_attrs(input: &mut DeriveInput, change: &mut dyn FnMut(&mut Vec<Attribute
     }
 }
 
-/// Whether the user derives that trait already.
 fn derives(attrs: &[Attribute], name: &str) -> bool {
     let of_derive = attrs.iter().filter(|attr| attr.path().is_ident("derive"));
     let lists = of_derive

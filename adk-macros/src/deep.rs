@@ -20,7 +20,6 @@ const BEGINS: [&str; 19] = [
     "let", "if", "while", "in", "box", "else",
 ];
 
-/// Refuses tokens that are nested too deep.
 pub(crate) fn check(tokens: TokenStream) -> Result<(), Diagnostic> {
     Depth::default().all(tokens)
 }
@@ -47,7 +46,6 @@ impl Depth {
         tokens.into_iter().try_for_each(|token| self.see(&token))
     }
 
-    /// Counts a token.
     pub(crate) fn see(&mut self, token: &TokenTree) -> Result<(), Diagnostic> {
         match token {
             TokenTree::Group(group) => {

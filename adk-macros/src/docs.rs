@@ -29,7 +29,6 @@ pub(crate) fn without_blocks(attrs: &mut [Attribute]) {
     }
 }
 
-/// Whether an attribute is a doc comment.
 pub(crate) fn is_doc(attr: &Attribute) -> bool {
     doc(attr).is_some()
 }

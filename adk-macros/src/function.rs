@@ -29,7 +29,6 @@ use syn::Attribute;
 const AGENTS: &str =
     "put the attribute on a `fn`, or on `impl Agent for TYPE`; a type that is data has `#[data]`";
 
-/// What `#[agent]` expands to.
 pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Diagnostics::of(Check::AgentAttribute);
     if is_too_deep(&args, &item, &mut report) {
@@ -52,7 +51,6 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     if report.is_empty() { agent::expand(&function, &args, &report) } else { agent::stub(&function, report) }
 }
 
-/// What `#[tool]` expands to.
 pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Diagnostics::of(Check::ToolAttribute);
     if is_too_deep(&args, &item, &mut report) {
@@ -73,7 +71,6 @@ fn is_too_deep(args: &TokenStream, item: &TokenStream, report: &mut Diagnostics)
     checked.map_err(|error| report.push(error)).is_err()
 }
 
-/// What is passed to the function.
 fn arguments(function: &Function) -> impl Iterator<Item = TokenStream> {
     function.params.iter().map(|Param { local, source, .. }| match source {
         Source::Resource => quote!(#local),
@@ -160,7 +157,6 @@ fn item(function: &Function, inside: &TokenStream) -> TokenStream {
     quote!(#written #twin #block)
 }
 
-/// The function as it was written.
 fn written(function: &Function) -> TokenStream {
     let Function { attrs, vis, sig, body, .. } = function;
     // These ask for another signature or for sections in a text that models read.
@@ -250,14 +246,12 @@ fn checked(checks: &TokenStream) -> Option<(TokenStream, TokenStream)> {
     (!checks.is_empty()).then(|| (quote!(#head { #checks };), mention))
 }
 
-/// From the first token to the last.
 fn whole(tokens: impl ToTokens) -> (Span, Span) {
     let mut spans = tokens.into_token_stream().into_iter().map(|token| token.span());
     let from = spans.next().unwrap_or_else(Span::call_site);
     (from, spans.last().unwrap_or(from))
 }
 
-/// The name of a parameter, as a key or as an argument.
 fn name_of(param: &Param) -> String {
     param.name.as_ref().map_or_else(|| "_".to_owned(), |name| name.text.clone())
 }

@@ -15,7 +15,6 @@ struct Given<'a> {
     ty: &'a Type,
 }
 
-/// What `#[derive(Resources)]` expands to.
 pub(crate) fn derive(item: TokenStream) -> TokenStream {
     let input: DeriveInput = match syn::parse2(item) {
         Ok(input) => input,
@@ -68,7 +67,6 @@ fn name(member: &Member) -> String {
     }
 }
 
-/// Whether a field has `#[resource(skip)]`.
 fn is_skipped(attrs: &[Attribute], report: &mut Diagnostics) -> bool {
     let mut skipped = false;
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("resource")) {

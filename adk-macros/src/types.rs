@@ -134,7 +134,6 @@ fn owned(ty: &Type) -> String {
     }
 }
 
-/// The types among the arguments of a type.
 fn arguments(arguments: &PathArguments) -> impl Iterator<Item = &Type> {
     let list = match arguments {
         PathArguments::AngleBracketed(list) => Some(&list.args),
@@ -146,7 +145,6 @@ fn arguments(arguments: &PathArguments) -> impl Iterator<Item = &Type> {
     })
 }
 
-/// Whether one of these words is in it.
 pub(crate) fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Ident(word) => words.iter().any(|one| word == one),

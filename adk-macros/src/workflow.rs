@@ -14,7 +14,6 @@ mod text;
 pub(crate) use names::{plain as unraw, type_text, unspanned};
 use proc_macro2::TokenStream;
 
-/// What `workflow!` expands to.
 pub(crate) fn workflow(input: TokenStream) -> TokenStream {
     let (tree, mut diagnostics) = parse::workflow(input);
     let mut plan = plan::of(&tree);
@@ -28,7 +27,6 @@ pub(crate) fn workflow(input: TokenStream) -> TokenStream {
     }
 }
 
-/// What `llm::agent!` expands to.
 pub(crate) fn llm_agent(input: TokenStream) -> TokenStream {
     let (agents, mut diagnostics) = parse::agents(input);
     if diagnostics.is_empty() {

@@ -1,6 +1,6 @@
 //! One connection to a server, and its requests.
 
-use crate::elicitation::Turn;
+use crate::elicitation::{Turn, lock};
 use crate::limits::Limits;
 use crate::process::{self, Bounded, Process};
 use crate::server::{HttpServer, McpServer, StdioServer};
@@ -23,13 +23,12 @@ use rmcp::{ClientHandler, ErrorData, RoleClient, ServiceExt as _};
 use secrecy::ExposeSecret as _;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use tokio::runtime::Handle;
 
 /// The most pages of a list.
 const PAGES: usize = 100;
 
-/// What a program does with progress.
 pub(crate) type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
 
 /// A connection that has been made. It may have ended since.
@@ -44,9 +43,7 @@ pub(crate) struct Connection {
     pub(crate) listed: Mutex<Option<Vec<Arc<ListedTool>>>>,
 }
 
-/// Why a request has no answer.
 pub(crate) enum Failure {
-    /// The server says so.
     Refused(String),
     /// The connection has ended, or never was: what is known of that.
     Lost(String),
@@ -89,8 +86,7 @@ impl ClientHandler for Client {
 
     async fn on_progress(&self, told: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
         let Some(on_progress) = &self.on_progress else { return };
-        let tool =
-            self.calls.lock().unwrap_or_else(PoisonError::into_inner).get(&told.progress_token).cloned();
+        let tool = lock(&self.calls).get(&told.progress_token).cloned();
         if let Some(tool) = tool {
             let ProgressNotificationParam { progress, total, message, .. } = told;
             on_progress(Progress { tool, progress, total, message });
@@ -161,15 +157,11 @@ impl Connection {
         self.service.service().changed.swap(false, SeqCst)
     }
 
-    /// All tools that it lists.
     pub(crate) async fn tools(&self, most: usize) -> Result<Vec<Tool>, Failure> {
         let (mut tools, mut cursor) = (Vec::new(), None);
         for _ in 0..PAGES {
             let params = PaginatedRequestParams::default().with_cursor(cursor);
-            let page = match self.service.list_tools(Some(params)).await {
-                Ok(page) => page,
-                Err(error) => return Err(self.failure(error).await),
-            };
+            let page = self.heard(self.service.list_tools(Some(params)).await).await?;
             tools.extend(page.tools);
             if tools.len() > most {
                 return Err(Failure::Bad(format!("it offers more than {most} tools")));
@@ -184,18 +176,13 @@ impl Connection {
 
     /// Reads a resource. Dropping the future tells the server to stop, as in the other two.
     pub(crate) async fn resource(&self, uri: &str) -> Result<Vec<ResourceContents>, Failure> {
-        match self.service.peer().read_resource(ReadResourceRequestParams::new(uri)).await {
-            Ok(result) => Ok(result.contents),
-            Err(error) => Err(self.failure(error).await),
-        }
+        let result = self.service.peer().read_resource(ReadResourceRequestParams::new(uri)).await;
+        Ok(self.heard(result).await?.contents)
     }
 
-    /// Gets a prompt.
     pub(crate) async fn prompt(&self, params: GetPromptRequestParams) -> Result<Vec<PromptMessage>, Failure> {
-        match self.service.peer().get_prompt(params).await {
-            Ok(result) => Ok(result.messages),
-            Err(error) => Err(self.failure(error).await),
-        }
+        let result = self.service.peer().get_prompt(params).await;
+        Ok(self.heard(result).await?.messages)
     }
 
     /// Calls a tool. Dropping the future tells the server to stop.
@@ -203,24 +190,24 @@ impl Connection {
         let tool = params.name.to_string();
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let sent = self.service.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
-        let handle = match sent {
-            Ok(handle) => handle,
-            Err(error) => return Err(self.failure(error).await),
-        };
+        let handle = self.heard(sent).await?;
         let answer = Call::new(self.service.service(), handle, tool).answer().await;
-        match answer {
-            Ok(ServerResult::CallToolResult(result)) => Ok(result),
-            Ok(ServerResult::EmptyResult(_)) => Ok(CallToolResult::default()),
-            Ok(ServerResult::InputRequiredResult(_)) => {
+        match self.heard(answer).await? {
+            ServerResult::CallToolResult(result) => Ok(result),
+            ServerResult::EmptyResult(_) => Ok(CallToolResult::default()),
+            ServerResult::InputRequiredResult(_) => {
                 Err(Failure::Refused("the server asks for input, which nobody gives".to_owned()))
             }
-            Ok(_) => Err(Failure::Bad("the server answered with something else than a result".to_owned())),
-            Err(error) => Err(self.failure(error).await),
+            _ => Err(Failure::Bad("the server answered with something else than a result".to_owned())),
         }
     }
 
-    async fn failure(&self, error: ServiceError) -> Failure {
-        match error {
+    async fn heard<T>(&self, answer: Result<T, ServiceError>) -> Result<T, Failure> {
+        let error = match answer {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        Err(match error {
             ServiceError::McpError(error) => Failure::Refused(error.message.into_owned()),
             ServiceError::TransportClosed => {
                 let fault = self.fault.get().map(|fault| format!(": {fault}")).unwrap_or_default();
@@ -235,7 +222,7 @@ impl Connection {
                 Failure::Lost(chain(&*error.error))
             }
             error => Failure::Bad(error.to_string()),
-        }
+        })
     }
 }
 
@@ -250,8 +237,7 @@ impl<'a> Call<'a> {
     fn new(client: &'a Client, handle: RequestHandle<RoleClient>, tool: String) -> Self {
         let token = handle.progress_token.clone();
         if client.on_progress.is_some() {
-            let mut calls = client.calls.lock().unwrap_or_else(PoisonError::into_inner);
-            calls.insert(token.clone(), tool);
+            lock(&client.calls).insert(token.clone(), tool);
         }
         Self { client, token, handle: Some(handle) }
     }
@@ -266,7 +252,7 @@ impl<'a> Call<'a> {
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
-        self.client.calls.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.token);
+        lock(&self.client.calls).remove(&self.token);
         if let (Some(handle), Ok(runtime)) = (self.handle.take(), Handle::try_current()) {
             runtime.spawn(handle.cancel(Some("nobody waits for it any more".to_owned())));
         }
@@ -296,7 +282,6 @@ async fn connect(
     client.serve(transport).await.map_err(|error| format!("cannot be reached: {}", refusal(&error)))
 }
 
-/// Why there is no connection.
 fn refusal(error: &ClientInitializeError) -> String {
     match error {
         // That of the transport alone: around it are names of types.

@@ -47,7 +47,6 @@ pub(crate) struct OpenCall {
     result: BoxFuture<'static, Result<CallToolResult, Failure>>,
     to: mpsc::UnboundedSender<Question>,
     questions: mpsc::UnboundedReceiver<Question>,
-    /// What is asked at the moment.
     asked: Option<Asked>,
 }
 
@@ -65,7 +64,7 @@ pub(crate) enum Heard {
     Asks(ToolError),
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

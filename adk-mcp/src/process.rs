@@ -1,12 +1,13 @@
 //! The process of a [`StdioServer`]: started with a small environment, read up to a limit, ended with its connection.
 
+use crate::elicitation::lock;
 use crate::server::StdioServer;
 use secrecy::ExposeSecret as _;
 use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
@@ -48,7 +49,6 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How long its last words may be on their way.
 const LAST_READ: Duration = Duration::from_millis(200);
 
-/// A process that runs, or has ended.
 pub(crate) struct Process {
     child: Option<Child>,
     errors: Arc<Mutex<VecDeque<u8>>>,
@@ -56,7 +56,6 @@ pub(crate) struct Process {
     reads: JoinHandle<()>,
 }
 
-/// Starts a server.
 pub(crate) fn start(server: &StdioServer) -> io::Result<(Process, ChildStdout, ChildStdin)> {
     let mut command = Command::new(&server.program);
     command.args(&server.args).env_clear();
@@ -80,7 +79,7 @@ pub(crate) fn start(server: &StdioServer) -> io::Result<(Process, ChildStdout, C
 async fn keep(mut stderr: ChildStderr, errors: Arc<Mutex<VecDeque<u8>>>) {
     let mut buffer = [0; 1024];
     while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
-        let mut kept = errors.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&errors);
         kept.extend(&buffer[..read]);
         let over = kept.len().saturating_sub(LAST_WORDS);
         kept.drain(..over);
@@ -98,7 +97,7 @@ impl Process {
             // A process that it left alone may hold the other end.
             let _ = timeout(LAST_READ, &mut self.reads).await;
         }
-        let kept = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = lock(&self.errors);
         let text: Vec<u8> = kept.iter().copied().collect();
         let text = String::from_utf8_lossy(&text);
         if !text.trim().is_empty() {

@@ -81,7 +81,6 @@ pub(crate) fn resource_size(resource: &ResourceContents) -> usize {
     }
 }
 
-/// The bytes of a base64 text.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok()
 }

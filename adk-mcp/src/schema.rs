@@ -146,7 +146,6 @@ pub(crate) fn check(
     }
 }
 
-/// What is wrong with a value; `None` for one that is valid.
 pub(crate) fn faults(validator: &Validator, value: &Value) -> Option<String> {
     let faults = validator.iter_errors(value).take(FAULTS).map(|error| {
         let place = error.instance_path().to_string();

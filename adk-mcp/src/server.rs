@@ -133,7 +133,6 @@ impl McpServer {
         }
     }
 
-    /// The secrets that were given to the server.
     fn secrets(&self) -> Vec<&str> {
         let mut secrets: Vec<&str> = match self {
             Self::Stdio(server) => server.envs.iter().map(|(_, value)| value.expose_secret()).collect(),

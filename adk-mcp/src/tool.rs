@@ -24,7 +24,6 @@ pub(crate) struct ListedTool {
     output: Option<Validator>,
 }
 
-/// A tool that calls its server.
 pub(crate) struct McpTool {
     pub(crate) listed: Arc<ListedTool>,
     pub(crate) shared: Arc<Shared>,

@@ -1,13 +1,13 @@
 //! [`McpToolset`]: the tools of a server as a toolset.
 
 use crate::connection::{Connection, Failure, OnProgress};
-use crate::elicitation::OpenCalls;
+use crate::elicitation::{OpenCalls, lock};
 use crate::limits::Limits;
 use crate::server::McpServer;
 use crate::tool::{ListedTool, McpTool};
 use adk_core::{BoxFuture, DynTool, Error, ErrorKind, ReadonlyContext, Result, Toolset, ToolsetErrorKind};
 use std::fmt;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The longest name of a tool that all providers take.
@@ -34,7 +34,6 @@ pub struct McpToolset {
 pub(crate) struct Shared {
     pub(crate) settings: Settings,
     connection: tokio::sync::Mutex<Option<Arc<Connection>>>,
-    /// The calls that wait for an answer.
     pub(crate) open: OpenCalls,
 }
 
@@ -191,7 +190,7 @@ impl Shared {
         };
         let connection = self.connection().await?;
         if !connection.has_changed()
-            && let Some(listed) = &*connection.listed.lock().unwrap_or_else(PoisonError::into_inner)
+            && let Some(listed) = &*lock(&connection.listed)
         {
             return Ok(listed.iter().map(calling).collect());
         }
@@ -203,7 +202,7 @@ impl Shared {
             Err(_) => return Err(self.late()),
         };
         let tools = listed.iter().map(calling).collect();
-        *connection.listed.lock().unwrap_or_else(PoisonError::into_inner) = Some(listed);
+        *lock(&connection.listed) = Some(listed);
         Ok(tools)
     }
 
@@ -230,11 +229,8 @@ impl Shared {
     }
 
     fn unavailable(&self, why: &str) -> Error {
-        let Settings { name, server, .. } = &self.settings;
-        let why = server.redacted(why);
-        let message = format!("the server of toolset `{name}`, `{}`: {why}", server.text());
-        let error = Error::new(ErrorKind::Toolset(ToolsetErrorKind::Unavailable), message);
-        error.with_help("look at its program or address, and run again")
+        let help = "look at its program or address, and run again";
+        self.fault(ToolsetErrorKind::Unavailable, why, help)
     }
 
     fn late(&self) -> Error {
@@ -245,11 +241,15 @@ impl Shared {
     }
 
     fn invalid(&self, why: &str) -> Error {
+        let help = "leave the tool out with `.filter(...)`, or raise a limit with `.limits(...)`";
+        self.fault(ToolsetErrorKind::Invalid, why, help)
+    }
+
+    fn fault(&self, kind: ToolsetErrorKind, why: &str, help: &str) -> Error {
         let Settings { name, server, .. } = &self.settings;
         let why = server.redacted(why);
         let message = format!("the server of toolset `{name}`, `{}`: {why}", server.text());
-        let error = Error::new(ErrorKind::Toolset(ToolsetErrorKind::Invalid), message);
-        error.with_help("leave the tool out with `.filter(...)`, or raise a limit with `.limits(...)`")
+        Error::new(ErrorKind::Toolset(kind), message).with_help(help)
     }
 }
 

@@ -30,13 +30,10 @@ pub(crate) struct BranchCall {
     pub(crate) task: BranchTask,
     /// The invocation that calls.
     pub(crate) parent: String,
-    /// The workflow of the run.
     pub(crate) workflow: String,
-    /// The service of its branches.
     pub(crate) branches: String,
 }
 
-/// What it gives back.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct BranchResult {
     /// The [`BranchReport`] without its events.

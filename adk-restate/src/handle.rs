@@ -18,7 +18,6 @@ pub(crate) const CENTURY: Duration = Duration::from_hours(100 * 365 * 24);
 
 /// Why a handler ends before its run does.
 pub(crate) enum Stop {
-    /// It was cancelled.
     Cancelled,
     /// This attempt has failed, and Restate makes another.
     Retry(Error),
@@ -56,17 +55,14 @@ pub(crate) type Durable<'a> =
 pub(crate) struct Handle<'a> {
     pub(crate) ctx: &'a Context,
     pub(crate) worker: &'a Worker,
-    /// The id of its invocation.
     pub(crate) invocation: String,
     pub(crate) workflow: String,
-    /// The service of the branches of its run.
     pub(crate) branches: String,
     pub(crate) app: String,
     pub(crate) run_id: RunId,
 }
 
 impl<'a> Handle<'a> {
-    /// A handler of the workflow of its run.
     pub(crate) fn of_run(&self, handler: &str) -> RequestTarget {
         RequestTarget::workflow(&self.workflow, self.run_id.to_string(), handler)
     }

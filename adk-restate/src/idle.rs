@@ -27,7 +27,6 @@ pub(crate) enum Gate {
     },
 }
 
-/// The turns that a run takes.
 pub(crate) struct TurnGate {
     session: SessionKey,
     takes_turn: bool,
@@ -40,7 +39,6 @@ pub(crate) struct TurnGate {
 /// A run asks for the turn of its session.
 #[derive(Serialize, Deserialize)]
 struct TurnCall {
-    /// Its invocation.
     run: String,
     number: u32,
 }
@@ -50,7 +48,6 @@ impl TurnGate {
         Self { session, takes_turn, taken: 0, turn: None }
     }
 
-    /// Waits for the turn of the session.
     pub(crate) async fn take(&mut self, handle: &Handle<'_>) -> Result<(), Stop> {
         if !self.takes_turn {
             return Ok(());

@@ -107,7 +107,6 @@ fn info(known: &DrivenRun) -> RunInfo {
     RunInfo::new(record.run_id, record.session.clone(), &record.workflow, known.status.clone(), false)
 }
 
-/// An answer to a wait of the run.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct AnswerCall {
     pub(crate) app: String,
@@ -179,7 +178,6 @@ fn wait<'a>(_: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, Hand
     })
 }
 
-/// Cancels the invocation of the run.
 fn cancel<'a>(_: &'a Worker, invocation: Invocation<'a>) -> BoxFuture<'a, Handled> {
     Box::pin(async move {
         if let Some(run) = invocation.ctx.get::<String>(INVOCATION).await? {

@@ -109,7 +109,6 @@ pub(crate) struct Serving<'a, T> {
 /// How a run or a branch has ended.
 pub(crate) struct Served<T> {
     pub(crate) end: Result<Outcome<T>>,
-    /// The places of its events.
     pub(crate) places: Vec<u64>,
     /// What its events say that it has used.
     pub(crate) usage: Usage,
@@ -154,7 +153,6 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         self.handle.worker
     }
 
-    /// Serves it to its end.
     pub(crate) async fn serve(mut self) -> (Result<(), Stop>, Served<T>) {
         let stopped = self.run().await;
         let (places, usage) = (self.places, self.stream.usage());
@@ -378,7 +376,6 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         Ok(())
     }
 
-    /// Does the steps that were asked for.
     async fn perform(&mut self) -> Result<Performed, Stop> {
         self.works.retain(|work| !work.is_left());
         if self.works.is_empty() {

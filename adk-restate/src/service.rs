@@ -2,22 +2,20 @@
 
 use crate::Worker;
 use adk_core::{BoxFuture, Error, ErrorKind, Result};
-use restate_sdk::discovery::{self, HandlerType, InputPayload, OutputPayload, ServiceType};
+use restate_sdk::discovery::{HandlerType, InputPayload, OutputPayload, ServiceType};
 use restate_sdk::endpoint::{self, ContextInternal, InputMetadata, ServiceOptions};
 use restate_sdk::errors::{HandlerResult, TerminalError};
 use restate_sdk::serde::Json;
 use restate_sdk::service::{Service, ServiceDefinition, macro_support};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// What Restate gives to the handler of an invocation.
 pub(crate) type Context = ContextInternal;
 
-/// What a handler gives back.
 pub(crate) type Handled = HandlerResult<Json<Value>>;
 
-/// A call of a handler.
 pub(crate) struct Invocation<'a> {
     pub(crate) ctx: &'a Context,
     pub(crate) meta: InputMetadata,
@@ -35,7 +33,6 @@ impl Invocation<'_> {
     }
 }
 
-/// A handler of a service.
 pub(crate) type Handler = for<'a> fn(&'a Worker, Invocation<'a>) -> BoxFuture<'a, Handled>;
 
 /// The handlers of a service, with their names.
@@ -76,55 +73,16 @@ pub(crate) fn definition(
     worker: &Arc<Worker>,
     options: ServiceOptions,
 ) -> Result<ServiceDefinition> {
-    let invalid = |error: discovery::error::ConversionError| {
+    let input = InputPayload::from_metadata::<Json<Value>>();
+    let output = OutputPayload::from_metadata::<Json<Value>>();
+    let own = handlers
+        .iter()
+        .map(|(name, ty, _)| json!({"name": name, "ty": ty, "input": input, "output": output}));
+    let service = json!({"name": name, "ty": ty, "handlers": own.collect::<Value>()});
+    let service = serde_json::from_value(service).map_err(|error| {
         Error::new(ErrorKind::Config, format!("Restate takes no service of the name `{name}`: {error}"))
             .with_help("give the workflow a name of ASCII letters, digits and `_` that begins with a letter")
-    };
-    let own = handlers.iter().map(|(name, ty, _)| of_handler(name, *ty));
-    let service = discovery::Service {
-        name: name.parse().map_err(invalid)?,
-        ty,
-        handlers: own.collect::<Result<_, _>>().map_err(invalid)?,
-        documentation: None,
-        metadata: Default::default(),
-        abort_timeout: None,
-        inactivity_timeout: None,
-        journal_retention: None,
-        idempotency_retention: None,
-        enable_lazy_state: None,
-        ingress_private: None,
-        retry_policy_initial_interval: None,
-        retry_policy_max_interval: None,
-        retry_policy_max_attempts: None,
-        retry_policy_exponentiation_factor: None,
-        retry_policy_on_max_attempts: None,
-    };
+    })?;
     let dispatcher = Dispatcher { worker: worker.clone(), handlers };
     Ok(macro_support::service_definition(dispatcher, service).options(options))
-}
-
-fn of_handler(
-    name: &str,
-    ty: Option<HandlerType>,
-) -> Result<discovery::Handler, discovery::error::ConversionError> {
-    Ok(discovery::Handler {
-        name: name.parse()?,
-        ty,
-        input: Some(InputPayload::from_metadata::<Json<Value>>()),
-        output: Some(OutputPayload::from_metadata::<Json<Value>>()),
-        documentation: None,
-        metadata: Default::default(),
-        abort_timeout: None,
-        inactivity_timeout: None,
-        journal_retention: None,
-        idempotency_retention: None,
-        workflow_completion_retention: None,
-        enable_lazy_state: None,
-        ingress_private: None,
-        retry_policy_initial_interval: None,
-        retry_policy_max_interval: None,
-        retry_policy_max_attempts: None,
-        retry_policy_exponentiation_factor: None,
-        retry_policy_on_max_attempts: None,
-    })
 }

@@ -17,8 +17,8 @@ mod updates;
 pub(crate) use push::Push;
 
 use crate::access::Caller;
-use crate::refuse::{Refusal, json_response};
-use crate::routes::{Body, Shared, Who, found, known, run_id};
+use crate::refuse::{Refusal, json_response, short};
+use crate::routes::{Body, Shared, Who, found, known, run_id, sent};
 use crate::serve::App;
 use adk_a2a::rpc::{ErrorCode, RpcRequest, RpcResponse};
 use adk_a2a::{StreamResponse, TaskRequest, VERSION_HEADER};
@@ -28,7 +28,7 @@ use adk_core::runner::KnownWorkflow;
 use axum::Router;
 use axum::extract::{Extension, OriginalUri, Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::sse::{self, KeepAlive, Sse};
+use axum::response::sse;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use error::RpcRefusal;
@@ -37,7 +37,6 @@ use futures_util::{Stream, StreamExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::convert::Infallible;
 use std::sync::Arc;
 
 pub(crate) fn router() -> Router<Arc<App>> {
@@ -56,7 +55,6 @@ struct Call {
     workflow: KnownWorkflow,
 }
 
-/// What a method answers.
 enum Answer {
     Value(Value),
     Stream(BoxStream<'static, Result<StreamResponse, Refusal>>),
@@ -106,7 +104,6 @@ async fn rpc(
     }
 }
 
-/// The request that a body holds.
 fn request(body: Body) -> Result<RpcRequest, RpcRefusal> {
     let bytes = body.map_err(|error| match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => RpcRefusal::from(crate::routes::too_large()),
@@ -173,8 +170,7 @@ impl Call {
                 "the card at `.well-known/agent-card.json` says everything",
             )),
             other => {
-                let other: String = other.chars().take(100).collect();
-                let fact = format!("there is no method `{other}`");
+                let fact = format!("there is no method `{}`", short(other));
                 let help = "methods are those of A2A 1.0, such as `SendMessage` and `GetTask`";
                 Err(RpcRefusal::new(ErrorCode::MethodNotFound, fact, help))
             }
@@ -187,9 +183,8 @@ impl Call {
             return Err(RpcRefusal::new(ErrorCode::InvalidParams, "the id of the task is empty", "give one"));
         }
         let missing = || {
-            let id: String = id.chars().take(100).collect();
             let help = "`ListTasks` has the ids of all tasks";
-            RpcRefusal::new(ErrorCode::TaskNotFound, format!("there is no task `{id}`"), help)
+            RpcRefusal::new(ErrorCode::TaskNotFound, format!("there is no task `{}`", short(id)), help)
         };
         let id = run_id(id).map_err(|_| missing())?;
         let run = match found(&self.runner, &self.caller, id).await {
@@ -227,13 +222,12 @@ fn streamed(
         Err(refusal) => return refused(id, refusal.into()),
     };
     let events = stream.map(move |event| {
-        let _open = &permit;
         let result =
             event.map(|event| json(&event)).map_err(|refusal| RpcRefusal::from(refusal).into_parts().1);
         let answer = json(&RpcResponse::new(id.clone(), result));
-        Ok::<_, Infallible>(sse::Event::default().data(answer.to_string()))
+        sse::Event::default().data(answer.to_string())
     });
-    let mut response = Sse::new(events).keep_alive(KeepAlive::default()).into_response();
+    let mut response = sent(events, permit);
     response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-cache"));
     response
 }

@@ -1,6 +1,6 @@
 //! Who asks, and from where.
 
-use crate::refuse::Refusal;
+use crate::refuse::{Refusal, short};
 use crate::serve::App;
 use adk_core::BoxFuture;
 use axum::extract::{Request, State};
@@ -50,7 +50,6 @@ impl Caller {
         }
     }
 
-    /// Whether it sees what belongs to a user.
     pub(crate) fn sees(&self, user: &str) -> bool {
         self.user.as_deref().is_none_or(|own| own == user)
     }
@@ -127,12 +126,8 @@ fn from_here(app: &App, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
 }
 
 fn forbidden(what: &str, name: &str) -> Refusal {
-    let name: String = name.chars().take(100).collect();
-    Refusal::new(
-        StatusCode::FORBIDDEN,
-        "forbidden",
-        format!("requests of the {what} `{name}` are not answered"),
-    )
+    let message = format!("requests of the {what} `{}` are not answered", short(name));
+    Refusal::new(StatusCode::FORBIDDEN, "forbidden", message)
 }
 
 /// The name in `name:port`.

@@ -24,14 +24,18 @@ mod view;
 pub(crate) use files::folder;
 
 use crate::access::Caller;
-use crate::refuse::{Refusal, json_response};
-use crate::routes::{Body, json_of, known};
+use crate::refuse::{Refusal, json_response, short};
+use crate::routes::{Body, Who, json_of, known};
 use crate::serve::App;
 use adk_core::runner::{KnownWorkflow, SessionHandle};
+use adk_core::session::EventFilter;
 use adk_core::{Runner, StateDelta};
 use axum::Router;
+use axum::extract::{Extension, FromRequestParts, Path};
 use axum::http::StatusCode;
+use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -62,7 +66,6 @@ impl IntoResponse for Fault {
     }
 }
 
-/// An error in one line.
 fn in_a_line(error: &Refusal) -> String {
     match error.to_json()["help"].as_str() {
         Some(help) => format!("{}; help: {help}", error.message()),
@@ -105,6 +108,13 @@ impl Place {
         Ok(Self { workflow, user: caller.acts_for(Some(user))?, is_operator, runner })
     }
 
+    /// A session that is there.
+    async fn there(&self, id: &str) -> Result<SessionHandle, Refusal> {
+        let handle = self.session(id);
+        handle.get(&EventFilter::new().last(0)).await?.ok_or_else(|| no_session(id))?;
+        Ok(handle)
+    }
+
     fn session(&self, id: &str) -> SessionHandle {
         self.runner.session(&self.user, format!("{}{SLASH}{id}", self.workflow.name()))
     }
@@ -118,10 +128,28 @@ impl Place {
     fn may_set(&self, delta: &StateDelta) -> Result<(), Refusal> {
         let of_app = delta.iter().map(|(key, _)| key).find(|key| key.starts_with("app:"));
         let Some(key) = of_app.filter(|_| !self.is_operator) else { return Ok(()) };
-        let key: String = key.chars().take(100).collect();
-        let message = format!("the state key `{key}` belongs to all users of the app");
+        let message = format!("the state key `{}` belongs to all users of the app", short(key));
         Err(Refusal::new(StatusCode::FORBIDDEN, "forbidden", message)
             .help("set keys of the session or `user:` keys"))
+    }
+}
+
+/// The app and the user of a path.
+#[derive(Deserialize)]
+struct Owner {
+    app: String,
+    user: String,
+}
+
+impl FromRequestParts<Arc<App>> for Place {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Response> {
+        let Extension(caller) =
+            Who::from_request_parts(parts, app).await.map_err(IntoResponse::into_response)?;
+        let owner = Path::<Owner>::from_request_parts(parts, app).await;
+        let Path(Owner { app: name, user }) = owner.map_err(IntoResponse::into_response)?;
+        Self::of(app, &caller, &name, &user).map_err(|refusal| Fault(refusal).into_response())
     }
 }
 

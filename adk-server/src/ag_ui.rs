@@ -7,9 +7,11 @@ mod input;
 mod translate;
 
 use crate::access::Caller;
-use crate::follow::{Item, follow, follow_new, stored};
+use crate::follow::{Item, follow, stored};
 use crate::refuse::Refusal;
-use crate::routes::{Answer, AskedFor, Body, Shared, Who, asked, found, json_of, known, output, run_id};
+use crate::routes::{
+    Answer, AskedFor, Body, Shared, Who, asked, found, json_of, known, output, run_id, sent,
+};
 use crate::runs::{End, Listener, Started};
 use crate::serve::App;
 use adk_core::engine::{RunFilter, RunInfo, RunStatus};
@@ -19,18 +21,15 @@ use adk_core::{Error, ErrorKind, EventId, RunId, Runner};
 use axum::Router;
 use axum::extract::{Extension, Path, State};
 use axum::http::StatusCode;
-use axum::response::IntoResponse;
-use axum::response::sse::{self, KeepAlive, Sse};
+use axum::response::sse;
 use axum::routing::post;
 use event::AgUiEvent;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use input::{ResumeStatus, RunAgentInput};
 use serde_json::{Map, Value, json};
-use std::convert::Infallible;
 use std::sync::Arc;
 use translate::{Ending, Translator};
 
-/// The version of the protocol.
 const VERSION: &str = "1.0";
 
 pub(crate) fn router() -> Router<Arc<App>> {
@@ -57,15 +56,13 @@ async fn run(
         Err(refusal) if is_about_load(&refusal) => return Err(refusal),
         Err(refusal) => request.only(failed(&refusal)),
     };
-    let events = events.map(move |event| {
-        let _open = &open;
+    let events = events.map(|event| {
         let data = serde_json::to_string(&event).unwrap_or_default();
-        Ok::<_, Infallible>(sse::Event::default().data(data))
+        sse::Event::default().data(data)
     });
-    Ok(Sse::new(events).keep_alive(KeepAlive::default()).into_response())
+    Ok(sent(events, open))
 }
 
-/// What asks, and for what.
 struct Request {
     app: Arc<App>,
     caller: Caller,
@@ -75,7 +72,6 @@ struct Request {
     input: RunAgentInput,
 }
 
-/// What became of a request.
 enum Begun {
     Going(Box<Going>),
     /// The client has given up the run that it was about.
@@ -116,16 +112,10 @@ impl Request {
             request = request.state(key, value);
         }
         let Started { run, listener } = app.runs.start(user, request).await?;
-        let abort = self.abort(run);
+        let (abort, translator) = (self.abort(run), Translator::default());
         let run = found(runner, &self.caller, run).await?;
-        let listener = Some(listener);
-        Ok(Begun::Going(Box::new(Going {
-            run,
-            after: None,
-            listener,
-            abort,
-            translator: Translator::default(),
-        })))
+        let (after, listener) = (None, Some(listener));
+        Ok(Begun::Going(Box::new(Going { run, after, listener, abort, translator })))
     }
 
     async fn resume(&self) -> Result<Begun, Refusal> {
@@ -189,7 +179,6 @@ impl Request {
         Abort { runner: self.runner.clone(), run, is_armed: true }
     }
 
-    /// All events of a run.
     async fn events(self, going: Going) -> Result<BoxStream<'static, AgUiEvent>, Refusal> {
         let Going { run, after, listener, abort, translator } = going;
         let session = self.runner.session(&run.session.user, &run.session.id);
@@ -200,10 +189,9 @@ impl Request {
         let metadata = json!({"adk": {"run": run.run_id}});
         let head = [self.started(metadata), AgUiEvent::StateSnapshot { snapshot }];
         let (app, runner) = (self.app.clone(), self.runner.clone());
-        let events = match listener {
-            Some(listener) => follow_new(app, runner, run.clone(), after, listener).boxed(),
-            None => follow(app, runner, run.clone(), after, self.app.runs.listen(run.run_id)).boxed(),
-        };
+        let is_new = listener.is_some();
+        let listener = listener.or_else(|| app.runs.listen(run.run_id));
+        let events = follow(app, runner, run.clone(), after, listener, is_new).boxed();
         let sender = Sender { request: self, run: run.run_id, events, abort, translator: Some(translator) };
         let rest = stream::unfold(sender, |mut sender| async move { Some((sender.next().await?, sender)) });
         Ok(stream::iter(head).chain(rest.flat_map(stream::iter)).boxed())
@@ -230,7 +218,6 @@ impl Request {
     }
 }
 
-/// Sends the events of a run.
 struct Sender {
     request: Request,
     run: RunId,

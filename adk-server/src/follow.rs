@@ -15,7 +15,6 @@ use tokio::sync::broadcast::error::RecvError;
 /// How often the store is looked at for events of a run that another process drives.
 pub(crate) const EVERY: Duration = Duration::from_millis(250);
 
-/// What a follower gets.
 pub(crate) enum Item {
     Event(Arc<Event>),
     /// The end, as this process knows it; `None` when the store does.
@@ -45,32 +44,18 @@ fn micros(id: EventId) -> u64 {
 }
 
 /// The events of a run after a cursor, and those that are to come, until it ends or waits. A listener hears what is not stored
-/// as well: the parts of answers. One that is too slow reads in the store, so it slows nobody.
+/// as well: the parts of answers. One that is too slow reads in the store, so it slows nobody. Of a run that was begun or taken up
+/// for its listener nothing is read at first: what is not stored comes between what is stored.
 pub(crate) fn follow(
     app: Arc<App>,
     runner: Runner,
     run: RunInfo,
     after: Option<EventId>,
     listener: Option<Listener>,
+    is_read: bool,
 ) -> impl Stream<Item = Result<Item, Refusal>> {
-    let (ready, is_read, has_lagged, is_over) = (VecDeque::new(), false, false, false);
-    items(Follower { app, runner, run, last: after, listener, ready, is_read, has_lagged, is_over })
-}
-
-/// The same for a run that was begun or taken up for its listener: what is not stored comes between what is stored.
-pub(crate) fn follow_new(
-    app: Arc<App>,
-    runner: Runner,
-    run: RunInfo,
-    after: Option<EventId>,
-    listener: Listener,
-) -> impl Stream<Item = Result<Item, Refusal>> {
-    let (ready, is_read, has_lagged, is_over) = (VecDeque::new(), true, false, false);
-    let listener = Some(listener);
-    items(Follower { app, runner, run, last: after, listener, ready, is_read, has_lagged, is_over })
-}
-
-fn items(follower: Follower) -> impl Stream<Item = Result<Item, Refusal>> {
+    let (ready, has_lagged, is_over) = (VecDeque::new(), false, false);
+    let follower = Follower { app, runner, run, last: after, listener, ready, is_read, has_lagged, is_over };
     stream::unfold(follower, |mut follower| async move {
         let item = follower.next().await?;
         follower.is_over |= !matches!(item, Ok(Item::Event(_)));

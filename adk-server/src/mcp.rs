@@ -9,6 +9,7 @@ mod question;
 
 use crate::access::Caller;
 use crate::refuse::Refusal;
+use crate::runs::lock;
 use crate::serve::App;
 use adk_core::{Error, ErrorKind, Result};
 use axum::Router;
@@ -23,7 +24,7 @@ use rmcp::ServiceExt;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -61,7 +62,7 @@ pub(crate) struct Sessions {
 
 impl Sessions {
     fn of(&self, app: &Arc<App>, caller: Caller) -> OfUser {
-        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut users = lock(&self.users);
         if users.len() >= USERS {
             users.retain(|_, user| !user.is_idle());
         }

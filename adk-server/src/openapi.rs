@@ -4,7 +4,6 @@ use adk_core::Runner;
 use adk_core::runner::KnownWorkflow;
 use serde_json::{Map, Value, json};
 
-/// The document.
 pub(crate) fn document(runner: &Runner) -> Value {
     let mut paths = fixed();
     for workflow in runner.workflows() {
@@ -18,7 +17,6 @@ pub(crate) fn document(runner: &Runner) -> Value {
     })
 }
 
-/// How a run of a workflow is begun.
 fn begin(workflow: &KnownWorkflow) -> Value {
     let form = workflow.form();
     let run = json!({"allOf": [

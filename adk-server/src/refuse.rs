@@ -95,7 +95,7 @@ impl Refusal {
 }
 
 /// What a client has sent, as short as an error may say it.
-fn short(text: &str) -> String {
+pub(crate) fn short(text: &str) -> String {
     text.chars().take(100).collect()
 }
 

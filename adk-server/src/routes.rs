@@ -7,7 +7,7 @@ use crate::ag_ui;
 use crate::follow::{Item, follow, stored};
 use crate::openapi;
 use crate::page;
-use crate::refuse::{Refusal, json_response};
+use crate::refuse::{Refusal, json_response, short};
 use crate::runs::{End, Listener, Started};
 use crate::serve::{App, check};
 use adk_core::engine::{RunFilter, RunInfo, RunState, RunStatus, Waiting};
@@ -22,9 +22,10 @@ use axum::middleware::from_fn_with_state;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use futures_util::StreamExt;
+use futures_util::{Stream, StreamExt};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
@@ -74,8 +75,7 @@ async fn nowhere(uri: Uri) -> Refusal {
 }
 
 async fn not_so(uri: Uri) -> Refusal {
-    let path: String = uri.path().chars().take(100).collect();
-    let message = format!("`{path}` is not asked by this method");
+    let message = format!("`{}` is not asked by this method", short(uri.path()));
     Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
         .help("`GET /openapi.json` has the paths of the API")
 }
@@ -119,6 +119,20 @@ pub(crate) struct Asked {
     workflow: Option<String>,
     after: Option<String>,
     limit: Option<usize>,
+}
+
+impl Asked {
+    /// The unfinished runs that are asked for; an operator who names no user asks for those of all.
+    fn filter(self, caller: &Caller) -> Result<RunFilter, Refusal> {
+        let mut filter = RunFilter::unfinished();
+        filter.user = match (&caller.user, self.user) {
+            (None, None) => None,
+            (_, named) => Some(caller.acts_for(named.as_deref())?),
+        };
+        filter.session = self.session;
+        filter.workflows = self.workflow.map(|name| vec![name]);
+        Ok(filter)
+    }
 }
 
 pub(crate) type AskedFor = Result<Query<Asked>, QueryRejection>;
@@ -426,24 +440,13 @@ async fn runs(State(app): Shared, Extension(caller): Who, query: AskedFor) -> An
         }
     };
     let limit = asked.limit.unwrap_or(PAGE).clamp(1, PAGE);
-    let mut filter = RunFilter::any().limit(limit);
-    filter.state = state;
-    filter.user = of_user(&caller, asked.user.as_deref())?;
-    filter.session = asked.session;
-    filter.workflows = asked.workflow.map(|name| vec![name]);
-    filter.after = asked.after.as_deref().map(run_id).transpose()?;
+    let after = asked.after.as_deref().map(run_id).transpose()?;
+    let mut filter = asked.filter(&caller)?.limit(limit);
+    (filter.state, filter.after) = (state, after);
     let runs = runner.runs(&filter).await?;
     let next = runs.last().filter(|_| runs.len() == limit).map(|run| run.run_id);
     let runs: Vec<_> = runs.iter().map(|run| with_steps(&app, run, of_run(run))).collect();
     Ok(json_response(StatusCode::OK, &json!({"runs": runs, "next": next})))
-}
-
-/// The user whose things are listed; `None` for all.
-fn of_user(caller: &Caller, named: Option<&str>) -> Result<Option<String>, Refusal> {
-    match (&caller.user, named) {
-        (None, None) => Ok(None),
-        _ => caller.acts_for(named).map(Some),
-    }
 }
 
 pub(crate) fn run_id(text: &str) -> Result<RunId, Refusal> {
@@ -508,22 +511,28 @@ fn streamed(
     stream: OwnedSemaphorePermit,
 ) -> Response {
     let id = run.run_id;
-    let events = follow(app.clone(), runner.clone(), run, after, listener).then(move |item| {
+    let events = follow(app.clone(), runner.clone(), run, after, listener, false).then(move |item| {
         let runner = runner.clone();
         async move {
-            Ok::<_, std::convert::Infallible>(match item {
-                Ok(Item::Event(event)) => of_event(&event),
-                Ok(Item::End(end)) => match last(&runner, id, end.as_deref()).await {
-                    Ok(end) => named("end", &end),
-                    Err(refusal) => named("error", &refusal.to_json()),
-                },
-                Err(refusal) => named("error", &refusal.to_json()),
-            })
+            let end = match item {
+                Ok(Item::Event(event)) => return of_event(&event),
+                Ok(Item::End(end)) => last(&runner, id, end.as_deref()).await,
+                Err(refusal) => Err(refusal),
+            };
+            end.map_or_else(|refusal| named("error", &refusal.to_json()), |end| named("end", &end))
         }
     });
+    sent(events, stream)
+}
+
+/// Sends events for as long as the right to an open stream is held.
+pub(crate) fn sent(
+    events: impl Stream<Item = sse::Event> + Send + 'static,
+    right: OwnedSemaphorePermit,
+) -> Response {
     let events = events.map(move |event| {
-        let _open = &stream;
-        event
+        let _open = &right;
+        Ok::<_, Infallible>(event)
     });
     Sse::new(events).keep_alive(KeepAlive::default()).into_response()
 }
@@ -547,11 +556,7 @@ fn named(name: &str, data: &Value) -> sse::Event {
 
 async fn waiting(State(app): Shared, Extension(caller): Who, query: AskedFor) -> Answer {
     let (asked, runner) = (asked(query)?, app.runner(&caller));
-    let mut filter = RunFilter::unfinished();
-    filter.user = of_user(&caller, asked.user.as_deref())?;
-    filter.session = asked.session;
-    filter.workflows = asked.workflow.map(|name| vec![name]);
-    let waiting: Vec<_> = runner.waiting_of(&filter).await?.iter().map(of_wait).collect();
+    let waiting: Vec<_> = runner.waiting_of(&asked.filter(&caller)?).await?.iter().map(of_wait).collect();
     Ok(json_response(StatusCode::OK, &json!({"waiting": waiting})))
 }
 

@@ -48,13 +48,11 @@ impl Listener {
         self.end.wait_for(Option::is_some).await.ok()?.clone()
     }
 
-    /// How the run has ended, if it has.
     pub(crate) fn ended(&self) -> Option<Arc<End>> {
         self.end.borrow().clone()
     }
 }
 
-/// One of them.
 struct Driven {
     events: broadcast::Sender<Arc<Event>>,
     begun: Arc<Begun>,
@@ -76,7 +74,6 @@ impl Begun {
     }
 }
 
-/// All of them.
 pub(crate) struct Runs {
     driven: Mutex<HashMap<RunId, Driven>>,
     /// Those that are about to be.
@@ -332,6 +329,6 @@ async fn drive(
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,14 +5,14 @@ use crate::access::{self, Authorize, Caller, without_port};
 use crate::adk_web;
 use crate::refuse::Refusal;
 use crate::routes;
-use crate::runs::Runs;
+use crate::runs::{Runs, lock};
 use adk_core::{Error, ErrorKind, Needs, Result, Runner, Tool, ToolWorkflow, Workflow};
 use axum::Router;
 use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -90,12 +90,11 @@ impl App {
             || self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 
-    /// The runner of the app of a caller.
     pub(crate) fn runner(&self, caller: &Caller) -> Runner {
         let Some(name) = caller.app.as_deref().filter(|name| *name != self.runner.app_name()) else {
             return self.runner.clone();
         };
-        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut others = lock(&self.others);
         let runner = others.entry(name.to_owned()).or_insert_with(|| {
             let runner = self.runner.for_app(name);
             self.watch(&runner);
@@ -110,19 +109,19 @@ impl App {
         let watch = runner.watch().leave(move |run| ours.is_ours(run));
         let watch = watch.resume_by(move |run| runs.clone().resume(runner.clone(), run));
         let watch = tokio::spawn(watch.into_future());
-        self.watches.lock().unwrap_or_else(PoisonError::into_inner).push(watch.abort_handle());
+        lock(&self.watches).push(watch.abort_handle());
     }
 
     /// Ends a task when the server stops.
     #[cfg(feature = "push")]
     pub(crate) fn until_stopped(&self, task: AbortHandle) {
-        let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watches = lock(&self.watches);
         watches.retain(|watch| !watch.is_finished());
         watches.push(task);
     }
 
     fn stop_watching(&self) {
-        for watch in self.watches.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        for watch in lock(&self.watches).drain(..) {
             watch.abort();
         }
     }

@@ -61,34 +61,16 @@ pub const fn llm_meta<'a>(
     max_turns: Option<u32>,
 ) -> AgentMeta<'a> {
     AgentMeta {
-        name,
         definition,
         module: ("", origin),
-        kind: AgentKind::Llm,
         description,
         prompts,
         sources,
-        reads: &[],
         writes,
-        may_exit: false,
-        exits: &[],
-        tools: &[],
-        more_tools: false,
-        compacts: false,
-        current_turn: false,
-        resources: &[],
-        transfer: &[],
         max_turns,
-        max_output_tokens: None,
-        model: "",
-        timeout: None,
-        states: &[],
-        lets: &[],
-        steps: &[],
-        accepts: None,
-        schema: None,
         identity: hash(definition),
         prompt_keys,
+        ..AgentMeta::new(AgentKind::Llm, name)
     }
 }
 
@@ -112,4 +94,22 @@ pub const fn function_meta<'a>(
 /// checked.
 pub const fn stub_if<'a>(refused: bool, meta: AgentMeta<'a>) -> AgentMeta<'a> {
     if refused { meta.definition("") } else { meta }
+}
+
+/// Writes methods that set the field of their name and return the whole: `METHOD(PARAMETER: TYPE) = VALUE;`, after `[const]` or
+/// `[]`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! setters {
+    (@one [$($const:ident)?] $(#[$doc:meta])* $name:ident($parameter:ident: $type:ty) = $value:expr) => {
+        $(#[$doc])*
+        #[must_use]
+        pub $($const)? fn $name(mut self, $parameter: $type) -> Self {
+            self.$name = $value;
+            self
+        }
+    };
+    ($const:tt $($(#[$doc:meta])* $name:ident($parameter:ident: $type:ty) = $value:expr;)+) => {
+        $($crate::setters!(@one $const $(#[$doc])* $name($parameter: $type) = $value);)+
+    };
 }

@@ -21,7 +21,6 @@ use crate::message::Message;
 use crate::spec::{AgentMeta, Attempts, Spec, Step, StepKind};
 use std::fmt;
 
-/// The name.
 impl serde::Serialize for Check {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
@@ -53,7 +52,6 @@ impl Fault {
         Self { check, node: node.into(), message, place: String::new(), step: None }
     }
 
-    /// The fault that a message reports.
     fn of(node: &str, message: &Message) -> Self {
         let (check, message) = (message.check().unwrap_or(Check::Syntax), message.as_str().to_owned());
         Self { check, node: node.to_owned(), message, place: String::new(), step: None }
@@ -69,20 +67,16 @@ impl Fault {
     /// Whether it is one of the flow of keys and exits, which a tree that is built at run time may be excused from:
     /// `.flow_checks(false)`.
     pub fn is_of_flow(&self) -> bool {
-        use Check::{
-            ExitOutsideLoop, KeyDuplicate, KeyMaybeMissing, KeyMissing, KeyRace, KeyType, LoopEndless,
-            OutputMissing,
-        };
         matches!(
             self.check,
-            KeyMissing
-                | KeyMaybeMissing
-                | KeyRace
-                | KeyType
-                | KeyDuplicate
-                | OutputMissing
-                | LoopEndless
-                | ExitOutsideLoop
+            Check::KeyMissing
+                | Check::KeyMaybeMissing
+                | Check::KeyRace
+                | Check::KeyType
+                | Check::KeyDuplicate
+                | Check::OutputMissing
+                | Check::LoopEndless
+                | Check::ExitOutsideLoop
         )
     }
 }
@@ -113,10 +107,8 @@ impl fmt::Display for Fault {
 /// ```
 pub fn faults(spec: &Spec<'_>) -> Vec<Fault> {
     if !is_tree(spec.steps) {
-        let mut message = Message::new();
-        message.begin(Check::Syntax);
-        message.all(&["the steps of `", spec.name, "` are no tree: a block does not end where it says"]);
-        return vec![Fault::of("", &message)];
+        let fact = ["the steps of `", spec.name, "` are no tree: a block does not end where it says"];
+        return vec![Fault::of("", &Message::of(Check::Syntax, &fact))];
     }
     let mut table = vec![None; names::slots(spec)];
     let mut findings = vec![names::Finding::None; spec.steps.len()];
@@ -169,28 +161,19 @@ fn is_tree(steps: &[Step<'_>]) -> bool {
 /// The faults of a step that has nothing to do with others, those of nested workflows included.
 fn own(spec: &Spec<'_>, step: &Step<'_>, steps: &[Step<'_>], faults: &mut Vec<Fault>) {
     let max = if spec.built { "max_iterations" } else { "max" };
-    match &step.kind {
-        StepKind::Agent { meta, .. } => of_agent(spec, step.name, meta, faults),
-        StepKind::Loop { max: Some(0), .. } => {
-            faults.push(Fault::of(step.name, &limits::describe(max, step.name, 0)))
-        }
-        StepKind::Parallel { max_concurrency: Some(0), .. } => {
-            faults.push(Fault::of(step.name, &limits::describe("max_concurrency", step.name, 0)));
-        }
-        StepKind::Each { max: Some(0), .. } => {
-            faults.push(Fault::of(step.name, &limits::describe("max_elements", step.name, 0)));
-        }
-        StepKind::Try(Attempts { most: 0, .. }) => {
-            faults.push(Fault::of(step.name, &limits::describe("attempts", step.name, 0)));
-        }
-        _ => {}
-    }
+    let limit = match &step.kind {
+        StepKind::Agent { meta, .. } => return of_agent(spec, step.name, meta, faults),
+        StepKind::Loop { max: Some(0), .. } => Some(max),
+        StepKind::Parallel { max_concurrency: Some(0), .. } => Some("max_concurrency"),
+        StepKind::Each { max: Some(0), .. } => Some("max_elements"),
+        StepKind::Try(Attempts { most: 0, .. }) => Some("attempts"),
+        _ => None,
+    };
+    faults.extend(limit.map(|word| Fault::of(step.name, &limits::describe(word, step.name, 0))));
     if is_empty(step, steps) {
-        let mut message = Message::new();
-        message.begin(Check::BlockEmpty);
-        message.all(&["block `", step.name, "` has no steps; help: remove it, or put "]);
-        message.push(if spec.built { "an agent into it" } else { "a step into it" });
-        faults.push(Fault::of(step.name, &message));
+        let step_or_agent = if spec.built { "an agent into it" } else { "a step into it" };
+        let fact = ["block `", step.name, "` has no steps; help: remove it, or put ", step_or_agent];
+        faults.push(Fault::of(step.name, &Message::of(Check::BlockEmpty, &fact)));
     }
 }
 

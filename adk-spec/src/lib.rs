@@ -6,8 +6,12 @@
 // Without the feature `workflow` some of these functions have no caller.
 #![cfg_attr(not(feature = "workflow"), allow(dead_code))]
 
+#[macro_use]
+mod macros;
+
 #[cfg(feature = "workflow")]
 #[doc(hidden)]
+#[macro_use]
 pub mod __private;
 #[cfg(feature = "workflow")]
 mod bounds;

@@ -4,7 +4,7 @@ mod keys;
 mod placeholder;
 
 use self::keys::{Read, by_tools, of_agent, read, written};
-use crate::nearest::Nearest;
+use crate::nearest::nearest;
 use crate::spec::{ERROR_KEY, Spec, Step, StepKind};
 use std::collections::HashSet;
 use std::fmt;
@@ -117,9 +117,8 @@ impl Spec<'_> {
                     lints.push(lint("key-unread", step.name, &fact));
                 }
                 StepKind::Agent { meta, .. } => {
-                    let mut writes = Vec::new();
-                    written(step.name, meta, step.renames, &mut writes);
-                    for (writer, key) in writes.into_iter().filter(|(_, key)| is_unread(key)) {
+                    let writes = written(step.name, meta, step.renames).into_iter();
+                    for (writer, key) in writes.filter(|(_, key)| is_unread(key)) {
                         let fact = format!(
                             "`{writer}` writes `{key}`, and nobody reads it; help: read it, make it an output of the \
                              workflow, or do not write it"
@@ -143,9 +142,7 @@ impl Spec<'_> {
                 StepKind::Each { item, .. } => known.push(item),
                 StepKind::Else => known.push(ERROR_KEY),
                 StepKind::Agent { meta, .. } => {
-                    let mut writes = Vec::new();
-                    written(step.name, meta, step.renames, &mut writes);
-                    known.extend(writes.into_iter().map(|(_, key)| key));
+                    known.extend(written(step.name, meta, step.renames).into_iter().map(|(_, key)| key));
                     by_tools(meta, &mut known);
                     of_agent(step.name, meta, step.renames, &mut reads);
                 }
@@ -157,12 +154,8 @@ impl Spec<'_> {
             if key.contains(':') || known.contains(&key) || !told.insert(key) {
                 continue;
             }
-            let mut nearest = Nearest::to(key);
-            known.iter().for_each(|other| nearest.show(other));
-            let meant = match nearest.found() {
-                "" => String::new(),
-                near => format!("did you mean `{near}`? Otherwise "),
-            };
+            let near = nearest(key, known.iter().copied());
+            let meant = near.map(|near| format!("did you mean `{near}`? Otherwise ")).unwrap_or_default();
             let fact = format!(
                 "`{reader}` reads `{key}` if it is there, and nobody writes it; help: {meant}declare `state {key}: TYPE` if \
                  the session holds it already, or remove it"
@@ -177,8 +170,7 @@ impl Spec<'_> {
             let changes = |inside: &Step<'_>| match inside.kind {
                 StepKind::Break { .. } => true,
                 StepKind::Agent { meta, .. } => {
-                    let mut writes = Vec::new();
-                    written(inside.name, meta, inside.renames, &mut writes);
+                    let writes = written(inside.name, meta, inside.renames);
                     let by_tool =
                         meta.tools.iter().flat_map(|tool| tool.writes).any(|write| write.name == key);
                     let exits = meta.may_exit || !meta.exits.is_empty() || !meta.transfer.is_empty();

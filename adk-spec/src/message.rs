@@ -29,6 +29,14 @@ impl Message {
         Self { bytes: [0; Self::CAPACITY], len: 0, is_cut: false, check: None }
     }
 
+    /// The message of a check.
+    pub const fn of(check: Check, parts: &[&str]) -> Self {
+        let mut message = Self::new();
+        message.begin(check);
+        message.all(parts);
+        message
+    }
+
     /// Begins the message of a check.
     pub const fn begin(&mut self, check: Check) {
         if self.check.is_none() {
@@ -60,13 +68,9 @@ impl Message {
 
     /// So many bytes, for which there is room.
     const fn put(&mut self, text: &str, fits: usize) {
-        let bytes = text.as_bytes();
-        let mut i = 0;
-        while i < fits {
-            self.bytes[self.len] = bytes[i];
-            self.len += 1;
-            i += 1;
-        }
+        let (_, room) = self.bytes.split_at_mut(self.len);
+        room.split_at_mut(fits).0.copy_from_slice(text.as_bytes().split_at(fits).0);
+        self.len += fits;
     }
 
     /// Begins a line, unless it is the first.
@@ -85,10 +89,13 @@ impl Message {
     }
 
     pub const fn all(&mut self, parts: &[&str]) {
-        let mut i = 0;
-        while i < parts.len() {
-            self.push(parts[i]);
-            i += 1;
+        each!(part in parts => { self.push(part) });
+    }
+
+    pub(crate) const fn times(&mut self, mut times: usize, text: &str) {
+        while times > 0 {
+            self.push(text);
+            times -= 1;
         }
     }
 

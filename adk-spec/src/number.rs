@@ -25,14 +25,12 @@ pub const fn of_name(name: &str) -> u64 {
 /// The number of a place in the source. `package` is what cargo says of it: two packages may have one name.
 pub const fn number_of(place: &str, package: [Option<&str>; 3]) -> u64 {
     let mut number = hash(place);
-    let mut parts: &[Option<&str>] = &package;
-    while let [part, rest @ ..] = parts {
+    each!(part in &package => {
         if let Some(part) = part {
             number = mixed(number, hash(part));
         }
         number = number.rotate_left(7);
-        parts = rest;
-    }
+    });
     valid(number)
 }
 
@@ -77,14 +75,8 @@ pub const fn is_listed(number: u64) -> bool {
 
 /// Whether a collection of that number holds such elements, in an `each`; not of an array.
 pub const fn holds(list: u64, element: u64) -> bool {
-    let mut kinds: &[u64] = &[LIST, of_name("VecDeque"), of_name("HashSet"), of_name("BTreeSet")];
-    while let [kind, rest @ ..] = kinds {
-        if with(*kind, element) == list {
-            return true;
-        }
-        kinds = rest;
-    }
-    false
+    let kinds = [LIST, of_name("VecDeque"), of_name("HashSet"), of_name("BTreeSet")];
+    any!(kind in &kinds => with(*kind, element) == list)
 }
 
 /// The number of a list of such elements.

@@ -12,6 +12,26 @@ const PARTS: usize = 8;
 const PER_PART: usize = 128;
 pub(crate) const PER_WORD: usize = PARTS * PER_PART;
 
+/// Combines two sets, word by word.
+macro_rules! combine {
+    ($sets:ident, $set:ident $op:tt $other:ident) => {
+        let mut i = 0;
+        while i < $sets.words {
+            let [a, b, c, d, e, f, g, h] = $sets.bits[$other * $sets.words + i];
+            let [p, q, r, s, t, u, v, w] = &mut $sets.bits[$set * $sets.words + i];
+            *p $op a;
+            *q $op b;
+            *r $op c;
+            *s $op d;
+            *t $op e;
+            *u $op f;
+            *v $op g;
+            *w $op h;
+            i += 1;
+        }
+    };
+}
+
 /// Sets over the same keys, addressed by number.
 #[derive(Debug)]
 pub(crate) struct Sets<'t> {
@@ -55,40 +75,12 @@ impl<'t> Sets<'t> {
         }
     }
 
-    /// Keeps what is in both.
     pub(crate) const fn meet(&mut self, set: usize, other: usize) {
-        let mut i = 0;
-        while i < self.words {
-            let [a, b, c, d, e, f, g, h] = self.bits[other * self.words + i];
-            let [p, q, r, s, t, u, v, w] = &mut self.bits[set * self.words + i];
-            *p &= a;
-            *q &= b;
-            *r &= c;
-            *s &= d;
-            *t &= e;
-            *u &= f;
-            *v &= g;
-            *w &= h;
-            i += 1;
-        }
+        combine!(self, set &= other);
     }
 
-    /// Adds what is in the other.
     pub(crate) const fn join(&mut self, set: usize, other: usize) {
-        let mut i = 0;
-        while i < self.words {
-            let [a, b, c, d, e, f, g, h] = self.bits[other * self.words + i];
-            let [p, q, r, s, t, u, v, w] = &mut self.bits[set * self.words + i];
-            *p |= a;
-            *q |= b;
-            *r |= c;
-            *s |= d;
-            *t |= e;
-            *u |= f;
-            *v |= g;
-            *w |= h;
-            i += 1;
-        }
+        combine!(self, set |= other);
     }
 }
 

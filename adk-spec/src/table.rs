@@ -75,7 +75,6 @@ checks! {
     Syntax "syntax": "anything that does not parse (says what was expected there); blocks nested deeper than 128",
 }
 
-/// The name.
 impl std::fmt::Display for Check {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(self.name())

@@ -2,7 +2,6 @@
 
 pub(crate) use crate::hash::same;
 
-/// Whether a text begins with another.
 pub(crate) const fn starts_with(text: &str, start: &str) -> bool {
     match text.split_at_checked(start.len()) {
         Some((head, _)) => same(head, start),
@@ -23,22 +22,18 @@ pub(crate) const fn part(text: &str, start: usize, end: usize) -> &str {
 
 /// How long some texts are together.
 pub const fn joined_len(parts: &[&str]) -> usize {
-    let (mut len, mut rest) = (0, parts);
-    while let [part, more @ ..] = rest {
-        len += part.len();
-        rest = more;
-    }
+    let mut len = 0;
+    each!(part in parts => { len += part.len() });
     len
 }
 
 /// Some texts as one, of the length that [`joined_len`] says: `concat!` takes literals alone.
 pub const fn joined<const LEN: usize>(parts: &[&str]) -> [u8; LEN] {
-    let (mut all, mut at, mut rest) = ([0; LEN], 0, parts);
-    while let [part, more @ ..] = rest {
+    let (mut all, mut at) = ([0; LEN], 0);
+    each!(part in parts => {
         let (_, room) = all.split_at_mut(at);
         room.split_at_mut(part.len()).0.copy_from_slice(part.as_bytes());
         at += part.len();
-        rest = more;
-    }
+    });
     all
 }

@@ -21,7 +21,6 @@ pub(crate) const fn is_no_list(written: &str, lists: usize) -> bool {
     is_known(written.0) && written.1 + lists == 0
 }
 
-/// Whether a type is an `Option`.
 pub(crate) const fn is_option(ty: &str) -> bool {
     starts_with(ty, "Option<")
 }
@@ -35,14 +34,7 @@ pub(crate) const fn alike(read: &str, written: &str, lists: usize) -> bool {
 }
 
 const fn is_known(ty: &str) -> bool {
-    let mut i = 0;
-    while i < KNOWN.len() {
-        if same(KNOWN[i], ty) {
-            return true;
-        }
-        i += 1;
-    }
-    false
+    any!(known in KNOWN => same(known, ty))
 }
 
 /// What a type is called that is read or written as this one: without references, and without the `Option` of one that may be

@@ -6,6 +6,7 @@ use crate::runtime::agent::{Agent, DynAgent};
 use crate::runtime::run::Context;
 use crate::spec::AgentMeta;
 use crate::{BoxFuture, Flow, Name, Result};
+use adk_spec::setters;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -45,18 +46,11 @@ impl AwaitDecl {
         Self { meta, question, form, timeout: None, otherwise: None }
     }
 
-    /// How long it waits.
-    #[must_use]
-    pub const fn timeout(mut self, timeout: fn() -> Duration) -> Self {
-        self.timeout = Some(timeout);
-        self
-    }
-
-    /// What counts when nobody has answered in time.
-    #[must_use]
-    pub const fn otherwise(mut self, value: fn() -> Result<Value>) -> Self {
-        self.otherwise = Some(value);
-        self
+    setters! { [const]
+        /// How long it waits.
+        timeout(timeout: fn() -> Duration) = Some(timeout);
+        /// What counts when nobody has answered in time.
+        otherwise(value: fn() -> Result<Value>) = Some(value);
     }
 }
 

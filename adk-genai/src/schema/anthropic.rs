@@ -1,29 +1,28 @@
 //! What Anthropic's structured outputs take. Schemas of tools go as they are.
 
-use super::{map_inner, strict};
-use serde_json::{Map, Value};
+use super::{Dialect, map_inner, strict};
+use serde_json::Value;
 
 /// Constraints that structured outputs refuse; the answer is checked against the type anyway.
-const REFUSED: &[&str] = &[
-    "$schema",
-    "default",
-    "examples",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "pattern",
-];
-
-/// The formats that are known; Rust's own, such as `uint8`, are not.
-const FORMATS: &[&str] =
-    &["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"];
+const DIALECT: Dialect = Dialect {
+    refused: &[
+        "$schema",
+        "default",
+        "examples",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "pattern",
+    ],
+    formats: &["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"],
+};
 
 /// The form for structured outputs; `None` when there is none (free-form maps, recursion). genai closes the
 /// objects.
@@ -34,16 +33,7 @@ pub(crate) fn anthropic(schema: &Value) -> Option<Value> {
 }
 
 fn prune(schema: &Value) -> Option<Value> {
-    let mut out = Map::new();
-    for (key, value) in map_inner(schema.as_object()?, prune)? {
-        match key.as_str() {
-            key if REFUSED.contains(&key) => {}
-            "format" if !value.as_str().is_some_and(|format| FORMATS.contains(&format)) => {}
-            "oneOf" => drop(out.insert("anyOf".to_owned(), value)),
-            _ => drop(out.insert(key, value)),
-        }
-    }
-    Some(Value::Object(out))
+    map_inner(schema.as_object()?, &DIALECT, prune).map(Value::Object)
 }
 
 #[cfg(test)]

@@ -1,44 +1,45 @@
 //! What Gemini's JSON schema fields (`responseJsonSchema`, `parametersJsonSchema`) take.
 
-use super::map_inner;
+use super::{Dialect, map_inner};
 use serde_json::{Map, Value, json};
 
 /// Refused by one or the other API path, or ignored; public reports contradict each other, so all go.
-const DENIED: &[&str] = &[
-    "$schema",
-    "$id",
-    "$anchor",
-    "$comment",
-    "$defs",
-    "definitions",
-    "default",
-    "examples",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-    "allOf",
-    "not",
-    "if",
-    "then",
-    "else",
-    "patternProperties",
-    "propertyNames",
-    "dependentRequired",
-    "dependentSchemas",
-    "unevaluatedProperties",
-    "unevaluatedItems",
-    "contains",
-    "minContains",
-    "maxContains",
-    "uniqueItems",
-    "multipleOf",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "contentEncoding",
-    "contentMediaType",
-];
-
-const FORMATS: &[&str] = &["date-time", "date", "time"];
+const DIALECT: Dialect = Dialect {
+    refused: &[
+        "$schema",
+        "$id",
+        "$anchor",
+        "$comment",
+        "$defs",
+        "definitions",
+        "default",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "allOf",
+        "not",
+        "if",
+        "then",
+        "else",
+        "patternProperties",
+        "propertyNames",
+        "dependentRequired",
+        "dependentSchemas",
+        "unevaluatedProperties",
+        "unevaluatedItems",
+        "contains",
+        "minContains",
+        "maxContains",
+        "uniqueItems",
+        "multipleOf",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "contentEncoding",
+        "contentMediaType",
+    ],
+    formats: &["date-time", "date", "time"],
+};
 
 /// Gemini's form. A `$ref`, which can only be a recursion, becomes an open object.
 pub(crate) fn gemini(schema: &Value) -> Value {
@@ -49,10 +50,8 @@ pub(crate) fn gemini(schema: &Value) -> Value {
         return Value::Object(open);
     }
     let mut out = Map::new();
-    for (key, value) in map_inner(schema, |inner| Some(gemini(inner))).unwrap_or_default() {
+    for (key, value) in map_inner(schema, &DIALECT, |inner| Some(gemini(inner))).unwrap_or_default() {
         match key.as_str() {
-            key if DENIED.contains(&key) => {}
-            "format" if !value.as_str().is_some_and(|format| FORMATS.contains(&format)) => {}
             "const" => {
                 // Only strings and numbers can be enumerated.
                 let kind = match &value {
@@ -78,7 +77,6 @@ pub(crate) fn gemini(schema: &Value) -> Value {
                     out.insert(key, Value::Array(values));
                 }
             }
-            "oneOf" => drop(out.insert("anyOf".to_owned(), value)),
             _ => drop(out.insert(key, value)),
         }
     }

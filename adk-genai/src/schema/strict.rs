@@ -1,26 +1,29 @@
 //! OpenAI's strict subset: closed objects, every property required.
 
-use super::map_inner;
+use super::{Dialect, map_inner};
 use serde_json::{Map, Value, json};
 
 /// What the strict mode refuses although leaving it out changes nothing that is not checked again later.
-const DROPPED: &[&str] = &[
-    "$schema",
-    "$id",
-    "$comment",
-    "default",
-    "examples",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-    "minLength",
-    "maxLength",
-    "uniqueItems",
-    "contentEncoding",
-    "contentMediaType",
-    "minProperties",
-    "maxProperties",
-];
+const DIALECT: Dialect = Dialect {
+    refused: &[
+        "$schema",
+        "$id",
+        "$comment",
+        "default",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "minLength",
+        "maxLength",
+        "uniqueItems",
+        "contentEncoding",
+        "contentMediaType",
+        "minProperties",
+        "maxProperties",
+    ],
+    formats: &["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"],
+};
 
 /// What has no strict form.
 const OPEN: &[&str] = &[
@@ -40,10 +43,6 @@ const OPEN: &[&str] = &[
     "contains",
 ];
 
-/// The formats that the strict mode knows.
-const FORMATS: &[&str] =
-    &["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
-
 /// The strict form; `None` when there is none, as for a free-form map. Such a schema is sent with
 /// `strict: false`.
 pub(crate) fn strict(schema: &Value) -> Option<Value> {
@@ -55,20 +54,13 @@ pub(crate) fn strict(schema: &Value) -> Option<Value> {
     if !["type", "enum", "const", "anyOf", "oneOf"].iter().any(|key| schema.contains_key(*key)) {
         return None;
     }
-    let mut out = Map::new();
-    let wanted: Vec<&str> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    for (key, value) in map_properties(schema, &wanted)? {
-        match key.as_str() {
-            key if DROPPED.contains(&key) => {}
-            "format" if !value.as_str().is_some_and(|format| FORMATS.contains(&format)) => {}
-            "oneOf" => drop(out.insert("anyOf".to_owned(), value)),
-            _ => drop(out.insert(key, value)),
+    let mut out = map_inner(schema, &DIALECT, strict)?;
+    let required = schema.get("required").and_then(Value::as_array);
+    if let Some(properties) = out.get_mut("properties").and_then(Value::as_object_mut) {
+        for (name, property) in properties {
+            if !required.is_some_and(|all| all.iter().any(|one| one == name)) {
+                nullable(property);
+            }
         }
     }
     if mentions(&out, "object") {
@@ -91,18 +83,6 @@ pub(crate) fn strict(schema: &Value) -> Option<Value> {
         return None;
     }
     Some(Value::Object(out))
-}
-
-/// The inner schemas made strict, and those of optional properties nullable.
-fn map_properties(schema: &Map<String, Value>, wanted: &[&str]) -> Option<Map<String, Value>> {
-    let mut out = map_inner(schema, strict)?;
-    if let Some(properties) = out.get_mut("properties").and_then(Value::as_object_mut) {
-        for (name, property) in properties.iter_mut().filter(|(name, _)| !wanted.contains(&name.as_str())) {
-            let _ = name;
-            nullable(property);
-        }
-    }
-    Some(out)
 }
 
 fn mentions(schema: &Map<String, Value>, wanted: &str) -> bool {

@@ -16,7 +16,6 @@ pub(super) struct Key {
     pub(super) span: Span,
 }
 
-/// The loops of `exits(...)`.
 pub(super) struct Exits {
     pub(super) loops: Vec<String>,
     pub(super) span: Span,
@@ -45,7 +44,6 @@ pub(super) struct ByHandArgs {
     pub(super) writes: Vec<TypedKey>,
 }
 
-/// A key with its type.
 pub(super) struct TypedKey {
     pub(super) key: Key,
     pub(super) ty: Type,
@@ -54,7 +52,6 @@ pub(super) struct TypedKey {
 /// `#[tool(...)]`.
 #[derive(Default)]
 pub(super) struct ToolArgs {
-    /// `name = "..."`.
     pub(super) name: Option<LitStr>,
     /// `writes(KEY: TYPE, ...)`.
     pub(super) writes: Vec<TypedKey>,
@@ -63,7 +60,6 @@ pub(super) struct ToolArgs {
     /// `confirm`, or `confirm = PREDICATE`.
     pub(super) confirm: Option<Option<Expr>>,
     pub(super) timeout: Option<Timeout>,
-    /// `retry = 2`.
     pub(super) retry: Option<u32>,
     pub(super) blocking: Option<Span>,
 }
@@ -96,7 +92,6 @@ const TOOL: Words<'_> = Words {
     ],
 };
 
-/// Reads `#[agent(...)]` on a function.
 pub(super) fn agent(args: TokenStream, report: &mut Diagnostics) -> AgentArgs {
     let mut out = AgentArgs::default();
     read(args, &AGENT, report, &mut |word, input, sink| {
@@ -127,7 +122,6 @@ pub(super) fn agent(args: TokenStream, report: &mut Diagnostics) -> AgentArgs {
     out
 }
 
-/// Reads `#[agent(...)]` on an `impl Agent`.
 pub(super) fn by_hand(args: TokenStream, report: &mut Diagnostics) -> ByHandArgs {
     let mut out = ByHandArgs::default();
     read(args, &BY_HAND, report, &mut |word, input, sink| {
@@ -142,7 +136,6 @@ pub(super) fn by_hand(args: TokenStream, report: &mut Diagnostics) -> ByHandArgs
     out
 }
 
-/// Reads `#[tool(...)]`.
 pub(super) fn tool(args: TokenStream, report: &mut Diagnostics) -> ToolArgs {
     let mut out = ToolArgs::default();
     read(args, &TOOL, report, &mut |word, input, sink| {

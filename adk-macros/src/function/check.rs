@@ -42,7 +42,6 @@ fn function<'a>(function: &'a Function, writes: impl Iterator<Item = &'a Key>, r
     twice("written", writes.chain(outs), report);
 }
 
-/// Keys that are in one list twice.
 fn twice<'a>(verb: &str, keys: impl Iterator<Item = &'a Key>, report: &mut Diagnostics) {
     let mut seen: Vec<&str> = Vec::new();
     for key in keys {
@@ -53,7 +52,6 @@ fn twice<'a>(verb: &str, keys: impl Iterator<Item = &'a Key>, report: &mut Diagn
     }
 }
 
-/// `#[agent]`.
 pub(super) fn agent(function: &Function, args: &AgentArgs, report: &mut Diagnostics) {
     self::function(function, args.writes.iter(), report);
     waits(function, args.blocking, args.timeout, report);
@@ -69,7 +67,6 @@ pub(super) fn agent(function: &Function, args: &AgentArgs, report: &mut Diagnost
     }
 }
 
-/// `#[agent]` on an `impl`.
 pub(super) fn by_hand(item: &ByHand, args: &ByHandArgs, report: &mut Diagnostics) {
     let last = item.of.as_ref().and_then(|path| path.segments.last());
     if last.is_none_or(|last| last.ident != "Agent") {
@@ -81,7 +78,6 @@ pub(super) fn by_hand(item: &ByHand, args: &ByHandArgs, report: &mut Diagnostics
     }
 }
 
-/// `#[tool]`.
 pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostics) {
     self::function(function, args.writes.iter().map(|write| &write.key), report);
     waits(function, args.blocking, args.timeout, report);

@@ -9,12 +9,10 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::Type;
 
-/// The types of the keys of a function.
 pub(super) struct Keys {
     /// Aliases that the types are made of.
     aliases: TokenStream,
     reads: Vec<Key>,
-    /// The type that it writes.
     written: Option<TokenStream>,
 }
 
@@ -25,7 +23,6 @@ pub(super) struct Key {
     pub(super) read: TokenStream,
     /// Whether a value of any type serves; `None` is no.
     pub(super) any: Option<TokenStream>,
-    /// Whether its type is an `Option`.
     pub(super) optional: TokenStream,
 }
 
@@ -58,7 +55,6 @@ impl Keys {
         self.reads.get(at).is_some_and(|key| key.any.is_none())
     }
 
-    /// The type of the key that is written.
     pub(super) fn of_written(&self) -> TokenStream {
         self.written.clone().unwrap_or_else(|| quote!(()))
     }
@@ -113,7 +109,6 @@ impl Key {
     }
 }
 
-/// What a function returns, if it says so.
 fn returned(function: &Function) -> Option<&Type> {
     match &function.sig.output {
         syn::ReturnType::Type(_, ty) => Some(ty),

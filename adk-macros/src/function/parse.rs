@@ -25,7 +25,6 @@ pub(super) struct Function {
     pub(super) params: Vec<Param>,
 }
 
-/// A parameter.
 pub(super) struct Param {
     /// The key or the argument; `None` for a pattern that has no name.
     pub(super) name: Option<Key>,
@@ -39,7 +38,6 @@ pub(super) struct Param {
     pub(super) default: Option<(Span, Expr)>,
 }
 
-/// Where a parameter comes from.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Source {
     /// A key of an agent, an argument of a tool, or the context.
@@ -63,12 +61,10 @@ impl Function {
         unspanned(&self.sig.ident)
     }
 
-    /// The parameters that come from there.
     pub(super) fn params(&self, source: Source) -> impl Iterator<Item = &Param> {
         self.params.iter().filter(move |param| param.source == source)
     }
 
-    /// The type that it returns.
     pub(super) fn returns(&self) -> TokenStream {
         match &self.sig.output {
             ReturnType::Type(_, ty) => ty.to_token_stream(),
@@ -77,7 +73,6 @@ impl Function {
     }
 }
 
-/// A function as it was written.
 struct Parsed {
     attrs: Vec<Attribute>,
     vis: Visibility,
@@ -154,7 +149,6 @@ fn ungrouped(item: TokenStream) -> TokenStream {
     item.into_iter().map(open).collect()
 }
 
-/// Whether an item begins as a function does.
 fn is_function(item: TokenStream) -> bool {
     const BEFORE: [&str; 7] = ["pub", "default", "const", "async", "unsafe", "safe", "extern"];
     let mut words = item.into_iter().filter_map(|token| match token {
@@ -311,7 +305,6 @@ fn is_braced(token: &TokenTree) -> bool {
 }
 
 impl ByHand {
-    /// The const of that name.
     pub(super) fn constant(&self, name: &str) -> Option<Constant> {
         let tokens: Vec<TokenTree> = self.body.stream().into_iter().collect();
         let is = |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(ident) if ident == word);

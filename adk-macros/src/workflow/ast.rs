@@ -30,15 +30,12 @@ pub(super) struct Bound {
     pub(super) value: BoundValue,
 }
 
-/// What is allowed.
 pub(super) enum BoundValue {
     Number(Expr),
     Time(Timeout),
-    /// `ends`.
     Ends,
 }
 
-/// The declarations before the first step.
 #[derive(Default)]
 pub(super) struct Items {
     pub(super) agents: Vec<Decl>,
@@ -106,7 +103,6 @@ pub(super) struct Decl {
     pub(super) kind: DeclKind,
 }
 
-/// What an agent is made of.
 pub(super) enum DeclKind {
     /// `agent NAME -> KEY: TYPE { fields }`.
     Llm { output: Option<Box<Typed>>, fields: Box<Fields> },
@@ -116,7 +112,6 @@ pub(super) enum DeclKind {
     Described { reads: Vec<Typed>, output: Option<Box<Typed>>, ty: Type },
 }
 
-/// The fields of an LLM agent.
 #[derive(Default)]
 pub(super) struct Fields {
     pub(super) name: Option<LitStr>,
@@ -147,7 +142,6 @@ pub(super) struct Fields {
     pub(super) callbacks: Vec<Callback>,
 }
 
-/// A tool of an agent.
 pub(super) struct Tool {
     pub(super) path: Path,
     /// `agent(PATH)`: an agent as a tool.
@@ -161,7 +155,6 @@ pub(super) struct Callback {
     pub(super) value: Expr,
 }
 
-/// `timeout`.
 pub(super) enum Timeout {
     /// `"30s"`.
     Millis(u64),
@@ -210,7 +203,6 @@ impl Block {
     }
 }
 
-/// What a block does.
 pub(super) enum BlockKind {
     Sequence,
     Parallel { first: bool, max_concurrency: Option<Limit> },
@@ -244,7 +236,6 @@ pub(super) struct Arm {
     pub(super) node: Option<Node>,
 }
 
-/// What a limit counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counted {
     Rounds,
@@ -319,7 +310,6 @@ impl Key {
 }
 
 impl BlockKind {
-    /// Its limits.
     pub(super) fn limits(&self) -> impl Iterator<Item = &Limit> {
         let (one, other) = match self {
             Self::Loop { max, .. } => (max.as_ref(), None),
@@ -341,7 +331,6 @@ impl BlockKind {
         }
     }
 
-    /// The word that opens it.
     pub(super) fn word(&self) -> &'static str {
         match self {
             Self::Sequence => "sequence",

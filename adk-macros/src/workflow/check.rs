@@ -12,7 +12,6 @@ use super::plan::Plan;
 use crate::diag::Diagnostics;
 use adk_spec::Check;
 
-/// Looks at a whole workflow.
 pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Diagnostics) {
     // A target may be an agent that could not be read.
     if report.is_empty() {

@@ -57,7 +57,6 @@ pub(super) fn snake(name: &str) -> String {
     out
 }
 
-/// The last segment of a path.
 pub(super) fn last(path: &Path) -> Option<&Ident> {
     path.segments.last().map(|segment| &segment.ident)
 }
@@ -91,7 +90,6 @@ pub(crate) fn type_text(ty: &Type) -> String {
     out
 }
 
-/// Whether a type is spelled `String`.
 pub(super) fn is_string(ty: &Type) -> bool {
     match ty {
         Type::Path(path) if path.qself.is_none() => last(&path.path).is_some_and(|name| name == "String"),

@@ -38,12 +38,10 @@ pub(crate) struct Sink {
     pub(crate) diagnostics: Diagnostics,
     /// Paths in the order of the source, half-typed ones as well.
     mentions: Vec<Mention>,
-    /// The names of the agents declared so far.
     declared: HashSet<String>,
 }
 
 impl Sink {
-    /// One for errors of that check.
     pub(crate) fn of(check: Check) -> Self {
         Self { diagnostics: Diagnostics::of(check), ..Self::default() }
     }

@@ -19,7 +19,6 @@ pub(super) struct Plan<'a> {
     pub(super) alike: bool,
 }
 
-/// A step of the spec.
 pub(super) struct Step<'a> {
     /// What models and events see; empty for markers.
     pub(super) name: String,
@@ -48,7 +47,6 @@ impl<'a> Step<'a> {
         Self { field, ..Self::new(name, decl.name.span(), What::Target(number), 0) }
     }
 
-    /// Whether it runs an agent.
     pub(super) fn is_agent(&self) -> bool {
         matches!(self.what, What::Declared(..) | What::Path(_))
     }
@@ -70,19 +68,14 @@ fn own_name(decl: &Decl) -> Option<String> {
     }
 }
 
-/// What a step is.
 #[derive(Clone, Copy)]
 pub(super) enum What<'a> {
     /// An agent that is declared in the workflow, by its number there.
     Declared(&'a Run, usize),
-    /// An agent by its path.
     Path(&'a Run),
     Block(&'a Block),
-    /// A branch of a parallel.
     Branch,
-    /// An arm of a match.
     Arm(&'a Arm),
-    /// The `else` of a try.
     Else,
     /// An agent that others transfer to, by its number.
     Target(usize),
@@ -91,7 +84,6 @@ pub(super) enum What<'a> {
     End,
 }
 
-/// Lays out the steps of a workflow.
 pub(super) fn of(tree: &Workflow) -> Plan<'_> {
     let name = tree.name.as_ref().map(|name| names::snake(&names::plain(name))).unwrap_or_default();
     let mut decls = BTreeMap::new();

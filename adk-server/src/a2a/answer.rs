@@ -6,6 +6,7 @@ use super::send::{Sent, message_key, no_files};
 use super::task::WAIT;
 use super::updates::Heard;
 use crate::follow::stored;
+use crate::refuse::short;
 use crate::routes::{go_on, key_session};
 use adk_a2a::rpc::ErrorCode;
 use adk_a2a::{Message, PartContent};
@@ -72,7 +73,6 @@ impl Call {
     }
 }
 
-/// The wait that a message answers.
 fn wait_for<'w>(message: &Message, open: &'w [Waiting]) -> Result<&'w Waiting, (ErrorCode, String)> {
     let named = message.metadata.get(WAIT).and_then(Value::as_str);
     match (named, open) {
@@ -87,8 +87,8 @@ fn wait_for<'w>(message: &Message, open: &'w [Waiting]) -> Result<&'w Waiting, (
             Err((ErrorCode::InvalidParams, fact))
         }
         (Some(named), _) => open.iter().find(|wait| wait.id == named).ok_or_else(|| {
-            let named: String = named.chars().take(100).collect();
-            (ErrorCode::InvalidParams, format!("the task does not wait under the id `{named}`"))
+            let fact = format!("the task does not wait under the id `{}`", short(named));
+            (ErrorCode::InvalidParams, fact)
         }),
     }
 }

@@ -8,6 +8,7 @@ use super::task::state;
 use super::updates::{Heard, Updates};
 use super::{Answer, Answered, Call, json, read};
 use crate::access::Caller;
+use crate::runs::lock;
 use crate::serve::App;
 use adk_a2a::rpc::ErrorCode;
 use adk_a2a::{
@@ -22,7 +23,7 @@ use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use reqwest::{Client, Url, header, redirect};
 use serde_json::Value;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 /// The most addresses of a task.
@@ -76,7 +77,6 @@ impl Push {
         !self.allowed.is_empty()
     }
 
-    /// Whether an address may be posted to.
     fn allows(&self, url: &Url) -> bool {
         self.allowed.iter().any(|allowed| {
             let folder = allowed.path().trim_end_matches('/');
@@ -258,7 +258,7 @@ impl App {
     /// Tells of a task until it has ended, unless that is done already.
     fn tell(self: &Arc<Self>, runner: &Runner, workflow: &KnownWorkflow, run: &RunInfo, known: TaskState) {
         let id = run.run_id;
-        if !self.push.told.lock().unwrap_or_else(PoisonError::into_inner).insert(id) {
+        if !lock(&self.push.told).insert(id) {
             return;
         }
         let (runner, workflow) = (runner.clone(), workflow.clone());
@@ -298,7 +298,7 @@ impl Teller {
             }
         }
         if let Some(app) = self.app.upgrade() {
-            app.push.told.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.run);
+            lock(&app.push.told).remove(&self.run);
         }
     }
 

@@ -163,7 +163,6 @@ impl Call {
     }
 }
 
-/// The state of a run.
 pub(super) fn state(status: &RunStatus) -> TaskState {
     match status {
         RunStatus::Running => TaskState::Working,
@@ -202,7 +201,6 @@ fn message(run: &RunInfo, role: Role, parts: Vec<Part>) -> Message {
     Message { task_id, context_id, role, parts, ..Message::default() }
 }
 
-/// What an event says; `None` for one that says nothing.
 pub(super) fn spoken(run: &RunInfo, event: &Event) -> Option<Message> {
     let text = event.text();
     if text.is_empty() {
@@ -218,7 +216,6 @@ pub(super) fn spoken(run: &RunInfo, event: &Event) -> Option<Message> {
     Some(Message { message_id, metadata, ..message(run, role, vec![Part::text(text)]) })
 }
 
-/// The last messages of a run.
 fn said(run: &RunInfo, events: &[Arc<Event>], most: Option<u32>) -> Vec<Message> {
     let mut messages: Vec<_> = events.iter().filter_map(|event| spoken(run, event)).collect();
     if let Some(most) = most {

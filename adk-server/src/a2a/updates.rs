@@ -3,7 +3,7 @@
 use super::Call;
 use super::error::RpcRefusal;
 use super::task::{artifact, spoken, text_output};
-use crate::follow::{Item, follow, follow_new, stored};
+use crate::follow::{Item, follow, stored};
 use crate::refuse::Refusal;
 use crate::runs::{End, Listener};
 use adk_a2a::rpc::ErrorCode;
@@ -52,10 +52,11 @@ struct TextOutput {
 impl Updates {
     pub(super) fn new(call: &Call, run: RunInfo, after: Option<EventId>, heard: Heard) -> Self {
         let (app, runner) = (call.app.clone(), call.runner.clone());
-        let items = match heard {
-            Heard::Stored(listener) => follow(app, runner, run.clone(), after, listener).boxed(),
-            Heard::All(listener, _) => follow_new(app, runner, run.clone(), after, listener).boxed(),
+        let (listener, is_new) = match heard {
+            Heard::Stored(listener) => (listener, false),
+            Heard::All(listener, _) => (Some(listener), true),
         };
+        let items = follow(app, runner, run.clone(), after, listener, is_new).boxed();
         let output = text_output(call).map(|key| {
             let spec = call.workflow.spec();
             let steps = spec.steps.iter().filter(|step| match step.kind {

@@ -2,13 +2,13 @@
 
 use super::{Answer, Place, ok, read, unfit};
 use crate::refuse::Refusal;
-use crate::routes::{Body, Shared, Who};
+use crate::routes::Body;
 use crate::serve::App;
 use adk_core::Part;
 use adk_core::runner::SessionHandle;
 use axum::Router;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Extension, Path, Query, State};
+use axum::extract::{Path, Query};
 use axum::routing::get;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -48,7 +48,6 @@ impl File {
         Ok(self.session.artifact_versions(&self.name).await?)
     }
 
-    /// What is known of a version.
     async fn about(&self, version: u32) -> Result<Value, Refusal> {
         let kind = match self.version(Some(version)).await? {
             Part::InlineData(blob) => Some(blob.mime_type),
@@ -71,8 +70,7 @@ impl File {
 type OfSession = Path<(String, String, String)>;
 type OfFile = Path<(String, String, String, String)>;
 
-async fn list(State(app): Shared, Extension(caller): Who, Path((name, user, id)): OfSession) -> Answer {
-    let place = Place::of(&app, &caller, &name, &user)?;
+async fn list(place: Place, Path((.., id)): OfSession) -> Answer {
     Ok(ok(&json!(place.session(&id).artifacts().await?)))
 }
 
@@ -83,13 +81,7 @@ struct Save {
     artifact: Part,
 }
 
-async fn save(
-    State(app): Shared,
-    Extension(caller): Who,
-    Path((name, user, id)): OfSession,
-    body: Body,
-) -> Answer {
-    let place = Place::of(&app, &caller, &name, &user)?;
+async fn save(place: Place, Path((.., id)): OfSession, body: Body) -> Answer {
     let Save { filename, artifact } = read(body)?.ok_or_else(|| unfit("there is no `filename`"))?;
     if filename.is_empty() || filename.split('/').any(|part| matches!(part, "" | "." | "..")) {
         return Err(Refusal::bad("name_invalid", "the name of the file is empty, or leads elsewhere")
@@ -108,12 +100,10 @@ struct Version {
 
 /// A file, a version of it, its versions, or what is known of them.
 async fn load(
-    State(app): Shared,
-    Extension(caller): Who,
-    Path((name, user, id, rest)): OfFile,
+    place: Place,
+    Path((.., id, rest)): OfFile,
     query: Result<Query<Version>, QueryRejection>,
 ) -> Answer {
-    let place = Place::of(&app, &caller, &name, &user)?;
     let file = |name: &str| File::new(&place, &id, name);
     if let Some(name) = rest.strip_suffix("/versions") {
         return Ok(ok(&json!(file(name).versions().await?)));
@@ -122,13 +112,7 @@ async fn load(
         let Query(Version { version }) = query.map_err(|error| unfit(error.body_text()))?;
         return Ok(ok(&json!(file(&rest).version(version).await?)));
     };
-    let (file, (version, about)) = (
-        file(name),
-        match version.strip_suffix("/metadata") {
-            Some(version) => (version, true),
-            None => (version, false),
-        },
-    );
+    let file = file(name);
     if version == "metadata" {
         let mut all = Vec::new();
         for version in file.versions().await? {
@@ -136,11 +120,12 @@ async fn load(
         }
         return Ok(ok(&json!(all)));
     }
-    let number = match version {
+    let plain = version.strip_suffix("/metadata");
+    let number = match plain.unwrap_or(version) {
         "latest" => None,
         version => Some(version.parse().map_err(|_| unfit("the version is no number and not `latest`"))?),
     };
-    if !about {
+    if plain.is_none() {
         return Ok(ok(&json!(file.version(number).await?)));
     }
     let number = match number {
@@ -151,8 +136,7 @@ async fn load(
     Ok(ok(&file.about(number).await?))
 }
 
-async fn delete(State(app): Shared, Extension(caller): Who, Path((name, user, id, file)): OfFile) -> Answer {
-    let place = Place::of(&app, &caller, &name, &user)?;
+async fn delete(place: Place, Path((.., id, file)): OfFile) -> Answer {
     place.session(&id).delete_artifact(&file).await?;
     Ok(ok(&Value::Null))
 }

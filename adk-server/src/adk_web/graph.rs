@@ -107,12 +107,7 @@ async fn image(State(app): Shared, Extension(caller): Who, Path(name): Path<Stri
 }
 
 /// The picture with the agent of an event.
-async fn of_event(
-    State(app): Shared,
-    Extension(caller): Who,
-    Path((name, user, id, event)): Path<(String, String, String, String)>,
-) -> Answer {
-    let place = Place::of(&app, &caller, &name, &user)?;
+async fn of_event(place: Place, Path((.., id, event)): Path<(String, String, String, String)>) -> Answer {
     let there = place.session(&id).get(&EventFilter::new()).await?.ok_or_else(|| no_session(&id))?;
     let wanted: Option<EventId> = event.parse().ok();
     let Some(event) = there.events.iter().find(|event| Some(event.id) == wanted) else {

@@ -4,7 +4,7 @@ use super::{Answer, Place, in_a_line, no_session, ok, read, unfit, view};
 use crate::access::Caller;
 use crate::follow::{Item, follow, stored};
 use crate::refuse::Refusal;
-use crate::routes::{Body, Shared, Who, go_on, run_id};
+use crate::routes::{Body, Shared, Who, go_on, run_id, sent};
 use crate::runs::{End, Listener};
 use crate::serve::App;
 use adk_core::engine::{RunFilter, RunInfo, RunStatus, Waiting};
@@ -13,15 +13,13 @@ use adk_core::session::{EventFilter, SessionSnapshot};
 use adk_core::{Content, Error, ErrorKind, EventId, RunId, Runner, StateDelta};
 use axum::Router;
 use axum::extract::{Extension, State};
-use axum::response::IntoResponse;
-use axum::response::sse::{self, KeepAlive, Sse};
+use axum::response::sse;
 use axum::routing::post;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{HashSet, VecDeque};
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -68,12 +66,11 @@ async fn run_sse(State(app): Shared, Extension(caller): Who, body: Body) -> Answ
         Ok(turn) => stream::unfold(turn, |mut turn| async { Some((turn.next().await?, turn)) }).boxed(),
         Err(refusal) => stream::iter([Err(refusal)]).boxed(),
     };
-    let events = events.map(move |event| {
-        let _open = &permit;
+    let events = events.map(|event| {
         let json = event.unwrap_or_else(|refusal| told(&refusal));
-        Ok::<_, Infallible>(sse::Event::default().data(json.to_string()))
+        sse::Event::default().data(json.to_string())
     });
-    Ok(Sse::new(events).keep_alive(KeepAlive::default()).into_response())
+    Ok(sent(events, permit))
 }
 
 /// An error as an event.
@@ -143,7 +140,6 @@ impl Asked {
         unfit.map_or(Ok(()), |error| Err(error.into()))
     }
 
-    /// A new run.
     async fn start(&self, message: &Content, waits: Vec<Waiting>) -> Result<Turn, Refusal> {
         let (runner, workflow) = (&self.place.runner, &self.place.workflow);
         let form = workflow.form();
@@ -191,7 +187,7 @@ impl Asked {
         waits: Vec<Waiting>,
     ) -> Turn {
         let (app, runner, id) = (self.app.clone(), self.place.runner.clone(), run.run_id);
-        let items = follow(app.clone(), runner.clone(), run, after, listener).boxed();
+        let items = follow(app.clone(), runner.clone(), run, after, listener, false).boxed();
         let asked = waits.into_iter().map(|wait| wait.id).collect();
         Turn { app, runner, run: id, items, asked, ready: VecDeque::new(), is_over: false }
     }

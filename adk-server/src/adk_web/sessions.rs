@@ -2,14 +2,14 @@
 
 use super::{Answer, Place, no_session, ok, read, unfit, view};
 use crate::refuse::Refusal;
-use crate::routes::{Body, Shared, Who};
+use crate::routes::Body;
 use crate::serve::App;
 use adk_core::engine::RunFilter;
 use adk_core::runner::SessionHandle;
 use adk_core::session::{EventFilter, SessionSnapshot};
 use adk_core::{Error, ErrorKind, Event, EventId, Name, RunId, StateDelta, StoreErrorKind};
 use axum::Router;
-use axum::extract::{Extension, Path, State};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::routing::{get, patch};
 use serde::Deserialize;
@@ -48,20 +48,14 @@ async fn full(place: &Place, id: &str, handle: &SessionHandle) -> Result<Value, 
     Ok(session(place, id, &there, events))
 }
 
-async fn list(
-    State(app): Shared,
-    Extension(caller): Who,
-    Path((name, user)): Path<(String, String)>,
-) -> Answer {
-    let place = Place::of(&app, &caller, &name, &user)?;
+async fn list(place: Place) -> Answer {
     let all = place.runner.sessions(Some(&place.user)).await?;
     let own =
         all.iter().filter_map(|there| Some(session(&place, place.id(&there.key.id)?, there, Vec::new())));
     Ok(ok(&own.collect()))
 }
 
-async fn one(State(app): Shared, Extension(caller): Who, Path((name, user, id)): Named) -> Answer {
-    let place = Place::of(&app, &caller, &name, &user)?;
+async fn one(place: Place, Path((.., id)): Named) -> Answer {
     Ok(ok(&full(&place, &id, &place.session(&id)).await?))
 }
 
@@ -75,23 +69,11 @@ struct New {
     options: Option<Map<String, Value>>,
 }
 
-async fn create(
-    State(app): Shared,
-    Extension(caller): Who,
-    Path((name, user)): Path<(String, String)>,
-    body: Body,
-) -> Answer {
-    let place = Place::of(&app, &caller, &name, &user)?;
+async fn create(place: Place, body: Body) -> Answer {
     begin(&place, read(body)?.unwrap_or_default()).await
 }
 
-async fn create_named(
-    State(app): Shared,
-    Extension(caller): Who,
-    Path((name, user, id)): Named,
-    body: Body,
-) -> Answer {
-    let place = Place::of(&app, &caller, &name, &user)?;
+async fn create_named(place: Place, Path((.., id)): Named, body: Body) -> Answer {
     begin(&place, New { session_id: Some(id), state: read(body)?, ..New::default() }).await
 }
 
@@ -148,19 +130,10 @@ struct Update {
 }
 
 /// Changes the state by an event of its own.
-async fn update(
-    State(app): Shared,
-    Extension(caller): Who,
-    Path((name, user, id)): Named,
-    body: Body,
-) -> Answer {
-    let place = Place::of(&app, &caller, &name, &user)?;
+async fn update(place: Place, Path((.., id)): Named, body: Body) -> Answer {
     let Update { state_delta } = read(body)?.ok_or_else(|| unfit("there is no `stateDelta`"))?;
     place.may_set(&state_delta)?;
-    let handle = place.session(&id);
-    if handle.get(&EventFilter::new().last(0)).await?.is_none() {
-        return Err(no_session(&id).into());
-    }
+    let handle = place.there(&id).await?;
     let mut event = Event { invocation_id: RunId::new(), author: Name::literal("user"), ..Event::new() };
     event.actions.state_delta = state_delta;
     handle.append(vec![event]).await?;
@@ -168,8 +141,7 @@ async fn update(
 }
 
 /// What still runs or waits in it is cancelled: nobody could answer it.
-async fn delete(State(app): Shared, Extension(caller): Who, Path((name, user, id)): Named) -> Answer {
-    let place = Place::of(&app, &caller, &name, &user)?;
+async fn delete(place: Place, Path((.., id)): Named) -> Answer {
     let handle = place.session(&id);
     place.runner.cancel_where(&RunFilter::unfinished().session(handle.key())).await?;
     handle.delete().await?;
@@ -183,18 +155,9 @@ struct Remember {
     session_id: String,
 }
 
-async fn remember(
-    State(app): Shared,
-    Extension(caller): Who,
-    Path((name, user)): Path<(String, String)>,
-    body: Body,
-) -> Answer {
-    let place = Place::of(&app, &caller, &name, &user)?;
+async fn remember(place: Place, body: Body) -> Answer {
     let Remember { session_id: id } = read(body)?.ok_or_else(|| unfit("there is no `sessionId`"))?;
-    let handle = place.session(&id);
-    if handle.get(&EventFilter::new().last(0)).await?.is_none() {
-        return Err(no_session(&id).into());
-    }
+    let handle = place.there(&id).await?;
     handle.add_to_memory().await.map_err(|error: Error| match error.kind() {
         ErrorKind::NoMemoryService => Refusal::bad("no_memory_service", error.message())
             .help("give the runner one: `.memory_service(...)`"),

@@ -102,7 +102,6 @@ fn called(wait: &Waiting, tool: &str, before: &[Waiting], events: &[Arc<Event>])
     call.unwrap_or_else(|| FunctionCall { name: tool.to_owned(), ..FunctionCall::default() })
 }
 
-/// The wait that a message answers.
 pub(super) fn answered<'a>(waits: &'a [Waiting], answer: &FunctionResponse) -> Option<&'a Waiting> {
     waits.iter().find(|wait| wait.id == answer.id || wait.call_id.as_ref() == Some(&answer.id))
 }

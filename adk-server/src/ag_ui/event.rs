@@ -3,7 +3,6 @@
 use serde::Serialize;
 use serde_json::Value;
 
-/// An event of the protocol.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
 pub(super) enum AgUiEvent {
@@ -116,7 +115,6 @@ pub(super) struct PatchOperation {
     pub(super) value: Value,
 }
 
-/// Tokens of one model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TokenUsage {

@@ -7,7 +7,6 @@ use adk_core::{Content, Part, Role};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// A request for a run.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct RunAgentInput {
@@ -30,7 +29,6 @@ struct Message {
     content: Value,
 }
 
-/// An answer to an interrupt.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ResumeEntry {
@@ -48,7 +46,6 @@ pub(super) enum ResumeStatus {
 }
 
 impl RunAgentInput {
-    /// Reads a body.
     pub(super) fn read(body: Value) -> Result<Self, Refusal> {
         let input: Self = serde_json::from_value(body).map_err(|error| invalid(error.to_string()))?;
         if input.run_id.is_empty() {
@@ -101,7 +98,6 @@ impl RunAgentInput {
     }
 }
 
-/// A part of a message.
 fn part(part: &Value) -> Result<Part, Refusal> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let kind = part["type"].as_str().unwrap_or_default();

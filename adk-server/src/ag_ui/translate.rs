@@ -14,7 +14,6 @@ use adk_core::{Content, Event, LifecyclePhase, Part};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// How a run ended.
 #[derive(Debug)]
 pub(super) enum Ending {
     Finished(Value),
@@ -61,7 +60,6 @@ impl Translator {
         translator
     }
 
-    /// What an event says.
     pub(super) fn event(&mut self, event: &Event) -> Vec<AgUiEvent> {
         let path = event.path.to_string();
         match event.lifecycle().map(|lifecycle| lifecycle.phase) {

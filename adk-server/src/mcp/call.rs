@@ -122,7 +122,7 @@ impl Call {
         listener: Option<Listener>,
     ) -> Result<Option<Arc<End>>, Refusal> {
         let info = found(&self.runner, &self.caller, run).await?;
-        let events = follow(self.app.clone(), self.runner.clone(), info, *after, listener);
+        let events = follow(self.app.clone(), self.runner.clone(), info, *after, listener, false);
         let mut events = pin!(events);
         loop {
             // What drives the run tells of its end when the server stops, so only the client is listened to.

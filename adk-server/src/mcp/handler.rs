@@ -2,7 +2,8 @@
 
 use super::call::Call;
 use crate::access::Caller;
-use crate::refuse::Refusal;
+use crate::refuse::{Refusal, short};
+use crate::runs::lock;
 use crate::serve::App;
 use adk_core::runner::KnownWorkflow;
 use rmcp::model::{
@@ -15,10 +16,9 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use tokio_util::sync::CancellationToken;
 
-/// One session of a user.
 pub(super) struct Handler {
     /// A session does not keep the server alive.
     app: Weak<App>,
@@ -34,10 +34,6 @@ impl Handler {
 
     fn app(&self) -> Result<Arc<App>, ErrorData> {
         self.app.upgrade().ok_or_else(|| ErrorData::internal_error("the server stops", None))
-    }
-
-    fn calls(&self) -> MutexGuard<'_, HashMap<RequestId, CancellationToken>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -76,7 +72,7 @@ impl ServerHandler for Handler {
             return Err(ErrorData::invalid_params(text, None));
         };
         let cancel = CancellationToken::new();
-        self.calls().insert(context.id.clone(), cancel.clone());
+        lock(&self.calls).insert(context.id.clone(), cancel.clone());
         let _open = Open { handler: self, id: context.id.clone() };
         let input = Value::Object(request.arguments.unwrap_or_default());
         let call = Call::new(app, runner, self.caller.clone(), cancel, context);
@@ -88,13 +84,13 @@ impl ServerHandler for Handler {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let method: String = request.method.chars().take(100).collect();
+        let method = short(&request.method);
         let message = format!("`{method}` is no request of MCP, or its parameters do not fit");
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
 
     async fn on_cancelled(&self, told: CancelledNotificationParam, _: NotificationContext<RoleServer>) {
-        let call = told.request_id.and_then(|id| self.calls().get(&id).cloned());
+        let call = told.request_id.and_then(|id| lock(&self.calls).get(&id).cloned());
         if let Some(call) = call {
             call.cancel();
         }
@@ -109,7 +105,7 @@ struct Open<'a> {
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        self.handler.calls().remove(&self.id);
+        lock(&self.handler.calls).remove(&self.id);
     }
 }
 

@@ -120,6 +120,18 @@ impl<'a> Sum<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Costs([Option<u64>; Cost::ALL.len()]);
 
+/// Costs by their places.
+macro_rules! costs {
+    ($at:ident => $cost:expr) => {{
+        let (mut costs, mut $at) = ([None; Cost::ALL.len()], 0);
+        while $at < costs.len() {
+            costs[$at] = $cost;
+            $at += 1;
+        }
+        Self(costs)
+    }};
+}
+
 impl Costs {
     pub(crate) const NOTHING: Self = Self([Some(0); Cost::ALL.len()]);
 
@@ -132,46 +144,21 @@ impl Costs {
         self
     }
 
-    const fn plus(mut self, other: Self) -> Self {
-        let mut i = 0;
-        while i < self.0.len() {
-            self.0[i] = add(self.0[i], other.0[i]);
-            i += 1;
-        }
-        self
+    const fn plus(self, other: Self) -> Self {
+        costs!(i => add(self.0[i], other.0[i]))
     }
 
-    /// The greater of each.
-    const fn worst(mut self, other: Self) -> Self {
-        let mut i = 0;
-        while i < self.0.len() {
-            if less(self.0[i], other.0[i]) {
-                self.0[i] = other.0[i];
-            }
-            i += 1;
-        }
-        self
+    const fn worst(self, other: Self) -> Self {
+        costs!(i => if less(self.0[i], other.0[i]) { other.0[i] } else { self.0[i] })
     }
 
-    pub(crate) const fn times(mut self, rounds: u32) -> Self {
-        let mut i = 0;
-        while i < self.0.len() {
-            self.0[i] = times(self.0[i], rounds);
-            i += 1;
-        }
-        self
+    pub(crate) const fn times(self, rounds: u32) -> Self {
+        costs!(i => times(self.0[i], rounds))
     }
 
     /// Any number of times: nothing remains nothing.
-    pub(crate) const fn endless(mut self) -> Self {
-        let mut i = 0;
-        while i < self.0.len() {
-            if !matches!(self.0[i], Some(0)) {
-                self.0[i] = None;
-            }
-            i += 1;
-        }
-        self
+    pub(crate) const fn endless(self) -> Self {
+        costs!(i => if let Some(0) = self.0[i] { Some(0) } else { None })
     }
 }
 

@@ -46,7 +46,6 @@ struct Open<'a> {
 enum What {
     /// Where the pass begins.
     Root,
-    /// A nested workflow.
     Workflow,
     /// Those that an agent may transfer to.
     Targets,
@@ -293,18 +292,12 @@ const fn turn<'a>(
         (None, Some(turns)) if is_target => Some(turns as u64),
         (None, _) => Some(1),
         // One turn may call any number of them.
-        (Some(Why::Agents), _) => None,
-        (Some(_), turns) => match turns {
-            Some(turns) => Some(turns as u64),
-            None => None,
-        },
+        (Some(Why::Agents), _) | (Some(_), None) => None,
+        (Some(_), Some(turns)) => Some(turns as u64),
     };
     // A summary may be asked for before each call.
     let each = if meta.compacts { 2 } else { 1 };
-    let calls = match calls {
-        Some(calls) => Some(calls.saturating_mul(each)),
-        None => None,
-    };
+    let calls = times(calls, each);
     let (costs, without) = costs(meta, calls, &causes.unit);
     let total = match costs.of(cost) {
         Some(total) => total,
@@ -321,7 +314,7 @@ const fn turn<'a>(
         }
     };
     let exits = meta.may_exit || !meta.exits.is_empty();
-    Sum { costs, largest: Part { name, inside, total, kind: Kind::Agent(each) }, exits }
+    Sum { costs, largest: Part { name, inside, total, kind: Kind::Agent(each as u64) }, exits }
 }
 
 /// What an agent costs that makes so many model calls, and why its time is not known.
@@ -356,9 +349,8 @@ const fn longest_tool(meta: &AgentMeta<'_>) -> Option<u64> {
     if meta.more_tools {
         return None;
     }
-    let (mut longest, mut i) = (0, 0);
-    while i < meta.tools.len() {
-        let tool = &meta.tools[i];
+    let mut longest = 0;
+    each!(tool in meta.tools => {
         let (Some(timeout), false) = (tool.timeout, tool.confirm || tool.long_running) else { return None };
         let attempts = tool.retry as u64;
         let time = millis(timeout).saturating_mul(attempts.saturating_add(1));
@@ -366,32 +358,17 @@ const fn longest_tool(meta: &AgentMeta<'_>) -> Option<u64> {
         if time > longest {
             longest = time;
         }
-        i += 1;
-    }
+    });
     Some(longest)
 }
 
 /// Whether agents are among its tools, which make model calls of their own.
 const fn calls_agents(meta: &AgentMeta<'_>) -> bool {
-    let mut i = 0;
-    while i < meta.tools.len() {
-        if meta.tools[i].agent.is_some() {
-            return true;
-        }
-        i += 1;
-    }
-    false
+    any!(tool in meta.tools => tool.agent.is_some())
 }
 
 /// Whether what an agent writes is text as it came. Types cannot be compared in const evaluation, so the spelling counts;
 /// an alias of `String` is taken for another type, which makes the bound larger and never smaller.
 const fn answers_text(meta: &AgentMeta<'_>) -> bool {
-    let mut i = 0;
-    while i < meta.writes.len() {
-        if !same(meta.writes[i].ty, "String") {
-            return false;
-        }
-        i += 1;
-    }
-    true
+    !any!(key in meta.writes => !same(key.ty, "String"))
 }

@@ -19,11 +19,8 @@ pub const fn raise_bounds(spec: &Spec<'_>, word: &str, faulty: bool) {
 }
 
 /// What is wrong with the worst case of a workflow.
-pub(super) const fn describe(spec: &Spec<'_>) -> Option<Message> {
-    match find(spec) {
-        Some((message, _)) => Some(message),
-        None => None,
-    }
+pub(super) fn describe(spec: &Spec<'_>) -> Option<Message> {
+    find(spec).map(|(message, _)| message)
 }
 
 /// One message, and the argument that it is about.
@@ -31,14 +28,11 @@ const fn find(spec: &Spec<'_>) -> Option<(Message, &'static str)> {
     if spec.has_stub() {
         return None;
     }
-    let mut i = 0;
-    while i < Cost::ALL.len() {
-        let cost = Cost::ALL[i];
-        if let Some(message) = exceeded(spec, cost.allowed(&spec.limits), cost) {
+    each!(cost in &Cost::ALL => {
+        if let Some(message) = exceeded(spec, cost.allowed(&spec.limits), *cost) {
             return Some((message, cost.word()));
         }
-        i += 1;
-    }
+    });
     if spec.limits.ends
         && let Some(message) = without_end(spec)
     {
@@ -60,10 +54,7 @@ const fn exceeded(spec: &Spec<'_>, allowed: Option<u64>, cost: Cost) -> Option<M
             m.push(if worst == u64::MAX { "more than " } else { "" });
             amount(&mut m, if worst == u64::MAX { worst - 1 } else { worst }, cost);
             m.push(", and it allows ");
-            match cost {
-                Cost::Time => amount(&mut m, allowed, cost),
-                _ => m.number(allowed as i128),
-            }
+            quantity(&mut m, allowed, cost);
             finite(&mut m, worst, allowed, &largest, cost);
         }
         // `loop-endless` reports the loop without end.
@@ -82,35 +73,33 @@ const fn exceeded(spec: &Spec<'_>, allowed: Option<u64>, cost: Cost) -> Option<M
 
 /// Why it is not known that a run ends. With a limit of time, its calls and waits need none.
 const fn without_end(spec: &Spec<'_>) -> Option<Message> {
-    let needed = [
-        Some(Cost::ModelCalls),
-        Some(Cost::Rounds),
-        if spec.limits.time.is_some() { None } else { Some(Cost::Time) },
-    ];
-    let mut i = 0;
-    while i < needed.len() {
-        if let Some(cost) = needed[i] {
-            let mut causes = Causes::new();
-            let Sum { costs, .. } = total(Place::start(spec.steps), cost, &mut causes);
-            // What has no limit of its own may have that of a `try` around it.
-            if costs.of(cost).is_none() && causes.count > 0 {
-                let mut m = Message::new();
-                m.begin(Check::BoundsExceeded);
-                m.push("it is not known that this workflow ends: ");
-                unbounded(&mut m, &causes, cost);
-                return Some(m);
-            }
+    each!(cost in &[Cost::ModelCalls, Cost::Rounds, Cost::Time] => {
+        let mut causes = Causes::new();
+        let Sum { costs, .. } = total(Place::start(spec.steps), *cost, &mut causes);
+        let is_limited = matches!(cost, Cost::Time) && spec.limits.time.is_some();
+        // What has no limit of its own may have that of a `try` around it.
+        if !is_limited && costs.of(*cost).is_none() && causes.count > 0 {
+            let mut m = Message::of(Check::BoundsExceeded, &["it is not known that this workflow ends: "]);
+            unbounded(&mut m, &causes, *cost);
+            return Some(m);
         }
-        i += 1;
-    }
+    });
     None
 }
 
-const fn amount(m: &mut Message, number: u64, cost: Cost) {
-    if let Cost::Time = cost {
-        return length(m, number);
+/// A number, or a time, without a unit beside it.
+const fn quantity(m: &mut Message, number: u64, cost: Cost) {
+    match cost {
+        Cost::Time => length(m, number),
+        _ => m.number(number as i128),
     }
-    m.number(number as i128);
+}
+
+const fn amount(m: &mut Message, number: u64, cost: Cost) {
+    quantity(m, number, cost);
+    if let Cost::Time = cost {
+        return;
+    }
     m.all(&[" ", cost.unit(), if number == 1 { "" } else { "s" }]);
     if let Cost::Rounds = cost {
         m.push(" of its loops");
@@ -153,17 +142,11 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
         m.push(": ");
         named(m, kind, largest.name, largest.inside);
         m.push(if let Cost::Time = cost { " takes up to " } else { " makes up to " });
-        match cost {
-            Cost::Time => length(m, largest.total),
-            _ => m.number(largest.total as i128),
-        }
+        quantity(m, largest.total, cost);
         m.push(if let Cost::Time = cost { " of it" } else { " of them" });
         if let Some((of, max, parts)) = largest.kind.parts() {
             m.push(", ");
-            match cost {
-                Cost::Time => length(m, each),
-                _ => m.number(each as i128),
-            }
+            quantity(m, each, cost);
             m.all(&[" ", of, " each of "]);
             m.number(max as i128);
             m.all(&[" ", parts]);
@@ -183,15 +166,10 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
         return;
     }
     m.all(&[", or write `#[bounds(", cost.word(), " = "]);
-    match cost {
-        Cost::Time => {
-            m.push("\"");
-            length(m, worst);
-            m.push("\"");
-        }
-        _ => m.number(worst as i128),
-    }
-    m.push(")]`");
+    let quote = if let Cost::Time = cost { "\"" } else { "" };
+    m.push(quote);
+    quantity(m, worst, cost);
+    m.all(&[quote, ")]`"]);
 }
 
 /// What to lower: a setting, where it is known to which number, or what is in a block.

@@ -43,14 +43,8 @@ pub const fn facts<
 }
 
 /// Whether all types that were compared are equal.
-pub const fn all(mut answers: &[bool]) -> bool {
-    while let [equal, rest @ ..] = answers {
-        if !*equal {
-            return false;
-        }
-        answers = rest;
-    }
-    true
+pub const fn all(answers: &[bool]) -> bool {
+    !any!(equal in answers => !*equal)
 }
 
 impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, PAIRS, BLOCKS> {

@@ -48,8 +48,8 @@ const fn words(keys: usize) -> usize {
 pub const fn sizes(spec: &Spec<'_>) -> Sizes {
     let declared = spec.inputs.len() + spec.lets.len() + spec.states.len();
     let keys = 2 + declared + keys::count(spec.steps);
-    let (mut depth, mut deepest, mut steps) = (0_usize, 0, spec.steps);
-    while let [step, rest @ ..] = steps {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    each!(step in spec.steps => {
         match step.kind {
             StepKind::Agent { .. } | StepKind::Break { .. } => {}
             StepKind::End => depth = depth.saturating_sub(1),
@@ -60,8 +60,7 @@ pub const fn sizes(spec: &Spec<'_>) -> Sizes {
                 }
             }
         }
-        steps = rest;
-    }
+    });
     Sizes {
         names: names::slots(spec),
         keys,

@@ -17,9 +17,7 @@ pub(super) fn declared_twice(spec: &Spec<'_>, faults: &mut Vec<Fault>) {
     let mut declared = HashMap::new();
     for (key, by) in lets.chain(states) {
         let Some(first) = declared.insert(key, by) else { continue };
-        let mut m = Message::new();
-        m.begin(Check::KeyDuplicate);
-        m.all(&["`", key, "` is declared twice"]);
+        let mut m = Message::of(Check::KeyDuplicate, &["`", key, "` is declared twice"]);
         if first == by {
             m.all(&[" by ", by])
         } else {
@@ -38,10 +36,9 @@ pub const fn raise_keys(meta: &AgentMeta<'_>) {
         ([], [first, ..]) => ("writes", first.name),
         ([], []) => return,
     };
-    let mut m = Message::new();
-    m.begin(Check::AgentAttribute);
-    m.all(&["`META` of agent `", meta.name, "` says by itself that it ", word, " `", keys]);
+    let fact = ["`META` of agent `", meta.name, "` says by itself that it ", word, " `", keys];
+    let mut m = Message::of(Check::AgentAttribute, &fact);
     m.all(&["`, and `#[agent]` is on its `impl`; help: move it from `META` to `#[agent(", word, "("]);
     m.all(&[keys, ": TYPE))]`"]);
-    panic!("{}", m.as_str());
+    m.raise();
 }

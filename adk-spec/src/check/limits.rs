@@ -38,7 +38,7 @@ pub fn limit_fault(word: &str, block: &str, value: i128) -> Fault {
 #[track_caller]
 pub const fn raise_limit(word: &str, block: &str, value: i128) {
     if value < 1 || value > u32::MAX as i128 {
-        panic!("{}", describe(word, block, value).as_str());
+        describe(word, block, value).raise();
     }
 }
 
@@ -57,13 +57,11 @@ pub const fn limit(value: i128) -> u32 {
 #[track_caller]
 pub const fn raise_bound(word: &str, value: i128) {
     if value < 0 || value > u64::MAX as i128 {
-        let mut m = Message::new();
-        m.begin(Check::Syntax);
-        m.all(&["`", word, "` in `#[bounds(...)]` is "]);
+        let mut m = Message::of(Check::Syntax, &["`", word, "` in `#[bounds(...)]` is "]);
         m.number(value);
         m.push(if value > 0 { ", which is too large" } else { "" });
         m.push("; help: it is the most that is allowed, 0 or more");
-        panic!("{}", m.as_str());
+        m.raise();
     }
 }
 

@@ -62,21 +62,11 @@ const fn word(kind: &StepKind<'_>) -> Option<&'static str> {
 }
 
 const fn find<'a>(steps: &'a [Step<'a>], inside: &'a str) -> Option<Found<'a>> {
-    let mut at = 0;
-    while at < steps.len() {
-        let step = &steps[at];
-        if word(&step.kind).is_some() {
-            return Some(Found { block: step, inside });
-        }
-        if let StepKind::Agent { meta, .. } = step.kind {
-            let found = in_agent(meta);
-            if found.is_some() {
-                return found;
-            }
-        }
-        at += 1;
-    }
-    None
+    first!(step in steps => match step.kind {
+        StepKind::Agent { meta, .. } => in_agent(meta),
+        _ if word(&step.kind).is_some() => Some(Found { block: step, inside }),
+        _ => None,
+    })
 }
 
 /// In a workflow its steps, in an LLM agent those that may take over from it.
@@ -84,13 +74,5 @@ const fn in_agent<'a>(meta: &'a AgentMeta<'a>) -> Option<Found<'a>> {
     if !meta.steps.is_empty() {
         return find(meta.steps, meta.name);
     }
-    let mut at = 0;
-    while at < meta.transfer.len() {
-        let found = in_agent(meta.transfer[at]);
-        if found.is_some() {
-            return found;
-        }
-        at += 1;
-    }
-    None
+    first!(target in meta.transfer => in_agent(target))
 }

@@ -39,7 +39,6 @@ pub(super) enum Finding<'a> {
     Reused(Twice<'a>),
 }
 
-/// A name or a definition that occurs twice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Twice<'a> {
     name: &'a str,
@@ -53,27 +52,22 @@ pub(super) struct Twice<'a> {
 
 /// The most names that steps have, nested workflows included: to ask a name whether it is empty takes longer than to make
 /// room for it.
-const fn count(mut steps: &[Step<'_>]) -> usize {
+const fn count(steps: &[Step<'_>]) -> usize {
     let mut count = steps.len();
-    while let [step, rest @ ..] = steps {
+    each!(step in steps => {
         if let StepKind::Agent { meta, .. } = step.kind
             && !(matches!(meta.steps, []) && matches!(meta.transfer, []))
         {
             count += inside(meta);
         }
-        steps = rest;
-    }
+    });
     count
 }
 
 /// The same for what is inside of an agent: the steps of a workflow, and the agents that it may transfer to.
 const fn inside(meta: &AgentMeta<'_>) -> usize {
     let mut count = self::count(meta.steps);
-    let mut i = 0;
-    while i < meta.transfer.len() {
-        count += 1 + inside(meta.transfer[i]);
-        i += 1;
-    }
+    each!(target in meta.transfer => { count += 1 + inside(target) });
     count
 }
 
@@ -149,7 +143,6 @@ struct Names<'t, 'a> {
     built: bool,
 }
 
-/// The place of a name.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     /// The step of the workflow that it is, or is inside of.
@@ -229,27 +222,21 @@ impl<'a> Names<'_, 'a> {
 
     /// The first thing that is wrong inside of an agent: with the steps of a workflow, or with the agents that it may transfer to.
     const fn inside(&mut self, meta: &AgentMeta<'a>, place: Place<'a>) -> Finding<'a> {
-        let mut i = 0;
-        while i < meta.steps.len() {
-            let found = self.step(&meta.steps[i], Place { own: false, ..place });
+        each!(step in meta.steps => {
+            let found = self.step(step, Place { own: false, ..place });
             if !matches!(found, Finding::None) {
                 return found;
             }
-            i += 1;
-        }
-        i = 0;
-        while i < meta.transfer.len() {
-            let target = meta.transfer[i];
-            let found = self.add(target.name, hash(target.name), target.identity(), place);
+        });
+        each!(target in meta.transfer => {
+            let mut found = self.add(target.name, hash(target.name), target.identity(), place);
+            if let Finding::None = found {
+                found = self.inside(target, Place { inside: target.name, ..place });
+            }
             if !matches!(found, Finding::None) {
                 return found;
             }
-            let found = self.inside(target, Place { inside: target.name, ..place });
-            if !matches!(found, Finding::None) {
-                return found;
-            }
-            i += 1;
-        }
+        });
         Finding::None
     }
 }

@@ -14,22 +14,16 @@ pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> 
     } else {
         "give it another name, `#[tool(name = \"...\")]`"
     };
-    let mut m = Message::new();
     if same(name, "transfer_to_agent") || same(name, "set_model_response") {
-        m.begin(Check::ToolReserved);
-        m.all(&["agent `", agent, "` has a tool of the name `", name]);
+        let mut m = Message::of(Check::ToolReserved, &["agent `", agent, "` has a tool of the name `", name]);
         m.all(&["`, which the runtime gives to a tool of its own; help: ", remedy]);
         return Some(m);
     }
-    let mut i = 0;
-    while i < at {
-        if same(tools[i].name, name) && !name.is_empty() {
-            m.begin(Check::ToolDuplicate);
-            m.all(&["agent `", agent, "` has two tools of the name `", name]);
-            m.all(&["`; help: remove one of them, or ", remedy]);
-            return Some(m);
-        }
-        i += 1;
+    if !name.is_empty() && any!(other in tools.split_at(at).0 => same(other.name, name)) {
+        let fact = ["agent `", agent, "` has two tools of the name `", name];
+        let mut m = Message::of(Check::ToolDuplicate, &fact);
+        m.all(&["`; help: remove one of them, or ", remedy]);
+        return Some(m);
     }
     match tools[at].agent {
         Some(used) => wait_in_tool(agent, used),
@@ -51,9 +45,7 @@ struct Wait<'a> {
 /// The first wait in an agent, in its sub-agents, or in the steps of a workflow. Agents that are its tools are not searched:
 /// each is reported at the agent that calls it.
 const fn first_wait<'a>(agent: &'a AgentMeta<'a>) -> Option<Wait<'a>> {
-    let mut i = 0;
-    while i < agent.tools.len() {
-        let tool = &agent.tools[i];
+    each!(tool in agent.tools => {
         if tool.confirm || tool.long_running {
             let reason = if tool.confirm {
                 "waits until a person agrees (`confirm`)"
@@ -62,37 +54,26 @@ const fn first_wait<'a>(agent: &'a AgentMeta<'a>) -> Option<Wait<'a>> {
             };
             return Some(Wait { word: "tool `", name: tool.name, agent: agent.name, reason });
         }
-        i += 1;
+    });
+    let below = first!(target in agent.transfer => first_wait(target));
+    if below.is_some() {
+        return below;
     }
-    i = 0;
-    while i < agent.transfer.len() {
-        if let Some(wait) = first_wait(agent.transfer[i]) {
-            return Some(wait);
+    first!(step in agent.steps => match step.kind {
+        StepKind::Agent { meta, .. } if matches!(meta.kind, AgentKind::Await) => {
+            let reason = "waits for an answer from outside";
+            Some(Wait { word: "`await ", name: step.name, agent: agent.name, reason })
         }
-        i += 1;
-    }
-    i = 0;
-    while i < agent.steps.len() {
-        if let StepKind::Agent { meta, .. } = agent.steps[i].kind {
-            if matches!(meta.kind, AgentKind::Await) {
-                let (name, reason) = (agent.steps[i].name, "waits for an answer from outside");
-                return Some(Wait { word: "`await ", name, agent: agent.name, reason });
-            }
-            if let Some(wait) = first_wait(meta) {
-                return Some(wait);
-            }
-        }
-        i += 1;
-    }
-    None
+        StepKind::Agent { meta, .. } => first_wait(meta),
+        _ => None,
+    })
 }
 
 /// An agent that is used as a tool and waits: its session ends with the call, so nobody could answer.
 pub const fn wait_in_tool(agent: &str, used: &AgentMeta<'_>) -> Option<Message> {
     let Some(wait) = first_wait(used) else { return None };
-    let mut m = Message::new();
-    m.begin(Check::WaitInTool);
-    m.all(&["agent `", agent, "` calls `", used.name, "` as a tool, and in it "]);
+    let fact = ["agent `", agent, "` calls `", used.name, "` as a tool, and in it "];
+    let mut m = Message::of(Check::WaitInTool, &fact);
     m.all(&[wait.word, wait.name, "` of `", wait.agent, "` ", wait.reason]);
     m.all(&["; a call of a tool cannot wait; help: make `", used.name, "` a step"]);
     if !matches!(used.kind, AgentKind::Workflow) {
@@ -106,35 +87,27 @@ pub(super) fn undocumented(agent: &str, tool: &ToolMeta<'_>) -> Option<Message> 
     if !tool.description.trim().is_empty() {
         return None;
     }
-    let mut m = Message::new();
-    m.begin(Check::ToolUndocumented);
-    m.all(&["agent `", agent, "` has a tool `", tool.name, "` without a description"]);
-    m.all(&["; help: say when and how to call it: models see nothing else of it"]);
-    Some(m)
+    let fact = "` without a description; help: say when and how to call it: models see nothing else of it";
+    Some(Message::of(Check::ToolUndocumented, &["agent `", agent, "` has a tool `", tool.name, fact]))
 }
 
 /// Ends const evaluation when something is wrong with a tool. From place `own` on they come from files, and are looked at as one.
 #[track_caller]
 pub const fn raise_tool(agent: &str, tools: &[ToolMeta<'_>], own: usize, mut at: usize) {
     while at < tools.len() {
-        raise_one(agent, tools, at);
+        if let Some(message) = describe(agent, tools, at) {
+            message.raise();
+        }
+        if let ToolMeta { agent: Some(used), name, description, .. } = &tools[at]
+            && description.is_empty()
+            && !name.is_empty()
+        {
+            undescribed(agent, used).raise();
+        }
         at += 1;
         if at <= own {
             return;
         }
-    }
-}
-
-#[track_caller]
-const fn raise_one(agent: &str, tools: &[ToolMeta<'_>], at: usize) {
-    if let Some(message) = describe(agent, tools, at) {
-        panic!("{}", message.as_str());
-    }
-    if let Some(used) = tools[at].agent
-        && tools[at].description.is_empty()
-        && !tools[at].name.is_empty()
-    {
-        panic!("{}", undescribed(agent, used).as_str());
     }
 }
 
@@ -146,9 +119,8 @@ const fn undescribed(agent: &str, used: &AgentMeta<'_>) -> Message {
         }
         _ => ("doc comment", "say in `///` what it is for"),
     };
-    let mut m = Message::new();
-    m.begin(Check::ToolUndocumented);
-    m.all(&["agent `", used.name, "` is a tool of agent `", agent, "` and has no ", missing]);
+    let fact = ["agent `", used.name, "` is a tool of agent `", agent, "` and has no ", missing];
+    let mut m = Message::of(Check::ToolUndocumented, &fact);
     m.all(&[", so no model knows when to call it; help: ", remedy]);
     m
 }

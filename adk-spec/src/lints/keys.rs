@@ -23,9 +23,7 @@ pub(super) fn read<'a>(spec: &Spec<'a>) -> HashSet<&'a str> {
     read
 }
 
-/// A key that is read.
 pub(super) struct Read<'a> {
-    /// Who reads it.
     pub(super) reader: &'a str,
     pub(super) key: &'a str,
     /// Only where it is there.
@@ -68,11 +66,11 @@ pub(super) fn written<'a>(
     name: &'a str,
     meta: &AgentMeta<'a>,
     renames: Renames<'a>,
-    all: &mut Vec<(&'a str, &'a str)>,
-) {
+) -> Vec<(&'a str, &'a str)> {
     let renamed = renames.writes.iter().copied().map(Some).chain(std::iter::repeat(None));
-    all.extend(meta.writes.iter().zip(renamed).map(|(key, renamed)| (name, renamed.unwrap_or(key.name))));
-    meta.transfer.iter().for_each(|target| written(target.name, target, Renames::NONE, all));
+    let own = meta.writes.iter().zip(renamed).map(|(key, renamed)| (name, renamed.unwrap_or(key.name)));
+    let below = meta.transfer.iter().flat_map(|target| written(target.name, target, Renames::NONE));
+    own.chain(below).collect()
 }
 
 /// The keys that its tools write, and those of the agents that it may transfer to.

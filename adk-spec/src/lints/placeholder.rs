@@ -2,7 +2,7 @@
 //! before a long text.
 
 use super::{Lint, lint};
-use crate::nearest::Nearest;
+use crate::nearest::nearest;
 use crate::spec::placeholder::{Placeholder, Placeholders, Source, is_key};
 use crate::spec::{AgentMeta, Spec, StepKind};
 use std::collections::HashSet;
@@ -109,12 +109,9 @@ fn texts(prompt: &str) -> impl Iterator<Item = &str> {
 fn meant(text: &str) -> Option<String> {
     if let Some((prefix, name)) = text.split_once(':')
         && is_key(name)
+        && let Some(near) = nearest(prefix, PREFIXES)
     {
-        let mut nearest = Nearest::to(prefix);
-        PREFIXES.iter().for_each(|known| nearest.show(known));
-        if !nearest.found().is_empty() {
-            return Some(format!("{}:{name}", nearest.found()));
-        }
+        return Some(format!("{near}:{name}"));
     }
     let end = text.find(|char: char| !(char.is_alphanumeric() || char == '_')).unwrap_or(text.len());
     text.get(..end).filter(|key| is_key(key)).map(str::to_owned)

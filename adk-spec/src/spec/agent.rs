@@ -254,130 +254,50 @@ impl<'a> AgentMeta<'a> {
         self
     }
 
-    /// Where each prompt was written; empty for a literal.
-    #[must_use]
-    pub const fn sources(mut self, sources: &'a [&'a str]) -> Self {
-        self.sources = sources;
-        self
-    }
-
-    /// The keys that it reads.
-    #[must_use]
-    pub const fn reads(mut self, keys: &'a [KeySpec<'a>]) -> Self {
-        self.reads = keys;
-        self
-    }
-
-    /// The keys that it writes.
-    #[must_use]
-    pub const fn writes(mut self, keys: &'a [KeySpec<'a>]) -> Self {
-        self.writes = keys;
-        self
-    }
-
-    /// Says whether it may end the innermost loop.
-    #[must_use]
-    pub const fn may_exit(mut self, yes: bool) -> Self {
-        self.may_exit = yes;
-        self
-    }
-
-    /// The loops that it may end by name.
-    #[must_use]
-    pub const fn exits(mut self, loops: &'a [&'a str]) -> Self {
-        self.exits = loops;
-        self
+    setters! { [const]
+        /// Where each prompt was written; empty for a literal.
+        sources(sources: &'a [&'a str]) = sources;
+        /// The keys that it reads.
+        reads(keys: &'a [KeySpec<'a>]) = keys;
+        /// The keys that it writes.
+        writes(keys: &'a [KeySpec<'a>]) = keys;
+        /// Says whether it may end the innermost loop.
+        may_exit(yes: bool) = yes;
+        /// The loops that it may end by name.
+        exits(loops: &'a [&'a str]) = loops;
     }
 
     /// Its tools: with one that may end a loop, it may end a loop.
     #[must_use]
     pub const fn tools(mut self, tools: &'a [ToolMeta<'a>]) -> Self {
         self.tools = tools;
-        let mut i = 0;
-        while i < tools.len() {
-            if tools[i].may_exit {
-                self.may_exit = true;
-            }
-            i += 1;
-        }
+        self.may_exit = self.may_exit || any!(tool in tools => tool.may_exit);
         self
     }
 
-    /// Says whether more tools may be added to it at run time.
-    #[must_use]
-    pub const fn more_tools(mut self, yes: bool) -> Self {
-        self.more_tools = yes;
-        self
-    }
-
-    /// Whether its model may be asked for a summary before each of its calls.
-    #[must_use]
-    pub const fn compacts(mut self, yes: bool) -> Self {
-        self.compacts = yes;
-        self
-    }
-
-    /// Whether its model is shown the current turn alone.
-    #[must_use]
-    pub const fn current_turn(mut self, yes: bool) -> Self {
-        self.current_turn = yes;
-        self
-    }
-
-    /// What it takes from the program, beside what its tools do.
-    #[must_use]
-    pub const fn resources(mut self, taken: &'a [ResourceSpec<'a>]) -> Self {
-        self.resources = taken;
-        self
-    }
-
-    /// The agents that it may transfer to.
-    #[must_use]
-    pub const fn transfer(mut self, targets: &'a [&'a AgentMeta<'a>]) -> Self {
-        self.transfer = targets;
-        self
-    }
-
-    /// The most model calls of one turn; `None` when there is no limit.
-    #[must_use]
-    pub const fn max_turns(mut self, turns: Option<u32>) -> Self {
-        self.max_turns = turns;
-        self
-    }
-
-    /// The model that it asks.
-    #[must_use]
-    pub const fn model(mut self, name: &'a str) -> Self {
-        self.model = name;
-        self
-    }
-
-    /// The longest that it may take.
-    #[must_use]
-    pub const fn timeout(mut self, longest: Duration) -> Self {
-        self.timeout = Some(longest);
-        self
-    }
-
-    /// The most tokens of one answer.
-    #[must_use]
-    pub const fn max_output_tokens(mut self, tokens: Option<u32>) -> Self {
-        self.max_output_tokens = tokens;
-        self
-    }
-
-    /// The keys of the session that a workflow needs.
-    #[must_use]
-    pub const fn states(mut self, keys: &'a [KeySpec<'a>]) -> Self {
-        self.states = keys;
-        self
-    }
-
-    /// The keys to which a workflow gives a value when it starts.
-    #[must_use]
-    pub const fn lets(mut self, keys: &'a [KeySpec<'a>]) -> Self {
-        self.lets = keys;
-        self
+    setters! { [const]
+        /// Says whether more tools may be added to it at run time.
+        more_tools(yes: bool) = yes;
+        /// Whether its model may be asked for a summary before each of its calls.
+        compacts(yes: bool) = yes;
+        /// Whether its model is shown the current turn alone.
+        current_turn(yes: bool) = yes;
+        /// What it takes from the program, beside what its tools do.
+        resources(taken: &'a [ResourceSpec<'a>]) = taken;
+        /// The agents that it may transfer to.
+        transfer(targets: &'a [&'a AgentMeta<'a>]) = targets;
+        /// The most model calls of one turn; `None` when there is no limit.
+        max_turns(turns: Option<u32>) = turns;
+        /// The model that it asks.
+        model(name: &'a str) = name;
+        /// The longest that it may take.
+        timeout(longest: Duration) = Some(longest);
+        /// The most tokens of one answer.
+        max_output_tokens(tokens: Option<u32>) = tokens;
+        /// The keys of the session that a workflow needs.
+        states(keys: &'a [KeySpec<'a>]) = keys;
+        /// The keys to which a workflow gives a value when it starts.
+        lets(keys: &'a [KeySpec<'a>]) = keys;
     }
 
     /// The keys that a workflow begins with: a run that was begun without one of them has no value for it.
@@ -407,18 +327,11 @@ impl<'a> AgentMeta<'a> {
         matches!(self.definition.as_bytes(), [])
     }
 
-    /// Says what is wrong with a value that an `await` is answered with.
-    #[must_use]
-    pub const fn accepts(mut self, check: Accepts) -> Self {
-        self.accepts = Some(check);
-        self
-    }
-
-    /// The steps inside a workflow.
-    #[must_use]
-    pub const fn steps(mut self, steps: &'a [Step<'a>]) -> Self {
-        self.steps = steps;
-        self
+    setters! { [const]
+        /// Says what is wrong with a value that an `await` is answered with.
+        accepts(check: Accepts) = Some(check);
+        /// The steps inside a workflow.
+        steps(steps: &'a [Step<'a>]) = steps;
     }
 }
 

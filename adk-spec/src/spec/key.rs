@@ -176,14 +176,7 @@ pub(crate) const fn layout<T>() -> u64 {
 
 /// Whether a key belongs to the session whatever workflow writes it.
 pub const fn has_prefix(key: &str) -> bool {
-    let mut bytes = key.as_bytes();
-    while let [byte, rest @ ..] = bytes {
-        if *byte == b':' {
-            return true;
-        }
-        bytes = rest;
-    }
-    false
+    any!(byte in key.as_bytes() => *byte == b':')
 }
 
 /// As text: `draft: String`, with `?` when it may be absent.

@@ -192,15 +192,10 @@ const fn is_plain(mut text: &[u8]) -> bool {
 
 /// Whether a text is a state key: an identifier, perhaps with `user:`, `app:` or `temp:` before it.
 pub const fn is_key(text: &str) -> bool {
-    let scopes = ["user:", "app:", "temp:"];
-    let mut at = 0;
-    while at < scopes.len() {
-        if let Some(name) = after(text, scopes[at]) {
-            return is_identifier(name);
-        }
-        at += 1;
+    match first!(scope in &["user:", "app:", "temp:"] => after(text, scope)) {
+        Some(name) => is_identifier(name),
+        None => is_identifier(text),
     }
-    is_identifier(text)
 }
 
 const fn after<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {

@@ -85,7 +85,6 @@ pub(crate) fn leave(target: impl Into<Option<&'static str>>) -> Steps {
     vec![Step::new("", StepKind::Break { target: target.into() }, 0)]
 }
 
-/// The whole list.
 pub(crate) fn steps(all: impl IntoIterator<Item = Steps>) -> &'static [Step<'static>] {
     let mut list: Steps = all.into_iter().flatten().collect();
     let mut open = Vec::new();

@@ -56,46 +56,19 @@ impl Limits {
         Self { model_calls, rounds, tool_calls: None, tokens: None, time: None, ends: false }
     }
 
-    /// The most model calls.
-    #[must_use]
-    pub const fn model_calls(mut self, most: u64) -> Self {
-        self.model_calls = Some(most);
-        self
-    }
-
-    /// The most rounds of all loops together.
-    #[must_use]
-    pub const fn rounds(mut self, most: u64) -> Self {
-        self.rounds = Some(most);
-        self
-    }
-
-    /// The most calls of tools.
-    #[must_use]
-    pub const fn tool_calls(mut self, most: u64) -> Self {
-        self.tool_calls = Some(most);
-        self
-    }
-
-    /// The most tokens.
-    #[must_use]
-    pub const fn tokens(mut self, most: u64) -> Self {
-        self.tokens = Some(most);
-        self
-    }
-
-    /// The longest that it may take.
-    #[must_use]
-    pub const fn time(mut self, longest: Duration) -> Self {
-        self.time = Some(longest);
-        self
-    }
-
-    /// Whether it has to be known that it ends.
-    #[must_use]
-    pub const fn ends(mut self, yes: bool) -> Self {
-        self.ends = yes;
-        self
+    setters! { [const]
+        /// The most model calls.
+        model_calls(most: u64) = Some(most);
+        /// The most rounds of all loops together.
+        rounds(most: u64) = Some(most);
+        /// The most calls of tools.
+        tool_calls(most: u64) = Some(most);
+        /// The most tokens.
+        tokens(most: u64) = Some(most);
+        /// The longest that it may take.
+        time(longest: Duration) = Some(longest);
+        /// Whether it has to be known that it ends.
+        ends(yes: bool) = yes;
     }
 }
 
@@ -116,60 +89,43 @@ impl<'a> Spec<'a> {
         }
     }
 
-    /// What it takes.
-    #[must_use]
-    pub const fn inputs(mut self, inputs: &'a [InputSpec<'a>]) -> Self {
-        self.inputs = inputs;
-        self
-    }
-
-    /// Keys with an initial value.
-    #[must_use]
-    pub const fn lets(mut self, keys: &'a [KeySpec<'a>]) -> Self {
-        self.lets = keys;
-        self
-    }
-
-    /// Keys that the session already holds.
-    #[must_use]
-    pub const fn states(mut self, keys: &'a [KeySpec<'a>]) -> Self {
-        self.states = keys;
-        self
-    }
-
-    /// What it gives.
-    #[must_use]
-    pub const fn outputs(mut self, keys: &'a [KeySpec<'a>]) -> Self {
-        self.outputs = keys;
-        self
-    }
-
-    /// Agents that are declared and never placed.
-    #[must_use]
-    pub const fn unplaced(mut self, names: &'a [&'a str]) -> Self {
-        self.unplaced = names;
-        self
-    }
-
-    /// What it may cost at most.
-    #[must_use]
-    pub const fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
+    setters! { [const]
+        /// What it takes.
+        inputs(inputs: &'a [InputSpec<'a>]) = inputs;
+        /// Keys with an initial value.
+        lets(keys: &'a [KeySpec<'a>]) = keys;
+        /// Keys that the session already holds.
+        states(keys: &'a [KeySpec<'a>]) = keys;
+        /// What it gives.
+        outputs(keys: &'a [KeySpec<'a>]) = keys;
+        /// Agents that are declared and never placed.
+        unplaced(names: &'a [&'a str]) = names;
+        /// What it may cost at most.
+        limits(limits: Limits) = limits;
     }
 
     /// Whether a step is a stub for an agent that was refused.
     pub(crate) const fn has_stub(&self) -> bool {
-        let mut steps = self.steps;
-        while let [step, rest @ ..] = steps {
-            if let StepKind::Agent { meta, .. } = step.kind
-                && meta.is_stub()
-            {
-                return true;
-            }
-            steps = rest;
+        any!(step in self.steps => matches!(step.kind, StepKind::Agent { meta, .. } if meta.is_stub()))
+    }
+
+    /// Its inputs, the keys with an initial value and those of the session, one after the other.
+    pub(crate) const fn declared(&self, i: usize) -> Option<KeySpec<'a>> {
+        let (lets, states) = (self.inputs.len(), self.inputs.len() + self.lets.len());
+        if i < lets {
+            Some(self.inputs[i].key())
+        } else if i < states {
+            Some(self.lets[i - lets])
+        } else if i < self.declared_count() {
+            Some(self.states[i - states])
+        } else {
+            None
         }
-        false
+    }
+
+    /// How many of these there are.
+    pub(crate) const fn declared_count(&self) -> usize {
+        self.inputs.len() + self.lets.len() + self.states.len()
     }
 
     /// Says that it was made by builders and not by `workflow!`.
@@ -335,18 +291,11 @@ impl Attempts {
         Self { most, timeout: None, delay: None, all: false }
     }
 
-    /// The time that one attempt may take.
-    #[must_use]
-    pub const fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
-        self
-    }
-
-    /// How long the second attempt waits.
-    #[must_use]
-    pub const fn delay(mut self, delay: Duration) -> Self {
-        self.delay = Some(delay);
-        self
+    setters! { [const]
+        /// The time that one attempt may take.
+        timeout(timeout: Duration) = Some(timeout);
+        /// How long the second attempt waits.
+        delay(delay: Duration) = Some(delay);
     }
 
     /// The milliseconds that all attempts wait together.
@@ -392,54 +341,20 @@ impl<'a> Step<'a> {
 
     /// A step that runs an agent.
     pub const fn agent(name: &'a str, meta: &'a AgentMeta<'a>, instance: bool, at: usize) -> Self {
-        let named = matches!(name.as_bytes(), [_, ..]);
-        let kind = StepKind::Agent { meta, instance };
-        Self {
-            name,
-            kind,
-            end: at,
-            description: "",
-            named,
-            renames: Renames::NONE,
-            on_error: OnError::Fail,
-            skippable: false,
-            budget: None,
-        }
+        Self::new(name, StepKind::Agent { meta, instance }, at)
     }
 
-    /// What the block is for.
-    #[must_use]
-    pub const fn description(mut self, description: &'a str) -> Self {
-        self.description = description;
-        self
-    }
-
-    /// The keys of an instance.
-    #[must_use]
-    pub const fn renames(mut self, renames: Renames<'a>) -> Self {
-        self.renames = renames;
-        self
-    }
-
-    /// Says what a branch or an element does to the block that fails.
-    #[must_use]
-    pub const fn on_error(mut self, on_error: OnError) -> Self {
-        self.on_error = on_error;
-        self
-    }
-
-    /// Says that a `before_agent` callback of the block may answer in its place: what it writes is not certain then.
-    #[must_use]
-    pub const fn skippable(mut self, yes: bool) -> Self {
-        self.skippable = yes;
-        self
-    }
-
-    /// What the steps of the block may use, each time that it runs.
-    #[must_use]
-    pub const fn budget(mut self, budget: Budget) -> Self {
-        self.budget = Some(budget);
-        self
+    setters! { [const]
+        /// What the block is for.
+        description(description: &'a str) = description;
+        /// The keys of an instance.
+        renames(renames: Renames<'a>) = renames;
+        /// Says what a branch or an element does to the block that fails.
+        on_error(on_error: OnError) = on_error;
+        /// Says that a `before_agent` callback of the block may answer in its place: what it writes is not certain then.
+        skippable(yes: bool) = yes;
+        /// What the steps of the block may use, each time that it runs.
+        budget(budget: Budget) = Some(budget);
     }
 
     /// Whether what is written in a parallel block is not certain after it, since a branch may fail.

@@ -65,73 +65,26 @@ impl<'a> ToolMeta<'a> {
         Self { agent: Some(agent), ..Self::new(agent.name, agent.description) }
     }
 
-    /// Says whether it may end a loop.
-    #[must_use]
-    pub const fn may_exit(mut self, yes: bool) -> Self {
-        self.may_exit = yes;
-        self
-    }
-
-    /// The keys that it reads.
-    #[must_use]
-    pub const fn reads(mut self, keys: &'a [KeySpec<'a>]) -> Self {
-        self.reads = keys;
-        self
-    }
-
-    /// The keys that it may write.
-    #[must_use]
-    pub const fn writes(mut self, keys: &'a [KeySpec<'a>]) -> Self {
-        self.writes = keys;
-        self
-    }
-
-    /// What it takes from the program.
-    #[must_use]
-    pub const fn resources(mut self, taken: &'a [ResourceSpec<'a>]) -> Self {
-        self.resources = taken;
-        self
-    }
-
-    /// Says in which module it is defined, if it reads or writes keys.
-    #[must_use]
-    pub const fn module(mut self, module: Module<'a>) -> Self {
-        self.module = module;
-        self
-    }
-
-    /// Says whether its answer comes later.
-    #[must_use]
-    pub const fn long_running(mut self, yes: bool) -> Self {
-        self.long_running = yes;
-        self
-    }
-
-    /// Says whether a person has to agree to calls.
-    #[must_use]
-    pub const fn confirm(mut self, yes: bool) -> Self {
-        self.confirm = yes;
-        self
-    }
-
-    /// The longest that one attempt of a call may take.
-    #[must_use]
-    pub const fn timeout(mut self, longest: Duration) -> Self {
-        self.timeout = Some(longest);
-        self
-    }
-
-    /// Says how often a call that failed is made again.
-    #[must_use]
-    pub const fn retry(mut self, times: u32) -> Self {
-        self.retry = times;
-        self
-    }
-
-    /// Says whether it runs on a thread of its own.
-    #[must_use]
-    pub const fn blocking(mut self, yes: bool) -> Self {
-        self.blocking = yes;
-        self
+    setters! { [const]
+        /// Says whether it may end a loop.
+        may_exit(yes: bool) = yes;
+        /// The keys that it reads.
+        reads(keys: &'a [KeySpec<'a>]) = keys;
+        /// The keys that it may write.
+        writes(keys: &'a [KeySpec<'a>]) = keys;
+        /// What it takes from the program.
+        resources(taken: &'a [ResourceSpec<'a>]) = taken;
+        /// Says in which module it is defined, if it reads or writes keys.
+        module(module: Module<'a>) = module;
+        /// Says whether its answer comes later.
+        long_running(yes: bool) = yes;
+        /// Says whether a person has to agree to calls.
+        confirm(yes: bool) = yes;
+        /// The longest that one attempt of a call may take.
+        timeout(longest: Duration) = Some(longest);
+        /// Says how often a call that failed is made again.
+        retry(times: u32) = times;
+        /// Says whether it runs on a thread of its own.
+        blocking(yes: bool) = yes;
     }
 }

@@ -7,6 +7,7 @@ use crate::models::model::{CallInfo, ModelRef, ModelRequest};
 use crate::runtime::run::{Chain, Context, Run};
 use crate::store::event::{Event, EventCompaction};
 use crate::{ErrorKind, Name, Result};
+use adk_spec::setters;
 use serde_json::json;
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -63,33 +64,16 @@ impl Compaction {
         Self { after: None, after_tokens: None, keep: 10, by: None }
     }
 
-    /// Summarises when there are more events than this.
-    #[must_use]
-    pub const fn after(mut self, events: u32) -> Self {
-        self.after = Some(events);
-        self
-    }
-
-    /// Summarises when the agent's last call since the last summary has used more tokens than this, request and answer. Where no
-    /// provider has counted, 4 bytes of the conversation are one token.
-    #[must_use]
-    pub const fn after_tokens(mut self, tokens: u64) -> Self {
-        self.after_tokens = Some(tokens);
-        self
-    }
-
-    /// How many of the newest events stay as they are, 1 or more. Default 10.
-    #[must_use]
-    pub const fn keep(mut self, events: u32) -> Self {
-        self.keep = events;
-        self
-    }
-
-    /// The name of the model that summarises. Default: the agent's.
-    #[must_use]
-    pub const fn by(mut self, model: &'static str) -> Self {
-        self.by = Some(model);
-        self
+    setters! { [const]
+        /// Summarises when there are more events than this.
+        after(events: u32) = Some(events);
+        /// Summarises when the agent's last call since the last summary has used more tokens than this, request and answer. Where no
+        /// provider has counted, 4 bytes of the conversation are one token.
+        after_tokens(tokens: u64) = Some(tokens);
+        /// How many of the newest events stay as they are, 1 or more. Default 10.
+        keep(events: u32) = events;
+        /// The name of the model that summarises. Default: the agent's.
+        by(model: &'static str) = Some(model);
     }
 
     /// What is wrong with it.

@@ -6,6 +6,7 @@ use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::runtime::tool::{DynTool, Toolset};
 use crate::spec::{Accepts, AgentMeta, Budget, ToolMeta, ValueSchema, accepts, schema};
 use adk_spec::__private::stub_if;
+use adk_spec::setters;
 use backon::BackoffBuilder;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -99,32 +100,15 @@ impl LlmDecl {
         self
     }
 
-    /// The prompt.
-    #[must_use]
-    pub const fn instruction(mut self, prompt: &'static str) -> Self {
-        self.instruction = prompt;
-        self
-    }
-
-    /// Makes the instruction, where it is no prompt.
-    #[must_use]
-    pub const fn make_instruction(mut self, make: fn() -> Instruction) -> Self {
-        self.make_instruction = Some(make);
-        self
-    }
-
-    /// The prompt for the agent and all those below it.
-    #[must_use]
-    pub const fn global_instruction(mut self, prompt: &'static str) -> Self {
-        self.global_instruction = prompt;
-        self
-    }
-
-    /// Makes that, where it is no prompt.
-    #[must_use]
-    pub const fn make_global_instruction(mut self, make: fn() -> Instruction) -> Self {
-        self.make_global_instruction = Some(make);
-        self
+    setters! { [const]
+        /// The prompt.
+        instruction(prompt: &'static str) = prompt;
+        /// Makes the instruction, where it is no prompt.
+        make_instruction(make: fn() -> Instruction) = Some(make);
+        /// The prompt for the agent and all those below it.
+        global_instruction(prompt: &'static str) = prompt;
+        /// Makes that, where it is no prompt.
+        make_global_instruction(make: fn() -> Instruction) = Some(make);
     }
 
     /// The key that the answer is written to.
@@ -216,18 +200,11 @@ impl LlmDecl {
         self
     }
 
-    /// Makes its tools.
-    #[must_use]
-    pub const fn tools(mut self, tools: fn() -> Vec<Arc<dyn DynTool>>) -> Self {
-        self.tools = tools;
-        self
-    }
-
-    /// Makes its settings.
-    #[must_use]
-    pub const fn settings(mut self, settings: fn() -> LlmSettings) -> Self {
-        self.settings = settings;
-        self
+    setters! { [const]
+        /// Makes its tools.
+        tools(tools: fn() -> Vec<Arc<dyn DynTool>>) = tools;
+        /// Makes its settings.
+        settings(settings: fn() -> LlmSettings) = settings;
     }
 }
 

@@ -14,6 +14,7 @@ use crate::agents::llm::{Compaction, IncludeContents, Instruction, LlmAgent, Llm
 use crate::models::model::ModelRef;
 use crate::runtime::tool::{DynTool, Toolset};
 use crate::spec::Budget;
+use adk_spec::setters;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -49,27 +50,15 @@ impl LlmAgent {
 }
 
 impl LlmAgentBuilder {
-    /// What it is for; models see it.
-    #[must_use]
-    pub fn description(mut self, description: impl Into<String>) -> Self {
-        self.description = description.into();
-        self
-    }
-
-    /// The prompt. `{key}` is replaced with the value of a key, `{key?}` with one that may be absent. A function that makes it
-    /// is given as [`Instruction::function`].
-    #[must_use]
-    pub fn instruction(mut self, prompt: impl Into<Instruction>) -> Self {
-        self.instruction = prompt.into();
-        self
-    }
-
-    /// What it says to itself and to all agents below it. As in ADK, that of the root counts: of an agent inside of a
-    /// block it is not looked at.
-    #[must_use]
-    pub fn global_instruction(mut self, prompt: impl Into<Instruction>) -> Self {
-        self.global_instruction = prompt.into();
-        self
+    setters! { []
+        /// What it is for; models see it.
+        description(description: impl Into<String>) = description.into();
+        /// The prompt. `{key}` is replaced with the value of a key, `{key?}` with one that may be absent. A function that makes it
+        /// is given as [`Instruction::function`].
+        instruction(prompt: impl Into<Instruction>) = prompt.into();
+        /// What it says to itself and to all agents below it. As in ADK, that of the root counts: of an agent inside of a
+        /// block it is not looked at.
+        global_instruction(prompt: impl Into<Instruction>) = prompt.into();
     }
 
     /// The model: by name, or by value. Default: the runner's.
@@ -115,18 +104,11 @@ impl LlmAgentBuilder {
         self
     }
 
-    /// What it sees of the conversation. Default: all that its branch may see.
-    #[must_use]
-    pub fn include_contents(mut self, contents: IncludeContents) -> Self {
-        self.include_contents = contents;
-        self
-    }
-
-    /// When the older part of the conversation is summarised. Default: never.
-    #[must_use]
-    pub fn compact(mut self, compact: Compaction) -> Self {
-        self.compact = Some(compact);
-        self
+    setters! { []
+        /// What it sees of the conversation. Default: all that its branch may see.
+        include_contents(contents: IncludeContents) = contents;
+        /// When the older part of the conversation is summarised. Default: never.
+        compact(compact: Compaction) = Some(compact);
     }
 
     /// The model that summarises, by name or by value. Default: the one that the compaction names, otherwise the agent's.

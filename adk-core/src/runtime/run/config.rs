@@ -1,6 +1,7 @@
 //! Settings of a run.
 
 use crate::spec::Budget;
+use adk_spec::setters;
 use std::time::Duration;
 
 /// What a run does while another run of its session goes on.
@@ -153,161 +154,69 @@ impl RunConfig {
         }
     }
 
-    /// The most model calls of the whole run; 0 is no limit.
-    #[must_use]
-    pub fn max_llm_calls(mut self, calls: u32) -> Self {
-        self.max_llm_calls = calls;
-        self
-    }
-
-    /// The longest that the run may take. It then fails with an error of kind
-    /// [`DeadlineExceeded`](crate::ErrorKind::DeadlineExceeded), and what was committed stays.
-    ///
-    /// It is counted from the first start of the run. A run that waits for a person ends when it is taken up again, not while
-    /// it waits.
-    #[must_use]
-    pub fn deadline(mut self, longest: Duration) -> Self {
-        self.deadline = Some(longest);
-        self
-    }
-
-    /// The most bytes of a version of an artifact. To save more is an error of kind
-    /// [`StoreErrorKind::TooLarge`](crate::StoreErrorKind::TooLarge).
-    #[must_use]
-    pub fn max_artifact_bytes(mut self, bytes: u64) -> Self {
-        self.max_artifact_bytes = Some(bytes);
-        self
-    }
-
-    /// What the run may use: `"0.50 USD".parse()?`, or `"20_000 tokens".parse()?`.
-    ///
-    /// Before each model call the most that it may need is reserved, and afterwards what it has used counts, also over a crash. A
-    /// budget in money needs the runner's `prices`. A branch that runs in another process is counted when it has ended.
-    #[must_use]
-    pub fn budget(mut self, budget: Budget) -> Self {
-        self.budget = Some(budget);
-        self
-    }
-
-    /// The most bytes that a model reads of the result of a tool.
-    ///
-    /// Of a longer one it reads that much, and the name of an artifact that holds all of it; an agent with the tool
-    /// `load_artifacts` can read that.
-    #[must_use]
-    pub fn max_tool_result(mut self, bytes: u32) -> Self {
-        self.max_tool_result = Some(bytes);
-        self
-    }
-
-    /// Whether replies of models come in pieces first.
-    #[must_use]
-    pub fn streaming(mut self, yes: bool) -> Self {
-        self.streaming = yes;
-        self
-    }
-
-    /// Whether the stream tells that agents and blocks begin and end.
-    ///
-    /// ```
-    /// # use adk_core as adk;
-    /// # async fn show<T: Send + 'static>(mut stream: adk::RunStream<'_, T>) -> adk::Result<()> {
-    /// // runner.run(&workflow, input).config(RunConfig::new().lifecycle_events(true)).stream()
-    /// while let Some(event) = stream.next().await {
-    ///     let event = event?;
-    ///     if let Some(lifecycle) = event.lifecycle() {
-    ///         println!("{}: {lifecycle}", event.path);
-    ///     }
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn lifecycle_events(mut self, yes: bool) -> Self {
-        self.lifecycle_events = yes;
-        self
-    }
-
-    /// Whether spans hold what was said.
-    #[must_use]
-    pub fn trace_contents(mut self, yes: bool) -> Self {
-        self.trace_contents = yes;
-        self
-    }
-
-    /// Whether an escalate ends every enclosing loop.
-    #[must_use]
-    pub fn escalate_ends_all_loops(mut self, yes: bool) -> Self {
-        self.escalate_ends_all_loops = yes;
-        self
-    }
-
-    /// Whether a tool's error ends the run.
-    #[must_use]
-    pub fn tool_errors_end_run(mut self, yes: bool) -> Self {
-        self.tool_errors_end_run = yes;
-        self
-    }
-
-    /// Whether ADK's checkpoint events are part of the log.
-    #[must_use]
-    pub fn resumable(mut self, yes: bool) -> Self {
-        self.resumable = yes;
-        self
-    }
-
-    /// Whether agents that are written by hand count as finished once they are, under [`resumable`](Self::resumable).
-    #[must_use]
-    pub fn custom_agents_finish(mut self, yes: bool) -> Self {
-        self.custom_agents_finish = yes;
-        self
-    }
-
-    /// Whether a transfer to an agent that is not there ends the run.
-    #[must_use]
-    pub fn transfer_errors_end_run(mut self, yes: bool) -> Self {
-        self.transfer_errors_end_run = yes;
-        self
-    }
-
-    /// Whether the model calls of an agent that others hand over to are counted over all its turns at one place.
-    #[must_use]
-    pub fn limit_handovers(mut self, yes: bool) -> Self {
-        self.limit_handovers = yes;
-        self
-    }
-
-    /// Whether an answer that does not fit goes back to the model.
-    #[must_use]
-    pub fn repair_answers(mut self, yes: bool) -> Self {
-        self.repair_answers = yes;
-        self
-    }
-
-    /// Whether an agent has to write its declared key.
-    #[must_use]
-    pub fn require_keys(mut self, yes: bool) -> Self {
-        self.require_keys = yes;
-        self
-    }
-
-    /// Whether who ends a loop has to have announced it.
-    #[must_use]
-    pub fn require_announced_exits(mut self, yes: bool) -> Self {
-        self.require_announced_exits = yes;
-        self
-    }
-
-    /// Whether state is written only as it was announced.
-    #[must_use]
-    pub fn require_announced_writes(mut self, yes: bool) -> Self {
-        self.require_announced_writes = yes;
-        self
-    }
-
-    /// What it does while another run of its session goes on.
-    #[must_use]
-    pub fn turns(mut self, turns: SessionTurns) -> Self {
-        self.turns = turns;
-        self
+    setters! { []
+        /// The most model calls of the whole run; 0 is no limit.
+        max_llm_calls(calls: u32) = calls;
+        /// The longest that the run may take. It then fails with an error of kind
+        /// [`DeadlineExceeded`](crate::ErrorKind::DeadlineExceeded), and what was committed stays.
+        ///
+        /// It is counted from the first start of the run. A run that waits for a person ends when it is taken up again, not while
+        /// it waits.
+        deadline(longest: Duration) = Some(longest);
+        /// The most bytes of a version of an artifact. To save more is an error of kind
+        /// [`StoreErrorKind::TooLarge`](crate::StoreErrorKind::TooLarge).
+        max_artifact_bytes(bytes: u64) = Some(bytes);
+        /// What the run may use: `"0.50 USD".parse()?`, or `"20_000 tokens".parse()?`.
+        ///
+        /// Before each model call the most that it may need is reserved, and afterwards what it has used counts, also over a crash. A
+        /// budget in money needs the runner's `prices`. A branch that runs in another process is counted when it has ended.
+        budget(budget: Budget) = Some(budget);
+        /// The most bytes that a model reads of the result of a tool.
+        ///
+        /// Of a longer one it reads that much, and the name of an artifact that holds all of it; an agent with the tool
+        /// `load_artifacts` can read that.
+        max_tool_result(bytes: u32) = Some(bytes);
+        /// Whether replies of models come in pieces first.
+        streaming(yes: bool) = yes;
+        /// Whether the stream tells that agents and blocks begin and end.
+        ///
+        /// ```
+        /// # use adk_core as adk;
+        /// # async fn show<T: Send + 'static>(mut stream: adk::RunStream<'_, T>) -> adk::Result<()> {
+        /// // runner.run(&workflow, input).config(RunConfig::new().lifecycle_events(true)).stream()
+        /// while let Some(event) = stream.next().await {
+        ///     let event = event?;
+        ///     if let Some(lifecycle) = event.lifecycle() {
+        ///         println!("{}: {lifecycle}", event.path);
+        ///     }
+        /// }
+        /// # Ok(())
+        /// # }
+        /// ```
+        lifecycle_events(yes: bool) = yes;
+        /// Whether spans hold what was said.
+        trace_contents(yes: bool) = yes;
+        /// Whether an escalate ends every enclosing loop.
+        escalate_ends_all_loops(yes: bool) = yes;
+        /// Whether a tool's error ends the run.
+        tool_errors_end_run(yes: bool) = yes;
+        /// Whether ADK's checkpoint events are part of the log.
+        resumable(yes: bool) = yes;
+        /// Whether agents that are written by hand count as finished once they are, under [`resumable`](Self::resumable).
+        custom_agents_finish(yes: bool) = yes;
+        /// Whether a transfer to an agent that is not there ends the run.
+        transfer_errors_end_run(yes: bool) = yes;
+        /// Whether the model calls of an agent that others hand over to are counted over all its turns at one place.
+        limit_handovers(yes: bool) = yes;
+        /// Whether an answer that does not fit goes back to the model.
+        repair_answers(yes: bool) = yes;
+        /// Whether an agent has to write its declared key.
+        require_keys(yes: bool) = yes;
+        /// Whether who ends a loop has to have announced it.
+        require_announced_exits(yes: bool) = yes;
+        /// Whether state is written only as it was announced.
+        require_announced_writes(yes: bool) = yes;
+        /// What it does while another run of its session goes on.
+        turns(turns: SessionTurns) = turns;
     }
 }

@@ -3,6 +3,7 @@
 use super::registry::RunRecord;
 use crate::RunId;
 use crate::store::session::SessionKey;
+use adk_spec::setters;
 use std::ops::Bound::{self, Excluded, Unbounded};
 
 /// Which runs of an app are listed, and how many: those that have not ended, the newest first, unless it says otherwise.
@@ -123,18 +124,11 @@ impl RunFilter {
         self
     }
 
-    /// Only runs of these workflows, by name.
-    #[must_use]
-    pub fn workflows(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.workflows = Some(names.into_iter().map(Into::into).collect());
-        self
-    }
-
-    /// Only runs that follow this one in the list: the next page, after the last run of the page before.
-    #[must_use]
-    pub fn after(mut self, run: RunId) -> Self {
-        self.after = Some(run);
-        self
+    setters! { []
+        /// Only runs of these workflows, by name.
+        workflows(names: impl IntoIterator<Item = impl Into<String>>) = Some(names.into_iter().map(Into::into).collect());
+        /// Only runs that follow this one in the list: the next page, after the last run of the page before.
+        after(run: RunId) = Some(run);
     }
 
     /// The runs that began first come first.

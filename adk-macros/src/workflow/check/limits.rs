@@ -9,7 +9,6 @@ use std::collections::HashSet;
 use syn::Expr;
 use syn::spanned::Spanned;
 
-/// Looks at every block.
 pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
     let keys: HashSet<String> = super::declared(tree).map(|typed| plain(&typed.key.name)).collect();
     for step in &plan.steps {

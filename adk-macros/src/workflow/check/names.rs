@@ -40,7 +40,6 @@ pub(super) fn workflow(tree: &Workflow, report: &mut Diagnostics) {
     }
 }
 
-/// The names of declared agents.
 pub(super) fn declared(agents: &[Decl], report: &mut Diagnostics) {
     let mut seen: Vec<String> = Vec::new();
     for decl in agents {

@@ -56,7 +56,6 @@ fn around(structs: &TokenStream, impls: &TokenStream) -> TokenStream {
     }
 }
 
-/// The struct of an agent.
 fn structure(decl: &Decl) -> TokenStream {
     let (attrs, vis, defined) = (&decl.attrs, &decl.vis, &decl.name);
     let (name, text) = (names::unspanned(defined), names::plain(defined));

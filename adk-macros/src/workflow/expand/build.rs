@@ -14,7 +14,6 @@ use std::slice;
 /// The parts of `Default` and of `new`.
 #[derive(Default)]
 struct Parts {
-    /// The fields.
     given: TokenStream,
     /// What `Default` needs of supplied agents.
     bounds: TokenStream,

@@ -113,7 +113,6 @@ pub(super) fn parameter(ty: &impl ToTokens) -> TokenStream {
     quote!(<<#ty as __typed::OfOption<{ #optional }>>::Parameter as __typed::Parameter>::Own)
 }
 
-/// A declared LLM agent.
 pub(super) struct Declaration<'a> {
     pub(super) number: usize,
     pub(super) decl: &'a Decl,
@@ -250,7 +249,6 @@ fn call_limits(fields: &Fields) -> TokenStream {
     quote!(#(.max_output_tokens(#tokens))* #(.model(#model))* #(#time)*)
 }
 
-/// The prompts of an agent.
 struct Prompts {
     /// The consts with their texts.
     items: TokenStream,

@@ -10,7 +10,6 @@ use syn::{Expr, Path};
 
 /// An agent that the same workflow declares.
 pub(super) enum OwnAgent {
-    /// Its type.
     Llm(TokenStream),
     /// The caller supplies it, so there is nothing to make it of.
     Supplied,
@@ -32,7 +31,6 @@ fn placed<'a>(
     all.enumerate().map(|(i, (tool, own))| (alias(i), tool, own)).collect()
 }
 
-/// The aliases of the types of the tools.
 pub(super) fn tool_types(
     number: usize,
     fields: &Fields,
@@ -185,7 +183,6 @@ pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
     add.collect()
 }
 
-/// A length of time.
 pub(super) fn duration(timeout: &Timeout) -> TokenStream {
     match timeout {
         Timeout::Millis(millis) => millis_of(*millis),

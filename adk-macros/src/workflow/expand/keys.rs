@@ -28,12 +28,10 @@ impl Expansion<'_> {
         self.key_struct("Input")
     }
 
-    /// The type of the input.
     pub(super) fn input_type(&self) -> TokenStream {
         if self.inputs().is_empty() { quote!(()) } else { self.input_name().into_token_stream() }
     }
 
-    /// The type of the output.
     pub(super) fn output_type(&self) -> TokenStream {
         match self.outputs().as_slice() {
             [] => quote!(()),
@@ -253,7 +251,6 @@ impl Expansion<'_> {
     }
 }
 
-/// The function that gives the default of an input.
 pub(super) fn default_of(input: &Typed) -> Ident {
     Ident::new(&format!("__default_{}", plain(&input.key.name)), Span::call_site())
 }

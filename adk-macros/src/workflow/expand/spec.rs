@@ -62,7 +62,6 @@ impl Expansion<'_> {
         }
     }
 
-    /// The declaration of an agent that is declared here.
     pub(super) fn decl(&self, step: &Step<'_>) -> Option<&DeclKind> {
         let number = step.declared()?;
         self.tree.items.agents.get(number).map(|decl| &decl.kind)
@@ -98,7 +97,6 @@ impl Expansion<'_> {
         }
     }
 
-    /// `SPEC` and its checks.
     pub(super) fn spec(&self) -> TokenStream {
         let (name, tree) = (&self.name, self.tree);
         let label = &self.plan.name;

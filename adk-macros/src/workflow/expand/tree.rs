@@ -4,7 +4,6 @@ use super::super::ast::{Block, BlockKind, Decl, DeclKind, Key, Node, Run, Typed,
 use super::super::names;
 use super::super::plan::Plan;
 
-/// The workflow as text.
 pub(super) fn text(workflow: &Workflow, plan: &Plan<'_>) -> String {
     let inputs: Vec<_> = workflow.inputs.iter().map(|input| typed(&input.typed)).collect();
     let outputs: Vec<_> = workflow.outputs.iter().map(typed).collect();

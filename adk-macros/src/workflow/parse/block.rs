@@ -183,7 +183,6 @@ fn element(input: ParseStream<'_>) -> Result<(Ident, Key)> {
     Ok((item, list))
 }
 
-/// What is in the parentheses of a block.
 #[derive(Default)]
 struct Arguments {
     /// As it was written.

@@ -54,7 +54,6 @@ pub(super) fn found(input: ParseStream<'_>) -> String {
     }
 }
 
-/// Whether a doc comment is here.
 pub(super) fn is_doc(input: ParseStream<'_>) -> bool {
     input.peek(Token![#])
         && input
@@ -206,7 +205,6 @@ pub(super) fn docs(input: ParseStream<'_>, sink: &mut Sink) -> Result<Vec<Attrib
     Ok(attrs)
 }
 
-/// All attributes.
 pub(super) fn attributes(input: ParseStream<'_>) -> Result<Vec<Attribute>> {
     let is_attribute = input.peek2(token::Bracket);
     if !input.peek(Token![#]) || is_attribute {

@@ -9,7 +9,6 @@ use syn::Ident;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 
-/// The words of a list.
 pub(crate) struct Words<'a> {
     /// What has them, as in "an agent" or "`loop`".
     pub(crate) of: &'a str,

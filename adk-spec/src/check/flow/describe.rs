@@ -18,7 +18,6 @@ use crate::message::Message;
 use crate::spec::{AgentKind, Attempts, Spec, StepKind, ToolMeta};
 use crate::text::same;
 
-/// One fault as text.
 pub(super) const fn fault(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
     match fault.flaw {
         Flaw::Unwritten(reader) => missing::unwritten(m, spec, fault, reader),
@@ -59,6 +58,12 @@ const fn who(m: &mut Message, spec: &Spec<'_>, at: usize) {
     m.all(&[step.name, "`"]);
 }
 
+/// A step, and what it does.
+const fn does(m: &mut Message, spec: &Spec<'_>, at: usize, what: &[&str]) {
+    who(m, spec, at);
+    m.all(what);
+}
+
 /// Whether the agent of a step writes a key, perhaps, or something inside of it does.
 const fn writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return false };
@@ -87,7 +92,6 @@ const fn writes_surely(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     matches!(write_of(spec, at, key), Some(Act::Write { sure: true, .. }))
 }
 
-/// The type as which a step writes a key.
 const fn written_as<'a>(spec: &Spec<'a>, at: usize, key: &str) -> &'a str {
     match write_of(spec, at, key) {
         Some(Act::Write { spec, .. } | Act::May(spec)) => spec.ty,
@@ -95,7 +99,6 @@ const fn written_as<'a>(spec: &Spec<'a>, at: usize, key: &str) -> &'a str {
     }
 }
 
-/// The kind of the agent of a step.
 const fn kind(spec: &Spec<'_>, at: usize) -> Option<AgentKind> {
     match spec.steps[at].kind {
         StepKind::Agent { meta, .. } => Some(meta.kind),
@@ -173,57 +176,43 @@ const fn is_read(act: &Act<'_>) -> bool {
     matches!(act, Act::Prompt { .. } | Act::Read { .. })
 }
 
-/// Whether a block holds a step.
 const fn holds(spec: &Spec<'_>, block: usize, at: usize) -> bool {
     block < at && at < spec.steps[block].end
 }
 
 /// Whether two steps are in two branches of one parallel, or two arms of one match.
 const fn apart(spec: &Spec<'_>, a: usize, b: usize) -> bool {
-    let mut i = 0;
-    while i < a && i < b {
+    let found = find!(i in 1, if a < b { a } else { b } => {
         let branch = matches!(spec.steps[i].kind, StepKind::Branch | StepKind::Arm { .. });
-        if branch && holds(spec, i, a) != holds(spec, i, b) && i > 0 {
-            let parent = parent(spec, i);
-            if holds(spec, parent, a) && holds(spec, parent, b) {
-                return true;
-            }
-        }
-        i += 1;
-    }
-    false
+        let parent = parent(spec, i);
+        branch
+            && holds(spec, i, a) != holds(spec, i, b)
+            && holds(spec, parent, a)
+            && holds(spec, parent, b)
+    });
+    found.is_some()
 }
 
 /// The `each` to whose elements a key belongs at a place.
 const fn element(spec: &Spec<'_>, at: usize, key: &str) -> Option<usize> {
-    let mut block = at;
-    while block > 0 && !has_prefix(key) {
-        block -= 1;
-        if let StepKind::Each { item, .. } = spec.steps[block].kind
-            && holds(spec, block, at)
-        {
-            let mut i = block;
-            while i < spec.steps[block].end {
-                if same(item, key) || write_of(spec, i, key).is_some() {
-                    return Some(block);
-                }
-                i += 1;
-            }
-        }
+    if has_prefix(key) {
+        return None;
     }
-    None
+    rfind!(block below at => match spec.steps[block].kind {
+        StepKind::Each { item, .. } if holds(spec, block, at) => {
+            let end = spec.steps[block].end;
+            same(item, key) || find!(i in block, end => write_of(spec, i, key).is_some()).is_some()
+        }
+        _ => false,
+    })
 }
 
 /// The block around a step; the step itself when there is none.
 const fn parent(spec: &Spec<'_>, at: usize) -> usize {
-    let mut i = at;
-    while i > 0 {
-        i -= 1;
-        if holds(spec, i, at) {
-            return i;
-        }
+    match rfind!(i below at => holds(spec, i, at)) {
+        Some(block) => block,
+        None => at,
     }
-    at
 }
 
 /// A kind of block that may be the reason why a key is not written.
@@ -239,54 +228,39 @@ enum Around {
 
 /// The innermost block of a kind that holds one step and not the other; of a try one half does.
 const fn around(spec: &Spec<'_>, at: usize, not: usize, block: Around) -> Option<usize> {
-    let mut i = at;
-    while i > 0 {
-        i -= 1;
+    rfind!(i below at => {
+        let step = &spec.steps[i];
         let wanted = match block {
             Around::Match => {
-                matches!(spec.steps[i].kind, StepKind::Match { .. } | StepKind::Parallel { first: true, .. })
+                matches!(step.kind, StepKind::Match { .. } | StepKind::Parallel { first: true, .. })
             }
-            Around::Try => matches!(spec.steps[i].kind, StepKind::Try(_)),
-            Around::Loop => matches!(spec.steps[i].kind, StepKind::Loop { .. }),
-            Around::Skippable => spec.steps[i].skippable || spec.steps[i].skips_branches(),
+            Around::Try => matches!(step.kind, StepKind::Try(_)),
+            Around::Loop => matches!(step.kind, StepKind::Loop { .. }),
+            Around::Skippable => step.skippable || step.skips_branches(),
         };
-        if wanted
+        wanted
             && holds(spec, i, at)
             && (!holds(spec, i, not) || in_else(spec, i, at) != in_else(spec, i, not))
-        {
-            return Some(i);
-        }
-    }
-    None
+    })
 }
 
 /// The innermost block around both of two steps that may run again: a loop, or the attempts of a try.
 const fn common_loop(spec: &Spec<'_>, a: usize, b: usize) -> Option<usize> {
-    let mut i = if a < b { a } else { b };
-    while i > 0 {
-        i -= 1;
+    rfind!(i below if a < b { a } else { b } => {
         let again = match spec.steps[i].kind {
             StepKind::Loop { .. } => true,
             StepKind::Try(Attempts { most: 2.., .. }) => !in_else(spec, i, a) && !in_else(spec, i, b),
             _ => false,
         };
-        if again && holds(spec, i, a) && holds(spec, i, b) {
-            return Some(i);
-        }
-    }
-    None
+        again && holds(spec, i, a) && holds(spec, i, b)
+    })
 }
 
-/// Whether a step is in the `else` of a try.
 const fn in_else(spec: &Spec<'_>, block: usize, at: usize) -> bool {
-    let mut i = block;
-    while i < at {
-        if matches!(spec.steps[i].kind, StepKind::Else) && holds(spec, i, at) && parent(spec, i) == block {
-            return true;
-        }
-        i += 1;
-    }
-    false
+    let found = find!(i in block, at => {
+        matches!(spec.steps[i].kind, StepKind::Else) && holds(spec, i, at) && parent(spec, i) == block
+    });
+    found.is_some()
 }
 
 /// The most names that a message lists.
@@ -303,12 +277,8 @@ impl<'a> List<'a> {
 
     /// Adds a name; `intro` comes before the first one.
     const fn add(&mut self, m: &mut Message, intro: &str, name: &'a str) {
-        let mut i = 0;
-        while i < self.count && i < LISTED {
-            if same(self.names[i], name) {
-                return;
-            }
-            i += 1;
+        if any!(known in &self.names => same(known, name)) {
+            return;
         }
         if self.count < LISTED {
             self.names[self.count] = name;

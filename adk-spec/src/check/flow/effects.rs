@@ -8,7 +8,6 @@ use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentMeta, KeySpec, Module, Renames, ToolMeta};
 use crate::text::same;
 
-/// Something that a step does to a key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effect<'a> {
     /// The key, as the workflow knows it.
@@ -16,7 +15,6 @@ pub(super) struct Effect<'a> {
     pub(super) act: Act<'a>,
 }
 
-/// How a key is touched.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Act<'a> {
     /// A prompt reads it.
@@ -160,7 +158,6 @@ impl<'a> Effects<'a> {
         }
     }
 
-    /// The next one.
     pub(super) const fn next(&mut self) -> Option<Effect<'a>> {
         loop {
             let found = match self.phase {
@@ -300,69 +297,38 @@ pub(super) const fn below<'a>(meta: &AgentMeta<'a>, number: usize) -> Option<&'a
     if number < meta.transfer.len() {
         return Some(meta.transfer[number]);
     }
-    let (mut left, mut i) = (number - meta.transfer.len(), 0);
-    while i < meta.tools.len() {
-        if let Some(agent) = meta.tools[i].agent {
+    let mut left = number - meta.transfer.len();
+    each!(tool in meta.tools => {
+        if let Some(agent) = tool.agent {
             if left == 0 {
                 return Some(agent);
             }
             left -= 1;
         }
-        i += 1;
-    }
+    });
     None
 }
 
-/// The tool of that name.
 pub(super) const fn tool<'a>(meta: &AgentMeta<'a>, name: &str) -> Option<&'a ToolMeta<'a>> {
-    let mut i = 0;
-    while i < meta.tools.len() {
-        if same(meta.tools[i].name, name) {
-            return Some(&meta.tools[i]);
-        }
-        i += 1;
-    }
-    None
+    first!(tool in meta.tools => if same(tool.name, name) { Some(tool) } else { None })
 }
 
 /// Rule 6: an agent that may transfer has written its key only when each of its targets writes it too.
 const fn targets_write(meta: &AgentMeta<'_>, key: &str, deepest: usize) -> bool {
-    let mut t = 0;
-    while t < meta.transfer.len() {
-        let target = meta.transfer[t];
-        let mut found = false;
-        let mut i = 0;
-        while i < target.writes.len() {
-            found = found || (!target.writes[i].optional && same(target.writes[i].name, key));
-            i += 1;
-        }
-        if !found || deepest == 0 || !targets_write(target, key, deepest - 1) {
+    each!(target in meta.transfer => {
+        let writes = any!(own in target.writes => !own.optional && same(own.name, key));
+        if !writes || deepest == 0 || !targets_write(target, key, deepest - 1) {
             return false;
         }
-        t += 1;
-    }
+    });
     true
 }
 
 /// Whether the agent or one of its transfer targets may end a loop.
 pub(super) const fn may_exit(meta: &AgentMeta<'_>, deepest: usize) -> bool {
-    let mut t = 0;
-    let mut may = meta.may_exit;
-    while !may && deepest > 0 && t < meta.transfer.len() {
-        may = may_exit(meta.transfer[t], deepest - 1);
-        t += 1;
-    }
-    may
+    meta.may_exit || deepest > 0 && any!(target in meta.transfer => may_exit(target, deepest - 1))
 }
 
-/// Whether that key is one of those.
 pub(super) const fn contains(keys: &[KeySpec<'_>], key: &str) -> bool {
-    let mut i = 0;
-    while i < keys.len() {
-        if same(keys[i].name, key) {
-            return true;
-        }
-        i += 1;
-    }
-    false
+    any!(known in keys => same(known.name, key))
 }

@@ -5,7 +5,6 @@ use super::keys;
 /// Where in a step a fault is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::check) enum Part {
-    /// Its name.
     Name,
     /// The key of `until`, `match` or `each`.
     Key,
@@ -104,7 +103,6 @@ impl Flaw<'_> {
     }
 }
 
-/// What reads a key.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reader<'a> {
     Prompt {

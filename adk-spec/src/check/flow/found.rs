@@ -100,15 +100,12 @@ impl<'a, const PAIRS: usize, const BLOCKS: usize> Flow<'a, PAIRS, BLOCKS> {
 
     /// Adds what is wrong at a place to a message.
     pub(in crate::check) const fn describe(&self, m: &mut Message, spec: &Spec<'a>, at: usize, part: usize) {
-        let mut i = 0;
-        while i < self.found {
-            let fault = &self.faults[i];
+        each!(fault in self.faults.split_at(self.found).0 => {
             if fault.at == at && fault.part.number() == part {
                 m.line();
                 describe::fault(m, spec, fault);
             }
-            i += 1;
-        }
+        });
     }
 
     /// The pairs of types that the macro compares.

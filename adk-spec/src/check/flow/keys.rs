@@ -115,7 +115,6 @@ impl<'t, 'a> Keys<'t, 'a> {
         self.elements -= !self.eaches[self.deep].is_else as usize;
     }
 
-    /// The scope at that depth.
     const fn scope(&self, deep: usize) -> u64 {
         if deep == 0 { 0 } else { self.eaches[deep - 1].at as u64 + 1 }
     }

@@ -46,22 +46,15 @@ const fn start<'a>(
 }
 
 const fn is_renamed(key: &str, renames: Renames<'_>) -> bool {
-    let mut i = 0;
-    while i < renames.reads.len() {
-        if same(renames.reads[i].0, key) {
-            return !same(renames.reads[i].1, key);
-        }
-        i += 1;
-    }
-    false
+    any!(renamed in renames.reads => same(renamed.0, key) && !same(renamed.1, key))
 }
 
 /// How many writes to the session there are inside.
 pub(super) const fn count(workflow: &AgentMeta<'_>) -> usize {
-    let (mut keys, mut i) = (starts(workflow), 0);
-    while i < workflow.steps.len() {
-        if let StepKind::Agent { meta, .. } = workflow.steps[i].kind {
-            let mut all = Effects::writes(meta, workflow.steps[i].renames);
+    let mut keys = starts(workflow);
+    each!(step in workflow.steps => {
+        if let StepKind::Agent { meta, .. } = step.kind {
+            let mut all = Effects::writes(meta, step.renames);
             while let Some(effect) = all.next() {
                 if is_session(workflow, effect.key) {
                     keys += 1;
@@ -69,8 +62,7 @@ pub(super) const fn count(workflow: &AgentMeta<'_>) -> usize {
             }
             keys += count(meta);
         }
-        i += 1;
-    }
+    });
     keys
 }
 
@@ -94,41 +86,30 @@ pub(super) const fn touches(
     if !writes && contains(workflow.states, key) {
         return true;
     }
-    i = 0;
-    while i < workflow.steps.len() {
-        if let StepKind::Agent { meta, .. } = workflow.steps[i].kind {
-            let renames = workflow.steps[i].renames;
-            let mut all = Effects::of(meta, renames);
+    each!(step in workflow.steps => {
+        if let StepKind::Agent { meta, .. } = step.kind {
+            let mut all = Effects::of(meta, step.renames);
             while let Some(effect) = all.next() {
                 let is_write = matches!(effect.act, Act::Write { .. } | Act::May(_));
                 if is_write == writes && same(effect.key, key) && is_session(workflow, key) {
                     return true;
                 }
             }
-            if touches(meta, renames, Some(workflow), key, writes) {
+            if touches(meta, step.renames, Some(workflow), key, writes) {
                 return true;
             }
         }
-        i += 1;
-    }
+    });
     false
 }
 
 /// Whether anything in a workflow runs at the same time.
 const fn runs_together(workflow: &AgentMeta<'_>) -> bool {
-    let mut i = 0;
-    while i < workflow.steps.len() {
-        let together = match workflow.steps[i].kind {
-            StepKind::Parallel { .. } | StepKind::Each { .. } => true,
-            StepKind::Agent { meta, .. } => runs_together(meta),
-            _ => false,
-        };
-        if together {
-            return true;
-        }
-        i += 1;
-    }
-    false
+    any!(step in workflow.steps => match step.kind {
+        StepKind::Parallel { .. } | StepKind::Each { .. } => true,
+        StepKind::Agent { meta, .. } => runs_together(meta),
+        _ => false,
+    })
 }
 
 /// What a prompt reads.
@@ -153,12 +134,12 @@ impl<'a> Walk<'_, 'a> {
         around: Option<&AgentMeta<'a>>,
         registers: bool,
     ) {
+        each!(state in workflow.states => {
+            if !registers {
+                self.read_session(at, state.name, state, workflow.module());
+            }
+        });
         let mut i = 0;
-        while !registers && i < workflow.states.len() {
-            self.read_session(at, workflow.states[i].name, &workflow.states[i], workflow.module());
-            i += 1;
-        }
-        i = 0;
         while i < starts(workflow) {
             if let Some(key) = start(workflow, renames, around, i) {
                 if registers {
@@ -169,10 +150,9 @@ impl<'a> Walk<'_, 'a> {
             }
             i += 1;
         }
-        i = 0;
-        while i < workflow.steps.len() {
-            if let StepKind::Agent { meta, .. } = workflow.steps[i].kind {
-                let renames = workflow.steps[i].renames;
+        each!(step in workflow.steps => {
+            if let StepKind::Agent { meta, .. } = step.kind {
+                let renames = step.renames;
                 let mut all =
                     if registers { Effects::writes(meta, renames) } else { Effects::of(meta, renames) };
                 while let Some(effect) = all.next() {
@@ -182,8 +162,7 @@ impl<'a> Walk<'_, 'a> {
                 }
                 self.session(at, meta, renames, Some(workflow), registers);
             }
-            i += 1;
-        }
+        });
     }
 
     const fn session_effect(&mut self, at: usize, effect: &Effect<'a>, module: Module<'a>, registers: bool) {

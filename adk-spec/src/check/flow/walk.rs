@@ -68,24 +68,12 @@ pub(super) const fn walk<'a>(spec: &Spec<'a>, room: Room<'_, 'a>) -> usize {
 }
 
 impl<'a> Walk<'_, 'a> {
-    /// Fills the table of keys.
     const fn register(&mut self) {
         let steps = self.spec.steps;
-        let mut at = steps.len();
         let mut i = 0;
-        while i < self.spec.inputs.len() {
-            self.keys.declare(self.spec.inputs[i].key(), at);
-            (i, at) = (i + 1, at + 1);
-        }
-        i = 0;
-        while i < self.spec.lets.len() {
-            self.keys.declare(self.spec.lets[i], at);
-            (i, at) = (i + 1, at + 1);
-        }
-        i = 0;
-        while i < self.spec.states.len() {
-            self.keys.declare(self.spec.states[i], at);
-            (i, at) = (i + 1, at + 1);
+        while let Some(key) = self.spec.declared(i) {
+            self.keys.declare(key, steps.len() + i);
+            i += 1;
         }
         // They are there from the start.
         let mut key = NEVER + 1;
@@ -99,8 +87,7 @@ impl<'a> Walk<'_, 'a> {
             }
             key += 1;
         }
-        at = 0;
-        let end = steps.len();
+        let (mut at, end) = (0, steps.len());
         while at < end {
             match steps[at].kind {
                 StepKind::Agent { meta, .. } => self.register_agent(meta, at),
@@ -190,14 +177,10 @@ impl<'a> Walk<'_, 'a> {
 
     /// Adds a fault of a key: one message per key.
     pub(super) const fn fault(&mut self, at: usize, part: Part, key: &'a str, flaw: Flaw<'a>) {
-        let mut i = 0;
-        while i < self.found && i < self.faults.len() {
-            if same(self.faults[i].key, key) && self.faults[i].flaw.is_of_key() {
-                return;
-            }
-            i += 1;
+        let known = self.faults.split_at(self.found).0;
+        if !any!(fault in known => same(fault.key, key) && fault.flaw.is_of_key()) {
+            self.push(Fault::new(at, part, key, flaw));
         }
-        self.push(Fault::new(at, part, key, flaw));
     }
 
     /// Adds a fault of the type of a key, unless something else is wrong with the key.

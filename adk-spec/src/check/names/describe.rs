@@ -6,7 +6,6 @@ use crate::message::Message;
 use crate::spec::ident::is_identifier;
 use crate::spec::{Spec, Step, StepKind};
 
-/// What a finding says.
 pub(in crate::check) const fn describe(
     spec: &Spec<'_>,
     step: &Step<'_>,
@@ -95,13 +94,11 @@ pub(in crate::check) fn of_step(step: &Step<'_>) -> Option<Message> {
     if is_marker || is_identifier(step.name) {
         return None;
     }
-    let mut m = Message::new();
-    m.begin(Check::NameInvalid);
-    m.all(&["`", step.name, "` is no name; help: use letters, digits and `_`, not beginning with a digit"]);
-    Some(m)
+    let fact =
+        ["`", step.name, "` is no name; help: use letters, digits and `_`, not beginning with a digit"];
+    Some(Message::of(Check::NameInvalid, &fact))
 }
 
-/// The same for the name of the workflow.
 pub(in crate::check) fn of_workflow(spec: &Spec<'_>) -> Option<Message> {
     let name = spec.name;
     if spec.built {
@@ -109,10 +106,8 @@ pub(in crate::check) fn of_workflow(spec: &Spec<'_>) -> Option<Message> {
         return None;
     }
     if is_reserved(name) {
-        let mut m = Message::new();
-        m.begin(Check::NameReserved);
-        m.all(&["`", name, "` cannot be the name of a workflow: events of the user and of models carry it; help: choose another name"]);
-        return Some(m);
+        let fact = "` cannot be the name of a workflow: events of the user and of models carry it; help: choose another name";
+        return Some(Message::of(Check::NameReserved, &["`", name, fact]));
     }
     of_step(&Step::new(name, StepKind::Sequence, 0))
 }

@@ -27,7 +27,6 @@ struct Open {
 /// A loop that is being drawn.
 struct Round {
     at: usize,
-    /// Its first box.
     head: Option<Id>,
     exits: Vec<Loose>,
 }

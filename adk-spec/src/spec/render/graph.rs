@@ -24,7 +24,6 @@ pub(super) struct Point {
     pub(super) shape: Shape,
     /// One line each.
     pub(super) label: Vec<String>,
-    /// What it is for.
     pub(super) description: String,
 }
 
@@ -47,7 +46,6 @@ pub(super) enum Frame {
     Workflow,
 }
 
-/// What a box looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// Where the workflow begins or ends.
@@ -66,7 +64,6 @@ pub(super) enum Shape {
     Dot,
 }
 
-/// From box to box.
 #[derive(Debug)]
 pub(super) struct Arrow {
     pub(super) from: Id,
@@ -78,7 +75,6 @@ pub(super) struct Arrow {
 /// Why something follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ArrowKind {
-    /// The next step.
     Next,
     /// The next round.
     Back,

@@ -44,7 +44,6 @@ pub(super) fn inputs(spec: &Spec<'_>) -> String {
     format!("{}({})", spec.name, keys.join(", "))
 }
 
-/// What the workflow gives, if anything.
 pub(super) fn outputs(spec: &Spec<'_>) -> Option<String> {
     let keys: Vec<_> = spec.outputs.iter().map(|key| format!("{}: {}", key.name, key.ty)).collect();
     match &keys[..] {
@@ -102,7 +101,6 @@ pub(super) fn limits(node: &Node<'_>) -> String {
     limits.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Name and head of a block.
 pub(super) fn title(node: &Node<'_>) -> String {
     let is_block = !matches!(node.kind, NodeKind::Break | NodeKind::Arm | NodeKind::Else | NodeKind::Await)
         && !is_agent(node);
@@ -142,7 +140,6 @@ fn agent(node: &Node<'_>) -> String {
     text
 }
 
-/// The keys that an agent writes: `draft, score`.
 pub(super) fn writes(node: &Node<'_>) -> String {
     node.writes.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")
 }

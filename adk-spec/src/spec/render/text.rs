@@ -59,7 +59,6 @@ impl fmt::Display for Spec<'_> {
     }
 }
 
-/// One node as it is drawn.
 fn line(node: &Node<'_>) -> String {
     let mut line = if node.transfer { "transfer to ".to_owned() } else { String::new() };
     line.push_str(&label::title(node));

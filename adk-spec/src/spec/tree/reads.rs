@@ -39,7 +39,6 @@ fn renamed<'a>(key: &'a str, renames: Renames<'a>) -> &'a str {
     renames.reads.iter().find(|(of_definition, _)| *of_definition == key).map_or(key, |(_, read)| read)
 }
 
-/// The keys that an agent writes.
 pub(super) fn written<'a>(meta: &AgentMeta<'a>, renames: Renames<'a>) -> Cow<'a, [KeySpec<'a>]> {
     if renames.writes.is_empty() {
         return Cow::Borrowed(meta.writes);

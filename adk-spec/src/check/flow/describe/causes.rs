@@ -3,8 +3,8 @@
 use super::super::effects::{contains, has_prefix};
 use super::types::owned;
 use super::{
-    Act, Around, apart, around, common_loop, holds, in_else, kind, who, write_of, writes, writes_surely,
-    written_as,
+    Act, Around, apart, around, common_loop, does, holds, in_else, kind, who, write_of, writes,
+    writes_surely, written_as,
 };
 use crate::message::Message;
 use crate::spec::{AgentKind, KeySpec, Spec, StepKind};
@@ -77,16 +77,12 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
             });
         }
         Cause::Try(block) if in_else(spec, *block, writer) => {
-            who(m, spec, writer);
-            m.push(" writes it only if ");
-            who(m, spec, *block);
-            m.push(" fails");
+            does(m, spec, writer, &[" writes it only if "]);
+            does(m, spec, *block, &[" fails"]);
         }
         Cause::Try(block) => {
-            who(m, spec, *block);
-            m.push(" may fail before ");
-            who(m, spec, writer);
-            m.push(" writes it");
+            does(m, spec, *block, &[" may fail before "]);
+            does(m, spec, writer, &[" writes it"]);
         }
         Cause::OtherArm => {
             who(m, spec, writer);
@@ -101,8 +97,7 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
             } else {
                 " runs where its `before_agent` answers, nor "
             });
-            who(m, spec, writer);
-            m.push(", which writes it");
+            does(m, spec, writer, &[", which writes it"]);
         }
         Cause::Arm(block) => {
             let silent = silent_arm(spec, *block, key);
@@ -117,21 +112,14 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
             m.push(if silent.is_some() { " does not write it" } else { " writes it for certain" });
         }
         Cause::Loop(block) => {
-            who(m, spec, *block);
-            m.push(" may end before ");
-            who(m, spec, writer);
-            m.push(" writes it");
+            does(m, spec, *block, &[" may end before "]);
+            does(m, spec, writer, &[" writes it"]);
         }
         Cause::Broken(block, each) => {
-            who(m, spec, *block);
-            m.push(" may end inside of ");
-            who(m, spec, *each);
-            m.push(", which then leaves no lists");
+            does(m, spec, *block, &[" may end inside of "]);
+            does(m, spec, *each, &[", which then leaves no lists"]);
         }
-        Cause::Paths => {
-            who(m, spec, writer);
-            m.push(" writes it on some paths only");
-        }
+        Cause::Paths => does(m, spec, writer, &[" writes it on some paths only"]),
     }
 }
 
@@ -140,16 +128,10 @@ const fn silent_arm<'a>(spec: &Spec<'a>, block: usize, key: &str) -> Option<&'a 
     let (mut arm, mut leaving) = (block + 1, None);
     while arm < spec.steps[block].end {
         let end = spec.steps[arm].end;
-        let (mut i, mut silent, mut leaves) = (arm + 1, true, false);
-        while i < end {
-            silent = silent && !writes(spec, i, key);
-            leaves = leaves || matches!(spec.steps[i].kind, StepKind::Break { .. });
-            i += 1;
-        }
         if let StepKind::Arm { pattern } = spec.steps[arm].kind
-            && silent
+            && find!(i in arm + 1, end => writes(spec, i, key)).is_none()
         {
-            if !leaves {
+            if find!(i in arm + 1, end => matches!(spec.steps[i].kind, StepKind::Break { .. })).is_none() {
                 return Some(pattern);
             }
             if leaving.is_none() {
@@ -166,35 +148,23 @@ const fn unsure(spec: &Spec<'_>, block: usize, key: &str) -> Option<usize> {
     if silent_arm(spec, block, key).is_some() {
         return None;
     }
-    let mut i = block + 1;
-    while i < spec.steps[block].end {
-        if writes(spec, i, key) && !writes_surely(spec, i, key) {
-            return Some(i);
-        }
-        i += 1;
-    }
-    None
+    find!(i in block + 1, spec.steps[block].end => writes(spec, i, key) && !writes_surely(spec, i, key))
 }
 
 /// Why an agent may end without having written a key that it writes.
 const fn perhaps(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &str) {
     who(m, spec, writer);
     let StepKind::Agent { meta, .. } = spec.steps[writer].kind else { return };
-    let mut i = 0;
-    while i < meta.tools.len() {
-        if contains(meta.tools[i].writes, key) {
-            return m.all(&[" writes it only if it calls its tool `", meta.tools[i].name, "`"]);
+    each!(tool in meta.tools => {
+        if contains(tool.writes, key) {
+            return m.all(&[" writes it only if it calls its tool `", tool.name, "`"]);
         }
-        i += 1;
-    }
-    i = 0;
-    while i < meta.transfer.len() {
-        if !contains(meta.transfer[i].writes, key) {
-            let target = meta.transfer[i].name;
-            return m.all(&[" may transfer to agent `", target, "`, which does not write it"]);
+    });
+    each!(target in meta.transfer => {
+        if !contains(target.writes, key) {
+            return m.all(&[" may transfer to agent `", target.name, "`, which does not write it"]);
         }
-        i += 1;
-    }
+    });
     let is_returned =
         matches!(write_of(spec, writer, key), Some(Act::Write { spec: KeySpec { perhaps: true, .. }, .. }));
     m.push(match meta.kind {
@@ -205,7 +175,6 @@ const fn perhaps(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &str) {
     });
 }
 
-/// What to write instead.
 pub(super) const fn remedy(
     m: &mut Message,
     spec: &Spec<'_>,
@@ -248,13 +217,8 @@ pub(super) const fn first_value(m: &mut Message, spec: &Spec<'_>, key: &str, ty:
 
 /// The outermost `each` that holds one step and not the other.
 const fn each_around(spec: &Spec<'_>, at: usize, not: usize) -> Option<usize> {
-    let mut i = 0;
-    while i < at && i < spec.steps.len() {
+    find!(i in 0, if at < spec.steps.len() { at } else { spec.steps.len() } => {
         let is_each = matches!(spec.steps[i].kind, StepKind::Each { .. });
-        if is_each && holds(spec, i, at) && !holds(spec, i, not) {
-            return Some(i);
-        }
-        i += 1;
-    }
-    None
+        is_each && holds(spec, i, at) && !holds(spec, i, not)
+    })
 }

@@ -2,7 +2,7 @@
 
 use super::super::Fault;
 use super::super::effects::{DEEPEST, may_exit};
-use super::{Effects, List, holds, is_read, who};
+use super::{Effects, List, does, holds, is_read, who};
 use crate::check::Check;
 use crate::message::Message;
 use crate::nearest::Nearest;
@@ -71,27 +71,22 @@ const fn by(m: &mut Message, meta: &AgentMeta<'_>) {
     if let AgentKind::Function = meta.kind {
         return m.push(", since it returns `Flow`");
     }
-    let mut i = 0;
-    while i < meta.tools.len() {
-        if meta.tools[i].may_exit {
-            return m.all(&[" by its tool `", meta.tools[i].name, "`"]);
+    each!(tool in meta.tools => {
+        if tool.may_exit {
+            return m.all(&[" by its tool `", tool.name, "`"]);
         }
-        i += 1;
-    }
-    i = 0;
-    while !meta.may_exit && i < meta.transfer.len() {
-        if may_exit(meta.transfer[i], DEEPEST) {
-            return m.all(&[" by agent `", meta.transfer[i].name, "`, to which it may transfer"]);
+    });
+    each!(target in meta.transfer => {
+        if !meta.may_exit && may_exit(target, DEEPEST) {
+            return m.all(&[" by agent `", target.name, "`, to which it may transfer"]);
         }
-        i += 1;
-    }
+    });
 }
 
 /// A renaming of a key that the agent does not read.
 pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
     m.begin(Check::FieldUnknown);
-    who(m, spec, fault.at);
-    m.all(&[" reads no key `", fault.key, "` that could be renamed"]);
+    does(m, spec, fault.at, &[" reads no key `", fault.key, "` that could be renamed"]);
     let StepKind::Agent { meta, .. } = spec.steps[fault.at].kind else { return };
     let mut nearest = Nearest::to(fault.key);
     let mut all = Effects::of(meta, Renames::NONE);
@@ -126,11 +121,8 @@ pub(super) const fn other_writes(m: &mut Message, spec: &Spec<'_>, fault: &Fault
     m.push(" writes ");
     m.number(meta.writes.len() as i128);
     m.push(if meta.writes.len() == 1 { " key, " } else { " keys, " });
-    let (mut keys, mut i) = (List::EMPTY, 0);
-    while i < meta.writes.len() {
-        keys.add(m, "", meta.writes[i].name);
-        i += 1;
-    }
+    let mut keys = List::EMPTY;
+    each!(key in meta.writes => { keys.add(m, "", key.name) });
     m.push(", and `->` names ");
     m.number(step.renames.writes.len() as i128);
     m.push("; help: name one key for each, in that order, as in `-> (a, b)`");

@@ -29,20 +29,12 @@ impl<'s, 'a> Known<'s, 'a> {
                 }
                 self.effects = None;
             }
-            let mut i = self.place;
+            let i = self.place;
             self.place += 1;
-            if i < spec.inputs.len() {
-                return Some(spec.inputs[i].name);
+            if let Some(key) = spec.declared(i) {
+                return Some(key.name);
             }
-            i -= spec.inputs.len();
-            if i < spec.lets.len() {
-                return Some(spec.lets[i].name);
-            }
-            i -= spec.lets.len();
-            if i < spec.states.len() {
-                return Some(spec.states[i].name);
-            }
-            i -= spec.states.len();
+            let i = i - spec.declared_count();
             if i >= self.end || i >= spec.steps.len() {
                 return None;
             }

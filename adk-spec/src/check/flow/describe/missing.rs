@@ -4,19 +4,12 @@ use super::super::effects::{contains, has_prefix};
 use super::super::{Fault, Part, Reader};
 use super::causes::{Cause, cause, first_value, remedy, why};
 use super::known::Known;
-use super::{List, apart, below, common_loop, element, holds, kind, same, who, writes};
+use super::{List, apart, below, common_loop, does, element, holds, kind, same, who, writes};
 use crate::check::Check;
 use crate::message::Message;
 use crate::nearest::Nearest;
 use crate::spec::{AgentKind, Spec, StepKind};
 use crate::text::part;
-
-const fn is_function(spec: &Spec<'_>, at: usize) -> bool {
-    match spec.steps[at].kind {
-        StepKind::Agent { meta, .. } => matches!(meta.kind, AgentKind::Function),
-        _ => false,
-    }
-}
 
 /// A key that is read and not certain.
 pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Reader<'_>) {
@@ -70,8 +63,8 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
         if_absent_or_text(m, spec, fault, reader);
     } else if let Some(silent) = silent(spec, at) {
         m.push("; help: if ");
-        who(m, spec, silent);
-        m.all(&[" writes it, say so on its `impl Agent`, `#[agent(writes(", key, ": TYPE))]`"]);
+        does(m, spec, silent, &[" writes it, say so on its `impl Agent`, `#[agent(writes("]);
+        m.all(&[key, ": TYPE))]`"]);
     } else if has_prefix(key) {
         m.all(&["; help: declare it, `state ", key, ": TYPE;`"]);
         if_absent(m, spec, fault, reader);
@@ -79,7 +72,7 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
         m.all(&["; help: declare it as an input, `", key, ": TYPE`, or as a `let`"]);
         if let (Reader::Parameter(None), Part::Name) = (reader, fault.part) {
             m.all(&[", let it read another key by `(", key, " = KEY)` after its name"]);
-            if is_function(spec, at) {
+            if let Some(AgentKind::Function) = kind(spec, at) {
                 m.push(", mark the parameter `#[resource]` if the program gives it");
             }
         }
@@ -138,8 +131,7 @@ const fn meant(m: &mut Message, spec: &Spec<'_>, key: &str) -> bool {
             let written =
                 if step.renames.writes.is_empty() { meta.writes[0].name } else { step.renames.writes[0] };
             m.push("; help: ");
-            who(m, spec, i);
-            m.all(&[" writes `", written, "`: read that"]);
+            does(m, spec, i, &[" writes `", written, "`: read that"]);
             return true;
         }
         i += 1;
@@ -229,21 +221,14 @@ const fn nearest<'a>(spec: &Spec<'a>, at: usize, key: &'a str) -> &'a str {
 
 /// An agent before a step that is written by hand and says of no key that it reads or writes it.
 const fn silent(spec: &Spec<'_>, at: usize) -> Option<usize> {
-    let mut i = if at < spec.steps.len() { at } else { 0 };
-    while i > 0 {
-        i -= 1;
-        if let StepKind::Agent { meta, .. } = spec.steps[i].kind
-            && matches!(meta.kind, AgentKind::Custom)
-            && matches!((meta.reads, meta.writes), ([], []))
-            && !apart(spec, i, at)
-        {
-            return Some(i);
+    rfind!(i below if at < spec.steps.len() { at } else { 0 } => match spec.steps[i].kind {
+        StepKind::Agent { meta, .. } if matches!(meta.kind, AgentKind::Custom) => {
+            matches!((meta.reads, meta.writes), ([], [])) && !apart(spec, i, at)
         }
-    }
-    None
+        _ => false,
+    })
 }
 
-/// The keys that are there.
 const fn known(m: &mut Message, spec: &Spec<'_>, at: usize) {
     let mut intro =
         if at < spec.steps.len() { "; keys written before it: " } else { "; keys that are written: " };

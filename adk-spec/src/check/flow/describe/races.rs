@@ -2,7 +2,7 @@
 
 use super::super::effects::has_prefix;
 use super::super::{Fault, Reader};
-use super::{element, holds, kind, reads, who, write_of, writes};
+use super::{does, element, holds, kind, reads, who, write_of, writes};
 use crate::check::Check;
 use crate::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
@@ -10,34 +10,19 @@ use crate::spec::{AgentKind, Spec, StepKind};
 /// Whether a branch beside that of a step writes a key, or another element does.
 pub(in super::super) const fn sibling_writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     // The key of an element is its own: nothing around its `each` writes it.
-    let mut i = match element(spec, at, key) {
+    let outer = match element(spec, at, key) {
         Some(own) => own + 1,
         None => 0,
     };
-    while i < at && i < spec.steps.len() {
-        let found = match spec.steps[i].kind {
-            StepKind::Parallel { .. } => holds(spec, i, at) && sibling(spec, i, at, key, true).is_some(),
-            StepKind::Each { .. } => holds(spec, i, at) && element_writes(spec, i, key),
-            _ => false,
-        };
-        if found {
-            return true;
+    let end = if at < spec.steps.len() { at } else { spec.steps.len() };
+    let found = find!(i in outer, end => match spec.steps[i].kind {
+        StepKind::Parallel { .. } => holds(spec, i, at) && sibling(spec, i, at, key, true).is_some(),
+        StepKind::Each { .. } => {
+            holds(spec, i, at) && find!(j in i, spec.steps[i].end => writes(spec, j, key)).is_some()
         }
-        i += 1;
-    }
-    false
-}
-
-/// Whether elements write a key that is none of their own.
-const fn element_writes(spec: &Spec<'_>, each: usize, key: &str) -> bool {
-    let mut i = each;
-    while i < spec.steps[each].end {
-        if writes(spec, i, key) {
-            return true;
-        }
-        i += 1;
-    }
-    false
+        _ => false,
+    });
+    found.is_some()
 }
 
 /// The first step in another branch of a parallel that writes a key, or reads it.
@@ -45,12 +30,10 @@ const fn sibling(spec: &Spec<'_>, parallel: usize, at: usize, key: &str, written
     let mut branch = parallel + 1;
     while branch < spec.steps[parallel].end {
         let end = spec.steps[branch].end;
-        let mut i = branch;
-        while !holds(spec, branch, at) && i < end {
-            if if written { writes(spec, i, key) } else { reads(spec, i, key) } {
-                return Some(i);
-            }
-            i += 1;
+        let found =
+            find!(i in branch, end => if written { writes(spec, i, key) } else { reads(spec, i, key) });
+        if !holds(spec, branch, at) && found.is_some() {
+            return found;
         }
         branch = if end > branch { end + 1 } else { branch + 1 };
     }
@@ -75,15 +58,9 @@ pub(super) const fn race(
     }
     m.all(&[if written { " writes `" } else { " reads `" }, key, "`, which "]);
     match writer {
-        Some(other) => {
-            who(m, spec, other);
-            m.push(" writes at the same time");
-        }
+        Some(other) => does(m, spec, other, &[" writes at the same time"]),
         None => match sibling(spec, parallel, at, key, false) {
-            Some(other) => {
-                who(m, spec, other);
-                m.push(" reads at the same time");
-            }
+            Some(other) => does(m, spec, other, &[" reads at the same time"]),
             None => m.push("another branch touches at the same time"),
         },
     }
@@ -105,15 +82,13 @@ pub(super) const fn race(
 /// A key of the session that each element writes.
 pub(super) const fn each(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
     m.begin(Check::KeyRace);
-    who(m, spec, fault.at);
-    m.all(&[" writes `", fault.key]);
+    does(m, spec, fault.at, &[" writes `", fault.key]);
     m.push("`, a key of the session, for all elements of an `each` at the same time; help: write a key without a prefix, which is a list after the block");
 }
 
 /// An output that is called like another key that is used inside.
 pub(super) const fn same_inside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, own: &str) {
     m.begin(Check::KeyRace);
-    who(m, spec, fault.at);
-    m.all(&[" writes `", fault.key, "`, as its output `", own, "` is called here, and uses the key `"]);
-    m.all(&[fault.key, "` of the session besides; help: give the output another name"]);
+    does(m, spec, fault.at, &[" writes `", fault.key, "`, as its output `", own, "` is called here, and "]);
+    m.all(&["uses the key `", fault.key, "` of the session besides; help: give the output another name"]);
 }

@@ -2,7 +2,7 @@
 
 use super::super::keys::Writer;
 use super::super::{Fault, Part};
-use super::{below, holds, kind, reader_below, same, who, writer_below, writes, written_as};
+use super::{below, does, holds, kind, reader_below, same, who, writer_below, writes, written_as};
 use crate::check::Check;
 use crate::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
@@ -21,20 +21,17 @@ pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty
     match spec.steps[fault.at].kind {
         StepKind::Loop { .. } => {
             m.push("`until` of ");
-            who(m, spec, fault.at);
-            m.all(&[" needs a `bool`, but `", key, "` is none: "]);
+            does(m, spec, fault.at, &[" needs a `bool`, but `", key, "` is none: "]);
             written_by(m, spec, key, writer);
             m.push("; help: name a key that holds a `bool`");
         }
         StepKind::Each { .. } => {
-            who(m, spec, fault.at);
-            m.push(" needs a list, such as a `Vec`, but ");
+            does(m, spec, fault.at, &[" needs a list, such as a `Vec`, but "]);
             written_by(m, spec, key, writer);
             m.push("; help: name a key that holds a list");
         }
         _ if ty.is_empty() => {
-            who(m, spec, fault.at);
-            m.all(&[" shows `", key, "` to its model, but "]);
+            does(m, spec, fault.at, &[" shows `", key, "` to its model, but "]);
             written_by(m, spec, key, writer);
             m.all(&["; help: no model sees a secret: let a tool take it, by `#[key] ", key, "`"]);
         }
@@ -180,33 +177,22 @@ const fn written_by(m: &mut Message, spec: &Spec<'_>, key: &str, writer: &Writer
     quoted(m, writer);
 }
 
-/// The type of a key.
 const fn quoted(m: &mut Message, writer: &Writer<'_>) {
     m.push("`");
-    let mut i = 0;
-    while i < writer.depth {
-        m.push("Vec<");
-        i += 1;
-    }
+    m.times(writer.depth, "Vec<");
     m.push(writer.spec.ty);
-    i = 0;
-    while i < writer.depth {
-        m.push(">");
-        i += 1;
-    }
+    m.times(writer.depth, ">");
     m.push("`");
 }
 
 /// The type of the list of an `each`, where it is written down as such.
 const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
-    let mut i = 0;
-    while i < spec.inputs.len() {
-        if same(spec.inputs[i].name, list) {
-            return spec.inputs[i].ty;
+    each!(input in spec.inputs => {
+        if same(input.name, list) {
+            return input.ty;
         }
-        i += 1;
-    }
-    i = 0;
+    });
+    let mut i = 0;
     while i < each {
         match spec.steps[i].kind {
             // What is written in there is a list of that type after the block.
@@ -222,8 +208,7 @@ const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
 /// Written inside an `each`, where it becomes a list, and outside of one.
 pub(super) const fn mixed(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
     m.begin(Check::KeyType);
-    who(m, spec, fault.at);
-    m.all(&[" writes `", fault.key]);
+    does(m, spec, fault.at, &[" writes `", fault.key]);
     m.push("`, which is written inside of an `each`, where it becomes a list, and outside of one; help: write another key in one of the two places");
 }
 

@@ -48,12 +48,11 @@ pub(in crate::check::flow) const fn count(steps: &[Step<'_>]) -> usize {
 
 /// The innermost `each` around that one, which has one.
 const fn each_around(steps: &[Step<'_>], inner: usize) -> usize {
-    let mut at = inner;
-    while at > 0 {
-        at -= 1;
-        if matches!(steps[at].kind, StepKind::Each { .. }) && steps[at].end > steps[inner].end {
-            return at;
-        }
+    let is_each = rfind!(at below inner => {
+        matches!(steps[at].kind, StepKind::Each { .. }) && steps[at].end > steps[inner].end
+    });
+    match is_each {
+        Some(each) => each,
+        None => 0,
     }
-    0
 }

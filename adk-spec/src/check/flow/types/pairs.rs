@@ -53,7 +53,6 @@ pub(super) struct Said<'a> {
     pub(super) module: Option<Module<'a>>,
 }
 
-/// Whether a type is that of its key.
 pub(super) enum Verdict {
     Agree,
     Differ,
@@ -178,9 +177,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// The number of a step or an output. Declared keys come between the two.
     const fn number_of(&self, at: usize) -> usize {
-        let spec = &self.spec;
-        let declared = spec.inputs.len() + spec.lets.len() + spec.states.len();
-        if at < spec.steps.len() { at + 1 } else { at + declared + 1 }
+        if at < self.spec.steps.len() { at + 1 } else { at + self.spec.declared_count() + 1 }
     }
 
     const fn key(&self, writer: &Writer<'a>) -> Called {
@@ -216,14 +213,7 @@ struct Called {
 
 /// Whether there is a `$crate` in it, which is another one in another crate.
 const fn says_crate(name: &str) -> bool {
-    let mut bytes = name.as_bytes();
-    while let [byte, rest @ ..] = bytes {
-        if *byte == b'$' {
-            return true;
-        }
-        bytes = rest;
-    }
-    false
+    any!(byte in name.as_bytes() => *byte == b'$')
 }
 
 impl Called {

@@ -30,14 +30,8 @@ pub(in crate::check::flow) const fn tell<'a>(
 /// Whether something is wrong with the key already, so that its type is not reported at a step. The type of one key may be
 /// reported at several steps, and for each key of a step that is renamed to it.
 pub(in crate::check::flow) const fn is_reported(faults: &[Fault<'_>], fault: &Fault<'_>) -> bool {
-    let mut i = 0;
-    while i < faults.len() {
-        let other = &faults[i];
+    any!(other in faults => {
         let elsewhere = other.at != fault.at || other.part.number() != fault.part.number();
-        if other.flaw.is_of_key() && same(other.key, fault.key) && !(other.flaw.is_of_types() && elsewhere) {
-            return true;
-        }
-        i += 1;
-    }
-    false
+        other.flaw.is_of_key() && same(other.key, fault.key) && !(other.flaw.is_of_types() && elsewhere)
+    })
 }

@@ -8,7 +8,6 @@ use super::blocks::{Kind, READ, READING, SURE, WRITING, WROTE, set_of};
 use crate::number::is_secret;
 
 impl<'a> Walk<'_, 'a> {
-    /// Whether nothing runs at the same time.
     pub(in crate::check::flow) const fn is_alone(&self) -> bool {
         self.parallels == 0 && !self.keys.in_each()
     }

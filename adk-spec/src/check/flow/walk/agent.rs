@@ -189,16 +189,12 @@ impl<'a> Walk<'_, 'a> {
 
     /// The loops that an agent or one of its transfer targets may end by name.
     pub(super) const fn exits(&mut self, at: usize, meta: &AgentMeta<'a>, deepest: usize) {
-        let mut i = 0;
-        while i < meta.exits.len() {
-            self.exit(at, Some(meta.exits[i]));
-            i += 1;
-        }
-        i = 0;
-        while deepest > 0 && i < meta.transfer.len() {
-            self.exits(at, meta.transfer[i], deepest - 1);
-            i += 1;
-        }
+        each!(target in meta.exits => { self.exit(at, Some(target)) });
+        each!(agent in meta.transfer => {
+            if deepest > 0 {
+                self.exits(at, agent, deepest - 1);
+            }
+        });
     }
 }
 
