@@ -269,8 +269,8 @@ struct ListEncoder {
 }
 
 impl ListEncoder {
-    fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
-        let value = to_json(value).map_err(|error| error.inside(PathStep::Item(self.items.len())))?;
+    fn push(&mut self, encoded: Result<Value, EncodeError>) -> Result<(), EncodeError> {
+        let value = encoded.map_err(|error| error.inside(PathStep::Item(self.items.len())))?;
         self.items.push(value);
         Ok(())
     }
@@ -290,7 +290,7 @@ macro_rules! elements {
             type Ok = Value;
             type Error = EncodeError;
             fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
-                self.push(value)
+                self.push(to_json(value))
             }
             fn end(self) -> Result<Value, EncodeError> {
                 Ok(self.finish())
@@ -312,12 +312,18 @@ struct ObjectEncoder {
 }
 
 impl ObjectEncoder {
-    fn insert<T: Serialize + ?Sized>(&mut self, key: String, value: &T) -> Result<(), EncodeError> {
-        match to_json(value) {
+    fn insert(&mut self, key: String, encoded: Result<Value, EncodeError>) -> Result<(), EncodeError> {
+        match encoded {
             Ok(value) => drop(self.fields.insert(key, value)),
             Err(error) => return Err(error.inside(PathStep::Field(key))),
         }
         Ok(())
+    }
+
+    fn insert_value(&mut self, encoded: Result<Value, EncodeError>) -> Result<(), EncodeError> {
+        let key = self.next_key.take();
+        let key = key.ok_or_else(|| EncodeError::custom("a value of a map comes before its key"))?;
+        self.insert(key, encoded)
     }
 
     fn finish(self) -> Value {
@@ -337,11 +343,7 @@ impl ser::SerializeMap for ObjectEncoder {
         Ok(())
     }
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
-        let key = self
-            .next_key
-            .take()
-            .ok_or_else(|| EncodeError::custom("a value of a map comes before its key"))?;
-        self.insert(key, value)
+        self.insert_value(to_json(value))
     }
     fn end(self) -> Result<Value, EncodeError> {
         Ok(self.finish())
@@ -356,7 +358,7 @@ impl ser::SerializeStructVariant for ObjectEncoder {
         key: &'static str,
         value: &T,
     ) -> Result<(), EncodeError> {
-        self.insert(key.to_owned(), value)
+        self.insert(key.to_owned(), to_json(value))
     }
     fn end(self) -> Result<Value, EncodeError> {
         Ok(self.finish())
@@ -369,6 +371,17 @@ enum StructEncoder {
     Private(<JsonSerializer as Serializer>::SerializeStruct),
 }
 
+impl StructEncoder {
+    fn insert(&mut self, key: &'static str, encoded: Result<Value, EncodeError>) -> Result<(), EncodeError> {
+        match self {
+            Self::Object(object) => object.insert(key.to_owned(), encoded),
+            // Its one field is text, which is passed on as a `Value`: `serde_json`'s own serializer would be compiled for
+            // the types of all fields beside this one.
+            Self::Private(inner) => Ok(ser::SerializeStruct::serialize_field(inner, key, &encoded?)?),
+        }
+    }
+}
+
 impl ser::SerializeStruct for StructEncoder {
     type Ok = Value;
     type Error = EncodeError;
@@ -377,10 +390,7 @@ impl ser::SerializeStruct for StructEncoder {
         key: &'static str,
         value: &T,
     ) -> Result<(), EncodeError> {
-        match self {
-            Self::Object(object) => object.insert(key.to_owned(), value),
-            Self::Private(inner) => Ok(ser::SerializeStruct::serialize_field(inner, key, value)?),
-        }
+        self.insert(key, to_json(value))
     }
     fn end(self) -> Result<Value, EncodeError> {
         match self {

@@ -189,7 +189,7 @@ impl Last {
         let text = if texts.is_empty() { self.error.unwrap_or_default() } else { texts.join("\n") };
         let is_json =
             agent.as_any().and_then(|any| any.downcast_ref::<LlmAgent>()).is_some_and(LlmAgent::answers_json);
-        let json = if is_json { text::read(&text, |_| Ok(())).ok() } else { None };
+        let json = if is_json { text::read(&text, &mut |_| Ok(())).ok() } else { None };
         json.unwrap_or(Value::String(text))
     }
 }

@@ -67,6 +67,13 @@ pub(crate) fn accepts<T: DeserializeOwned>(value: &dyn Any) -> Result<(), String
     }
 }
 
+/// The same for a list, whose own form is looked at once for all types.
+fn accepts_each<T: DeserializeOwned>(value: &dyn Any) -> Result<(), String> {
+    accepts::<Vec<Value>>(value)?;
+    let items = value.downcast_ref::<Value>().and_then(Value::as_array);
+    items.into_iter().flatten().try_for_each(|item| accepts::<T>(item))
+}
+
 /// The same for the types that most keys have, where nothing but the type itself, or its name, is known.
 pub(crate) fn accepts_of(key: &KeySpec<'_>) -> Option<Accepts> {
     macro_rules! plain {
@@ -74,7 +81,7 @@ pub(crate) fn accepts_of(key: &KeySpec<'_>) -> Option<Accepts> {
             match key.type_id() {
                 $(Some(id) if id == TypeId::of::<$ty>() || id == TypeId::of::<Vec<$ty>>() => {
                     let is_list = id == TypeId::of::<Vec<$ty>>();
-                    Some(if is_list { accepts::<Vec<$ty>> as Accepts } else { accepts::<$ty> })
+                    Some(if is_list { accepts_each::<$ty> as Accepts } else { accepts::<$ty> })
                 })*
                 None => match key.ty {
                     $(stringify!($ty) => Some(accepts::<$ty> as Accepts),)*

@@ -100,7 +100,7 @@ pub(super) fn value(output: &Output, content: &Content) -> Result<Option<(Name, 
         return Ok(None);
     }
     let schema = output.schema().unwrap_or_default();
-    let value = decode::read(&text, &schema, |value| output.check(value));
+    let value = decode::read(&text, &schema, &|value| output.check(value));
     value.map(|value| Some((key.clone(), value))).map_err(|why| Misfit::new(output, text, why))
 }
 

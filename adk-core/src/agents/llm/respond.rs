@@ -77,7 +77,7 @@ impl Tool for SetModelResponse {
         } else {
             args.into_iter().find(|(name, _)| name == WRAPPED).map(|(_, value)| value).unwrap_or_default()
         };
-        let checked = decode::settle(&mut answer, &self.schema, |answer| self.output.check(answer));
+        let checked = decode::settle(&mut answer, &self.schema, &|answer| self.output.check(answer));
         match checked {
             Ok(()) => {
                 cx.actions.set_model_response = Some(answer.clone());

@@ -349,13 +349,13 @@ pub(super) fn tell(event: &mut Event, response: ModelResponse, cx: &Context) {
 
 /// Reads arguments that came as another text than JSON alone.
 fn read_arguments(call: &mut FunctionCall) {
-    let is_object = |args: &mut Value| {
+    let mut is_object = |args: &mut Value| {
         if args.is_object() && depth::check(args).is_ok() {
             return Ok(());
         }
         Err("it is no object".to_owned())
     };
-    let read = call.malformed.as_deref().map(|text| text::read(text, is_object));
+    let read = call.malformed.as_deref().map(|text| text::read(text, &mut is_object));
     if let Some(Ok(Value::Object(args))) = read {
         call.args = args;
         call.malformed = None;

@@ -1,5 +1,6 @@
 //! The tools [`load_memory`] and [`preload_memory`].
 
+use crate::encode::to_json;
 use crate::models::model::{ModelRequest, ToolDeclaration};
 use crate::runtime::callback::CallbackContext;
 use crate::runtime::run::memory::MemoryEntry;
@@ -41,7 +42,7 @@ impl Tool for load_memory {
             return Err(ToolError::argument("argument `query` is missing: expected a text"));
         };
         let memories = cx.search_memory(query).await?;
-        Ok(json!({"memories": memories}))
+        Ok(json!({"memories": to_json(&memories).unwrap_or_default()}))
     }
 
     fn processor(&self) -> Option<&dyn ProcessRequest> {

@@ -1,6 +1,7 @@
 //! Runs, and branches of a run, that execute in another process.
 
 use super::{KeyScope, Run, RunConfig, Services};
+use crate::encode::to_json;
 use crate::store::engine::{BranchReport, BranchTask, ClaimId, Engine, RunRecord, Stored};
 use crate::store::session::Session;
 use crate::sync::{lock, read};
@@ -54,7 +55,7 @@ impl Run {
             written: Vec::new(),
             upto: self.places.load(Relaxed).max(if self.is_branch { 0 } else { session.len() as u64 }),
             calls: self.llm_calls.load(Relaxed),
-            config: serde_json::to_value(&self.config).unwrap_or_default(),
+            config: to_json(&self.config).unwrap_or_default(),
             trace: None,
         }
     }

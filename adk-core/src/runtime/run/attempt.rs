@@ -1,5 +1,6 @@
 //! What events of blocks say of failures and races: the attempts of a `try`, and the winner of a `parallel(first)`.
 
+use crate::encode::to_json;
 use crate::store::event::Event;
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +30,7 @@ pub struct FailedAttempt {
 impl FailedAttempt {
     /// The event of the `try`.
     pub(crate) fn event(&self) -> Event {
-        Event::new().with_metadata(ATTEMPT_KEY, serde_json::to_value(self).unwrap_or_default())
+        Event::new().with_metadata(ATTEMPT_KEY, to_json(self).unwrap_or_default())
     }
 }
 

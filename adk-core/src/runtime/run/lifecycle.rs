@@ -1,6 +1,7 @@
 //! Opt-in events of agents and blocks that begin and end (adk-python, issue 6267).
 
 use super::{Context, LoopEndReason, Run};
+use crate::encode::to_json;
 use crate::spec::NodeKind;
 use crate::store::event::Event;
 use serde::{Deserialize, Serialize};
@@ -126,7 +127,7 @@ impl Watch {
     fn tell(&self, phase: LifecyclePhase) -> u64 {
         let mut event = self.event.clone();
         let word = if phase == LifecyclePhase::Started { "start" } else { "finish" };
-        let lifecycle = serde_json::to_value(Lifecycle { kind: self.kind, phase });
+        let lifecycle = to_json(&Lifecycle { kind: self.kind, phase });
         let metadata = &mut event.details_mut().custom_metadata;
         metadata.insert(AGENT_LIFECYCLE_KEY.into(), Value::from(word));
         metadata.insert(LIFECYCLE_KEY.into(), lifecycle.unwrap_or_default());

@@ -1,6 +1,7 @@
 //! A run that is taken up again: what was recorded of it, given back in the order of the log.
 
 use super::{Run, is_update};
+use crate::encode::to_json;
 use crate::store::engine::{Body, Claim, ClaimedRun, Done, Reply, Stored, is_failure};
 use crate::store::event::{Event, STATE_UPDATE_KEY, StateDelta};
 use crate::store::outbox::Counted;
@@ -419,11 +420,8 @@ fn same(now: &Event, then: &Event) -> Result<()> {
         return Ok(());
     }
     let json = |event: &Event| {
-        serde_json::json!([
-            event.author,
-            event.content,
-            serde_json::to_value(event).ok().map(|e| e["actions"].clone())
-        ])
+        let event = to_json(event).unwrap_or_default();
+        serde_json::json!([event["author"], event["content"], event["actions"]])
     };
     let (now, then) = (json(now), json(then));
     if now == then {

@@ -15,6 +15,7 @@ pub(crate) use in_span::in_span;
 pub(crate) use messages::{finish_reason, instructions, messages};
 
 use super::{Context, Run};
+use crate::encode::to_json;
 use crate::spec::{AgentKind, AgentMeta};
 use crate::{Content, ErrorKind, Name, Path, Result};
 use serde_json::Value;
@@ -262,7 +263,7 @@ impl Context {
 
 /// The kind of an error as one word, such as `key_missing` or `model.rate_limited`.
 pub(crate) fn error_type(kind: ErrorKind) -> String {
-    match serde_json::to_value(kind) {
+    match to_json(&kind) {
         Ok(Value::String(kind)) => kind,
         Ok(Value::Object(kind)) => {
             let parts = kind.iter().filter_map(|(kind, of)| Some(format!("{kind}.{}", of.as_str()?)));

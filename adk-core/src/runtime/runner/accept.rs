@@ -23,7 +23,7 @@ impl Shared {
         let by_type = self.known(root(waiting)).and_then(|known| known.accepts(&waiting.path));
         let by_type =
             by_type.filter(|(_, own)| own.is_none_or(|own| own.hash() == schema::hash(&waiting.schema)));
-        let fits = decode::settle(&mut value, &waiting.schema, |value| match by_type {
+        let fits = decode::settle(&mut value, &waiting.schema, &|value| match by_type {
             Some((check, _)) => check(value),
             None => decode::check(value, &waiting.schema),
         });

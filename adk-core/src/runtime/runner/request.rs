@@ -6,6 +6,7 @@ use super::follow::{self, Followed};
 use super::open::{branch_run, claimed, fits, is_free, open_in_turn, shape_fits};
 use super::root::{Start, branch, root};
 use super::stream::{Opened, RunStream};
+use crate::encode::to_json;
 use crate::runtime::live::{LiveInput, LiveQueue};
 use crate::runtime::run::{Outcome, Run, RunConfig, SessionTurns, TraceSpan};
 use crate::runtime::workflow::{Keys, Values, Workflow};
@@ -325,7 +326,7 @@ impl Asked {
         if let Some((workflow, topology)) = shape {
             let begins = run.delivery.session.len() as u64;
             let state = run.delivery.session.state().into_iter().collect();
-            let config = serde_json::to_value(&run.config).unwrap_or_default();
+            let config = to_json(&run.config).unwrap_or_default();
             let (message, delta) = (message.clone(), delta.clone());
             let new = RunRecord::new(run.id, run.delivery.session.key().clone(), workflow, topology);
             run.begins_with(RunRecord { message, delta, state, begins, config, ..new });
@@ -369,7 +370,7 @@ impl Asked {
                     topology,
                     message,
                     delta,
-                    config: serde_json::to_value(&config).unwrap_or_default(),
+                    config: to_json(&config).unwrap_or_default(),
                     trace: TraceSpan::current(),
                 };
                 follow::hand_over(&shared, driver, task).await?

@@ -31,11 +31,11 @@ pub(crate) fn arg<'a, T>(
 pub(crate) fn read(
     text: &str,
     schema: &Value,
-    check: impl Fn(&Value) -> Result<(), String>,
+    check: &dyn Fn(&Value) -> Result<(), String>,
 ) -> Result<Value, String> {
-    text::read(text, |value| {
+    text::read(text, &mut |value| {
         depth::check(value).map_err(|deep| format!("it is {deep}"))?;
-        settle(value, schema, &check)
+        settle(value, schema, check)
     })
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn read(
 pub(crate) fn settle(
     value: &mut Value,
     schema: &Value,
-    check: impl Fn(&Value) -> Result<(), String>,
+    check: &dyn Fn(&Value) -> Result<(), String>,
 ) -> Result<(), String> {
     let Err(error) = check(value) else { return Ok(()) };
     if repair(value, schema) && check(value).is_ok() && depth::check(value).is_ok() {
@@ -108,11 +108,11 @@ fn repair(value: &mut Value, schema: &Value) -> bool {
             }
         }
         Value::String(text) if matches!(kind(schema), "object" | "array") => {
-            let fits = |value: &mut Value| {
+            let mut fits = |value: &mut Value| {
                 repair(value, schema);
                 check(value, schema)
             };
-            if let Ok(read) = text::read(text, fits) {
+            if let Ok(read) = text::read(text, &mut fits) {
                 *value = read;
                 changed = true;
             }

@@ -6,7 +6,6 @@ use crate::{BoxFuture, Error, ErrorKind, Result, ToolsetErrorKind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -89,10 +88,11 @@ impl<T: Toolset> Fixed<T> {
 
 /// What is there, or is not, against the file.
 fn changes(file: &[Listed<'_>], tools: &[Arc<dyn DynTool>]) -> Vec<String> {
-    let now: BTreeMap<_, _> = tools.iter().map(|tool| (tool.declaration_dyn().name.as_str(), tool)).collect();
+    let name = |tool: &Arc<dyn DynTool>| tool.declaration_dyn().name.clone();
     let mut changes = Vec::new();
     for was in file {
-        let Some(is) = now.get(was.name.as_str()).map(|tool| Listed::of(&***tool)) else {
+        let Some(is) = tools.iter().rfind(|tool| *name(tool) == *was.name).map(|tool| Listed::of(&**tool))
+        else {
             changes.push(format!("- {}", was.name));
             continue;
         };
@@ -104,8 +104,11 @@ fn changes(file: &[Listed<'_>], tools: &[Arc<dyn DynTool>]) -> Vec<String> {
             changes.push(format!("~ {}: schema{change}", was.name));
         }
     }
-    let new = now.keys().filter(|name| !file.iter().any(|was| was.name == ***name));
-    changes.extend(new.map(|name| format!("+ {name}")));
+    let new = tools.iter().map(name).filter(|name| !file.iter().any(|was| was.name == **name));
+    let mut new: Vec<String> = new.map(|name| format!("+ {name}")).collect();
+    new.sort();
+    new.dedup();
+    changes.extend(new);
     changes
 }
 

@@ -13,7 +13,7 @@ const MOST: usize = 64;
 /// Why there is none.
 pub(crate) fn read(
     text: &str,
-    mut fits: impl FnMut(&mut Value) -> Result<(), String>,
+    fits: &mut dyn FnMut(&mut Value) -> Result<(), String>,
 ) -> Result<Value, String> {
     let text = unfenced(text);
     let error = match serde_json::from_str(text) {
@@ -82,7 +82,7 @@ mod tests {
     use serde_json::json;
 
     fn counts(text: &str) -> Result<Value, String> {
-        read(text, |value| Vec::<u8>::deserialize(&*value).map(drop).map_err(|error| error.to_string()))
+        read(text, &mut |value| Vec::<u8>::deserialize(&*value).map(drop).map_err(|error| error.to_string()))
     }
 
     use serde::Deserialize as _;
@@ -105,7 +105,8 @@ mod tests {
 
     #[test]
     fn a_fence_in_prose_may_hold_a_text_or_a_number() {
-        let read = |text: &str| read(text, |value| value.is_string().then_some(()).ok_or("no text".into()));
+        let read =
+            |text: &str| read(text, &mut |value| value.is_string().then_some(()).ok_or("no text".into()));
         assert_eq!(read("It is about money:\n```json\n\"Billing\"\n```\nSure."), Ok(json!("Billing")));
         assert!(read("```\n\"A\"\n``` or ```\n\"B\"\n```").is_err());
         assert!(read("```\n1\n``` it is").is_err());

@@ -6,7 +6,6 @@ use crate::store::engine::{BranchEnd, BranchReport, RemoteBranches, Stored};
 use crate::store::outbox::Counted;
 use crate::sync::lock;
 use crate::{BoxFuture, Flow, Path, Result};
-use std::collections::BTreeSet;
 use std::future::{pending, ready};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
@@ -18,7 +17,7 @@ pub(super) struct Away(Mutex<State>);
 #[derive(Default)]
 struct State {
     /// By the order in which the branches of the block began.
-    indices: BTreeSet<usize>,
+    indices: Vec<usize>,
     cancel: Vec<oneshot::Sender<()>>,
     back: Vec<(Stored, Option<Arc<KeyScope>>)>,
     run: Option<Arc<Run>>,
@@ -57,7 +56,7 @@ impl Away {
         let cancelled = Box::pin(async move { drop(cancelled.await) });
         let report = remote.offer(own.branch_task(path.clone()), cancelled)?;
         let mut state = lock(&self.0);
-        state.indices.insert(index);
+        state.indices.push(index);
         state.cancel.push(cancel);
         state.run = Some(run.clone());
         let (away, scope, meter) = (self.clone(), own.scope.clone(), own.meter.clone());
@@ -99,7 +98,7 @@ impl Away {
     }
 
     /// Nobody needs the branches any more; gives those that are still to come back.
-    pub(super) fn cancel(&self) -> BTreeSet<usize> {
+    pub(super) fn cancel(&self) -> Vec<usize> {
         let mut state = lock(&self.0);
         state.cancel.clear();
         state.indices.clone()

@@ -201,7 +201,7 @@ impl Form {
                         None => Err(format!("is missing: expected {}", expected(schema))),
                         Some(mut value) => {
                             let check = |value: &Value| decode::check(value, schema);
-                            decode::settle(&mut value, schema, check)
+                            decode::settle(&mut value, schema, &check)
                                 .map(|()| args.insert(key.clone(), value))
                         }
                     };
@@ -234,7 +234,7 @@ fn read<T: DeserializeOwned>(mut value: Value, schema: &Value) -> Result<T, Stri
         return Ok(value);
     }
     let check = |value: &Value| T::deserialize(value).map(drop).map_err(|error| error.to_string());
-    decode::settle(&mut value, schema, check)?;
+    decode::settle(&mut value, schema, &check)?;
     T::deserialize(value).map_err(|error| error.to_string())
 }
 

@@ -3,6 +3,7 @@
 use super::record;
 use super::registry::{RunRecord, RunStatus};
 use super::slot::Stored;
+use crate::encode::to_json;
 use crate::flow::LoopEnd;
 use crate::models::model::Usage;
 use crate::spec::Topology;
@@ -102,7 +103,7 @@ impl RunReport {
             Err(error) => record::failed(error),
         };
         let sent = SentReport { end, loops: self.loops.clone(), usage: self.usage };
-        serde_json::to_value(sent).map_err(Error::other)
+        to_json(&sent).map_err(Error::other)
     }
 
     /// The report from JSON.

@@ -52,7 +52,7 @@ fn written(key: &str, error: &Error, attempt: Option<u32>) -> Value {
         path: error.path().cloned(),
         attempt,
     };
-    let failed = serde_json::to_value(failed).unwrap_or_default();
+    let failed = to_json(&failed).unwrap_or_default();
     Value::Object(Map::from_iter([(key.to_owned(), failed)]))
 }
 
@@ -132,14 +132,17 @@ impl RecordOf<'_> {
 /// # Errors
 /// The error that was recorded, or that the value is of another type.
 pub(crate) fn read<T: DeserializeOwned>(record: Value, of: RecordOf<'_>) -> Result<T> {
-    let other_type = |error| of.other_type(error);
-    let value = match record {
+    serde_json::from_value(value(record, of)?).map_err(|error| of.other_type(error))
+}
+
+fn value(record: Value, of: RecordOf<'_>) -> Result<Value> {
+    Ok(match record {
         Value::Object(mut map) if map.len() == 1 => {
             let error = map.shift_remove(ERROR).or_else(|| map.shift_remove(FAILED));
             match (error, map.shift_remove(VALUE)) {
                 (Some(failed), _) => {
                     let Failed { kind, message, help, path, .. } =
-                        serde_json::from_value(failed).map_err(other_type)?;
+                        serde_json::from_value(failed).map_err(|error| of.other_type(error))?;
                     let mut error = Error::new(kind, message);
                     if let Some(help) = help {
                         error = error.with_help(help);
@@ -154,8 +157,7 @@ pub(crate) fn read<T: DeserializeOwned>(record: Value, of: RecordOf<'_>) -> Resu
             }
         }
         record => record,
-    };
-    serde_json::from_value(value).map_err(other_type)
+    })
 }
 
 #[cfg(test)]

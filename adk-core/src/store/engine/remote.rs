@@ -1,6 +1,7 @@
 //! [`BranchTask`] and [`BranchReport`]: a branch that runs in another process, and its result.
 
 use super::{Stored, record};
+use crate::encode::to_json;
 use crate::flow::{LoopEnd, LoopEndReason};
 use crate::models::model::Usage;
 use crate::store::event::StateDelta;
@@ -114,7 +115,7 @@ impl BranchReport {
             Err(error) => record::failed(error),
         };
         let sent = SentReport { end, loops: self.loops.clone(), usage: self.usage };
-        serde_json::to_value(sent).map_err(Error::other)
+        to_json(&sent).map_err(Error::other)
     }
 
     /// The report from JSON, with the events that it committed.

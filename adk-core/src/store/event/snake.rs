@@ -1,8 +1,9 @@
 //! A serializer around another one that writes the fields of structs in snake case. Keys of maps are data, and stay.
 
-use crate::encode::PRIVATE_STRUCT;
+use crate::encode::{EncodeError, PRIVATE_STRUCT, to_json};
 use serde::Serialize;
 use serde::ser::{self, SerializeMap as _, Serializer};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt::Display;
 
@@ -142,6 +143,15 @@ enum Fields<S: Serializer> {
     Private(S::SerializeStruct),
 }
 
+/// Passes the text of a number on as a `Value`, for the reason that `encode` has.
+fn private<S: ser::SerializeStruct>(
+    inner: &mut S,
+    key: &'static str,
+    text: Result<Value, EncodeError>,
+) -> Result<(), S::Error> {
+    inner.serialize_field(key, &text.map_err(ser::Error::custom)?)
+}
+
 impl<S: Serializer> ser::SerializeStruct for Fields<S> {
     type Ok = S::Ok;
     type Error = S::Error;
@@ -152,7 +162,7 @@ impl<S: Serializer> ser::SerializeStruct for Fields<S> {
     ) -> Result<(), S::Error> {
         match self {
             Self::Named(map) => map.serialize_entry(&*snake(key), &Snake(value)),
-            Self::Private(inner) => inner.serialize_field(key, value),
+            Self::Private(inner) => private(inner, key, to_json(value)),
         }
     }
     fn end(self) -> Result<S::Ok, S::Error> {

@@ -3,10 +3,10 @@
 
 use super::snake::Snake;
 use super::*;
+use crate::encode::to_json;
 use crate::{Error, ErrorKind, Part, Result, StoreErrorKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
-use serde::Deserialize;
 use serde_json::json;
 use std::fmt::Write as _;
 
@@ -57,7 +57,7 @@ impl Event {
         let text = if plain {
             serde_json::to_string(&Snake(self))
         } else {
-            self.to_stored_value().and_then(|value| serde_json::to_string(&value))
+            serde_json::to_string(&self.to_stored_value()?)
         };
         text.map_err(|error| broken("the event has no form in JSON", error))
     }
@@ -86,8 +86,9 @@ impl Event {
         }))
     }
 
-    fn to_stored_value(&self) -> serde_json::Result<Value> {
-        let mut value = serde_json::to_value(Snake(self))?;
+    fn to_stored_value(&self) -> Result<Value> {
+        let kind = ErrorKind::Store(StoreErrorKind::Corrupt);
+        let mut value = to_json(&Snake(self)).map_err(|error| error.named(kind, "the event"))?;
         hide(&mut value);
         if let Some(Details { unknown: Value::Object(unknown), .. }) = self.details.as_deref() {
             let mut unknown = unknown.clone();
@@ -145,11 +146,9 @@ impl Event {
             }
         }
         show(&mut known);
-        let mut event =
-            Event::deserialize(&known).map_err(|error| broken("a stored event cannot be read", error))?;
-        let again =
-            event.to_stored_value().map_err(|error| broken("a stored event cannot be read", error))?;
-        let mut unknown = beside(&value, &again).unwrap_or_default();
+        let mut event = serde_json::from_value::<Event>(known)
+            .map_err(|error| broken("a stored event cannot be read", error))?;
+        let mut unknown = beside(&value, &event.to_stored_value()?).unwrap_or_default();
         if let Some(object) = unknown.as_object_mut() {
             // Kept to the microsecond, as the tables do.
             object.shift_remove("timestamp");

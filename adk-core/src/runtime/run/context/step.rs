@@ -2,12 +2,13 @@
 
 use super::Context;
 use crate::depth::{self, TooDeep};
+use crate::encode::EncodeError;
 use crate::runtime::run::Run;
 use crate::runtime::run::record::{self, RecordOf};
 use crate::store::engine::{StepKey, is_failure};
 use crate::store::outbox::Counted;
 use crate::sync::lock;
-use crate::{BoxFuture, ErrorKind, Flow, Name, Result};
+use crate::{BoxFuture, Error, ErrorKind, Flow, Name, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -122,54 +123,66 @@ where
     if !run.engine.records() {
         return work.await;
     }
-    // In a box: most of it is not needed where nothing is recorded, and there may be many calls at a time.
-    Box::pin(recorded(&run, key, check, work)).await
+    let call = Arc::new(Call { name: key.name.clone(), check, attempt: Mutex::default() });
+    let made = call.clone();
+    let work = Box::pin(async move { Ok(made.record(work.await.map(|value| record::of(&value)))) });
+    record::read(recorded(&run, key, &call, work).await?, RecordOf::Step(&call.name))
 }
 
-async fn recorded<T, W>(
-    run: &Run,
-    key: StepKey,
+/// What the record of a call is made of, beside its result.
+struct Call {
+    name: Name,
     check: fn(&Value) -> Result<(), TooDeep>,
-    work: W,
-) -> Result<T>
-where
-    T: Serialize + DeserializeOwned + Send + 'static,
-    W: Future<Output = Result<T>> + Send + 'static,
-{
-    if let Some(settled) = run.settle(&key.path) {
-        settled.await?;
-    }
-    let attempt = match run.recorded(&key) {
-        Some(record) if !is_failure(&record) => return record::read(record, RecordOf::Step(&key.name)),
-        failed => failed.as_ref().map_or(0, record::attempt) + 1,
-    };
-    // A record has no source of an error. Who makes the call gets the error as it is.
-    let failed = Arc::new(Mutex::new(None));
-    let kept = failed.clone();
-    let name = key.name.clone();
-    let work = Box::pin(async move {
-        let given = async {
-            let value = work.await?;
-            let what = format_args!("the result of step `{name}`");
-            let record = record::of(&value).map_err(|error| error.named(ErrorKind::NotJson, what))?;
-            check(&record).map_err(|deep| deep.error(what))?;
+    attempt: Mutex<Attempt>,
+}
+
+#[derive(Default)]
+struct Attempt {
+    number: u32,
+    /// A record has no source of an error. Who makes the call gets the error as it is.
+    error: Option<Error>,
+}
+
+impl Call {
+    fn record(&self, given: Result<Result<Value, EncodeError>>) -> Value {
+        let what = format_args!("the result of step `{}`", self.name);
+        let record = given.and_then(|encoded| {
+            let record = encoded.map_err(|error| error.named(ErrorKind::NotJson, what))?;
+            (self.check)(&record).map_err(|deep| deep.error(what))?;
             Ok(record)
-        };
-        match given.await {
-            Ok(record) => Ok(record),
-            Err(error) => {
-                let failure = record::failure(&error, attempt);
-                *lock(&kept) = Some(error);
-                Ok(failure)
+        });
+        record.unwrap_or_else(|error| {
+            let mut attempt = lock(&self.attempt);
+            let failure = record::failure(&error, attempt.number);
+            attempt.error = Some(error);
+            failure
+        })
+    }
+}
+
+/// The record of a call: the one that is there, or that of the work. In a box, as there may be many calls at a time, and
+/// without the types of the call, so that it is compiled once.
+fn recorded<'a>(
+    run: &'a Run,
+    key: StepKey,
+    call: &'a Call,
+    work: BoxFuture<'static, Result<Value>>,
+) -> BoxFuture<'a, Result<Value>> {
+    Box::pin(async move {
+        if let Some(settled) = run.settle(&key.path) {
+            settled.await?;
+        }
+        match run.recorded(&key) {
+            Some(record) if !is_failure(&record) => return Ok(record),
+            failed => lock(&call.attempt).number = failed.as_ref().map_or(0, record::attempt) + 1,
+        }
+        let record = run.engine.step(run.claim, key.clone(), work).await?;
+        if is_failure(&record) {
+            run.failed(key, record.clone());
+            if let Some(error) = lock(&call.attempt).error.take() {
+                return Err(error);
             }
         }
-    });
-    let record = run.engine.step(run.claim, key.clone(), work).await?;
-    if is_failure(&record) {
-        run.failed(key.clone(), record.clone());
-        if let Some(error) = lock(&failed).take() {
-            return Err(error);
-        }
-    }
-    record::read(record, RecordOf::Step(&key.name))
+        Ok(record)
+    })
 }
