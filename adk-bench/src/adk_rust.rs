@@ -172,7 +172,7 @@ pub async fn run(job: Job) -> Result<Option<Sample>> {
         Scenario::Run => runs(size).await?,
         Scenario::Chunks => chunks(width, size).await?,
         Scenario::Waiting => waiting(size).await?,
-        Scenario::Each | Scenario::Workflows => return Ok(None),
+        Scenario::Each | Scenario::Workflows | Scenario::SilentParallel => return Ok(None),
     };
     Ok(Some(sample))
 }
