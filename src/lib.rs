@@ -61,24 +61,21 @@ pub mod prelude;
 
 pub use adk_core::{
     AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, Actions, Agent, AgentKind, AgentMeta, AgentTool, AnnouncedKeys,
-    ArtifactStore, Artifacts, At, Await, AwaitBuilder, Blob, BoxError, BoxFuture, BoxStream, CallbackContext,
-    Content, Context, Details, DynAgent, DynTool, Error, ErrorKind, Event, EventCompaction, EventId,
-    FailedAttempt, FileData, Flow, FolderArtifacts, FunctionCall, FunctionResponse, Gives, Handover, History,
-    IntoInput, KeySpec, LEFT_OUT_KEY, LIFECYCLE_KEY, LOOP_ITERATION_KEY, Lifecycle, LifecycleOutcome,
-    LifecyclePhase, LiveQueue, LoopEnd, LoopEndReason, MAX_DEPTH, MemoryArtifacts, Name, Needs, NoAnswerKind,
-    NoArtifacts, NoResources, Out, Outcome, Part, Path, PathError, Plugin, Prepare, ProcessRequest,
-    RareActions, ReadonlyContext, Rehearsal, RemoteErrorKind, Resources, Result, Role, RunConfig, RunEnd,
-    RunId, RunRequest, RunStream, STATE_UPDATE_KEY, Secret, SessionTurns, Spec, State, StateDelta,
-    StoreErrorKind, StoredPart, Thought, Tool, ToolArgs, ToolContext, ToolError, ToolMeta, ToolWorkflow,
-    Toolset, ToolsetErrorKind, Unstamped, WINNER_KEY, Waiting, Watch, WithCallbacks, Workflow,
-};
-#[cfg(feature = "builders")]
-pub use adk_core::{
-    BuildError, IntoAgent, IntoAgents, LoopAgent, ParallelAgent, Registry, SequentialAgent, Tree, build,
-    fluent,
+    ArtifactStore, Artifacts, At, Await, AwaitBuilder, Blob, BoxError, BoxFuture, BoxStream, BuildError,
+    CallbackContext, Content, Context, Details, DynAgent, DynTool, Error, ErrorKind, Event, EventCompaction,
+    EventId, FailedAttempt, FileData, Flow, FolderArtifacts, FunctionCall, FunctionResponse, Gives, Handover,
+    History, IntoAgent, IntoAgents, IntoInput, KeySpec, LEFT_OUT_KEY, LIFECYCLE_KEY, LOOP_ITERATION_KEY,
+    Lifecycle, LifecycleOutcome, LifecyclePhase, LiveQueue, LoopAgent, LoopEnd, LoopEndReason, MAX_DEPTH,
+    MemoryArtifacts, Name, Needs, NoAnswerKind, NoArtifacts, NoResources, Out, Outcome, ParallelAgent, Part,
+    Path, PathError, Plugin, Prepare, ProcessRequest, RareActions, ReadonlyContext, Registry, Rehearsal,
+    RemoteErrorKind, Resources, Result, Role, RunConfig, RunEnd, RunId, RunRequest, RunStream,
+    STATE_UPDATE_KEY, Secret, SequentialAgent, SessionTurns, Spec, State, StateDelta, StoreErrorKind,
+    StoredPart, Thought, Tool, ToolArgs, ToolContext, ToolError, ToolMeta, ToolWorkflow, Toolset,
+    ToolsetErrorKind, Tree, Unstamped, WINNER_KEY, Waiting, Watch, WithCallbacks, Workflow,
 };
 pub use adk_core::{
-    callback, check, engine, memory, model, runner, session, spec, testing, tool, tools, workflow,
+    build, callback, check, engine, fluent, memory, model, runner, session, spec, testing, tool, tools,
+    workflow,
 };
 pub use adk_macros::{Resources, agent, data, tool, workflow};
 /// JSON values, for what has no type of its own.
@@ -131,7 +128,6 @@ pub use adk_core::model::NoProvider as DefaultProvider;
 pub type Runner<R = NoResources> = adk_core::Runner<DefaultProvider, R>;
 
 /// The short way from an agent to an answer: an agent, its runner and its session in one chain.
-#[cfg(feature = "builders")]
 pub type AgentBuilder = adk_core::AgentBuilder<DefaultProvider>;
 
 /// What the macros' output refers to. Not for users: it changes without notice.

@@ -1,12 +1,8 @@
 //! The runtime of `adk-workflow`; users depend on that crate and write `use adk::...`.
 
-// What only builders use is there without them as well.
-#![cfg_attr(not(feature = "builders"), allow(dead_code, unused_imports))]
-
 #[doc(hidden)]
 pub mod __private;
 mod agents;
-#[cfg(feature = "builders")]
 mod builders;
 mod content;
 mod depth;
@@ -30,13 +26,10 @@ pub use agents::agent_tool::AgentTool;
 pub use agents::ask::{Await, AwaitBuilder};
 pub use agents::llm::ToolWorkflow;
 pub use agents::{llm, tools};
-#[cfg(feature = "builders")]
 pub use builders::build::{
     BuildError, IntoAgent, IntoAgents, LoopAgent, ParallelAgent, Registry, SequentialAgent, Tree,
 };
-#[cfg(feature = "builders")]
 pub use builders::fluent::AgentBuilder;
-#[cfg(feature = "builders")]
 pub use builders::{build, fluent};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
 pub use depth::MAX_DEPTH;
