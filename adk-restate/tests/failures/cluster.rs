@@ -23,7 +23,7 @@ use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
 /// How long runs may take after the last kill.
-const PATIENCE: Duration = Duration::from_secs(40);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A run and the name of its workflow.
 pub type Runs = Vec<(String, RunId)>;
