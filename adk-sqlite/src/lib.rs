@@ -162,7 +162,7 @@ impl SqliteStore {
     /// # Errors
     /// Of kind [`ErrorKind::Store`](adk_core::ErrorKind::Store), with a kind of its own for a file that cannot be
     /// written, that is locked, that is damaged or no database, that has several names by hard links, and for a disk that is full;
-    /// also when the file has tables of another version of ADK.
+    /// also when the file has tables of another version of ADK. SQLite's `:memory:` is refused: a store is a file.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, Options::default()).await
     }
