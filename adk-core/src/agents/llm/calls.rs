@@ -169,6 +169,12 @@ pub(super) fn start(
     Box::pin(ended(of, on, path, cx.recorded_call(kind, name, inputs, work), |called| &called.left))
 }
 
+/// Whether a call was made before, or a person was asked about it, as far as its name tells.
+pub(super) fn has_begun(call: &FunctionCall, cx: &Context) -> bool {
+    let name = Name::shared(&call.name);
+    cx.is_recorded(CallKind::Tool, &name) || cx.is_recorded(CallKind::Confirmation, &name)
+}
+
 /// The arguments of a call, as the model gave them.
 pub(super) fn arguments(call: &FunctionCall) -> CallInputs {
     match &call.malformed {

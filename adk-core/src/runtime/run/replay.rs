@@ -3,7 +3,7 @@
 use super::{Run, is_update};
 use crate::encode::to_json;
 use crate::store::engine::{Body, Claim, ClaimedRun, Done, Reply, Stored, is_failure};
-use crate::store::event::{Event, STATE_UPDATE_KEY, StateDelta};
+use crate::store::event::{Event, LEFT_OUT_KEY, STATE_UPDATE_KEY, StateDelta};
 use crate::store::outbox::Counted;
 use crate::store::session::{OwnKeys, Session};
 use crate::sync::lock;
@@ -30,6 +30,8 @@ pub(crate) struct Replay {
     temp: HashMap<String, StateDelta>,
     steps: HashMap<String, Value>,
     done: HashMap<String, Done>,
+    /// The ids of the waits of the run.
+    waits: Vec<String>,
     begins: u64,
     /// How many events were emitted at each path this time.
     seen: Mutex<HashMap<String, u32>>,
@@ -62,7 +64,7 @@ struct Cursor {
 impl Replay {
     /// `live` is the session as it is now.
     pub(crate) fn new(claimed: ClaimedRun, live: &Arc<Session>) -> (Self, Claim) {
-        let ClaimedRun { claim, record, events, temp, steps, done, starts_over: _ } = claimed;
+        let ClaimedRun { claim, record, events, temp, steps, done, waits, starts_over: _ } = claimed;
         let before = usize::try_from(record.begins).unwrap_or(usize::MAX);
         let session = Arc::new(live.as_it_was(&record.state, before));
         let (mut counts, mut slots) = (HashMap::<String, u32>::new(), HashMap::new());
@@ -95,6 +97,7 @@ impl Replay {
                 temp,
                 steps,
                 done,
+                waits,
                 begins,
                 seen,
                 cursor,
@@ -132,6 +135,31 @@ impl Replay {
         let nth = seen.entry(path.clone()).or_default();
         *nth += 1;
         format!("{path}!{}", *nth - 1)
+    }
+
+    /// Whether anything below that path, a round or an element of a block, is in the record.
+    pub(crate) fn has_begun(&self, path: &Path) -> bool {
+        let path = path.to_string();
+        let is_inside =
+            |place: &str| place.strip_prefix(&*path).is_some_and(|rest| rest.starts_with(['/', ':', '!']));
+        let keys = self.slots.keys().chain(self.steps.keys()).chain(self.temp.keys());
+        let waits = self.waits.iter().filter_map(|id| Some(id.split_once('/')?.1));
+        let mut places = keys.map(String::as_str).chain(waits);
+        places.any(is_inside) || self.done.keys().any(|done| *done == path || is_inside(done))
+    }
+
+    /// For how many elements the `each` at that path has begun to run, of a list of that length; `None` when the record does
+    /// not hold that it has begun.
+    pub(crate) fn elements(&self, each: &Path, length: usize) -> Option<usize> {
+        let path = each.to_string();
+        let own = self.events.iter().filter(|event| event.own.as_ref().is_some_and(|own| own.1 == path));
+        let mut cut = own.filter_map(|event| {
+            let left_out = event.event.details.as_ref()?.custom_metadata.get(LEFT_OUT_KEY)?;
+            usize::try_from(left_out.get("max")?.as_u64()?).ok()
+        });
+        let block = format!("{path}[");
+        let mut keys = self.slots.keys().chain(self.steps.keys()).chain(self.done.keys());
+        cut.next().or_else(|| keys.any(|key| key.starts_with(&block)).then_some(length))
     }
 
     /// What a step gave.
