@@ -82,7 +82,6 @@ use crate::store::outbox::Outbox;
 use crate::store::session::{OwnKeys, Scope, Session, SharedState, StateMap, now_micros};
 use crate::sync::{lock, read, write};
 use crate::{Error, ErrorKind, Flow, Name, Path, Result, RunId, secret};
-pub(crate) use replay::DIVERGED_HELP;
 use replay::Replay;
 use serde_json::Value;
 use std::collections::BTreeMap;

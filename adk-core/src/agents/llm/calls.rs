@@ -72,10 +72,12 @@ pub(super) async fn make(tools: &Toolbox<'_>, calls: &[Arc<FunctionCall>], cx: &
     Ok((all, refused))
 }
 
-/// Answers all calls. What they wrote waits in the context for the event that tells of it.
+/// Answers all calls; those in `later` get a further answer from outside. What they wrote waits in the context for the
+/// event that tells of it.
 pub(super) async fn answer(
     tools: &Toolbox<'_>,
     calls: &[Arc<FunctionCall>],
+    later: &[Arc<FunctionCall>],
     cx: &mut Context,
 ) -> Result<Answers> {
     let (all, refused) = make(tools, calls, cx).await?;
@@ -85,7 +87,7 @@ pub(super) async fn answer(
         let Called { result, left, .. } = called?;
         take(left, &mut actions, cx);
         // One that runs on and has nothing to say yet is not answered.
-        if result == Ok(Value::Null) && tools.runs_on(&call.name) {
+        if result == Ok(Value::Null) && later.iter().any(|later| later.id == call.id) {
             continue;
         }
         content.parts.push(responded(call, result));

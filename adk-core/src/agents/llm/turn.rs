@@ -101,7 +101,7 @@ impl<'a> Turn<'a> {
         cx.frame.unwritten = Some(no_answer::reason(&event));
         let is_cut_off = is_cut_off && !calls.is_empty();
         if !is_cut_off {
-            self.open.extend(later::mark(&mut event, &calls, |name| self.tools.runs_on(name)));
+            self.open.extend(later::mark(&mut event, &calls, &self.tools, cx));
         }
         (event, calls, is_cut_off)
     }
@@ -123,7 +123,8 @@ impl<'a> Turn<'a> {
     async fn run_calls(&mut self, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<bool> {
         count_tools(calls, cx)?;
         let given = self.tools.responds().then(|| respond::given(calls)).flatten();
-        let Answers { content, mut actions, refused } = calls::answer(&self.tools, calls, cx).await?;
+        let Answers { content, mut actions, refused } =
+            calls::answer(&self.tools, calls, &self.open, cx).await?;
         let spent = self.repair.called(self.agent, given, &content, cx);
         // What was refused does not run, so nothing more comes of it.
         self.open.retain(|call| !refused.contains(&call.id));

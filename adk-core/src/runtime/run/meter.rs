@@ -140,7 +140,11 @@ impl Context {
     pub(crate) fn count(&self, cost: Cost, more: u64, is_recorded: impl Fn() -> bool) -> Result<()> {
         let Some(meter) = &self.meter else { return Ok(()) };
         meter.counting(cost).try_for_each(|meter| {
-            if meter.adds(cost, more) && !is_recorded() { Err(meter.exceed(cost, self.path())) } else { Ok(()) }
+            if meter.adds(cost, more) && !is_recorded() {
+                Err(meter.exceed(cost, self.path()))
+            } else {
+                Ok(())
+            }
         })
     }
 

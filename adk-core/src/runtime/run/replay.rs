@@ -9,8 +9,9 @@ use crate::store::session::{OwnKeys, Session};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Name, Path, Result};
 use serde_json::Value;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::future::poll_fn;
+use std::ops::Range;
 use std::sync::atomic::{
     AtomicBool,
     Ordering::{Acquire, Release},
@@ -105,6 +106,36 @@ impl Replay {
             },
             claim,
         )
+    }
+
+    /// The numbers of the recorded summaries of a conversation that come before the next event of this path, where that is no
+    /// summary itself: the program of this time summarises later, or not at all.
+    pub(super) fn pass_summaries(&self, path: &Path, next: &Body) -> Range<u32> {
+        let is_summary = |event: &Event| event.actions.compaction.is_some();
+        if matches!(next, Body::Ready(draft) if is_summary(&draft.event)) {
+            return 0..0;
+        }
+        let path = path.to_string();
+        let mut seen = lock(&self.seen);
+        let nth = seen.entry(path.clone()).or_default();
+        let first = *nth;
+        while self.event(&path, *nth).is_some_and(|event| is_summary(event)) {
+            *nth += 1;
+        }
+        first..*nth
+    }
+
+    /// What the record holds as the next event of this path, but for summaries.
+    pub(crate) fn next_event(&self, path: &Path) -> Option<&Arc<Event>> {
+        let path = path.to_string();
+        let first = lock(&self.seen).get(&path).copied().unwrap_or_default();
+        let mut events = (first..).map_while(|nth| self.event(&path, nth));
+        events.find(|event| event.actions.compaction.is_none())
+    }
+
+    fn event(&self, path: &str, nth: u32) -> Option<&Arc<Event>> {
+        let index = *self.slots.get(&format!("{path}!{nth}"))?;
+        self.events.get(index).map(|recorded| &recorded.event)
     }
 
     /// The session as far as the record is given back; `None` when all of it is.
@@ -414,15 +445,25 @@ fn is_of(own: &str, path: &str) -> bool {
     }
 }
 
-/// Answers a commit from the record when it is its turn, or makes it once the record is given back.
-pub(super) async fn commit(run: Arc<Run>, path: Path, nth: u32, body: Body) -> Result<Stored> {
+/// Answers a commit from the record when it is its turn, or makes it once the record is given back. The summaries that are
+/// passed come before it.
+pub(super) async fn commit(
+    run: Arc<Run>,
+    path: Path,
+    nth: u32,
+    passed: Range<u32>,
+    body: Body,
+) -> Result<Stored> {
     let Some(replay) = &run.replay else { return new(&run, path, nth, body).await };
     let now = match &body {
         Body::Ready(draft) => Some(&draft.event),
         Body::Call(_) | Body::Update(_) => None,
     };
-    let is_same = |event: &Event| now.map_or(Ok(()), |now| same(now, event));
+    let is_same = |event: &Event| now.map_or(Ok(()), |now| same(now, event, &path));
     let slot = replay.slot_of(&path);
+    for summary in passed {
+        replay.turn_of(&run, &format!("{path}!{summary}"), |_| Ok(())).await?;
+    }
     let Some(stored) = replay.turn_of(&run, &slot, is_same).await.map_err(|error| error.at(&path))? else {
         return new(&run, path, nth, body).await;
     };
@@ -438,23 +479,53 @@ async fn new(run: &Run, path: Path, nth: u32, body: Body) -> Result<Stored> {
     }
 }
 
-/// What to do about an agent that does not do what its record says.
-pub(crate) const DIVERGED_HELP: &str = "resume the run with the program that recorded it; an agent does the same for the same \
-    record: clocks, randomness and I/O belong inside `cx.step(...)`";
-
 /// A run that is executed once more says what it said.
-fn same(now: &Event, then: &Event) -> Result<()> {
+fn same(now: &Event, then: &Event, path: &Path) -> Result<()> {
     if now.author == then.author && now.content == then.content && now.actions == then.actions {
         return Ok(());
     }
-    let json = |event: &Event| {
-        let event = to_json(event).unwrap_or_default();
-        serde_json::json!([event["author"], event["content"], event["actions"]])
-    };
-    let (now, then) = (json(now), json(then));
-    if now == then {
-        return Ok(());
+    let (now, then) = (parts(now), parts(then));
+    let names: BTreeSet<_> = now.keys().chain(then.keys()).collect();
+    let changed: Vec<_> = names.into_iter().filter(|name| now.get(*name) != then.get(*name)).collect();
+    let Some(first) = changed.first() else { return Ok(()) };
+    let show =
+        |part: Option<&Value>| part.map_or_else(|| "nothing".to_owned(), |part| shortened(part.to_string()));
+    let message = format!(
+        "the event that `{path}` emits differs from its journal in {first}: {} now, {} in the journal",
+        show(now.get(*first)),
+        show(then.get(*first))
+    );
+    let changed: Vec<_> = changed.into_iter().map(String::as_str).collect();
+    Err(Error::new(ErrorKind::Diverged, message).with_help(format!(
+        "nothing was called; the code that decides {} at `{path}` has changed, or reads something that is not in the journal \
+         (wrap that in `cx.step(...)`): resume the run with the program that recorded it, or undo the change",
+        changed.join(" and ")
+    )))
+}
+
+/// The parts of an event that a resumed run repeats, by what people call them.
+fn parts(event: &Event) -> BTreeMap<String, Value> {
+    let mut json = to_json(event).unwrap_or_default();
+    let mut parts = BTreeMap::new();
+    for part in ["author", "content"] {
+        if let Some(value) = json.get_mut(part).map(Value::take).filter(|value| !value.is_null()) {
+            parts.insert(format!("its {part}"), value);
+        }
     }
-    let message = format!("it was to emit what its record says, {then}, and emits {now}");
-    Err(Error::new(ErrorKind::Diverged, message).with_help(DIVERGED_HELP))
+    let Some(Value::Object(mut actions)) = json.get_mut("actions").map(Value::take) else { return parts };
+    if let Some(Value::Object(delta)) = actions.remove("stateDelta") {
+        parts.extend(delta.into_iter().map(|(key, value)| (format!("state key `{key}`"), value)));
+    }
+    parts.extend(actions.into_iter().map(|(action, value)| (format!("its action `{action}`"), value)));
+    parts
+}
+
+/// The beginning of a text, for a message.
+fn shortened(mut text: String) -> String {
+    const MOST: usize = 120;
+    if text.len() > MOST {
+        text.truncate(text.floor_char_boundary(MOST));
+        text.push_str(" ...");
+    }
+    text
 }
