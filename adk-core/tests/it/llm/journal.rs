@@ -142,15 +142,16 @@ async fn a_run_that_is_taken_up_again_pays_for_nothing_twice() {
     assert_eq!(
         keys,
         [
-            "w/l#1/a:artifact@0",
-            "w/l#1/a:artifact@4",
-            "w/l#1/a:keep@2",
-            "w/l#1/a:keep@3",
+            "w/l#1/a:artifact.x@0",
+            "w/l#1/a:artifact.x@1",
+            "w/l#1/a:model@0",
             "w/l#1/a:model@1",
-            "w/l#1/a:model@5",
-            "w/l#2/a:artifact@0",
-            "w/l#2/a:exit_loop@2",
-            "w/l#2/a:model@1",
+            "w/l#1/a:tool.keep@0",
+            "w/l#1/a:tool.keep@1",
+            "w/l#1/a:tool.nope@0",
+            "w/l#2/a:artifact.x@0",
+            "w/l#2/a:model@0",
+            "w/l#2/a:tool.exit_loop@0",
         ]
     );
 }
