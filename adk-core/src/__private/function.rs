@@ -6,7 +6,6 @@
 mod output;
 mod param;
 
-use crate::store::engine::{CallInputs, CallKind};
 pub use output::{AnyOutput, Done, Tag, tag};
 pub use param::{
     Arg, Borrowed, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned, Slot, Text,
@@ -14,9 +13,9 @@ pub use param::{
 
 pub use adk_spec::__private::function_meta as meta;
 
-use crate::secret;
 use crate::spec::{AgentMeta, KeySpec};
-use crate::{BoxError, BoxFuture, Context, Error, ErrorKind, Flow, Name, Result, State};
+use crate::store::engine::{CallInputs, CallKind};
+use crate::{BoxError, BoxFuture, Context, Error, ErrorKind, Flow, Name, Result, State, secret};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

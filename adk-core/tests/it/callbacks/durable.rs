@@ -95,7 +95,7 @@ async fn steps_of_callbacks_are_numbered_by_their_names() {
     assert!(drive(Runner::builder().engine(journal.clone()), &tree).await.is_empty());
     assert_eq!(
         journal.keys(),
-        ["w/a:callback.log@0", "w/a:callback.look@0", "w/a:callback.look@1", "w/a:step.own@0"]
+        ["w/a:callback.look@0", "w/a:callback.look@1", "w/a:step.own@0", "w/a:callback.log@0"]
     );
 }
 
