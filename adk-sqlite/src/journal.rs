@@ -240,9 +240,7 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
     db.connection.execute(sql, params![id, db.owner.name, claim.epoch, now_micros()]).doing(what)?;
     db.cache.runs.remove(&run);
     let sql = "UPDATE adkw_waits SET seen = answer IS NOT NULL WHERE run = ?1 RETURNING id";
-    let mut statement = db.connection.prepare_cached(sql).doing(what)?;
-    let waits = statement.query_map([&id], |row| row.get(0)).doing(what)?;
-    let waits = waits.collect::<rusqlite::Result<_>>().doing(what)?;
+    let waits = texts(&db.connection, sql, &id)?;
     let key = record.session.clone();
     let (number, len) =
         known(db, &key)?.map(|known| (known.number, known.len)).ok_or_else(|| key.missing())?;
@@ -267,6 +265,14 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
         waits,
     };
     ClaimedRun::from_rows(Claim::new(claim, drop), record, events, rows)
+}
+
+/// Texts of a run.
+fn texts(connection: &Connection, sql: &str, run: &str) -> Result<Vec<String>> {
+    let what = "read the journal of a run";
+    let mut statement = connection.prepare_cached(sql).doing(what)?;
+    let rows = statement.query_map([run], |row| row.get(0)).doing(what)?;
+    rows.collect::<rusqlite::Result<_>>().doing(what)
 }
 
 /// Keys and JSON of a run.
