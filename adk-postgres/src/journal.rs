@@ -312,7 +312,9 @@ pub(crate) async fn claim(
     sqlx::query(sql).bind(head.number).execute(&mut *connection).await.doing(what)?;
     let sql = "UPDATE adkw_waits SET seen = TRUE WHERE run = $1 AND answer IS NOT NULL";
     sqlx::query(sql).bind(&id).execute(&mut *connection).await.doing(what)?;
-    let events = reader::events(connection, &key, head.number, record.begins..head.len).await?;
+    let sql = "SELECT coalesce(max(place) + 1, 0) FROM adkw_log WHERE run = $1";
+    let end: i64 = sqlx::query_scalar(sql).bind(&id).fetch_one(&mut *connection).await.doing(what)?;
+    let events = reader::events(connection, &key, head.number, record.begins..end.unsigned_abs()).await?;
     let rows = RunRows {
         temps: pairs(connection, "SELECT slot, temp FROM adkw_log WHERE run = $1 AND temp IS NOT NULL", &id)
             .await?,
