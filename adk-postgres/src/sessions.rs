@@ -85,9 +85,7 @@ impl SessionStore for PostgresStore {
     }
 
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
-        Box::pin(async move {
-            if can_be(key) { self.0.open(key).await } else { Ok(None) }
-        })
+        Box::pin(async move { if can_be(key) { self.0.open(key).await } else { Ok(None) } })
     }
 
     fn read<'a>(

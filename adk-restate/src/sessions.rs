@@ -2,8 +2,8 @@
 
 use crate::local::Local;
 use adk_core::session::{
-    EventFilter, Opening, Pages, Scope, Session, SessionKey, SessionSnapshot, SessionStore,
-    SharedState, StateMap,
+    EventFilter, Opening, Pages, Scope, Session, SessionKey, SessionSnapshot, SessionStore, SharedState,
+    StateMap,
 };
 use adk_core::{BoxFuture, Event, Result, StateDelta};
 use std::ops::Range;
