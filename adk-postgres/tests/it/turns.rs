@@ -31,17 +31,16 @@ async fn turns(tree: &Tree, many: u64) -> ([Cost; 2], usize) {
     let store = PostgresStore::connect(&database.url).await.unwrap();
     let builder = Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone());
     let runner: Runner = builder.model(ScriptedModel::new().text("said").repeat_last()).build().unwrap();
-    let this = "(SELECT oid FROM pg_database WHERE datname = current_database())";
-    let sum = format!(
-        "SELECT sum(rows)::int8, sum(shared_blks_hit + shared_blks_read)::int8 FROM pg_stat_statements
-        WHERE dbid = {this} AND (query LIKE '%adkw_log%' OR query LIKE '%events%')"
-    );
+    let reset = "SELECT pg_stat_statements_reset(0, (SELECT oid FROM pg_database WHERE datname = current_database()), 0)";
+    let sum = "SELECT sum(rows)::int8, sum(shared_blks_hit + shared_blks_read)::int8 FROM pg_stat_statements
+        WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND (query LIKE '%adkw_log%' OR query LIKE '%events%')";
     let (mut costs, mut loaded) = ([Cost { rows: 0, blocks: 0 }; 2], 0);
     for cost in &mut costs {
-        database.execute(&format!("SELECT pg_stat_statements_reset(0, {this}, 0)")).await;
+        database.execute(reset).await;
         let outcome = runner.session("u", "s").run(tree, "go").await.unwrap();
         loaded = outcome.session().events().count();
-        let row = sqlx::query(&sum).fetch_one(&mut database.connect().await).await.unwrap();
+        let row = sqlx::query(sum).fetch_one(&mut database.connect().await).await.unwrap();
         *cost = Cost { rows: row.get(0), blocks: row.get(1) };
     }
     store.shut_down().await.unwrap();
