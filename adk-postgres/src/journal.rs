@@ -313,7 +313,9 @@ pub(crate) async fn claim(
     let sql = "WITH seen AS (UPDATE adkw_waits SET seen = TRUE WHERE run = $1 AND answer IS NOT NULL)
         SELECT id FROM adkw_waits WHERE run = $1";
     let waits = sqlx::query_scalar(sql).bind(&id).fetch_all(&mut *connection).await.doing(what)?;
-    let events = reader::events(connection, &key, head.number, record.begins..head.len).await?;
+    let sql = "SELECT coalesce(max(place) + 1, 0) FROM adkw_log WHERE run = $1";
+    let end: i64 = sqlx::query_scalar(sql).bind(&id).fetch_one(&mut *connection).await.doing(what)?;
+    let events = reader::events(connection, &key, head.number, record.begins..end.unsigned_abs()).await?;
     let rows = RunRows {
         temps: pairs(connection, "SELECT slot, temp FROM adkw_log WHERE run = $1 AND temp IS NOT NULL", &id)
             .await?,

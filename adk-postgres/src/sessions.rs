@@ -85,14 +85,7 @@ impl SessionStore for PostgresStore {
     }
 
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
-        Box::pin(async move {
-            if !can_be(key) {
-                return Ok(None);
-            }
-            let Some(session) = self.0.open(key).await? else { return Ok(None) };
-            session.load_newest(session.len()).await?;
-            Ok(Some(session))
-        })
+        Box::pin(async move { if can_be(key) { self.0.open(key).await } else { Ok(None) } })
     }
 
     fn read<'a>(

@@ -2,8 +2,8 @@
 
 use crate::local::Local;
 use adk_core::session::{
-    EventFilter, Opening, PAGE, Pages, Scope, Session, SessionKey, SessionSnapshot, SessionStore,
-    SharedState, StateMap,
+    EventFilter, Opening, Pages, Scope, Session, SessionKey, SessionSnapshot, SessionStore, SharedState,
+    StateMap,
 };
 use adk_core::{BoxFuture, Event, Result, StateDelta};
 use std::ops::Range;
@@ -14,7 +14,7 @@ pub(crate) struct Detached {
     pub(crate) local: Local,
 }
 
-/// The log of a session before its newest events.
+/// The log of a session before it was opened.
 struct Earlier {
     store: Arc<dyn SessionStore>,
     local: Local,
@@ -32,10 +32,10 @@ impl Pages for Earlier {
 
 impl Detached {
     async fn open(&self, key: &SessionKey) -> Result<Option<Arc<Session>>> {
-        let Some(found) = self.store.read(key, &EventFilter::new().last(PAGE)).await? else {
+        let Some(found) = self.store.read(key, &EventFilter::new().last(0)).await? else {
             return Ok(None);
         };
-        let SessionSnapshot { state, events: newest, first: earlier, updated, .. } = found;
+        let SessionSnapshot { state, len: earlier, updated, .. } = found;
         let of = |scope| -> StateMap {
             let own = state.iter().filter(|(key, _)| Scope::of(key) == scope);
             own.map(|(key, value)| (key.clone(), value.clone())).collect()
@@ -43,7 +43,7 @@ impl Detached {
         let (user, app) = (SharedState::default(), SharedState::default());
         user.replace(of(Scope::User));
         app.replace(of(Scope::App));
-        let opening = Opening { own: of(Scope::Session), user, app, earlier, newest, updated };
+        let opening = Opening { own: of(Scope::Session), user, app, earlier, updated, newest: Vec::new() };
         let pages = Earlier { store: self.store.clone(), local: self.local.clone(), key: key.clone() };
         Ok(Some(Arc::new(Session::open(key.clone(), opening, Some(Arc::new(pages))))))
     }

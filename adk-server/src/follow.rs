@@ -4,7 +4,7 @@ use crate::refuse::Refusal;
 use crate::runs::{End, Listener};
 use crate::serve::App;
 use adk_core::engine::{RunFilter, RunInfo, RunStatus};
-use adk_core::session::EventFilter;
+use adk_core::session::{EventFilter, SessionSnapshot};
 use adk_core::{Event, EventId, Runner};
 use futures_util::stream::{self, Stream};
 use std::collections::VecDeque;
@@ -27,10 +27,27 @@ pub(crate) async fn stored(
     run: &RunInfo,
     after: Option<EventId>,
 ) -> Result<Vec<Arc<Event>>, Refusal> {
-    let since = after.map_or(run.created, micros);
-    let filter = EventFilter::new().since(UNIX_EPOCH + Duration::from_micros(since));
+    stored_from(runner, run, after, &mut None).await
+}
+
+/// Reads from a place of the log on, where that is known, and moves the place to the end of the log: the events of other runs
+/// are read once.
+async fn stored_from(
+    runner: &Runner,
+    run: &RunInfo,
+    after: Option<EventId>,
+    place: &mut Option<usize>,
+) -> Result<Vec<Arc<Event>>, Refusal> {
+    let since = UNIX_EPOCH + Duration::from_micros(after.map_or(run.created, micros));
+    let filter = match *place {
+        Some(place) => EventFilter::new().places(place..usize::MAX),
+        None => EventFilter::new().since(since),
+    };
     let session = runner.session(&run.session.user, &run.session.id);
-    let mut events = session.get(&filter).await?.map(|session| session.events).unwrap_or_default();
+    let Some(SessionSnapshot { mut events, len, .. }) = session.get(&filter).await? else {
+        return Ok(Vec::new());
+    };
+    *place = Some(len);
     events.retain(|event| event.invocation_id == run.run_id && after.is_none_or(|after| event.id > after));
     Ok(events)
 }
@@ -54,8 +71,18 @@ pub(crate) fn follow(
     listener: Option<Listener>,
     is_read: bool,
 ) -> impl Stream<Item = Result<Item, Refusal>> {
-    let (ready, has_lagged, is_over) = (VecDeque::new(), false, false);
-    let follower = Follower { app, runner, run, last: after, listener, ready, is_read, has_lagged, is_over };
+    let follower = Follower {
+        app,
+        runner,
+        run,
+        last: after,
+        place: None,
+        listener,
+        ready: VecDeque::new(),
+        is_read,
+        has_lagged: false,
+        is_over: false,
+    };
     stream::unfold(follower, |mut follower| async move {
         let item = follower.next().await?;
         follower.is_over |= !matches!(item, Ok(Item::Event(_)));
@@ -68,6 +95,8 @@ struct Follower {
     runner: Runner,
     run: RunInfo,
     last: Option<EventId>,
+    /// The place in the log after all that was read in the store.
+    place: Option<usize>,
     listener: Option<Listener>,
     ready: VecDeque<Arc<Event>>,
     /// Whether all that was stored has been read since the listener began.
@@ -129,7 +158,7 @@ impl Follower {
     }
 
     async fn read(&mut self) -> Result<(), Refusal> {
-        self.ready = stored(&self.runner, &self.run, self.last).await?.into();
+        self.ready = stored_from(&self.runner, &self.run, self.last, &mut self.place).await?.into();
         Ok(())
     }
 

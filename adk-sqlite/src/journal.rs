@@ -242,9 +242,9 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
     let sql = "UPDATE adkw_waits SET seen = answer IS NOT NULL WHERE run = ?1 RETURNING id";
     let waits = texts(&db.connection, sql, &id)?;
     let key = record.session.clone();
-    let (number, len) =
-        known(db, &key)?.map(|known| (known.number, known.len)).ok_or_else(|| key.missing())?;
-    let events = reader::events(&db.connection, &key, number, record.begins..len)?;
+    let number = known(db, &key)?.map(|known| known.number).ok_or_else(|| key.missing())?;
+    let end = run_end(&db.connection, of)?;
+    let events = reader::events(&db.connection, &key, number, record.begins..end)?;
     let rows = RunRows {
         temps: pairs(
             &db.connection,
@@ -273,6 +273,14 @@ fn texts(connection: &Connection, sql: &str, run: &str) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached(sql).doing(what)?;
     let rows = statement.query_map([run], |row| row.get(0)).doing(what)?;
     rows.collect::<rusqlite::Result<_>>().doing(what)
+}
+
+/// The place after the last event of a run; 0 before its first event.
+fn run_end(connection: &Connection, run: i64) -> Result<u64> {
+    let sql = "SELECT coalesce(max(place) + 1, 0) FROM (SELECT place FROM adkw_tail WHERE run = ?1
+        UNION ALL SELECT place FROM adkw_log WHERE run = ?1)";
+    let end = connection.prepare_cached(sql).and_then(|mut end| end.query_row([run], |row| row.get(0)));
+    end.doing("look for the last event of a run")
 }
 
 /// Keys and JSON of a run.

@@ -40,6 +40,8 @@ mod schema;
 mod sessions;
 mod tail;
 mod time;
+#[cfg(test)]
+mod turns;
 mod writer;
 
 use adk_core::Result;

@@ -67,6 +67,8 @@ impl Reader {
         let connection = Connection::open_with_flags(self.file.path(), flags);
         let connection = connection.doing("open the file to read")?;
         connection.busy_timeout(self.options.busy_timeout).doing("open the file to read")?;
+        #[cfg(test)]
+        let connection = crate::turns::counted(connection);
         // It has opened what is there now.
         self.file.check()?;
         Ok(connection)

@@ -25,11 +25,7 @@ impl SessionStore for SqliteStore {
     }
 
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
-        Box::pin(async move {
-            let Some(session) = self.open_session(key.clone(), None).await? else { return Ok(None) };
-            session.load_newest(session.len()).await?;
-            Ok(Some(session))
-        })
+        Box::pin(self.open_session(key.clone(), None))
     }
 
     fn read<'a>(

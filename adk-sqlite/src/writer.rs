@@ -172,6 +172,8 @@ impl Db {
             return Err(read_only());
         }
         schema::prepare(&connection)?;
+        #[cfg(test)]
+        let connection = crate::turns::counted(connection);
         let file = Arc::new(DatabaseFile::of(&connection, path)?);
         let owner = Arc::new(Owner::new(file.path())?);
         owner.sweep(&journal::drivers(&connection)?);

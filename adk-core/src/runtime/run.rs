@@ -319,6 +319,8 @@ impl Run {
         if claimed.starts_over {
             return claimed.claim;
         }
+        let begins = usize::try_from(claimed.record.begins).unwrap_or(usize::MAX);
+        self.delivery.session.keep(begins, &claimed.events);
         let (replay, claim) = Replay::new(claimed, &self.delivery.session);
         self.replay = Some(Box::new(replay));
         claim

@@ -37,8 +37,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A conversation of one user with one app.
 ///
-/// Its log only grows and its entries never move: reading takes no lock and copies nothing. Of a session that comes
-/// from a store outside of the process only the newest events are here at first; [`load`](Self::load) gets others.
+/// Its log only grows and its entries never move: reading takes no lock and copies nothing. A session that comes from a store
+/// outside of the process holds the events that were appended since it was opened; [`load`](Self::load) gets earlier ones.
 #[derive(Debug)]
 pub struct Session {
     key: SessionKey,
@@ -91,15 +91,15 @@ impl Session {
         Self { key, earlier: Earlier::new(pages, earlier), log, own, user, app, clock, turns, told }
     }
 
-    /// The session as it was with this state and so many events. It shares nothing with this one but the events: those
-    /// that are loaded are there at once, the others when they are [loaded](Self::load), through this one.
+    /// The session as it was with this state and so many events. It shares nothing with this one but the events, which are
+    /// [loaded](Self::load) for both.
     pub(crate) fn as_it_was(self: &Arc<Self>, state: &StateDelta, events: usize) -> Self {
-        let earlier = events.min(self.len());
-        let last = earlier.checked_sub(1).and_then(|place| self.event(place));
-        let updated = last.map_or(0, |event| event.timestamp);
-        let opening = Opening { earlier, updated, ..Opening::default() };
-        let then = Self::open(self.key.clone(), opening, Some(Arc::new(Past(self.clone()))));
-        then.earlier.take_over(|place| self.event(place).cloned());
+        let earlier = Earlier::of(self.clone(), events);
+        let last = earlier.len().checked_sub(1).map(|place| self.event(place));
+        // The time of a last event that is not loaded is not later than that of this session.
+        let updated = last.map_or(0, |last| last.map_or_else(|| self.updated(), |event| event.timestamp));
+        let opening = Opening { updated, ..Opening::default() };
+        let then = Self { earlier, ..Self::open(self.key.clone(), opening, None) };
         for (key, value) in state.iter() {
             then.preset(key.clone(), value.clone());
         }
@@ -157,7 +157,7 @@ impl Session {
         self.earlier.is_complete()
     }
 
-    /// Loads the events at these places, and those around them that are read with them.
+    /// Loads the events at these places that are not loaded.
     ///
     /// # Errors
     /// When the store fails.
@@ -165,14 +165,18 @@ impl Session {
         Box::pin(self.earlier.load(places))
     }
 
-    /// Loads the newest of the first `len` events: as much as there is of a session that a store has opened. Who needs more
-    /// [loads](Self::load) it.
+    /// Loads the newest events.
     ///
     /// # Errors
     /// When the store fails.
-    pub fn load_newest(&self, len: usize) -> BoxFuture<'_, Result<()>> {
-        let end = len.min(self.len());
-        self.load(end.saturating_sub(PAGE)..end)
+    pub fn load_newest(&self, events: usize) -> BoxFuture<'_, Result<()>> {
+        let len = self.len();
+        self.load(len.saturating_sub(events)..len)
+    }
+
+    /// Keeps events that a store has read with something else: they need no [`load`](Self::load).
+    pub(crate) fn keep(&self, first: usize, events: &[Arc<Event>]) {
+        (first..).zip(events).for_each(|(place, event)| self.earlier.keep(place, event.clone()));
     }
 
     /// When it was last written, in microseconds since 1970.
@@ -299,18 +303,6 @@ impl Session {
     /// Gives an event that is not stored its id and time.
     pub(crate) fn stamp(&self, event: &mut Event, seed: IdSeed) {
         lock(&self.clock).stamp(event, seed);
-    }
-}
-
-/// The log of a session as it was once.
-struct Past(Arc<Session>);
-
-impl Pages for Past {
-    fn load(&self, places: Range<usize>) -> BoxFuture<'_, Result<Vec<Arc<Event>>>> {
-        Box::pin(async move {
-            self.0.load(places.clone()).await?;
-            Ok(places.filter_map(|place| self.0.event(place).cloned()).collect())
-        })
     }
 }
 

@@ -145,6 +145,7 @@ pub async fn shares(place: &impl Place) {
     let stored = store.read(&shared, &EventFilter::new()).await.unwrap().unwrap();
     assert_eq!(stored.len, 16 * 6);
     let live = store.get(&shared).await.unwrap().unwrap();
+    live.load(0..stored.len).await.unwrap();
     assert!(live.events().eq(&stored.events));
     assert_eq!(runner.sessions(None).await.unwrap().len(), 17);
 }

@@ -23,4 +23,5 @@ mod store;
 mod support;
 #[path = "../../../adk-core/tests/support/mod.rs"]
 mod trees;
+mod turns;
 mod waits;

@@ -274,7 +274,8 @@ impl Context {
         perform(self.run.clone(), key, inputs, depth::check, work).await
     }
 
-    /// What this agent may see of the conversation. It borrows nothing, so it can be read while emitting.
+    /// What this agent may see of the conversation. It borrows nothing, so it can be read while emitting. With a store outside of
+    /// the process, [`History::load`] gets what was said before this run.
     pub fn history(&self) -> History {
         History::new(self.run.session().clone(), self.branch.clone())
     }

@@ -5,6 +5,9 @@ use crate::{Event, Result};
 use std::ops::ControlFlow;
 use std::sync::{Arc, MutexGuard};
 
+/// How many events [`History::walk_back`] loads first.
+const FIRST_STEP: usize = 16;
+
 /// The events that an agent may see: those without a branch, of its own branch, and of the branches around it.
 ///
 /// It borrows nothing and copies no event: the log only grows, and this remembers how long it was.
@@ -20,12 +23,24 @@ impl History {
         Self { len: session.len(), session, branch }
     }
 
-    /// Gets what is not in memory: a session that was opened from a store has only its newest events there.
+    /// Loads all events. A session that comes from a store outside of the process has only those in memory that were appended
+    /// since it was opened, such as the events of this run.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn load(&self) -> Result<()> {
-        if self.session.is_loaded() { Ok(()) } else { self.session.load(0..self.len).await }
+        self.load_newest(self.len).await
+    }
+
+    /// Loads the newest events of the log, seen here or not.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn load_newest(&self, events: usize) -> Result<()> {
+        if self.session.is_loaded() {
+            return Ok(());
+        }
+        self.session.load(self.len.saturating_sub(events)..self.len).await
     }
 
     /// How many events the log has, seen or not.
@@ -43,7 +58,8 @@ impl History {
         self.session.told()
     }
 
-    /// Newest first, down to a place of the log, each loaded when it is asked for, with its place in the log, until `next` has enough.
+    /// Newest first, down to a place of the log, each loaded when it is asked for, with its place in the log, until `next` has
+    /// enough. Each load reads twice as many events as the one before, up to a page.
     ///
     /// # Errors
     /// When the store fails.
@@ -52,9 +68,12 @@ impl History {
         from: usize,
         mut next: impl FnMut(usize, &'a Arc<Event>) -> ControlFlow<()>,
     ) -> Result<()> {
+        let mut step = FIRST_STEP;
         for place in (from..self.len).rev() {
             if self.session.event(place).is_none() {
-                self.session.load((place + 1).saturating_sub(PAGE)..place + 1).await?;
+                let end = place + 1;
+                self.session.load(end.saturating_sub(step).max(from)..end).await?;
+                step = PAGE.min(2 * step);
             }
             let event = self.session.event(place).filter(|event| self.sees(event));
             if event.is_some_and(|event| next(place, event).is_break()) {
@@ -62,6 +81,23 @@ impl History {
             }
         }
         Ok(())
+    }
+
+    /// The first result of `find`, newest event first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn find_back<'a, T>(
+        &'a self,
+        mut find: impl FnMut(&'a Arc<Event>) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let mut found = None;
+        let next = |_, event| {
+            found = find(event);
+            if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        self.walk_back(0, next).await?;
+        Ok(found)
     }
 
     fn sees(&self, event: &Event) -> bool {

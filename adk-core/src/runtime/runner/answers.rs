@@ -11,16 +11,15 @@ use crate::{Content, Error, ErrorKind, Result};
 pub(super) async fn check(message: &Content, cx: &Context) -> Result<()> {
     let answers: Vec<_> = message.function_responses().collect();
     let history = cx.history();
-    history.load().await?;
     for (at, answer) in answers.iter().enumerate() {
         let id = &*answer.id;
         // The nearest call before it: an id may be used again.
         let mut before = Vec::new();
-        let call = history.iter().rev().find(|event| {
+        let call = history.find_back(|event| {
             before.extend(event.function_responses().filter(|other| other.id == id).map(|_| &event.author));
-            event.function_calls().any(|call| call.id == *id)
+            event.function_calls().any(|call| call.id == *id).then_some(event)
         });
-        let Some(call) = call else {
+        let Some(call) = call.await? else {
             let message =
                 format!("the message answers the call `{id}` of `{}`, which nobody has made", answer.name);
             return Err(Error::new(ErrorKind::UnknownWait, message).with_help(

@@ -14,8 +14,6 @@ use std::time::Duration;
 /// The run of a remote branch, as it was when the branch began.
 pub(super) async fn branch_run(shared: &Shared, task: &BranchTask) -> Result<Run> {
     let session = found(shared, &task.session, task.run_id).await?;
-    let upto = usize::try_from(task.upto).unwrap_or(usize::MAX);
-    session.load_newest(upto).await?;
     let config = serde_json::from_value(task.config.clone()).unwrap_or_else(|_| shared.config.clone());
     Ok(Run::branch(task, &session, shared.engine.clone(), config, shared.services.clone()))
 }
@@ -80,7 +78,6 @@ async fn make_again(shared: &Shared, claimed: ClaimedRun) -> Result<(Arc<Run>, C
         turn.of(record.run_id);
     }
     let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
-    session.load_newest(begins).await?;
     let start = Start { message: record.message.clone(), delta: record.delta.clone() };
     // What an engine tells again comes on top of what there was.
     let session =

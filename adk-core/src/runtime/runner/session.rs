@@ -9,7 +9,7 @@ use crate::runtime::resources::{Needs, NoResources};
 use crate::runtime::workflow::{Live, Workflow};
 use crate::store::engine::{RunFilter, Waiting};
 use crate::store::event::{Event, StateDelta};
-use crate::store::session::{EventFilter, Session, SessionKey, SessionSnapshot, now_micros};
+use crate::store::session::{EventFilter, PAGE, Session, SessionKey, SessionSnapshot, now_micros};
 use crate::{Part, Result};
 use serde::Serialize;
 use std::fmt;
@@ -87,12 +87,15 @@ impl<R> SessionHandle<R> {
         self.shared.sessions.create(self.key.clone(), state).await
     }
 
-    /// The session with its events and state, made when there is none.
+    /// The session with its state and its newest [`PAGE`] events, made when there is none. [`Session::load`] gets earlier
+    /// events.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn open(&self) -> Result<Arc<Session>> {
-        open_session(&self.shared, &self.key).await
+        let session = open_session(&self.shared, &self.key).await?;
+        session.load_newest(PAGE).await?;
+        Ok(session)
     }
 
     /// The session as it is now, with the events that are asked for; `None` when there is none. Unlike

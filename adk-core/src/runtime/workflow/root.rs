@@ -6,7 +6,6 @@ use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Prepare};
 use crate::store::engine::BranchEnd;
 use crate::{Error, ErrorKind, Event, Name, Path, Result};
-use std::sync::Arc;
 
 /// Looks at the root before a run, and at those that it may hand over to.
 pub(crate) fn prepare_root(agent: &dyn DynAgent, prepare: &mut Prepare<'_>) {
@@ -44,31 +43,29 @@ pub(crate) async fn run_branch(agent: &dyn DynAgent, mut cx: Context) -> Result<
 /// before it, in the end the root.
 pub(super) async fn continues(team: &Team<'_>, cx: &Context) -> Result<usize> {
     let (history, base) = (cx.history(), cx.path());
-    history.load().await?;
-    let message = history.iter().next_back();
+    let message = history.find_back(Some).await?;
     let answered: Vec<&str> = message
         .into_iter()
         .flat_map(|event| event.function_responses())
         .map(|response| &*response.id)
         .collect();
     if !answered.is_empty() {
-        let calls = |event: &&Arc<Event>| event.function_calls().any(|call| answered.contains(&&*call.id));
-        let found = history.iter().rev().filter(calls).find_map(|event| member(team, event, base));
-        if let Some(member) = found {
+        let calls = |event: &Event| event.function_calls().any(|call| answered.contains(&&*call.id));
+        let found = history.find_back(|event| member(team, event, base).filter(|_| calls(event)));
+        if let Some(member) = found.await? {
             return Ok(member);
         }
     }
-    for event in history.iter().rev().filter(|event| event.author != "user" && replies(event)) {
-        let Some(member) = member(team, event, base) else { continue };
+    let found = history.find_back(|event| {
+        if event.author == "user" || !replies(event) {
+            return None;
+        }
+        let member = member(team, event, base)?;
         let next = event.actions.transfer_to_agent.as_ref();
         let next = next.and_then(|name| team.target_of(member, name)).filter(|next| team.may_keep(*next));
-        match next {
-            Some(next) => return Ok(next),
-            None if member == 0 || team.may_keep(member) => return Ok(member),
-            None => {}
-        }
-    }
-    Ok(0)
+        next.or_else(|| (member == 0 || team.may_keep(member)).then_some(member))
+    });
+    Ok(found.await?.unwrap_or(0))
 }
 
 /// The failure of a model is no reply.

@@ -150,7 +150,8 @@ pub struct ClaimedRun {
     pub claim: Claim,
     /// What it was begun with.
     pub record: RunRecord,
-    /// All events of the session from [`RunRecord::begins`] on, in the order of the log, those of other runs too.
+    /// The events of the session from [`RunRecord::begins`] to the last one of this run, in the order of the log, those of other
+    /// runs too. The runtime reads later ones where it needs them.
     pub events: Vec<Arc<Event>>,
     /// The `temp:` keys that events have set: [`Slot`](super::Slot) as text (`writing/critic!0`) to keys.
     pub temp: HashMap<String, StateDelta>,

@@ -1,12 +1,14 @@
-//! The part of a session's log that is not in memory: pages that are loaded on demand.
+//! [`Earlier`]: the events of a session that are not in its own log, loaded on demand.
 
+use super::Session;
 use crate::store::event::Event;
 use crate::{BoxFuture, Error, ErrorKind, Result, StoreErrorKind};
 use std::fmt;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// How many events are loaded together.
+/// The most events that are loaded together where the caller does not say how many it needs.
 pub const PAGE: usize = 256;
 
 /// Reads events of one session from where it is kept.
@@ -18,68 +20,96 @@ pub trait Pages: Send + Sync + 'static {
     fn load(&self, places: Range<usize>) -> BoxFuture<'_, Result<Vec<Arc<Event>>>>;
 }
 
-/// A page, once it is there.
-type Page = OnceLock<Box<[Arc<Event>]>>;
-
-/// Events before a place, in pages that never move once they are there.
+/// Events before a place of the log.
 pub(super) struct Earlier {
-    source: Option<Arc<dyn Pages>>,
     len: usize,
-    pages: Box<[Page]>,
+    source: Source,
 }
 
+enum Source {
+    Store(Loaded),
+    /// A session that has at least as many events. Each event is loaded once, for both.
+    Session(Arc<Session>),
+}
+
+/// The events of a store that are in memory. They never move.
+struct Loaded {
+    store: Option<Arc<dyn Pages>>,
+    /// Allocated with the first event, because most runs load none.
+    pages: OnceLock<Box<[Page]>>,
+    count: AtomicUsize,
+}
+
+/// The events of a page, allocated with the first of them.
+type Page = OnceLock<Box<[OnceLock<Arc<Event>>]>>;
+
 impl Earlier {
-    pub(super) fn new(source: Option<Arc<dyn Pages>>, len: usize) -> Self {
-        let pages = (0..len.div_ceil(PAGE)).map(|_| OnceLock::new()).collect();
-        Self { source, len, pages }
+    pub(super) fn new(store: Option<Arc<dyn Pages>>, len: usize) -> Self {
+        let loaded = Loaded { store, pages: OnceLock::new(), count: AtomicUsize::new(0) };
+        Self { len, source: Source::Store(loaded) }
+    }
+
+    /// The first events of another session.
+    pub(super) fn of(session: Arc<Session>, len: usize) -> Self {
+        Self { len: len.min(session.len()), source: Source::Session(session) }
     }
 
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
+    /// The event at a place before [`len`](Self::len), when it is loaded.
     pub(super) fn get(&self, place: usize) -> Option<&Arc<Event>> {
-        self.pages.get(place / PAGE)?.get()?.get(place % PAGE)
+        match &self.source {
+            Source::Store(loaded) => loaded.pages.get()?.get(place / PAGE)?.get()?.get(place % PAGE)?.get(),
+            Source::Session(session) => session.event(place),
+        }
     }
 
     pub(super) fn is_complete(&self) -> bool {
-        self.pages.iter().all(|page| page.get().is_some())
+        match &self.source {
+            Source::Store(loaded) => loaded.count.load(Ordering::Acquire) == self.len,
+            Source::Session(session) => session.is_loaded(),
+        }
     }
 
-    /// Fills the pages whose events are all there already.
-    pub(super) fn take_over(&self, there: impl Fn(usize) -> Option<Arc<Event>>) {
-        for (number, page) in self.pages.iter().enumerate() {
-            let places = number * PAGE..((number + 1) * PAGE).min(self.len);
-            if let Some(events) = places.map(&there).collect() {
-                let _ = page.set(events);
-            }
+    /// Keeps an event that the caller has loaded.
+    pub(super) fn keep(&self, place: usize, event: Arc<Event>) {
+        let loaded = match &self.source {
+            Source::Store(loaded) if place < self.len => loaded,
+            _ => return,
+        };
+        let pages = || (0..self.len.div_ceil(PAGE)).map(|_| OnceLock::new()).collect();
+        let page = &loaded.pages.get_or_init(pages)[place / PAGE];
+        let first = place - place % PAGE;
+        let events = || (first..self.len.min(first + PAGE)).map(|_| OnceLock::new()).collect();
+        // Another caller may have loaded the same event.
+        if page.get_or_init(events)[place % PAGE].set(event).is_ok() {
+            loaded.count.fetch_add(1, Ordering::Release);
         }
     }
 
     pub(super) async fn load(&self, places: Range<usize>) -> Result<()> {
-        let Some(source) = &self.source else { return Ok(()) };
-        let pages = places.start / PAGE..places.end.min(self.len).div_ceil(PAGE);
-        // Pages that follow each other and are missing are read together.
-        let mut missing = pages.filter(|page| self.pages[*page].get().is_none()).peekable();
+        let places = places.start..places.end.min(self.len);
+        let store = match &self.source {
+            Source::Store(Loaded { store: Some(store), .. }) => store,
+            Source::Store(Loaded { store: None, .. }) => return Ok(()),
+            Source::Session(session) => return session.load(places).await,
+        };
+        // Events that follow each other and are missing are read together.
+        let mut missing = places.filter(|place| self.get(*place).is_none()).peekable();
         while let Some(first) = missing.next() {
             let mut end = first + 1;
             while missing.next_if_eq(&end).is_some() {
                 end += 1;
             }
-            let wanted = first * PAGE..(end * PAGE).min(self.len);
-            let events = source.load(wanted.clone()).await?;
-            if events.len() != wanted.len() {
-                let message = format!("the log of the session has lost events between {wanted:?}");
+            let events = store.load(first..end).await?;
+            if events.len() != end - first {
+                let message = format!("the log of the session has lost events between {:?}", first..end);
                 return Err(Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
                     .with_help("was it deleted, or rewound by another program? open it again"));
             }
-            let mut events = events.into_iter();
-            for page in first..end {
-                let many = PAGE.min(self.len - page * PAGE);
-                let events: Box<[_]> = events.by_ref().take(many).collect();
-                // Somebody else may have been faster: the same events.
-                let _ = self.pages[page].set(events);
-            }
+            (first..).zip(events).for_each(|(place, event)| self.keep(place, event));
         }
         Ok(())
     }

@@ -79,7 +79,8 @@ pub trait SessionStore: Send + Sync + 'static {
         self.create(key, StateDelta::default())
     }
 
-    /// The session of that key, to be run in. A store outside of the process need not load all of its events.
+    /// The session of that key, to be run in. A store outside of the process loads no event here: most runs need none, and
+    /// others load what they need by the [`Pages`](super::Pages) of the session.
     ///
     /// # Errors
     /// When the store fails.
