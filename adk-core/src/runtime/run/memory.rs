@@ -270,8 +270,7 @@ impl Services {
         self.memory.as_ref().ok_or_else(|| {
             let message = "memory is asked for, and this runner has no memory service";
             Error::new(ErrorKind::NoMemoryService, message).with_help(
-                "give it one: `Runner::builder().memory_service(store.clone())` with the store of its sessions, or \
-                `InMemoryMemoryService::new()`",
+                "give it one: `Runner::builder().store(store)`, or `.memory_service(InMemoryMemoryService::new())`",
             )
         })
     }
