@@ -50,7 +50,8 @@ struct Part {
     /// The call that sets it.
     setter: &'static str,
     origin: Origin,
-    location: Location,
+    /// `None` if it fits sessions of any location.
+    location: Option<Location>,
 }
 
 impl Parts {
@@ -59,6 +60,7 @@ impl Parts {
     /// # Errors
     /// [`ErrorKind::Config`] when two parts do not [fit](Part::fits).
     pub(super) fn with_defaults(self, store: Self) -> Result<Stores> {
+        let of_store = store.engine.as_ref().map(|engine| engine.location());
         let (sessions, sessions_by) = choose(self.sessions, store.sessions, || Arc::new(MemoryStore::new()));
         let (engine, engine_by) = choose(self.engine, store.engine, || Arc::new(MemoryEngine));
         let (artifacts, artifacts_by) = choose(self.artifacts, store.artifacts, || {
@@ -69,16 +71,31 @@ impl Parts {
                 Arc::new(MemoryArtifacts::new())
             }
         });
+        let memory_by = if self.memory.is_some() { Origin::Setter } else { Origin::Store };
+        let memory = self.memory.or(store.memory);
+
+        // Artifacts and memory may be kept anywhere, unless they are the rest of a store, or look for their sessions.
+        let rest = |by| if by == Origin::Store { of_store.clone() } else { None };
+        let artifacts_at = artifacts.session_location().or_else(|| rest(artifacts_by));
+        let memory_at = memory.as_ref().and_then(|_| rest(memory_by));
         let part = |name, setter, origin, location| Part { name, setter, origin, location };
-        let held = part("sessions", ".session_store(...)", sessions_by, sessions.location());
-        let runs = part("runs", ".engine(...)", engine_by, engine.location());
-        held.fits(&runs, "the events of a run would not be in its session")?;
-        // Other artifact stores and all memory services keep data of sessions of any location.
-        if let Some(location) = artifacts.session_location() {
-            let files = part("artifacts", ".artifact_store(...)", artifacts_by, location);
-            files.fits(&held, "no artifact of a session could be saved")?;
-        }
-        Ok(Stores { sessions, engine, artifacts, memory: self.memory.or(store.memory) })
+        let held = part("sessions", ".session_store(...)", sessions_by, Some(sessions.location()));
+        let rules = [
+            (
+                part("runs", ".engine(...)", engine_by, Some(engine.location())),
+                "a session would lack the events of its runs",
+            ),
+            (
+                part("artifacts", ".artifact_store(...)", artifacts_by, artifacts_at),
+                "a session could not keep its artifacts",
+            ),
+            (
+                part("memory", ".memory_service(...)", memory_by, memory_at),
+                "sessions and what they add to memory would not last equally long",
+            ),
+        ];
+        rules.iter().try_for_each(|(part, loss)| held.fits(part, loss))?;
+        Ok(Stores { sessions, engine, artifacts, memory })
     }
 }
 
@@ -96,15 +113,13 @@ fn choose<T: ?Sized>(
 }
 
 impl Part {
-    /// Refuses parts of one whole in two locations. `loss` is what would happen.
+    /// Refuses parts in two locations. `loss` is what would happen.
     fn fits(&self, other: &Self, loss: &str) -> Result<()> {
-        if self.location == other.location {
+        let (Some(own), Some(others)) = (&self.location, &other.location) else { return Ok(()) };
+        if own == others {
             return Ok(());
         }
-        let message = format!(
-            "{} are kept in {} and {} in {}: {loss}",
-            self.name, self.location, other.name, other.location
-        );
+        let message = format!("{} are kept in {own}, but {} in {others}: {loss}", self.name, other.name);
         let (missing, set) = if self.origin < other.origin { (self, other) } else { (other, self) };
         let other_way = if missing.origin == set.origin {
             format!("pass the same store to `{}` and `{}`", self.setter, other.setter)
