@@ -258,3 +258,25 @@ impl fmt::Debug for PostgresStore {
         write!(f, "PostgresStore({}/{})", to.get_host(), to.get_database().unwrap_or_default())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_location_says_which_tables_are_meant_and_no_password() {
+        let at = |url: &str| location(&PgConnectOptions::from_str(url).unwrap());
+        let one = at("postgres://ann:secret@db:5433/agents");
+        assert_eq!(one.to_string(), "`postgres://ann@db:5433/agents`");
+        assert_eq!(one, at("postgres://ann:changed@db:5433/agents?sslmode=disable"));
+        for other in [
+            "postgres://ann@db:5433/others",
+            "postgres://ann@db:5432/agents",
+            "postgres://ann@other:5433/agents",
+            "postgres://bob@db:5433/agents",
+            "postgres://ann@db:5433/agents?options=-csearch_path%3Dothers",
+        ] {
+            assert_ne!(one, at(other), "{other}");
+        }
+    }
+}

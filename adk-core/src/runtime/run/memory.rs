@@ -1,6 +1,7 @@
 //! What was said in earlier sessions, found by its words: [`MemoryService`].
 //!
-//! Give a runner a service with [`memory_service`](crate::runner::RunnerBuilder::memory_service), add sessions with
+//! Give a runner a [`store`](crate::runner::RunnerBuilder::store) that keeps memory, or a
+//! [`memory_service`](crate::runner::RunnerBuilder::memory_service), add sessions with
 //! [`SessionHandle::add_to_memory`](crate::runner::SessionHandle::add_to_memory), and list
 //! [`load_memory`](crate::tools::load_memory) or [`preload_memory`](crate::tools::preload_memory) in `tools` of an agent.
 
