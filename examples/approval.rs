@@ -10,11 +10,9 @@
 //! The store is a SQLite file, or a database of Postgres with `--store postgres://...` (feature `postgres`). With `--restate URL`
 //! (feature `restate`) it only begins and answers runs, and programs with `worker ADDRESS` execute them: docs/restate.md.
 
-use adk::engine::Engine;
 use adk::prelude::*;
-use adk::session::SessionStore;
 use adk::sqlite::SqliteStore;
-use adk::{Error, ErrorKind, RunEnd, Waiting};
+use adk::{Error, ErrorKind, RunEnd, Store, Waiting};
 use clap::{Parser, Subcommand};
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -142,20 +140,17 @@ async fn runner(cli: &Cli, workflow: Arc<Approval>) -> Result<Runner> {
     with_store(SqliteStore::open(&cli.store).await?, cli, workflow)
 }
 
-fn with_store<S>(store: S, cli: &Cli, workflow: Arc<Approval>) -> Result<Runner>
-where
-    S: Engine + Clone + Into<Arc<dyn SessionStore>>,
-{
-    let builder = Runner::builder().session_store(store.clone()).workflow(workflow);
+fn with_store(store: impl Store, cli: &Cli, workflow: Arc<Approval>) -> Result<Runner> {
+    let builder = Runner::builder().workflow(workflow);
     let builder = match &cli.model {
         Some(model) => builder.model(model.as_str()),
         None => builder.model(Rehearsal::new()),
     };
     #[cfg(feature = "restate")]
     if let Some(url) = &cli.restate {
-        return builder.engine(adk::restate::Restate::new(url, store)?).build();
+        return builder.store(adk::restate::Restate::new(url, store)?).build();
     }
-    builder.engine(store).build()
+    builder.store(store).build()
 }
 
 /// Runs up to the question, and then takes up every run of this store that is answered.

@@ -111,7 +111,7 @@ async fn main() -> Result<()> {
     let cli = Cli::parse();
     let store = SqliteStore::open(cli.store).await?;
     let builder = Runner::builder().app_name("editorial_desk").config(RunConfig::new().streaming(true));
-    let builder = builder.session_store(store.clone()).engine(store);
+    let builder = builder.store(store);
     let runner = match &cli.model {
         Some(model) => builder.model(model.as_str()).build()?,
         None => builder.model(Rehearsal::new()).build()?,

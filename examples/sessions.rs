@@ -24,7 +24,7 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    // With `.session_store(SqliteStore::open("chat.db").await?)` sessions outlive the process.
+    // With `.store(SqliteStore::open("chat.db").await?)` sessions outlive the process.
     let runner = Runner::builder().app_name("chat").model(Rehearsal::new()).build()?;
     let session = runner.session("ada", "kitchen");
     for message in ["I am Ada, and I like tea.", "What do I like?"] {

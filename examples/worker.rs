@@ -35,7 +35,7 @@ workflow! {
 async fn main() -> Result<()> {
     let file = std::env::var("DATABASE").unwrap_or_else(|_| "worker.db".to_owned());
     let store = SqliteStore::open(file).await?;
-    let runner = Runner::builder().model(Rehearsal::new()).session_store(store.clone()).engine(store);
+    let runner = Runner::builder().model(Rehearsal::new()).store(store);
     // The workflows that this process can take up.
     let runner = runner.workflow(Reporting::default()).build()?;
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -1,12 +1,10 @@
 //! The store of a command and the app in it.
 
-use adk_core::engine::{Engine, RunFilter, RunInfo, refuse};
-use adk_core::session::SessionStore;
+use adk_core::engine::{RunFilter, RunInfo, refuse};
 use adk_core::{Error, ErrorKind, Result, RunId, Runner};
 use adk_postgres::PostgresStore;
 use adk_sqlite::SqliteStore;
 use clap::Args;
-use std::sync::Arc;
 
 /// The app whose runs are meant when the store has none.
 const DEFAULT_APP: &str = "app";
@@ -65,18 +63,15 @@ impl Place {
             })?,
         };
         let runner = match &store {
-            Store::Sqlite(store) => runner(store, app)?,
-            Store::Postgres(store) => runner(store, app)?,
+            Store::Sqlite(store) => runner(store.clone(), app)?,
+            Store::Postgres(store) => runner(store.clone(), app)?,
         };
         Ok(Opened { runner, store })
     }
 }
 
-fn runner<S>(store: &S, app: String) -> Result<Runner>
-where
-    S: Engine + Clone + Into<Arc<dyn SessionStore>>,
-{
-    let runner = Runner::builder().app_name(app).session_store(store.clone()).engine(store.clone());
+fn runner(store: impl adk_core::Store, app: String) -> Result<Runner> {
+    let runner = Runner::builder().app_name(app).store(store);
     // Only the name can be wrong.
     runner.build().map_err(|error| {
         Error::new(error.kind(), error.message()).with_help("name the app of the store with `--app`")

@@ -34,6 +34,7 @@ workflow! {
 async fn main() -> Result<()> {
     let topic = std::env::args().nth(1).unwrap_or_else(|| "cats".to_owned());
     // It rehearses without a model. With the feature `genai`: `.model("gemini-2.5-flash")`, and its key in the environment.
+    // Runs end with the process. With the feature `sqlite`: `.store(adk::sqlite::SqliteStore::open("runs.db").await?)`.
     let runner = Runner::builder().model(Rehearsal::new().with_tool_calls()).build()?;
     let workflow = Writing::default();
     let mut stream = runner.run(&workflow, topic).stream();

@@ -52,7 +52,7 @@ pub use runtime::run::{
     MemoryArtifacts, NoArtifacts, Out, Outcome, Prepare, ReadonlyContext, RunConfig, SessionTurns, State,
     StoredPart, TraceCarrier, WINNER_KEY, Waiting, set_trace_carrier,
 };
-pub use runtime::runner::{IntoInput, RunEnd, RunRequest, RunStream, Runner, Watch};
+pub use runtime::runner::{InMemoryStore, IntoInput, RunEnd, RunRequest, RunStream, Runner, Store, Watch};
 pub use runtime::tool::{DynTool, ProcessRequest, Tool, ToolArgs, ToolContext, ToolError, Toolset};
 pub use runtime::workflow::Workflow;
 pub use runtime::{callback, runner, tool, workflow};

@@ -79,8 +79,7 @@ impl SpanExporter for Printer {
 }
 
 fn runner(model: ScriptedModel, store: SqliteStore) -> Runner {
-    let runner = Runner::builder().model(model).session_store(store.clone()).artifact_store(store.clone());
-    runner.engine(store).build().unwrap()
+    Runner::builder().model(model).store(store).build().unwrap()
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use crate::PostgresStore;
 use crate::error::{Doing, failed, is_without_session};
-use adk_core::session::SessionKey;
+use adk_core::session::{Location, SessionKey};
 use adk_core::{ArtifactStore, BoxFuture, Error, ErrorKind, Part, Result, StoreErrorKind, StoredPart};
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
@@ -51,6 +51,10 @@ const OF_FILE: &str =
     "app_name = $1 AND user_id = $2 AND COALESCE(session_id, '') = COALESCE($3, '') AND name = $4";
 
 impl ArtifactStore for PostgresStore {
+    fn session_location(&self) -> Option<Location> {
+        Some(self.database())
+    }
+
     fn save<'a>(&'a self, session: &'a SessionKey, name: &'a str, part: Part) -> BoxFuture<'a, Result<u32>> {
         Box::pin(async move {
             let (file, part) = (FileKey::new(session, name)?, Arc::new(StoredPart::new(&part)?));

@@ -10,7 +10,7 @@ use adk_core::engine::{
     Stored, Timers, Wait, WaitRegistry, Waiting, refuse, to_text,
 };
 use adk_core::model::Usage;
-use adk_core::session::SessionKey;
+use adk_core::session::{Location, SessionKey};
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
 use sqlx::Connection as _;
@@ -126,6 +126,10 @@ impl Journal for PostgresStore {
 impl Engine for PostgresStore {
     fn retention(&self) -> Retention {
         Retention::Durable
+    }
+
+    fn location(&self) -> Location {
+        self.database()
     }
 
     fn registry(&self) -> Option<&dyn RunRegistry> {

@@ -8,11 +8,7 @@
 //! # use adk_core as adk;
 //! # async fn example() -> adk::Result<()> {
 //! let store = adk_postgres::PostgresStore::connect("postgres://agents:secret@db/agents").await?;
-//! let runner: adk::Runner = adk::Runner::builder()
-//!     .session_store(store.clone())
-//!     .artifact_store(store.clone())
-//!     .engine(store)
-//!     .build()?;
+//! let runner: adk::Runner = adk::Runner::builder().store(store).build()?;
 //! # let _ = runner;
 //! # Ok(())
 //! # }
@@ -50,8 +46,10 @@ mod sessions;
 mod transact;
 mod types;
 
-use adk_core::Result;
-use adk_core::session::OpenSessions;
+use adk_core::engine::Engine;
+use adk_core::memory::MemoryService;
+use adk_core::session::{Location, OpenSessions, SessionStore};
+use adk_core::{ArtifactStore, Result, Store};
 use connections::Connections;
 use error::Doing;
 use sqlx::postgres::PgConnectOptions;
@@ -117,17 +115,13 @@ impl Options {
 /// Sessions, runs and artifacts in a Postgres database. Clones share its connections; it works as long as the runtime lives
 /// in which it was opened.
 ///
-/// It is three things to a runner, and a run that is to survive the process needs all of them:
+/// It keeps all data of a runner: sessions, runs with their waits, artifacts and memory.
 ///
 /// ```no_run
 /// # use adk_core as adk;
 /// # use adk_postgres::PostgresStore;
 /// # fn example(store: PostgresStore) -> adk::Result<()> {
-/// let runner: adk::Runner = adk::Runner::builder()
-///     .session_store(store.clone())
-///     .artifact_store(store.clone())
-///     .engine(store)
-///     .build()?;
+/// let runner: adk::Runner = adk::Runner::builder().store(store).build()?;
 /// # let _ = runner;
 /// # Ok(())
 /// # }
@@ -145,6 +139,7 @@ pub struct PostgresStore(Arc<Shared>);
 
 pub(crate) struct Shared {
     connections: Connections,
+    location: Location,
     options: Options,
     /// What has to be written although nobody waits for it is written here.
     runtime: Handle,
@@ -176,13 +171,14 @@ impl PostgresStore {
     pub async fn connect_with(url: &str, options: Options) -> Result<Self> {
         let what = "connect";
         let to = PgConnectOptions::from_str(url).doing(what)?.application_name("adk-workflow");
+        let location = location(&to);
         let connections = Connections::open(to, options.patience, options.connections).await?;
         let mut connection = connections.get(what).await?;
         schema::prepare(&mut connection, options.create).await?;
         connections.give_back(connection, false).await;
         let (lanes, drives) = (lane::Lanes::default(), lease::Drives::new());
         let (runtime, live) = (Handle::current(), OpenSessions::default());
-        Ok(Self(Arc::new(Shared { connections, options, runtime, live, lanes, drives })))
+        Ok(Self(Arc::new(Shared { connections, location, options, runtime, live, lanes, drives })))
     }
 
     /// The apps that have sessions in the database, in the order of its collation.
@@ -191,6 +187,11 @@ impl PostgresStore {
     /// When the server cannot be reached.
     pub async fn apps(&self) -> Result<Vec<String>> {
         self.0.call(Box::new(|connection| Box::pin(reader::apps(connection)))).await
+    }
+
+    /// The location of all parts.
+    fn database(&self) -> Location {
+        self.0.location.clone()
     }
 
     /// Gives up all that this process drives, so that others may take it up at once, and closes the connections. What is
@@ -205,19 +206,46 @@ impl PostgresStore {
     }
 }
 
-impl From<PostgresStore> for Arc<dyn adk_core::session::SessionStore> {
+/// The location of a database: all that a URL may say of which tables are meant, without the password.
+fn location(to: &PgConnectOptions) -> Location {
+    let host = to.get_socket().map_or_else(|| to.get_host().into(), |socket| socket.to_string_lossy());
+    let (user, port) = (to.get_username(), to.get_port());
+    let database = to.get_database().unwrap_or(user);
+    let options = to.get_options().map_or_else(String::new, |options| format!("?options={options}"));
+    Location::database(format!("postgres://{user}@{host}:{port}/{database}{options}"))
+}
+
+impl Store for PostgresStore {
+    fn session_store(&self) -> Arc<dyn SessionStore> {
+        Arc::new(self.clone())
+    }
+
+    fn engine(&self) -> Arc<dyn Engine> {
+        Arc::new(self.clone())
+    }
+
+    fn artifact_store(&self) -> Option<Arc<dyn ArtifactStore>> {
+        Some(Arc::new(self.clone()))
+    }
+
+    fn memory_service(&self) -> Option<Arc<dyn MemoryService>> {
+        Some(Arc::new(self.clone()))
+    }
+}
+
+impl From<PostgresStore> for Arc<dyn SessionStore> {
     fn from(store: PostgresStore) -> Self {
         Arc::new(store)
     }
 }
 
-impl From<PostgresStore> for Arc<dyn adk_core::ArtifactStore> {
+impl From<PostgresStore> for Arc<dyn ArtifactStore> {
     fn from(store: PostgresStore) -> Self {
         Arc::new(store)
     }
 }
 
-impl From<PostgresStore> for Arc<dyn adk_core::memory::MemoryService> {
+impl From<PostgresStore> for Arc<dyn MemoryService> {
     fn from(store: PostgresStore) -> Self {
         Arc::new(store)
     }
@@ -228,5 +256,27 @@ impl fmt::Debug for PostgresStore {
         // Not the URL, which holds a password.
         let to = &self.0.connections.to;
         write!(f, "PostgresStore({}/{})", to.get_host(), to.get_database().unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_location_says_which_tables_are_meant_and_no_password() {
+        let at = |url: &str| location(&PgConnectOptions::from_str(url).unwrap());
+        let one = at("postgres://ann:secret@db:5433/agents");
+        assert_eq!(one.to_string(), "`postgres://ann@db:5433/agents`");
+        assert_eq!(one, at("postgres://ann:changed@db:5433/agents?sslmode=disable"));
+        for other in [
+            "postgres://ann@db:5433/others",
+            "postgres://ann@db:5432/agents",
+            "postgres://ann@other:5433/agents",
+            "postgres://bob@db:5433/agents",
+            "postgres://ann@db:5433/agents?options=-csearch_path%3Dothers",
+        ] {
+            assert_ne!(one, at(other), "{other}");
+        }
     }
 }

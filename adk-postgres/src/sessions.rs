@@ -5,7 +5,7 @@ use crate::lane::{Job, Reply};
 use crate::transact::OwnWork;
 use crate::{PostgresStore, Shared, log, reader};
 use adk_core::session::{
-    EventFilter, Session, SessionKey, SessionSnapshot, SessionStore, forget_temp, now_micros,
+    EventFilter, Location, Session, SessionKey, SessionSnapshot, SessionStore, forget_temp, now_micros,
 };
 use adk_core::{BoxFuture, Event, Result, StateDelta};
 use sqlx::Connection as _;
@@ -73,6 +73,10 @@ fn has_nul(id: &str) -> bool {
 }
 
 impl SessionStore for PostgresStore {
+    fn location(&self) -> Location {
+        self.database()
+    }
+
     fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
         Box::pin(async move {
             key.check()?;

@@ -14,11 +14,10 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use adk::engine::Engine;
+use adk::Store;
 use adk::postgres::PostgresStore;
 use adk::prelude::*;
 use adk::restate::Restate;
-use adk::session::SessionStore;
 use adk::sqlite::SqliteStore;
 use restate_sdk::endpoint::Endpoint;
 use restate_sdk::ingress::ReqwestClient;
@@ -109,11 +108,11 @@ async fn runner(place: &str, who: Who<'_>) -> Runner {
     }
 }
 
-fn runner_with<S: Engine + Clone + Into<Arc<dyn SessionStore>>>(store: S, who: Who<'_>) -> Runner {
-    let builder = Runner::builder().model(Rehearsal::new()).session_store(store.clone());
+fn runner_with(store: impl Store, who: Who<'_>) -> Runner {
+    let builder = Runner::builder().model(Rehearsal::new());
     let builder = match who {
-        Who::This => builder.engine(store),
-        Who::Restate(url) => builder.engine(Restate::new(url, store).unwrap()),
+        Who::This => builder.store(store),
+        Who::Restate(url) => builder.store(Restate::new(url, store).unwrap()),
     };
     builder.build().unwrap()
 }

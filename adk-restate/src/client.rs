@@ -6,8 +6,10 @@ use adk_core::engine::{
     Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunReport, RunStatus, RunTask, Slot, StepKey,
     Stored, Timers, Wait, WaitRegistry, Waiting, error_from_value, refuse,
 };
+use adk_core::memory::MemoryService;
 use adk_core::model::Usage;
-use adk_core::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
+use adk_core::session::{Location, SessionStore};
+use adk_core::{ArtifactStore, BoxFuture, Error, ErrorKind, Result, RunId, Store, StoreErrorKind};
 use restate_sdk::ingress::{ClientError, InvocationHandle, RequestExecutor, RequestTarget, ReqwestClient};
 use restate_sdk::serde::Json;
 use serde::Serialize;
@@ -24,13 +26,17 @@ const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_s
 
 /// The engine of a process that has its runs executed by workers, see [`endpoint`](crate::endpoint()).
 ///
-/// It is given to a runner beside the store that the workers have too. Runs of that runner are handed over to Restate, and
-/// followed in the store.
+/// It is above the store that the workers have too, and is itself the [store](adk_core::runner::RunnerBuilder::store) of a
+/// runner: with the sessions, artifacts and memory of the store below. Runs of that runner are handed over to Restate, and
+/// followed in the store below.
 #[derive(Clone)]
 pub struct Restate(Arc<Shared>);
 
 struct Shared {
-    store: Box<dyn Engine>,
+    /// The store below.
+    parts: Box<dyn Store>,
+    /// Its engine.
+    store: Arc<dyn Engine>,
     client: ReqwestClient,
     url: String,
 }
@@ -54,15 +60,16 @@ impl Restate {
     ///
     /// # Errors
     /// [`ErrorKind::Config`] when it is no URL, or the store keeps nothing that outlives this process.
-    pub fn new(url: &str, store: impl Engine) -> Result<Self> {
+    pub fn new(url: &str, store: impl Store) -> Result<Self> {
         let invalid = |error: &dyn fmt::Display| {
             Error::new(ErrorKind::Config, format!("`{url}` is not the URL of a Restate server: {error}"))
                 .with_help("give the address of its ingress, such as `http://localhost:8080`")
         };
         let uri = url.parse().map_err(|error| invalid(&error))?;
         let client = ReqwestClient::connect(uri).map_err(|error| invalid(&error))?;
-        crate::is_durable(&store)?;
-        Ok(Self(Arc::new(Shared { store: Box::new(store), client, url: url.to_owned() })))
+        let engine = store.engine();
+        crate::is_durable(&*engine)?;
+        Ok(Self(Arc::new(Shared { parts: Box::new(store), store: engine, client, url: url.to_owned() })))
     }
 }
 
@@ -198,6 +205,24 @@ fn passes(error: &ClientError) -> bool {
     }
 }
 
+impl Store for Restate {
+    fn session_store(&self) -> Arc<dyn SessionStore> {
+        self.0.parts.session_store()
+    }
+
+    fn engine(&self) -> Arc<dyn Engine> {
+        Arc::new(self.clone())
+    }
+
+    fn artifact_store(&self) -> Option<Arc<dyn ArtifactStore>> {
+        self.0.parts.artifact_store()
+    }
+
+    fn memory_service(&self) -> Option<Arc<dyn MemoryService>> {
+        self.0.parts.memory_service()
+    }
+}
+
 impl Journal for Restate {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         self.0.store.commit(slot, body)
@@ -220,6 +245,10 @@ impl Journal for Restate {
 impl Engine for Restate {
     fn retention(&self) -> Retention {
         self.0.store.retention()
+    }
+
+    fn location(&self) -> Location {
+        self.0.store.location()
     }
 
     fn registry(&self) -> Option<&dyn RunRegistry> {

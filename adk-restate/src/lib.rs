@@ -66,7 +66,7 @@ impl Worker {
 
 fn no_registry() -> Error {
     Error::new(ErrorKind::Config, "the engine of this runner keeps no runs")
-        .with_help("give the runner a store of SQLite or Postgres as its engine")
+        .with_help("give the runner a store of SQLite or Postgres")
 }
 
 /// Refuses a store that ends with its process.
@@ -76,5 +76,5 @@ fn is_durable(engine: &dyn Engine) -> Result<()> {
     }
     let message = "the engine of this runner keeps nothing that outlives the process";
     Err(Error::new(ErrorKind::Config, message)
-        .with_help("give the runner a store of SQLite or Postgres as its engine, the same for all processes"))
+        .with_help("give the runner a store of SQLite or Postgres, the same for all processes"))
 }

@@ -8,6 +8,7 @@ use adk_core::engine::{
     StepKey, Stored, TimerKind, Timers, Wait, WaitRegistry, refuse,
 };
 use adk_core::model::Usage;
+use adk_core::session::Location;
 use adk_core::{BoxFuture, Error, Result, RunId};
 use serde_json::Value;
 use std::future::{pending, ready};
@@ -82,6 +83,10 @@ impl Journal for Posted {
 impl Engine for Posted {
     fn retention(&self) -> Retention {
         Retention::Durable
+    }
+
+    fn location(&self) -> Location {
+        self.store.location()
     }
 
     fn registry(&self) -> Option<&dyn RunRegistry> {

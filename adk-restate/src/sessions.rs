@@ -2,8 +2,8 @@
 
 use crate::local::Local;
 use adk_core::session::{
-    EventFilter, Opening, Pages, Scope, Session, SessionKey, SessionSnapshot, SessionStore, SharedState,
-    StateMap,
+    EventFilter, Location, Opening, Pages, Scope, Session, SessionKey, SessionSnapshot, SessionStore,
+    SharedState, StateMap,
 };
 use adk_core::{BoxFuture, Event, Result, StateDelta};
 use std::ops::Range;
@@ -50,6 +50,10 @@ impl Detached {
 }
 
 impl SessionStore for Detached {
+    fn location(&self) -> Location {
+        self.store.location()
+    }
+
     fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
         self.local.count(Box::pin(async move {
             let made = self.store.create(key.clone(), state).await?;

@@ -56,8 +56,7 @@ async fn main() -> Result<()> {
     let port = words.next().unwrap_or_else(|| "8000".to_owned());
     let mut runner = Runner::builder();
     if let Some(file) = words.next() {
-        let store = SqliteStore::open(file).await?;
-        runner = runner.session_store(store.clone()).engine(store);
+        runner = runner.store(SqliteStore::open(file).await?);
     }
     let runner = runner.build()?;
     let mut limits = adk::server::Limits::default();

@@ -53,5 +53,5 @@ async fn hanging(store: &Path) -> adk::Result<Vec<RunInfo>> {
 
 async fn runner(store: &Path) -> adk::Result<adk::Runner> {
     let store = SqliteStore::open(store).await?;
-    adk::Runner::builder().session_store(store.clone()).engine(store).build()
+    adk::Runner::builder().store(store).build()
 }

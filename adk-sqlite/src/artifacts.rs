@@ -3,7 +3,7 @@
 use crate::SqliteStore;
 use crate::error::Doing;
 use crate::writer::Db;
-use adk_core::session::SessionKey;
+use adk_core::session::{Location, SessionKey};
 use adk_core::{ArtifactStore, BoxFuture, Part, Result, StoredPart};
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
@@ -31,6 +31,10 @@ const OF_FILE: &str =
     "app_name = ?1 AND user_id = ?2 AND ifnull(session_id, '') = ifnull(?3, '') AND name = ?4";
 
 impl ArtifactStore for SqliteStore {
+    fn session_location(&self) -> Option<Location> {
+        Some(self.database())
+    }
+
     fn save<'a>(&'a self, session: &'a SessionKey, name: &'a str, part: Part) -> BoxFuture<'a, Result<u32>> {
         Box::pin(async move {
             let (file, stored) = (FileKey::new(session, name), StoredPart::new(&part)?);

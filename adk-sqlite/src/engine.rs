@@ -9,6 +9,7 @@ use adk_core::engine::{
     Wait, WaitRegistry, Waiting,
 };
 use adk_core::model::Usage;
+use adk_core::session::Location;
 use adk_core::{BoxFuture, Result, RunId};
 use rusqlite::Connection;
 use serde_json::Value;
@@ -73,6 +74,10 @@ impl Journal for SqliteStore {
 impl Engine for SqliteStore {
     fn retention(&self) -> Retention {
         Retention::Durable
+    }
+
+    fn location(&self) -> Location {
+        self.database()
     }
 
     fn registry(&self) -> Option<&dyn RunRegistry> {

@@ -7,11 +7,7 @@
 //! # use adk_core as adk;
 //! # async fn example() -> adk::Result<()> {
 //! let store = adk_sqlite::SqliteStore::open("agents.db").await?;
-//! let runner: adk::Runner = adk::Runner::builder()
-//!     .session_store(store.clone())
-//!     .artifact_store(store.clone())
-//!     .engine(store)
-//!     .build()?;
+//! let runner: adk::Runner = adk::Runner::builder().store(store).build()?;
 //! # let _ = runner;
 //! # Ok(())
 //! # }
@@ -44,8 +40,10 @@ mod time;
 mod turns;
 mod writer;
 
-use adk_core::Result;
-use adk_core::session::OpenSessions;
+use adk_core::engine::Engine;
+use adk_core::memory::MemoryService;
+use adk_core::session::{Location, OpenSessions, SessionStore};
+use adk_core::{ArtifactStore, Result, Store};
 use reader::Reader;
 use std::fmt;
 use std::path::Path;
@@ -125,17 +123,13 @@ impl Options {
 /// 16 transactions; what is acknowledged until then is in the file once the store is closed, and lost when the process
 /// is killed before.
 ///
-/// It is three things to a runner, and a run that is to survive the process needs all of them:
+/// It keeps all data of a runner: sessions, runs with their waits, artifacts and memory.
 ///
 /// ```no_run
 /// # use adk_core as adk;
 /// # use adk_sqlite::SqliteStore;
 /// # fn example(store: SqliteStore) -> adk::Result<()> {
-/// let runner: adk::Runner = adk::Runner::builder()
-///     .session_store(store.clone())
-///     .artifact_store(store.clone())
-///     .engine(store)
-///     .build()?;
+/// let runner: adk::Runner = adk::Runner::builder().store(store).build()?;
 /// # let _ = runner;
 /// # Ok(())
 /// # }
@@ -187,25 +181,48 @@ impl SqliteStore {
         self.0.reader.read(sessions::apps).await
     }
 
+    /// The location of all parts.
+    fn database(&self) -> Location {
+        Location::database(self.path().to_string_lossy())
+    }
+
     /// The file: an absolute path without symlinks, whatever path it was opened by.
     pub fn path(&self) -> &Path {
         self.0.writer.file.path()
     }
 }
 
-impl From<SqliteStore> for Arc<dyn adk_core::session::SessionStore> {
+impl Store for SqliteStore {
+    fn session_store(&self) -> Arc<dyn SessionStore> {
+        Arc::new(self.clone())
+    }
+
+    fn engine(&self) -> Arc<dyn Engine> {
+        Arc::new(self.clone())
+    }
+
+    fn artifact_store(&self) -> Option<Arc<dyn ArtifactStore>> {
+        Some(Arc::new(self.clone()))
+    }
+
+    fn memory_service(&self) -> Option<Arc<dyn MemoryService>> {
+        Some(Arc::new(self.clone()))
+    }
+}
+
+impl From<SqliteStore> for Arc<dyn SessionStore> {
     fn from(store: SqliteStore) -> Self {
         Arc::new(store)
     }
 }
 
-impl From<SqliteStore> for Arc<dyn adk_core::ArtifactStore> {
+impl From<SqliteStore> for Arc<dyn ArtifactStore> {
     fn from(store: SqliteStore) -> Self {
         Arc::new(store)
     }
 }
 
-impl From<SqliteStore> for Arc<dyn adk_core::memory::MemoryService> {
+impl From<SqliteStore> for Arc<dyn MemoryService> {
     fn from(store: SqliteStore) -> Self {
         Arc::new(store)
     }

@@ -6,8 +6,8 @@ use crate::reader::{self, Reader, Shelf, listed, row, snapshot};
 use crate::writer::{Db, Job};
 use crate::{SqliteStore, time};
 use adk_core::session::{
-    EventFilter, OpenSessions, Session, SessionKey, SessionRow, SessionSnapshot, SessionStore, forget_temp,
-    now_micros, split,
+    EventFilter, Location, OpenSessions, Session, SessionKey, SessionRow, SessionSnapshot, SessionStore,
+    forget_temp, now_micros, split,
 };
 use adk_core::{BoxFuture, ErrorKind, Event, Result, StateDelta, StoreErrorKind};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -16,6 +16,10 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 impl SessionStore for SqliteStore {
+    fn location(&self) -> Location {
+        self.database()
+    }
+
     fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
         Box::pin(async move {
             key.check()?;

@@ -119,7 +119,7 @@ workflow! {
 async fn steps_are_below_the_block_that_they_are_in() {
     let folder = Folder::new();
     let store = folder.open().await;
-    let runner = Runner::builder().session_store(store.clone()).engine(store).build().unwrap();
+    let runner = Runner::builder().store(store).build().unwrap();
     let run = runner.session("ann", "s1").run(&Branches::default(), ()).await.unwrap().run_id.to_string();
     let events = adk(&folder.store(), &["events", &run, "--json"]).json();
     let emitted: Vec<_> = events.as_array().unwrap().iter().map(|event| &event["author"]).collect();

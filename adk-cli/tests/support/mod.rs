@@ -1,16 +1,13 @@
 //! A store with runs of a workflow that asks a person, and the program on it.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
 
-use adk::engine::Engine;
 use adk::prelude::*;
-use adk::session::SessionStore;
 use adk::testing::{Reply, ScriptedModel};
-use adk::{RunEnd, RunId, Value, Waiting};
+use adk::{RunEnd, RunId, Store, Value, Waiting};
 use adk_sqlite::SqliteStore;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// What an editor says.
@@ -48,14 +45,10 @@ workflow! {
 }
 
 /// A runner with the workflow, whose model gives the same draft each time.
-pub fn runner<S>(store: &S, app: &str) -> Runner
-where
-    S: Engine + Clone + Into<Arc<dyn SessionStore>>,
-{
+pub fn runner(store: &(impl Store + Clone), app: &str) -> Runner {
     let model = ScriptedModel::new().reply(Reply::new().text("A cat sat.").usage(12, 4)).repeat_last();
     let runner = Runner::builder().app_name(app).model(model);
-    let runner = runner.session_store(store.clone()).engine(store.clone());
-    runner.workflow(Approval::default()).build().unwrap()
+    runner.store(store.clone()).workflow(Approval::default()).build().unwrap()
 }
 
 /// A run of a user that waits.

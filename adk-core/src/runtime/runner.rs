@@ -9,10 +9,12 @@ mod follow;
 mod hooks;
 mod input;
 mod open;
+mod parts;
 mod recover;
 mod request;
 mod root;
 mod session;
+mod store;
 mod stream;
 mod watch;
 
@@ -22,6 +24,7 @@ pub use input::IntoInput;
 pub use recover::Recovered;
 pub use request::RunRequest;
 pub use session::SessionHandle;
+pub use store::{InMemoryStore, Store};
 pub use stream::{RunEnd, RunStream};
 pub use watch::Watch;
 

@@ -73,6 +73,7 @@ pub(crate) use update::Change;
 pub(crate) use within::Within;
 
 use crate::models::model::Usage;
+use crate::store::session::Location;
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId};
 use serde_json::Value;
 use std::any::Any;
@@ -149,6 +150,9 @@ pub enum Retention {
 pub trait Engine: Journal + Any {
     /// How long records last.
     fn retention(&self) -> Retention;
+
+    /// Where the engine commits events: to sessions of this location, and of no other.
+    fn location(&self) -> Location;
 
     /// The registry of runs. Without one, runs are neither listed nor resumed.
     fn registry(&self) -> Option<&dyn RunRegistry>;
@@ -350,5 +354,7 @@ impl dyn Engine {
 
 fn role_missing(action: &str) -> Error {
     Error::new(ErrorKind::Config, format!("cannot {action}: the engine of this runner keeps no runs"))
-        .with_help("give the runner one that does, such as `Runner::builder().engine(MemoryJournal::new())`")
+        .with_help(
+            "give the runner a store that does, such as `Runner::builder().store(InMemoryStore::new())`",
+        )
 }

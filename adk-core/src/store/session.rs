@@ -1,6 +1,7 @@
 //! A session: the log of its events and its state, read in place and shared by everything that runs on it.
 
 mod filter;
+mod location;
 mod log;
 mod memory;
 mod open;
@@ -13,6 +14,7 @@ mod transfer;
 mod turn;
 
 pub use filter::{EventFilter, SessionSnapshot};
+pub use location::Location;
 pub use memory::MemoryStore;
 pub use open::{OpenSessions, SessionRow};
 pub(crate) use own_keys::OwnKeys;

@@ -6,6 +6,7 @@ use adk_core::engine::{
     Stored, Timers, Wait, WaitRegistry, Waiting, is_failure,
 };
 use adk_core::model::Usage;
+use adk_core::session::Location;
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
 use std::collections::{BTreeSet, VecDeque};
@@ -114,6 +115,9 @@ impl Journal for Crashing {
 impl Engine for Crashing {
     fn retention(&self) -> Retention {
         Retention::Durable
+    }
+    fn location(&self) -> Location {
+        Location::Memory
     }
     fn registry(&self) -> Option<&dyn RunRegistry> {
         Some(self)

@@ -14,7 +14,7 @@ use adk_core::engine::{
     Stored, Timers, Wait, WaitRegistry, Waiting,
 };
 use adk_core::model::Usage;
-use adk_core::session::{MemoryStore, SessionStore};
+use adk_core::session::{Location, MemoryStore, SessionStore};
 use adk_core::{BoxFuture, ErrorKind, Event, Flow, Result, RunId, Runner};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -146,6 +146,9 @@ impl Journal for Later {
 impl Engine for Later {
     fn retention(&self) -> Retention {
         Retention::Durable
+    }
+    fn location(&self) -> Location {
+        Location::Memory
     }
     fn registry(&self) -> Option<&dyn RunRegistry> {
         Some(self)

@@ -10,7 +10,7 @@ use adk_core::engine::{
 };
 
 use adk_core::model::Usage;
-use adk_core::session::SessionStore;
+use adk_core::session::{Location, SessionStore};
 use adk_core::{BoxFuture, Result, RunId, Runner};
 use serde_json::Value;
 use std::future::{pending, ready};
@@ -133,6 +133,9 @@ impl Journal for Client {
 impl Engine for Client {
     fn retention(&self) -> Retention {
         Retention::Durable
+    }
+    fn location(&self) -> Location {
+        Location::Memory
     }
     fn registry(&self) -> Option<&dyn RunRegistry> {
         Some(self)

@@ -1,7 +1,9 @@
 //! What outlives every process: the log of events with their slots, the records of calls, answers.
 
 use adk_core::engine::{DrivenRun, RunRecord, RunStatus, Slot, Stored, Update, Waiting};
-use adk_core::session::{EventFilter, Opening, Session, SessionKey, SessionSnapshot, SessionStore, StateMap};
+use adk_core::session::{
+    EventFilter, Location, Opening, Session, SessionKey, SessionSnapshot, SessionStore, StateMap,
+};
 use adk_core::{BoxFuture, Event, Result, StateDelta};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -145,6 +147,9 @@ impl Log {
 
 /// Every process opens the session as it is in the log, and shares nothing with others.
 impl SessionStore for Log {
+    fn location(&self) -> Location {
+        Location::Memory
+    }
     fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
         Box::pin(async move {
             self.0.lock().unwrap().sessions.insert(key.clone(), state);

@@ -7,6 +7,7 @@ use adk_core::engine::{
     Stored, Timers, Wait, WaitRegistry,
 };
 use adk_core::model::Usage;
+use adk_core::session::Location;
 use adk_core::{BoxFuture, Error, ErrorKind, Result, RunId};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
@@ -69,6 +70,9 @@ impl Journal for Posted {
 impl Engine for Posted {
     fn retention(&self) -> Retention {
         Retention::Durable
+    }
+    fn location(&self) -> Location {
+        Location::Memory
     }
     fn registry(&self) -> Option<&dyn RunRegistry> {
         Some(self)

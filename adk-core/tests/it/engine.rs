@@ -5,6 +5,7 @@ use adk_core::engine::{
     self, Body, ClaimId, Engine, RemoteBranches, Reply, Retention, RunDriver, RunRegistry, Slot, StepKey,
     Stored, Timers, Wait, WaitRegistry,
 };
+use adk_core::session::Location;
 use adk_core::{BoxFuture, Error, Event, Flow, Result, Runner};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -57,6 +58,9 @@ impl engine::Journal for Journal {
 impl Engine for Journal {
     fn retention(&self) -> Retention {
         Retention::Durable
+    }
+    fn location(&self) -> Location {
+        Location::Memory
     }
     fn registry(&self) -> Option<&dyn RunRegistry> {
         None

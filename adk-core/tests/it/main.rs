@@ -21,6 +21,7 @@ mod live;
 mod llm;
 mod runtime;
 mod sessions;
+mod stores;
 #[path = "../support/mod.rs"]
 mod support;
 mod together;

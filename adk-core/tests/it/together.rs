@@ -5,7 +5,9 @@ use adk_core::engine::{
     Body, ClaimId, Engine, Journal, RemoteBranches, Reply, Retention, RunDriver, RunRegistry, Slot, StepKey,
     Stored, Timers, Wait, WaitRegistry,
 };
-use adk_core::session::{EventFilter, MemoryStore, Session, SessionKey, SessionSnapshot, SessionStore};
+use adk_core::session::{
+    EventFilter, Location, MemoryStore, Session, SessionKey, SessionSnapshot, SessionStore,
+};
 use adk_core::spec::KeySpec;
 use adk_core::{BoxFuture, ErrorKind, Event, Flow, Result, RunEnd, Runner, StateDelta};
 use serde_json::Value;
@@ -69,6 +71,9 @@ async fn runs_on_one_session_have_one_order() {
 struct Slow(MemoryStore);
 
 impl SessionStore for Slow {
+    fn location(&self) -> Location {
+        self.0.location()
+    }
     fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
         self.0.create(key, state)
     }
@@ -147,6 +152,9 @@ impl Journal for Shuffles {
 impl Engine for Shuffles {
     fn retention(&self) -> Retention {
         Retention::Durable
+    }
+    fn location(&self) -> Location {
+        Location::Memory
     }
     fn registry(&self) -> Option<&dyn RunRegistry> {
         None

@@ -329,7 +329,7 @@ pub async fn refuses<S: SessionStore + Engine + Clone>(store: S) {
     let error = runner.session("u", "s").run(&drafting(), "go").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NoArtifactStore, "{error}");
     assert!(error.message().contains("`draft.txt`") && error.message().contains("durable"), "{error}");
-    assert!(error.help().is_some_and(|help| help.contains(".artifact_store(store.clone())")), "{error}");
+    assert!(error.help().is_some_and(|help| help.contains(".store(store)")), "{error}");
     let session = runner.session("u", "s");
     assert_eq!(session.artifacts().await.unwrap(), [""; 0]);
     let error = session.load_artifact("draft.txt").await.unwrap_err();

@@ -10,7 +10,8 @@ use adk_core::engine::{
 };
 use adk_core::model::Usage;
 use adk_core::session::{
-    EventFilter, Opening, Scope, Session, SessionKey, SessionSnapshot, SessionStore, SharedState, StateMap,
+    EventFilter, Location, Opening, Scope, Session, SessionKey, SessionSnapshot, SessionStore, SharedState,
+    StateMap,
 };
 use adk_core::spec::{KeySpec, Topology};
 use adk_core::{
@@ -53,6 +54,9 @@ impl<S: Engine> Journal for Above<S> {
 impl<S: Engine> Engine for Above<S> {
     fn retention(&self) -> Retention {
         Retention::Durable
+    }
+    fn location(&self) -> Location {
+        self.store.location()
     }
     fn registry(&self) -> Option<&dyn RunRegistry> {
         Some(self)
@@ -125,6 +129,9 @@ impl<S: Engine> RemoteBranches for Above<S> {
 struct Detached<S>(S);
 
 impl<S: SessionStore> SessionStore for Detached<S> {
+    fn location(&self) -> Location {
+        self.0.location()
+    }
     fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
         Box::pin(async move {
             self.0.create(key.clone(), state).await?;

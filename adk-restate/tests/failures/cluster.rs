@@ -103,11 +103,9 @@ impl Place {
     /// A runner on the store, to look at what is there.
     pub async fn runner(&self) -> Runner {
         if self.store.starts_with("postgres:") {
-            let store = PostgresStore::connect(&self.store).await.unwrap();
-            return runner(store.clone(), store);
+            return runner(PostgresStore::connect(&self.store).await.unwrap());
         }
-        let store = self.sqlite().await;
-        runner(store.clone(), store)
+        runner(self.sqlite().await)
     }
 
     /// What is stored and was seen of a run.

@@ -2,14 +2,12 @@
 
 use super::shapes::with_shapes;
 use super::versions;
-use adk::engine::{Engine, RunFilter};
+use adk::engine::RunFilter;
 use adk::postgres::PostgresStore;
-use adk::session::SessionStore;
 use adk::sqlite::SqliteStore;
-use adk::{Error, ErrorKind, RunEnd, RunId, Runner};
+use adk::{Error, ErrorKind, RunEnd, RunId, Runner, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// How often a client looks whether something is there.
@@ -37,16 +35,16 @@ pub async fn main() {
     }
 }
 
-async fn act<S: SessionStore + Engine + Clone>(store: S) {
+async fn act(store: impl Store) {
     match &*var("ADK_ROLE") {
         "worker" => {
-            let runner = runner(store.clone(), store);
+            let runner = runner(store);
             let address = var("ADK_LISTEN");
             adk::restate::endpoint(&runner).serve(address.as_str()).await.unwrap();
         }
         _ => match std::env::var("ADK_RESTATE") {
-            Ok(url) => client(runner(store.clone(), adk::restate::Restate::new(&url, store).unwrap())).await,
-            Err(_) => client(runner(store.clone(), store)).await,
+            Ok(url) => client(runner(adk::restate::Restate::new(&url, store).unwrap())).await,
+            Err(_) => client(runner(store)).await,
         },
     }
 }
@@ -56,10 +54,8 @@ fn var(name: &str) -> String {
 }
 
 /// A runner that knows all workflows in the shapes of this build.
-pub fn runner(store: impl SessionStore, engine: impl Engine) -> Runner {
-    let sessions: Arc<dyn SessionStore> = Arc::new(store);
-    let builder = Runner::builder().session_store(sessions).engine(engine);
-    versions::with_desk(with_shapes(builder)).build().unwrap()
+pub fn runner(store: impl Store) -> Runner {
+    versions::with_desk(with_shapes(Runner::builder().store(store))).build().unwrap()
 }
 
 /// Brings all runs of `ADK_RUNS` to their end, and answers what they ask.

@@ -116,8 +116,8 @@ impl Scene {
         let deployment =
             Deployment::start_with(Place::new(), setup, vec![worker], Ipv4Addr::LOCALHOST.into()).await;
         let store = deployment.place.sqlite().await;
-        let engine = adk::restate::Restate::new(&deployment.server.ingress(), store.clone()).unwrap();
-        let runner = runner(store, engine);
+        let restate = adk::restate::Restate::new(&deployment.server.ingress(), store).unwrap();
+        let runner = runner(restate);
         let runs = runs_of(&["desk"]);
         let client = asks(&deployment, &runner, &runs, "old").await;
         Self { deployment, runner, runs, client }

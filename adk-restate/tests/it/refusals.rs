@@ -1,9 +1,8 @@
 //! What is refused before anything is served or run. No server is needed.
-use adk::engine::MemoryJournal;
 use adk::prelude::*;
 use adk::restate::{Restate, endpoint};
 use adk::sqlite::SqliteStore;
-use adk::{ErrorKind, StoreErrorKind};
+use adk::{ErrorKind, InMemoryStore, StoreErrorKind};
 use std::future::ready;
 use std::path::PathBuf;
 
@@ -34,12 +33,11 @@ async fn listener() -> tokio::net::TcpListener {
 #[tokio::test]
 async fn an_endpoint_needs_a_store_and_a_workflow() {
     let (store, folder) = store("endpoint").await;
-    let forgetful: Runner = Runner::builder().engine(MemoryJournal::new()).build().unwrap();
+    let forgetful: Runner = Runner::builder().store(InMemoryStore::new()).build().unwrap();
     let error = endpoint(&forgetful).workflow(Saying::default()).serve_on(listener().await, ready(())).await;
     assert!(error.as_ref().unwrap_err().message().contains("outlives the process"), "{error:?}");
 
-    let runner: Runner =
-        Runner::builder().session_store(store.clone()).engine(store.clone()).build().unwrap();
+    let runner: Runner = Runner::builder().store(store.clone()).build().unwrap();
     let error = endpoint(&runner).serve_on(listener().await, ready(())).await.unwrap_err();
     assert!(error.message().contains("no workflow"), "{error}");
     let keyed = endpoint(&runner).workflow(Saying::default()).identity_key("mine");
@@ -57,7 +55,7 @@ async fn a_client_needs_a_url_and_a_store() {
     let (store, folder) = store("client").await;
     let error = Restate::new("here", store.clone()).unwrap_err();
     assert!(error.kind() == ErrorKind::Config && error.message().contains("`here`"), "{error}");
-    let error = Restate::new("http://localhost:8080", MemoryJournal::new()).unwrap_err();
+    let error = Restate::new("http://localhost:8080", InMemoryStore::new()).unwrap_err();
     assert!(error.message().contains("outlives the process"), "{error}");
     std::fs::remove_dir_all(folder).unwrap();
 }
@@ -67,8 +65,7 @@ async fn a_server_that_is_away_is_named() {
     let (store, folder) = store("away").await;
     // Nobody listens there once this is dropped.
     let url = format!("http://{}", listener().await.local_addr().unwrap());
-    let engine = Restate::new(&url, store.clone()).unwrap();
-    let runner: Runner = Runner::builder().session_store(store).engine(engine).build().unwrap();
+    let runner: Runner = Runner::builder().store(Restate::new(&url, store).unwrap()).build().unwrap();
     let error = runner.run(&Saying::default(), ()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Unavailable));
     assert!(error.message().contains(&url) && error.help().is_some(), "{error}");

@@ -261,9 +261,8 @@ impl World {
         let suspends = &[("RESTATE_WORKER__INVOKER__INACTIVITY_TIMEOUT", "0s")];
         let (folder, server) = (Folder::new(), Server::start_with(suspends).await);
         let store = SqliteStore::open(folder.path().join("runs.db")).await.unwrap();
-        let engine = Restate::new(&server.ingress(), store.clone()).unwrap();
-        let builder = build(adk::Runner::builder().session_store(store.clone()));
-        let client = builder.engine(engine).build().unwrap();
+        let restate = Restate::new(&server.ingress(), store.clone()).unwrap();
+        let client = build(adk::Runner::builder().store(restate)).build().unwrap();
         let worker = Worker::start(adk::restate::endpoint(&client)).await;
         server.register(worker.address).await;
         Self { server, worker, store, client, _folder: folder }

@@ -160,7 +160,7 @@ async fn remember(place: Place, body: Body) -> Answer {
     let handle = place.there(&id).await?;
     handle.add_to_memory().await.map_err(|error: Error| match error.kind() {
         ErrorKind::NoMemoryService => Refusal::bad("no_memory_service", error.message())
-            .help("give the runner one: `.memory_service(...)`"),
+            .help("give the runner one: `.store(...)` or `.memory_service(...)`"),
         _ => error.into(),
     })?;
     Ok(ok(&Value::Null))

@@ -132,7 +132,7 @@ async fn an_agent_of_the_official_sdk_is_a_step() {
 /// Runs that are stored in a file, as one process after the other has it.
 async fn on_file(file: &std::path::Path, port: &str) -> Runner {
     let store = SqliteStore::open(file).await.unwrap();
-    let runner = Runner::builder().session_store(store.clone()).engine(store).workflow(asking(port));
+    let runner = Runner::builder().store(store).workflow(asking(port));
     runner.build().unwrap()
 }
 

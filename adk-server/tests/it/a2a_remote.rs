@@ -94,7 +94,7 @@ async fn a_task_is_told_after_its_server_has_stopped() {
     let file = folder.join("runs.db");
     let open = async || {
         let store = SqliteStore::open(&file).await.unwrap();
-        let runner = adk::Runner::builder().session_store(store.clone()).engine(store).build().unwrap();
+        let runner = adk::Runner::builder().store(store).build().unwrap();
         Served::new(&runner, |server| server.limits(no_grace()).push_to(&url)).await
     };
     let served = open().await;

@@ -172,8 +172,7 @@ async fn steps_have_rounds_and_text_comes_in_pieces() {
         .text("Yes.");
     let file = std::env::temp_dir().join(format!("adk-ag-ui-steps-{}.db", std::process::id()));
     let store = adk::sqlite::SqliteStore::open(&file).await.unwrap();
-    let runner =
-        adk::Runner::builder().model(model).session_store(store.clone()).engine(store).build().unwrap();
+    let runner = adk::Runner::builder().model(model).store(store).build().unwrap();
     let served = with(&runner, |server| server).await;
     let events = run(&served, "/ag-ui/refining", &said("t", "cats")).await;
     let begun = fields(&events, "STEP_STARTED", "stepName");
@@ -436,7 +435,7 @@ async fn a_client_that_goes_away_cancels_its_run_alone() {
 async fn a_server_that_stops_leaves_the_run_to_the_next() {
     let file = std::env::temp_dir().join(format!("adk-ag-ui-{}.db", std::process::id()));
     let store = adk::sqlite::SqliteStore::open(&file).await.unwrap();
-    let runner = adk::Runner::builder().session_store(store.clone()).engine(store).build().unwrap();
+    let runner = adk::Runner::builder().store(store).build().unwrap();
     let served = with(&runner, |server| server.limits(no_grace())).await;
     let response = served.post("/ag-ui/hanging", &said("t", "x")).send().await.unwrap();
     served.stop().await.unwrap();

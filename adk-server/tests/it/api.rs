@@ -135,7 +135,7 @@ async fn a_run_outlives_its_connection_and_its_process() {
     let file = folder.join("runs.db");
     let open = async || {
         let store = SqliteStore::open(&file).await.unwrap();
-        let runner = adk::Runner::builder().session_store(store.clone()).engine(store).build().unwrap();
+        let runner = adk::Runner::builder().store(store).build().unwrap();
         Served::new(&runner, |server| server.limits(no_grace())).await
     };
     let served = open().await;

@@ -9,7 +9,7 @@ use serde_json::json;
 /// A server with a connection of its own to the database.
 async fn server(app: &str, limits: Limits) -> Served {
     let store = PostgresStore::connect(&std::env::var("ADK_POSTGRES").unwrap()).await.unwrap();
-    let runner = adk::Runner::builder().app_name(app).session_store(store.clone()).engine(store);
+    let runner = adk::Runner::builder().app_name(app).store(store);
     Served::new(&runner.build().unwrap(), |server| server.limits(limits)).await
 }
 

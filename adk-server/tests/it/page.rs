@@ -80,7 +80,7 @@ type Server = (oneshot::Sender<()>, JoinHandle<adk::Result<()>>);
 async fn begin(file: &Path, listener: TcpListener) -> Server {
     let store = SqliteStore::open(file).await.unwrap();
     let runner = adk::Runner::builder().app_name("garden_post").model(magazine::model(Duration::ZERO));
-    let runner = runner.prices(magazine::prices()).session_store(store.clone()).engine(store);
+    let runner = runner.prices(magazine::prices()).store(store);
     let server = adk::serve(&runner.build().unwrap())
         .workflow(magazine::Magazine::default())
         .workflow(magazine::Opening::default())

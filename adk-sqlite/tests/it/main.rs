@@ -10,6 +10,7 @@ mod driven;
 mod memory;
 #[cfg(unix)]
 mod names;
+mod parts;
 #[path = "../place/mod.rs"]
 mod place;
 mod runs;

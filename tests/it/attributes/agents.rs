@@ -6,6 +6,7 @@ use adk::engine::{
     self, Body, ClaimId, Engine, RemoteBranches, Reply, Retention, RunDriver, RunRegistry, Slot, StepKey,
     Stored, Timers, Wait, WaitRegistry,
 };
+use adk::session::Location;
 use adk::{
     Agent, AgentKind, AgentMeta, Context as Cx, ErrorKind, Event, Flow, KeySpec, Result, Runner, agent, data,
 };
@@ -410,6 +411,9 @@ impl engine::Journal for Journal {
 impl Engine for Journal {
     fn retention(&self) -> Retention {
         Retention::Durable
+    }
+    fn location(&self) -> Location {
+        Location::Memory
     }
     fn registry(&self) -> Option<&dyn RunRegistry> {
         None

@@ -12,13 +12,14 @@ use std::process::Command;
 use std::{env, fmt, fs};
 
 /// One error or warning.
+#[derive(PartialEq)]
 pub(super) struct Message {
     level: String,
     code: Option<String>,
     text: String,
     /// Line and column, and the source text there; `None` without a place in the program.
     at: Option<(u64, u64, String)>,
-    /// As a terminal shows it.
+    /// As a terminal shows it, with all places, notes and helps.
     pub(super) rendered: String,
 }
 
@@ -39,6 +40,17 @@ impl Message {
         };
         let counts = message.text.starts_with("aborting due to") || message.text.ends_with("emitted");
         (matches!(&*message.level, "error" | "warning") && !counts).then_some(message)
+    }
+
+    /// Adds the message to those of its compile, unless it is there.
+    ///
+    /// rustc prints equal errors once. In an incremental build, Cargo's default, a span also holds the item around it, which
+    /// JSON leaves out. So rustc takes the error at one type, of which a macro made two items, for two errors and prints it
+    /// twice. Cargo shows it once on a terminal.
+    fn add_to(self, messages: &mut Vec<Self>) {
+        if !messages.contains(&self) {
+            messages.push(self);
+        }
     }
 
     /// The text without what const evaluation puts before it.
@@ -95,7 +107,9 @@ pub(super) fn rustc(mut command: Command, program: &str) -> Vec<Message> {
     let output = command.args(["--error-format=json", program]).output().expect("rustc");
     let said = String::from_utf8(output.stderr).expect("a text");
     let lines = said.lines().map(|line| serde_json::from_str(line).expect("rustc writes JSON"));
-    lines.filter_map(|line| Message::read(&line, program)).collect()
+    let mut messages = Vec::new();
+    lines.filter_map(|line| Message::read(&line, program)).for_each(|message| message.add_to(&mut messages));
+    messages
 }
 
 /// What `cargo check` says of each program, all at once, in a package that has what a user of the facade has.
@@ -129,8 +143,9 @@ pub(super) fn programs(package: &str, programs: &[(String, PathBuf)]) -> BTreeMa
         let (name, source) = (line["target"]["name"].as_str(), line["target"]["src_path"].as_str());
         if let (Some(name), Some(source)) = (name, source)
             && let Some(messages) = said.get_mut(name)
+            && let Some(message) = Message::read(&line["message"], source)
         {
-            messages.extend(Message::read(&line["message"], source));
+            message.add_to(messages);
         }
     }
     let log = String::from_utf8_lossy(&output.stderr);

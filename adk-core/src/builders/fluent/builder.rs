@@ -11,7 +11,7 @@ use crate::encode::to_json;
 use crate::id::IdSeed;
 use crate::models::model::{ModelProvider, ModelRef, NoProvider};
 use crate::runtime::run::RunConfig;
-use crate::runtime::runner::{Runner, RunnerBuilder};
+use crate::runtime::runner::{Runner, RunnerBuilder, Store};
 use crate::runtime::tool::DynTool;
 use crate::store::session::{SessionStore, now_micros};
 use crate::{ArtifactStore, Error, ErrorKind, Name, Result, StateDelta};
@@ -187,14 +187,21 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
         self
     }
 
-    /// Where sessions are kept. Default: in memory.
+    /// The store of sessions, runs, waits, artifacts and memory, as [`RunnerBuilder::store`].
+    #[must_use]
+    pub fn with_store(mut self, store: impl Store) -> Self {
+        self.runner = self.runner.store(store);
+        self
+    }
+
+    /// Replaces the sessions of the store, as [`RunnerBuilder::session_store`].
     #[must_use]
     pub fn with_session_store(mut self, store: impl Into<Arc<dyn SessionStore>>) -> Self {
         self.runner = self.runner.session_store(store);
         self
     }
 
-    /// Where artifacts are kept. Default: as of [`RunnerBuilder::artifact_store`](crate::runtime::runner::RunnerBuilder::artifact_store).
+    /// Replaces the artifacts of the store, as [`RunnerBuilder::artifact_store`].
     #[must_use]
     pub fn with_artifact_store(mut self, store: impl Into<Arc<dyn ArtifactStore>>) -> Self {
         self.runner = self.runner.artifact_store(store);

@@ -9,7 +9,7 @@ pub use stored::StoredPart;
 
 use super::{CallCounts, Overlay, Run, perform};
 use crate::store::engine::{CallInputs, CallKind, StepKey};
-use crate::store::session::SessionKey;
+use crate::store::session::{Location, SessionKey};
 use crate::sync::lock;
 use crate::{BoxFuture, Error, ErrorKind, Name, Part, Path, Result, StoreErrorKind, depth};
 use serde::Serialize;
@@ -25,6 +25,12 @@ use std::sync::{Arc, Mutex};
 /// What a run has saved has to last as long as the run: with an engine that [is durable](crate::store::engine::Retention::Durable)
 /// give the runner a store that is as durable, such as the same SQLite or Postgres store, or [`FolderArtifacts`].
 pub trait ArtifactStore: Send + Sync + 'static {
+    /// Where the sessions are that files belong to, if the store looks for them; it then keeps files of no others. Default
+    /// `None`: the store keeps files of any session.
+    fn session_location(&self) -> Option<Location> {
+        None
+    }
+
     /// Stores the next version of a file and returns its number.
     ///
     /// # Errors
@@ -154,7 +160,7 @@ impl MissingArtifactStore {
             be lost with the process"
         );
         Error::new(ErrorKind::NoArtifactStore, message).with_help(
-            "give it one that lasts: `.artifact_store(store.clone())` with the store of the runs, or \
+            "give it one that lasts: `.store(store)` with the store of the runs, or \
             `.artifact_store(FolderArtifacts::open(path)?)`",
         )
     }

@@ -1,6 +1,7 @@
 //! What was said in earlier sessions, found by its words: [`MemoryService`].
 //!
-//! Give a runner a service with [`memory_service`](crate::runner::RunnerBuilder::memory_service), add sessions with
+//! Give a runner a [`store`](crate::runner::RunnerBuilder::store) that keeps memory, or a
+//! [`memory_service`](crate::runner::RunnerBuilder::memory_service), add sessions with
 //! [`SessionHandle::add_to_memory`](crate::runner::SessionHandle::add_to_memory), and list
 //! [`load_memory`](crate::tools::load_memory) or [`preload_memory`](crate::tools::preload_memory) in `tools` of an agent.
 
@@ -270,8 +271,7 @@ impl Services {
         self.memory.as_ref().ok_or_else(|| {
             let message = "memory is asked for, and this runner has no memory service";
             Error::new(ErrorKind::NoMemoryService, message).with_help(
-                "give it one: `Runner::builder().memory_service(store.clone())` with the store of its sessions, or \
-                `InMemoryMemoryService::new()`",
+                "give it one: `Runner::builder().store(store)`, or `.memory_service(InMemoryMemoryService::new())`",
             )
         })
     }

@@ -1,20 +1,22 @@
 //! What a runner is made of.
 
 use super::cancel::Driven;
+use super::parts::Parts;
 use super::recover::{self, Known};
+use super::store::Store;
 use super::{Runner, Shared};
 #[cfg(doc)]
 use crate::models::model::Model;
 use crate::models::model::{ModelProvider, ModelRef, RateLimit};
 use crate::runtime::resources::{Needs, NoResources, Resources, SharedResources};
 use crate::runtime::run::memory::MemoryService;
-use crate::runtime::run::{
-    ArtifactStore, MemoryArtifacts, MissingArtifactStore, Models, Plugin, Plugins, RunConfig, Services,
-};
+use crate::runtime::run::{ArtifactStore, Models, Plugin, Plugins, RunConfig, Services};
 use crate::runtime::workflow::Workflow;
 use crate::spec::Prices;
-use crate::store::engine::{Engine, MemoryEngine, Retention};
-use crate::store::session::{MemoryStore, SessionStore, check_id};
+use crate::store::engine::Engine;
+#[cfg(doc)]
+use crate::store::engine::Retention;
+use crate::store::session::{SessionStore, check_id};
 use crate::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 use std::fmt;
@@ -29,10 +31,9 @@ pub struct RunnerBuilder<P, R = NoResources> {
     limits: HashMap<String, RateLimit>,
     prices: Option<Arc<Prices>>,
     provider: Option<Arc<dyn ModelProvider>>,
-    sessions: Option<Arc<dyn SessionStore>>,
-    artifacts: Option<Arc<dyn ArtifactStore>>,
-    memory: Option<Arc<dyn MemoryService>>,
-    engine: Option<Arc<dyn Engine>>,
+    store: Parts,
+    /// What replaces parts of the store.
+    parts: Parts,
     plugins: Plugins,
     config: RunConfig,
     workflows: Vec<Arc<dyn Known>>,
@@ -49,10 +50,8 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
             limits: HashMap::new(),
             prices: None,
             provider: None,
-            sessions: None,
-            artifacts: None,
-            memory: None,
-            engine: None,
+            store: Parts::default(),
+            parts: Parts::default(),
             plugins: Plugins::default(),
             config: RunConfig::default(),
             workflows: Vec::new(),
@@ -73,10 +72,8 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
             limits: self.limits,
             prices: self.prices,
             provider: self.provider,
-            sessions: self.sessions,
-            artifacts: self.artifacts,
-            memory: self.memory,
-            engine: self.engine,
+            store: self.store,
+            parts: self.parts,
             plugins: self.plugins,
             config: self.config,
             workflows: self.workflows,
@@ -131,35 +128,50 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
         self
     }
 
-    /// Where sessions are kept. Default: in memory.
+    /// The store of sessions, runs, waits, artifacts and memory. Default: none. Then sessions and artifacts are kept in
+    /// memory, runs end with their streams, and memory is not kept.
+    ///
+    /// [`session_store`](Self::session_store), [`engine`](Self::engine), [`artifact_store`](Self::artifact_store) and
+    /// [`memory_service`](Self::memory_service) each replace one part of it, whether they are called before or after.
+    #[must_use]
+    pub fn store(mut self, store: impl Store) -> Self {
+        self.store = Parts::from(&store);
+        self
+    }
+
+    /// Replaces the sessions of the [store](Self::store), and nothing else. Runs write events into sessions of the
+    /// [location](SessionStore::location) of their engine only, so sessions in a database also need its
+    /// [`engine`](Self::engine).
     #[must_use]
     pub fn session_store(mut self, store: impl Into<Arc<dyn SessionStore>>) -> Self {
-        self.sessions = Some(store.into());
+        self.parts.sessions = Some(store.into());
         self
     }
 
-    /// Where artifacts are kept. Default: in memory, when runs are in memory as well. With an engine that
-    /// [is durable](Retention::Durable) they would not last as long as the runs that saved them, so without a store each
-    /// save is refused with an error of kind [`ErrorKind::NoArtifactStore`]. `MemoryArtifacts::new()` given here is taken
-    /// as it is: then artifacts are lost with the process, by choice.
+    /// Replaces the artifacts of the [store](Self::store), and nothing else. Without both, artifacts are kept in memory if
+    /// runs are as well. With an engine that [is durable](Retention::Durable) they would not last as long as the runs that
+    /// saved them, so each save is refused with an error of kind [`ErrorKind::NoArtifactStore`]. `MemoryArtifacts::new()`
+    /// given here is taken as it is: then artifacts are lost with the process, by choice.
     #[must_use]
     pub fn artifact_store(mut self, store: impl Into<Arc<dyn ArtifactStore>>) -> Self {
-        self.artifacts = Some(store.into());
+        self.parts.artifacts = Some(store.into());
         self
     }
 
-    /// What is remembered across sessions. Default: nothing, and to search it is an error of kind
-    /// [`ErrorKind::NoMemoryService`].
+    /// Replaces the memory across sessions of the [store](Self::store), and nothing else. Without both, nothing is
+    /// remembered, and a search is an error of kind [`ErrorKind::NoMemoryService`].
     #[must_use]
     pub fn memory_service(mut self, service: impl Into<Arc<dyn MemoryService>>) -> Self {
-        self.memory = Some(service.into());
+        self.parts.memory = Some(service.into());
         self
     }
 
-    /// What makes runs survive. Default: nothing, they end with the process.
+    /// Replaces the engine of the [store](Self::store), which keeps runs and their waits, and nothing else. An engine of a
+    /// database also needs its [`session_store`](Self::session_store). Without both, runs end with their streams;
+    /// [`MemoryJournal`](crate::engine::MemoryJournal) keeps them in memory.
     #[must_use]
     pub fn engine(mut self, engine: impl Engine) -> Self {
-        self.engine = Some(Arc::new(engine));
+        self.parts.engine = Some(Arc::new(engine));
         self
     }
 
@@ -188,6 +200,9 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     /// The runner.
     ///
     /// # Errors
+    /// When the stores do not fit: sessions, runs and artifacts that are kept in different
+    /// [locations](crate::session::Location) would lose data; the error names the missing call.
+    ///
     /// When the model's name is unknown, its provider's key is missing, or the crate was built without a
     /// feature that knows model names; when the app is called `user`, or by a name that [cannot be
     /// kept](crate::store::session::SessionKey::check); when two plugins have one name.
@@ -208,19 +223,14 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
         let mut models = Models::new(provider);
         models.set_default(self.model.as_ref(), &self.fallback)?;
         models.set_limits(self.limits);
-        let engine = self.engine.unwrap_or_else(|| Arc::new(MemoryEngine));
-        let artifacts = match self.artifacts {
-            Some(store) => store,
-            None if engine.retention() == Retention::Durable => MissingArtifactStore.into(),
-            None => MemoryArtifacts::new().into(),
-        };
+        let stores = self.parts.with_defaults(self.store)?;
         let shared = Shared {
             app: self.app,
-            sessions: self.sessions.unwrap_or_else(|| Arc::new(MemoryStore::new())),
-            engine,
+            sessions: stores.sessions,
+            engine: stores.engine,
             services: Arc::new(Services {
-                artifacts,
-                memory: self.memory,
+                artifacts: stores.artifacts,
+                memory: stores.memory,
                 models,
                 plugins: self.plugins,
                 resources: self.resources,

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::models::model::Usage;
 use crate::store::event::{Event, StateDelta};
-use crate::store::session::{Session, now_micros};
+use crate::store::session::{Location, Session, now_micros};
 use crate::sync::lock;
 use crate::{BoxFuture, Result, RunId};
 use serde_json::Value;
@@ -303,6 +303,10 @@ impl Journal for MemoryJournal {
 impl Engine for MemoryJournal {
     fn retention(&self) -> Retention {
         Retention::Process
+    }
+
+    fn location(&self) -> Location {
+        Location::Memory
     }
 
     fn registry(&self) -> Option<&dyn RunRegistry> {

@@ -4,6 +4,7 @@ use super::{
     Body, ClaimId, Engine, Journal, RemoteBranches, Reply, Retention, RunDriver, RunRegistry, Slot, StepKey,
     Stored, Timers, Wait, WaitRegistry,
 };
+use crate::store::session::Location;
 use crate::{BoxFuture, Result};
 use serde_json::Value;
 use std::future::ready;
@@ -38,6 +39,10 @@ impl Journal for MemoryEngine {
 impl Engine for MemoryEngine {
     fn retention(&self) -> Retention {
         Retention::None
+    }
+
+    fn location(&self) -> Location {
+        Location::Memory
     }
 
     fn registry(&self) -> Option<&dyn RunRegistry> {

@@ -4,6 +4,7 @@ use super::{
     Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, Retention, RunDriver, RunRegistry,
     Slot, StepKey, Stored, TimerKind, Timers, Wait, WaitRegistry,
 };
+use crate::store::session::Location;
 use crate::{BoxFuture, Name, Result};
 use serde_json::Value;
 use std::sync::Arc;
@@ -58,6 +59,10 @@ impl Journal for Within {
 impl Engine for Within {
     fn retention(&self) -> Retention {
         self.outer.retention()
+    }
+
+    fn location(&self) -> Location {
+        MEMORY.location()
     }
 
     fn registry(&self) -> Option<&dyn RunRegistry> {

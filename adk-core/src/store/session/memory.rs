@@ -1,7 +1,8 @@
 //! Sessions in memory, for as long as the process lives.
 
 use super::{
-    EventFilter, Scope, Session, SessionKey, SessionSnapshot, SessionStore, SharedState, forget_temp,
+    EventFilter, Location, Scope, Session, SessionKey, SessionSnapshot, SessionStore, SharedState,
+    forget_temp,
 };
 use crate::store::event::{Event, StateDelta};
 use crate::sync::lock;
@@ -56,6 +57,10 @@ impl Tables {
 }
 
 impl SessionStore for MemoryStore {
+    fn location(&self) -> Location {
+        Location::Memory
+    }
+
     fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
         if let Err(error) = key.check().and_then(|()| state.check_depth()) {
             return Box::pin(ready(Err(error)));

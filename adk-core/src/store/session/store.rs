@@ -1,6 +1,6 @@
 //! Where sessions are kept.
 
-use super::{EventFilter, Session, SessionSnapshot};
+use super::{EventFilter, Location, Session, SessionSnapshot};
 use crate::store::event::{Event, StateDelta};
 use crate::{BoxFuture, Error, ErrorKind, Result};
 use std::sync::Arc;
@@ -63,6 +63,9 @@ impl std::fmt::Display for SessionKey {
 
 /// Keeps sessions: ADK's session service.
 pub trait SessionStore: Send + Sync + 'static {
+    /// Where the sessions are. Only an [`Engine`](crate::engine::Engine) of the same location stores events in them.
+    fn location(&self) -> Location;
+
     /// Makes a session with an initial state, which is split by the prefixes of its keys.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use adk_core::engine::{
     Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, Retention, RunDriver, RunRegistry,
     Slot, StepKey, Stored as Committed, Timers, Wait, WaitRegistry, Waiting,
 };
+use adk_core::session::Location;
 use adk_core::spec::AgentMeta;
 use adk_core::{Await, BoxFuture, Context, DynAgent, Error, ErrorKind, Flow, Prepare, Result};
 use serde::{Serialize, de::DeserializeOwned};
@@ -115,6 +116,9 @@ impl Journal for Answering {
 impl Engine for Answering {
     fn retention(&self) -> Retention {
         Retention::None
+    }
+    fn location(&self) -> Location {
+        Location::Memory
     }
     fn registry(&self) -> Option<&dyn RunRegistry> {
         None

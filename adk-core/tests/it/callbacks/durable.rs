@@ -7,6 +7,7 @@ use adk_core::engine::{
     Stored, Timers, Wait, WaitRegistry,
 };
 use adk_core::model::ModelRequest;
+use adk_core::session::Location;
 use adk_core::{FunctionCall, Result, WithCallbacks};
 
 /// Records the steps of all runs by their place, and answers from the record.
@@ -56,6 +57,9 @@ impl engine::Journal for Journal {
 impl Engine for Journal {
     fn retention(&self) -> Retention {
         Retention::Durable
+    }
+    fn location(&self) -> Location {
+        Location::Memory
     }
     fn registry(&self) -> Option<&dyn RunRegistry> {
         None

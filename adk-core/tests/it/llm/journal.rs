@@ -7,6 +7,7 @@ use adk_core::engine::{
     StepKey, Stored, Timers, Wait, WaitRegistry,
 };
 use adk_core::llm::OutputKey;
+use adk_core::session::Location;
 use adk_core::testing::Reply as Answer;
 use adk_core::{KeySpec, MemoryArtifacts, Part};
 use std::collections::BTreeMap;
@@ -45,6 +46,9 @@ impl engine::Journal for Journal {
 impl Engine for Journal {
     fn retention(&self) -> Retention {
         Retention::Durable
+    }
+    fn location(&self) -> Location {
+        Location::Memory
     }
     fn registry(&self) -> Option<&dyn RunRegistry> {
         None

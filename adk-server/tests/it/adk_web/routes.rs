@@ -53,7 +53,7 @@ async fn sessions_are_made_read_changed_and_deleted() {
     let folder = std::env::temp_dir().join(format!("adk-web-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let store = adk::sqlite::SqliteStore::open(folder.join("runs.db")).await.unwrap();
-    let runner = fixtures::builder().session_store(store.clone()).artifact_store(store.clone()).engine(store);
+    let runner = fixtures::builder().store(store);
     sessions(fixtures::serve_on(&runner.build().unwrap(), |server| server).await).await;
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -1,0 +1,132 @@
+//! [`Parts`]: the stores that a builder was given, and the rules that they have to fit.
+
+use super::store::Store;
+use crate::runtime::run::memory::MemoryService;
+use crate::runtime::run::{ArtifactStore, MemoryArtifacts, MissingArtifactStore};
+use crate::store::engine::{Engine, MemoryEngine, Retention};
+use crate::store::session::{Location, MemoryStore, SessionStore};
+use crate::{Error, ErrorKind, Result};
+use std::sync::Arc;
+
+/// The stores that the calls of a builder have set.
+#[derive(Default)]
+pub(super) struct Parts {
+    pub(super) sessions: Option<Arc<dyn SessionStore>>,
+    pub(super) engine: Option<Arc<dyn Engine>>,
+    pub(super) artifacts: Option<Arc<dyn ArtifactStore>>,
+    pub(super) memory: Option<Arc<dyn MemoryService>>,
+}
+
+/// The stores of a runner.
+pub(super) struct Stores {
+    pub(super) sessions: Arc<dyn SessionStore>,
+    pub(super) engine: Arc<dyn Engine>,
+    pub(super) artifacts: Arc<dyn ArtifactStore>,
+    pub(super) memory: Option<Arc<dyn MemoryService>>,
+}
+
+impl<S: Store + ?Sized> From<&S> for Parts {
+    fn from(store: &S) -> Self {
+        Self {
+            sessions: Some(store.session_store()),
+            engine: Some(store.engine()),
+            artifacts: store.artifact_store(),
+            memory: store.memory_service(),
+        }
+    }
+}
+
+/// What has set a part. A later one replaces an earlier one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Origin {
+    Default,
+    Store,
+    Setter,
+}
+
+/// A part, as the rules see it.
+struct Part {
+    name: &'static str,
+    /// The call that sets it.
+    setter: &'static str,
+    origin: Origin,
+    /// `None` if it fits sessions of any location.
+    location: Option<Location>,
+}
+
+impl Parts {
+    /// The stores of a runner: these parts, else those of `store`, else the defaults.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Config`] when two parts do not [fit](Part::fits).
+    pub(super) fn with_defaults(self, store: Self) -> Result<Stores> {
+        let of_store = store.engine.as_ref().map(|engine| engine.location());
+        let (sessions, sessions_by) = choose(self.sessions, store.sessions, || Arc::new(MemoryStore::new()));
+        let (engine, engine_by) = choose(self.engine, store.engine, || Arc::new(MemoryEngine));
+        let (artifacts, artifacts_by) = choose(self.artifacts, store.artifacts, || {
+            // In memory they would be lost before the runs that saved them.
+            if engine.retention() == Retention::Durable {
+                Arc::new(MissingArtifactStore)
+            } else {
+                Arc::new(MemoryArtifacts::new())
+            }
+        });
+        let memory_by = if self.memory.is_some() { Origin::Setter } else { Origin::Store };
+        let memory = self.memory.or(store.memory);
+
+        // Artifacts and memory may be kept anywhere, unless they are the rest of a store, or look for their sessions.
+        let rest = |by| if by == Origin::Store { of_store.clone() } else { None };
+        let artifacts_at = artifacts.session_location().or_else(|| rest(artifacts_by));
+        let memory_at = memory.as_ref().and_then(|_| rest(memory_by));
+        let part = |name, setter, origin, location| Part { name, setter, origin, location };
+        let held = part("sessions", ".session_store(...)", sessions_by, Some(sessions.location()));
+        let rules = [
+            (
+                part("runs", ".engine(...)", engine_by, Some(engine.location())),
+                "a session would lack the events of its runs",
+            ),
+            (
+                part("artifacts", ".artifact_store(...)", artifacts_by, artifacts_at),
+                "a session could not keep its artifacts",
+            ),
+            (
+                part("memory", ".memory_service(...)", memory_by, memory_at),
+                "sessions and what they add to memory would not last equally long",
+            ),
+        ];
+        rules.iter().try_for_each(|(part, loss)| held.fits(part, loss))?;
+        Ok(Stores { sessions, engine, artifacts, memory })
+    }
+}
+
+/// The part that a setter has set, else that of the store, else the default.
+fn choose<T: ?Sized>(
+    own: Option<Arc<T>>,
+    of_store: Option<Arc<T>>,
+    default: impl FnOnce() -> Arc<T>,
+) -> (Arc<T>, Origin) {
+    match (own, of_store) {
+        (Some(part), _) => (part, Origin::Setter),
+        (None, Some(part)) => (part, Origin::Store),
+        (None, None) => (default(), Origin::Default),
+    }
+}
+
+impl Part {
+    /// Refuses parts in two locations. `loss` is what would happen.
+    fn fits(&self, other: &Self, loss: &str) -> Result<()> {
+        let (Some(own), Some(others)) = (&self.location, &other.location) else { return Ok(()) };
+        if own == others {
+            return Ok(());
+        }
+        let message = format!("{} are kept in {own}, but {} in {others}: {loss}", self.name, other.name);
+        let (missing, set) = if self.origin < other.origin { (self, other) } else { (other, self) };
+        let other_way = if missing.origin == set.origin {
+            format!("pass the same store to `{}` and `{}`", self.setter, other.setter)
+        } else {
+            format!("add the missing `{}` with the store of the {}", missing.setter, set.name)
+        };
+        let help = format!("pass one store for all with `.store(...)`, or {other_way}");
+        Err(Error::new(ErrorKind::Config, message).with_help(help))
+    }
+}
