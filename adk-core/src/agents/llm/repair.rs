@@ -2,11 +2,12 @@
 
 use super::output::Misfit;
 use super::respond::{self, RESPOND};
-use super::{LlmAgent, RETRY_KEY, no_answer};
+use super::{LlmAgent, RETRY_KEY, call, no_answer};
 use crate::Result;
 use crate::content::{Content, Part};
 use crate::models::model::ModelResponse;
 use crate::runtime::run::Context;
+use crate::store::engine::CallKind;
 use crate::store::event::Event;
 use serde_json::{Value, json};
 
@@ -24,7 +25,7 @@ impl Repair {
         self.said.iter().cloned()
     }
 
-    /// An answer did not fit, and the model is asked again.
+    /// An answer did not fit, and the model is asked again. Where the record holds the next answer, it always is.
     ///
     /// # Errors
     /// What is wrong with it, when there were enough, `is_last`, or when no other answer is to be expected.
@@ -39,7 +40,9 @@ impl Repair {
         self.attempts += 1;
         let finish = answer.finish_reason.as_ref();
         let is_cut_off = no_answer::ended_early(finish).is_some();
-        if is_cut_off || is_last || !cx.config().repair_answers || self.attempts >= agent.answer_attempts {
+        let is_last =
+            is_cut_off || is_last || !cx.config().repair_answers || self.attempts >= agent.answer_attempts;
+        if is_last && !cx.is_recorded(CallKind::Model, &call::MODEL) {
             return Err(misfit.error(finish, self.attempts));
         }
         let told = json!({"attempt": self.attempts, "waitMs": 0, "error": misfit.why});
@@ -70,7 +73,9 @@ impl Repair {
         let (Some(answer), Some(why)) = (answer, refused.and_then(Value::as_str)) else { return Ok(()) };
         self.attempts += 1;
         // In ADK it may be called any number of times.
-        let is_last = self.attempts >= agent.answer_attempts && cx.config().repair_answers;
+        let is_last = self.attempts >= agent.answer_attempts
+            && cx.config().repair_answers
+            && !cx.is_recorded(CallKind::Model, &call::MODEL);
         match agent.output.as_ref().filter(|_| is_last) {
             Some(output) => Err(Misfit::new(output, answer, respond::reason(why)).error(None, self.attempts)),
             None => Ok(()),

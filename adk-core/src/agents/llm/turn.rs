@@ -172,7 +172,6 @@ impl<'a> Turn<'a> {
                 Ok(value) => return Ok((response, value)),
                 Err(misfit) => {
                     let is_last = limit(agent, cx).is_some_and(|max| self.number >= max);
-                    let is_last = is_last && !cx.is_recorded(CallKind::Model, &call::MODEL);
                     // In a box: nearly all answers fit.
                     Box::pin(self.repair.refuse(agent, response, misfit, is_last, cx)).await?;
                 }

@@ -2,11 +2,11 @@
 
 use super::{Context, Cut, Frame};
 use crate::runtime::run::place::{Placing, drafted, take_temp};
-use crate::runtime::run::{KeyScope, Overlay, Run, replay};
-use crate::store::engine::{Body, CallInputs, CallKind, Draft, Reply, Stored};
+use crate::runtime::run::{KeyScope, Overlay, Run, perform, replay};
+use crate::store::engine::{Body, CallInputs, CallKind, Draft, Reply, StepKey, Stored};
 use crate::store::event::Event;
 use crate::store::outbox::Taken;
-use crate::{BoxFuture, EventId, Name, Result};
+use crate::{BoxFuture, EventId, Name, Result, depth};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as Task, Poll};
@@ -124,11 +124,16 @@ impl Context {
     where
         W: Future<Output = Result<Event>> + Send + 'static,
     {
-        if !self.run.services.plugins.is_empty() || self.run.is_inside() {
-            // Plugins see an event before it is committed; one of a run inside of another is not stored.
-            let event = self
-                .recorded_call(CallKind::Event, Name::literal("event"), CallInputs::default(), work)
-                .await?;
+        let replay = self.run.replay.as_ref().filter(|replay| !replay.is_over());
+        let is_stored = replay.is_some_and(|replay| replay.next_event(&self.frame.path).is_some());
+        // Plugins see an event before it is committed; one of a run inside of another is not stored. Then the call has a
+        // record of its own, under the number of its event, so that plugins may come and go while a run waits.
+        let key =
+            StepKey::new(self.run.id, self.frame.path.clone(), CallKind::Event, "event", self.frame.emits);
+        let has_record = !self.run.services.plugins.is_empty() || self.run.is_inside();
+        if !is_stored && (has_record || self.run.is_answered(&key)) {
+            let event =
+                perform(self.run.clone(), key, CallInputs::default(), depth::check_record, work).await?;
             return self.emit(event).await;
         }
         if let Some(settled) = self.run.settle(&self.frame.path) {
