@@ -47,6 +47,10 @@ struct Recorded {
     call: Option<String>,
 }
 
+/// The target of what is in no record. Its branch may be one that was cancelled at this place, so it says nothing of how far
+/// the walk is: it waits until the walk has come to all that is recorded.
+const ALL: usize = usize::MAX;
+
 #[derive(Default)]
 struct Cursor {
     at: usize,
@@ -161,7 +165,7 @@ impl Replay {
             let mut cursor = lock(&self.cursor);
             cursor.waiting.push((target, task.waker().clone()));
             self.pass(run, &mut cursor);
-            if cursor.at < target {
+            if cursor.at < target.min(self.events.len()) {
                 return Poll::Pending;
             }
             let at = cursor.at;
@@ -176,7 +180,8 @@ impl Replay {
     /// reads what was there then.
     fn pass(&self, run: &Run, cursor: &mut Cursor) {
         let from = cursor.at;
-        let wanted = cursor.waiting.iter().map(|(wanted, _)| *wanted).max().unwrap_or_default();
+        let wanted = cursor.waiting.iter().map(|(wanted, _)| *wanted).filter(|wanted| *wanted != ALL);
+        let wanted = wanted.max().unwrap_or_default();
         while let Some(Recorded { event, own, call, .. }) = self.events.get(cursor.at) {
             if let Some((slot, path)) = own {
                 let is_gone = cursor.gone.iter().any(|gone| path.starts_with(gone))
@@ -266,7 +271,7 @@ impl Replay {
 
     /// Waits until all of the record is given back.
     pub(crate) async fn rest(&self, run: &Run) {
-        self.turn(run, self.events.len()).await;
+        self.turn(run, ALL).await;
     }
 
     /// True if the record holds an event from after a block in `branch`: what runs in one branch runs in
@@ -339,7 +344,7 @@ impl Replay {
         check: impl FnOnce(&Event) -> Result<()>,
     ) -> Result<Option<Stored>> {
         let index = self.slots.get(slot).copied();
-        let target = index.unwrap_or(self.events.len());
+        let target = index.unwrap_or(ALL);
         self.turn(run, target).await;
         let Some(Recorded { event, own, .. }) = index.and_then(|index| self.events.get(index)) else {
             return Ok(None);
