@@ -195,9 +195,9 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
                 self.close(Ok(end), task)
             }
             Polled::Stuck => {
-                let error = run.left_over();
+                let error = run.left_over().unwrap_or_else(|| run.asks_no_more());
                 self.future = None;
-                self.close(error.map_or(Ok(RunEnd::Failed), Err), task)
+                self.close(Err(error), task)
             }
         }
     }
@@ -318,6 +318,15 @@ impl Run {
         let message =
             format!("nobody emits the event `{next}`, which the record of run `{}` goes on with", self.id);
         Some(Error::new(ErrorKind::Diverged, message).with_help(DIVERGED_HELP))
+    }
+
+    /// What is wrong when all that is left of a run waits for questions that were withdrawn.
+    fn asks_no_more(&self) -> Error {
+        let message = format!(
+            "run `{}` waits for questions that were withdrawn, since the block around them had ended before the run was resumed",
+            self.id
+        );
+        Error::new(ErrorKind::Diverged, message).with_help(DIVERGED_HELP)
     }
 
     fn outcome<T>(&self, output: T) -> Outcome<T> {

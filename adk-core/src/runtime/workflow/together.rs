@@ -290,8 +290,13 @@ async fn run<'s>(
             }
             return joined.finish();
         };
+        let is_over = ended.is_ok();
         match joined.ended(index, ended, index < skip.len(), cx) {
-            AfterPart::Continue => {}
+            AfterPart::Continue => {
+                if let Some(withdrawn) = cx.run.withdraw_lost_in(cx.path(), is_over) {
+                    withdrawn.await?;
+                }
+            }
             AfterPart::LeaveOut(error) => {
                 joined.failed.push(boxed(|| leave_out(index, &skip[index], error, cx)).await?);
             }
@@ -303,6 +308,9 @@ async fn run<'s>(
                     drop(running);
                 }
                 cancelled(cx);
+                if is_over && let Some(withdrawn) = cx.run.withdraw_lost_in(cx.path(), true) {
+                    withdrawn.await?;
+                }
                 return ended.map(|walked| (walked, Vec::new()));
             }
         }
