@@ -303,6 +303,10 @@ pub(crate) async fn claim(
     if is_held {
         return Err(refuse::run_busy(run));
     }
+    // What a failed run has not been told in time is asked again.
+    let sql = r#"DELETE FROM adkw_waits WHERE run = $1 AND answer LIKE '{"$failed":%'
+        AND EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND status = 'failed')"#;
+    sqlx::query(sql).bind(&id).execute(&mut *connection).await.doing(what)?;
     let claim = ClaimId { run_id: run, epoch: epoch + 1 };
     let sql = "UPDATE adkw_runs SET owner = $2, epoch = $3, status = 'running', error = NULL, updated = $4
         WHERE id = $1";
@@ -610,10 +614,13 @@ pub(crate) async fn due(connection: &mut PgConnection, app: &str, now: u64, most
     Ok(due)
 }
 
-/// Removes waits of branches that were cancelled.
+/// Removes open waits that no agent awaits any more. The answers of others count as seen.
 pub(crate) async fn withdraw(connection: &mut PgConnection, waits: &[String]) -> Result<()> {
+    let what = "withdraw a wait";
     let sql = "DELETE FROM adkw_waits WHERE id = ANY($1) AND answer IS NULL";
-    sqlx::query(sql).bind(waits).execute(connection).await.doing("withdraw a wait").map(drop)
+    sqlx::query(sql).bind(waits).execute(&mut *connection).await.doing(what)?;
+    let sql = "UPDATE adkw_waits SET seen = TRUE WHERE id = ANY($1)";
+    sqlx::query(sql).bind(waits).execute(connection).await.doing(what).map(drop)
 }
 
 /// An open wait of an app by its id.

@@ -31,7 +31,7 @@ pub(crate) enum Job {
     Step { claim: ClaimId, key: String, value: Value, reply: Reply<Value> },
     /// A value that is waited for.
     Wait { claim: ClaimId, wait: Box<Wait>, reply: Reply<Option<Value>> },
-    /// Waits of branches that were cancelled.
+    /// Waits that no agent awaits any more.
     Withdraw { claim: ClaimId, waits: Vec<String>, reply: Reply<()> },
     /// Agents that have finished, of a run that makes no more commits.
     Finished { claim: ClaimId, done: Vec<Done>, reply: Reply<()> },

@@ -1,6 +1,7 @@
 //! [`Handle`]: what a handler of a run, or of a branch of one, asks of Restate and of the store.
 
 use crate::Worker;
+use crate::posted::fails_attempt;
 use crate::service::Context;
 use adk_core::engine::{ClaimId, RunStatus, Stored};
 use adk_core::model::Usage;
@@ -97,13 +98,18 @@ impl<'a> Handle<'a> {
         Ok((handle, Box::pin(call)))
     }
 
-    /// Ends waits that nobody wants an answer of any more: their ids, and the calls that wait.
-    pub(crate) async fn withdraw(&self, left: Vec<(String, InvocationHandle)>) {
+    /// Ends waits that no agent awaits any more: their ids, and the calls that wait. An answer is refused from then on.
+    ///
+    /// # Errors
+    /// When the store is away: the next attempt withdraws them.
+    pub(crate) async fn withdraw(&self, left: Vec<(String, InvocationHandle)>) -> Result<(), Stop> {
         left.iter().for_each(|(_, call)| call.cancel());
         let waits: Vec<_> = left.into_iter().map(|(id, _)| id).collect();
-        if let Some(registry) = self.worker.engine.waits().filter(|_| !waits.is_empty()) {
-            // What stays in the list is refused when it is answered.
-            let _ = registry.withdraw(self.claim(), waits).await;
+        let Some(registry) = self.worker.engine.waits().filter(|_| !waits.is_empty()) else { return Ok(()) };
+        match registry.withdraw(self.claim(), waits).await {
+            Err(error) if fails_attempt(&error) => Err(error.into()),
+            // A run that was cancelled or is deleted has no open wait.
+            _ => Ok(()),
         }
     }
 

@@ -169,7 +169,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         if let Err(Stop::Retry(_) | Stop::Failed(_)) = served {
             return served;
         }
-        self.rest().await;
+        self.rest().await?;
         served
     }
 
@@ -178,7 +178,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             if self.settle().await? {
                 return Ok(());
             }
-            self.leave().await;
+            self.leave().await?;
             self.start().await?;
             match self.perform().await? {
                 Performed::Nothing | Performed::Part(Stopped::Limit) => self.next(false).await?,
@@ -266,7 +266,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
     }
 
     /// Gives up what nobody wants any more.
-    async fn leave(&mut self) {
+    async fn leave(&mut self) -> Result<(), Stop> {
         for branch in self.branches.values_mut() {
             let is_cancelled = |cancelled: &mut BoxFuture<'static, ()>| {
                 unconstrained(cancelled.as_mut()).now_or_never().is_some()
@@ -277,12 +277,13 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         }
         let (wanted, left) = std::mem::take(&mut self.open).into_iter().partition(|open| self.wants(open));
         self.open = wanted;
-        self.handle.withdraw(waits_of(left)).await;
+        self.handle.withdraw(waits_of(left)).await?;
         let waits: Vec<_> = self.open.iter().filter_map(|open| open.kind.wait().map(str::to_owned)).collect();
         self.open.retain(|open| match &open.kind {
             Awaited::Deadline(waiting) => waits.contains(&waiting.id),
             _ => true,
         });
+        Ok(())
     }
 
     fn wants(&self, open: &Open<'_>) -> bool {
@@ -312,14 +313,19 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
 
     async fn wait(&mut self, wait: Wait, answer: Answer<Result<Option<Value>>>) -> Result<(), Stop> {
         let waiting = Box::new(wait.waiting.clone());
-        match self.worker().engine.answer(self.handle.claim(), wait).await {
-            Err(error) if fails_attempt(&error) => return Err(error.into()),
-            // A run that was cancelled does the same as before, until Restate says so. Answers come from there too.
-            _ => {}
-        }
         let (id, target) = (waiting.id.clone(), self.handle.of_run("wait"));
         let (call, future) = self.handle.call(target, &id).await?;
         self.open.push(Open { kind: Awaited::Answer { id, call, answer }, future });
+        let (worker, claim) = (self.worker(), self.handle.claim());
+        let open = move || async move {
+            match worker.engine.answer(claim, wait).await {
+                Err(error) if fails_attempt(&error) => Err(error.into()),
+                // A run that was cancelled does the same as before, until Restate says so. Answers come from there too.
+                _ => Ok(()),
+            }
+        };
+        // An entry of the journal, so that a later attempt does not open a wait again that was withdrawn.
+        self.ctx().run(open).name("ask").await?;
         if let Some(deadline) = waiting.deadline {
             let left = Duration::from_micros(deadline.saturating_sub(now_micros()));
             self.open.push(Open { kind: Awaited::Deadline(waiting), future: self.handle.timer(left) });
@@ -518,11 +524,11 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
     }
 
     /// Ends what still runs elsewhere, and waits for the branches: what they have committed is part of this one.
-    async fn rest(&mut self) {
+    async fn rest(&mut self) -> Result<(), Stop> {
         let (branches, others) = std::mem::take(&mut self.open)
             .into_iter()
             .partition::<Vec<_>, _>(|open| matches!(open.kind, Awaited::Branch(_)));
-        self.handle.withdraw(waits_of(others)).await;
+        self.handle.withdraw(waits_of(others)).await?;
         for branch in self.branches.values_mut() {
             if branch.cancelled.take().is_some() {
                 branch.call.cancel();
@@ -535,6 +541,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
                 self.places.extend(places);
             }
         }
+        Ok(())
     }
 }
 

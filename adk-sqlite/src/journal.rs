@@ -153,13 +153,15 @@ pub(crate) fn answer(db: &mut Db, claim: ClaimId, wait: &Wait) -> Result<Option<
     Ok(None)
 }
 
-/// Removes waits of branches that were cancelled.
+/// Removes open waits that no agent awaits any more. The answers of others count as seen.
 pub(crate) fn withdraw(db: &mut Db, claim: ClaimId, waits: &[String]) -> Result<()> {
     let what = "withdraw a wait";
     drives(db, claim, 0, None)?;
     for id in waits {
         let sql = "DELETE FROM adkw_waits WHERE id = ?1 AND answer IS NULL";
-        db.connection.execute(sql, [id]).doing(what)?;
+        if db.connection.execute(sql, [id]).doing(what)? == 0 {
+            db.connection.execute("UPDATE adkw_waits SET seen = 1 WHERE id = ?1", [id]).doing(what)?;
+        }
     }
     Ok(())
 }
@@ -234,6 +236,10 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
     {
         return Err(refuse::run_busy(run));
     }
+    // What a failed run has not been told in time is asked again.
+    let sql = r#"DELETE FROM adkw_waits WHERE run = ?1 AND answer LIKE '{"$failed":%'
+        AND EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?1 AND status = 'failed')"#;
+    db.connection.execute(sql, [&id]).doing(what)?;
     let claim = ClaimId { run_id: run, epoch: epoch + 1 };
     let sql = "UPDATE adkw_runs SET owner = ?2, epoch = ?3, status = 'running', error = NULL, updated = ?4
         WHERE id = ?1";

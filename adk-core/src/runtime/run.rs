@@ -15,6 +15,7 @@ mod context;
 mod failures;
 mod history;
 mod lifecycle;
+mod lost_waits;
 pub mod memory;
 mod meter;
 mod models;
@@ -60,6 +61,7 @@ pub(crate) use callback::{Place, Steps};
 pub(crate) use consumption::{Consumption, metered};
 pub(crate) use context::{Answer, Asked, Cut, Frame, NothingWritten, perform};
 pub(crate) use lifecycle::Watch;
+pub(crate) use lost_waits::OpenWait;
 pub(crate) use meter::{Meter, count_again};
 pub(crate) use models::{Chain, Models};
 pub(crate) use plugin::Plugins;
@@ -136,6 +138,7 @@ pub(crate) struct Run {
     /// Agents that have finished since the last commit.
     done: Mutex<Vec<Done>>,
     failures: failures::Failures,
+    lost_waits: lost_waits::LostWaits,
     /// Branches elsewhere that nobody waits for any more.
     left: Mutex<Vec<(apart::Report, Option<Arc<KeyScope>>)>>,
     /// The trace that it continues, as text.
@@ -189,6 +192,7 @@ impl Run {
             updating: tokio::sync::Mutex::const_new(()),
             done: Mutex::default(),
             failures: failures::Failures::default(),
+            lost_waits: lost_waits::LostWaits::default(),
             left: Mutex::default(),
             trace_parent: None,
         }

@@ -175,6 +175,9 @@ pub trait RunRegistry: Send + Sync {
     /// Claims a run for this process, and returns what is stored of it. Runs `check` on the record first: a refused run
     /// stays as it was, and one that waits still waits.
     ///
+    /// Of a run that has failed, it removes the waits whose answer is a failure ([`is_failure`]), since they have expired: a
+    /// retry asks again.
+    ///
     /// The [`Claim`] is made together with the stored claim, so that it is released even when the caller is gone before it
     /// reads this answer.
     ///
@@ -249,7 +252,8 @@ pub trait WaitRegistry: Send + Sync {
     /// When the store fails.
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>>;
 
-    /// Removes waits of branches that were cancelled. Waits with an answer stay.
+    /// Removes open waits that no agent awaits any more: an answer is refused from now on. A wait with an answer stays, and
+    /// its run is no longer ready because of that answer.
     ///
     /// # Errors
     /// When the store fails; [`refuse::fenced`].

@@ -22,3 +22,4 @@ mod talks;
 mod trees;
 mod untouched;
 mod wait;
+mod withdrawn;

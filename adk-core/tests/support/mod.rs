@@ -18,6 +18,7 @@ pub mod survival;
 pub mod updates;
 pub mod values;
 pub mod waited;
+pub mod withdrawn;
 
 use adk_core::__private::workflow::{self, Form, Keys, Values, Wired};
 use adk_core::Workflow;

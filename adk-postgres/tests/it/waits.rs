@@ -1,7 +1,7 @@
 //! Runs that wait in a database: answered and taken up by other stores on it, as other processes do.
 
 use crate::support::Database;
-use crate::trees::{self, mended, people};
+use crate::trees::{self, mended, people, withdrawn};
 use adk_core::engine::{RunFilter, WaitRegistry as _};
 
 #[tokio::test]
@@ -44,6 +44,12 @@ async fn more_runs_go_on_than_the_store_has_connections() {
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_failed_run_is_listed_and_goes_on_once_its_cause_is_mended() {
     mended::mended(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_question_that_no_longer_matters_is_withdrawn_and_one_that_expired_is_asked_again() {
+    withdrawn::questions(&Database::new().await).await;
 }
 
 /// What makes a database of today one of format 4, where a limit did not end a search, and marks had rows of their own.

@@ -246,6 +246,63 @@ async fn a_run_that_waits_is_cancelled() {
     assert!(world.client.waiting().await.unwrap().is_empty());
 }
 
+/// The door in a race, and the one after it.
+static RACE: [Semaphore; 2] = [const { Semaphore::const_new(0) }; 2];
+
+/// Wins, once it may.
+#[agent(writes = line)]
+async fn wins(cx: &mut Context) -> Result<String> {
+    cx.step("door", async {
+        RACE[0].acquire().await.map_err(adk::Error::other)?.forget();
+        Ok("it has won".to_owned())
+    })
+    .await
+}
+
+/// Says what was answered.
+#[agent(writes = line)]
+fn told(yes: bool) -> String {
+    format!("it was told {yes}")
+}
+
+/// Goes on, once it may.
+#[agent(writes = after)]
+async fn goes_on(cx: &mut Context) -> Result<bool> {
+    cx.step("door", async {
+        RACE[1].acquire().await.map_err(adk::Error::other)?.forget();
+        Ok(true)
+    })
+    .await
+}
+
+workflow! {
+    /// A question loses.
+    Race() -> line: String {
+        parallel(first) <
+            < /// Go on?
+              await yes: bool; told >;
+            wins
+        >
+        goes_on;
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs the binary of a Restate server"]
+async fn a_question_that_loses_is_withdrawn_while_the_run_goes_on() {
+    let world = World::start(|builder| builder.workflow(Race::default())).await;
+    let begun = tokio::spawn(world.client.run(Arc::new(Race::default()), ()).into_future());
+    until("it asks", async || !world.client.waiting().await.unwrap().is_empty()).await;
+    let lost = world.client.waiting().await.unwrap().remove(0);
+    RACE[0].add_permits(1);
+    until("it is withdrawn", async || world.client.waiting().await.unwrap().is_empty()).await;
+    assert_eq!(status(&world, lost.run_id).await, RunStatus::Running);
+    let late = world.client.answer(&lost.id, true).await.unwrap_err();
+    assert_eq!(late.kind(), ErrorKind::UnknownWait, "{late}");
+    RACE[1].add_permits(1);
+    assert_eq!(begun.await.unwrap().unwrap().output, "it has won");
+}
+
 /// The doors of two tests.
 static DOORS: [Semaphore; 2] = [const { Semaphore::const_new(0) }; 2];
 

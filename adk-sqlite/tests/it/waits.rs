@@ -1,8 +1,8 @@
 //! Runs that wait in a file: answered and taken up by other stores on it, as other processes do.
 
 use crate::support::Folder;
-use crate::trees::mended;
 use crate::trees::people::{self, pause, process, two};
+use crate::trees::{mended, withdrawn};
 use adk_core::RunEnd;
 
 #[tokio::test]
@@ -112,4 +112,9 @@ async fn a_file_of_an_earlier_format_is_taken_over() {
             assert_eq!(file.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap(), "8");
         }
     }
+}
+
+#[tokio::test]
+async fn a_question_that_no_longer_matters_is_withdrawn_and_one_that_expired_is_asked_again() {
+    withdrawn::questions(&Folder::new()).await;
 }

@@ -103,7 +103,8 @@ where
     }
 
     /// How long it waits. Default: for ever. When nobody has answered by then, the [default](Self::default) counts, and
-    /// without one the run fails with [`ErrorKind::Expired`](crate::ErrorKind::Expired).
+    /// without one the run fails with [`ErrorKind::Expired`](crate::ErrorKind::Expired);
+    /// [`Runner::retry`](crate::Runner::retry) asks again.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self

@@ -71,7 +71,7 @@ pub(super) async fn go_on(
         let made = join_all(again).await;
         if !open.is_empty() {
             made.into_iter().try_for_each(|(_, called)| called.map(drop))?;
-            match cx.park(open).await {}
+            match cx.run.park(open).await {}
         }
         made.into_iter().for_each(|(at, called)| all[at] = called);
     }

@@ -63,7 +63,7 @@ pub(super) async fn make(tools: &Toolbox<'_>, calls: &[Arc<FunctionCall>], cx: &
     }
     if !open.is_empty() {
         join_all(started).await.into_iter().try_for_each(|called| called.map(drop))?;
-        match cx.park(open).await {}
+        match cx.run.park(open).await {}
     }
     let mut all = join_all(started).await;
     if all.iter().any(asking::asks) {

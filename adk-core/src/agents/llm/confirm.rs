@@ -9,9 +9,9 @@ use super::hooks::ToolHooks;
 use super::toolbox::Toolbox;
 use crate::content::FunctionCall;
 use crate::panic::caught;
-use crate::runtime::run::{Answer, Asked, CallStep, Context};
+use crate::runtime::run::{Answer, Asked, CallStep, Context, OpenWait};
 use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, ToolRecord};
-use crate::store::engine::{CallKind, Waiting};
+use crate::store::engine::CallKind;
 use crate::{BoxFuture, Name, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ pub(super) enum Confirmed {
     /// Somebody has refused.
     Refused(Box<Before>),
     /// Nobody has answered yet.
-    Open(Box<Waiting>),
+    Open(Box<OpenWait>),
 }
 
 /// Asks a person, where the tool wants it. Callbacks come first: they may change the arguments, which the person sees as

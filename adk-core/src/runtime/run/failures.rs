@@ -43,19 +43,23 @@ impl Run {
         self.failures.any.store(true, Release);
     }
 
-    /// Whether nobody has gone on yet after some failed call.
-    pub(crate) fn has_failures(&self) -> bool {
-        self.outer.as_ref().map_or_else(|| self.failures.any.load(Acquire), |outer| outer.has_failures())
+    /// Whether something is to be settled when an agent goes on: a failed call, or a wait that was lost.
+    pub(crate) fn is_unsettled(&self) -> bool {
+        let own = || self.failures.any.load(Acquire) || !self.lost_waits.is_empty();
+        self.outer.as_ref().map_or_else(own, |outer| outer.is_unsettled())
     }
 
     /// The agent at this path goes on: failed calls of its own, of agents around it and of those below it are results
-    /// now. Those of branches beside it are not. `None` where there are none, which is nearly always.
+    /// now, and lost waits are lost for good. Those of branches beside it are not. `None` where there are none, which is
+    /// nearly always.
     pub(crate) fn settle<'a>(&'a self, path: &Path) -> Option<BoxFuture<'a, Result<()>>> {
         if let Some(outer) = &self.outer {
             return outer.settle(path);
         }
-        let settled = self.failures.take(|failed| is_around(failed, path) || is_around(path, failed));
-        if settled.is_empty() {
+        let is_meant = |other: &Path| is_around(other, path) || is_around(path, other);
+        let settled = self.failures.take(is_meant);
+        let has_lost = self.lost_waits.settle(is_meant);
+        if settled.is_empty() && !has_lost {
             return None;
         }
         Some(Box::pin(async move {
@@ -63,17 +67,18 @@ impl Run {
                 let result = record::settled(failure);
                 self.engine.step(self.claim, key, Box::pin(async { Ok(result) })).await?;
             }
-            Ok(())
+            if has_lost { self.withdraw_lost().await } else { Ok(()) }
         }))
     }
 
     /// The agent at this path has finished well: it is not executed again, so nobody will ask for its failed calls.
     pub(super) fn forget_failures(&self, path: &Path) {
         self.failures.take(|failed| is_around(path, failed));
+        self.settle_waits_of(path);
     }
 }
 
 /// Whether a path is the other, or one of those around it.
-fn is_around(outer: &Path, inner: &Path) -> bool {
+pub(super) fn is_around(outer: &Path, inner: &Path) -> bool {
     std::iter::successors(Some(inner), |path| path.parent()).any(|path| path == outer)
 }

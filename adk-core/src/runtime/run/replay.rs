@@ -50,6 +50,10 @@ struct Recorded {
     call: Option<String>,
 }
 
+/// The target of what is in no record. Its branch may be one that was cancelled at this place, so it says nothing of how far
+/// the walk is: it waits until the walk has come to all that is recorded.
+const ALL: usize = usize::MAX;
+
 #[derive(Default)]
 struct Cursor {
     at: usize,
@@ -179,6 +183,22 @@ impl Replay {
         places.any(is_inside) || self.done.keys().any(|done| *done == path || is_inside(done))
     }
 
+    /// The parts of a block that have begun, as the text of a path has them after the block: `[3]` for an element, and the
+    /// name of its first step for a branch.
+    pub(crate) fn parts_begun(&self, block: &Path) -> HashSet<String> {
+        let block = block.to_string();
+        let part = |key: &str| {
+            let inside = key.strip_prefix(&*block).filter(|rest| rest.starts_with(['/', '[']))?;
+            let inside = inside.strip_prefix('/').unwrap_or(inside);
+            let is_end = |(at, found): (usize, char)| (at > 0 && "/#[:!@".contains(found)).then_some(at);
+            let end = inside.char_indices().find_map(is_end).unwrap_or(inside.len());
+            Some(inside[..end].to_owned())
+        };
+        let keys = self.slots.keys().chain(self.steps.keys()).chain(self.done.keys()).map(String::as_str);
+        let waits = self.waits.iter().filter_map(|id| Some(id.split_once('/')?.1));
+        keys.chain(waits).filter_map(part).collect()
+    }
+
     /// For how many elements the `each` at that path has begun to run, of a list of that length; `None` when the record does
     /// not hold that it has begun.
     pub(crate) fn elements(&self, each: &Path, length: usize) -> Option<usize> {
@@ -220,7 +240,7 @@ impl Replay {
             let mut cursor = lock(&self.cursor);
             cursor.waiting.push((target, task.waker().clone()));
             self.pass(run, &mut cursor);
-            if cursor.at < target {
+            if cursor.at < target.min(self.events.len()) {
                 return Poll::Pending;
             }
             let at = cursor.at;
@@ -235,7 +255,8 @@ impl Replay {
     /// reads what was there then.
     fn pass(&self, run: &Run, cursor: &mut Cursor) {
         let from = cursor.at;
-        let wanted = cursor.waiting.iter().map(|(wanted, _)| *wanted).max().unwrap_or_default();
+        let wanted = cursor.waiting.iter().map(|(wanted, _)| *wanted).filter(|wanted| *wanted != ALL);
+        let wanted = wanted.max().unwrap_or_default();
         while let Some(Recorded { event, own, call, .. }) = self.events.get(cursor.at) {
             if let Some((slot, path)) = own {
                 let is_gone = cursor.gone.iter().any(|gone| path.starts_with(gone))
@@ -325,7 +346,7 @@ impl Replay {
 
     /// Waits until all of the record is given back.
     pub(crate) async fn rest(&self, run: &Run) {
-        self.turn(run, self.events.len()).await;
+        self.turn(run, ALL).await;
     }
 
     /// True if the record holds an event from after a block in `branch`: what runs in one branch runs in
@@ -398,7 +419,7 @@ impl Replay {
         check: impl FnOnce(&Event) -> Result<()>,
     ) -> Result<Option<Stored>> {
         let index = self.slots.get(slot).copied();
-        let target = index.unwrap_or(self.events.len());
+        let target = index.unwrap_or(ALL);
         self.turn(run, target).await;
         let Some(Recorded { event, own, .. }) = index.and_then(|index| self.events.get(index)) else {
             return Ok(None);

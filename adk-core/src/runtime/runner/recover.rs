@@ -156,7 +156,7 @@ impl<P, R> Runner<P, R> {
     }
 
     /// Resumes a run that has failed, after its cause was mended: the call that failed is made again, and nothing that
-    /// was recorded before. The workflow is one of [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow);
+    /// was recorded before. A question that has expired is asked again, under the same id. The workflow is one of [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow);
     /// [`runs`](Self::runs) lists what has failed.
     ///
     /// # Errors
@@ -296,12 +296,12 @@ pub(super) struct Expiry {
     pub(super) is_full: bool,
 }
 
-/// What a wait is answered with whose deadline has passed.
-pub(super) fn too_late(waiting: &Waiting) -> Value {
+/// The answer to a wait whose deadline has passed: its default, or a failure. When that fails the run, a retry asks again.
+fn too_late(waiting: &Waiting) -> Value {
     waiting.otherwise.clone().unwrap_or_else(|| {
         let message = "nobody has answered in time, and the wait has no default";
-        record::failed(
-            &Error::new(ErrorKind::Expired, message).with_help("answer earlier, or give it a `default`"),
-        )
+        let error = Error::new(ErrorKind::Expired, message)
+            .with_help("answer earlier, or give it a `default`; `retry` asks again");
+        record::failure(&error, 1)
     })
 }

@@ -195,9 +195,9 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
                 self.close(Ok(end), task)
             }
             Polled::Stuck => {
-                let error = run.left_over();
+                let error = run.left_over().unwrap_or_else(|| run.asks_no_more());
                 self.future = None;
-                self.close(error.map_or(Ok(RunEnd::Failed), Err), task)
+                self.close(Err(error), task)
             }
         }
     }
@@ -322,6 +322,16 @@ impl Run {
             "something before `{path}`, or `{path}` itself, has changed and takes another way: resume the run with the program \
              that recorded it, or undo the change"
         )))
+    }
+
+    /// What is wrong when all that is left of a run waits for questions that were withdrawn.
+    fn asks_no_more(&self) -> Error {
+        let message = format!(
+            "run `{}` waits for questions that were withdrawn, since the block around them had ended before the run was resumed",
+            self.id
+        );
+        Error::new(ErrorKind::Diverged, message)
+            .with_help("resume the run with the program that recorded it, or undo what has changed since")
     }
 
     fn outcome<T>(&self, output: T) -> Outcome<T> {

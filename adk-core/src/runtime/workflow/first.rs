@@ -73,7 +73,7 @@ impl Walk<'_> {
     }
 
     /// The names of the steps of a branch.
-    fn names(&self, branch: &Range<usize>) -> Vec<Name> {
+    pub(super) fn names(&self, branch: &Range<usize>) -> Vec<Name> {
         let (mut names, mut at) = (Vec::new(), branch.start);
         while at < branch.end {
             names.push(self.workflow.name(at));

@@ -57,6 +57,11 @@ impl<F> Default for Branches<F> {
 }
 
 impl<F: Future + Unpin> Branches<F> {
+    /// How many were begun, those that have ended too.
+    pub(crate) fn begun(&self) -> usize {
+        self.all.len()
+    }
+
     pub(crate) fn push(&mut self, future: F) {
         let index = self.all.len();
         let flag = Arc::new(BranchWaker { ready: self.ready.clone(), index, queued: AtomicBool::new(true) });

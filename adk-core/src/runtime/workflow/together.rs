@@ -12,6 +12,7 @@ use crate::store::session::Scope;
 use crate::sync::lock;
 use crate::{At, BoxFuture, Error, Event, Name, Path, Result};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::future::poll_fn;
 use std::ops::Range;
 use std::pin::pin;
@@ -41,7 +42,12 @@ impl Walk<'_> {
         });
         let paths = self.parts(at).map(|branch| cx.path().child(self.workflow.name(branch.start), At::Once));
         let skip = self.skip(at, paths);
-        let (walked, failed) = together(branches, limit, &away, race, skip, cx).await?;
+        let begun = begun(limit, cx, |begun| {
+            self.parts(at)
+                .map(|branch| self.names(&branch).iter().any(|name| begun.contains(&**name)))
+                .collect()
+        });
+        let (walked, failed) = together(branches, (limit, begun), &away, race, skip, cx).await?;
         if !failed.is_empty() && matches!(walked, Walked::Through) {
             tell_failed(&failed, cx).await?;
         }
@@ -114,7 +120,9 @@ impl Walk<'_> {
             }
             self.branch(body.clone(), Some((item.clone(), Arc::new(value.clone()))), element)
         });
-        together(elements, limit, away, None, skip, cx)
+        let begun =
+            begun(limit, cx, |begun| (0..count).map(|index| begun.contains(&format!("[{index}]"))).collect());
+        together(elements, (limit, begun), away, None, skip, cx)
     }
 
     /// Commits what has come of the elements: which of them are left out, and the lists of the others.
@@ -252,11 +260,19 @@ fn tell_failed<'a>(failed: &[FailedPart], cx: &'a mut Context) -> BoxFuture<'a, 
     Box::pin(async move { cx.emit(event).await.map(drop) })
 }
 
-/// Runs branches, so many at a time. Each is made when it begins. Those that fail are left out where `skip` has their
+/// How many parts of a block have begun before, from the first on. A resumed run begins these again whatever
+/// `max_concurrency` it has now: what the journal holds of one may come between what it holds of another.
+fn begun(limit: Option<u32>, cx: &Context, parts: impl FnOnce(&HashSet<String>) -> Vec<bool>) -> usize {
+    let replay = cx.run.replay.as_ref().filter(|replay| limit.is_some() && !replay.is_over());
+    let begun = replay.map(|replay| parts(&replay.parts_begun(cx.path()))).unwrap_or_default();
+    begun.iter().rposition(|begun| *begun).map_or(0, |last| last + 1)
+}
+
+/// Runs branches, `limit.0` at a time, and those before `limit.1` at once. Each is made when it begins. Those that fail are left out where `skip` has their
 /// paths, and come back in their order.
 fn together<'s>(
     waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>> + Send + 's,
-    limit: Option<u32>,
+    limit: (Option<u32>, usize),
     away: &'s Away,
     race: Option<&'s mut Race>,
     skip: Vec<Path>,
@@ -268,7 +284,7 @@ fn together<'s>(
 
 async fn run<'s>(
     mut waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>>,
-    limit: Option<u32>,
+    (limit, begun): (Option<u32>, usize),
     away: &'s Away,
     race: Option<&'s mut Race>,
     skip: Vec<Path>,
@@ -279,7 +295,7 @@ async fn run<'s>(
     let mut joined = JoinState { left: None, failed: Vec::new(), race };
     let mut running = Branches::default();
     loop {
-        while running.live() < limit
+        while (running.live() < limit || running.begun() < begun)
             && let Some(branch) = waiting.next()
         {
             running.push(branch);
@@ -290,8 +306,13 @@ async fn run<'s>(
             }
             return joined.finish();
         };
+        let is_over = ended.is_ok();
         match joined.ended(index, ended, index < skip.len(), cx) {
-            AfterPart::Continue => {}
+            AfterPart::Continue => {
+                if let Some(withdrawn) = cx.run.withdraw_lost_in(cx.path(), is_over) {
+                    withdrawn.await?;
+                }
+            }
             AfterPart::LeaveOut(error) => {
                 joined.failed.push(boxed(|| leave_out(index, &skip[index], error, cx)).await?);
             }
@@ -303,6 +324,9 @@ async fn run<'s>(
                     drop(running);
                 }
                 cancelled(cx);
+                if is_over && let Some(withdrawn) = cx.run.withdraw_lost_in(cx.path(), true) {
+                    withdrawn.await?;
+                }
                 return ended.map(|walked| (walked, Vec::new()));
             }
         }

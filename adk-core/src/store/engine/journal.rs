@@ -191,6 +191,9 @@ impl Kept {
     fn claim(&mut self, release: impl FnOnce(ClaimId) + Send + Sync + 'static) -> ClaimedRun {
         self.epoch += 1;
         self.is_driven = true;
+        if let RunStatus::Failed(_) = self.status {
+            self.waits.retain(|wait| !wait.answer.as_ref().is_some_and(is_failure));
+        }
         self.is(RunStatus::Running);
         self.waits.iter_mut().for_each(|wait| wait.is_seen = wait.answer.is_some());
         let begins = usize::try_from(self.record.begins).unwrap_or(usize::MAX);
@@ -450,8 +453,9 @@ impl WaitRegistry for MemoryJournal {
                 break;
             }
             match runs.wait(app, id) {
-                // Answered, withdrawn, or its run has ended.
+                // Answered, withdrawn, or its run has ended. It may have been asked again since.
                 Err(_) => gone.push(entry),
+                Ok((_, wait)) if wait.waiting.deadline != Some(*deadline) => gone.push(entry),
                 Ok(_) if *deadline > now || due.waits.len() == most => {
                     due.next = Some(*deadline);
                     break;
@@ -468,6 +472,8 @@ impl WaitRegistry for MemoryJournal {
     fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
         let withdrawn = lock(&self.runs).claimed(claim).map(|run| {
             run.waits.retain(|wait| wait.answer.is_some() || !waits.contains(&wait.waiting.id));
+            let answered = run.waits.iter_mut().filter(|wait| waits.contains(&wait.waiting.id));
+            answered.for_each(|wait| wait.is_seen = true);
         });
         Box::pin(ready(withdrawn))
     }

@@ -11,6 +11,8 @@ use serde_json::{Map, Value};
 pub(super) const ERROR: &str = "$error";
 /// The key of a call that has failed: it is there to be read, and the call is made again.
 const FAILED: &str = "$failed";
+/// The key of a wait that was withdrawn: the run has gone on without an answer.
+const WITHDRAWN: &str = "$withdrawn";
 /// The key of a value that stands beside a call, or would be taken for one of these.
 const VALUE: &str = "$value";
 /// The key of what a record says of its call.
@@ -122,6 +124,16 @@ fn failure_of(record: &Value) -> Option<&Value> {
     record.as_object().filter(|map| map.len() == 1)?.get(FAILED)
 }
 
+/// The record of a wait that was withdrawn.
+pub(crate) fn withdrawn() -> Value {
+    Value::Object(Map::from_iter([(WITHDRAWN.to_owned(), Value::Null)]))
+}
+
+/// Whether this is the record of a wait that was withdrawn.
+pub(crate) fn is_withdrawn(record: &Value) -> bool {
+    record.as_object().is_some_and(|map| map.len() == 1 && map.contains_key(WITHDRAWN))
+}
+
 /// The number of the attempt that has failed; 0 for any other record.
 pub(crate) fn attempt(record: &Value) -> u32 {
     let attempt = failure_of(record).and_then(|failed| failed.get("attempt")?.as_u64());
@@ -141,8 +153,9 @@ pub(crate) fn settled(failure: Value) -> Value {
 
 /// The record of a value that is JSON already.
 pub(crate) fn escaped(value: Value) -> Value {
-    let is_taken =
-        |map: &Map<String, Value>| [ERROR, FAILED, VALUE, CALL].iter().any(|key| map.contains_key(*key));
+    let is_taken = |map: &Map<String, Value>| {
+        [ERROR, FAILED, WITHDRAWN, VALUE, CALL].iter().any(|key| map.contains_key(*key))
+    };
     if value.as_object().is_some_and(is_taken) {
         Value::Object(Map::from_iter([(VALUE.to_owned(), value)]))
     } else {
@@ -231,10 +244,11 @@ mod tests {
             json!({"a": 1}),
             json!({"$error": 1}),
             json!({"$failed": 1}),
+            json!({"$withdrawn": null}),
             json!({"$value": {"$error": 2}}),
         ] {
             let record = of(&value).unwrap();
-            assert!(!is_failure(&record), "{record}");
+            assert!(!is_failure(&record) && !is_withdrawn(&record), "{record}");
             assert_eq!(read::<Value>(record, RecordOf::Branch).unwrap(), value);
         }
         let error = Error::new(ErrorKind::KeyMissing, "no key").with_help("write it");

@@ -34,7 +34,7 @@ impl Context {
         {
             return Emit::Ready(Some(Err(error)));
         }
-        let waits = !event.partial && self.run.has_failures();
+        let waits = !event.partial && self.run.is_unsettled();
         if waits || self.cut.is_some() || !self.run.services.plugins.is_empty() {
             return Emit::Later(Box::pin(self.emit_in_steps(event)));
         }

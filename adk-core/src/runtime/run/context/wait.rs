@@ -1,14 +1,13 @@
 //! Waits: values that come from outside. `await`, long-running tools and confirmations all go through here.
 
 use super::Context;
+use crate::runtime::run::OpenWait;
 use crate::runtime::run::record::{self, RecordOf};
-use crate::store::engine::{Wait, Waiting, now_micros};
-use crate::store::outbox::Counted;
+use crate::store::engine::{Wait, Waiting, is_failure, now_micros};
 use crate::{Name, Result};
 use futures_util::future::try_join_all;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::convert::Infallible;
 use std::time::Duration;
 
 impl Context {
@@ -53,7 +52,7 @@ impl Context {
                 Answer::Open(waiting) => open.push(*waiting),
             }
         }
-        if open.is_empty() { Ok(values) } else { match self.park(open).await {} }
+        if open.is_empty() { Ok(values) } else { match self.run.park(open).await {} }
     }
 
     /// Asks, and goes on: the answer, or who waits for it from now on.
@@ -92,21 +91,25 @@ impl Context {
     }
 
     async fn answer(&self, wait: Wait) -> Result<Answer> {
-        let (waiting, name) = (wait.waiting.clone(), wait.key.name.clone());
-        if let Some(settled) = self.run.settle(&waiting.path) {
+        let (run, key) = (&self.run, wait.key.clone());
+        if let Some(settled) = run.settle(&key.path) {
             settled.await?;
         }
-        Ok(match self.run.engine.answer(self.run.claim, wait).await? {
-            Some(answer) => Answer::There(record::read(answer, RecordOf::Wait(&name))?),
-            None => Answer::Open(Box::new(waiting)),
-        })
-    }
-
-    /// Waits for these. Nothing comes back: with the answers the run is executed once more.
-    pub(crate) async fn park(&self, open: Vec<Waiting>) -> Infallible {
-        let _waits: Vec<_> = open.into_iter().map(|waiting| self.run.add_waiting(waiting)).collect();
-        let _parked = Counted::new(&self.run.outbox().parked);
-        std::future::pending().await
+        let mut open = Box::new(OpenWait::new(run, key.clone(), wait.waiting.clone()));
+        // A wait has a record of its own once the run has gone on without an answer.
+        let answer = match run.recorded(&key) {
+            Some(record) => Some(record),
+            None => run.engine.answer(run.claim, wait).await?,
+        };
+        let Some(answer) = answer else { return Ok(Answer::Open(open)) };
+        open.settle();
+        if record::is_withdrawn(&answer) {
+            return Ok(Answer::Open(open));
+        }
+        if is_failure(&answer) {
+            run.failed(key.clone(), answer.clone());
+        }
+        Ok(Answer::There(record::read(answer, RecordOf::Wait(&key.name))?))
     }
 }
 
@@ -115,7 +118,7 @@ pub(crate) enum Answer {
     /// It is there.
     There(Value),
     /// It is still to come.
-    Open(Box<Waiting>),
+    Open(Box<OpenWait>),
 }
 
 /// What is asked from outside.
