@@ -241,6 +241,17 @@ pub trait RunRegistry: Send + Sync {
     /// When the store fails.
     fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>>;
 
+    /// The same of all [tenants](RunRecord::tenant_of) of an app. Those that are [ready](RunFilter::ready) are asked for again and
+    /// again.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn runs_of_tenants<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>>;
+
     /// What is stored of a run that an engine above drives, with its events from a place of the log on; `None` before its
     /// first event, and where no engine can be above.
     ///
@@ -269,6 +280,17 @@ pub trait WaitRegistry: Send + Sync {
     /// # Errors
     /// When the store fails.
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>>;
+
+    /// The same for the waits of all [tenants](RunRecord::tenant_of) of an app.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn due_of_tenants<'a>(
+        &'a self,
+        app: &'a str,
+        now: u64,
+        most: usize,
+    ) -> BoxFuture<'a, Result<DueWaits>>;
 
     /// Removes waits of branches that were cancelled. Waits with an answer stay.
     ///

@@ -216,6 +216,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
         };
         let shared = Shared {
             app: self.app,
+            tenant_of: None,
             sessions: self.sessions.unwrap_or_else(|| Arc::new(MemoryStore::new())),
             engine,
             services: Arc::new(Services {
