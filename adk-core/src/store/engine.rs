@@ -285,12 +285,7 @@ pub trait WaitRegistry: Send + Sync {
     ///
     /// # Errors
     /// When the store fails.
-    fn due_of_tenants<'a>(
-        &'a self,
-        app: &'a str,
-        now: u64,
-        most: usize,
-    ) -> BoxFuture<'a, Result<DueWaits>>;
+    fn due_of_tenants<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>>;
 
     /// Removes waits of branches that were cancelled. Waits with an answer stay.
     ///

@@ -231,12 +231,7 @@ impl WaitRegistry for Later {
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
         self.inner.due(app, now, most)
     }
-    fn due_of_tenants<'a>(
-        &'a self,
-        app: &'a str,
-        now: u64,
-        most: usize,
-    ) -> BoxFuture<'a, Result<DueWaits>> {
+    fn due_of_tenants<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
         self.inner.due_of_tenants(app, now, most)
     }
     fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {

@@ -87,11 +87,7 @@ impl RunRegistry for Client {
         });
         Box::pin(ready(Ok(run.into_iter().collect())))
     }
-    fn runs_of_tenants<'a>(
-        &'a self,
-        _: &'a str,
-        _: &'a RunFilter,
-    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+    fn runs_of_tenants<'a>(&'a self, _: &'a str, _: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         Box::pin(async { Ok(Vec::new()) })
     }
     fn driven(&self, _: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {

@@ -498,12 +498,7 @@ impl WaitRegistry for MemoryJournal {
         Box::pin(ready(Ok(lock(&self.runs).due(&Whose::app(app), now, most))))
     }
 
-    fn due_of_tenants<'a>(
-        &'a self,
-        app: &'a str,
-        now: u64,
-        most: usize,
-    ) -> BoxFuture<'a, Result<DueWaits>> {
+    fn due_of_tenants<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
         Box::pin(ready(Ok(lock(&self.runs).due(&Whose::tenants_of(app), now, most))))
     }
 
