@@ -47,7 +47,7 @@ pub struct Server<P, R> {
 pub struct Limits {
     /// Bytes of a request body; default 1 MiB.
     pub body: usize,
-    /// Runs that are driven for one user at a time; default 256.
+    /// Runs that are driven for one user of an app at a time; default 256.
     pub runs_per_user: usize,
     /// Streams of events that are open at a time; default 4,096.
     pub streams: usize,

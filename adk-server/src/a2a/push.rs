@@ -228,6 +228,9 @@ impl App {
 
     /// Tells of all tasks that have changed so long ago that the process which has changed them would have told.
     async fn sweep(self: &Arc<Self>, grace: Duration) -> Result<()> {
+        // No server drives the runs of an engine that has them driven elsewhere, so any tells of them at once.
+        let is_elsewhere = self.main_runner().engine().driver().is_some();
+        let grace = if is_elsewhere { Duration::ZERO } else { grace };
         let mut tasks = BTreeMap::<RunId, Vec<Kept>>::new();
         for there in self.addresses().sessions(None).await? {
             let task = there.key.user.parse().ok();
@@ -254,7 +257,7 @@ impl App {
             let Some(run) = now else { continue };
             let told = Told::of(&run);
             // That a task goes on says who drives it.
-            if told.state != TaskState::Working
+            if (told.state != TaskState::Working || is_elsewhere)
                 && age.is_some_and(|age| age >= grace)
                 && all.iter().any(|kept| self.push.posts_to(&kept.config) && kept.told.is_old(told))
             {
