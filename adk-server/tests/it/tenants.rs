@@ -171,7 +171,7 @@ async fn the_next_server_goes_on_for_tenants_that_ask_for_nothing() {
     let served = folder.server(&hooks).await;
     let mut begun = Vec::new();
     for who in ["t1/ann", "t2/ann", "ann"] {
-        let request = served.post("/v1/hanging-once/runs", &json!({"key": format!("left {who}")}));
+        let request = served.post("/v1/hanging_once/runs", &json!({"key": format!("left {who}")}));
         let request = request.header("x-user", who).header("prefer", "respond-async");
         let (status, run) = send(request).await;
         assert_eq!(status, StatusCode::ACCEPTED, "{run}");
@@ -198,12 +198,12 @@ async fn whoever_goes_on_with_a_task_sends_its_notifications() {
     let hook = |name: &str| Some(format!("{hooks}/hooks/{name}"));
     let told = |name: &str, state: &str| (name.to_owned(), state.to_owned());
     let served = folder.server(&hooks).await;
-    let cut = message(&served, "t1/ann", "hanging-once", says("m1", "pushed"), hook("cut")).await;
+    let cut = message(&served, "t1/ann", "hanging_once", says("m1", "pushed"), hook("cut")).await;
     let asks = message(&served, "t1/ann", "approval", says("m2", "cats"), hook("asks")).await;
     assert_eq!(until(&mut heard, "asks", "INPUT_REQUIRED").await.len(), 1);
     let gone = message(&served, "t2/ann", "approval", says("m3", "dogs"), hook("gone")).await;
     assert_eq!(until(&mut heard, "gone", "INPUT_REQUIRED").await.len(), 1);
-    let fails = message(&served, "ann", "failing-once", says("m4", "failed"), hook("fails")).await;
+    let fails = message(&served, "ann", "failing_once", says("m4", "failed"), hook("fails")).await;
     assert_eq!(until(&mut heard, "fails", "FAILED").await.len(), 1);
     served.stop().await.unwrap();
 
