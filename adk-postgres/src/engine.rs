@@ -1,6 +1,7 @@
 //! The store as the engine of runs.
 
 use crate::error::{Doing, closed};
+use crate::journal::Whose;
 use crate::lane::Job;
 use crate::transact::OwnWork;
 use crate::{PostgresStore, Shared, journal};
@@ -153,6 +154,26 @@ impl Engine for PostgresStore {
     }
 }
 
+impl PostgresStore {
+    fn list(&self, whose: Whose, app: &str, filter: &RunFilter) -> BoxFuture<'_, Result<Vec<RunInfo>>> {
+        let (app, filter, this) = (app.to_owned(), filter.clone(), self.0.clone());
+        let list: OwnWork<_> = Box::new(move |connection| {
+            let (app, filter, this) = (app.clone(), filter.clone(), this.clone());
+            Box::pin(async move { journal::runs(connection, (whose, &app), &filter, &this.drives).await })
+        });
+        Box::pin(self.0.call(list))
+    }
+
+    fn due_of(&self, whose: Whose, app: &str, now: u64, most: usize) -> BoxFuture<'_, Result<DueWaits>> {
+        let app = app.to_owned();
+        let look: OwnWork<_> = Box::new(move |connection| {
+            let app = app.clone();
+            Box::pin(async move { journal::due(connection, (whose, &app), now, most).await })
+        });
+        Box::pin(self.0.call(look))
+    }
+}
+
 impl RunRegistry for PostgresStore {
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         let this = self.0.clone();
@@ -197,12 +218,15 @@ impl RunRegistry for PostgresStore {
     }
 
     fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
-        let (app, filter, this) = (app.to_owned(), filter.clone(), self.0.clone());
-        let list: OwnWork<_> = Box::new(move |connection| {
-            let (app, filter, this) = (app.clone(), filter.clone(), this.clone());
-            Box::pin(async move { journal::runs(connection, &app, &filter, &this.drives).await })
-        });
-        Box::pin(self.0.call(list))
+        self.list(Whose::App, app, filter)
+    }
+
+    fn runs_of_tenants<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        self.list(Whose::Tenants, app, filter)
     }
 
     fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
@@ -241,12 +265,11 @@ impl WaitRegistry for PostgresStore {
     }
 
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
-        let app = app.to_owned();
-        let look: OwnWork<_> = Box::new(move |connection| {
-            let app = app.clone();
-            Box::pin(async move { journal::due(connection, &app, now, most).await })
-        });
-        Box::pin(self.0.call(look))
+        self.due_of(Whose::App, app, now, most)
+    }
+
+    fn due_of_tenants<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
+        self.due_of(Whose::Tenants, app, now, most)
     }
 
     fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {

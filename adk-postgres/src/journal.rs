@@ -38,14 +38,15 @@ pub(crate) async fn begin(
         let Job::Commit { slot, .. } = job else { continue };
         let Some(record) = &slot.begins else { continue };
         let sql =
-            "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, created, updated)
-            VALUES ($1, $2, 'running', $3, $4, $5, $6, $7, $8, $8) ON CONFLICT DO NOTHING";
+            "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, created, updated, tenant_of)
+            VALUES ($1, $2, 'running', $3, $4, $5, $6, $7, $8, $8, $9) ON CONFLICT DO NOTHING";
         let of = sqlx::query(sql).bind(slot.run_id.to_string()).bind(session);
         let of = of
             .bind(shared.drives.owner_of(slot.claim()))
             .bind(epoch_of(slot.claim()))
             .bind(to_text(&**record)?);
         let of = of.bind(&record.session.app).bind(&record.workflow).bind(micros(record.time));
+        let of = of.bind(&record.tenant_of);
         of.execute(&mut *connection).await.doing("enter a run")?;
     }
     Ok(())
@@ -190,8 +191,8 @@ pub(crate) async fn wait(
 ) -> Result<Option<Value>> {
     let what = "open a wait";
     let id = wait.key.id();
-    let sql = "INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session)
-        SELECT $1, $2, $3, $4, $5, $6, session FROM adkw_runs WHERE id = $2 ON CONFLICT DO NOTHING";
+    let sql = "INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session, tenant_of)
+        SELECT $1, $2, $3, $4, $5, $6, session, tenant_of FROM adkw_runs WHERE id = $2 ON CONFLICT DO NOTHING";
     // An engine above the store keeps the deadlines of its runs.
     let deadline = wait.waiting.deadline.filter(|_| !claim.is_driven_above());
     let deadline = deadline.map(|deadline| i64::try_from(deadline).unwrap_or(i64::MAX));
@@ -371,11 +372,12 @@ pub(crate) async fn session_of(connection: &mut PgConnection, run: RunId) -> Res
         "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
         WHERE r.id = $1";
     let row = sqlx::query(sql).bind(run.to_string()).fetch_optional(connection).await.doing(what)?;
-    row.map(|row| key_of(&row).doing(what)).transpose()
+    row.map(|row| key_of(&row, 0).doing(what)).transpose()
 }
 
-fn key_of(row: &PgRow) -> sqlx::Result<SessionKey> {
-    let of = |column| row.try_get::<String, _>(column);
+/// App, user and id of a session, from this column on.
+fn key_of(row: &PgRow, first: usize) -> sqlx::Result<SessionKey> {
+    let of = |column| row.try_get::<String, _>(first + column);
     Ok(SessionKey::new(of(0)?, of(1)?, of(2)?))
 }
 
@@ -418,9 +420,22 @@ async fn pairs(connection: &mut PgConnection, sql: &'static str, run: &str) -> R
     of.fetch_all(connection).await.doing("read the journal of a run")
 }
 
+/// Whose runs are looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Whose {
+    /// Those of an app.
+    App,
+    /// Those of the tenants of an app.
+    Tenants,
+}
+
 /// Adds what a filter selects: which runs, then whether it is one of these. `table` is the one whose index by session is to be used.
-fn select(query: &mut QueryBuilder<Postgres>, table: &str, app: &str, filter: &RunFilter) {
-    query.push("r.app = ").push_bind(app.to_owned()).push(match filter.state {
+fn select(query: &mut QueryBuilder<Postgres>, table: &str, (whose, app): (Whose, &str), filter: &RunFilter) {
+    let column = match whose {
+        Whose::App => "r.app = ",
+        Whose::Tenants => "r.tenant_of = ",
+    };
+    query.push(column).push_bind(app.to_owned()).push(match filter.state {
         RunState::Unfinished => " AND r.status IN ('running', 'paused', 'answered')",
         RunState::Ready => " AND r.status IN ('running', 'answered')",
         RunState::Finished => " AND r.status = 'finished'",
@@ -431,7 +446,7 @@ fn select(query: &mut QueryBuilder<Postgres>, table: &str, app: &str, filter: &R
     if let Some(run) = filter.run {
         query.push(" AND r.id = ").push_bind(run.to_string());
     }
-    if let (Some(user), Some(session)) = (&filter.user, &filter.session) {
+    if let (Whose::App, Some(user), Some(session)) = (whose, &filter.user, &filter.session) {
         // By its number, so that the order of the index is that of the list.
         query
             .push(" AND ")
@@ -441,7 +456,9 @@ fn select(query: &mut QueryBuilder<Postgres>, table: &str, app: &str, filter: &R
         query.push(" AND n.id = ").push_bind(session.clone()).push(")");
     } else {
         if let Some(user) = &filter.user {
-            query.push(" AND s.app_name = ").push_bind(app.to_owned());
+            if let Whose::App = whose {
+                query.push(" AND s.app_name = ").push_bind(app.to_owned());
+            }
             query.push(" AND s.user_id = ").push_bind(user.clone());
         }
         if let Some(session) = &filter.session {
@@ -485,7 +502,7 @@ async fn dead(connection: &mut PgConnection, own: &str) -> Result<Vec<String>> {
 /// The runs that a filter selects, in the order of their ids, which begin with the time.
 pub(crate) async fn runs(
     connection: &mut PgConnection,
-    app: &str,
+    whose: (Whose, &str),
     filter: &RunFilter,
     drives: &Drives,
 ) -> Result<Vec<RunInfo>> {
@@ -522,7 +539,7 @@ pub(crate) async fn runs(
                 query.push("r.id = ANY(").push_bind(runs).push(") AND ");
             }
         }
-        select(&mut query, "r", app, filter);
+        select(&mut query, "r", whose, filter);
         query.push(if filter.oldest_first { " ORDER BY r.id" } else { " ORDER BY r.id DESC" });
         if let Some(limit) = filter.limit {
             query.push(" LIMIT ").push_bind(i64::try_from(limit).unwrap_or(i64::MAX));
@@ -558,7 +575,7 @@ fn info(row: &PgRow, drives: &Drives) -> Result<RunInfo> {
         Some(_) => !row.try_get::<bool, _>(9).doing(what)?,
     };
     let is_ready = is_free && matches!(&*status, "running" | "answered");
-    let session = SessionKey::new(text(1)?, text(2)?, text(3)?);
+    let session = key_of(row, 1).doing(what)?;
     let time = |column| row.try_get::<i64, _>(column).doing(what).map(i64::unsigned_abs);
     let usage = row.try_get::<Option<String>, _>(12).doing(what)?;
     let usage = usage.map(|usage| from_text(&usage, "what a run has used")).transpose()?;
@@ -574,11 +591,11 @@ pub(crate) async fn waiting(
     filter: &RunFilter,
 ) -> Result<Vec<Waiting>> {
     let mut query = QueryBuilder::new(
-        "SELECT w.waiting, s.user_id, s.id FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
+        "SELECT w.waiting, s.app_name, s.user_id, s.id FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
         JOIN adkw_sessions s ON s.number = w.session WHERE w.answer IS NULL AND w.app = ",
     );
     query.push_bind(app.to_owned()).push(" AND ");
-    select(&mut query, "w", app, filter);
+    select(&mut query, "w", (Whose::App, app), filter);
     query.push(" ORDER BY w.number");
     if let Some(limit) = filter.limit {
         query.push(" LIMIT ").push_bind(i64::try_from(limit).unwrap_or(i64::MAX));
@@ -587,24 +604,39 @@ pub(crate) async fn waiting(
     Ok(rows.iter().filter_map(|row| read_wait(row).ok()).collect())
 }
 
-/// A wait with its user and session. Those of earlier versions do not say whose they are.
+/// A wait with its session. Those of earlier versions do not say whose they are.
 fn read_wait(row: &PgRow) -> Result<Waiting> {
-    let text = |column| row.try_get::<String, _>(column).doing("read a wait");
-    let waiting: Waiting = from_text(&text(0)?, "a wait")?;
-    Ok(waiting.of(text(1)?, text(2)?))
+    let what = "read a wait";
+    let waiting: Waiting = from_text(&row.try_get::<String, _>(0).doing(what)?, "a wait")?;
+    Ok(waiting.of(key_of(row, 1).doing(what)?))
 }
 
 /// Waits whose deadline has passed, and the next deadline.
-pub(crate) async fn due(connection: &mut PgConnection, app: &str, now: u64, most: usize) -> Result<DueWaits> {
+pub(crate) async fn due(
+    connection: &mut PgConnection,
+    (whose, app): (Whose, &str),
+    now: u64,
+    most: usize,
+) -> Result<DueWaits> {
+    macro_rules! due {
+        ($whose:literal) => {
+            concat!(
+                "SELECT w.waiting, s.app_name, s.user_id, s.id, w.deadline FROM adkw_waits w
+                JOIN adkw_runs r ON r.id = w.run JOIN adkw_sessions s ON s.number = r.session WHERE ",
+                $whose,
+                " AND w.answer IS NULL AND w.deadline IS NOT NULL ORDER BY w.deadline LIMIT $2"
+            )
+        };
+    }
     let what = "look for deadlines";
-    let sql =
-        "SELECT w.waiting, s.user_id, s.id, w.deadline FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
-        JOIN adkw_sessions s ON s.number = r.session
-        WHERE w.app = $1 AND w.answer IS NULL AND w.deadline IS NOT NULL ORDER BY w.deadline LIMIT $2";
+    let sql = match whose {
+        Whose::App => due!("w.app = $1"),
+        Whose::Tenants => due!("w.tenant_of = $1"),
+    };
     let of = sqlx::query(sql).bind(app).bind(i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1));
     let mut due = DueWaits::default();
     for row in of.fetch_all(connection).await.doing(what)? {
-        let deadline = row.try_get::<i64, _>(3).doing(what)?.unsigned_abs();
+        let deadline = row.try_get::<i64, _>(4).doing(what)?.unsigned_abs();
         if deadline > now || due.waits.len() == most {
             due.next = Some(deadline);
             break;

@@ -39,6 +39,7 @@ INSERT INTO adk_internal_metadata VALUES ('schema_version', '1') ON CONFLICT DO 
 ///   the latest claim of a run; `status` is `answered` for a run that waits and has an answer that it has not seen, and
 ///   `updated` is when it was written last. A run that an engine above the store drives has the epoch 0, and the owner `@`
 ///   until it has ended.
+/// * `tenant_of`: the app whose tenant the app of a run or wait is, if it is one.
 /// * `exact`, `adkw_shared`: what `jsonb` would not give back as it was.
 const OURS: &str = "
 CREATE TABLE adkw_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -145,11 +146,23 @@ CREATE INDEX adkw_waits_session ON adkw_waits (session) WHERE answer IS NULL;
 UPDATE adkw_meta SET value = '5' WHERE key = 'version';
 ";
 
+/// What makes tables of version 5 those of version 6: tenants of an app are known by it.
+const FROM_5: &str = "
+ALTER TABLE adkw_runs ADD COLUMN tenant_of TEXT;
+ALTER TABLE adkw_waits ADD COLUMN tenant_of TEXT;
+CREATE INDEX adkw_runs_tenants ON adkw_runs (owner, tenant_of, id)
+    WHERE tenant_of IS NOT NULL AND status IN ('running', 'answered');
+CREATE INDEX adkw_waits_tenants ON adkw_waits (tenant_of, deadline)
+    WHERE tenant_of IS NOT NULL AND answer IS NULL AND deadline IS NOT NULL;
+UPDATE adkw_meta SET value = '6' WHERE key = 'version';
+";
+
 /// The version of our tables.
-const VERSION: &str = "5";
+const VERSION: &str = "6";
 
 /// Earlier versions, oldest first, each with what makes the next of it. New tables are those of the first, upgraded.
-const UPGRADES: &[(&str, &str)] = &[("1", FROM_1), ("2", FROM_2), ("3", FROM_3), ("4", FROM_4)];
+const UPGRADES: &[(&str, &str)] =
+    &[("1", FROM_1), ("2", FROM_2), ("3", FROM_3), ("4", FROM_4), ("5", FROM_5)];
 
 /// Our lock of the database while tables are made: any number that nobody else takes.
 const LOCK: i64 = 0x61_64_6b_77;

@@ -319,6 +319,14 @@ impl RunRegistry for Restate {
         Box::pin(async move { self.0.registry()?.runs(app, filter).await })
     }
 
+    fn runs_of_tenants<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        Box::pin(async move { self.0.registry()?.runs_of_tenants(app, filter).await })
+    }
+
     fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
         Box::pin(async move { self.0.registry()?.driven(run, from).await })
     }
@@ -335,6 +343,10 @@ impl WaitRegistry for Restate {
 
     /// Restate keeps the deadlines.
     fn due<'a>(&'a self, _: &'a str, _: u64, _: usize) -> BoxFuture<'a, Result<DueWaits>> {
+        Box::pin(ready(Ok(DueWaits::default())))
+    }
+
+    fn due_of_tenants<'a>(&'a self, _: &'a str, _: u64, _: usize) -> BoxFuture<'a, Result<DueWaits>> {
         Box::pin(ready(Ok(DueWaits::default())))
     }
 

@@ -5,6 +5,8 @@ mod answer;
 mod card;
 mod error;
 #[cfg(feature = "push")]
+mod prefix;
+#[cfg(feature = "push")]
 mod push;
 #[cfg(not(feature = "push"))]
 #[path = "a2a/no_push.rs"]

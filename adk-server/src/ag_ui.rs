@@ -111,7 +111,7 @@ impl Request {
         for (key, value) in input.session_keys(workflow) {
             request = request.state(key, value);
         }
-        let Started { run, listener } = app.runs.start(user, request).await?;
+        let Started { run, listener } = app.runs.start(handle.key(), request).await?;
         let (abort, translator) = (self.abort(run), Translator::default());
         let run = found(runner, &self.caller, run).await?;
         let (after, listener) = (None, Some(listener));
@@ -123,6 +123,7 @@ impl Request {
         let run = self.interrupted().await?;
         if input.resume.iter().any(|entry| entry.status == ResumeStatus::Cancelled) {
             runner.cancel(run.run_id).await?;
+            app.runs.changed(&run.session.app, run.run_id, false);
             return Ok(Begun::Cancelled);
         }
         let open = runner.waiting_of(&RunFilter::of_run(run.run_id)).await?;
@@ -149,7 +150,7 @@ impl Request {
         let abort = self.abort(run.run_id);
         let run = found(runner, caller, run.run_id).await?;
         let request = if run.is_ready { runner.resume_by_name(&run).ok() } else { None };
-        let listener = request.and_then(|request| app.runs.go_on(user, run.run_id, request));
+        let listener = request.and_then(|request| app.runs.go_on(&run.session, run.run_id, request));
         let after = events.last().map(|event| event.id);
         Ok(Begun::Going(Box::new(Going { run, after, listener, abort, translator })))
     }

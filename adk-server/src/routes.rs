@@ -215,7 +215,7 @@ async fn begin(
     let config = runner.config().clone().lifecycle_events(true);
     let request = handle.run_by_name(&name, input)?.run_id(id).config(config);
     let key = key.map(|key| key_session(&runner, &user, &name, key));
-    let Started { run, listener } = begun(app.runs.start(&user, request).await, key).await?;
+    let Started { run, listener } = begun(app.runs.start(handle.key(), request).await, key).await?;
     if let Some(stream) = stream {
         let run = found(&runner, &caller, run).await?;
         return Ok(streamed(&app, runner, run, None, Some(listener), stream));
@@ -471,6 +471,7 @@ async fn cancel(State(app): Shared, Extension(caller): Who, Path(id): Path<Strin
     let runner = app.runner(&caller);
     let run = found(&runner, &caller, run_id(&id)?).await?;
     runner.cancel(run.run_id).await?;
+    app.runs.changed(&run.session.app, run.run_id, false);
     let run = found(&runner, &caller, run.run_id).await?;
     Ok(told(run.run_id, (StatusCode::OK, as_stored(&runner, &run).await?)))
 }
@@ -579,7 +580,7 @@ pub(crate) async fn go_on(app: &Arc<App>, runner: &Runner, run: RunId) -> Result
     if let Some(run) = ready
         && let Ok(request) = runner.resume_by_name(&run)
     {
-        return Ok(app.runs.go_on(&run.session.user, run.run_id, request));
+        return Ok(app.runs.go_on(&run.session, run.run_id, request));
     }
     Ok(None)
 }

@@ -5,20 +5,17 @@ use crate::serve::Limits;
 use adk_core::engine::{RunInfo, Waiting};
 use adk_core::model::Usage;
 use adk_core::runner::RunEnd;
+use adk_core::session::SessionKey;
 use adk_core::{Error, ErrorKind, Event, LifecyclePhase, Result, RunId, RunRequest, RunStream, Runner};
 use axum::http::StatusCode;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{broadcast, mpsc, watch};
 use tokio::task::AbortHandle;
 
 /// How many events are kept for a slow listener; then it reads them in the store.
 const BEHIND: usize = 256;
-
-/// When a run is looked at again whose user had too many.
-const AGAIN: Duration = Duration::from_secs(1);
 
 /// How a run ended here.
 #[derive(Debug)]
@@ -74,12 +71,22 @@ impl Begun {
     }
 }
 
+/// A run goes on here, or it does not any more or was cancelled.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    pub(crate) app: String,
+    pub(crate) run: RunId,
+    pub(crate) goes_on: bool,
+}
+
 pub(crate) struct Runs {
     driven: Mutex<HashMap<RunId, Driven>>,
     /// Those that are about to be.
     reserved: Mutex<Vec<RunId>>,
-    /// How many there are for each user, with those that have no id yet.
-    by_user: Mutex<HashMap<String, usize>>,
+    /// How many there are for each user of an app, with those that have no id yet.
+    by_user: Mutex<HashMap<User, usize>>,
+    /// Who hears of changes, if anybody does.
+    changes: Option<mpsc::UnboundedSender<Change>>,
     /// Whether new ones are taken, and how many there are.
     open: watch::Sender<Open>,
     most: usize,
@@ -91,17 +98,20 @@ struct Open {
     count: usize,
 }
 
+/// An app and one of its users: the users of two tenants may have the same name.
+type User = (String, String);
+
 /// One run of a user, for as long as this lives.
 struct Place {
     runs: Arc<Runs>,
-    user: String,
+    of: User,
 }
 
 impl Runs {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(limits: &Limits, changes: Option<mpsc::UnboundedSender<Change>>) -> Self {
         let open = watch::Sender::new(Open { is_closing: false, count: 0 });
         let (driven, reserved, by_user) = Default::default();
-        Self { driven, reserved, by_user, open, most: limits.runs_per_user }
+        Self { driven, reserved, by_user, changes, open, most: limits.runs_per_user }
     }
 
     /// Drives a run to its end or its next wait, from its first event on, which is committed when this returns.
@@ -110,10 +120,10 @@ impl Runs {
     /// When the server stops, the user has too many runs, or the run cannot begin.
     pub(crate) async fn start(
         self: &Arc<Self>,
-        user: &str,
+        session: &SessionKey,
         request: RunRequest<'static, Value>,
     ) -> Result<Started, Refusal> {
-        let place = self.place(user)?;
+        let place = self.place(session)?;
         let mut stream = request.stream();
         let first = match stream.next().await {
             Some(Ok(first)) => first,
@@ -129,29 +139,28 @@ impl Runs {
     /// where it is driven here already, or the user has too many runs.
     pub(crate) fn go_on(
         self: &Arc<Self>,
-        user: &str,
+        session: &SessionKey,
         run: RunId,
         request: RunRequest<'static, Value>,
     ) -> Option<Listener> {
-        let place = self.place(user).ok()?;
+        let place = self.place(session).ok()?;
         let all = lock(&self.driven);
         // Two answers to one run may come at once.
-        (!all.contains_key(&run)).then(|| self.spawn(all, run, place, request.stream(), None))
+        (!all.contains_key(&run)).then(|| {
+            self.changed(&session.app, run, true);
+            self.spawn(all, run, place, request.stream(), None)
+        })
     }
 
-    /// Drives a run that another process has left, or that was answered there, as all others here.
+    /// Drives a run that another process has left, or that was answered there, as all others here. The runner is one for its app.
     ///
     /// # Errors
-    /// Those of the run.
+    /// Those of the run; [`ErrorKind::RunBusy`] where its user has no room for it now.
     pub(crate) async fn resume(self: Arc<Self>, runner: Runner, run: RunInfo) -> Result<Vec<Waiting>> {
         let request = runner.resume_by_name(&run)?;
-        let end = match self.go_on(&run.session.user, run.run_id, request) {
+        let end = match self.go_on(&run.session, run.run_id, request) {
             Some(mut listener) => listener.end().await,
-            None => {
-                // It is looked at again when the user has room.
-                tokio::time::sleep(AGAIN).await;
-                None
-            }
+            None => None,
         };
         match end.as_deref() {
             Some(End::Finished { .. } | End::Paused) => Ok(Vec::new()),
@@ -186,16 +195,25 @@ impl Runs {
         first.into_iter().for_each(|first| drop(events.send(first)));
         let (runs, sender, noted) = (self.clone(), events.clone(), begun.clone());
         let task = tokio::spawn(async move {
-            let _place = place;
-            let _gone = Gone { runs: &runs, run };
+            let gone = Gone { runs: &runs, run };
             let ended = drive(stream, &noted, &sender).await;
             // Another one was faster and drives it: its events are in the store.
             if !matches!(&ended, End::Failed(error) if error.kind() == ErrorKind::RunBusy) {
                 ends.send_replace(Some(Arc::new(ended)));
             }
+            drop(gone);
+            runs.changed(&place.of.0, run, false);
         });
         all.insert(run, Driven { events, begun, end, task: task.abort_handle() });
         listener
+    }
+
+    /// Says that a run goes on here, or that it does not any more or was cancelled.
+    pub(crate) fn changed(&self, app: &str, run: RunId, goes_on: bool) {
+        if let Some(changes) = &self.changes {
+            // Who hears of them ends with the server.
+            let _ = changes.send(Change { app: app.to_owned(), run, goes_on });
+        }
     }
 
     /// A listener of a run that is driven here.
@@ -238,7 +256,7 @@ impl Runs {
         }
     }
 
-    fn place(self: &Arc<Self>, user: &str) -> Result<Place, Refusal> {
+    fn place(self: &Arc<Self>, session: &SessionKey) -> Result<Place, Refusal> {
         let mut by_user = lock(&self.by_user);
         let mut is_closing = false;
         self.open.send_modify(|open| {
@@ -249,9 +267,10 @@ impl Runs {
             let message = "the server stops and takes no new runs";
             return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "closing", message).help("ask again"));
         }
-        let count = by_user.entry(user.to_owned()).or_default();
+        let of = (session.app.clone(), session.user.clone());
+        let count = by_user.entry(of.clone()).or_default();
         *count += 1;
-        let place = Place { runs: self.clone(), user: user.to_owned() };
+        let place = Place { runs: self.clone(), of };
         if *count > self.most {
             drop(by_user);
             drop(place);
@@ -267,10 +286,10 @@ impl Runs {
 impl Drop for Place {
     fn drop(&mut self) {
         let mut by_user = lock(&self.runs.by_user);
-        if let Some(count) = by_user.get_mut(&self.user) {
+        if let Some(count) = by_user.get_mut(&self.of) {
             *count -= 1;
             if *count == 0 {
-                by_user.remove(&self.user);
+                by_user.remove(&self.of);
             }
         }
         self.runs.open.send_modify(|open| open.count -= 1);

@@ -8,14 +8,13 @@ use crate::routes;
 use crate::runs::{Runs, lock};
 use adk_core::{Error, ErrorKind, Needs, Result, Runner, Tool, ToolWorkflow, Workflow};
 use axum::Router;
-use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
 
 /// Serves the workflows of a runner over HTTP: those of `RunnerBuilder::workflow`, and those that are added here.
@@ -48,7 +47,7 @@ pub struct Server<P, R> {
 pub struct Limits {
     /// Bytes of a request body; default 1 MiB.
     pub body: usize,
-    /// Runs that are driven for one user at a time; default 256.
+    /// Runs that are driven for one user of an app at a time; default 256.
     pub runs_per_user: usize,
     /// Streams of events that are open at a time; default 4,096.
     pub streams: usize,
@@ -66,8 +65,7 @@ impl Default for Limits {
 /// What all requests share.
 pub(crate) struct App {
     runner: Runner,
-    /// Runners of other apps that callers belong to, with what takes up their runs.
-    others: Mutex<HashMap<String, Runner>>,
+    /// What ends when the server stops.
     watches: Mutex<Vec<AbortHandle>>,
     pub(crate) authorize: Option<Arc<dyn Authorize>>,
     pub(crate) hosts: Vec<String>,
@@ -91,29 +89,27 @@ impl App {
     }
 
     pub(crate) fn runner(&self, caller: &Caller) -> Runner {
-        let Some(name) = caller.app.as_deref().filter(|name| *name != self.runner.app_name()) else {
-            return self.runner.clone();
-        };
-        let mut others = lock(&self.others);
-        let runner = others.entry(name.to_owned()).or_insert_with(|| {
-            let runner = self.runner.for_app(name);
-            self.watch(&runner);
-            runner
-        });
-        runner.clone()
+        match caller.app.as_deref().filter(|name| *name != self.runner.app_name()) {
+            Some(tenant) => self.runner.for_app(tenant),
+            None => self.runner.clone(),
+        }
     }
 
-    /// Takes up what another process has left, and what is answered elsewhere.
-    fn watch(&self, runner: &Runner) {
-        let (runs, ours, runner) = (self.runs.clone(), self.runs.clone(), runner.clone());
+    /// The runner whose app the tenants are of.
+    #[cfg(feature = "push")]
+    pub(crate) fn main_runner(&self) -> &Runner {
+        &self.runner
+    }
+
+    /// Takes up what another process has left, and what is answered elsewhere, of all tenants.
+    fn watch(&self) {
+        let (runs, ours, runner) = (self.runs.clone(), self.runs.clone(), self.runner.clone());
         let watch = runner.watch().leave(move |run| ours.is_ours(run));
-        let watch = watch.resume_by(move |run| runs.clone().resume(runner.clone(), run));
-        let watch = tokio::spawn(watch.into_future());
-        lock(&self.watches).push(watch.abort_handle());
+        let watch = watch.resume_by(move |run| runs.clone().resume(runner.for_app(&run.session.app), run));
+        self.until_stopped(tokio::spawn(watch.into_future()).abort_handle());
     }
 
     /// Ends a task when the server stops.
-    #[cfg(feature = "push")]
     pub(crate) fn until_stopped(&self, task: AbortHandle) {
         let mut watches = lock(&self.watches);
         watches.retain(|watch| !watch.is_finished());
@@ -172,7 +168,10 @@ impl<P, R> Server<P, R> {
 
     /// An address to which tasks of A2A may be told (push notifications), with everything below its path: clients may give such
     /// addresses with their messages. Without any, none is posted to: a client could let the server ask inside of its network.
-    /// A notification is sent at least once; those of a task may come again after the server has stopped.
+    ///
+    /// Whichever server drives a task of the store sends its notifications, and those that a server has not sent before it ended
+    /// are sent by another one: at least once, so the last one may come again. An address that does not answer is tried three
+    /// times.
     #[cfg(feature = "push")]
     pub fn push_to(mut self, prefix: impl Into<String>) -> Self {
         self.push_to.push(prefix.into());
@@ -266,23 +265,24 @@ impl<P, R> Server<P, R> {
                 return Err(config(message).with_help("give it another name"));
             }
         }
+        let push = Push::new(&self.push_to)?;
+        let (changes, changed) = mpsc::unbounded_channel();
         let app = App {
-            others: Mutex::default(),
             watches: Mutex::default(),
             authorize: self.authorize,
             hosts: self.hosts,
-            runs: Arc::new(Runs::new(&self.limits)),
+            runs: Arc::new(Runs::new(&self.limits, push.is_on().then_some(changes))),
             streams: Arc::new(Semaphore::new(self.limits.streams.min(Semaphore::MAX_PERMITS))),
             limits: self.limits,
-            push: Push::new(&self.push_to)?,
+            push,
             dev_ui: self.dev_ui.map(|folder| adk_web::folder(&folder)).transpose()?,
             #[cfg(feature = "mcp")]
             mcp: crate::mcp::Sessions::default(),
             runner,
         };
         let app = Arc::new(app);
-        app.watch(&app.runner);
-        app.push_again(&app.runner);
+        app.push_changes(changed);
+        app.watch();
         Ok(app)
     }
 }

@@ -1,8 +1,9 @@
 //! The store as the engine of runs.
 
+use crate::SqliteStore;
 use crate::commit::Commit;
 use crate::error::closed;
-use crate::{SqliteStore, journal};
+use crate::journal::{self, Whose};
 use adk_core::engine::{
     Body, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine, Journal, RemoteBranches,
     Reply, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers,
@@ -22,6 +23,20 @@ impl SqliteStore {
         }
         let (run, slot) = (slot.run_id, slot.to_string());
         self.0.reader.read(move |connection| journal::is_filled(connection, run, &slot)).await
+    }
+
+    fn list(&self, whose: Whose, app: &str, filter: &RunFilter) -> BoxFuture<'_, Result<Vec<RunInfo>>> {
+        let (app, filter, owner) = (app.to_owned(), filter.clone(), self.0.writer.owner.clone());
+        let given_up = owner.given_up();
+        Box::pin(self.0.reader.read(move |connection: &Connection| {
+            journal::runs(connection, (whose, &app), &filter, &owner, &given_up)
+        }))
+    }
+
+    fn due_of(&self, whose: Whose, app: &str, now: u64, most: usize) -> BoxFuture<'_, Result<DueWaits>> {
+        let app = app.to_owned();
+        let due = move |connection: &Connection| journal::due(connection, (whose, &app), now, most);
+        Box::pin(self.0.reader.read(due))
     }
 }
 
@@ -124,10 +139,15 @@ impl RunRegistry for SqliteStore {
     }
 
     fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
-        let (app, filter, owner) = (app.to_owned(), filter.clone(), self.0.writer.owner.clone());
-        let given_up = owner.given_up();
-        let list = move |connection: &Connection| journal::runs(connection, &app, &filter, &owner, &given_up);
-        Box::pin(self.0.reader.read(list))
+        self.list(Whose::App, app, filter)
+    }
+
+    fn runs_of_tenants<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        self.list(Whose::Tenants, app, filter)
     }
 
     fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
@@ -147,8 +167,11 @@ impl WaitRegistry for SqliteStore {
     }
 
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
-        let app = app.to_owned();
-        Box::pin(self.0.reader.read(move |connection| journal::due(connection, &app, now, most)))
+        self.due_of(Whose::App, app, now, most)
+    }
+
+    fn due_of_tenants<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
+        self.due_of(Whose::Tenants, app, now, most)
     }
 
     fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {

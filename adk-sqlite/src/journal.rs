@@ -28,8 +28,8 @@ pub(crate) fn drives(
     let run = claim.run_id;
     if let Some(record) = begins {
         let sql = "INSERT OR IGNORE INTO adkw_runs
-            (id, session, status, owner, record, app, workflow, epoch, created, updated)
-            VALUES (?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7, ?8, ?8)";
+            (id, session, status, owner, record, app, workflow, epoch, created, updated, tenant_of)
+            VALUES (?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)";
         let mut statement = db.connection.prepare_cached(sql).doing(what)?;
         let (record, of) = (to_text(record)?, record);
         let row = params![
@@ -40,7 +40,8 @@ pub(crate) fn drives(
             of.session.app,
             of.workflow,
             claim.epoch,
-            of.time
+            of.time,
+            of.tenant_of
         ];
         statement.execute(row).doing(what)?;
     }
@@ -143,8 +144,8 @@ pub(crate) fn answer(db: &mut Db, claim: ClaimId, wait: &Wait) -> Result<Option<
         }
         return answer.map(|text| from_text(&text, "an answer")).transpose();
     }
-    let sql = "INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session)
-        SELECT ?1, ?2, ?3, ?4, ?5, ?6, session FROM adkw_runs WHERE id = ?2";
+    let sql = "INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session, tenant_of)
+        SELECT ?1, ?2, ?3, ?4, ?5, ?6, session, tenant_of FROM adkw_runs WHERE id = ?2";
     let (run, waiting) = (wait.key.run_id.to_string(), to_text(&wait.waiting)?);
     // An engine above the store keeps the deadlines of its runs.
     let deadline = wait.waiting.deadline.filter(|_| !claim.is_driven_above());
@@ -195,16 +196,23 @@ fn open_row(connection: &Connection, app: &str, id: &str) -> Result<(String, Str
 pub(crate) fn open_wait(connection: &Connection, app: &str, id: &str) -> Result<Waiting> {
     let (run, text) = open_row(connection, app, id)?;
     let what = "look for a wait";
-    let sql = "SELECT s.user_id, s.id FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session WHERE r.id = ?1";
-    let of = connection.query_row(sql, [run], |row| Ok((row.get(0)?, row.get(1)?)));
-    let (user, session) = of.doing(what)?;
-    read_wait(&text, user, session)
+    let sql =
+        "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
+        WHERE r.id = ?1";
+    let of = connection.query_row(sql, [run], |row| key_of(row, 0));
+    read_wait(&text, of.doing(what)?)
+}
+
+/// App, user and id of a session, from this column on.
+fn key_of(row: &Row<'_>, first: usize) -> rusqlite::Result<SessionKey> {
+    let of = |column| row.get::<_, String>(first + column);
+    Ok(SessionKey::new(of(0)?, of(1)?, of(2)?))
 }
 
 /// A wait as it is stored. Those of earlier versions do not say whose they are.
-fn read_wait(text: &str, user: String, session: String) -> Result<Waiting> {
+fn read_wait(text: &str, key: SessionKey) -> Result<Waiting> {
     let waiting: Waiting = from_text(text, "a wait")?;
-    Ok(waiting.of(user, session))
+    Ok(waiting.of(key))
 }
 
 /// Claims a run for this process, and reads what is stored of it. Dropping this claim gives nothing back.
@@ -410,9 +418,18 @@ const OPEN_WAIT: &str = "SELECT w.run, w.waiting, w.answer IS NOT NULL FROM adkw
     JOIN adkw_runs r ON r.id = w.run
     WHERE w.id = ?2 AND w.app = ?1 AND (w.answer IS NOT NULL OR r.status IN ('running', 'paused', 'answered'))";
 
+/// Whose runs are looked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Whose {
+    /// Those of an app.
+    App,
+    /// Those of the tenants of an app.
+    Tenants,
+}
+
 /// Which runs are selected, as SQL: its conditions name the app `?1` of a table, then run, user, session, the run before the
 /// page, the workflows as a JSON list, and the owner.
-fn selected(table: &str, filter: &RunFilter) -> String {
+fn selected(table: &str, whose: Whose, filter: &RunFilter) -> String {
     let states = match filter.state {
         RunState::Unfinished => "r.status IN ('running', 'paused', 'answered')",
         RunState::Ready => "r.status IN ('running', 'answered')",
@@ -421,7 +438,11 @@ fn selected(table: &str, filter: &RunFilter) -> String {
         RunState::Cancelled => "r.status = 'cancelled'",
         RunState::Any => "TRUE",
     };
-    let mut sql = format!("{table}.app = ?1 AND {states}");
+    let column = match whose {
+        Whose::App => "app",
+        Whose::Tenants => "tenant_of",
+    };
+    let mut sql = format!("{table}.{column} = ?1 AND {states}");
     // A condition for both cases would go through all runs of the app.
     for (is_given, condition) in [
         (filter.run.is_some(), " AND r.id = ?2"),
@@ -465,9 +486,9 @@ fn bind<'s>(statement: &'s mut Statement<'_>, parameters: &Parameters) -> rusqli
     Ok(statement.raw_query())
 }
 
-/// The tables, in the order in which they are to be searched: those of a user are found by their sessions.
-fn tables(filter: &RunFilter) -> &'static str {
-    if filter.user.is_some() {
+/// The tables, in the order in which they are to be searched: those of a user of an app are found by their sessions.
+fn tables(whose: Whose, filter: &RunFilter) -> &'static str {
+    if filter.user.is_some() && whose == Whose::App {
         "adkw_sessions s CROSS JOIN adkw_runs r ON r.session = s.number AND s.app_name = ?1"
     } else {
         "adkw_runs r JOIN adkw_sessions s ON s.number = r.session"
@@ -479,23 +500,28 @@ const COLUMNS: &str =
     r.created, r.updated, r.usage FROM";
 
 /// The list of runs that a condition selects, and a filter: in the order of their ids, which begin with the time.
-fn runs_sql(condition: &str, filter: &RunFilter) -> String {
+fn runs_sql(condition: &str, whose: Whose, filter: &RunFilter) -> String {
     let order = if filter.oldest_first { "ASC" } else { "DESC" };
-    let (tables, selected) = (tables(filter), selected("r", filter));
+    let (tables, selected) = (tables(whose, filter), selected("r", whose, filter));
     format!("{COLUMNS} {tables} WHERE {condition}{selected} ORDER BY r.id {order}")
 }
+
+/// Runs that nobody has.
+const FREE: &str = "r.owner IS NULL AND ";
+/// Runs of one owner.
+const OF_OWNER: &str = "r.owner = ?7 AND ";
 
 /// The runs that a filter selects. Claims that were `given_up` are free whatever their rows say.
 pub(crate) fn runs(
     connection: &Connection,
-    app: &str,
+    (whose, app): (Whose, &str),
     filter: &RunFilter,
     owner: &Owner,
     given_up: &HashSet<ClaimId>,
 ) -> Result<Vec<RunInfo>> {
     let limit = filter.limit.unwrap_or(usize::MAX);
     let list = |condition: &str, of: Option<&str>| {
-        let (sql, what) = (runs_sql(condition, filter), "list the runs");
+        let (sql, what) = (runs_sql(condition, whose, filter), "list the runs");
         let mut statement = connection.prepare_cached(&sql).doing(what)?;
         let mut rows = bind(&mut statement, &parameters(app, filter, of)?).doing(what)?;
         let mut all = Vec::new();
@@ -513,11 +539,11 @@ pub(crate) fn runs(
         return list("", None);
     }
     // Those that nobody has are found by an index, and those of dead processes by their owners.
-    let mut all = list("r.owner IS NULL AND ", None)?;
+    let mut all = list(FREE, None)?;
     for name in drivers(connection)? {
         let is_dead = if name == owner.name { !given_up.is_empty() } else { !owner.lives(&name) };
         if is_dead {
-            all.extend(list("r.owner = ?7 AND ", Some(&name))?);
+            all.extend(list(OF_OWNER, Some(&name))?);
         }
     }
     all.sort_by_key(|run| run.run_id);
@@ -539,7 +565,7 @@ fn info(row: &Row<'_>, owner: &Owner, given_up: &HashSet<ClaimId>) -> Result<Run
     let claim = ClaimId { run_id, epoch: row.get(8).doing(what)? };
     let is_free = !driver.is_some_and(|driver| owner.drives(claim, &driver, given_up));
     let is_ready = is_free && matches!(&*status, "running" | "answered");
-    let session = SessionKey::new(text(1)?, text(2)?, text(3)?);
+    let session = key_of(row, 1).doing(what)?;
     let (created, updated) = (row.get(9).doing(what)?, row.get(10).doing(what)?);
     let usage = row.get::<_, Option<String>>(11).doing(what)?;
     let usage = usage.map(|usage| from_text(&usage, "what a run has used")).transpose()?;
@@ -565,9 +591,9 @@ fn waiting_sql(filter: &RunFilter) -> String {
             "w",
         )
     };
-    let selected = selected(of, filter);
+    let selected = selected(of, Whose::App, filter);
     format!(
-        "SELECT w.waiting, s.user_id, s.id FROM {tables} WHERE w.answer IS NULL AND {selected} ORDER BY w.number"
+        "SELECT w.waiting, s.app_name, s.user_id, s.id FROM {tables} WHERE w.answer IS NULL AND {selected} ORDER BY w.number"
     )
 }
 
@@ -582,31 +608,51 @@ pub(crate) fn waiting(connection: &Connection, app: &str, filter: &RunFilter) ->
         && let Some(row) = rows.next().doing(what)?
     {
         let text: String = row.get(0).doing(what)?;
-        all.extend(read_wait(&text, row.get(1).doing(what)?, row.get(2).doing(what)?).ok());
+        all.extend(read_wait(&text, key_of(row, 1).doing(what)?).ok());
     }
     Ok(all)
 }
 
+/// Open waits by their deadline, of those that a condition selects.
+macro_rules! due {
+    ($whose:literal) => {
+        concat!(
+            "SELECT w.waiting, s.app_name, s.user_id, s.id, w.deadline FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
+            JOIN adkw_sessions s ON s.number = r.session WHERE ",
+            $whose,
+            " AND w.answer IS NULL AND w.deadline IS NOT NULL ORDER BY w.deadline"
+        )
+    };
+}
+
 /// Open waits of an app by their deadline.
-const DUE: &str =
-    "SELECT w.waiting, s.user_id, s.id, w.deadline FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
-    JOIN adkw_sessions s ON s.number = r.session
-    WHERE w.app = ?1 AND w.answer IS NULL AND w.deadline IS NOT NULL ORDER BY w.deadline";
+const DUE: &str = due!("w.app = ?1");
+/// Those of the tenants of an app.
+const DUE_OF_TENANTS: &str = due!("w.tenant_of = ?1");
 
 /// Waits whose deadline has passed, and the next deadline.
-pub(crate) fn due(connection: &Connection, app: &str, now: u64, most: usize) -> Result<DueWaits> {
+pub(crate) fn due(
+    connection: &Connection,
+    (whose, app): (Whose, &str),
+    now: u64,
+    most: usize,
+) -> Result<DueWaits> {
     let what = "look for deadlines";
-    let mut statement = connection.prepare_cached(DUE).doing(what)?;
+    let sql = match whose {
+        Whose::App => DUE,
+        Whose::Tenants => DUE_OF_TENANTS,
+    };
+    let mut statement = connection.prepare_cached(sql).doing(what)?;
     let mut rows = statement.query([app]).doing(what)?;
     let mut due = DueWaits::default();
     while let Some(row) = rows.next().doing(what)? {
-        let deadline: u64 = row.get(3).doing(what)?;
+        let deadline: u64 = row.get(4).doing(what)?;
         if deadline > now || due.waits.len() == most {
             due.next = Some(deadline);
             break;
         }
         let text: String = row.get(0).doing(what)?;
-        due.waits.extend(read_wait(&text, row.get(1).doing(what)?, row.get(2).doing(what)?).ok());
+        due.waits.extend(read_wait(&text, key_of(row, 1).doing(what)?).ok());
     }
     Ok(due)
 }
@@ -635,11 +681,12 @@ mod tests {
         let run: RunId = "e-01890000-0000-7000-8000-000000000000".parse().unwrap();
         let of_run = RunFilter::of_run(run);
         let ready = RunFilter::ready().oldest_first().workflows(["w"]).after(run);
-        let free = runs_sql("r.owner IS NULL AND ", &ready);
-        let dead = runs_sql("r.owner = ?7 AND ", &ready);
-        let failed = runs_sql("", &RunFilter::failed());
-        let page = runs_sql("", &RunFilter::any().after(run));
-        let newest = plan(&connection, &runs_sql("", &RunFilter::any()));
+        let of_app = |condition, filter: &RunFilter| runs_sql(condition, Whose::App, filter);
+        let (free, dead) = (of_app(FREE, &ready), of_app(OF_OWNER, &ready));
+        let of_tenants = |condition| runs_sql(condition, Whose::Tenants, &ready);
+        let failed = of_app("", &RunFilter::failed());
+        let page = of_app("", &RunFilter::any().after(run));
+        let newest = plan(&connection, &of_app("", &RunFilter::any()));
         assert!(newest[0].contains("INDEX sqlite_autoindex_adkw_runs_1"), "{newest:#?}");
         assert!(newest.iter().all(|step| !step.contains("TEMP B-TREE")), "all are sorted: {newest:#?}");
         let user = waiting_sql(&RunFilter::unfinished().user("u"));
@@ -652,9 +699,12 @@ mod tests {
             (page, "(id<?)"),
             (free, "adkw_runs_free (app=? AND id>?)"),
             (dead, "adkw_runs_driven (owner=? AND app=? AND id>?)"),
+            (of_tenants(FREE), "adkw_runs_tenants (owner=? AND tenant_of=? AND id>?)"),
+            (of_tenants(OF_OWNER), "adkw_runs_tenants (owner=? AND tenant_of=? AND id>?)"),
             (failed, "adkw_runs_failed (app=?)"),
             (OPEN_WAIT.to_owned(), "(id=?)"),
             (DUE.to_owned(), "adkw_waits_due (app=? AND deadline>?)"),
+            (DUE_OF_TENANTS.to_owned(), "adkw_waits_tenants (tenant_of=? AND deadline>?)"),
         ] {
             let steps = plan(&connection, &sql);
             assert!(
@@ -668,7 +718,7 @@ mod tests {
         }
     }
 
-    /// Runs of a session, `many` of each kind: finished, free, of a dead process, and waiting.
+    /// Runs, `many` of each kind: finished, free, of a dead process, and waiting; and those three of as many tenants.
     fn filled(many: u64) -> Connection {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("PRAGMA foreign_keys=OFF").unwrap();
@@ -677,13 +727,17 @@ mod tests {
         let waiting = format!("json_object('id', 'w' || i, 'run_id', {id}, 'path', 'w/a')");
         let sql = format!(
             "INSERT INTO adkw_sessions VALUES (1, 'app', 'u', 's'), (2, 'app', 'v', 't');
-            CREATE TABLE n AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 4 * {many})
+            CREATE TABLE n AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 7 * {many})
                 SELECT i FROM n;
-            INSERT INTO adkw_runs (id, session, status, owner, record, app, workflow)
-                SELECT {id}, 1 + (i % 4 = 0), iif(i % 4 = 0, 'finished', iif(i % 4 = 3, 'paused', 'running')),
-                    iif(i % 4 = 2, '1-dead', NULL), '{{}}', 'app', 'w' FROM n;
-            INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session)
-                SELECT 'w' || i, {id}, 'k', {waiting}, 'app', 9, 1 FROM n WHERE i % 4 = 3"
+            INSERT INTO adkw_sessions SELECT i, 't' || i, 'u', 's' FROM n WHERE i % 7 > 3;
+            INSERT INTO adkw_runs (id, session, status, owner, record, app, workflow, tenant_of)
+                SELECT {id}, iif(i % 7 > 3, i, 1 + (i % 7 = 0)),
+                    iif(i % 7 = 0, 'finished', iif(i % 7 IN (3, 6), 'paused', 'running')),
+                    iif(i % 7 IN (2, 5), '1-dead', NULL), '{{}}', iif(i % 7 > 3, 't' || i, 'app'), 'w',
+                    iif(i % 7 > 3, 'app', NULL) FROM n;
+            INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session, tenant_of)
+                SELECT 'w' || i, {id}, 'k', {waiting}, iif(i % 7 > 3, 't' || i, 'app'), 9, iif(i % 7 > 3, i, 1),
+                    iif(i % 7 > 3, 'app', NULL) FROM n WHERE i % 7 IN (3, 6)"
         );
         connection.execute_batch(&sql).unwrap();
         connection
@@ -702,36 +756,43 @@ mod tests {
             assert_eq!(list(), wanted, "{what}");
             (what, taken(sqls) - before)
         };
-        let listed = |what, filter: RunFilter, wanted| {
-            let mut sqls = vec![runs_sql("", &filter)];
+        let listed_of = |what, whose, filter: RunFilter, wanted| {
+            let mut sqls = vec![runs_sql("", whose, &filter)];
             if filter.state == RunState::Ready {
-                sqls = ["r.owner IS NULL AND ", "r.owner = ?7 AND "]
-                    .map(|part| runs_sql(part, &filter))
-                    .to_vec();
+                sqls = [FREE, OF_OWNER].map(|part| runs_sql(part, whose, &filter)).to_vec();
                 sqls.push(DRIVERS.to_owned());
             }
-            let list = || runs(&connection, "app", &filter, &owner, &HashSet::new()).unwrap().len();
+            let list = || runs(&connection, (whose, "app"), &filter, &owner, &HashSet::new()).unwrap().len();
             counted(what, &sqls, &list, wanted)
         };
+        let listed = |what, filter, wanted| listed_of(what, Whose::App, filter, wanted);
         let waits = |what, filter: RunFilter, wanted| {
             let list = || waiting(&connection, "app", &filter).unwrap().len();
             counted(what, &[waiting_sql(&filter)], &list, wanted)
         };
         let (one, two) = (SessionKey::new("app", "u", "s"), SessionKey::new("app", "v", "t"));
-        let due = |now, wanted| {
-            let due = || due(&connection, "app", now, 20).unwrap().waits.len();
-            counted("deadlines", &[DUE.to_owned()], &due, wanted)
+        let due = |whose, now, wanted| {
+            let due = || due(&connection, (whose, "app"), now, 20).unwrap().waits.len();
+            counted("deadlines", &[DUE.to_owned(), DUE_OF_TENANTS.to_owned()], &due, wanted)
         };
         vec![
             listed("the newest runs", RunFilter::any().limit(20), 20),
             listed("the newest runs of a session", RunFilter::any().session(&one).limit(20), 20),
             listed("ready runs", RunFilter::ready().oldest_first().limit(20), 20),
+            listed_of(
+                "ready runs of tenants",
+                Whose::Tenants,
+                RunFilter::ready().oldest_first().limit(20),
+                20,
+            ),
             listed("failed runs", RunFilter::failed().limit(20), 0),
             listed("cancelled runs", RunFilter::cancelled().limit(20), 0),
             waits("waits", RunFilter::unfinished().limit(20), 20),
             waits("waits of a session without any", RunFilter::unfinished().session(&two), 0),
-            due(0, 0),
-            due(9, 20),
+            due(Whose::App, 0, 0),
+            due(Whose::App, 9, 20),
+            due(Whose::Tenants, 0, 0),
+            due(Whose::Tenants, 9, 20),
         ]
     }
 

@@ -38,7 +38,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS adkw_tail_slot ON adkw_tail (run, slot) WHERE 
 ";
 
 /// The version of our tables.
-const VERSION: &str = "8";
+const VERSION: &str = "9";
 
 /// What brings the tables of an earlier version to the next one. Tables that are not there are made besides.
 const UPGRADES: &[(&str, &str)] = &[
@@ -82,6 +82,12 @@ const UPGRADES: &[(&str, &str)] = &[
          UPDATE adkw_waits SET session = coalesce((SELECT r.session FROM adkw_runs r WHERE r.id = run), 0);
          DROP INDEX IF EXISTS adkw_runs_driven; DROP INDEX IF EXISTS adkw_runs_session;",
     ),
+    // Tenants of an app were not known.
+    (
+        "8",
+        "ALTER TABLE adkw_runs ADD COLUMN tenant_of TEXT;
+         ALTER TABLE adkw_waits ADD COLUMN tenant_of TEXT;",
+    ),
 ];
 
 /// Ours. A session that ADK deletes takes its rows here along.
@@ -92,6 +98,8 @@ const UPGRADES: &[(&str, &str)] = &[
 ///   claim of a run; `status` is `answered` for a run that waits and has an answer that it has not seen; `updated` is when it
 ///   was written last, in microseconds. `adkw_done`: agents that have finished after the last event of their run. A run that
 ///   an engine above the store drives has the epoch 0, and the owner `@` until it has ended.
+///
+/// `tenant_of` is the app whose tenant the app of a run or wait is, if it is one.
 ///
 /// All that an event writes beside ADK's rows is its row in the log, since each page that is touched is written whole.
 const OURS: &str = "
@@ -110,12 +118,14 @@ CREATE TABLE IF NOT EXISTS adkw_runs (
     session INTEGER NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE,
     status TEXT NOT NULL, error TEXT, owner TEXT, record TEXT NOT NULL, app TEXT NOT NULL DEFAULT '',
     workflow TEXT NOT NULL DEFAULT '', epoch INTEGER NOT NULL DEFAULT 1, created INTEGER NOT NULL DEFAULT 0,
-    updated INTEGER NOT NULL DEFAULT 0, usage TEXT);
+    updated INTEGER NOT NULL DEFAULT 0, usage TEXT, tenant_of TEXT);
 CREATE INDEX IF NOT EXISTS adkw_runs_unfinished ON adkw_runs (app, id)
     WHERE status IN ('running', 'paused', 'answered');
 CREATE INDEX IF NOT EXISTS adkw_runs_free ON adkw_runs (app, id)
     WHERE owner IS NULL AND status IN ('running', 'answered');
 CREATE INDEX IF NOT EXISTS adkw_runs_driven ON adkw_runs (owner, app, id) WHERE owner IS NOT NULL;
+CREATE INDEX IF NOT EXISTS adkw_runs_tenants ON adkw_runs (owner, tenant_of, id)
+    WHERE tenant_of IS NOT NULL AND status IN ('running', 'answered');
 CREATE INDEX IF NOT EXISTS adkw_runs_failed ON adkw_runs (app, id) WHERE status = 'failed';
 CREATE INDEX IF NOT EXISTS adkw_runs_cancelled ON adkw_runs (app, id) WHERE status = 'cancelled';
 CREATE INDEX IF NOT EXISTS adkw_runs_session ON adkw_runs (session, id);
@@ -129,12 +139,14 @@ CREATE TABLE IF NOT EXISTS adkw_waits (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
     run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, waiting TEXT NOT NULL, answer TEXT,
     seen INTEGER NOT NULL DEFAULT 0, app TEXT NOT NULL DEFAULT '', deadline INTEGER,
-    session INTEGER NOT NULL DEFAULT 0);
+    session INTEGER NOT NULL DEFAULT 0, tenant_of TEXT);
 CREATE INDEX IF NOT EXISTS adkw_waits_run ON adkw_waits (run);
 CREATE INDEX IF NOT EXISTS adkw_waits_open ON adkw_waits (app) WHERE answer IS NULL;
 CREATE INDEX IF NOT EXISTS adkw_waits_session ON adkw_waits (session) WHERE answer IS NULL;
 CREATE INDEX IF NOT EXISTS adkw_waits_due ON adkw_waits (app, deadline)
     WHERE answer IS NULL AND deadline IS NOT NULL;
+CREATE INDEX IF NOT EXISTS adkw_waits_tenants ON adkw_waits (tenant_of, deadline)
+    WHERE tenant_of IS NOT NULL AND answer IS NULL AND deadline IS NOT NULL;
 ";
 
 /// Versions of artifacts. Those of a user have no session; those of a session go with it, also when ADK deletes it.

@@ -54,12 +54,23 @@ pub struct Runner<P = NoProvider, R = NoResources> {
 #[derive(Clone)]
 pub(crate) struct Shared {
     app: String,
+    /// The app of the runner that was built, where this one is [for another](Runner::for_app).
+    tenant_of: Option<String>,
     sessions: Arc<dyn SessionStore>,
     engine: Arc<dyn Engine>,
     services: Arc<Services>,
     config: RunConfig,
     workflows: Vec<Arc<dyn recover::Known>>,
     driven: Arc<cancel::Driven>,
+}
+
+impl Shared {
+    /// The same for another app: a tenant of the app of the runner that was built, unless it is that one.
+    fn for_app(&self, name: impl Into<String>) -> Self {
+        let (app, home) = (name.into(), self.tenant_of.as_ref().unwrap_or(&self.app));
+        let tenant_of = (app != *home).then(|| home.clone());
+        Self { app, tenant_of, ..self.clone() }
+    }
 }
 
 impl<P: ModelProvider + Default> Runner<P> {

@@ -223,6 +223,17 @@ pub trait RunRegistry: Send + Sync {
     /// When the store fails.
     fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>>;
 
+    /// The same of all [tenants](RunRecord::tenant_of) of an app. Those that are [ready](RunFilter::ready) are asked for again and
+    /// again.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn runs_of_tenants<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>>;
+
     /// What is stored of a run that an engine above drives, with its events from a place of the log on; `None` before its
     /// first event, and where no engine can be above.
     ///
@@ -251,6 +262,12 @@ pub trait WaitRegistry: Send + Sync {
     /// # Errors
     /// When the store fails.
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>>;
+
+    /// The same for the waits of all [tenants](RunRecord::tenant_of) of an app.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn due_of_tenants<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>>;
 
     /// Removes open waits that no agent awaits any more: an answer is refused from now on. A wait with an answer stays, and
     /// its run is no longer ready because of that answer.

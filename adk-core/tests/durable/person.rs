@@ -370,3 +370,61 @@ async fn a_resume_that_is_dropped_gives_its_run_back() {
     assert!(stream.next().await.is_none());
     assert!(matches!(stream.end(), RunEnd::Paused(_)), "nobody drives it");
 }
+
+/// A process in memory: it shares what it keeps with others.
+struct Shared(World);
+
+impl tenants::Process for Shared {
+    async fn runner(&self, app: &str, tree: Tree) -> Runner {
+        let World { sessions, journal, .. } = &self.0;
+        let builder = Runner::builder().app_name(app).session_store(sessions.clone()).engine(journal.clone());
+        builder.workflow(tree).build().unwrap()
+    }
+}
+
+#[tokio::test]
+async fn what_tenants_have_left_goes_on() {
+    tenants::left(&Shared(World::new()), async || {}).await;
+    tenants::waits(&Shared(World::new())).await;
+}
+
+/// Runs for which there is no room are offered again later, and keep no others from going on.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_refused_lets_others_pass() {
+    let processes = Shared(World::new());
+    let runner = tenants::Process::runner(&processes, "app", asking(vec![run(asks("answer"))])).await;
+    for tenant in ["greedy", "greedy", "greedy", "modest"] {
+        let runner = runner.for_app(tenant);
+        let paused = runner.run(&asking(vec![run(asks("answer"))]), "go").await.unwrap_err();
+        assert_eq!(paused.kind(), ErrorKind::Paused);
+        for wait in runner.waiting().await.unwrap() {
+            runner.answer(&wait.id, Decision::Publish).await.unwrap();
+        }
+    }
+    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let watch = runner.watch().at_most(2).every(HOUR).resume_by(move |run| {
+        told.send(run.session.app.clone()).unwrap();
+        async move {
+            match &*run.session.app {
+                "greedy" => Err(Error::new(ErrorKind::RunBusy, "no room")),
+                _ => std::future::pending().await,
+            }
+        }
+    });
+    let offered = async {
+        let mut offered = Vec::new();
+        while offered.len() < 7 {
+            offered.push(heard.recv().await.unwrap());
+        }
+        offered
+    };
+    let begun = tokio::time::Instant::now();
+    let offered = tokio::select! {
+        error = watch.into_future() => panic!("{error}"),
+        offered = offered => offered,
+    };
+    assert_eq!(offered[..4].iter().filter(|app| *app == "modest").count(), 1, "{offered:?}");
+    assert!(offered[4..].iter().all(|app| app == "greedy"), "{offered:?}");
+    let passed = begun.elapsed();
+    assert!(passed >= Duration::from_secs(1) && passed < MINUTE, "{passed:?}");
+}

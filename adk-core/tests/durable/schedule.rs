@@ -211,6 +211,13 @@ impl RunRegistry for Later {
             Box::pin(async { runs })
         })
     }
+    fn runs_of_tenants<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        self.inner.runs_of_tenants(app, filter)
+    }
 
     fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
         self.inner.driven(run, from)
@@ -226,6 +233,9 @@ impl WaitRegistry for Later {
     }
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
         self.inner.due(app, now, most)
+    }
+    fn due_of_tenants<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
+        self.inner.due_of_tenants(app, now, most)
     }
     fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
         self.inner.withdraw(claim, waits)

@@ -87,6 +87,9 @@ impl RunRegistry for Client {
         });
         Box::pin(ready(Ok(run.into_iter().collect())))
     }
+    fn runs_of_tenants<'a>(&'a self, _: &'a str, _: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
     fn driven(&self, _: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
         Box::pin(ready(Ok(self.log.driven(from))))
     }
@@ -101,6 +104,9 @@ impl WaitRegistry for Client {
         Box::pin(ready(open.ok_or_else(|| refuse::unknown_wait(id))))
     }
     fn due<'a>(&'a self, _: &'a str, _: u64, _: usize) -> BoxFuture<'a, Result<DueWaits>> {
+        Box::pin(ready(Ok(DueWaits::default())))
+    }
+    fn due_of_tenants<'a>(&'a self, _: &'a str, _: u64, _: usize) -> BoxFuture<'a, Result<DueWaits>> {
         Box::pin(ready(Ok(DueWaits::default())))
     }
     fn withdraw(&self, _: ClaimId, _: Vec<String>) -> BoxFuture<'_, Result<()>> {

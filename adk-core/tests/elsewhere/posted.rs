@@ -110,6 +110,9 @@ impl RunRegistry for Posted {
     fn runs<'a>(&'a self, _: &'a str, _: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         Box::pin(async { Ok(Vec::new()) })
     }
+    fn runs_of_tenants<'a>(&'a self, _: &'a str, _: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
     fn driven(&self, _: RunId, _: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
         Box::pin(async { Ok(None) })
     }

@@ -99,6 +99,13 @@ impl<S: Engine> RunRegistry for Above<S> {
     fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         registry(&self.store).runs(app, filter)
     }
+    fn runs_of_tenants<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        registry(&self.store).runs_of_tenants(app, filter)
+    }
     fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
         registry(&self.store).driven(run, from)
     }

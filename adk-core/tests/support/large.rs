@@ -2,11 +2,10 @@
 //! two sizes. One session is long, and others have 100 events each.
 
 use super::survival::knows;
+use super::tenants::cut;
 use super::waited::{asks, median, pause};
-use super::{Tree, by, run, say};
 use adk_core::engine::{Engine, RunFilter};
 use adk_core::session::{EventFilter, SessionKey, SessionStore};
-use adk_core::{Flow, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
@@ -19,7 +18,7 @@ pub struct Size {
     pub long: u64,
     /// Runs that wait.
     pub waits: usize,
-    /// Runs that were cut off.
+    /// Runs that were cut off, and so many again that are each of another tenant.
     pub cut: usize,
 }
 
@@ -44,27 +43,15 @@ pub fn data() -> String {
     )
 }
 
-fn cut(goes_on: bool) -> Tree {
-    let slow = by("slow", move |cx| {
-        Box::pin(async move {
-            if goes_on {
-                cx.step("model", async { Ok(()) }).await?;
-            } else {
-                cx.step("model", std::future::pending::<Result<()>>()).await?;
-            }
-            Ok(Flow::Continue)
-        })
-    });
-    Tree::new("cut", vec![run(say("a")), run(slow), run(say("z"))])
-}
-
 /// Begins the runs that wait, and those that the caller cuts off when it closes the store.
 pub async fn begin<S: SessionStore + Engine + Clone>(store: &S, size: Size) {
     let (runner, tree) = (knows(store, cut(false)), Arc::new(cut(false)));
     for n in 0..size.cut {
-        let mut stream = runner.session("u", format!("cut{n}")).run(tree.clone(), "go").stream();
-        for _ in 0..2 {
-            stream.next().await.unwrap().unwrap();
+        for runner in [runner.clone(), runner.for_app(format!("t{n}"))] {
+            let mut stream = runner.session("u", format!("cut{n}")).run(tree.clone(), "go").stream();
+            for _ in 0..2 {
+                stream.next().await.unwrap().unwrap();
+            }
         }
     }
     pause(&runner, &Arc::new(asks(None)), 0..size.waits).await;
@@ -120,7 +107,7 @@ pub async fn whole<S: SessionStore + Engine + Clone>(name: &str, store: &S, size
     println!("{name}: all {} waits: {:.2?}", all.len(), begin.elapsed());
     let begin = Instant::now();
     let all = knows(store, cut(true)).recover().await.unwrap();
-    assert!(all.len() == size.cut && all.iter().all(|run| run.result.is_ok()), "{all:?}");
+    assert!(all.len() == 2 * size.cut && all.iter().all(|run| run.result.is_ok()), "{all:?}");
     println!("{name}: {} runs recovered: {:.2?}", all.len(), begin.elapsed());
     let begin = Instant::now();
     assert!(store.delete(&SessionKey::new("app", "long", "long")).await.unwrap());
@@ -194,4 +181,10 @@ async fn lists<S: SessionStore + Engine + Clone>(name: &str, store: &S, key: &Se
         assert_eq!(found.len(), many, "{what}");
     }
     timed(name, "deadlines", async || waits.due("app", u64::MAX, 256).await.unwrap()).await;
+    let ready = RunFilter::ready().oldest_first().limit(20);
+    let found =
+        timed(name, "ready runs of tenants", async || registry.runs_of_tenants("app", &ready).await.unwrap());
+    assert_eq!(found.await.len(), 20);
+    timed(name, "deadlines of tenants", async || waits.due_of_tenants("app", u64::MAX, 256).await.unwrap())
+        .await;
 }

@@ -15,6 +15,7 @@ pub mod people;
 pub mod python;
 pub mod store;
 pub mod survival;
+pub mod tenants;
 pub mod updates;
 pub mod values;
 pub mod waited;

@@ -140,7 +140,7 @@ pub async fn deadlines(place: &impl Place) {
 }
 
 /// A question that somebody has to answer, and one whose deadline passes soon.
-fn soon() -> Tree {
+pub(super) fn soon() -> Tree {
     let vain = Await::builder::<u32>("late").timeout(Duration::from_millis(30)).default(7).build();
     Tree::new("w", vec![run(Await::builder::<u32>("now").build()), run(vain), run(say("end"))])
 }

@@ -1,8 +1,8 @@
 //! Runs that wait in a database: answered and taken up by other stores on it, as other processes do.
 
 use crate::support::Database;
-use crate::trees::{self, mended, people, withdrawn};
-use adk_core::engine::{RunFilter, WaitRegistry as _};
+use crate::trees::{self, mended, people, tenants, withdrawn};
+use adk_core::engine::{RunFilter, RunRegistry as _, WaitRegistry as _};
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
@@ -52,7 +52,22 @@ async fn a_question_that_no_longer_matters_is_withdrawn_and_one_that_expired_is_
     withdrawn::questions(&Database::new().await).await;
 }
 
-/// What makes a database of today one of format 4, where a limit did not end a search, and marks had rows of their own.
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn what_tenants_have_left_goes_on() {
+    tenants::left(&Database::new().await, async || {}).await;
+    let database = Database::new().await;
+    let sql = "UPDATE adkw_runs SET owner = '1-dead' WHERE status = 'running'";
+    tenants::left(&database, async || database.execute(sql).await).await;
+    tenants::waits(&Database::new().await).await;
+}
+
+/// What makes a database of today one of format 5, where tenants were not known.
+const FORMAT_5: &str = "
+    ALTER TABLE adkw_runs DROP COLUMN tenant_of; ALTER TABLE adkw_waits DROP COLUMN tenant_of;
+    UPDATE adkw_meta SET value = '5' WHERE key = 'version';";
+
+/// And one of format 4, where a limit did not end a search, and marks had rows of their own.
 const FORMAT_4: &str = "
     INSERT INTO adkw_done (run, path, done)
         SELECT l.run, d ->> 'path', d::text FROM adkw_log l, json_array_elements(l.done::json) d WHERE l.done IS NOT NULL;
@@ -84,9 +99,9 @@ const FORMAT_1: &str = "
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_database_of_an_earlier_format_is_taken_over() {
-    let all = [FORMAT_4, FORMAT_3, FORMAT_2, FORMAT_1];
-    // The first two lack nothing of a run.
-    for to in (3..=all.len()).map(|steps| all[..steps].concat()) {
+    let all = [FORMAT_5, FORMAT_4, FORMAT_3, FORMAT_2, FORMAT_1];
+    // The first three lack nothing of a run.
+    for to in (4..=all.len()).map(|steps| all[..steps].concat()) {
         for is_answered in [false, true] {
             let database = Database::new().await;
             let earlier = async || database.execute(&to).await;
@@ -102,15 +117,16 @@ async fn a_database_of_an_earlier_format_is_taken_over() {
 async fn what_is_looked_for_is_found_by_an_index() {
     let database = Database::new().await;
     let waiting = people::pause(&database, people::two).await;
-    // Beside it 20,000 more that wait, and a deadline for each.
+    // Beside it 20,000 more that wait, as if of tenants, and a deadline for each.
     let (run, many) = (waiting[0].run_id, "generate_series(1, 20000)");
     database
         .execute(&format!(
-            "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow)
-                SELECT 'e-' || gen_random_uuid(), r.session, r.status, NULL, 1, r.record, r.app, r.workflow
+            "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, tenant_of)
+                SELECT 'e-' || gen_random_uuid(), r.session, r.status, NULL, 1, r.record, r.app, r.workflow, 'lord'
                 FROM adkw_runs r, {many} WHERE r.id = '{run}';
-             INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session)
-                SELECT r.id || '/w/q/a:await@0', r.id, 'w/q/a:await@0', w.waiting, w.app, 4000000000000000, r.session
+             INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session, tenant_of)
+                SELECT r.id || '/w/q/a:await@0', r.id, 'w/q/a:await@0', w.waiting, w.app, 4000000000000000, r.session,
+                    'lord'
                 FROM adkw_runs r, (SELECT * FROM adkw_waits LIMIT 1) w WHERE r.id <> '{run}';
              ANALYZE"
         ))
@@ -133,8 +149,11 @@ async fn what_is_looked_for_is_found_by_an_index() {
     assert_eq!(newest.len(), 10);
     let page = runner.runs(&RunFilter::any().after(newest[9].run_id).limit(10)).await.unwrap();
     assert!(page.len() == 10 && page[0].run_id < newest[9].run_id);
-    let due = store.due("app", 1, 100).await.unwrap();
-    assert!(due.waits.is_empty() && due.next == Some(4_000_000_000_000_000));
+    for of in [store.due("app", 1, 100), store.due_of_tenants("lord", 1, 100)] {
+        let due = of.await.unwrap();
+        assert!(due.waits.is_empty() && due.next == Some(4_000_000_000_000_000));
+    }
+    assert!(store.runs_of_tenants("lord", &RunFilter::ready()).await.unwrap().is_empty());
     runner.resume(&people::two(), run).await.unwrap();
     // Connections that end tell what they have done.
     store.shut_down().await.unwrap();

@@ -2,13 +2,15 @@
 
 use super::error::RpcRefusal;
 use super::{Answered, Call};
+use crate::runs::Change;
 use crate::serve::App;
 use adk_a2a::TaskPushNotificationConfig;
 use adk_a2a::rpc::ErrorCode;
+use adk_core::Result;
 use adk_core::engine::RunInfo;
-use adk_core::{Result, Runner};
 use serde_json::Value;
 use std::sync::Arc;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 pub(crate) struct Push;
 
@@ -17,13 +19,13 @@ impl Push {
         Ok(Self)
     }
 
-    pub(super) fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         false
     }
 }
 
 impl App {
-    pub(crate) fn push_again(self: &Arc<Self>, _: &Runner) {}
+    pub(crate) fn push_changes(self: &Arc<Self>, _: UnboundedReceiver<Change>) {}
 }
 
 impl Call {

@@ -92,7 +92,8 @@ impl Call {
         let streams = config.streaming || is_watched;
         let request = handle.run_by_name(name, input)?.run_id(id).config(config.streaming(streams));
         let key = key_session(&self.runner, &user, name, &key);
-        let Started { run, listener } = begun(self.app.runs.start(&user, request).await, Some(key)).await?;
+        let Started { run, listener } =
+            begun(self.app.runs.start(handle.key(), request).await, Some(key)).await?;
         let run = found(&self.runner, &self.caller, run).await?;
         Ok(Sent { run, heard: Heard::All(listener, None) })
     }

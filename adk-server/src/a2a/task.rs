@@ -159,6 +159,7 @@ impl Call {
             return Err(RpcRefusal::new(ErrorCode::TaskNotCancelable, fact, "`GetTask` says how"));
         }
         let run = self.run(id).await?;
+        self.app.runs.changed(&run.session.app, run.run_id, false);
         Ok(self.task(&run, None, None).await?)
     }
 }

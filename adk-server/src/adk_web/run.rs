@@ -157,7 +157,7 @@ impl Asked {
         for (key, value) in self.request.state_delta.iter().flat_map(StateDelta::iter) {
             request = request.state(key.clone(), &**value);
         }
-        let started = self.app.runs.start(&self.place.user, request).await?;
+        let started = self.app.runs.start(self.handle.key(), request).await?;
         let run = self.info(started.run).await?;
         Ok(self.turn(run, None, Some(started.listener), waits))
     }

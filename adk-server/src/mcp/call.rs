@@ -71,8 +71,9 @@ impl Call {
 
     async fn start(&self, workflow: &KnownWorkflow, input: Value) -> Result<Started, Refusal> {
         let user = self.caller.acts_for(None)?;
-        let request = self.runner.new_session(&user).run_by_name(workflow.name(), input)?;
-        self.app.runs.start(&user, request).await
+        let session = self.runner.new_session(&user);
+        let request = session.run_by_name(workflow.name(), input)?;
+        self.app.runs.start(session.key(), request).await
     }
 
     async fn outcome(&mut self, Started { run, listener }: Started) -> Result<Outcome, Refusal> {

@@ -439,6 +439,7 @@ async fn changes_are_pushed_to_addresses_that_are_allowed() {
         format!("{hooks}/hooksies"),
         format!("{hooks}/hooks/../other"),
         format!("{hooks}/hooks/%2e%2e/other"),
+        format!("{hooks}/hooks/..%2fother"),
         format!("{elsewhere}/hooks/a"),
         hooks.replace("http://", "http://u:p@") + "/hooks/a",
         "file:///etc/passwd".to_owned(),

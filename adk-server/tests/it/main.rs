@@ -15,3 +15,4 @@ mod mcp;
 mod page;
 #[path = "../support/mod.rs"]
 mod support;
+mod tenants;

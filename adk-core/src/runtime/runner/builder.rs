@@ -226,6 +226,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
         let stores = self.parts.with_defaults(self.store)?;
         let shared = Shared {
             app: self.app,
+            tenant_of: None,
             sessions: stores.sessions,
             engine: stores.engine,
             services: Arc::new(Services {

@@ -147,11 +147,11 @@ impl<P, R> Runner<P, R> {
         Runner { shared, types: PhantomData }
     }
 
-    /// The same runner for another app: with its own sessions, runs and state.
+    /// The same runner for another app, a tenant: with its own sessions, runs and state. What its process leaves is resumed by
+    /// the [`watch`](Self::watch) and [`recover`](Self::recover) of this runner too.
     #[must_use]
     pub fn for_app(&self, name: impl Into<String>) -> Self {
-        let shared = Shared { app: name.into(), ..Shared::clone(&self.shared) };
-        Self { shared: Arc::new(shared), types: PhantomData }
+        Self { shared: Arc::new(self.shared.for_app(name)), types: PhantomData }
     }
 
     /// The same runner on another engine, with sessions from elsewhere: for an [`Engine`] above that of this runner
@@ -183,8 +183,7 @@ impl<P, R> Runner<P, R> {
     /// fit that of the process that has handed it over.
     pub fn begin(&self, task: RunTask) -> Result<RunRequest<'static, Value>> {
         let known = self.shared.named(&task.workflow)?;
-        let shared = Shared { app: task.session.app.clone(), ..Shared::clone(&self.shared) };
-        known.begin(Arc::new(shared), task)
+        known.begin(Arc::new(self.shared.for_app(&task.session.app)), task)
     }
 
     /// Asks for a branch of a run that is driven elsewhere, as [`branch`](Self::branch) does, by the name of the workflow.

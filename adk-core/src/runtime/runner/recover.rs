@@ -32,6 +32,8 @@ const AT_ONCE: usize = 64;
 pub struct Recovered {
     /// The run.
     pub run_id: RunId,
+    /// Its session, which says its app and its user.
+    pub session: SessionKey,
     /// The name of its workflow.
     pub workflow: String,
     /// The values that it waits for now, none if it has ended well; or the error that it has failed with, or because of
@@ -128,10 +130,11 @@ impl<P, R> Runner<P, R> {
         RunRequest::resume(self.shared.clone(), workflow, run)
     }
 
-    /// Resumes all runs of this app that could go on and that nobody drives: those whose process has ended, and those
-    /// that have an answer by now. What has waited past its deadline is answered before, with its default or an error.
+    /// Resumes all runs of this app and its [tenants](Self::for_app) that could go on and that nobody drives: those whose
+    /// process has ended, and those that have an answer by now. What has waited past its deadline is answered before, with its default or an error.
     /// The workflows are those of [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow). All run at the same time,
-    /// to their end or their next wait. Runs that have failed are left alone, see [`retry`](Self::retry).
+    /// to their end or their next wait. Runs that have failed are left alone, see [`retry`](Self::retry). A runner that
+    /// [`for_app`](Self::for_app) has made resumes the runs of its app alone.
     ///
     /// # Errors
     /// When the store fails. What becomes of each run is in the list.
@@ -141,7 +144,7 @@ impl<P, R> Runner<P, R> {
         let mut driven = FuturesUnordered::new();
         let mut filter = RunFilter::ready().oldest_first().limit(PAGE);
         loop {
-            let page = self.shared.engine.runs(&self.shared.app, &filter).await?;
+            let page = self.shared.ready(&filter).await?;
             let Some(last) = page.last() else { break };
             filter = filter.after(last.run_id);
             driven.extend(page.into_iter().map(|run| self.shared.clone().drive(run)));
@@ -248,13 +251,31 @@ impl Shared {
         waits.resolve(&self.app, wait, record::escaped(value)).await
     }
 
+    /// The ready runs of this app and its tenants that a filter selects: a page of the oldest.
+    pub(super) async fn ready(&self, filter: &RunFilter) -> Result<Vec<RunInfo>> {
+        let mut ready = self.engine.runs(&self.app, filter).await?;
+        if self.tenant_of.is_none()
+            && let Some(registry) = self.engine.registry()
+        {
+            ready.extend(registry.runs_of_tenants(&self.app, filter).await?);
+            ready.sort_by_key(|run| run.run_id);
+            ready.truncate(filter.limit.unwrap_or(usize::MAX));
+        }
+        Ok(ready)
+    }
+
     /// Answers a page of waits whose deadline has passed, with their defaults or an error.
     pub(super) async fn expire(&self) -> Result<Expiry> {
         let Some(registry) = self.engine.waits() else { return Ok(Expiry { next: None, is_full: false }) };
-        let DueWaits { waits: due, next } = registry.due(&self.app, now_micros(), PAGE).await?;
-        let is_full = due.len() == PAGE;
+        let now = now_micros();
+        let mut due = registry.due(&self.app, now, PAGE).await?;
+        if self.tenant_of.is_none() {
+            due = due.and(registry.due_of_tenants(&self.app, now, PAGE).await?);
+        }
+        let DueWaits { waits: due, next } = due;
+        let is_full = due.len() >= PAGE;
         let resolved = due.into_iter().map(|waiting| async move {
-            match registry.resolve(&self.app, &waiting.id, too_late(&waiting)).await {
+            match registry.resolve(&waiting.app, &waiting.id, too_late(&waiting)).await {
                 // Somebody has answered in the meantime.
                 Err(error) if matches!(error.kind(), ErrorKind::Answered | ErrorKind::UnknownWait) => Ok(()),
                 other => other,
@@ -267,11 +288,13 @@ impl Shared {
 
     /// Resumes a run whose workflow is known here, to its end or its next wait.
     pub(super) async fn drive(self: Arc<Self>, run: RunInfo) -> Recovered {
-        let result = match self.known(&run.workflow).cloned() {
-            Some(known) => go_on(known.resume(self, run.run_id)).await,
-            None => Err(self.unknown_workflow(&run.workflow)),
+        let RunInfo { run_id, session, workflow, .. } = run;
+        let result = match self.known(&workflow).cloned() {
+            Some(known) if session.app == self.app => go_on(known.resume(self, run_id)).await,
+            Some(known) => go_on(known.resume(Arc::new(self.for_app(&session.app)), run_id)).await,
+            None => Err(self.unknown_workflow(&workflow)),
         };
-        Recovered { run_id: run.run_id, workflow: run.workflow, result }
+        Recovered { run_id, session, workflow, result }
     }
 
     /// The workflow of that name, if it was given to the runner.

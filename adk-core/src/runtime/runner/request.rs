@@ -329,7 +329,8 @@ impl Asked {
             let config = to_json(&run.config).unwrap_or_default();
             let (message, delta) = (message.clone(), delta.clone());
             let new = RunRecord::new(run.id, run.delivery.session.key().clone(), workflow, topology);
-            run.begins_with(RunRecord { message, delta, state, begins, config, ..new });
+            let tenant_of = shared.tenant_of.clone();
+            run.begins_with(RunRecord { tenant_of, message, delta, state, begins, config, ..new });
             let engine = shared.engine.clone();
             claim = Some(Claim::new(run.claim, move |claim| {
                 if let Some(registry) = engine.registry() {

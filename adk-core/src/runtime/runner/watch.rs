@@ -40,7 +40,10 @@ type Resume = Box<dyn Fn(RunInfo) -> BoxFuture<'static, Result<Vec<Waiting>>> + 
 impl<P, R> Runner<P, R> {
     /// Resumes runs as [`recover`](Self::recover) does, and does not end: those that are answered, by whatever process,
     /// those whose process has ended, and those whose deadline passes, on time. The workflows are those of
-    /// [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow); other runs are left to others.
+    /// [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow); other runs are left to others. It covers the app of this
+    /// runner and all tenants that have such runs, in whatever process a runner was made for them by
+    /// [`for_app`](Self::for_app); a runner that `for_app` has made watches its app alone. The apps of other programs in the
+    /// same store are left to those.
     ///
     /// It is a future of its own; drop it to end it, for example at the end of a `tokio::select!`. What it drives then stays
     /// where it is and can be resumed. A store that is away, locked, full or read-only is waited for. It ends by itself only
@@ -87,7 +90,8 @@ impl Watch {
     }
 
     /// Has runs driven by this, to their end or their next wait, such as by
-    /// [`Runner::resume_by_name`](super::Runner::resume_by_name). Default: it drives them itself.
+    /// [`Runner::resume_by_name`](super::Runner::resume_by_name) of a runner for the app of the run. A run that it refuses with
+    /// [`ErrorKind::RunBusy`] is offered again later, after others. Default: it drives them itself.
     pub fn resume_by<F>(mut self, resume: impl Fn(RunInfo) -> F + Send + 'static) -> Self
     where
         F: Future<Output = Result<Vec<Waiting>>> + Send + 'static,
@@ -105,8 +109,9 @@ impl Watch {
 
     fn drive(&self, run: RunInfo) -> BoxFuture<'static, Recovered> {
         let Some(resume) = &self.resume else { return Box::pin(self.shared.clone().drive(run)) };
-        let (run_id, workflow, resumed) = (run.run_id, run.workflow.clone(), resume(run));
-        Box::pin(async move { Recovered { run_id, workflow, result: resumed.await } })
+        let (run_id, session, workflow) = (run.run_id, run.session.clone(), run.workflow.clone());
+        let resumed = resume(run);
+        Box::pin(async move { Recovered { run_id, session, workflow, result: resumed.await } })
     }
 
     async fn run(mut self) -> Error {
@@ -131,7 +136,7 @@ impl Watch {
             });
             match next.await {
                 Next::Ended(ended) => {
-                    book.ended(&ended);
+                    book.ended(&ended, self.every.min(EVERY));
                     // It may have left something to look at, and there is room for another.
                     pause.as_mut().reset(Instant::now());
                     if !ended.result.as_ref().is_err_and(|error| error.kind() == ErrorKind::RunBusy) {
@@ -140,7 +145,7 @@ impl Watch {
                 }
                 Next::Looked(looked) => {
                     looking = None;
-                    let mut wait = self.every;
+                    let mut wait = book.next().map_or(self.every, |next| next.min(self.every));
                     match looked {
                         Ok(Look { ready, next, is_full }) => {
                             wait = next.map_or(wait, |next| next.min(wait));
@@ -186,7 +191,7 @@ struct Book {
     ours: HashSet<RunId>,
     /// Runs that this program cannot drive.
     refused: HashSet<RunId>,
-    /// Runs whose store has failed: not before then, and how long it was let alone.
+    /// Runs whose store has failed, or that had no room: not before then, and how long it was let alone.
     later: HashMap<RunId, (Instant, Duration)>,
 }
 
@@ -196,7 +201,8 @@ impl Book {
         self.ours.insert(run)
     }
 
-    fn ended(&mut self, ended: &Recovered) {
+    /// A run has ended here; one that was busy is let alone for a while.
+    fn ended(&mut self, ended: &Recovered, busy: Duration) {
         let run = ended.run_id;
         self.ours.remove(&run);
         let Err(error) = &ended.result else {
@@ -206,14 +212,22 @@ impl Book {
         match error.kind() {
             // It is left to a program that has its workflow.
             ErrorKind::TopologyChanged => drop(self.refused.insert(run)),
+            // Another process was faster, or there is no room for it now.
+            ErrorKind::RunBusy => drop(self.later.insert(run, (Instant::now() + busy, EVERY / 2))),
             _ if error.is_of_store() => {
                 let before = self.later.get(&run).map_or(EVERY / 2, |(_, before)| *before);
                 let wait = (before * 2).min(LONGEST);
                 self.later.insert(run, (Instant::now() + wait, wait));
             }
-            // Another process was faster, or the run has failed.
+            // The run has failed.
             _ => {}
         }
+    }
+
+    /// How long it is until a run that was let alone is to be looked at.
+    fn next(&self) -> Option<Duration> {
+        let now = Instant::now();
+        self.later.values().filter(|(until, _)| *until > now).map(|(until, _)| *until - now).min()
     }
 
     /// Runs that are not to be driven now.
@@ -243,7 +257,7 @@ async fn look(shared: Arc<Shared>, unavailable: HashSet<RunId>, room: usize) -> 
     let mut ready = Vec::new();
     let mut is_full = expiry.is_full;
     loop {
-        let page = shared.engine.runs(&shared.app, &filter).await?;
+        let page = shared.ready(&filter).await?;
         let Some(last) = page.last() else { break };
         filter = filter.after(last.run_id);
         let is_last = page.len() < PAGE;

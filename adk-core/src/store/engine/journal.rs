@@ -41,8 +41,32 @@ struct Runs {
     ready: BTreeSet<RunId>,
     /// Runs that have not ended.
     open: BTreeSet<RunId>,
-    /// Deadlines of open waits, with the app and the wait.
-    deadlines: BTreeSet<(String, u64, String)>,
+    /// Deadlines of open waits, with whose they are and the wait.
+    deadlines: BTreeSet<(Whose, u64, String)>,
+}
+
+/// Whose runs are looked for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Whose {
+    App(String),
+    TenantsOf(String),
+}
+
+impl Whose {
+    fn app(name: &str) -> Self {
+        Self::App(name.to_owned())
+    }
+
+    fn tenants_of(app: &str) -> Self {
+        Self::TenantsOf(app.to_owned())
+    }
+
+    fn is(&self, record: &RunRecord) -> bool {
+        match self {
+            Self::App(app) => record.session.app == *app,
+            Self::TenantsOf(app) => record.tenant_of.as_ref() == Some(app),
+        }
+    }
 }
 
 /// What is kept of a run.
@@ -87,10 +111,10 @@ impl Runs {
     }
 
     /// The run that a wait belongs to: its id begins with that of the run.
-    fn wait(&mut self, app: &str, id: &str) -> Result<(RunId, &mut KeptWait)> {
+    fn wait(&mut self, whose: &Whose, id: &str) -> Result<(RunId, &mut KeptWait)> {
         let unknown = || refuse::unknown_wait(id);
         let run_id = id.split('/').next().and_then(|run| run.parse::<RunId>().ok()).ok_or_else(unknown)?;
-        let run = self.all.get_mut(&run_id).filter(|run| run.record.session.app == app);
+        let run = self.all.get_mut(&run_id).filter(|run| whose.is(&run.record));
         let wait = run.and_then(|run| run.waits.iter_mut().find(|wait| wait.waiting.id == id));
         match wait {
             None => Err(unknown()),
@@ -100,7 +124,7 @@ impl Runs {
     }
 
     /// The runs that a filter selects.
-    fn select(&self, app: &str, filter: &RunFilter) -> impl Iterator<Item = &Kept> {
+    fn select(&self, whose: Whose, filter: &RunFilter) -> impl Iterator<Item = &Kept> {
         let range = filter.range();
         let ids: Box<dyn DoubleEndedIterator<Item = &RunId>> = match (filter.run, filter.state) {
             (Some(run), _) => {
@@ -122,8 +146,36 @@ impl Runs {
             RunState::Any => true,
         };
         let runs = ids.filter_map(|id| self.all.get(id)).filter(of_state);
-        let runs = runs.filter(move |run| run.record.session.app == app && filter.selects(&run.record));
+        let runs = runs.filter(move |run| whose.is(&run.record) && filter.selects(&run.record));
         runs.take(filter.limit.unwrap_or(usize::MAX))
+    }
+
+    /// Waits whose deadline has passed, and the next deadline.
+    fn due(&mut self, whose: &Whose, now: u64, most: usize) -> DueWaits {
+        let mut due = DueWaits::default();
+        let mut gone = Vec::new();
+        let first = (whose.clone(), 0, String::new());
+        let deadlines: Vec<_> = self.deadlines.range(first..).take(most + 1).cloned().collect();
+        for entry in deadlines {
+            let (of, deadline, id) = &entry;
+            if of != whose {
+                break;
+            }
+            match self.wait(whose, id) {
+                // Answered, withdrawn, or its run has ended. It may have been asked again since.
+                Err(_) => gone.push(entry),
+                Ok((_, wait)) if wait.waiting.deadline != Some(*deadline) => gone.push(entry),
+                Ok(_) if *deadline > now || due.waits.len() == most => {
+                    due.next = Some(*deadline);
+                    break;
+                }
+                Ok((_, wait)) => due.waits.push(wait.waiting.clone()),
+            }
+        }
+        for entry in gone {
+            self.deadlines.remove(&entry);
+        }
+        due
     }
 }
 
@@ -293,11 +345,12 @@ impl Journal for MemoryJournal {
             known.is_seen = known.answer.is_some();
             return Box::pin(ready(Ok(known.answer.clone())));
         }
-        let deadline = wait.waiting.deadline;
-        let entry = (run.record.session.app.clone(), wait.waiting.id.clone());
+        let (deadline, id) = (wait.waiting.deadline, wait.waiting.id.clone());
+        let app = Whose::app(&run.record.session.app);
+        let whose = run.record.tenant_of.as_deref().map(Whose::tenants_of).into_iter().chain([app]);
         run.waits.push(KeptWait { waiting: wait.waiting, answer: None, is_seen: false });
         if let Some(deadline) = deadline {
-            runs.deadlines.insert((entry.0, deadline, entry.1));
+            runs.deadlines.extend(whose.map(|whose| (whose, deadline, id.clone())));
         }
         Box::pin(ready(Ok(None)))
     }
@@ -416,7 +469,16 @@ impl RunRegistry for MemoryJournal {
 
     fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         let runs = lock(&self.runs);
-        Box::pin(ready(Ok(runs.select(app, filter).map(Kept::info).collect())))
+        Box::pin(ready(Ok(runs.select(Whose::app(app), filter).map(Kept::info).collect())))
+    }
+
+    fn runs_of_tenants<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        let runs = lock(&self.runs);
+        Box::pin(ready(Ok(runs.select(Whose::tenants_of(app), filter).map(Kept::info).collect())))
     }
 
     /// No engine can be above: sessions are in another store.
@@ -428,7 +490,7 @@ impl RunRegistry for MemoryJournal {
 impl WaitRegistry for MemoryJournal {
     fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         let runs = lock(&self.runs);
-        let mut selected: Vec<_> = runs.select(app, filter).collect();
+        let mut selected: Vec<_> = runs.select(Whose::app(app), filter).collect();
         if !filter.oldest_first {
             selected.reverse();
         }
@@ -438,35 +500,15 @@ impl WaitRegistry for MemoryJournal {
 
     fn open_wait<'a>(&'a self, app: &'a str, id: &'a str) -> BoxFuture<'a, Result<Waiting>> {
         let mut runs = lock(&self.runs);
-        Box::pin(ready(runs.wait(app, id).map(|(_, wait)| wait.waiting.clone())))
+        Box::pin(ready(runs.wait(&Whose::app(app), id).map(|(_, wait)| wait.waiting.clone())))
     }
 
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
-        let mut runs = lock(&self.runs);
-        let mut due = DueWaits::default();
-        let mut gone = Vec::new();
-        let deadlines: Vec<_> =
-            runs.deadlines.range((app.to_owned(), 0, String::new())..).take(most + 1).cloned().collect();
-        for entry in deadlines {
-            let (of, deadline, id) = &entry;
-            if of != app {
-                break;
-            }
-            match runs.wait(app, id) {
-                // Answered, withdrawn, or its run has ended. It may have been asked again since.
-                Err(_) => gone.push(entry),
-                Ok((_, wait)) if wait.waiting.deadline != Some(*deadline) => gone.push(entry),
-                Ok(_) if *deadline > now || due.waits.len() == most => {
-                    due.next = Some(*deadline);
-                    break;
-                }
-                Ok((_, wait)) => due.waits.push(wait.waiting.clone()),
-            }
-        }
-        for entry in gone {
-            runs.deadlines.remove(&entry);
-        }
-        Box::pin(ready(Ok(due)))
+        Box::pin(ready(Ok(lock(&self.runs).due(&Whose::app(app), now, most))))
+    }
+
+    fn due_of_tenants<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
+        Box::pin(ready(Ok(lock(&self.runs).due(&Whose::tenants_of(app), now, most))))
     }
 
     fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
@@ -480,7 +522,7 @@ impl WaitRegistry for MemoryJournal {
 
     fn resolve<'a>(&'a self, app: &'a str, id: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
         let mut runs = lock(&self.runs);
-        let resolved = runs.wait(app, id).map(|(run, wait)| {
+        let resolved = runs.wait(&Whose::app(app), id).map(|(run, wait)| {
             wait.answer = Some(answer);
             run
         });

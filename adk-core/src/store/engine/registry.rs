@@ -19,6 +19,10 @@ pub struct RunRecord {
     pub run_id: RunId,
     /// Its session.
     pub session: SessionKey,
+    /// The app whose tenant the app of the session is: the run was begun by a runner that
+    /// [`for_app`](crate::Runner::for_app) has made of a runner of that app.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant_of: Option<String>,
     /// The name of the workflow: by it the workflow is found again.
     pub workflow: String,
     /// The shape of the workflow. A run is resumed only with one that fits.
@@ -47,6 +51,7 @@ impl RunRecord {
         Self {
             run_id,
             session,
+            tenant_of: None,
             workflow: workflow.into(),
             topology,
             message: Content::default(),
@@ -205,6 +210,9 @@ pub struct Waiting {
     pub id: String,
     /// The run.
     pub run_id: RunId,
+    /// The app of the run.
+    #[serde(default)]
+    pub app: String,
     /// The user whose run it is.
     #[serde(default)]
     pub user: String,
@@ -233,9 +241,8 @@ pub struct Waiting {
 impl Waiting {
     /// Says whose it is, for a store that keeps that in columns.
     #[must_use]
-    pub fn of(mut self, user: impl Into<String>, session: impl Into<String>) -> Self {
-        self.user = user.into();
-        self.session = session.into();
+    pub fn of(mut self, key: SessionKey) -> Self {
+        (self.app, self.user, self.session) = (key.app, key.user, key.id);
         self
     }
 }
@@ -254,5 +261,13 @@ impl DueWaits {
     /// Waits whose deadline has passed, and the next deadline.
     pub fn new(waits: Vec<Waiting>, next: Option<u64>) -> Self {
         Self { waits, next }
+    }
+
+    /// These and others; of both, those whose deadline is earliest come first.
+    pub(crate) fn and(mut self, others: Self) -> Self {
+        self.waits.extend(others.waits);
+        self.waits.sort_by_key(|waiting| waiting.deadline);
+        self.next = self.next.into_iter().chain(others.next).min();
+        self
     }
 }

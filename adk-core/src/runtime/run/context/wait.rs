@@ -78,6 +78,7 @@ impl Context {
         let waiting = Waiting {
             id,
             run_id,
+            app: session.app.clone(),
             user: session.user.clone(),
             session: session.id.clone(),
             path,

@@ -1,0 +1,138 @@
+//! What a process has left of the tenants of its app goes on in the next one, and what other programs have left does not: asked
+//! in memory, and of every store that outlives the process.
+
+use super::people::soon;
+use super::survival::Place;
+use super::{Tree, by, run, say};
+use adk_core::engine::{Engine, RunFilter};
+use adk_core::session::{EventFilter, SessionStore};
+use adk_core::{ErrorKind, Flow, Result, RunConfig, RunStream, Runner};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc::unbounded_channel;
+
+/// A runner of a process of its own, which knows a workflow.
+pub trait Process {
+    fn runner(&self, app: &str, tree: Tree) -> impl Future<Output = Runner>;
+}
+
+impl<P: Place> Process for P {
+    async fn runner(&self, app: &str, tree: Tree) -> Runner {
+        of(app, self.open().await, tree)
+    }
+}
+
+fn of<S: SessionStore + Engine + Clone>(app: &str, store: S, tree: Tree) -> Runner {
+    let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
+    let builder = Runner::builder().app_name(app).session_store(sessions).engine(store);
+    builder.config(RunConfig::new().streaming(true)).workflow::<Tree>(tree).build().unwrap()
+}
+
+/// Says something before a call and after it. The call does not end in the first process.
+pub(super) fn cut(goes_on: bool) -> Tree {
+    let slow = by("slow", move |cx| {
+        Box::pin(async move {
+            if goes_on {
+                cx.step("model", async { Ok(()) }).await?;
+            } else {
+                cx.step("model", std::future::pending::<Result<()>>()).await?;
+            }
+            Ok(Flow::Continue)
+        })
+    });
+    Tree::new("cut", vec![run(say("a")), run(slow), run(say("z"))])
+}
+
+/// Begins a run that its process leaves, and what keeps it until then.
+async fn begun(runner: &Runner) -> RunStream<'static, ()> {
+    let mut stream = runner.session("u", "s").run(Arc::new(cut(false)), "go").stream();
+    for _ in 0..2 {
+        stream.next().await.unwrap().unwrap();
+    }
+    stream
+}
+
+async fn last(runner: &Runner) -> String {
+    let session = runner.session("u", "s").get(&EventFilter::new().last(1)).await.unwrap().unwrap();
+    session.events[0].text()
+}
+
+/// Runs whose process has ended. `dies` makes a dead process of one that has only let go of its runs.
+pub async fn left(processes: &impl Process, dies: impl AsyncFn()) {
+    let own = processes.runner("app", cut(false)).await;
+    let other = processes.runner("other", cut(false)).await;
+    let tenants = [own.for_app("t1"), own.for_app("t1").for_app("t2"), other.for_app("t3")];
+    let mut streams = Vec::new();
+    for runner in [&own, &other].into_iter().chain(&tenants) {
+        streams.push(begun(runner).await);
+    }
+    drop((streams, tenants, own, other));
+    dies().await;
+
+    let resumed = async |runner: &Runner, many: usize| {
+        let (told, mut heard) = unbounded_channel();
+        let watch = runner.watch().every(Duration::from_millis(5)).inspect(move |run| drop(told.send(run)));
+        let all = async {
+            let mut apps = Vec::new();
+            while apps.len() < many {
+                let run = heard.recv().await.expect("the watch goes on");
+                assert!(run.result.unwrap().is_empty());
+                apps.push(run.session.app);
+            }
+            apps.sort();
+            apps
+        };
+        tokio::select! {
+            error = watch.into_future() => panic!("{error}"),
+            all = all => all,
+        }
+    };
+    let next = processes.runner("app", cut(true)).await;
+    let (first, second) = (next.for_app("t1"), next.for_app("t2"));
+    assert_eq!(resumed(&first, 1).await, ["t1"], "the runner of a tenant resumes its runs alone");
+    assert_eq!(last(&second).await, "a");
+    assert_eq!(resumed(&next, 2).await, ["app", "t2"]);
+    assert!(next.recover().await.unwrap().is_empty(), "what other programs have left is theirs");
+    for runner in [&next, &first, &second] {
+        assert_eq!(last(runner).await, "z");
+        assert!(runner.runs(&RunFilter::unfinished()).await.unwrap().is_empty());
+    }
+
+    let other = processes.runner("other", cut(true)).await;
+    let third = other.for_app("t3");
+    assert_eq!(third.runs(&RunFilter::ready()).await.unwrap().len(), 1);
+    let all = other.recover().await.unwrap();
+    let mut apps: Vec<_> = all.iter().map(|run| (&*run.session.app, run.result.is_ok())).collect();
+    apps.sort_unstable();
+    assert_eq!(apps, [("other", true), ("t3", true)]);
+    assert_eq!(last(&third).await, "z");
+}
+
+/// Whoever watches takes an answer to a tenant that another process was given, and a deadline of a tenant as soon as it passes.
+pub async fn waits(processes: &impl Process) {
+    let asks = processes.runner("app", soon()).await.for_app("t1");
+    let paused = asks.session("u", "s").run(Arc::new(soon()), "go").await.unwrap_err();
+    assert_eq!(paused.kind(), ErrorKind::Paused);
+    let (watching, person) =
+        (processes.runner("app", soon()).await, processes.runner("app", soon()).await.for_app("t1"));
+    let waiting = person.waiting().await.unwrap();
+    assert_eq!((waiting.len(), &*waiting[0].app), (1, "t1"));
+    assert!(watching.waiting().await.unwrap().is_empty(), "the questions of tenants are theirs");
+    let stranger = processes.runner("other", soon()).await;
+    let (told, mut heard) = unbounded_channel();
+    person.answer(&waiting[0].id, 5).await.unwrap();
+    assert!(stranger.recover().await.unwrap().is_empty());
+    // It looks at once, and then at the deadline: much earlier than it would look by itself.
+    let watch = watching.watch().every(Duration::from_secs(24 * 3600)).inspect(move |run| {
+        let _ = told.send((run.session.app, run.result.unwrap().len()));
+    });
+    let both = async { [heard.recv().await.unwrap(), heard.recv().await.unwrap()] };
+    let both = tokio::select! {
+        error = watch.into_future() => panic!("{error}"),
+        both = both => both,
+    };
+    assert_eq!(both, [("t1".to_owned(), 1), ("t1".to_owned(), 0)]);
+    let tree = soon();
+    let outcome = person.resume(&tree, waiting[0].run_id).await.unwrap();
+    assert_eq!((outcome.get::<u32>("now").unwrap(), outcome.get::<u32>("late").unwrap()), (Some(5), Some(7)));
+}
