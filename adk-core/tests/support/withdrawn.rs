@@ -382,8 +382,10 @@ pub async fn after_expiry(open: impl AsyncFn(Tree) -> Runner) {
     }
 }
 
-/// Ways to go on after a question that has expired.
-const HANDLES: &[(&str, fn(Await) -> Node)] = &[
+/// A way to go on after a question that has expired.
+type Handling = (&'static str, fn(Await) -> Node);
+
+const HANDLES: &[Handling] = &[
     ("else", |ask| attempts("t", Attempts::new(Some(1)), vec![run(ask)], vec![run(say("otherwise"))])),
     ("skip", |ask| parallel("skip", vec![run(ask), run(say("otherwise"))])),
     ("race", |ask| first("p", vec![run(ask), run(Await::builder::<bool>("other").build())])),
