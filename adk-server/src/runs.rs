@@ -73,6 +73,7 @@ impl Begun {
 
 /// A run goes on here, or it does not any more or was cancelled.
 #[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "push"), expect(dead_code, reason = "only the sender of notifications reads it"))]
 pub(crate) struct Change {
     pub(crate) app: String,
     pub(crate) run: RunId,

@@ -64,7 +64,7 @@ async fn a_runner_without_a_book_says_so() {
     let runner: Runner = Runner::builder().build().unwrap();
     let error = runner.answer("x", 1).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Config);
-    assert!(error.help().is_some_and(|help| help.contains("MemoryJournal")), "{error}");
+    assert!(error.help().is_some_and(|help| help.contains("InMemoryStore")), "{error}");
     let with: Runner = Runner::builder().engine(MemoryJournal::new()).build().unwrap();
     assert_eq!(with.answer("x", 1).await.unwrap_err().kind(), ErrorKind::UnknownWait);
 }
