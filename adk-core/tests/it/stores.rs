@@ -1,11 +1,12 @@
 //! One store for a runner: what it brings, and what replaces a part of it.
 
 use crate::support::{By, Tree, by, run};
-use adk_core::engine::{MemoryJournal, Retention};
-use adk_core::memory::InMemoryMemoryService;
-use adk_core::session::{EventFilter, Location};
+use adk_core::engine::{Engine, MemoryJournal, Retention, RunFilter};
+use adk_core::memory::{InMemoryMemoryService, MemoryService};
+use adk_core::session::{EventFilter, Location, SessionStore};
 use adk_core::{
-    Await, ErrorKind, Event, Flow, InMemoryStore, NoArtifacts, Part, Result, RunEnd, Runner, Store,
+    ArtifactStore, Await, ErrorKind, Event, Flow, InMemoryStore, NoArtifacts, Part, Result, RunEnd, Runner,
+    Store,
 };
 use std::sync::Arc;
 
@@ -61,16 +62,16 @@ async fn runners_of_one_store_share_all_that_it_keeps() {
 struct Lean(InMemoryStore);
 
 impl Store for Lean {
-    fn session_store(&self) -> Arc<dyn adk_core::session::SessionStore> {
+    fn session_store(&self) -> Arc<dyn SessionStore> {
         self.0.session_store()
     }
-    fn engine(&self) -> Arc<dyn adk_core::engine::Engine> {
+    fn engine(&self) -> Arc<dyn Engine> {
         self.0.engine()
     }
-    fn artifact_store(&self) -> Option<Arc<dyn adk_core::ArtifactStore>> {
+    fn artifact_store(&self) -> Option<Arc<dyn ArtifactStore>> {
         None
     }
-    fn memory_service(&self) -> Option<Arc<dyn adk_core::memory::MemoryService>> {
+    fn memory_service(&self) -> Option<Arc<dyn MemoryService>> {
         None
     }
 }
@@ -108,7 +109,7 @@ async fn a_setter_replaces_its_part_before_and_after_the_store() -> Result<()> {
     let of_store: Runner = Runner::builder().store(store.clone()).build()?;
     let own: Runner = Runner::builder().engine(MemoryJournal::new()).store(store).build()?;
     of_store.session("ann", "monday").run(&tree, "go").await?;
-    let any = adk_core::engine::RunFilter::any();
+    let any = RunFilter::any();
     assert_eq!((of_store.runs(&any).await?.len(), own.runs(&any).await?.len()), (1, 0));
     assert_eq!(own.sessions(None).await?.len(), 1);
     assert_eq!(own.engine().location(), Location::Memory);

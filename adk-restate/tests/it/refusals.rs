@@ -57,6 +57,14 @@ async fn a_client_needs_a_url_and_a_store() {
     assert!(error.kind() == ErrorKind::Config && error.message().contains("`here`"), "{error}");
     let error = Restate::new("http://localhost:8080", InMemoryStore::new()).unwrap_err();
     assert!(error.message().contains("outlives the process"), "{error}");
+    // It fits the sessions of its store, and no others.
+    let restate = Restate::new("http://localhost:8080", store.clone()).unwrap();
+    let _: Runner = Runner::builder().store(store).engine(restate.clone()).build().unwrap();
+    let error = Runner::builder().engine(restate.clone()).build().unwrap_err();
+    assert!(error.help().is_some_and(|help| help.contains("missing `.session_store(...)`")), "{error}");
+    let other = SqliteStore::open(folder.join("other.db")).await.unwrap();
+    let error = Runner::builder().store(restate).session_store(other).build().unwrap_err();
+    assert!(error.help().is_some_and(|help| help.contains("missing `.engine(...)`")), "{error}");
     std::fs::remove_dir_all(folder).unwrap();
 }
 

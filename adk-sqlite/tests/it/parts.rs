@@ -3,7 +3,7 @@
 
 use crate::support::Folder;
 use crate::trees::{By, Tree, by, run};
-use adk_core::engine::MemoryJournal;
+use adk_core::engine::{MemoryJournal, Retention};
 use adk_core::memory::InMemoryMemoryService;
 use adk_core::model::NoProvider;
 use adk_core::runner::RunnerBuilder;
@@ -63,12 +63,12 @@ impl Files {
 
     fn build(&self, calls: &Calls) -> adk_core::Result<Runner> {
         let [store, sessions, engine, artifacts, memory] = calls.0;
-        let set = |builder: RunnerBuilder<NoProvider>| match sessions {
+        let mut builder: RunnerBuilder<NoProvider> = Runner::builder().app_name("app");
+        builder = match sessions {
             '-' => builder,
             'm' => builder.session_store(Arc::new(MemoryStore::new()) as Arc<dyn SessionStore>),
             file => builder.session_store(self.file(file)),
         };
-        let mut builder = set(Runner::builder().app_name("app"));
         builder = match store {
             '-' => builder,
             'm' => builder.store(InMemoryStore::new()),
@@ -214,11 +214,10 @@ async fn what_is_built_keeps_what_its_runs_write() {
         if kept[1].text() == "saved true" {
             assert_eq!(session.load_artifact("draft.txt").await.unwrap(), Some(Part::text("kept")), "{id}");
         }
-        match session.add_to_memory().await {
-            Err(error) => assert_eq!(error.kind(), ErrorKind::NoMemoryService, "{id}: {error}"),
-            Ok(()) => {}
+        if let Err(error) = session.add_to_memory().await {
+            assert_eq!(error.kind(), ErrorKind::NoMemoryService, "{id}: {error}");
         }
-        if runner.engine().retention() == adk_core::engine::Retention::Durable {
+        if runner.engine().retention() == Retention::Durable {
             durable.push((runner.engine().location(), id));
         }
     }
