@@ -36,7 +36,7 @@ INSERT INTO adk_internal_metadata VALUES ('schema_version', '1') ON CONFLICT DO 
 ///   by then. `adkw_done`: agents that have finished after the last event of their run.
 /// * `adkw_owners`: processes, with the time until which they count as alive.
 /// * `adkw_runs`, `adkw_steps`, `adkw_done`, `adkw_waits`: the registry of runs and their journals. `epoch` is the number of
-///   the latest claim of a run; `status` is `answered` for a run that waits and has an answer that it has not seen, and
+///   the latest claim of a run; `status` is `queued` for a run that waits for its session, `answered` for a run that waits and has an answer that it has not seen, and
 ///   `updated` is when it was written last. A run that an engine above the store drives has the epoch 0, and the owner `@`
 ///   until it has ended.
 /// * `exact`, `adkw_shared`: what `jsonb` would not give back as it was.
@@ -145,11 +145,22 @@ CREATE INDEX adkw_waits_session ON adkw_waits (session) WHERE answer IS NULL;
 UPDATE adkw_meta SET value = '5' WHERE key = 'version';
 ";
 
+/// What makes tables of version 5 those of version 6: runs may be queued.
+const FROM_5: &str = "
+DROP INDEX IF EXISTS adkw_runs_unfinished;
+DROP INDEX IF EXISTS adkw_runs_free;
+CREATE INDEX adkw_runs_unfinished ON adkw_runs (app, id)
+    WHERE status IN ('queued', 'running', 'paused', 'answered');
+CREATE INDEX adkw_runs_free ON adkw_runs (app, id)
+    WHERE owner IS NULL AND status IN ('queued', 'running', 'answered');
+UPDATE adkw_meta SET value = '6' WHERE key = 'version';
+";
+
 /// The version of our tables.
-const VERSION: &str = "5";
+const VERSION: &str = "6";
 
 /// Earlier versions, oldest first, each with what makes the next of it. New tables are those of the first, upgraded.
-const UPGRADES: &[(&str, &str)] = &[("1", FROM_1), ("2", FROM_2), ("3", FROM_3), ("4", FROM_4)];
+const UPGRADES: &[(&str, &str)] = &[("1", FROM_1), ("2", FROM_2), ("3", FROM_3), ("4", FROM_4), ("5", FROM_5)];
 
 /// Our lock of the database while tables are made: any number that nobody else takes.
 const LOCK: i64 = 0x61_64_6b_77;

@@ -4,8 +4,8 @@ use crate::commit::Commit;
 use crate::error::closed;
 use crate::{SqliteStore, journal};
 use adk_core::engine::{
-    Body, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine, Journal, RemoteBranches,
-    Reply, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine, Journal, RemoteBranches,
+    Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers,
     Wait, WaitRegistry, Waiting,
 };
 use adk_core::model::Usage;
@@ -97,6 +97,10 @@ impl Engine for SqliteStore {
 }
 
 impl RunRegistry for SqliteStore {
+    fn enqueue(&self, claim: ClaimId, record: RunRecord) -> BoxFuture<'_, Result<Claim>> {
+        Box::pin(self.enqueue_run(claim, record))
+    }
+
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         Box::pin(self.make_claim(run, check))
     }

@@ -38,7 +38,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS adkw_tail_slot ON adkw_tail (run, slot) WHERE 
 ";
 
 /// The version of our tables.
-const VERSION: &str = "8";
+const VERSION: &str = "9";
 
 /// What brings the tables of an earlier version to the next one. Tables that are not there are made besides.
 const UPGRADES: &[(&str, &str)] = &[
@@ -82,6 +82,8 @@ const UPGRADES: &[(&str, &str)] = &[
          UPDATE adkw_waits SET session = coalesce((SELECT r.session FROM adkw_runs r WHERE r.id = run), 0);
          DROP INDEX IF EXISTS adkw_runs_driven; DROP INDEX IF EXISTS adkw_runs_session;",
     ),
+    // No run was queued.
+    ("8", "DROP INDEX IF EXISTS adkw_runs_unfinished; DROP INDEX IF EXISTS adkw_runs_free;"),
 ];
 
 /// Ours. A session that ADK deletes takes its rows here along.
@@ -89,7 +91,7 @@ const UPGRADES: &[(&str, &str)] = &[
 /// * `adkw_log`: the order of the events of a session, the slot and the run (by its number) that an event fills, and which
 ///   agents had finished by then.
 /// * `adkw_runs`, `adkw_steps`, `adkw_waits`: the registry of runs and their journals. `epoch` is the number of the latest
-///   claim of a run; `status` is `answered` for a run that waits and has an answer that it has not seen; `updated` is when it
+///   claim of a run; `status` is `queued` for a run that waits for its session, `answered` for a run that waits and has an answer that it has not seen; `updated` is when it
 ///   was written last, in microseconds. `adkw_done`: agents that have finished after the last event of their run. A run that
 ///   an engine above the store drives has the epoch 0, and the owner `@` until it has ended.
 ///
@@ -112,9 +114,9 @@ CREATE TABLE IF NOT EXISTS adkw_runs (
     workflow TEXT NOT NULL DEFAULT '', epoch INTEGER NOT NULL DEFAULT 1, created INTEGER NOT NULL DEFAULT 0,
     updated INTEGER NOT NULL DEFAULT 0, usage TEXT);
 CREATE INDEX IF NOT EXISTS adkw_runs_unfinished ON adkw_runs (app, id)
-    WHERE status IN ('running', 'paused', 'answered');
+    WHERE status IN ('queued', 'running', 'paused', 'answered');
 CREATE INDEX IF NOT EXISTS adkw_runs_free ON adkw_runs (app, id)
-    WHERE owner IS NULL AND status IN ('running', 'answered');
+    WHERE owner IS NULL AND status IN ('queued', 'running', 'answered');
 CREATE INDEX IF NOT EXISTS adkw_runs_driven ON adkw_runs (owner, app, id) WHERE owner IS NOT NULL;
 CREATE INDEX IF NOT EXISTS adkw_runs_failed ON adkw_runs (app, id) WHERE status = 'failed';
 CREATE INDEX IF NOT EXISTS adkw_runs_cancelled ON adkw_runs (app, id) WHERE status = 'cancelled';

@@ -9,6 +9,7 @@ mod follow;
 mod hooks;
 mod input;
 mod open;
+mod queue;
 mod recover;
 mod request;
 mod root;

@@ -139,7 +139,7 @@ async fn ended(run: &Run, mut followed: Followed) -> Result<()> {
             run.outbox().taken(ticket).await;
         }
         match driven.status {
-            RunStatus::Running => {}
+            RunStatus::Queued | RunStatus::Running => {}
             RunStatus::Paused => park(run).await?,
             ended => break (ended, driven.usage),
         }

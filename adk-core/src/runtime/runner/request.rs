@@ -3,9 +3,10 @@
 use super::Shared;
 use super::cancel::Driving;
 use super::follow::{self, Followed};
-use super::open::{branch_run, claimed, fits, is_free, open_in_turn, shape_fits};
+use super::open::{InTurn, branch_run, claimed, fits, is_free, open_in_turn, shape_fits};
+use super::queue::{QueuedRun, TurnWait};
 use super::root::{Start, branch, root};
-use super::stream::{Opened, RunStream};
+use super::stream::{Opened, OpenedTo, Opening, RunStream};
 use crate::encode::to_json;
 use crate::runtime::live::{LiveInput, LiveQueue};
 use crate::runtime::run::{Outcome, Run, RunConfig, SessionTurns, TraceSpan};
@@ -13,7 +14,7 @@ use crate::runtime::workflow::{Keys, Values, Workflow};
 use crate::spec::{AgentMeta, Topology};
 use crate::store::engine::{BranchEnd, BranchTask, Claim, ClaimId, DrivenRun, RunRecord, RunTask};
 use crate::store::event::StateDelta;
-use crate::store::session::{Session, SessionKey, Turn};
+use crate::store::session::{Session, SessionKey, Turn, TurnPlace};
 use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result, RunId, panic};
 use adk_spec::__private::{LIVE_HELP, describe_live};
 use serde::Serialize;
@@ -170,11 +171,12 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         self
     }
 
-    /// The id that this run has, a [new one](RunId::new): for a caller that has to know it before the run begins. A run that is
-    /// taken up again has its own.
+    /// The id that this run has, a [new one](RunId::new): for a caller that has to know it before the run begins. A request with
+    /// the id of a run that exists fails with an error of kind [`RunExists`](ErrorKind::RunExists), and nothing is begun. A run
+    /// that is taken up again has its own.
     pub fn run_id(mut self, id: RunId) -> Self {
         if let Some(asked) = self.only_at_first("run_id") {
-            asked.claim = Some(ClaimId::first(id));
+            asked.claim = Some(ClaimId::chosen(id));
         }
         self
     }
@@ -269,14 +271,14 @@ impl Asked {
 
     /// Finds or makes the session.
     // No `async fn`: the body of one is compiled again in each crate that awaits it.
-    fn open(self: Box<Self>) -> BoxFuture<'static, Result<Opened>> {
+    fn open(self: Box<Self>) -> Opening {
         Box::pin(self.opened())
     }
 
     // What it awaits is in boxes: each run begins here, and few need more than the session of their own.
-    async fn opened(mut self: Box<Self>) -> Result<Opened> {
+    async fn opened(mut self: Box<Self>) -> Result<OpenedTo> {
         if self.task.is_none() && self.shared.engine.driver().is_some() {
-            return Box::pin(self.elsewhere()).await;
+            return Box::pin(self.elsewhere()).await.map(OpenedTo::Run);
         }
         if let Some(error) = self.error.take() {
             return Err(error);
@@ -285,21 +287,57 @@ impl Asked {
         if let Some(task) = &self.task {
             let run = Arc::new(Box::pin(branch_run(&self.shared, task)).await?);
             let begun = Begun::Here(Start::default());
-            return Ok(Opened { run, claim: None, turn: None, driving: None, begun });
+            return Ok(OpenedTo::Run(Opened { run, claim: None, turn: None, driving: None, begun }));
         }
         if let Some(run) = self.resume {
-            let (run, claim, turn, start) = Box::pin(claimed(&self.shared, run, self.shape.take())).await?;
-            let driving = Some(Driving::new(&self.shared, &run));
-            return Ok(Opened { run, claim: Some(claim), turn, driving, begun: Begun::Here(start) });
+            return Box::pin(claimed(&self.shared, run, self.shape.take())).await.map(OpenedTo::Run);
         }
-        let is_alone = self.private && self.shape.is_none();
-        let (session, turn) = if is_alone {
+        let (is_alone, is_kept) = (self.private && self.shape.is_none(), self.shape.is_some());
+        if is_alone {
             let key = std::mem::replace(&mut self.key, SessionKey::new("", "", ""));
-            (self.shared.sessions.create_private(key).await?, None)
-        } else {
-            Box::pin(open_in_turn(&self.shared, &self.key, self.config.turns)).await?
+            let session = self.shared.sessions.create_private(key).await?;
+            return Ok(OpenedTo::Run(self.begins(session, None, is_alone, keys)));
+        }
+        let InTurn { session, place } =
+            Box::pin(open_in_turn(&self.shared, &self.key, self.config.turns, is_kept)).await?;
+        let turn = match place {
+            Some(TurnPlace::Later(turn)) => return Box::pin(self.queued(session, turn, keys)).await,
+            Some(TurnPlace::Now(turn)) => Some(turn),
+            None => None,
         };
-        Ok(self.begins(session, turn, is_alone, keys))
+        Ok(OpenedTo::Run(self.begins(session, turn, is_alone, keys)))
+    }
+
+    /// Enters the run in the registry. It begins when its turn comes.
+    async fn queued(
+        self: Box<Self>,
+        session: Arc<Session>,
+        turn: BoxFuture<'static, Turn>,
+        keys: Keys,
+    ) -> Result<OpenedTo> {
+        let Self { shared, state, config, message, live, claim, trace, shape, .. } = *self;
+        let claim = claim.unwrap_or_else(|| ClaimId::first(RunId::new()));
+        let registry = shared.engine.registry_for(|| format!("queue run `{}`", claim.run_id))?;
+        let Start { message, delta } = start(message, live.is_some(), keys, state);
+        let (workflow, topology) = shape.ok_or_else(begun)?;
+        let record = RunRecord {
+            message,
+            delta,
+            config: to_json(&config).unwrap_or_default(),
+            trace: trace.as_deref().map(str::to_owned).or_else(TraceSpan::current),
+            is_queued: true,
+            ..RunRecord::new(claim.run_id, session.key().clone(), workflow, topology)
+        };
+        // From now on it can be cancelled.
+        let waiting = TurnWait::new(&shared, claim);
+        let claim = registry.enqueue(claim, record.clone()).await?;
+        let id = record.run_id;
+        let queued = QueuedRun { shared, session, claim, record, config, live, trace };
+        let begin = async move {
+            let turn = waiting.until(turn).await?;
+            queued.begin(Some(turn)).await.map(OpenedTo::Run)
+        };
+        Ok(OpenedTo::Queue(id, Box::pin(begin)))
     }
 
     /// The run, in a session that is open.
@@ -314,22 +352,14 @@ impl Asked {
             turn.of(run.id);
         }
         run.limit(Duration::ZERO);
-        // What is said in a live run comes from its queue; its inputs are keys alone.
-        let message = message.unwrap_or_else(|| match live {
-            Some(_) => keys.given_message(),
-            None => keys.to_message(),
-        });
+        let Start { message, delta } = start(message, live.is_some(), keys, state);
         run.live = live;
-        let mut delta = keys.into_delta();
-        delta.extend(state);
         let mut claim = None;
         if let Some((workflow, topology)) = shape {
-            let begins = run.delivery.session.len() as u64;
-            let state = run.delivery.session.state().into_iter().collect();
             let config = to_json(&run.config).unwrap_or_default();
             let (message, delta) = (message.clone(), delta.clone());
             let new = RunRecord::new(run.id, run.delivery.session.key().clone(), workflow, topology);
-            run.begins_with(RunRecord { message, delta, state, begins, config, ..new });
+            run.begins_with(RunRecord { message, delta, config, ..new });
             let engine = shared.engine.clone();
             claim = Some(Claim::new(run.claim, move |claim| {
                 if let Some(registry) = engine.registry() {
@@ -359,9 +389,7 @@ impl Asked {
                 if config.turns == SessionTurns::Refuse && !private {
                     is_free(&shared, &key).await?;
                 }
-                let message = message.unwrap_or_else(|| keys.to_message());
-                let mut delta = keys.into_delta();
-                delta.extend(state);
+                let Start { message, delta } = start(message, false, keys, state);
                 let task = RunTask {
                     run_id: claim.map_or_else(RunId::new, |claim| claim.run_id),
                     session: key,
@@ -403,6 +431,15 @@ impl<'a> RunRequest<'a, BranchEnd> {
         asked.task = Some(task);
         Self(State::Asked(asked, body))
     }
+}
+
+/// What a run begins with. What is said in a live run comes from its queue; its inputs are keys alone.
+fn start(message: Option<Content>, is_live: bool, keys: Keys, state: StateDelta) -> Start {
+    let message =
+        message.unwrap_or_else(|| if is_live { keys.given_message() } else { keys.to_message() });
+    let mut delta = keys.into_delta();
+    delta.extend(state);
+    Start { message, delta }
 }
 
 /// The name and the shape of a workflow, where runs are kept.
