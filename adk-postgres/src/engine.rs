@@ -6,8 +6,8 @@ use crate::transact::OwnWork;
 use crate::{PostgresStore, Shared, journal};
 use adk_core::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine, Journal,
-    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot, StepKey,
-    Stored, Timers, Wait, WaitRegistry, Waiting, refuse, to_text,
+    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot,
+    StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, refuse, to_text,
 };
 use adk_core::model::Usage;
 use adk_core::session::SessionKey;

@@ -76,7 +76,8 @@ pub(crate) async fn enqueue(
     record: &RunRecord,
 ) -> Result<bool> {
     let what = "queue a run";
-    let sql = "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, created, updated)
+    let sql =
+        "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, created, updated)
         VALUES ($1, $2, 'queued', $3, $4, $5, $6, $7, $8, $8) ON CONFLICT DO NOTHING";
     let run = claim.run_id.to_string();
     let of = sqlx::query(sql).bind(&run).bind(session).bind(owner).bind(epoch_of(claim));
@@ -85,7 +86,8 @@ pub(crate) async fn enqueue(
         return Ok(true);
     }
     // By an attempt that was cut off in its commit, or by an engine above that enters it again.
-    let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND epoch = $2 AND ($2 = 0 OR owner = $3))";
+    let sql =
+        "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND epoch = $2 AND ($2 = 0 OR owner = $3))";
     let of = sqlx::query_scalar(sql).bind(&run).bind(epoch_of(claim)).bind(owner);
     of.fetch_one(connection).await.doing(what)
 }

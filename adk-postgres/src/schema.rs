@@ -160,7 +160,8 @@ UPDATE adkw_meta SET value = '6' WHERE key = 'version';
 const VERSION: &str = "6";
 
 /// Earlier versions, oldest first, each with what makes the next of it. New tables are those of the first, upgraded.
-const UPGRADES: &[(&str, &str)] = &[("1", FROM_1), ("2", FROM_2), ("3", FROM_3), ("4", FROM_4), ("5", FROM_5)];
+const UPGRADES: &[(&str, &str)] =
+    &[("1", FROM_1), ("2", FROM_2), ("3", FROM_3), ("4", FROM_4), ("5", FROM_5)];
 
 /// Our lock of the database while tables are made: any number that nobody else takes.
 const LOCK: i64 = 0x61_64_6b_77;

@@ -4,9 +4,9 @@ use crate::commit::Commit;
 use crate::error::closed;
 use crate::{SqliteStore, journal};
 use adk_core::engine::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine, Journal, RemoteBranches,
-    Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers,
-    Wait, WaitRegistry, Waiting,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine, Journal,
+    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot,
+    StepKey, Stored, Timers, Wait, WaitRegistry, Waiting,
 };
 use adk_core::model::Usage;
 use adk_core::{BoxFuture, Result, RunId};

@@ -89,16 +89,8 @@ pub(crate) fn enqueue(db: &mut Db, claim: ClaimId, record: &RunRecord) -> Result
         VALUES (?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?8, ?8)";
     let mut statement = db.connection.prepare_cached(sql).doing(what)?;
     let (run, owner) = (claim.run_id.to_string(), db.owner.of(claim));
-    let row = params![
-        run,
-        session,
-        owner,
-        to_text(record)?,
-        key.app,
-        record.workflow,
-        claim.epoch,
-        record.time
-    ];
+    let row =
+        params![run, session, owner, to_text(record)?, key.app, record.workflow, claim.epoch, record.time];
     // An engine above the store may enter it again.
     if statement.execute(row).doing(what)? == 0 && !claim.is_driven_above() {
         return Err(refuse::run_exists(claim.run_id));

@@ -4,9 +4,9 @@
 use super::survival::{Place, key, kind, knows, runner};
 use super::{By, Tree, by, parallel, repeat, run, say};
 use adk_core::engine::{
-    Body, BranchReport, BranchTask, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal,
-    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus, RunTask, Slot,
-    StepKey, Stored, Timers, Wait, WaitRegistry, refuse,
+    Body, BranchReport, BranchTask, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal,
+    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus,
+    RunTask, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, refuse,
 };
 use adk_core::model::Usage;
 use adk_core::session::{
@@ -72,6 +72,9 @@ impl<S: Engine> Engine for Above<S> {
 }
 
 impl<S: Engine> RunRegistry for Above<S> {
+    fn enqueue(&self, claim: ClaimId, record: RunRecord) -> BoxFuture<'_, Result<Claim>> {
+        registry(&self.store).enqueue(claim, record)
+    }
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         Box::pin(async move {
             let driven = registry(&self.store).driven(run, 0).await?;

@@ -109,7 +109,7 @@ async fn a_file_of_an_earlier_format_is_taken_over() {
             people::earlier_format(&folder, is_answered, earlier).await;
             let file = rusqlite::Connection::open(folder.file()).unwrap();
             let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
-            assert_eq!(file.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap(), "8");
+            assert_eq!(file.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap(), "9");
         }
     }
 }

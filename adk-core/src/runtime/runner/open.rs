@@ -8,7 +8,7 @@ use super::root::Start;
 use super::stream::Opened;
 use crate::runtime::run::{Run, RunConfig, SessionTurns};
 use crate::spec::Topology;
-use crate::store::engine::{BranchTask, ClaimedRun, RunFilter, RunRecord, RunStatus, refuse};
+use crate::store::engine::{BranchTask, ClaimedRun, RunFilter, RunRecord, refuse};
 use crate::store::event::StateDelta;
 use crate::store::session::{Session, SessionKey, TurnPlace, now_micros};
 use crate::{Error, ErrorKind, Result, RunId, StoreErrorKind};
@@ -167,10 +167,16 @@ fn place_of(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<TurnPl
 /// The session of a run that another process drives, where runs are refused: as far as the store knows, it is free.
 pub(super) async fn is_free(shared: &Shared, key: &SessionKey) -> Result<()> {
     let open = shared.engine.runs(&shared.app, &RunFilter::unfinished().session(key)).await?;
-    match open.iter().find(|run| run.status == RunStatus::Running) {
+    match open.iter().find(|run| run.status.is_active()) {
         Some(run) => Err(busy(key, Some(run.run_id), SessionTurns::Refuse)),
         None => Ok(()),
     }
+}
+
+/// The id of a run that another process is to drive, as far as the store knows: it is that of no other run.
+pub(super) async fn is_new(shared: &Shared, run: RunId) -> Result<()> {
+    let found = shared.engine.runs(&shared.app, &RunFilter::of_run(run)).await?;
+    if found.is_empty() { Ok(()) } else { Err(refuse::run_exists(run)) }
 }
 
 fn busy(key: &SessionKey, holder: Option<RunId>, turns: SessionTurns) -> Error {

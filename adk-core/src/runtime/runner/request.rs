@@ -3,7 +3,7 @@
 use super::Shared;
 use super::cancel::Driving;
 use super::follow::{self, Followed};
-use super::open::{InTurn, branch_run, claimed, fits, is_free, open_in_turn, shape_fits};
+use super::open::{InTurn, branch_run, claimed, fits, is_free, is_new, open_in_turn, shape_fits};
 use super::queue::{QueuedRun, TurnWait};
 use super::root::{Start, branch, root};
 use super::stream::{Opened, OpenedTo, Opening, RunStream};
@@ -12,7 +12,7 @@ use crate::runtime::live::{LiveInput, LiveQueue};
 use crate::runtime::run::{Outcome, Run, RunConfig, SessionTurns, TraceSpan};
 use crate::runtime::workflow::{Keys, Values, Workflow};
 use crate::spec::{AgentMeta, Topology};
-use crate::store::engine::{BranchEnd, BranchTask, Claim, ClaimId, DrivenRun, RunRecord, RunTask};
+use crate::store::engine::{BranchEnd, BranchTask, Claim, ClaimId, DrivenRun, RunRecord, RunStatus, RunTask};
 use crate::store::event::StateDelta;
 use crate::store::session::{Session, SessionKey, Turn, TurnPlace};
 use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result, RunId, panic};
@@ -278,7 +278,7 @@ impl Asked {
     // What it awaits is in boxes: each run begins here, and few need more than the session of their own.
     async fn opened(mut self: Box<Self>) -> Result<OpenedTo> {
         if self.task.is_none() && self.shared.engine.driver().is_some() {
-            return Box::pin(self.elsewhere()).await.map(OpenedTo::Run);
+            return Box::pin(self.elsewhere()).await;
         }
         if let Some(error) = self.error.take() {
             return Err(error);
@@ -373,7 +373,7 @@ impl Asked {
     }
 
     /// Hands the run over to the process that drives it, or finds the one that was.
-    async fn elsewhere(self: Box<Self>) -> Result<Opened> {
+    async fn elsewhere(self: Box<Self>) -> Result<OpenedTo> {
         let Self { shared, key, private, state, config, message, live, error, claim, begin, .. } = *self;
         if let Some(error) = error {
             return Err(error);
@@ -389,6 +389,9 @@ impl Asked {
                 if config.turns == SessionTurns::Refuse && !private {
                     is_free(&shared, &key).await?;
                 }
+                if let Some(claim) = claim {
+                    is_new(&shared, claim.run_id).await?;
+                }
                 let Start { message, delta } = start(message, false, keys, state);
                 let task = RunTask {
                     run_id: claim.map_or_else(RunId::new, |claim| claim.run_id),
@@ -401,7 +404,14 @@ impl Asked {
                     config: to_json(&config).unwrap_or_default(),
                     trace: TraceSpan::current(),
                 };
-                follow::hand_over(&shared, driver, task).await?
+                let (driven, followed) = follow::hand_over(&shared, driver, task).await?;
+                let (id, is_queued) = (driven.record.run_id, driven.status == RunStatus::Queued);
+                let shared = shared.clone();
+                let begin = async move {
+                    let (run, followed) = follow::from_first(&shared, driven, followed).await?;
+                    Ok(followed_run(&shared, run, followed))
+                };
+                return if is_queued { Ok(OpenedTo::Queue(id, Box::pin(begin))) } else { begin.await };
             }
             (None, _) => {
                 let message = "a live run cannot be handed over to another process";
@@ -409,10 +419,15 @@ impl Asked {
                     .with_help("give the runner of live runs an engine that drives its runs itself"));
             }
         };
-        let run = Arc::new(run);
-        let driving = Some(Driving::new(&shared, &run));
-        Ok(Opened { run, claim: None, turn: None, driving, begun: Begun::Elsewhere(followed) })
+        Ok(followed_run(&shared, run, followed))
     }
+}
+
+/// A run that another process drives.
+fn followed_run(shared: &Arc<Shared>, run: Run, followed: Followed) -> OpenedTo {
+    let run = Arc::new(run);
+    let driving = Some(Driving::new(shared, &run));
+    OpenedTo::Run(Opened { run, claim: None, turn: None, driving, begun: Begun::Elsewhere(followed) })
 }
 
 impl<'a> RunRequest<'a, BranchEnd> {
@@ -435,8 +450,7 @@ impl<'a> RunRequest<'a, BranchEnd> {
 
 /// What a run begins with. What is said in a live run comes from its queue; its inputs are keys alone.
 fn start(message: Option<Content>, is_live: bool, keys: Keys, state: StateDelta) -> Start {
-    let message =
-        message.unwrap_or_else(|| if is_live { keys.given_message() } else { keys.to_message() });
+    let message = message.unwrap_or_else(|| if is_live { keys.given_message() } else { keys.to_message() });
     let mut delta = keys.into_delta();
     delta.extend(state);
     Start { message, delta }

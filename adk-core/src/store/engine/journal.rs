@@ -208,9 +208,10 @@ impl Kept {
         self.is(if self.record.is_queued { RunStatus::Queued } else { RunStatus::Running });
         self.waits.iter_mut().for_each(|wait| wait.is_seen = wait.answer.is_some());
         let begins = usize::try_from(self.record.begins).unwrap_or(usize::MAX);
-        let events = self.session.iter().flat_map(|session| {
-            (begins..session.len()).filter_map(|place| session.event(place).cloned())
-        });
+        let events = self
+            .session
+            .iter()
+            .flat_map(|session| (begins..session.len()).filter_map(|place| session.event(place).cloned()));
         let events: Vec<Arc<Event>> = events.collect();
         let temps = self.slots.iter().filter(|(_, stored)| !stored.temp.is_empty());
         let temp: HashMap<String, StateDelta> =
