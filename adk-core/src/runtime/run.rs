@@ -288,9 +288,9 @@ impl Run {
         self.begins = Mutex::new(Some(Arc::new(record)));
     }
 
-    /// Whether the registry has never had it, because not one of its events was stored.
+    /// Whether the registry has never had it under a claim of its own, because not one of its events was stored.
     pub(crate) fn is_unknown(&self) -> bool {
-        !self.is_registered && self.outbox().is_unused()
+        !self.is_registered && !self.claim.is_driven_above() && self.outbox().is_unused()
     }
 
     /// Keeps the trace of a run that begins in its record, for the process that resumes it.
