@@ -14,6 +14,11 @@ async fn runs_that_waited_begin_in_the_order_in_which_they_came() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_resumed_run_that_waits_for_its_turn_is_cancelled_at_once() {
+    queued::ends_when_it_is_resumed(&Memory::default()).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_id_of_a_run_is_taken_once() {
     queued::takes_an_id_once(&Memory::default()).await;
 }

@@ -247,6 +247,46 @@ pub async fn is_refused_inside(place: &impl Opens) {
     assert_eq!(runner.runs(&RunFilter::any()).await.unwrap().len(), 1);
 }
 
+/// A run that is resumed ends at once when it is cancelled here: while it waits for its turn, and when it has it.
+pub async fn ends_when_it_is_resumed(place: &impl Opens) {
+    let runner = place.runner(ScriptedModel::new()).await;
+    let (gate, hangs) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let told = hangs.clone();
+    let asks = by("asks", move |cx| {
+        let told = told.clone();
+        Box::pin(async move {
+            cx.wait::<bool>("decision").await?;
+            told.notify_one();
+            std::future::pending().await
+        })
+    });
+    let tree = Arc::new(Tree::new("asking", vec![run(asks)]));
+    let session = runner.session("ann", "s");
+    for has_turn in [false, true] {
+        assert_eq!(session.run(&*tree, "go").await.unwrap_err().kind(), ErrorKind::Paused);
+        let wait = runner.waiting().await.unwrap().remove(0);
+        runner.answer(&wait.id, true).await.unwrap();
+        let holder = if has_turn { None } else { Some(holder(&runner, &Arc::new(adding(&gate))).await) };
+        let mut resumed = runner.resume(tree.clone(), wait.run_id).stream();
+        let cancel = async {
+            if has_turn {
+                hangs.notified().await;
+            }
+            while status(&runner, wait.run_id).await != RunStatus::Running {
+                tokio::task::yield_now().await;
+            }
+            runner.cancel(wait.run_id).await.unwrap()
+        };
+        let (ended, cancelled) = tokio::join!(resumed.next(), cancel);
+        assert_eq!(cancelled, RunStatus::Cancelled);
+        assert_eq!(ended.unwrap().unwrap_err().kind(), ErrorKind::Cancelled);
+        drop(holder);
+        for left in runner.runs(&RunFilter::unfinished()).await.unwrap() {
+            runner.cancel(left.run_id).await.unwrap();
+        }
+    }
+}
+
 /// The program that is killed: a run that never ends, and others that wait for it.
 pub(super) async fn waits<S: SessionStore + Engine + Clone>(store: S) {
     let gate = Arc::new(Notify::new());

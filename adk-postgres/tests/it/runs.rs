@@ -126,6 +126,7 @@ async fn runs_are_listed_with_status_times_and_usage() {
 async fn a_run_that_waits_for_its_session_is_a_run() {
     queued::is_a_run(&Database::new().await).await;
     queued::is_refused_inside(&Database::new().await).await;
+    queued::ends_when_it_is_resumed(&Database::new().await).await;
 }
 
 #[tokio::test]

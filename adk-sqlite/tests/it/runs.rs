@@ -112,6 +112,7 @@ async fn a_run_is_cancelled_by_any_program() {
 async fn a_run_that_waits_for_its_session_is_a_run() {
     queued::is_a_run(&Folder::new()).await;
     queued::is_refused_inside(&Folder::new()).await;
+    queued::ends_when_it_is_resumed(&Folder::new()).await;
 }
 
 #[tokio::test]

@@ -81,10 +81,9 @@ async fn make_again(shared: &Arc<Shared>, claimed: ClaimedRun) -> Result<Opened>
     let config: RunConfig =
         serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
     let session = found(shared, &record.session, record.run_id).await?;
-    let waiting = TurnWait::new(shared, claimed.claim.id());
     let turn = match place_of(&session, config.turns)? {
         Some(TurnPlace::Now(turn)) => Some(turn),
-        Some(TurnPlace::Later(turn)) => Some(waiting.until(turn).await?),
+        Some(TurnPlace::Later(turn)) => Some(TurnWait::new(shared, claimed.claim.id()).until(turn).await?),
         None => None,
     };
     if record.is_queued {
