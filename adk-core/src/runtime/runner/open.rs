@@ -83,7 +83,10 @@ async fn make_again(shared: &Arc<Shared>, claimed: ClaimedRun) -> Result<Opened>
     let session = found(shared, &record.session, record.run_id).await?;
     let turn = match place_of(&session, config.turns)? {
         Some(TurnPlace::Now(turn)) => Some(turn),
-        Some(TurnPlace::Later(turn)) => Some(TurnWait::new(shared, claimed.claim.id()).until(turn).await?),
+        Some(TurnPlace::Later(turn)) => {
+            let waiting = TurnWait::after_claim(shared, claimed.claim.id()).await?;
+            Some(waiting.until(turn).await?)
+        }
         None => None,
     };
     if record.is_queued {

@@ -95,6 +95,16 @@ impl TurnWait {
         Self { run: claim.run_id, cancelled, _driving: driving }
     }
 
+    /// The wait of a run that was claimed, and that may have been cancelled since.
+    pub(super) async fn after_claim(shared: &Arc<Shared>, claim: ClaimId) -> Result<Self> {
+        let wait = Self::new(shared, claim);
+        let runs = shared.engine.runs(&shared.app, &RunFilter::of_run(claim.run_id)).await?;
+        match runs.first().map(|run| &run.status) {
+            Some(RunStatus::Cancelled) => Err(refuse::cancelled(claim.run_id)),
+            _ => Ok(wait),
+        }
+    }
+
     pub(super) async fn until(self, turn: BoxFuture<'static, Turn>) -> Result<Turn> {
         match select(turn, pin!(self.cancelled.notified())).await {
             Either::Left((turn, _)) => Ok(turn),
