@@ -613,6 +613,36 @@ pub async fn is_left_alone(place: &impl Place) {
     assert_eq!(texts(&log(&two, "s").await.events), ["go", "asks true", "z"]);
 }
 
+/// A run that waits for its turn is in the registry before its first event, however often it is entered, and begins with that
+/// event; one that is cancelled meanwhile never begins.
+pub async fn begins_when_queued(place: &impl Place) {
+    let (one, two) = (place.open().await, place.open().await);
+    let made = Arc::default();
+    let (run, cancelled) = (RunId::new(), RunId::new());
+    SessionStore::create(&one, key(), StateDelta::default()).await.unwrap();
+    for run in [run, cancelled] {
+        let topology = Topology::of(kinds(&made).as_agent().meta());
+        let mut record = RunRecord::new(run, key(), "w", topology);
+        record.is_queued = true;
+        for store in [&one, &two, &one] {
+            let claim = ClaimId::driven_above(run);
+            registry(store).enqueue(claim, record.clone()).await.unwrap();
+        }
+        let info = info(&two, run).await;
+        assert_eq!((&info.status, info.is_ready), (&RunStatus::Queued, false));
+        let queued = driven(&two, run, 0).await;
+        assert!(queued.status == RunStatus::Queued && queued.record.is_queued && queued.events.is_empty());
+    }
+    assert_eq!(registry(&two).cancel("app", cancelled).await.unwrap(), RunStatus::Cancelled);
+    let here = above(&one, kinds(&made), None);
+    is_cancelled(begin(&here, &kinds(&made), cancelled, "s").await);
+    assert_eq!(log(&one, "s").await.len, 0, "it has not begun");
+    pauses(begin(&here, &kinds(&made), run, "s")).await;
+    let begun = driven(&two, run, 0).await;
+    assert!(!begun.record.is_queued && begun.status == RunStatus::Running, "{begun:?}");
+    assert_eq!(begun.events.len(), log(&two, "s").await.len);
+}
+
 fn run_asks() -> super::Node {
     run(waits_for("asks"))
 }
