@@ -171,9 +171,9 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         self
     }
 
-    /// The id that this run has, a [new one](RunId::new): for a caller that has to know it before the run begins. A request with
-    /// the id of a run that exists fails with an error of kind [`RunExists`](ErrorKind::RunExists), and nothing is begun. A run
-    /// that is taken up again has its own.
+    /// The id that this run has, a [new one](RunId::new): for a caller that has to know it before the run begins. Where an
+    /// engine keeps runs, a request with the id of a run that exists fails with an error of kind
+    /// [`RunExists`](ErrorKind::RunExists), and nothing is begun. A run that is taken up again has its own.
     pub fn run_id(mut self, id: RunId) -> Self {
         if let Some(asked) = self.only_at_first("run_id") {
             asked.claim = Some(ClaimId::chosen(id));
