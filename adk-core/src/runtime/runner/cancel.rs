@@ -35,9 +35,9 @@ impl Driving {
         Self::insert(shared, run.claim, CancelTarget::Run(Arc::downgrade(run)))
     }
 
-    /// A run that waits for its turn, and is cancelled by this notification.
-    pub(super) fn queued(shared: &Arc<Shared>, claim: ClaimId, cancelled: Arc<Notify>) -> Self {
-        Self::insert(shared, claim, CancelTarget::Queued(cancelled))
+    /// A run that waits for its turn, and is cancelled by this notification. The number is that of no claim.
+    pub(super) fn queued(shared: &Arc<Shared>, run: RunId, cancelled: Arc<Notify>) -> Self {
+        Self::insert(shared, ClaimId::chosen(run), CancelTarget::Queued(cancelled))
     }
 
     fn insert(shared: &Arc<Shared>, claim: ClaimId, target: CancelTarget) -> Self {

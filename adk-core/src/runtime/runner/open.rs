@@ -42,8 +42,9 @@ pub(super) async fn claimed(
     let registry = shared.engine.registry_for(|| format!("resume run `{id}`"))?;
     let app = shared.app.clone();
     let check = move |record: &RunRecord| fits(&app, shape.as_ref(), record);
+    let wait = TurnWait::new(shared, id);
     let claimed = registry.claim(id, Arc::new(check)).await?;
-    make_again(shared, claimed).await
+    make_again(shared, claimed, wait).await
 }
 
 /// Whether a run is one of this app and of this workflow.
@@ -76,24 +77,21 @@ pub(super) fn shape_fits(name: &str, run: RunId, then: &Topology, now: &Topology
     ))
 }
 
-async fn make_again(shared: &Arc<Shared>, claimed: ClaimedRun) -> Result<Opened> {
+async fn make_again(shared: &Arc<Shared>, claimed: ClaimedRun, wait: TurnWait) -> Result<Opened> {
     let record = &claimed.record;
     let config: RunConfig =
         serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
     let session = found(shared, &record.session, record.run_id).await?;
     let turn = match place_of(&session, config.turns)? {
         Some(TurnPlace::Now(turn)) => Some(turn),
-        Some(TurnPlace::Later(turn)) => {
-            let waiting = TurnWait::after_claim(shared, claimed.claim.id()).await?;
-            Some(waiting.until(turn).await?)
-        }
+        Some(TurnPlace::Later(turn)) => Some(wait.until(turn).await?),
         None => None,
     };
     if record.is_queued {
         let ClaimedRun { claim, record, .. } = claimed;
         let (shared, trace) = (shared.clone(), record.trace.as_deref().map(Box::from));
         let queued = QueuedRun { shared, session, claim, record, config, live: None, trace };
-        return queued.begin(turn).await;
+        return queued.begin(turn, wait).await;
     }
     if let Some(turn) = &turn {
         turn.of(record.run_id);
@@ -109,6 +107,7 @@ async fn make_again(shared: &Arc<Shared>, claimed: ClaimedRun) -> Result<Opened>
     let claim = run.goes_on_with(claimed);
     let run = Arc::new(run);
     let driving = Some(Driving::new(shared, &run));
+    wait.pass_on(&run);
     Ok(Opened { run, claim: Some(claim), turn, driving, begun: Begun::Here(start) })
 }
 

@@ -9,10 +9,10 @@ use super::stream::Opened;
 use crate::models::model::Usage;
 use crate::runtime::live::LiveInput;
 use crate::runtime::run::{Run, RunConfig};
-use crate::store::engine::{Claim, ClaimId, RunFilter, RunInfo, RunRecord, RunStatus, now_micros, refuse};
+use crate::store::engine::{Claim, RunFilter, RunInfo, RunRecord, RunStatus, now_micros, refuse};
 use crate::store::session::{Session, SessionKey, Turn};
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
-use futures_util::future::{Either, select};
+use futures_util::future::{Either, FutureExt as _, select};
 use std::collections::{BTreeMap, HashSet};
 use std::pin::pin;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(super) struct QueuedRun {
 
 impl QueuedRun {
     /// Begins the run, now that it has its turn: with the state that its session has by now.
-    pub(super) async fn begin(self, turn: Option<Turn>) -> Result<Opened> {
+    pub(super) async fn begin(self, turn: Option<Turn>, wait: TurnWait) -> Result<Opened> {
         if let Err(error) = self.check().await {
             return Err(self.fail(error).await);
         }
@@ -48,6 +48,7 @@ impl QueuedRun {
         run.begins_with(RunRecord { time: now_micros(), ..record });
         let run = Arc::new(run);
         let driving = Some(Driving::new(&shared, &run));
+        wait.pass_on(&run);
         Ok(Opened { run, claim: Some(claim), turn, driving, begun: Begun::Here(start) })
     }
 
@@ -81,7 +82,7 @@ impl QueuedRun {
     }
 }
 
-/// The wait of a run for its turn, during which [`Runner::cancel`](super::Runner::cancel) ends it at once.
+/// A run that is on its way to its turn: [`Runner::cancel`](super::Runner::cancel) ends it at once.
 pub(super) struct TurnWait {
     run: RunId,
     cancelled: Arc<Notify>,
@@ -89,26 +90,24 @@ pub(super) struct TurnWait {
 }
 
 impl TurnWait {
-    pub(super) fn new(shared: &Arc<Shared>, claim: ClaimId) -> Self {
+    /// To be made before the run is queued or claimed, so that no cancel is missed after that.
+    pub(super) fn new(shared: &Arc<Shared>, run: RunId) -> Self {
         let cancelled = Arc::new(Notify::new());
-        let driving = Driving::queued(shared, claim, cancelled.clone());
-        Self { run: claim.run_id, cancelled, _driving: driving }
+        let driving = Driving::queued(shared, run, cancelled.clone());
+        Self { run, cancelled, _driving: driving }
     }
 
-    /// The wait of a run that was claimed, and that may have been cancelled since.
-    pub(super) async fn after_claim(shared: &Arc<Shared>, claim: ClaimId) -> Result<Self> {
-        let wait = Self::new(shared, claim);
-        let runs = shared.engine.runs(&shared.app, &RunFilter::of_run(claim.run_id)).await?;
-        match runs.first().map(|run| &run.status) {
-            Some(RunStatus::Cancelled) => Err(refuse::cancelled(claim.run_id)),
-            _ => Ok(wait),
-        }
-    }
-
-    pub(super) async fn until(self, turn: BoxFuture<'static, Turn>) -> Result<Turn> {
+    pub(super) async fn until(&self, turn: BoxFuture<'static, Turn>) -> Result<Turn> {
         match select(turn, pin!(self.cancelled.notified())).await {
             Either::Left((turn, _)) => Ok(turn),
             Either::Right(_) => Err(refuse::cancelled(self.run)),
+        }
+    }
+
+    /// The run has its turn, and from now on its own target. A cancel that came before ends it.
+    pub(super) fn pass_on(self, run: &Run) {
+        if self.cancelled.notified().now_or_never().is_some() {
+            run.cancel();
         }
     }
 }

@@ -328,14 +328,13 @@ impl Asked {
             is_queued: true,
             ..RunRecord::new(claim.run_id, session.key().clone(), workflow, topology)
         };
-        // From now on it can be cancelled.
-        let waiting = TurnWait::new(&shared, claim);
+        let wait = TurnWait::new(&shared, claim.run_id);
         let claim = registry.enqueue(claim, record.clone()).await?;
         let id = record.run_id;
         let queued = QueuedRun { shared, session, claim, record, config, live, trace };
         let begin = async move {
-            let turn = waiting.until(turn).await?;
-            queued.begin(Some(turn)).await.map(OpenedTo::Run)
+            let turn = wait.until(turn).await?;
+            queued.begin(Some(turn), wait).await.map(OpenedTo::Run)
         };
         Ok(OpenedTo::Queue(id, Box::pin(begin)))
     }
