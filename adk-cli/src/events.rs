@@ -3,7 +3,7 @@
 use crate::output::{Output, Style, date, printable, short};
 use crate::runs::run_id;
 use crate::store::{Opened, Place};
-use adk_core::engine::{RunInfo, RunStatus};
+use adk_core::engine::RunInfo;
 use adk_core::session::{EventFilter, SessionSnapshot};
 use adk_core::{Event, Result, RunId};
 use clap::Args;
@@ -73,7 +73,7 @@ impl Events {
 }
 
 fn goes_on(run: &RunInfo) -> bool {
-    run.is_ready || run.status == RunStatus::Running
+    run.is_ready || run.status.is_active()
 }
 
 /// The session of a run, and its events from that place of the log on.

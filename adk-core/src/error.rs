@@ -123,6 +123,8 @@ pub enum ErrorKind {
     TopologyChanged,
     /// There is no run of that id.
     UnknownRun,
+    /// A run of the id that [`RunRequest::run_id`](crate::RunRequest::run_id) names exists already. Nothing was begun.
+    RunExists,
     /// Somebody else drives the run.
     RunBusy,
     /// Another run of the session has its turn, and [`RunConfig::turns`](crate::RunConfig::turns) says not to wait for it.

@@ -37,6 +37,11 @@ impl IdSeed {
         RunId(self.at(micros, MOST - 1))
     }
 
+    /// The number of a claim, which no other process makes: 48 random bits, above the numbers 0 and 1.
+    pub(crate) fn claim(self) -> u64 {
+        (self.0 >> 16) + 2
+    }
+
     /// `nth` counts the events of the session within the microsecond, so that ids sort as its log over all runs.
     pub(crate) fn event(self, micros: u64, nth: u16) -> EventId {
         EventId(self.at(micros, nth))

@@ -212,6 +212,13 @@ impl Batch<'_> {
                 }
                 Outcome::Done(true)
             }
+            Job::Enqueue { claim, record, .. } => {
+                let owner = self.shared.drives.owner_of(*claim);
+                if !journal::enqueue(connection, self.head.number, *claim, owner, record).await? {
+                    return Ok(Err(refuse::run_exists(claim.run_id)));
+                }
+                Outcome::Done(true)
+            }
             Job::Step { claim, key, value, .. } => {
                 Outcome::Value(journal::step(connection, claim.run_id, key, value).await?)
             }
@@ -391,7 +398,9 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
             (Job::Finished { reply, .. } | Job::Withdraw { reply, .. }, Ok(Outcome::Done(_))) => {
                 let _ = reply.send(Ok(()));
             }
-            (Job::Append { reply, .. }, Ok(Outcome::Done(_))) => drop(reply.send(Ok(()))),
+            (Job::Append { reply, .. } | Job::Enqueue { reply, .. }, Ok(Outcome::Done(_))) => {
+                let _ = reply.send(Ok(()));
+            }
             (Job::Look { reply }, Ok(Outcome::Done(is_there))) => drop(reply.send(Ok(is_there))),
             (Job::Open { reply }, Ok(Outcome::Row(row))) => {
                 let opened = row.map(|row| {
@@ -420,7 +429,10 @@ fn refused(shared: &Shared, job: Job, error: Error) {
         }
         Job::Step { reply, .. } => drop(reply.send(Err(error))),
         Job::Wait { reply, .. } => drop(reply.send(Err(error))),
-        Job::Withdraw { reply, .. } | Job::Finished { reply, .. } | Job::Append { reply, .. } => {
+        Job::Withdraw { reply, .. }
+        | Job::Finished { reply, .. }
+        | Job::Append { reply, .. }
+        | Job::Enqueue { reply, .. } => {
             let _ = reply.send(Err(error));
         }
         Job::Close { claim, reply, .. } => {

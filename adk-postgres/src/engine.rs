@@ -7,8 +7,8 @@ use crate::transact::OwnWork;
 use crate::{PostgresStore, Shared, journal};
 use adk_core::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine, Journal,
-    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey,
-    Stored, Timers, Wait, WaitRegistry, Waiting, refuse, to_text,
+    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot,
+    StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, refuse, to_text,
 };
 use adk_core::model::Usage;
 use adk_core::session::{Location, SessionKey};
@@ -30,13 +30,39 @@ impl Shared {
             .await?;
         let claim = claimed.claim.id();
         self.drives.begin(claim, &claimed.record.session);
+        claimed.claim = self.held(claim);
+        Ok(claimed)
+    }
+
+    /// A claim that is given back when it is dropped.
+    fn held(self: &Arc<Self>, claim: ClaimId) -> Claim {
         let store = Arc::downgrade(self);
-        claimed.claim = Claim::new(claim, move |claim| {
+        Claim::new(claim, move |claim| {
             if let Some(store) = store.upgrade() {
                 store.release(claim);
             }
-        });
-        Ok(claimed)
+        })
+    }
+
+    async fn enqueue(self: &Arc<Self>, claim: ClaimId, record: RunRecord) -> Result<Claim> {
+        let key = record.session.clone();
+        if claim.is_driven_above() {
+            let record = Box::new(record);
+            self.ask(&key, |reply| Job::Enqueue { claim, record, reply }).await?;
+            return Ok(Claim::unfenced(claim.run_id));
+        }
+        self.lease().await?;
+        if !self.drives.begin_first(claim, &key) {
+            return Err(refuse::run_exists(claim.run_id));
+        }
+        let record = Box::new(record);
+        match self.ask(&key, |reply| Job::Enqueue { claim, record, reply }).await {
+            Ok(()) => Ok(self.held(claim)),
+            Err(error) => {
+                self.drives.end(claim);
+                Err(error)
+            }
+        }
     }
 
     /// Stores what a run had used when another process cancelled it.
@@ -53,7 +79,12 @@ impl Shared {
         if !claim.is_driven_above() {
             return Ok(self.drives.session(claim));
         }
-        self.call(Box::new(move |connection| Box::pin(journal::session_of(connection, claim.run_id)))).await
+        self.stored_session(claim.run_id).await
+    }
+
+    /// The session of a run of the registry.
+    async fn stored_session(self: &Arc<Self>, run: RunId) -> Result<Option<SessionKey>> {
+        self.call(Box::new(move |connection| Box::pin(journal::session_of(connection, run)))).await
     }
 
     /// Whether the slot is filled already, which nobody has told a run that an engine above drives.
@@ -88,7 +119,9 @@ impl Journal for PostgresStore {
             let key = slot.session_key().clone();
             if slot.begins.is_some() && !slot.claim().is_driven_above() {
                 self.0.lease().await?;
-                self.0.drives.begin(slot.claim(), &key);
+                if !self.0.drives.begin_first(slot.claim(), &key) {
+                    return Err(refuse::fenced(slot.run_id));
+                }
             }
             let tried = Vec::new();
             self.0.ask(&key, |reply| Job::Commit { slot, draft, update, tried, reply }).await
@@ -108,8 +141,8 @@ impl Journal for PostgresStore {
             }
             let Some(session) = self.0.drives.session(claim) else {
                 // A run without an event has no record yet, and nothing that could be resumed.
-                let has_begun = claim != ClaimId::first(claim.run_id);
-                return if has_begun { Err(refuse::fenced(claim.run_id)) } else { Ok(value) };
+                let session = self.0.stored_session(claim.run_id).await?;
+                return if session.is_some() { Err(refuse::fenced(claim.run_id)) } else { Ok(value) };
             };
             let key = key.to_string();
             self.0.ask(&session, |reply| Job::Step { claim, key, value, reply }).await
@@ -175,6 +208,16 @@ impl PostgresStore {
 }
 
 impl RunRegistry for PostgresStore {
+    fn enqueue(&self, claim: ClaimId, record: RunRecord) -> BoxFuture<'_, Result<Claim>> {
+        let this = self.0.clone();
+        Box::pin(async move {
+            // In a task of its own, as a claim.
+            let own = this.clone();
+            let task = this.runtime.spawn(async move { own.enqueue(claim, record).await });
+            task.await.map_err(|_| closed())?
+        })
+    }
+
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         let this = self.0.clone();
         Box::pin(async move {

@@ -47,9 +47,51 @@ pub(crate) async fn begin(
             .bind(to_text(&**record)?);
         let of = of.bind(&record.session.app).bind(&record.workflow).bind(micros(record.time));
         let of = of.bind(&record.tenant_of);
-        of.execute(&mut *connection).await.doing("enter a run")?;
+        if of.execute(&mut *connection).await.doing("enter a run")?.rows_affected() == 0 {
+            begin_queued(shared, connection, slot.claim(), record).await?;
+        }
     }
     Ok(())
+}
+
+/// Begins a run that was queued with this claim.
+async fn begin_queued(
+    shared: &Shared,
+    connection: &mut PgConnection,
+    claim: ClaimId,
+    record: &RunRecord,
+) -> Result<()> {
+    let sql = "UPDATE adkw_runs SET status = 'running', record = $4, updated = $5
+        WHERE id = $1 AND owner = $2 AND epoch = $3 AND status = 'queued'";
+    let of = sqlx::query(sql).bind(claim.run_id.to_string()).bind(shared.drives.owner_of(claim));
+    let of = of.bind(epoch_of(claim)).bind(to_text(record)?).bind(micros(now_micros()));
+    of.execute(connection).await.doing("begin a run that was queued").map(drop)
+}
+
+/// Enters a run that waits for the turn of its session. `false`: there is a run of that id.
+pub(crate) async fn enqueue(
+    connection: &mut PgConnection,
+    session: i64,
+    claim: ClaimId,
+    owner: &str,
+    record: &RunRecord,
+) -> Result<bool> {
+    let what = "queue a run";
+    let sql =
+        "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, created, updated, tenant_of)
+        VALUES ($1, $2, 'queued', $3, $4, $5, $6, $7, $8, $8, $9) ON CONFLICT DO NOTHING";
+    let run = claim.run_id.to_string();
+    let of = sqlx::query(sql).bind(&run).bind(session).bind(owner).bind(epoch_of(claim));
+    let of = of.bind(to_text(record)?).bind(&record.session.app).bind(&record.workflow);
+    let of = of.bind(micros(record.time)).bind(&record.tenant_of);
+    if of.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
+        return Ok(true);
+    }
+    // By an attempt that was cut off in its commit, or by an engine above that enters it again.
+    let sql =
+        "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND epoch = $2 AND ($2 = 0 OR owner = $3))";
+    let of = sqlx::query_scalar(sql).bind(&run).bind(epoch_of(claim)).bind(owner);
+    of.fetch_one(connection).await.doing(what)
 }
 
 /// The number of a claim, as Postgres counts.
@@ -309,12 +351,16 @@ pub(crate) async fn claim(
         AND EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND status = 'failed')"#;
     sqlx::query(sql).bind(&id).execute(&mut *connection).await.doing(what)?;
     let claim = ClaimId { run_id: run, epoch: epoch + 1 };
-    let sql = "UPDATE adkw_runs SET owner = $2, epoch = $3, status = 'running', error = NULL, updated = $4
+    let sql = "UPDATE adkw_runs SET owner = $2, epoch = $3, status = $4, error = NULL, updated = $5
         WHERE id = $1";
-    let of = sqlx::query(sql).bind(&id).bind(&drives.owner).bind(epoch_of(claim)).bind(micros(now_micros()));
-    of.execute(&mut *connection).await.doing(what)?;
+    let status = if record.is_queued { RunStatus::Queued } else { RunStatus::Running };
+    let of = sqlx::query(sql).bind(&id).bind(&drives.owner).bind(epoch_of(claim)).bind(status.to_row().0);
+    of.bind(micros(now_micros())).execute(&mut *connection).await.doing(what)?;
     let sql = "UPDATE adkw_sessions SET takes = takes + 1 WHERE number = $1";
     sqlx::query(sql).bind(head.number).execute(&mut *connection).await.doing(what)?;
+    if record.is_queued {
+        return Ok(ClaimedRun::new(Claim::new(claim, drop), record));
+    }
     let sql = "WITH seen AS (UPDATE adkw_waits SET seen = TRUE WHERE run = $1 AND answer IS NOT NULL)
         SELECT id FROM adkw_waits WHERE run = $1";
     let waits = sqlx::query_scalar(sql).bind(&id).fetch_all(&mut *connection).await.doing(what)?;
@@ -351,7 +397,7 @@ pub(crate) async fn cancel(connection: &mut PgConnection, app: &str, run: RunId)
     let key = SessionKey::new(of(0)?, of(1)?, of(2)?);
     let Some(head) = log::lock(connection, &key).await? else { return Err(refuse::unknown_run(run)) };
     let sql = "UPDATE adkw_runs SET status = 'cancelled', owner = NULL, epoch = epoch + 1, error = NULL,
-        updated = $2 WHERE id = $1 AND status IN ('running', 'paused', 'answered')";
+        updated = $2 WHERE id = $1 AND status IN ('queued', 'running', 'paused', 'answered')";
     let of = sqlx::query(sql).bind(&id).bind(micros(now_micros()));
     if of.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
         let sql = "UPDATE adkw_sessions SET takes = takes + 1 WHERE number = $1";
@@ -436,8 +482,8 @@ fn select(query: &mut QueryBuilder<Postgres>, table: &str, (whose, app): (Whose,
         Whose::Tenants => "r.tenant_of = ",
     };
     query.push(column).push_bind(app.to_owned()).push(match filter.state {
-        RunState::Unfinished => " AND r.status IN ('running', 'paused', 'answered')",
-        RunState::Ready => " AND r.status IN ('running', 'answered')",
+        RunState::Unfinished => " AND r.status IN ('queued', 'running', 'paused', 'answered')",
+        RunState::Ready => " AND r.status IN ('queued', 'running', 'answered')",
         RunState::Finished => " AND r.status = 'finished'",
         RunState::Failed => " AND r.status = 'failed'",
         RunState::Cancelled => " AND r.status = 'cancelled'",
@@ -574,7 +620,7 @@ fn info(row: &PgRow, drives: &Drives) -> Result<RunInfo> {
         Some(owner) if owner == drives.owner => drives.held(ClaimId { run_id, epoch }).is_none(),
         Some(_) => !row.try_get::<bool, _>(9).doing(what)?,
     };
-    let is_ready = is_free && matches!(&*status, "running" | "answered");
+    let is_ready = is_free && matches!(&*status, "queued" | "running" | "answered");
     let session = key_of(row, 1).doing(what)?;
     let time = |column| row.try_get::<i64, _>(column).doing(what).map(i64::unsigned_abs);
     let usage = row.try_get::<Option<String>, _>(12).doing(what)?;

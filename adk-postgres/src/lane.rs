@@ -2,7 +2,7 @@
 
 use crate::Shared;
 use crate::batch::batch;
-use adk_core::engine::{ClaimId, Done, Draft, RunStatus, Slot, Stored, Update, Wait};
+use adk_core::engine::{ClaimId, Done, Draft, RunRecord, RunStatus, Slot, Stored, Update, Wait};
 use adk_core::model::Usage;
 use adk_core::session::{Session, SessionKey};
 use adk_core::{Event, EventId, Result};
@@ -27,6 +27,8 @@ pub(crate) enum Job {
         tried: Vec<EventId>,
         reply: Reply<Stored>,
     },
+    /// A run that waits for the turn of the session.
+    Enqueue { claim: ClaimId, record: Box<RunRecord>, reply: Reply<()> },
     /// The record of a step.
     Step { claim: ClaimId, key: String, value: Value, reply: Reply<Value> },
     /// A value that is waited for.
@@ -54,7 +56,11 @@ impl Job {
             | Self::Wait { claim, .. }
             | Self::Withdraw { claim, .. }
             | Self::Finished { claim, .. } => Some(*claim),
-            Self::Close { .. } | Self::Append { .. } | Self::Look { .. } | Self::Open { .. } => None,
+            Self::Enqueue { .. }
+            | Self::Close { .. }
+            | Self::Append { .. }
+            | Self::Look { .. }
+            | Self::Open { .. } => None,
         }
     }
 

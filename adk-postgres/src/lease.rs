@@ -85,6 +85,15 @@ impl Drives {
         lock(&self.runs).insert(claim.run_id, held);
     }
 
+    /// A run is driven here from now on, under its first claim; `false` when another claim of the run is held here.
+    pub(crate) fn begin_first(&self, claim: ClaimId, session: &SessionKey) -> bool {
+        if let Some(held) = lock(&self.runs).get(&claim.run_id) {
+            return held.epoch == claim.epoch;
+        }
+        self.begin(claim, session);
+        true
+    }
+
     /// Whether nobody here is about to claim it.
     pub(crate) fn claiming(&self, run: RunId) -> Option<Claiming<'_>> {
         let is_first = lock(&self.claiming).insert(run);

@@ -36,7 +36,7 @@ INSERT INTO adk_internal_metadata VALUES ('schema_version', '1') ON CONFLICT DO 
 ///   by then. `adkw_done`: agents that have finished after the last event of their run.
 /// * `adkw_owners`: processes, with the time until which they count as alive.
 /// * `adkw_runs`, `adkw_steps`, `adkw_done`, `adkw_waits`: the registry of runs and their journals. `epoch` is the number of
-///   the latest claim of a run; `status` is `answered` for a run that waits and has an answer that it has not seen, and
+///   the latest claim of a run; `status` is `queued` for a run that waits for its session, `answered` for a run that waits and has an answer that it has not seen, and
 ///   `updated` is when it was written last. A run that an engine above the store drives has the epoch 0, and the owner `@`
 ///   until it has ended.
 /// * `tenant_of`: the app whose tenant the app of a run or wait is, if it is one.
@@ -146,14 +146,20 @@ CREATE INDEX adkw_waits_session ON adkw_waits (session) WHERE answer IS NULL;
 UPDATE adkw_meta SET value = '5' WHERE key = 'version';
 ";
 
-/// What makes tables of version 5 those of version 6: tenants of an app are known by it.
+/// What makes tables of version 5 those of version 6: tenants of an app are known by it, and runs may be queued.
 const FROM_5: &str = "
 ALTER TABLE adkw_runs ADD COLUMN tenant_of TEXT;
 ALTER TABLE adkw_waits ADD COLUMN tenant_of TEXT;
 CREATE INDEX adkw_runs_tenants ON adkw_runs (owner, tenant_of, id)
-    WHERE tenant_of IS NOT NULL AND status IN ('running', 'answered');
+    WHERE tenant_of IS NOT NULL AND status IN ('queued', 'running', 'answered');
 CREATE INDEX adkw_waits_tenants ON adkw_waits (tenant_of, deadline)
     WHERE tenant_of IS NOT NULL AND answer IS NULL AND deadline IS NOT NULL;
+DROP INDEX IF EXISTS adkw_runs_unfinished;
+DROP INDEX IF EXISTS adkw_runs_free;
+CREATE INDEX adkw_runs_unfinished ON adkw_runs (app, id)
+    WHERE status IN ('queued', 'running', 'paused', 'answered');
+CREATE INDEX adkw_runs_free ON adkw_runs (app, id)
+    WHERE owner IS NULL AND status IN ('queued', 'running', 'answered');
 UPDATE adkw_meta SET value = '6' WHERE key = 'version';
 ";
 

@@ -2,9 +2,9 @@
 
 use crate::run::AnswerCall;
 use adk_core::engine::{
-    Body, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, RemoteBranches, Reply,
-    Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunReport, RunStatus, RunTask, Slot, StepKey,
-    Stored, Timers, Wait, WaitRegistry, Waiting, error_from_value, refuse,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, RemoteBranches,
+    Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunReport, RunStatus, RunTask,
+    Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, error_from_value, refuse,
 };
 use adk_core::memory::MemoryService;
 use adk_core::model::Usage;
@@ -285,6 +285,10 @@ impl RunDriver for Restate {
 }
 
 impl RunRegistry for Restate {
+    fn enqueue(&self, claim: ClaimId, record: RunRecord) -> BoxFuture<'_, Result<Claim>> {
+        Box::pin(async move { self.0.registry()?.enqueue(claim, record).await })
+    }
+
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         Box::pin(async move { self.0.registry()?.claim(run, check).await })
     }

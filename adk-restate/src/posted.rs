@@ -3,7 +3,7 @@
 
 use crate::local::Local;
 use adk_core::engine::{
-    Body, BranchReport, BranchTask, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal,
+    Body, BranchReport, BranchTask, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal,
     RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot,
     StepKey, Stored, TimerKind, Timers, Wait, WaitRegistry, refuse,
 };
@@ -112,6 +112,10 @@ impl Engine for Posted {
 
 /// The handler itself writes how far the run is.
 impl RunRegistry for Posted {
+    fn enqueue(&self, claim: ClaimId, _: RunRecord) -> BoxFuture<'_, Result<Claim>> {
+        Box::pin(ready(Ok(Claim::unfenced(claim.run_id))))
+    }
+
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         let record = self.record.as_ref().ok_or_else(|| refuse::unknown_run(run));
         let claimed =
@@ -141,11 +145,7 @@ impl RunRegistry for Posted {
     }
 
     /// Whoever executes a run looks for no others.
-    fn runs_of_tenants<'a>(
-        &'a self,
-        _: &'a str,
-        _: &'a RunFilter,
-    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+    fn runs_of_tenants<'a>(&'a self, _: &'a str, _: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         Box::pin(ready(Ok(Vec::new())))
     }
 

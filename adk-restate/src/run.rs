@@ -10,9 +10,10 @@ use crate::serve::{Served, Serving};
 use crate::service::{Handled, Handlers, Invocation};
 use crate::sessions::Detached;
 use adk_core::engine::{
-    ClaimId, DrivenRun, RunInfo, RunReport, RunStatus, RunTask, Waiting, error_to_value, refuse,
+    ClaimId, DrivenRun, RunFilter, RunInfo, RunRecord, RunReport, RunStatus, RunTask, Waiting,
+    error_to_value, refuse,
 };
-use adk_core::{BoxFuture, Error, ErrorKind, Result, RunRequest};
+use adk_core::{BoxFuture, Error, ErrorKind, Result, RunRequest, StoreErrorKind};
 use restate_sdk::context::RunFuture;
 use restate_sdk::discovery::HandlerType;
 use restate_sdk::serde::Json;
@@ -62,9 +63,13 @@ fn run<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, 
 async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop> {
     let worker = handle.worker;
     let run_id = task.run_id;
+    if task.takes_turn {
+        enqueue(worker, &task).await?;
+    }
     let mut turns = TurnGate::new(task.session.clone(), task.takes_turn);
     turns.take(&handle).await?;
-    let known = worker.driven(run_id, 0).await?;
+    // One that was queued has no events: it begins as one that the store does not know.
+    let known = worker.driven(run_id, 0).await?.filter(|known| known.status != RunStatus::Queued);
     handle.branches = worker.branches_of(&task.workflow, known.as_ref().map(|known| &known.record.topology));
     let trace = task.trace.clone();
     let local = Local::default();
@@ -99,6 +104,26 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
     match worker.registry()?.close(ClaimId::driven_above(run_id), status, report.usage).await {
         Err(error) if is_fenced(&error) => Err(Stop::Cancelled),
         closed => Ok(closed.map(|()| report)?),
+    }
+}
+
+/// Enters a run in the registry that waits for the turn of its session, as far as the store knows.
+async fn enqueue(worker: &Worker, task: &RunTask) -> Result<()> {
+    let registry = worker.registry()?;
+    let filter = RunFilter::unfinished().session(&task.session);
+    let open = registry.runs(&task.session.app, &filter).await?;
+    if !open.iter().any(|run| run.status.is_active() && run.run_id != task.run_id) {
+        return Ok(());
+    }
+    let (run, session, topology) = (task.run_id, task.session.clone(), task.topology.clone());
+    let mut record = RunRecord::new(run, session, &*task.workflow, topology);
+    (record.message, record.delta, record.config) =
+        (task.message.clone(), task.delta.clone(), task.config.clone());
+    (record.trace, record.is_queued) = (task.trace.clone(), true);
+    match registry.enqueue(ClaimId::driven_above(run), record).await {
+        // It was deleted meanwhile, so that its turn is free.
+        Err(error) if error.kind() == ErrorKind::Store(StoreErrorKind::Missing) => Ok(()),
+        queued => queued.map(drop),
     }
 }
 

@@ -314,7 +314,7 @@ impl Drop for Abort {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
                 let now = runner.runs(&RunFilter::of_run(run)).await.unwrap_or_default();
-                if now.iter().any(|run| run.status == RunStatus::Running) {
+                if now.iter().any(|run| run.status.is_active()) {
                     // Nobody is there to be told.
                     drop(runner.cancel(run).await);
                 }

@@ -3,7 +3,7 @@
 use crate::refuse::Refusal;
 use crate::runs::{End, Listener};
 use crate::serve::App;
-use adk_core::engine::{RunFilter, RunInfo, RunStatus};
+use adk_core::engine::{RunFilter, RunInfo};
 use adk_core::session::{EventFilter, SessionSnapshot};
 use adk_core::{Event, EventId, Runner};
 use futures_util::stream::{self, Stream};
@@ -166,7 +166,7 @@ impl Follower {
     async fn elsewhere(&mut self) -> Result<bool, Refusal> {
         let now = self.runner.runs(&RunFilter::of_run(self.run.run_id)).await?;
         // One that has an answer is about to go on.
-        let goes_on = now.first().is_some_and(|run| run.status == RunStatus::Running || run.is_ready);
+        let goes_on = now.first().is_some_and(|run| run.status.is_active() || run.is_ready);
         self.read().await?;
         if !self.ready.is_empty() {
             return Ok(false);

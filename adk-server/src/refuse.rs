@@ -127,6 +127,7 @@ fn status(kind: ErrorKind) -> StatusCode {
         ErrorKind::Answered
         | ErrorKind::Expired
         | ErrorKind::RunBusy
+        | ErrorKind::RunExists
         | ErrorKind::SessionBusy
         | ErrorKind::Cancelled
         | ErrorKind::TopologyChanged

@@ -115,7 +115,8 @@ impl Runs {
         Self { driven, reserved, by_user, changes, open, most: limits.runs_per_user }
     }
 
-    /// Drives a run to its end or its next wait, from its first event on, which is committed when this returns.
+    /// Drives a run to its end or its next wait. It is in the registry when this returns: its first event is committed, or it
+    /// waits for the turn of its session.
     ///
     /// # Errors
     /// When the server stops, the user has too many runs, or the run cannot begin.
@@ -126,13 +127,8 @@ impl Runs {
     ) -> Result<Started, Refusal> {
         let place = self.place(session)?;
         let mut stream = request.stream();
-        let first = match stream.next().await {
-            Some(Ok(first)) => first,
-            Some(Err(error)) => return Err(error.into()),
-            None => return Err(Error::new(adk_core::ErrorKind::Agent, "the run has no event").into()),
-        };
-        let run = first.invocation_id;
-        let listener = self.spawn(lock(&self.driven), run, place, stream, Some(first));
+        let run = stream.entered().await?;
+        let listener = self.spawn(lock(&self.driven), run, place, stream);
         Ok(Started { run, listener })
     }
 
@@ -149,7 +145,7 @@ impl Runs {
         // Two answers to one run may come at once.
         (!all.contains_key(&run)).then(|| {
             self.changed(&session.app, run, true);
-            self.spawn(all, run, place, request.stream(), None)
+            self.spawn(all, run, place, request.stream())
         })
     }
 
@@ -187,13 +183,10 @@ impl Runs {
         run: RunId,
         place: Place,
         stream: RunStream<'static, Value>,
-        first: Option<Arc<Event>>,
     ) -> Listener {
         let (events, (ends, end)) = (broadcast::Sender::new(BEHIND), watch::channel(None));
         let begun = Arc::<Begun>::default();
         let listener = Listener { begun: Vec::new(), events: events.subscribe(), end: end.clone() };
-        // Who was given the listener hears the first event too.
-        first.into_iter().for_each(|first| drop(events.send(first)));
         let (runs, sender, noted) = (self.clone(), events.clone(), begun.clone());
         let task = tokio::spawn(async move {
             let gone = Gone { runs: &runs, run };

@@ -4,7 +4,7 @@ use crate::error::closed;
 use crate::journal;
 use crate::writer::{Db, Job, Writer};
 use crate::{Shared, SqliteStore};
-use adk_core::engine::{Claim, ClaimCheck, ClaimId, ClaimedRun, RunStatus, refuse};
+use adk_core::engine::{Claim, ClaimCheck, ClaimId, ClaimedRun, RunRecord, RunStatus, refuse};
 use adk_core::model::Usage;
 use adk_core::{Result, RunId};
 use std::sync::{Arc, Weak};
@@ -31,15 +31,39 @@ impl Job for MakeClaim {
     fn done(self: Box<Self>, result: Result<()>, _: &mut Db) {
         let Self { claimed, store, reply, .. } = *self;
         let claimed = result.and_then(|()| claimed.ok_or_else(closed)).map(|mut claimed| {
-            claimed.claim = Claim::new(claimed.claim.id(), move |id| {
-                if let Some(store) = store.upgrade() {
-                    store.writer.release(id);
-                }
-            });
+            claimed.claim = held(claimed.claim.id(), store);
             claimed
         });
         let _ = reply.send(claimed);
     }
+}
+
+/// Enters a run that waits for the turn of its session, with a claim.
+struct Enqueue {
+    claim: ClaimId,
+    record: RunRecord,
+    store: Weak<Shared>,
+    reply: oneshot::Sender<Result<Claim>>,
+}
+
+impl Job for Enqueue {
+    fn run(&mut self, db: &mut Db) -> Result<()> {
+        if self.reply.is_closed() { Err(closed()) } else { journal::enqueue(db, self.claim, &self.record) }
+    }
+
+    fn done(self: Box<Self>, result: Result<()>, _: &mut Db) {
+        let Self { claim, store, reply, .. } = *self;
+        let _ = reply.send(result.map(|()| held(claim, store)));
+    }
+}
+
+/// A claim that is given back when it is dropped.
+fn held(claim: ClaimId, store: Weak<Shared>) -> Claim {
+    Claim::new(claim, move |id| {
+        if let Some(store) = store.upgrade() {
+            store.writer.release(id);
+        }
+    })
 }
 
 /// How far a run is, and what it has used.
@@ -86,6 +110,13 @@ impl Db {
 }
 
 impl SqliteStore {
+    pub(crate) async fn enqueue_run(&self, claim: ClaimId, record: RunRecord) -> Result<Claim> {
+        let (reply, result) = oneshot::channel();
+        let job = Enqueue { claim, record, store: Arc::downgrade(&self.0), reply };
+        self.0.writer.post(Box::new(job)).map_err(|_| closed())?;
+        result.await.map_err(|_| closed())?
+    }
+
     pub(crate) async fn make_claim(&self, run: RunId, check: ClaimCheck) -> Result<ClaimedRun> {
         let (reply, result) = oneshot::channel();
         let store = Arc::downgrade(&self.0);

@@ -5,9 +5,9 @@ use crate::commit::Commit;
 use crate::error::closed;
 use crate::journal::{self, Whose};
 use adk_core::engine::{
-    Body, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine, Journal, RemoteBranches,
-    Reply, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers,
-    Wait, WaitRegistry, Waiting,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine, Journal,
+    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot,
+    StepKey, Stored, Timers, Wait, WaitRegistry, Waiting,
 };
 use adk_core::model::Usage;
 use adk_core::session::Location;
@@ -117,6 +117,10 @@ impl Engine for SqliteStore {
 }
 
 impl RunRegistry for SqliteStore {
+    fn enqueue(&self, claim: ClaimId, record: RunRecord) -> BoxFuture<'_, Result<Claim>> {
+        Box::pin(self.enqueue_run(claim, record))
+    }
+
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         Box::pin(self.make_claim(run, check))
     }

@@ -43,7 +43,9 @@ pub(crate) fn drives(
             of.time,
             of.tenant_of
         ];
-        statement.execute(row).doing(what)?;
+        if statement.execute(row).doing(what)? == 0 {
+            begin_queued(db, claim, &record)?;
+        }
     }
     if let Some((number, epoch)) = db.cache.runs.get(&run) {
         return if *epoch == claim.epoch { Ok(Some(*number)) } else { Err(refuse::fenced(run)) };
@@ -67,6 +69,34 @@ pub(crate) fn drives(
             Ok(Some(number))
         }
     }
+}
+
+/// Begins a run that was queued with this claim.
+fn begin_queued(db: &Db, claim: ClaimId, record: &str) -> Result<()> {
+    let sql = "UPDATE adkw_runs SET status = 'running', record = ?4, updated = ?5
+        WHERE id = ?1 AND owner = ?2 AND epoch = ?3 AND status = 'queued'";
+    let row = params![claim.run_id.to_string(), db.owner.of(claim), claim.epoch, record, now_micros()];
+    let begun = db.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(row));
+    begun.doing("begin a run that was queued").map(drop)
+}
+
+/// Enters a run that waits for the turn of its session.
+pub(crate) fn enqueue(db: &mut Db, claim: ClaimId, record: &RunRecord) -> Result<()> {
+    let what = "queue a run";
+    let key = &record.session;
+    let session = known(db, key)?.ok_or_else(|| key.missing())?.number;
+    let sql = "INSERT OR IGNORE INTO adkw_runs
+        (id, session, status, owner, record, app, workflow, epoch, created, updated, tenant_of)
+        VALUES (?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)";
+    let mut statement = db.connection.prepare_cached(sql).doing(what)?;
+    let (run, owner) = (claim.run_id.to_string(), db.owner.of(claim));
+    let RunRecord { workflow, time, tenant_of, .. } = record;
+    let row = params![run, session, owner, to_text(record)?, key.app, workflow, claim.epoch, time, tenant_of];
+    // An engine above the store may enter it again.
+    if statement.execute(row).doing(what)? == 0 && !claim.is_driven_above() {
+        return Err(refuse::run_exists(claim.run_id));
+    }
+    Ok(())
 }
 
 /// Place and `temp:` keys of the event that fills a slot.
@@ -249,10 +279,15 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
         AND EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?1 AND status = 'failed')"#;
     db.connection.execute(sql, [&id]).doing(what)?;
     let claim = ClaimId { run_id: run, epoch: epoch + 1 };
-    let sql = "UPDATE adkw_runs SET owner = ?2, epoch = ?3, status = 'running', error = NULL, updated = ?4
+    let sql = "UPDATE adkw_runs SET owner = ?2, epoch = ?3, status = ?4, error = NULL, updated = ?5
         WHERE id = ?1";
-    db.connection.execute(sql, params![id, db.owner.name, claim.epoch, now_micros()]).doing(what)?;
+    let status = if record.is_queued { RunStatus::Queued } else { RunStatus::Running };
+    let row = params![id, db.owner.name, claim.epoch, status.to_row().0, now_micros()];
+    db.connection.execute(sql, row).doing(what)?;
     db.cache.runs.remove(&run);
+    if record.is_queued {
+        return Ok(ClaimedRun::new(Claim::new(claim, drop), record));
+    }
     let sql = "UPDATE adkw_waits SET seen = answer IS NOT NULL WHERE run = ?1 RETURNING id";
     let waits = texts(&db.connection, sql, &id)?;
     let key = record.session.clone();
@@ -353,7 +388,7 @@ pub(crate) fn cancel(db: &mut Db, app: &str, run: RunId) -> Result<RunStatus> {
     let what = "cancel a run";
     let id = run.to_string();
     let sql = "UPDATE adkw_runs SET status = 'cancelled', owner = NULL, epoch = epoch + 1, error = NULL, updated = ?3
-        WHERE id = ?1 AND app = ?2 AND status IN ('running', 'paused', 'answered')";
+        WHERE id = ?1 AND app = ?2 AND status IN ('queued', 'running', 'paused', 'answered')";
     let row = params![id, app, now_micros()];
     if db.connection.prepare_cached(sql).doing(what)?.execute(row).doing(what)? > 0 {
         db.cache.runs.remove(&run);
@@ -431,8 +466,8 @@ pub(crate) enum Whose {
 /// page, the workflows as a JSON list, and the owner.
 fn selected(table: &str, whose: Whose, filter: &RunFilter) -> String {
     let states = match filter.state {
-        RunState::Unfinished => "r.status IN ('running', 'paused', 'answered')",
-        RunState::Ready => "r.status IN ('running', 'answered')",
+        RunState::Unfinished => "r.status IN ('queued', 'running', 'paused', 'answered')",
+        RunState::Ready => "r.status IN ('queued', 'running', 'answered')",
         RunState::Finished => "r.status = 'finished'",
         RunState::Failed => "r.status = 'failed'",
         RunState::Cancelled => "r.status = 'cancelled'",
@@ -564,7 +599,7 @@ fn info(row: &Row<'_>, owner: &Owner, given_up: &HashSet<ClaimId>) -> Result<Run
     let driver = row.get::<_, Option<String>>(7).doing(what)?;
     let claim = ClaimId { run_id, epoch: row.get(8).doing(what)? };
     let is_free = !driver.is_some_and(|driver| owner.drives(claim, &driver, given_up));
-    let is_ready = is_free && matches!(&*status, "running" | "answered");
+    let is_ready = is_free && matches!(&*status, "queued" | "running" | "answered");
     let session = key_of(row, 1).doing(what)?;
     let (created, updated) = (row.get(9).doing(what)?, row.get(10).doing(what)?);
     let usage = row.get::<_, Option<String>>(11).doing(what)?;

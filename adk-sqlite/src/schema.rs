@@ -82,11 +82,12 @@ const UPGRADES: &[(&str, &str)] = &[
          UPDATE adkw_waits SET session = coalesce((SELECT r.session FROM adkw_runs r WHERE r.id = run), 0);
          DROP INDEX IF EXISTS adkw_runs_driven; DROP INDEX IF EXISTS adkw_runs_session;",
     ),
-    // Tenants of an app were not known.
+    // Tenants of an app were not known, and no run was queued.
     (
         "8",
         "ALTER TABLE adkw_runs ADD COLUMN tenant_of TEXT;
-         ALTER TABLE adkw_waits ADD COLUMN tenant_of TEXT;",
+         ALTER TABLE adkw_waits ADD COLUMN tenant_of TEXT;
+         DROP INDEX IF EXISTS adkw_runs_unfinished; DROP INDEX IF EXISTS adkw_runs_free;",
     ),
 ];
 
@@ -95,7 +96,7 @@ const UPGRADES: &[(&str, &str)] = &[
 /// * `adkw_log`: the order of the events of a session, the slot and the run (by its number) that an event fills, and which
 ///   agents had finished by then.
 /// * `adkw_runs`, `adkw_steps`, `adkw_waits`: the registry of runs and their journals. `epoch` is the number of the latest
-///   claim of a run; `status` is `answered` for a run that waits and has an answer that it has not seen; `updated` is when it
+///   claim of a run; `status` is `queued` for a run that waits for its session, `answered` for a run that waits and has an answer that it has not seen; `updated` is when it
 ///   was written last, in microseconds. `adkw_done`: agents that have finished after the last event of their run. A run that
 ///   an engine above the store drives has the epoch 0, and the owner `@` until it has ended.
 ///
@@ -120,12 +121,12 @@ CREATE TABLE IF NOT EXISTS adkw_runs (
     workflow TEXT NOT NULL DEFAULT '', epoch INTEGER NOT NULL DEFAULT 1, created INTEGER NOT NULL DEFAULT 0,
     updated INTEGER NOT NULL DEFAULT 0, usage TEXT, tenant_of TEXT);
 CREATE INDEX IF NOT EXISTS adkw_runs_unfinished ON adkw_runs (app, id)
-    WHERE status IN ('running', 'paused', 'answered');
+    WHERE status IN ('queued', 'running', 'paused', 'answered');
 CREATE INDEX IF NOT EXISTS adkw_runs_free ON adkw_runs (app, id)
-    WHERE owner IS NULL AND status IN ('running', 'answered');
+    WHERE owner IS NULL AND status IN ('queued', 'running', 'answered');
 CREATE INDEX IF NOT EXISTS adkw_runs_driven ON adkw_runs (owner, app, id) WHERE owner IS NOT NULL;
 CREATE INDEX IF NOT EXISTS adkw_runs_tenants ON adkw_runs (owner, tenant_of, id)
-    WHERE tenant_of IS NOT NULL AND status IN ('running', 'answered');
+    WHERE tenant_of IS NOT NULL AND status IN ('queued', 'running', 'answered');
 CREATE INDEX IF NOT EXISTS adkw_runs_failed ON adkw_runs (app, id) WHERE status = 'failed';
 CREATE INDEX IF NOT EXISTS adkw_runs_cancelled ON adkw_runs (app, id) WHERE status = 'cancelled';
 CREATE INDEX IF NOT EXISTS adkw_runs_session ON adkw_runs (session, id);

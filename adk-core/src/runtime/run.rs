@@ -129,6 +129,8 @@ pub(crate) struct Run {
     within: Option<Arc<Within>>,
     /// The call of that one that it is.
     within_call: Option<Box<CallPlace>>,
+    /// The registry has had it before its first commit: it was queued, or is resumed.
+    pub(crate) is_registered: bool,
     /// It was cancelled by this process.
     cancelled: AtomicBool,
     /// When it has to have ended, and how long it may take by then.
@@ -187,6 +189,7 @@ impl Run {
             outer: None,
             within: None,
             within_call: None,
+            is_registered: false,
             cancelled: AtomicBool::new(false),
             deadline: None,
             updating: tokio::sync::Mutex::const_new(()),
@@ -282,10 +285,17 @@ impl Run {
         self.replay.as_deref().and_then(Replay::session).unwrap_or(&self.delivery.session)
     }
 
-    /// A run that begins: its record goes with its first commit.
+    /// A run that begins, with its session as it is: its record goes with its first commit.
     pub(crate) fn begins_with(&mut self, record: RunRecord) {
-        self.began = record.begins;
+        self.began = self.delivery.session.len() as u64;
+        let state = self.delivery.session.state().into_iter().collect();
+        let record = RunRecord { state, begins: self.began, is_queued: false, ..record };
         self.begins = Mutex::new(Some(Arc::new(record)));
+    }
+
+    /// Whether the registry has never had it under a claim of its own, because not one of its events was stored.
+    pub(crate) fn is_unknown(&self) -> bool {
+        !self.is_registered && !self.claim.is_driven_above() && self.outbox().is_unused()
     }
 
     /// Keeps the trace of a run that begins in its record, for the process that resumes it.
@@ -318,6 +328,7 @@ impl Run {
     pub(crate) fn goes_on_with(&mut self, claimed: ClaimedRun) -> Claim {
         self.id = claimed.record.run_id;
         self.claim = claimed.claim.id();
+        self.is_registered = true;
         self.began = claimed.record.begins;
         self.trace_parent = claimed.record.trace.as_deref().map(Box::from);
         if claimed.starts_over {

@@ -10,6 +10,7 @@ mod hooks;
 mod input;
 mod open;
 mod parts;
+mod queue;
 mod recover;
 mod request;
 mod root;

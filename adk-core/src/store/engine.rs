@@ -97,7 +97,8 @@ pub trait Journal: Send + Sync + 'static {
     /// the stored event is the answer and nothing is written.
     ///
     /// One transaction writes the event, the state that it changes, [`Draft::temp`], [`Slot::done`], and for the first
-    /// event of a run its record, [`Slot::begins`]. For a [`Body::Call`] the engine first awaits the call, unless the slot
+    /// event of a run its record, [`Slot::begins`]. That record enters the run in the registry, or replaces the record of a
+    /// run that was [queued](RunRegistry::enqueue) with this claim. For a [`Body::Call`] the engine first awaits the call, unless the slot
     /// is filled already: the event is the record of the call.
     ///
     /// For a [`Body::Update`] the event is made inside the transaction, from the stored value of the key. No other write of
@@ -172,6 +173,17 @@ pub trait Engine: Journal + Any {
 
 /// Lists runs, and decides which process drives each of them. An engine implements it to make runs resumable.
 pub trait RunRegistry: Send + Sync {
+    /// Stores a run that waits for the turn of its session: as [`RunStatus::Queued`], with a record that
+    /// [says so](RunRecord::is_queued), and with this claim. The run begins with the commit that brings [`Slot::begins`]. The
+    /// store replaces the record then.
+    ///
+    /// The [`Claim`] is made together with the stored claim, as by [`claim`](Self::claim). A run that an engine above drives
+    /// may be stored again, which changes nothing.
+    ///
+    /// # Errors
+    /// [`refuse::run_exists`] when the store has a run of that id; when the store fails or has no such session.
+    fn enqueue(&self, claim: ClaimId, record: RunRecord) -> BoxFuture<'_, Result<Claim>>;
+
     /// Claims a run for this process, and returns what is stored of it. Runs `check` on the record first: a refused run
     /// stays as it was, and one that waits still waits.
     ///
@@ -184,6 +196,8 @@ pub trait RunRegistry: Send + Sync {
     /// # Errors
     /// [`ErrorKind::UnknownRun`]; the error of `check`; [`refuse::cancelled`]; [`ErrorKind::RunBusy`] when another claim is
     /// held.
+    ///
+    /// A run whose record [is queued](RunRecord::is_queued) stays queued until its first commit, and has no events.
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>>;
 
     /// Stores the agents that have finished since the last commit of a run that now waits or has failed: the marks that

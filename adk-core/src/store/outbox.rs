@@ -118,6 +118,11 @@ impl Outbox {
         queue.pushed
     }
 
+    /// Whether no event was ever put on its way.
+    pub(crate) fn is_unused(&self) -> bool {
+        self.queue().pushed == 0
+    }
+
     /// Ready once the event of that ticket has been taken.
     pub(crate) fn taken(&self, ticket: u64) -> Taken<'_> {
         Taken { outbox: self, ticket }

@@ -24,7 +24,7 @@ pub(crate) use store::check_id;
 pub use store::{MAX_ID, SessionKey, SessionStore};
 pub(crate) use told::{Heard, Listener, Told};
 pub use transfer::{export, import};
-pub(crate) use turn::Turn;
+pub(crate) use turn::{Turn, TurnPlace};
 
 use crate::id::{IdSeed, MOST};
 use crate::store::event::{Event, StateDelta};

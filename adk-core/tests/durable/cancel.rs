@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// Sessions and runs in memory, for any number of runners.
 #[derive(Default)]
-struct Memory(Arc<MemoryStore>, MemoryJournal);
+pub struct Memory(Arc<MemoryStore>, MemoryJournal);
 
 impl limits::Opens for Memory {
     async fn runner(&self, model: ScriptedModel) -> Runner {

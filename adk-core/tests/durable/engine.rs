@@ -1,9 +1,9 @@
 //! An engine that stops at a point that is chosen, as a process that is killed there.
 
 use adk_core::engine::{
-    Body, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, MemoryJournal,
-    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey,
-    Stored, Timers, Wait, WaitRegistry, Waiting, is_failure,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, MemoryJournal,
+    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot,
+    StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, is_failure,
 };
 use adk_core::model::Usage;
 use adk_core::session::Location;
@@ -139,6 +139,14 @@ impl Engine for Crashing {
 }
 
 impl RunRegistry for Crashing {
+    fn enqueue(&self, claim: ClaimId, record: RunRecord) -> BoxFuture<'_, Result<Claim>> {
+        Box::pin(async move {
+            self.point().await;
+            let claim = self.inner.enqueue(claim, record).await;
+            self.point().await;
+            claim
+        })
+    }
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         Box::pin(async move {
             self.point().await;

@@ -15,6 +15,7 @@ mod inside;
 mod matrix;
 mod people;
 mod person;
+mod queue;
 mod record;
 mod refused;
 mod schedule;

@@ -10,8 +10,8 @@ use super::engine::Ops;
 use crate::support::*;
 use adk_core::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, MemoryJournal,
-    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey,
-    Stored, Timers, Wait, WaitRegistry, Waiting,
+    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot,
+    StepKey, Stored, Timers, Wait, WaitRegistry, Waiting,
 };
 use adk_core::model::Usage;
 use adk_core::session::{Location, MemoryStore, SessionStore};
@@ -170,6 +170,17 @@ impl Engine for Later {
 }
 
 impl RunRegistry for Later {
+    fn enqueue(&self, claim: ClaimId, record: RunRecord) -> BoxFuture<'_, Result<Claim>> {
+        self.ask(move |own| {
+            let queued = ready_now(own.inner.enqueue(claim, record)).map(|queued| {
+                own.seen.lock().unwrap().granted(claim);
+                std::mem::forget(queued);
+                let own = own.clone();
+                Claim::new(claim, move |claim| own.give_back(claim))
+            });
+            Box::pin(async { queued })
+        })
+    }
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         self.ask(move |own| {
             let claimed = ready_now(own.inner.claim(run, check)).map(|mut claimed| {

@@ -4,9 +4,9 @@ use super::log::Log;
 use super::serve::Process;
 use crate::support::Tree;
 use adk_core::engine::{
-    Body, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, RemoteBranches, Reply,
-    Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunReport, RunStatus, RunTask, Slot, StepKey,
-    Stored, Timers, Wait, WaitRegistry, Waiting, refuse,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, RemoteBranches,
+    Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunReport, RunStatus, RunTask,
+    Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, refuse,
 };
 
 use adk_core::model::Usage;
@@ -66,6 +66,9 @@ impl RunDriver for Client {
 }
 
 impl RunRegistry for Client {
+    fn enqueue(&self, _: ClaimId, _: RunRecord) -> BoxFuture<'_, Result<Claim>> {
+        unreachable!("who drives says so")
+    }
     fn claim(&self, run: RunId, _: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         Box::pin(async move { Err(refuse::run_busy(run)) })
     }

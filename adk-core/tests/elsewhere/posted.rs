@@ -2,9 +2,9 @@
 
 use super::log::Log;
 use adk_core::engine::{
-    Body, BranchReport, BranchTask, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal,
-    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey,
-    Stored, Timers, Wait, WaitRegistry,
+    Body, BranchReport, BranchTask, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal,
+    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot,
+    StepKey, Stored, Timers, Wait, WaitRegistry,
 };
 use adk_core::model::Usage;
 use adk_core::session::Location;
@@ -94,6 +94,9 @@ impl Engine for Posted {
 }
 
 impl RunRegistry for Posted {
+    fn enqueue(&self, claim: ClaimId, _: RunRecord) -> BoxFuture<'_, Result<Claim>> {
+        Box::pin(async move { Ok(Claim::unfenced(claim.run_id)) })
+    }
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         self.post(|reply| Effect::Claim(run, check, reply))
     }

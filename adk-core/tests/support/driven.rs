@@ -4,9 +4,9 @@
 use super::survival::{Place, key, kind, knows, runner};
 use super::{By, Tree, by, parallel, repeat, run, say};
 use adk_core::engine::{
-    Body, BranchReport, BranchTask, CallKind, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine,
-    Journal, RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus,
-    RunTask, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, refuse,
+    Body, BranchReport, BranchTask, CallKind, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun,
+    Engine, Journal, RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry,
+    RunStatus, RunTask, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, refuse,
 };
 use adk_core::model::Usage;
 use adk_core::session::{
@@ -76,6 +76,9 @@ impl<S: Engine> Engine for Above<S> {
 }
 
 impl<S: Engine> RunRegistry for Above<S> {
+    fn enqueue(&self, claim: ClaimId, record: RunRecord) -> BoxFuture<'_, Result<Claim>> {
+        registry(&self.store).enqueue(claim, record)
+    }
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         Box::pin(async move {
             let driven = registry(&self.store).driven(run, 0).await?;
@@ -622,6 +625,36 @@ pub async fn is_left_alone(place: &impl Place) {
     again(&other, run).await.unwrap();
     pauses(again(&other, half)).await;
     assert_eq!(texts(&log(&two, "s").await.events), ["go", "asks true", "z"]);
+}
+
+/// A run that waits for its turn is in the registry before its first event, however often it is entered, and begins with that
+/// event; one that is cancelled meanwhile never begins.
+pub async fn begins_when_queued(place: &impl Place) {
+    let (one, two) = (place.open().await, place.open().await);
+    let made = Arc::default();
+    let (run, cancelled) = (RunId::new(), RunId::new());
+    SessionStore::create(&one, key(), StateDelta::default()).await.unwrap();
+    for run in [run, cancelled] {
+        let topology = Topology::of(kinds(&made).as_agent().meta());
+        let mut record = RunRecord::new(run, key(), "w", topology);
+        record.is_queued = true;
+        for store in [&one, &two, &one] {
+            let claim = ClaimId::driven_above(run);
+            registry(store).enqueue(claim, record.clone()).await.unwrap();
+        }
+        let info = info(&two, run).await;
+        assert_eq!((&info.status, info.is_ready), (&RunStatus::Queued, false));
+        let queued = driven(&two, run, 0).await;
+        assert!(queued.status == RunStatus::Queued && queued.record.is_queued && queued.events.is_empty());
+    }
+    assert_eq!(registry(&two).cancel("app", cancelled).await.unwrap(), RunStatus::Cancelled);
+    let here = above(&one, kinds(&made), None);
+    is_cancelled(begin(&here, &kinds(&made), cancelled, "s").await);
+    assert_eq!(log(&one, "s").await.len, 0, "it has not begun");
+    pauses(begin(&here, &kinds(&made), run, "s")).await;
+    let begun = driven(&two, run, 0).await;
+    assert_eq!((begun.record.is_queued, begun.status), (false, RunStatus::Paused));
+    assert_eq!(begun.events.len(), log(&two, "s").await.len);
 }
 
 fn run_asks() -> super::Node {

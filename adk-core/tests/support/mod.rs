@@ -13,6 +13,7 @@ pub mod memory;
 pub mod mended;
 pub mod people;
 pub mod python;
+pub mod queued;
 pub mod store;
 pub mod survival;
 pub mod tenants;

@@ -214,6 +214,7 @@ pub fn calling(world: &Path) -> Tree {
 pub async fn victim<S: SessionStore + Engine + Clone>(store: S) {
     match &*std::env::var("ADK_TASK").unwrap() {
         "count" => count(store).await,
+        "wait in line" => super::queued::waits(store).await,
         _ => super::killed::go_on(store).await,
     }
 }

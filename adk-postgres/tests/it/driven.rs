@@ -100,3 +100,9 @@ async fn what_is_looked_for_is_found_by_an_index() {
     let rows = read().await - before;
     assert!(rows < 1_000, "{rows} rows");
 }
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_run_that_is_queued_begins_with_its_first_event() {
+    driven::begins_when_queued(&Database::new().await).await;
+}

@@ -2,7 +2,7 @@
 
 use crate::support::{Database, quick};
 use crate::trees::store::with_room;
-use crate::trees::{cancelled, killed, limits, listed, survival, updates};
+use crate::trees::{cancelled, killed, limits, listed, queued, survival, updates};
 use adk_postgres::PostgresStore;
 
 #[tokio::test]
@@ -119,4 +119,25 @@ async fn runs_are_listed_with_status_times_and_usage() {
     listed::tells_all(&Database::new().await).await;
     listed::turns_pages(&Database::new().await).await;
     listed::tells_what_was_cancelled(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_run_that_waits_for_its_session_is_a_run() {
+    queued::is_a_run(&Database::new().await).await;
+    queued::is_refused_inside(&Database::new().await).await;
+    queued::ends_when_it_is_resumed(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn runs_that_waited_begin_in_the_order_in_which_they_came() {
+    queued::begins_in_order(&Database::new().await).await;
+    queued::survives_a_kill(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn the_id_of_a_run_is_taken_once() {
+    queued::takes_an_id_once(&Database::new().await).await;
 }

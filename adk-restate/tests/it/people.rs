@@ -225,8 +225,9 @@ async fn tools_run_together_and_ask() {
     assert!(ended.output.contains("paid 1") && ended.output.contains("seen 3"), "{}", ended.output);
     assert!(!ended.output.contains("paid 4"), "{}", ended.output);
     let entries = world.entries("till").await;
-    let together =
-        |name: &String| name.matches("till/clerk:tool.look@").count() == 2 && name.contains("till/clerk:tool.pay@");
+    let together = |name: &String| {
+        name.matches("till/clerk:tool.look@").count() == 2 && name.contains("till/clerk:tool.pay@")
+    };
     assert!(entries.iter().any(together), "{entries:?}");
 }
 

@@ -10,7 +10,7 @@ use crate::refuse::short;
 use crate::routes::{go_on, key_session};
 use adk_a2a::rpc::ErrorCode;
 use adk_a2a::{Message, PartContent};
-use adk_core::engine::{RunInfo, RunStatus, Waiting};
+use adk_core::engine::{RunInfo, Waiting};
 use adk_core::{ErrorKind, StateDelta, StoreErrorKind};
 use serde_json::Value;
 
@@ -43,9 +43,10 @@ impl Call {
     async fn answered(&self, message: &Message, run: RunInfo) -> Result<Sent, RpcRefusal> {
         let open = self.waiting(&run).await?;
         let wait = wait_for(message, &open).map_err(|(code, fact)| {
-            let help = match run.status {
-                RunStatus::Running | RunStatus::Paused => "`SubscribeToTask` says when it waits for one",
-                _ => "leave out `taskId` to begin another",
+            let help = if run.status.is_open() {
+                "`SubscribeToTask` says when it waits for one"
+            } else {
+                "leave out `taskId` to begin another"
             };
             RpcRefusal::new(code, fact, help)
         })?;

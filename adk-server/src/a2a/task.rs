@@ -114,7 +114,7 @@ impl Call {
             TaskState::Completed => RunState::Finished,
             TaskState::Failed => RunState::Failed,
             TaskState::Canceled => RunState::Cancelled,
-            TaskState::Working | TaskState::InputRequired => RunState::Unfinished,
+            TaskState::Submitted | TaskState::Working | TaskState::InputRequired => RunState::Unfinished,
             _ => RunState::Any,
         };
         // Stores list runs by when they began, and clients have to be told how many there are.
@@ -166,6 +166,7 @@ impl Call {
 
 pub(super) fn state(status: &RunStatus) -> TaskState {
     match status {
+        RunStatus::Queued => TaskState::Submitted,
         RunStatus::Running => TaskState::Working,
         RunStatus::Paused => TaskState::InputRequired,
         RunStatus::Finished => TaskState::Completed,

@@ -209,7 +209,7 @@ impl Call {
         }
         let last = events.last().map(|event| event.id);
         let mut task = self.task_of(&run, None, history, &events).await?;
-        if let Heard::All(..) = heard {
+        if matches!(heard, Heard::All(..)) && run.status != RunStatus::Queued {
             task.status = TaskStatus { state: TaskState::Working, message: None, ..task.status };
         }
         let first = stream::once(async move { Ok(StreamResponse::Task(Box::new(task))) });

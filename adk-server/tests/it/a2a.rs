@@ -492,3 +492,28 @@ async fn changes_are_pushed_to_addresses_that_are_allowed() {
     assert_eq!(card["capabilities"]["pushNotifications"], true);
     served.stop().await.unwrap();
 }
+
+#[tokio::test]
+async fn a_task_that_waits_for_its_context_is_submitted() {
+    let served = Served::in_memory().await;
+    let message = |id: &str, text: &str| {
+        let mut message = says(id, text);
+        message["contextId"] = json!("s");
+        json!({"message": message, "configuration": {"returnImmediately": true}})
+    };
+    let holder = call(&served, "hanging", "SendMessage", message("1", "x")).await["result"]["task"].clone();
+    assert_eq!(state(&holder), "TASK_STATE_WORKING", "{holder}");
+    let task = call(&served, "shouting", "SendMessage", message("2", "a")).await["result"]["task"].clone();
+    assert_eq!(state(&task), "TASK_STATE_SUBMITTED", "{task}");
+    let listed = call(&served, "shouting", "ListTasks", json!({"status": "TASK_STATE_SUBMITTED"})).await;
+    assert_eq!(listed["result"]["tasks"][0]["id"], task["id"], "{listed}");
+    let body =
+        json!({"jsonrpc": "2.0", "id": "s", "method": "SubscribeToTask", "params": {"id": task["id"]}});
+    let followed = served.post("/a2a/shouting/", &body).header("a2a-version", "1.0").send().await.unwrap();
+    call(&served, "hanging", "CancelTask", json!({"id": holder["id"]})).await;
+    let updates = sse(&followed.text().await.unwrap());
+    assert_eq!(state(&updates[0].2["result"]["task"]), "TASK_STATE_SUBMITTED", "{updates:?}");
+    let last = &updates[updates.len() - 1].2["result"]["statusUpdate"];
+    assert_eq!(state(last), "TASK_STATE_COMPLETED", "{updates:?}");
+    served.stop().await.unwrap();
+}

@@ -305,3 +305,78 @@ async fn what_is_too_much_is_refused_before_it_begins() {
     assert_eq!(run["output"], "CATS", "{run}");
     served.stop().await.unwrap();
 }
+
+/// A run that has the turn of a session, until it is cancelled: its path.
+async fn holds(served: &Served, session: &str) -> String {
+    let held = served.post(&format!("/v1/hanging/runs?session={session}"), &json!({"topic": "x"}));
+    let (status, run) = send(held.header("prefer", "respond-async")).await;
+    assert_eq!((status, &run["status"]), (StatusCode::ACCEPTED, &json!("running")));
+    format!("/v1/runs/{}", run["run"].as_str().unwrap())
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_its_session_is_answered_at_once() {
+    let served = Served::in_memory().await;
+    let holder = holds(&served, "s").await;
+    let begin = |topic: &str| served.post("/v1/shouting/runs?session=s", &json!({"topic": topic}));
+    let streamed = async |topic: &str| {
+        let stream = begin(topic).header("accept", "text/event-stream").send().await.unwrap();
+        assert_eq!(stream.status(), StatusCode::OK, "its headers come while it waits");
+        stream
+    };
+    let (status, first) = send(begin("a").header("prefer", "respond-async")).await;
+    assert_eq!((status, &first["status"]), (StatusCode::ACCEPTED, &json!("queued")), "{first}");
+    let (second, third) = (streamed("b").await, streamed("c").await);
+    let (_, all) = send(served.get("/v1/runs?status=unfinished&session=s")).await;
+    let all = all["runs"].as_array().unwrap();
+    let listed: Vec<_> = all.iter().map(|run| run["status"].as_str().unwrap()).collect();
+    assert_eq!(listed, ["queued", "queued", "queued", "running"], "the newest first");
+    let path = |run: &Value| format!("/v1/runs/{}", run["run"].as_str().unwrap());
+    let (status, waits) = send(served.get(&path(&first))).await;
+    assert_eq!((status, &waits["status"]), (StatusCode::OK, &json!("queued")));
+    // In the middle of the line; whoever follows it is told at once.
+    let (status, cancelled) = send(served.delete(&path(&all[1]))).await;
+    assert_eq!((status, &cancelled["status"]), (StatusCode::OK, &json!("cancelled")), "{cancelled}");
+    let events = sse(&second.text().await.unwrap());
+    assert_eq!((events.len(), &events[0].2["status"]), (1, &json!("cancelled")), "{events:?}");
+    let (_, none) = send(served.get(&format!("{}/events", path(&all[1])))).await;
+    assert_eq!(none["events"], json!([]));
+    // Those that are left begin when the turn is free, one after the other.
+    send(served.delete(&holder)).await;
+    let events = sse(&third.text().await.unwrap());
+    let end = &events[events.len() - 1];
+    assert_eq!((&*end.0, &end.2["output"]), ("end", &json!("C")), "{events:?}");
+    let (_, ended) = send(served.get(&path(&first))).await;
+    assert_eq!((&ended["status"], &ended["output"]), (&json!("finished"), &json!("A")), "{ended}");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_its_session_outlives_its_process() {
+    let folder = std::env::temp_dir().join(format!("adk-server-queue-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("runs.db");
+    let open = async || {
+        let store = SqliteStore::open(&file).await.unwrap();
+        let runner = adk::Runner::builder().session_store(store.clone()).engine(store).build().unwrap();
+        Served::new(&runner, |server| server.limits(no_grace())).await
+    };
+    let served = open().await;
+    let holder = holds(&served, "s").await;
+    let begin = served.post("/v1/shouting/runs?session=s", &json!({"topic": "a"}));
+    let (_, queued) = send(begin.header("prefer", "respond-async")).await;
+    assert_eq!(queued["status"], "queued", "{queued}");
+    served.stop().await.unwrap();
+
+    let served = open().await;
+    let path = format!("/v1/runs/{}", queued["run"].as_str().unwrap());
+    let (_, still) = send(served.get(&path)).await;
+    assert_eq!(still["status"], "queued", "after the run that has the turn: {still}");
+    let events = served.get(&format!("{path}/events")).header("accept", "text/event-stream");
+    let events = events.send().await.unwrap();
+    send(served.delete(&holder)).await;
+    let events = sse(&events.text().await.unwrap());
+    assert_eq!(events[events.len() - 1].2["output"], "A", "{events:?}");
+    served.stop().await.unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -42,3 +42,8 @@ async fn open_sessions_see_its_events() {
 async fn random_interleavings_fill_each_slot_once() {
     driven::interleaves(&Folder::new(), 8).await;
 }
+
+#[tokio::test]
+async fn a_run_that_is_queued_begins_with_its_first_event() {
+    driven::begins_when_queued(&Folder::new()).await;
+}

@@ -3,7 +3,7 @@
 use crate::support::Folder;
 use crate::trees::store::with_room;
 use crate::trees::survival::runner;
-use crate::trees::{Tree, by, cancelled, killed, limits, listed, run, say, survival, updates};
+use crate::trees::{Tree, by, cancelled, killed, limits, listed, queued, run, say, survival, updates};
 use adk_core::{Flow, Secret};
 use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
@@ -106,6 +106,24 @@ async fn a_run_is_cancelled_by_any_program() {
     cancelled::ends_at_the_next_commit(&Folder::new()).await;
     cancelled::ends_at_once_here(&Folder::new()).await;
     cancelled::tells_what_there_is(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_its_session_is_a_run() {
+    queued::is_a_run(&Folder::new()).await;
+    queued::is_refused_inside(&Folder::new()).await;
+    queued::ends_when_it_is_resumed(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn runs_that_waited_begin_in_the_order_in_which_they_came() {
+    queued::begins_in_order(&Folder::new()).await;
+    queued::survives_a_kill(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn the_id_of_a_run_is_taken_once() {
+    queued::takes_an_id_once(&Folder::new()).await;
 }
 
 /// In the journal of its run and nowhere else.

@@ -9,7 +9,7 @@ use crate::{BoxFuture, Error, ErrorKind, Result, RunId};
 use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// How long the store is let alone after it had news, and at most. Each look without news doubles it.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(16), Duration::from_millis(512));
@@ -28,26 +28,35 @@ pub(super) struct Followed {
     next: u64,
 }
 
-/// Hands a run over, and follows it from its first event.
+/// Hands a run over; what the store knows of it at first, which may be that it is queued.
 pub(super) async fn hand_over(
     shared: &Shared,
     driver: &dyn RunDriver,
     task: RunTask,
-) -> Result<(Run, Followed)> {
+) -> Result<(DrivenRun, Followed)> {
     let id = task.run_id;
     let mut followed = Followed { told: Some(driver.begin(task)), report: None, next: 0 };
     let mut pause = PAUSE.0;
-    let driven = loop {
+    loop {
         if let Some(driven) = driven(shared, id, u64::MAX).await? {
-            break driven;
+            return Ok((driven, followed));
         }
-        if let Some(RunReport { end, .. }) = followed.report.take() {
-            end?;
-            return Err(gone(id));
-        }
-        followed.look_after(&mut pause).await?;
-    };
-    let run = begun(shared, driven).await?;
+        followed.look_after_begin(id, &mut pause).await?;
+    }
+}
+
+/// Follows a run that was handed over, from its first event.
+pub(super) async fn from_first(
+    shared: &Shared,
+    mut run: DrivenRun,
+    mut followed: Followed,
+) -> Result<(Run, Followed)> {
+    let (id, mut pause) = (run.record.run_id, PAUSE.0);
+    while run.status == RunStatus::Queued {
+        followed.look_after_begin(id, &mut pause).await?;
+        run = driven(shared, id, u64::MAX).await?.ok_or_else(|| refuse::unknown_run(id))?;
+    }
+    let run = begun(shared, run).await?;
     followed.next = run.began;
     Ok((run, followed))
 }
@@ -58,8 +67,16 @@ pub(super) async fn take_up(
     id: RunId,
     check: impl Fn(&DrivenRun) -> Result<()>,
 ) -> Result<(Run, Followed)> {
-    let Some(driven) = driven(shared, id, 0).await? else { return Err(refuse::unknown_run(id)) };
-    check(&driven)?;
+    let mut pause = PAUSE.0;
+    let driven = loop {
+        let Some(driven) = driven(shared, id, 0).await? else { return Err(refuse::unknown_run(id)) };
+        check(&driven)?;
+        if driven.status != RunStatus::Queued {
+            break driven;
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(PAUSE.1);
+    };
     let events = driven.events.clone();
     let run = begun(shared, driven).await?;
     let mut next = run.began;
@@ -108,6 +125,15 @@ impl Followed {
         Ok(())
     }
 
+    /// The same before the run has begun. One that has ended by then never begins.
+    async fn look_after_begin(&mut self, run: RunId, pause: &mut Duration) -> Result<()> {
+        if let Some(RunReport { end, .. }) = self.report.take() {
+            end?;
+            return Err(gone(run));
+        }
+        self.look_after(pause).await
+    }
+
     /// How the run has ended, which the driver says soon after the store. One that cannot be asked any more does not change
     /// what is stored.
     async fn report(&mut self) -> Option<RunReport> {
@@ -138,7 +164,7 @@ async fn ended(run: &Run, mut followed: Followed) -> Result<()> {
             run.outbox().taken(ticket).await;
         }
         match driven.status {
-            RunStatus::Running => {}
+            RunStatus::Queued | RunStatus::Running => {}
             RunStatus::Paused => park(run).await?,
             ended => break (ended, driven.usage),
         }

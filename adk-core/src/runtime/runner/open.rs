@@ -1,12 +1,16 @@
 //! What a run works on: a session that is opened or made, a run that is taken up again, one that a branch was taken from.
 
 use super::Shared;
+use super::cancel::Driving;
+use super::queue::{QueuedRun, TurnWait};
+use super::request::Begun;
 use super::root::Start;
+use super::stream::Opened;
 use crate::runtime::run::{Run, RunConfig, SessionTurns};
 use crate::spec::Topology;
-use crate::store::engine::{BranchTask, Claim, ClaimedRun, RunFilter, RunRecord, RunStatus, refuse};
+use crate::store::engine::{BranchTask, ClaimedRun, RunFilter, RunRecord, refuse};
 use crate::store::event::StateDelta;
-use crate::store::session::{Session, SessionKey, Turn, now_micros};
+use crate::store::session::{Session, SessionKey, TurnPlace, now_micros};
 use crate::{Error, ErrorKind, Result, RunId, StoreErrorKind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,23 +23,26 @@ pub(super) async fn branch_run(shared: &Shared, task: &BranchTask) -> Result<Run
 }
 
 pub(super) async fn found(shared: &Shared, key: &SessionKey, run: RunId) -> Result<Arc<Session>> {
-    shared.sessions.get(key).await?.ok_or_else(|| {
-        let message = format!("the session `{key}` of run `{run}` is not there");
-        Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
-    })
+    shared.sessions.get(key).await?.ok_or_else(|| missing(key, run))
+}
+
+pub(super) fn missing(key: &SessionKey, run: RunId) -> Error {
+    let message = format!("the session `{key}` of run `{run}` is not there");
+    Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
 }
 
 /// Claims a run, when the workflow is still of the shape that the run was begun with.
 pub(super) async fn claimed(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     id: RunId,
     shape: Option<(String, Topology)>,
-) -> Result<(Arc<Run>, Claim, Option<Turn>, Start)> {
+) -> Result<Opened> {
     let registry = shared.engine.registry_for(|| format!("resume run `{id}`"))?;
     let app = shared.app.clone();
     let check = move |record: &RunRecord| fits(&app, shape.as_ref(), record);
+    let wait = TurnWait::new(shared, id);
     let claimed = registry.claim(id, Arc::new(check)).await?;
-    make_again(shared, claimed).await
+    make_again(shared, claimed, wait).await
 }
 
 /// Whether a run is one of this app and of this workflow.
@@ -68,12 +75,22 @@ pub(super) fn shape_fits(name: &str, run: RunId, then: &Topology, now: &Topology
     ))
 }
 
-async fn make_again(shared: &Shared, claimed: ClaimedRun) -> Result<(Arc<Run>, Claim, Option<Turn>, Start)> {
+async fn make_again(shared: &Arc<Shared>, claimed: ClaimedRun, wait: TurnWait) -> Result<Opened> {
     let record = &claimed.record;
     let config: RunConfig =
         serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
     let session = found(shared, &record.session, record.run_id).await?;
-    let turn = turn_of(&session, config.turns).await?.map(|(turn, _)| turn);
+    let turn = match place_of(&session, config.turns)? {
+        Some(TurnPlace::Now(turn)) => Some(turn),
+        Some(TurnPlace::Later(turn)) => Some(wait.until(turn).await?),
+        None => None,
+    };
+    if record.is_queued {
+        let ClaimedRun { claim, record, .. } = claimed;
+        let (shared, trace) = (shared.clone(), record.trace.as_deref().map(Box::from));
+        let queued = QueuedRun { shared, session, claim, record, config, live: None, trace };
+        return queued.begin(turn, wait).await;
+    }
     if let Some(turn) = &turn {
         turn.of(record.run_id);
     }
@@ -85,7 +102,10 @@ async fn make_again(shared: &Shared, claimed: ClaimedRun) -> Result<(Arc<Run>, C
     let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
     run.limit(Duration::from_micros(now_micros().saturating_sub(claimed.record.time)));
     let claim = run.goes_on_with(claimed);
-    Ok((Arc::new(run), claim, turn, start))
+    let run = Arc::new(run);
+    let driving = Some(Driving::new(shared, &run));
+    wait.pass_on(&run);
+    Ok(Opened { run, claim: Some(claim), turn, driving, begun: Begun::Here(start) })
 }
 
 pub(super) async fn open_session(shared: &Shared, key: &SessionKey) -> Result<Arc<Session>> {
@@ -100,46 +120,61 @@ pub(super) async fn open_session(shared: &Shared, key: &SessionKey) -> Result<Ar
     }
 }
 
-/// The session of a run that begins, as it is when its turn has come.
+/// The session of a run that begins, and its turn.
+pub(super) struct InTurn {
+    pub(super) session: Arc<Session>,
+    /// `None` where runs take no turns.
+    pub(super) place: Option<TurnPlace>,
+}
+
+/// Opens the session of a run that begins, and joins its queue. A run that is not kept also waits here until its turn comes.
 pub(super) async fn open_in_turn(
     shared: &Shared,
     key: &SessionKey,
     turns: SessionTurns,
-) -> Result<(Arc<Session>, Option<Turn>)> {
+    is_kept: bool,
+) -> Result<InTurn> {
     loop {
         let session = open_session(shared, key).await?;
-        let Some((turn, has_waited)) = turn_of(&session, turns).await? else { return Ok((session, None)) };
-        // The store may hold more by now, or another session of that key.
-        if !has_waited || Arc::ptr_eq(&session, &open_session(shared, key).await?) {
-            return Ok((session, Some(turn)));
+        match place_of(&session, turns)? {
+            Some(TurnPlace::Later(turn)) if !is_kept => {
+                let turn = turn.await;
+                // The store may hold more by now, or another session of that key.
+                if Arc::ptr_eq(&session, &open_session(shared, key).await?) {
+                    return Ok(InTurn { session, place: Some(TurnPlace::Now(turn)) });
+                }
+            }
+            place => return Ok(InTurn { session, place }),
         }
     }
 }
 
-/// The turn of a session, and whether it was waited for; `None` where runs take no turns.
-async fn turn_of(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<(Turn, bool)>> {
+/// The place of a run in the queue of its session; `None` where runs take no turns.
+fn place_of(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<TurnPlace>> {
     if turns == SessionTurns::Share {
         return Ok(None);
     }
     let holder = match session.try_turn() {
-        Ok(turn) => return Ok(Some((turn, false))),
+        Ok(turn) => return Ok(Some(TurnPlace::Now(turn))),
         Err(holder) => holder,
     };
-    if turns == SessionTurns::Queue
-        && let Some(turn) = session.turn().await
-    {
-        return Ok(Some((turn, true)));
-    }
-    Err(busy(session.key(), holder, turns))
+    let place = if turns == SessionTurns::Queue { session.queue() } else { None };
+    place.map(Some).ok_or_else(|| busy(session.key(), holder, turns))
 }
 
 /// The session of a run that another process drives, where runs are refused: as far as the store knows, it is free.
 pub(super) async fn is_free(shared: &Shared, key: &SessionKey) -> Result<()> {
     let open = shared.engine.runs(&shared.app, &RunFilter::unfinished().session(key)).await?;
-    match open.iter().find(|run| run.status == RunStatus::Running) {
+    match open.iter().find(|run| run.status.is_active()) {
         Some(run) => Err(busy(key, Some(run.run_id), SessionTurns::Refuse)),
         None => Ok(()),
     }
+}
+
+/// The id of a run that another process is to drive, as far as the store knows: it is that of no other run.
+pub(super) async fn is_new(shared: &Shared, run: RunId) -> Result<()> {
+    let found = shared.engine.runs(&shared.app, &RunFilter::of_run(run)).await?;
+    if found.is_empty() { Ok(()) } else { Err(refuse::run_exists(run)) }
 }
 
 fn busy(key: &SessionKey, holder: Option<RunId>, turns: SessionTurns) -> Error {

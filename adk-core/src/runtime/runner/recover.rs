@@ -1,6 +1,7 @@
 //! Runs that are taken up again, and the answers that they wait for.
 
 use super::by_name::{self, AsJson};
+use super::queue::lines;
 use super::request::RunRequest;
 use super::{RunEnd, Runner, Shared, accept};
 use crate::encode::to_json;
@@ -133,24 +134,26 @@ impl<P, R> Runner<P, R> {
     /// Resumes all runs of this app and its [tenants](Self::for_app) that could go on and that nobody drives: those whose
     /// process has ended, and those that have an answer by now. What has waited past its deadline is answered before, with its default or an error.
     /// The workflows are those of [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow). All run at the same time,
-    /// to their end or their next wait. Runs that have failed are left alone, see [`retry`](Self::retry). A runner that
-    /// [`for_app`](Self::for_app) has made resumes the runs of its app alone.
+    /// to their end or their next wait; but runs that were queued begin one after the other, after the other runs of their
+    /// session. Runs that have failed are left alone, see [`retry`](Self::retry). A runner that [`for_app`](Self::for_app)
+    /// has made resumes the runs of its app alone.
     ///
     /// # Errors
     /// When the store fails. What becomes of each run is in the list.
     pub async fn recover(&self) -> Result<Vec<Recovered>> {
         while self.shared.expire().await?.is_full {}
-        let mut all = Vec::new();
-        let mut driven = FuturesUnordered::new();
+        let (mut all, mut ready) = (Vec::new(), Vec::new());
         let mut filter = RunFilter::ready().oldest_first().limit(PAGE);
         loop {
             let page = self.shared.ready(&filter).await?;
             let Some(last) = page.last() else { break };
             filter = filter.after(last.run_id);
-            driven.extend(page.into_iter().map(|run| self.shared.clone().drive(run)));
+            ready.extend(page);
         }
-        while let Some(run) = driven.next().await {
-            all.push(run);
+        let lines = lines(ready).into_iter().map(|line| self.shared.clone().drive_line(line));
+        let mut driven: FuturesUnordered<_> = lines.collect();
+        while let Some(line) = driven.next().await {
+            all.extend(line);
         }
         // Another process was faster.
         all.retain(|run| !run.result.as_ref().is_err_and(|error| error.kind() == ErrorKind::RunBusy));
@@ -295,6 +298,15 @@ impl Shared {
             None => Err(self.unknown_workflow(&workflow)),
         };
         Recovered { run_id, session, workflow, result }
+    }
+
+    /// Resumes runs one after the other.
+    async fn drive_line(self: Arc<Self>, line: Vec<RunInfo>) -> Vec<Recovered> {
+        let mut all = Vec::with_capacity(line.len());
+        for run in line {
+            all.push(self.clone().drive(run).await);
+        }
+        all
     }
 
     /// The workflow of that name, if it was given to the runner.

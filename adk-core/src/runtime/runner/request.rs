@@ -3,17 +3,18 @@
 use super::Shared;
 use super::cancel::Driving;
 use super::follow::{self, Followed};
-use super::open::{branch_run, claimed, fits, is_free, open_in_turn, shape_fits};
+use super::open::{InTurn, branch_run, claimed, fits, is_free, is_new, open_in_turn, shape_fits};
+use super::queue::{QueuedRun, TurnWait};
 use super::root::{Start, branch, root};
-use super::stream::{Opened, RunStream};
+use super::stream::{Opened, OpenedTo, Opening, RunStream};
 use crate::encode::to_json;
 use crate::runtime::live::{LiveInput, LiveQueue};
 use crate::runtime::run::{Outcome, Run, RunConfig, SessionTurns, TraceSpan};
 use crate::runtime::workflow::{Keys, Values, Workflow};
 use crate::spec::{AgentMeta, Topology};
-use crate::store::engine::{BranchEnd, BranchTask, Claim, ClaimId, DrivenRun, RunRecord, RunTask};
+use crate::store::engine::{BranchEnd, BranchTask, Claim, ClaimId, DrivenRun, RunRecord, RunStatus, RunTask};
 use crate::store::event::StateDelta;
-use crate::store::session::{Session, SessionKey, Turn};
+use crate::store::session::{Session, SessionKey, Turn, TurnPlace};
 use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result, RunId, panic};
 use adk_spec::__private::{LIVE_HELP, describe_live};
 use serde::Serialize;
@@ -170,11 +171,12 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         self
     }
 
-    /// The id that this run has, a [new one](RunId::new): for a caller that has to know it before the run begins. A run that is
-    /// taken up again has its own.
+    /// The id that this run has, a [new one](RunId::new): for a caller that has to know it before the run begins. Where an
+    /// engine keeps runs, a request with the id of a run that exists fails with an error of kind
+    /// [`RunExists`](ErrorKind::RunExists), and nothing is begun. A run that is taken up again has its own.
     pub fn run_id(mut self, id: RunId) -> Self {
         if let Some(asked) = self.only_at_first("run_id") {
-            asked.claim = Some(ClaimId::first(id));
+            asked.claim = Some(ClaimId::chosen(id));
         }
         self
     }
@@ -269,12 +271,12 @@ impl Asked {
 
     /// Finds or makes the session.
     // No `async fn`: the body of one is compiled again in each crate that awaits it.
-    fn open(self: Box<Self>) -> BoxFuture<'static, Result<Opened>> {
+    fn open(self: Box<Self>) -> Opening {
         Box::pin(self.opened())
     }
 
     // What it awaits is in boxes: each run begins here, and few need more than the session of their own.
-    async fn opened(mut self: Box<Self>) -> Result<Opened> {
+    async fn opened(mut self: Box<Self>) -> Result<OpenedTo> {
         if self.task.is_none() && self.shared.engine.driver().is_some() {
             return Box::pin(self.elsewhere()).await;
         }
@@ -285,21 +287,57 @@ impl Asked {
         if let Some(task) = &self.task {
             let run = Arc::new(Box::pin(branch_run(&self.shared, task)).await?);
             let begun = Begun::Here(Start::default());
-            return Ok(Opened { run, claim: None, turn: None, driving: None, begun });
+            return Ok(OpenedTo::Run(Opened { run, claim: None, turn: None, driving: None, begun }));
         }
         if let Some(run) = self.resume {
-            let (run, claim, turn, start) = Box::pin(claimed(&self.shared, run, self.shape.take())).await?;
-            let driving = Some(Driving::new(&self.shared, &run));
-            return Ok(Opened { run, claim: Some(claim), turn, driving, begun: Begun::Here(start) });
+            return Box::pin(claimed(&self.shared, run, self.shape.take())).await.map(OpenedTo::Run);
         }
-        let is_alone = self.private && self.shape.is_none();
-        let (session, turn) = if is_alone {
+        let (is_alone, is_kept) = (self.private && self.shape.is_none(), self.shape.is_some());
+        if is_alone {
             let key = std::mem::replace(&mut self.key, SessionKey::new("", "", ""));
-            (self.shared.sessions.create_private(key).await?, None)
-        } else {
-            Box::pin(open_in_turn(&self.shared, &self.key, self.config.turns)).await?
+            let session = self.shared.sessions.create_private(key).await?;
+            return Ok(OpenedTo::Run(self.begins(session, None, is_alone, keys)));
+        }
+        let InTurn { session, place } =
+            Box::pin(open_in_turn(&self.shared, &self.key, self.config.turns, is_kept)).await?;
+        let turn = match place {
+            Some(TurnPlace::Later(turn)) => return Box::pin(self.queued(session, turn, keys)).await,
+            Some(TurnPlace::Now(turn)) => Some(turn),
+            None => None,
         };
-        Ok(self.begins(session, turn, is_alone, keys))
+        Ok(OpenedTo::Run(self.begins(session, turn, is_alone, keys)))
+    }
+
+    /// Enters the run in the registry. It begins when its turn comes.
+    async fn queued(
+        self: Box<Self>,
+        session: Arc<Session>,
+        turn: BoxFuture<'static, Turn>,
+        keys: Keys,
+    ) -> Result<OpenedTo> {
+        let Self { shared, state, config, message, live, claim, trace, shape, .. } = *self;
+        let claim = claim.unwrap_or_else(|| ClaimId::first(RunId::new()));
+        let registry = shared.engine.registry_for(|| format!("queue run `{}`", claim.run_id))?;
+        let Start { message, delta } = start(message, live.is_some(), keys, state);
+        let (workflow, topology) = shape.ok_or_else(begun)?;
+        let record = RunRecord {
+            message,
+            delta,
+            config: to_json(&config).unwrap_or_default(),
+            trace: trace.as_deref().map(str::to_owned).or_else(TraceSpan::current),
+            is_queued: true,
+            tenant_of: shared.tenant_of.clone(),
+            ..RunRecord::new(claim.run_id, session.key().clone(), workflow, topology)
+        };
+        let wait = TurnWait::new(&shared, claim.run_id);
+        let claim = registry.enqueue(claim, record.clone()).await?;
+        let id = record.run_id;
+        let queued = QueuedRun { shared, session, claim, record, config, live, trace };
+        let begin = async move {
+            let turn = wait.until(turn).await?;
+            queued.begin(Some(turn), wait).await.map(OpenedTo::Run)
+        };
+        Ok(OpenedTo::Queue(id, Box::pin(begin)))
     }
 
     /// The run, in a session that is open.
@@ -314,23 +352,15 @@ impl Asked {
             turn.of(run.id);
         }
         run.limit(Duration::ZERO);
-        // What is said in a live run comes from its queue; its inputs are keys alone.
-        let message = message.unwrap_or_else(|| match live {
-            Some(_) => keys.given_message(),
-            None => keys.to_message(),
-        });
+        let Start { message, delta } = start(message, live.is_some(), keys, state);
         run.live = live;
-        let mut delta = keys.into_delta();
-        delta.extend(state);
         let mut claim = None;
         if let Some((workflow, topology)) = shape {
-            let begins = run.delivery.session.len() as u64;
-            let state = run.delivery.session.state().into_iter().collect();
             let config = to_json(&run.config).unwrap_or_default();
             let (message, delta) = (message.clone(), delta.clone());
             let new = RunRecord::new(run.id, run.delivery.session.key().clone(), workflow, topology);
             let tenant_of = shared.tenant_of.clone();
-            run.begins_with(RunRecord { tenant_of, message, delta, state, begins, config, ..new });
+            run.begins_with(RunRecord { tenant_of, message, delta, config, ..new });
             let engine = shared.engine.clone();
             claim = Some(Claim::new(run.claim, move |claim| {
                 if let Some(registry) = engine.registry() {
@@ -344,7 +374,7 @@ impl Asked {
     }
 
     /// Hands the run over to the process that drives it, or finds the one that was.
-    async fn elsewhere(self: Box<Self>) -> Result<Opened> {
+    async fn elsewhere(self: Box<Self>) -> Result<OpenedTo> {
         let Self { shared, key, private, state, config, message, live, error, claim, begin, .. } = *self;
         if let Some(error) = error {
             return Err(error);
@@ -360,9 +390,10 @@ impl Asked {
                 if config.turns == SessionTurns::Refuse && !private {
                     is_free(&shared, &key).await?;
                 }
-                let message = message.unwrap_or_else(|| keys.to_message());
-                let mut delta = keys.into_delta();
-                delta.extend(state);
+                if let Some(claim) = claim {
+                    is_new(&shared, claim.run_id).await?;
+                }
+                let Start { message, delta } = start(message, false, keys, state);
                 let task = RunTask {
                     run_id: claim.map_or_else(RunId::new, |claim| claim.run_id),
                     session: key,
@@ -374,7 +405,14 @@ impl Asked {
                     config: to_json(&config).unwrap_or_default(),
                     trace: TraceSpan::current(),
                 };
-                follow::hand_over(&shared, driver, task).await?
+                let (driven, followed) = follow::hand_over(&shared, driver, task).await?;
+                let (id, is_queued) = (driven.record.run_id, driven.status == RunStatus::Queued);
+                let shared = shared.clone();
+                let begin = async move {
+                    let (run, followed) = follow::from_first(&shared, driven, followed).await?;
+                    Ok(followed_run(&shared, run, followed))
+                };
+                return if is_queued { Ok(OpenedTo::Queue(id, Box::pin(begin))) } else { begin.await };
             }
             (None, _) => {
                 let message = "a live run cannot be handed over to another process";
@@ -382,10 +420,15 @@ impl Asked {
                     .with_help("give the runner of live runs an engine that drives its runs itself"));
             }
         };
-        let run = Arc::new(run);
-        let driving = Some(Driving::new(&shared, &run));
-        Ok(Opened { run, claim: None, turn: None, driving, begun: Begun::Elsewhere(followed) })
+        Ok(followed_run(&shared, run, followed))
     }
+}
+
+/// A run that another process drives.
+fn followed_run(shared: &Arc<Shared>, run: Run, followed: Followed) -> OpenedTo {
+    let run = Arc::new(run);
+    let driving = Some(Driving::new(shared, &run));
+    OpenedTo::Run(Opened { run, claim: None, turn: None, driving, begun: Begun::Elsewhere(followed) })
 }
 
 impl<'a> RunRequest<'a, BranchEnd> {
@@ -404,6 +447,14 @@ impl<'a> RunRequest<'a, BranchEnd> {
         asked.task = Some(task);
         Self(State::Asked(asked, body))
     }
+}
+
+/// What a run begins with. What is said in a live run comes from its queue; its inputs are keys alone.
+fn start(message: Option<Content>, is_live: bool, keys: Keys, state: StateDelta) -> Start {
+    let message = message.unwrap_or_else(|| if is_live { keys.given_message() } else { keys.to_message() });
+    let mut delta = keys.into_delta();
+    delta.extend(state);
+    Start { message, delta }
 }
 
 /// The name and the shape of a workflow, where runs are kept.

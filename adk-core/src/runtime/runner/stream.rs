@@ -7,7 +7,7 @@ use crate::runtime::run::{Outcome, Run, Waiting};
 use crate::store::engine::{Claim, RunFilter, RunStatus, refuse};
 use crate::store::outbox::Polled;
 use crate::store::session::Turn;
-use crate::{BoxFuture, Error, ErrorKind, Event, Result};
+use crate::{BoxFuture, Error, ErrorKind, Event, Result, RunId};
 use futures_core::Stream;
 use std::fmt;
 use std::future::poll_fn;
@@ -31,7 +31,7 @@ use std::task::{Context, Poll, ready};
 /// ```
 #[must_use = "a stream does nothing until it is read"]
 pub struct RunStream<'a, T> {
-    opening: Option<Opening>,
+    stage: Stage,
     /// What runs once it is open.
     body: Option<Body<'a, T>>,
     run: Option<Arc<Run>>,
@@ -52,7 +52,26 @@ pub struct RunStream<'a, T> {
 /// An end that is being stored, and the consumer's value after that.
 type Closing<T> = (BoxFuture<'static, Result<Vec<Waiting>>>, Result<RunEnd<T>>);
 
-type Opening = BoxFuture<'static, Result<Opened>>;
+/// Opens the session of a run.
+pub(super) type Opening = BoxFuture<'static, Result<OpenedTo>>;
+
+/// What opening the session of a run has come to.
+pub(super) enum OpenedTo {
+    /// The run waits for its turn under this id.
+    Queue(RunId, Opening),
+    /// The run begins, or is resumed.
+    Run(Opened),
+}
+
+/// How far a stream is before its events.
+enum Stage {
+    Opening(Opening),
+    /// The run of this id is in the registry, and waits for its turn.
+    Queued(RunId, Opening),
+    /// The run is open, and [`RunStream::entered`] has read its first event.
+    Read(Arc<Event>),
+    Open,
+}
 
 /// A run that has not been polled yet.
 pub(super) struct Opened {
@@ -79,7 +98,7 @@ pub enum RunEnd<T> {
 impl<'a, T: Send + 'static> RunStream<'a, T> {
     pub(super) fn new(opening: Opening, body: Option<Body<'a, T>>) -> Self {
         Self {
-            opening: Some(opening),
+            stage: Stage::Opening(opening),
             body,
             run: None,
             future: None,
@@ -95,6 +114,16 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
     /// The next event; `None` at the end of the run. An error is the last item.
     pub async fn next(&mut self) -> Option<Result<Arc<Event>>> {
         poll_fn(|task| self.poll_event(task)).await
+    }
+
+    /// Waits until the run is in the registry, and returns its id: until its first event is committed or, where another run has
+    /// the turn of its session, until the run is queued. Events are not lost: the first one is still to come. A run that no
+    /// engine keeps has entered with its first event.
+    ///
+    /// # Errors
+    /// That of a run that cannot begin, which is then the end of the stream.
+    pub async fn entered(&mut self) -> Result<RunId> {
+        poll_fn(|task| self.poll_entered(task)).await
     }
 
     /// Reads on to the end and gives the outcome, as awaiting the [`RunRequest`](super::RunRequest) does.
@@ -136,17 +165,54 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         }
     }
 
+    fn poll_entered(&mut self, task: &mut Context<'_>) -> Poll<Result<RunId>> {
+        if let Stage::Opening(_) = self.stage {
+            ready!(self.poll_stage(task))?;
+        }
+        match &self.stage {
+            Stage::Queued(run, _) => return Poll::Ready(Ok(*run)),
+            Stage::Read(event) => return Poll::Ready(Ok(event.invocation_id)),
+            Stage::Opening(_) | Stage::Open => {}
+        }
+        let Some(event) = ready!(self.poll_event(task)) else {
+            return Poll::Ready(Err(Error::new(ErrorKind::Agent, "the run has no event")));
+        };
+        let event = event?;
+        let run = event.invocation_id;
+        self.stage = Stage::Read(event);
+        Poll::Ready(Ok(run))
+    }
+
+    /// Goes to the next stage.
+    #[cold]
+    fn poll_stage(&mut self, task: &mut Context<'_>) -> Poll<Result<Option<Arc<Event>>>> {
+        let opened = match &mut self.stage {
+            Stage::Opening(opening) | Stage::Queued(_, opening) => ready!(opening.as_mut().poll(task)),
+            Stage::Read(_) | Stage::Open => match std::mem::replace(&mut self.stage, Stage::Open) {
+                Stage::Read(event) => return Poll::Ready(Ok(Some(event))),
+                _ => return Poll::Ready(Ok(None)),
+            },
+        };
+        self.stage = Stage::Open;
+        match opened {
+            Ok(OpenedTo::Queue(run, opening)) => self.stage = Stage::Queued(run, opening),
+            Ok(OpenedTo::Run(Opened { run, claim, turn, driving, begun })) => {
+                self.future = self.body.take().map(|body| body(run.clone(), begun));
+                self.run = Some(run);
+                (self.claim, self.turn, self.driving) = (claim, turn, driving);
+            }
+            Err(error) => {
+                self.end = RunEnd::Failed;
+                return Poll::Ready(Err(error));
+            }
+        }
+        Poll::Ready(Ok(None))
+    }
+
     fn poll_event(&mut self, task: &mut Context<'_>) -> Poll<Option<Result<Arc<Event>>>> {
-        if let Some(opening) = &mut self.opening {
-            let opened = ready!(opening.as_mut().poll(task));
-            self.opening = None;
-            match opened {
-                Ok(Opened { run, claim, turn, driving, begun }) => {
-                    self.future = self.body.take().map(|body| body(run.clone(), begun));
-                    self.run = Some(run);
-                    (self.claim, self.turn, self.driving) = (claim, turn, driving);
-                }
-                Err(error) => return self.fail(error),
+        while !matches!(self.stage, Stage::Open) {
+            if let Some(item) = ready!(self.poll_stage(task)).transpose() {
+                return Poll::Ready(Some(item));
             }
         }
         if let Some((closing, _)) = &mut self.closing {

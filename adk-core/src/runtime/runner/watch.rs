@@ -1,8 +1,10 @@
 //! Runs that go on by themselves: as soon as they are answered, and when a deadline passes.
 
+use super::queue::heads;
 use super::recover::{PAGE, Recovered};
 use super::{Runner, Shared};
 use crate::store::engine::{RunFilter, RunInfo, Waiting, now_micros};
+use crate::store::session::SessionKey;
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -122,7 +124,8 @@ impl Watch {
         loop {
             if looking.is_none() && pause.is_elapsed() && driven.len() < self.at_most {
                 let room = self.at_most - driven.len();
-                looking = Some(Box::pin(look(self.shared.clone(), book.unavailable(), room)));
+                let look = look(self.shared.clone(), book.unavailable(), book.sessions(), room);
+                looking = Some(Box::pin(look));
             }
             // All that holds a connection of the store is polled here, also while another waits for one.
             let next = poll_fn(|task| {
@@ -151,7 +154,7 @@ impl Watch {
                             wait = next.map_or(wait, |next| next.min(wait));
                             wait = if is_full { Duration::ZERO } else { wait };
                             for run in ready {
-                                if !(self.is_left)(run.run_id) && book.begin(run.run_id) {
+                                if !(self.is_left)(run.run_id) && book.begin(&run) {
                                     driven.push(self.drive(run));
                                 }
                             }
@@ -188,7 +191,7 @@ enum Next {
 /// What a watch knows of runs.
 #[derive(Default)]
 struct Book {
-    ours: HashSet<RunId>,
+    ours: HashMap<RunId, SessionKey>,
     /// Runs that this program cannot drive.
     refused: HashSet<RunId>,
     /// Runs whose store has failed, or that had no room: not before then, and how long it was let alone.
@@ -197,8 +200,13 @@ struct Book {
 
 impl Book {
     /// Whether a run is to be driven; from now on it is on its way here.
-    fn begin(&mut self, run: RunId) -> bool {
-        self.ours.insert(run)
+    fn begin(&mut self, run: &RunInfo) -> bool {
+        self.ours.insert(run.run_id, run.session.clone()).is_none()
+    }
+
+    /// The sessions of the runs that are on their way here.
+    fn sessions(&self) -> HashSet<SessionKey> {
+        self.ours.values().cloned().collect()
     }
 
     /// A run has ended here; one that was busy is let alone for a while.
@@ -235,7 +243,7 @@ impl Book {
         let now = Instant::now();
         self.later.retain(|_, (until, _)| *until + LONGEST > now);
         let later = self.later.iter().filter(|(_, (until, _))| *until > now).map(|(run, _)| run);
-        self.ours.iter().chain(&self.refused).chain(later).copied().collect()
+        self.ours.keys().chain(&self.refused).chain(later).copied().collect()
     }
 }
 
@@ -248,8 +256,14 @@ struct Look {
     is_full: bool,
 }
 
-/// Answers what has waited too long, and finds at most `room` runs that can go on.
-async fn look(shared: Arc<Shared>, unavailable: HashSet<RunId>, room: usize) -> Result<Look> {
+/// Answers what has waited too long, and finds at most `room` runs that can go on. A run that is queued can as soon as no
+/// other run of its session is on its way here, and none that came before it can.
+async fn look(
+    shared: Arc<Shared>,
+    unavailable: HashSet<RunId>,
+    busy: HashSet<SessionKey>,
+    room: usize,
+) -> Result<Look> {
     let expiry = shared.expire().await?;
     let names: Vec<_> =
         shared.workflows.iter().map(|known| known.workflow().meta().name.to_owned()).collect();
@@ -262,6 +276,7 @@ async fn look(shared: Arc<Shared>, unavailable: HashSet<RunId>, room: usize) -> 
         filter = filter.after(last.run_id);
         let is_last = page.len() < PAGE;
         ready.extend(page.into_iter().filter(|run| !unavailable.contains(&run.run_id)));
+        ready = heads(ready, &busy);
         if ready.len() >= room {
             is_full |= ready.len() > room;
             ready.truncate(room);

@@ -1,6 +1,7 @@
 //! [`Claim`]: the right to drive a run.
 
 use super::registry::{ClaimedRun, RunRecord};
+use crate::id::IdSeed;
 use crate::{Result, RunId};
 use std::fmt;
 use std::sync::Arc;
@@ -11,8 +12,9 @@ use std::sync::Arc;
 pub struct ClaimId {
     /// The run.
     pub run_id: RunId,
-    /// 1 for the process that began the run; each later claim has the next number. 0 for all processes of a run that an
-    /// [engine above](Self::driven_above) drives.
+    /// The number of the claim. The first claim of a run has the number 1, or a random number where the caller has chosen
+    /// the id of the run. Each later claim has the next number. All processes of a run that an
+    /// [engine above](Self::driven_above) drives share the number 0.
     pub epoch: u64,
 }
 
@@ -20,6 +22,12 @@ impl ClaimId {
     /// The claim of the process that begins a run.
     pub const fn first(run_id: RunId) -> Self {
         Self { run_id, epoch: 1 }
+    }
+
+    /// The claim of a process that begins a run whose id the caller has chosen. Another request may bring the same id, so
+    /// the number is random: the store keeps the claim that comes first, and refuses the writes of the other one.
+    pub(crate) fn chosen(run_id: RunId) -> Self {
+        Self { run_id, epoch: IdSeed::new().claim() }
     }
 
     /// The claim of a run that an engine above the store drives, see [`RunDriver`](super::RunDriver). All processes share it:

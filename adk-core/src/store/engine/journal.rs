@@ -73,7 +73,10 @@ impl Whose {
 #[derive(Debug)]
 struct Kept {
     record: Arc<RunRecord>,
-    session: Arc<Session>,
+    /// When it began or was queued.
+    created: u64,
+    /// `None` before its first event.
+    session: Option<Arc<Session>>,
     slots: HashMap<String, Stored>,
     steps: HashMap<String, Value>,
     done: Vec<Done>,
@@ -208,8 +211,10 @@ impl MemoryJournal {
         let mut runs = lock(&self.runs);
         let id = slot.run_id;
         if let Some(record) = slot.begins.take() {
-            let session = slot.session().clone();
-            runs.all.entry(id).or_insert_with(|| Kept::new(record, session));
+            let run = runs.all.entry(id).or_insert_with(|| Kept::new(record.clone(), slot.claim()));
+            if run.epoch == slot.epoch {
+                run.begin(record, slot.session().clone());
+            }
             runs.index(id);
         }
         let run = runs.claimed(slot.claim())?;
@@ -223,19 +228,28 @@ impl MemoryJournal {
 }
 
 impl Kept {
-    fn new(record: Arc<RunRecord>, session: Arc<Session>) -> Self {
+    fn new(record: Arc<RunRecord>, claim: ClaimId) -> Self {
         Self {
+            created: record.time,
             updated: record.time,
             usage: None,
+            status: if record.is_queued { RunStatus::Queued } else { RunStatus::Running },
             record,
-            session,
+            session: None,
             slots: HashMap::new(),
             steps: HashMap::new(),
             done: Vec::new(),
             waits: Vec::new(),
-            status: RunStatus::Running,
-            epoch: 1,
+            epoch: claim.epoch,
             is_driven: true,
+        }
+    }
+
+    /// Its first event comes, with its whole record.
+    fn begin(&mut self, record: Arc<RunRecord>, session: Arc<Session>) {
+        (self.record, self.session) = (record, Some(session));
+        if self.status == RunStatus::Queued {
+            self.is(RunStatus::Running);
         }
     }
 
@@ -246,11 +260,14 @@ impl Kept {
         if let RunStatus::Failed(_) = self.status {
             self.waits.retain(|wait| !wait.answer.as_ref().is_some_and(is_failure));
         }
-        self.is(RunStatus::Running);
+        self.is(if self.record.is_queued { RunStatus::Queued } else { RunStatus::Running });
         self.waits.iter_mut().for_each(|wait| wait.is_seen = wait.answer.is_some());
         let begins = usize::try_from(self.record.begins).unwrap_or(usize::MAX);
-        let places = begins..self.session.len();
-        let events: Vec<Arc<Event>> = places.filter_map(|at| self.session.event(at).cloned()).collect();
+        let events = self
+            .session
+            .iter()
+            .flat_map(|session| (begins..session.len()).filter_map(|place| session.event(place).cloned()));
+        let events: Vec<Arc<Event>> = events.collect();
         let temps = self.slots.iter().filter(|(_, stored)| !stored.temp.is_empty());
         let temp: HashMap<String, StateDelta> =
             temps.map(|(key, stored)| (key.clone(), stored.temp.clone())).collect();
@@ -276,7 +293,7 @@ impl Kept {
     fn is_ready(&self) -> bool {
         let answered = || self.waits.iter().any(|wait| wait.answer.is_some() && !wait.is_seen);
         let could = match self.status {
-            RunStatus::Running => true,
+            RunStatus::Queued | RunStatus::Running => true,
             RunStatus::Paused => answered(),
             RunStatus::Finished | RunStatus::Failed(_) | RunStatus::Cancelled => false,
         };
@@ -284,10 +301,10 @@ impl Kept {
     }
 
     fn info(&self) -> RunInfo {
-        let RunRecord { run_id, session, workflow, time, .. } = &*self.record;
+        let RunRecord { run_id, session, workflow, .. } = &*self.record;
         let info =
             RunInfo::new(*run_id, session.clone(), workflow.clone(), self.status.clone(), self.is_ready());
-        info.at(*time, self.updated).used(self.usage)
+        info.at(self.created, self.updated).used(self.usage)
     }
 }
 
@@ -387,6 +404,16 @@ impl Engine for MemoryJournal {
 }
 
 impl RunRegistry for MemoryJournal {
+    fn enqueue(&self, claim: ClaimId, record: RunRecord) -> BoxFuture<'_, Result<Claim>> {
+        let (mut runs, id, this) = (lock(&self.runs), claim.run_id, self.clone());
+        if runs.all.contains_key(&id) {
+            return Box::pin(ready(Err(refuse::run_exists(id))));
+        }
+        runs.all.insert(id, Kept::new(Arc::new(record), claim));
+        runs.index(id);
+        Box::pin(ready(Ok(Claim::new(claim, move |claim| this.release(claim)))))
+    }
+
     fn claim(&self, id: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         let mut runs = lock(&self.runs);
         let this = self.clone();

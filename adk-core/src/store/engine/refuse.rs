@@ -9,6 +9,12 @@ pub fn unknown_run(run: RunId) -> Error {
     )
 }
 
+/// The id of a run that is asked for is the id of another run. Of kind [`ErrorKind::RunExists`].
+pub fn run_exists(run: RunId) -> Error {
+    Error::new(ErrorKind::RunExists, format!("run `{run}` exists already"))
+        .with_help("follow that run, or ask for another one with a new `RunId`")
+}
+
 /// Somebody drives the run. Of kind [`ErrorKind::RunBusy`].
 pub fn run_busy(run: RunId) -> Error {
     Error::new(ErrorKind::RunBusy, format!("run `{run}` is driven already"))

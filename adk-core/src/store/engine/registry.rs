@@ -43,6 +43,9 @@ pub struct RunRecord {
     /// The trace that a resumed run continues, in the form of a [`TraceCarrier`](crate::TraceCarrier).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
+    /// Whether the run still waits for the turn of its session. It has not begun then, and `state` and `begins` are unknown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_queued: bool,
 }
 
 impl RunRecord {
@@ -61,6 +64,7 @@ impl RunRecord {
             config: Value::Null,
             time: crate::store::session::now_micros(),
             trace: None,
+            is_queued: false,
         }
     }
 }
@@ -70,6 +74,8 @@ impl RunRecord {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RunStatus {
+    /// It waits for the turn of its session, or waited when its process ended. It has not begun.
+    Queued,
     /// It runs, or ran when its process ended.
     Running,
     /// It waits for values from outside.
@@ -83,9 +89,14 @@ pub enum RunStatus {
 }
 
 impl RunStatus {
-    /// Whether it runs or waits.
+    /// Whether it has not ended: it is queued, runs or waits for values from outside.
     pub fn is_open(&self) -> bool {
-        matches!(self, Self::Running | Self::Paused)
+        matches!(self, Self::Queued | Self::Running | Self::Paused)
+    }
+
+    /// Whether it runs, or will run without a value from outside.
+    pub fn is_active(&self) -> bool {
+        matches!(self, Self::Queued | Self::Running)
     }
 }
 
@@ -104,10 +115,10 @@ pub struct RunInfo {
     /// Whether it could go on and nobody drives it: its process has ended, or one of its waits has an answer that was given
     /// since the run was last claimed.
     pub is_ready: bool,
-    /// When it began, in microseconds since 1970.
+    /// When it began or was queued, in microseconds since 1970.
     pub created: u64,
-    /// When its status was written last, in microseconds since 1970: when it began, was taken up, paused, ended or was
-    /// cancelled.
+    /// When its status was written last, in microseconds since 1970: when it was queued, began, was taken up, paused, ended
+    /// or was cancelled.
     pub updated: u64,
     /// What it had used when it last paused or ended, over all times that it was taken up. `None` before that, and
     /// where it is not known of a run that was cancelled in another process.

@@ -77,6 +77,7 @@ impl RunStatus {
     /// How it is written, and the error of a run that has failed.
     pub fn to_row(&self) -> (&'static str, Option<&str>) {
         match self {
+            Self::Queued => ("queued", None),
             Self::Running => ("running", None),
             Self::Paused => ("paused", None),
             Self::Finished => ("finished", None),
@@ -88,6 +89,7 @@ impl RunStatus {
     /// The reverse. What is not known is taken for a run that goes on, so that it is looked at again.
     pub fn from_row(status: &str, error: Option<String>) -> Self {
         match status {
+            "queued" => Self::Queued,
             // It waits, and has an answer that it has not seen.
             "paused" | "answered" => Self::Paused,
             "finished" => Self::Finished,

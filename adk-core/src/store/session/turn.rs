@@ -1,12 +1,14 @@
 //! [`Turn`]: the right of a run to work on a session. Runs of one session take turns, in the order in which they came.
 
 use super::Session;
-use crate::RunId;
 use crate::sync::lock;
+use crate::{BoxFuture, RunId};
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
 use tokio::sync::Semaphore;
+use tokio::task::unconstrained;
 
 thread_local! {
     /// The sessions of the runs that are polled on this thread, one inside of the other.
@@ -34,6 +36,14 @@ impl fmt::Debug for Turns {
 /// The turn of a run, which ends when this is dropped.
 pub(crate) struct Turn(Arc<Session>);
 
+/// A place in the queue of a session.
+pub(crate) enum TurnPlace {
+    /// The turn was free.
+    Now(Turn),
+    /// The turn comes when the runs that came before have ended or wait. Dropping the future leaves the queue.
+    Later(BoxFuture<'static, Turn>),
+}
+
 impl Session {
     /// Made when the first run asks: a session that one run has for itself needs none.
     fn turns(&self) -> &Turns {
@@ -51,14 +61,25 @@ impl Session {
         }
     }
 
-    /// Waits for the turn after those that came before; `None` for a run inside of the one that has it, which would wait
-    /// for ever.
-    pub(crate) async fn turn(self: &Arc<Self>) -> Option<Turn> {
+    /// Joins the queue of the session. `None` for a run inside of the run that has the turn: it would wait for ever.
+    pub(crate) fn queue(self: &Arc<Self>) -> Option<TurnPlace> {
         if self.is_polled() {
             return None;
         }
-        self.turns().free.acquire().await.ok()?.forget();
-        Some(Turn(self.clone()))
+        let session = self.clone();
+        let turn = async move {
+            // An error says that the semaphore is closed, which it never is.
+            if let Ok(permit) = session.turns().free.acquire().await {
+                permit.forget();
+            }
+            Turn(session)
+        };
+        let mut turn: BoxFuture<'static, Turn> = Box::pin(unconstrained(turn));
+        // The first poll joins the queue of the semaphore.
+        match turn.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(turn) => Some(TurnPlace::Now(turn)),
+            Poll::Pending => Some(TurnPlace::Later(turn)),
+        }
     }
 
     /// Whether the run that has the turn is polled on this thread.

@@ -1,0 +1,142 @@
+//! [`QueuedRun`]: a run that is in the registry and waits for the turn of its session.
+
+use super::Shared;
+use super::cancel::Driving;
+use super::open::{found, missing};
+use super::request::Begun;
+use super::root::Start;
+use super::stream::Opened;
+use crate::models::model::Usage;
+use crate::runtime::live::LiveInput;
+use crate::runtime::run::{Run, RunConfig};
+use crate::store::engine::{Claim, RunFilter, RunInfo, RunRecord, RunStatus, now_micros, refuse};
+use crate::store::session::{Session, SessionKey, Turn};
+use crate::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
+use futures_util::future::{Either, FutureExt as _, select};
+use std::collections::{BTreeMap, HashSet};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// A run that the registry has as queued, and that this process has claimed.
+pub(super) struct QueuedRun {
+    pub(super) shared: Arc<Shared>,
+    pub(super) session: Arc<Session>,
+    pub(super) claim: Claim,
+    pub(super) record: RunRecord,
+    pub(super) config: RunConfig,
+    pub(super) live: Option<LiveInput>,
+    pub(super) trace: Option<Box<str>>,
+}
+
+impl QueuedRun {
+    /// Begins the run, now that it has its turn: with the state that its session has by now.
+    pub(super) async fn begin(self, turn: Option<Turn>, wait: TurnWait) -> Result<Opened> {
+        if let Err(error) = self.check().await {
+            return Err(self.fail(error).await);
+        }
+        let Self { shared, session, claim, record, config, live, trace } = self;
+        let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
+        (run.id, run.claim, run.is_registered) = (record.run_id, claim.id(), true);
+        (run.live, run.trace_parent) = (live, trace);
+        if let Some(turn) = &turn {
+            turn.of(run.id);
+        }
+        run.limit(Duration::ZERO);
+        let start = Start { message: record.message.clone(), delta: record.delta.clone() };
+        run.begins_with(RunRecord { time: now_micros(), ..record });
+        let run = Arc::new(run);
+        let driving = Some(Driving::new(&shared, &run));
+        wait.pass_on(&run);
+        Ok(Opened { run, claim: Some(claim), turn, driving, begun: Begun::Here(start) })
+    }
+
+    /// Makes sure that the run is still queued and that its session is still there. Reads what others have stored in it
+    /// meanwhile.
+    async fn check(&self) -> Result<()> {
+        let (id, key) = (self.record.run_id, &self.record.session);
+        let runs = self.shared.engine.runs(&key.app, &RunFilter::of_run(id)).await?;
+        match runs.first().map(|run| &run.status) {
+            Some(RunStatus::Queued) => {}
+            Some(RunStatus::Cancelled) => return Err(refuse::cancelled(id)),
+            Some(_) => return Err(refuse::fenced(id)),
+            None => return Err(refuse::unknown_run(id)),
+        }
+        let session = found(&self.shared, key, id).await?;
+        // The turn is that of the session that was open when the run was queued.
+        if Arc::ptr_eq(&session, &self.session) { Ok(()) } else { Err(missing(key, id)) }
+    }
+
+    /// Stores that the run has failed where it can never begin: its session was deleted.
+    async fn fail(self, error: Error) -> Error {
+        if error.kind() == ErrorKind::Store(StoreErrorKind::Missing)
+            && let Some(registry) = self.shared.engine.registry()
+        {
+            let status = RunStatus::Failed(error.to_string());
+            if registry.close(self.claim.id(), status, Usage::default()).await.is_ok() {
+                self.claim.closed();
+            }
+        }
+        error
+    }
+}
+
+/// A run that is on its way to its turn: [`Runner::cancel`](super::Runner::cancel) ends it at once.
+pub(super) struct TurnWait {
+    run: RunId,
+    cancelled: Arc<Notify>,
+    _driving: Driving,
+}
+
+impl TurnWait {
+    /// To be made before the run is queued or claimed, so that no cancel is missed after that.
+    pub(super) fn new(shared: &Arc<Shared>, run: RunId) -> Self {
+        let cancelled = Arc::new(Notify::new());
+        let driving = Driving::queued(shared, run, cancelled.clone());
+        Self { run, cancelled, _driving: driving }
+    }
+
+    pub(super) async fn until(&self, turn: BoxFuture<'static, Turn>) -> Result<Turn> {
+        match select(turn, pin!(self.cancelled.notified())).await {
+            Either::Left((turn, _)) => Ok(turn),
+            Either::Right(_) => Err(refuse::cancelled(self.run)),
+        }
+    }
+
+    /// The run has its turn, and from now on its own target. A cancel that came before ends it.
+    pub(super) fn pass_on(self, run: &Run) {
+        if self.cancelled.notified().now_or_never().is_some() {
+            run.cancel();
+        }
+    }
+}
+
+/// Runs that are resumed, in lines: those of a line one after the other. A run that is queued comes after the other runs of
+/// its session, in the order in which they were queued; every other run has a line of its own.
+pub(super) fn lines(runs: Vec<RunInfo>) -> Vec<Vec<RunInfo>> {
+    let mut lines = Vec::new();
+    let mut sessions: BTreeMap<SessionKey, Vec<RunInfo>> = BTreeMap::new();
+    for run in &runs {
+        if run.status == RunStatus::Queued {
+            sessions.entry(run.session.clone()).or_default();
+        }
+    }
+    for run in runs {
+        match sessions.get_mut(&run.session) {
+            Some(line) => line.push(run),
+            None => lines.push(vec![run]),
+        }
+    }
+    lines.extend(sessions.into_values().map(|mut line| {
+        line.sort_by_key(|run| (run.status == RunStatus::Queued, run.created, run.run_id));
+        line
+    }));
+    lines
+}
+
+/// The first run of each line, unless it is queued in a session that is busy.
+pub(super) fn heads(runs: Vec<RunInfo>, busy: &HashSet<SessionKey>) -> Vec<RunInfo> {
+    let first = lines(runs).into_iter().filter_map(|line| line.into_iter().next());
+    first.filter(|run| run.status != RunStatus::Queued || !busy.contains(&run.session)).collect()
+}
