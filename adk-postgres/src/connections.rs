@@ -1,10 +1,9 @@
 //! The connections of a store: a few, each for one caller at a time.
 
+use crate::connection::{PgConnection, Server};
 use crate::error::{Doing, closed, failed, passes};
 use crate::transact::Patience;
 use adk_core::Result;
-use sqlx::postgres::PgConnectOptions;
-use sqlx::{ConnectOptions as _, Connection as _, PgConnection};
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,9 +18,7 @@ const OLD: Duration = Duration::from_secs(30 * 60);
 /// Free connections, and how many there may be. sqlx's pool would ask the server whether a connection lives after each use,
 /// which is as long as the use.
 pub(crate) struct Connections {
-    pub(crate) to: PgConnectOptions,
-    /// How long an attempt to get one may take.
-    patience: Duration,
+    pub(crate) server: Arc<Server>,
     most: u32,
     turns: Arc<Semaphore>,
     /// The one that was used last is at the end.
@@ -38,6 +35,7 @@ struct Free {
 pub(crate) struct Connected {
     connection: PgConnection,
     made: Instant,
+    taken: Instant,
     _turn: OwnedSemaphorePermit,
 }
 
@@ -56,19 +54,23 @@ impl DerefMut for Connected {
 }
 
 impl Connections {
-    /// With the first one open.
-    pub(crate) async fn open(to: PgConnectOptions, patience: Duration, most: u32) -> Result<Self> {
-        let (most, patience) = (most.max(1), patience.min(Duration::from_secs(2)));
+    pub(crate) fn new(server: Server, most: u32) -> Self {
+        let most = most.max(1);
         let turns = Arc::new(Semaphore::new(most as usize));
-        let this = Self { to, patience, most, turns, free: Mutex::default() };
-        let mut pauses = Patience::new(patience);
+        Self { server: Arc::new(server), most, turns, free: Mutex::default() }
+    }
+
+    /// Opens the first connection. A server that starts is waited for, a shorter time than later: there is nothing yet that
+    /// a failure would interrupt.
+    pub(crate) async fn reach(&self, patience: Duration) -> Result<()> {
+        let mut pauses = Patience::new(patience.min(Duration::from_secs(2)));
         loop {
-            match this.get("connect").await {
+            match self.get("connect").await {
                 Err(error) if passes(&error) && pauses.wait().await => {}
                 Err(error) => return Err(error),
-                first => {
-                    this.give_back(first?, false).await;
-                    return Ok(this);
+                Ok(connected) => {
+                    self.give_back(connected).await;
+                    return Ok(());
                 }
             }
         }
@@ -81,21 +83,23 @@ impl Connections {
             let free = self.free().pop().filter(|free| free.used.elapsed() < IDLE);
             let (connection, made) = match free {
                 Some(free) => (free.connection, free.made),
-                None => (self.to.connect().await.doing(what)?, Instant::now()),
+                None => (self.server.connect().await.doing(what)?, Instant::now()),
             };
-            Ok(Connected { connection, made, _turn: turn })
+            Ok(Connected { connection, made, taken: Instant::now(), _turn: turn })
         };
-        let got = tokio::time::timeout(self.patience, get).await;
+        let got = tokio::time::timeout(self.server.limits.connect, get).await;
         got.unwrap_or_else(|_| Err(failed(what, sqlx::Error::PoolTimedOut)))
     }
 
-    /// For the next caller. After a failure only if the connection is still there; the question rolls back what is open.
-    pub(crate) async fn give_back(&self, connected: Connected, has_failed: bool) {
-        let Connected { mut connection, made, _turn } = connected;
-        if made.elapsed() >= OLD || self.is_closed() {
-            return;
+    /// Keeps a connection for the next caller, without the transaction that is still open. A connection without an answer is
+    /// closed, and so is each that was free all the time since: the same server or network has cut it as well.
+    pub(crate) async fn give_back(&self, mut connected: Connected) {
+        let is_ready = connected.reset().await;
+        let Connected { connection, made, taken, _turn } = connected;
+        if connection.is_lost() {
+            self.free().retain(|free| free.used > taken);
         }
-        if has_failed && !matches!(tokio::time::timeout(self.patience, connection.ping()).await, Ok(Ok(()))) {
+        if !is_ready || made.elapsed() >= OLD || self.is_closed() {
             return;
         }
         let mut free = self.free();
@@ -114,8 +118,7 @@ impl Connections {
         drop(all);
         let free = std::mem::take(&mut *self.free());
         for free in free {
-            // One that has died needs no goodbye.
-            let _ = free.connection.close().await;
+            free.connection.close().await;
         }
     }
 

@@ -35,6 +35,7 @@
 
 mod artifacts;
 mod batch;
+mod connection;
 mod connections;
 mod engine;
 mod error;
@@ -42,6 +43,7 @@ mod exact;
 mod journal;
 mod lane;
 mod lease;
+mod limits;
 mod log;
 mod memory;
 mod reader;
@@ -52,6 +54,7 @@ mod types;
 
 use adk_core::Result;
 use adk_core::session::OpenSessions;
+use connection::Server;
 use connections::Connections;
 use error::Doing;
 use sqlx::postgres::PgConnectOptions;
@@ -174,15 +177,15 @@ impl PostgresStore {
     /// # Errors
     /// As [`connect`](Self::connect).
     pub async fn connect_with(url: &str, options: Options) -> Result<Self> {
-        let what = "connect";
-        let to = PgConnectOptions::from_str(url).doing(what)?.application_name("adk-workflow");
-        let connections = Connections::open(to, options.patience, options.connections).await?;
-        let mut connection = connections.get(what).await?;
-        schema::prepare(&mut connection, options.create).await?;
-        connections.give_back(connection, false).await;
+        let to = PgConnectOptions::from_str(url).doing("connect")?.application_name("adk-workflow");
+        let connections = Connections::new(Server::new(to, options.patience), options.connections);
         let (lanes, drives) = (lane::Lanes::default(), lease::Drives::new());
         let (runtime, live) = (Handle::current(), OpenSessions::default());
-        Ok(Self(Arc::new(Shared { connections, options, runtime, live, lanes, drives })))
+        let shared = Arc::new(Shared { connections, options, runtime, live, lanes, drives });
+        shared.connections.reach(options.patience).await?;
+        let create = options.create;
+        shared.call(Box::new(move |connection| Box::pin(schema::prepare(connection, create)))).await?;
+        Ok(Self(shared))
     }
 
     /// The apps that have sessions in the database, in the order of its collation.
@@ -226,7 +229,7 @@ impl From<PostgresStore> for Arc<dyn adk_core::memory::MemoryService> {
 impl fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Not the URL, which holds a password.
-        let to = &self.0.connections.to;
+        let to = self.0.connections.server.options();
         write!(f, "PostgresStore({}/{})", to.get_host(), to.get_database().unwrap_or_default())
     }
 }
