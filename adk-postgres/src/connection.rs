@@ -82,13 +82,15 @@ pub(crate) struct PgConnection {
     limits: Limits,
     is_pooled: bool,
     is_in_transaction: bool,
+    /// Whether the open transaction changes tables.
+    is_upgrade: bool,
     /// A statement has no answer yet, or has an error after which the connection is of no use.
     is_lost: bool,
 }
 
 impl PgConnection {
     fn new(inner: sqlx::PgConnection, limits: Limits, is_pooled: bool) -> Self {
-        Self { inner, limits, is_pooled, is_in_transaction: false, is_lost: false }
+        Self { inner, limits, is_pooled, is_in_transaction: false, is_upgrade: false, is_lost: false }
     }
 
     /// Begins a transaction.
@@ -99,22 +101,22 @@ impl PgConnection {
     /// Begins a transaction by this statement.
     pub(crate) async fn begin_with(&mut self, begin: &str) -> sqlx::Result<()> {
         let begin = if self.is_pooled { self.limits.begin(begin) } else { begin.to_owned() };
-        self.is_in_transaction = true;
+        (self.is_in_transaction, self.is_upgrade) = (true, false);
         self.command(begin).await
     }
 
     /// Commits the transaction.
     pub(crate) async fn commit(&mut self) -> sqlx::Result<()> {
         self.command("COMMIT".to_owned()).await?;
-        self.is_in_transaction = false;
+        (self.is_in_transaction, self.is_upgrade) = (false, false);
         Ok(())
     }
 
     /// Makes the connection ready for another caller, which rolls back what is open; `false` if it has to be closed.
     pub(crate) async fn reset(&mut self) -> bool {
         if !self.is_lost && self.is_in_transaction {
-            let done = self.command("ROLLBACK".to_owned()).await;
-            self.is_in_transaction = done.is_err();
+            self.is_upgrade = false;
+            self.is_in_transaction = self.command("ROLLBACK".to_owned()).await.is_err();
         }
         !self.is_lost && !self.is_in_transaction
     }
@@ -128,7 +130,7 @@ impl PgConnection {
     pub(crate) async fn allow_upgrade(&mut self) -> sqlx::Result<()> {
         let millis = self.limits.upgrade.as_millis();
         self.command(format!("SET LOCAL statement_timeout = {millis}")).await?;
-        self.limits.answer = self.limits.upgrade;
+        self.is_upgrade = true;
         Ok(())
     }
 
@@ -150,7 +152,7 @@ impl PgConnection {
     ) -> sqlx::Result<T> {
         // Also where the future is dropped before its end.
         self.is_lost = true;
-        let limit = self.limits.answer;
+        let limit = if self.is_upgrade { self.limits.upgrade } else { self.limits.answer };
         let done = match answered(limit, work(&mut self.inner)).await {
             Some(done) => done,
             None => {

@@ -1,9 +1,9 @@
 //! The connections of a store: a few, each for one caller at a time.
 
 use crate::connection::{PgConnection, Server};
-use crate::error::{Doing, closed, failed, passes};
+use crate::error::{Doing, closed, passes};
 use crate::transact::Patience;
-use adk_core::Result;
+use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -78,17 +78,26 @@ impl Connections {
 
     /// One that is free, as soon as there is one.
     pub(crate) async fn get(&self, what: &str) -> Result<Connected> {
-        let get = async {
-            let turn = self.turns.clone().acquire_owned().await.map_err(|_| closed())?;
-            let free = self.free().pop().filter(|free| free.used.elapsed() < IDLE);
-            let (connection, made) = match free {
-                Some(free) => (free.connection, free.made),
-                None => (self.server.connect().await.doing(what)?, Instant::now()),
-            };
-            Ok(Connected { connection, made, taken: Instant::now(), _turn: turn })
+        let until = tokio::time::Instant::now() + self.server.limits.connect;
+        let turn = tokio::time::timeout_at(until, self.turns.clone().acquire_owned()).await;
+        let turn = turn.map_err(|_| self.all_in_use(what))?.map_err(|_| closed())?;
+        let free = self.free().pop().filter(|free| free.used.elapsed() < IDLE);
+        let (connection, made) = match free {
+            Some(free) => (free.connection, free.made),
+            None => {
+                let connected = tokio::time::timeout_at(until, self.server.connect()).await;
+                (connected.unwrap_or(Err(sqlx::Error::PoolTimedOut)).doing(what)?, Instant::now())
+            }
         };
-        let got = tokio::time::timeout(self.server.limits.connect, get).await;
-        got.unwrap_or_else(|_| Err(failed(what, sqlx::Error::PoolTimedOut)))
+        Ok(Connected { connection, made, taken: Instant::now(), _turn: turn })
+    }
+
+    fn all_in_use(&self, what: &str) -> Error {
+        let message =
+            format!("Postgres failed to {what}: all {} connections of the store are in use", self.most);
+        Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), message).with_help(
+            "allow more with `connections`, or wait longer with `patience`; the run can be resumed",
+        )
     }
 
     /// Keeps a connection for the next caller, without the transaction that is still open. A connection without an answer is

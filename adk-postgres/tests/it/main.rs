@@ -17,7 +17,13 @@ mod lossy;
 mod memory;
 #[path = "../place/mod.rs"]
 mod place;
+mod pooler;
 mod runs;
+mod silent;
+#[path = "../support/silent.rs"]
+mod silent_network;
+mod starts;
+mod stopped;
 mod store;
 #[path = "../support/mod.rs"]
 mod support;
