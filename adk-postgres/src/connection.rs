@@ -35,7 +35,7 @@ impl Server {
         let to = to.extra_float_digits(None);
         // What the URL sets stays.
         let given = to.get_options().unwrap_or_default().to_owned();
-        let ours = limits.of_connection().filter(|(name, _)| !given.contains(&format!("{name}=")));
+        let ours = limits.of_connection().filter(|(name, _)| !sets(&given, name));
         let probe = format!("{:016x}", RandomState::new().hash_one(std::process::id()));
         let direct = to.clone().options(ours).options([(PROBE, &probe)]);
         Self { to, direct, probe, is_pooled: AtomicBool::new(false), limits }
@@ -71,6 +71,14 @@ impl Server {
         let found: Option<String> = sqlx::Row::try_get(&row, 0)?;
         Ok(found.as_deref() == Some(&*self.probe))
     }
+}
+
+/// Whether options such as `-c name=value` set that name.
+fn sets(options: &str, name: &str) -> bool {
+    options.split_whitespace().any(|option| {
+        let option = option.trim_start_matches("-c").trim_start_matches("--");
+        option.split_once('=').is_some_and(|(given, _)| given.eq_ignore_ascii_case(name))
+    })
 }
 
 /// A connection in place of sqlx's, for the same statements. Each wait for an answer is limited.
@@ -252,5 +260,28 @@ impl Execute<'_, Postgres> for Statement {
 
     fn persistent(&self) -> bool {
         self.persistent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::str::FromStr as _;
+
+    #[test]
+    fn a_connection_asks_for_limits_that_the_url_does_not_set() {
+        let url = "postgres://u@h/d?options[deadlock_timeout]=7&options[statement_timeout]=8";
+        let to = PgConnectOptions::from_str(url).expect("it is a URL");
+        let server = Server::new(to, Duration::from_secs(10));
+        // A pooler is asked for nothing.
+        let given = "-c deadlock_timeout=7 -c statement_timeout=8";
+        assert_eq!(server.to.get_options(), Some(given));
+        let ours = format!(
+            "{given} -c lock_timeout=1000 -c idle_in_transaction_session_timeout=5000 -c tcp_keepalives_idle=2 \
+            -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 -c tcp_user_timeout=10000 -c {PROBE}={}",
+            server.probe
+        );
+        assert_eq!(server.direct.get_options(), Some(&*ours));
+        assert!(sets("-clock_timeout=1", "lock_timeout") && sets("--Lock_Timeout=1", "lock_timeout"));
     }
 }

@@ -235,6 +235,10 @@ impl WaitRegistry for PostgresStore {
         Box::pin(self.0.call(look))
     }
 
+    fn now(&self) -> BoxFuture<'_, Result<u64>> {
+        Box::pin(self.0.call(Box::new(|connection| Box::pin(journal::now(connection)))))
+    }
+
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
         let app = app.to_owned();
         let look: OwnWork<_> = Box::new(move |connection| {

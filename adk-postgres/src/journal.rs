@@ -591,6 +591,13 @@ fn read_wait(row: &PgRow) -> Result<Waiting> {
     Ok(waiting.of(text(1)?, text(2)?))
 }
 
+/// The time of the server.
+pub(crate) async fn now(connection: &mut PgConnection) -> Result<u64> {
+    let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+    let now: i64 = sqlx::query_scalar(sql).fetch_one(connection).await.doing("ask for the time")?;
+    Ok(now.unsigned_abs())
+}
+
 /// Waits whose deadline has passed, and the next deadline.
 pub(crate) async fn due(connection: &mut PgConnection, app: &str, now: u64, most: usize) -> Result<DueWaits> {
     let what = "look for deadlines";

@@ -2,7 +2,7 @@
 
 use super::recover::{PAGE, Recovered};
 use super::{Runner, Shared};
-use crate::store::engine::{RunFilter, RunInfo, Waiting, now_micros};
+use crate::store::engine::{RunFilter, RunInfo, Waiting};
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -257,8 +257,7 @@ async fn look(shared: Arc<Shared>, unavailable: HashSet<RunId>, room: usize) -> 
             break;
         }
     }
-    let next = expiry.next.map(|deadline| Duration::from_micros(deadline.saturating_sub(now_micros())));
-    Ok(Look { ready, next, is_full })
+    Ok(Look { ready, next: expiry.next, is_full })
 }
 
 impl IntoFuture for Watch {
