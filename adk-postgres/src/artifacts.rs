@@ -1,12 +1,13 @@
 //! The store as ADK's artifact service.
 
 use crate::PostgresStore;
+use crate::connection::PgConnection;
 use crate::error::{Doing, failed, is_without_session};
 use adk_core::session::{Location, SessionKey};
 use adk_core::{ArtifactStore, BoxFuture, Error, ErrorKind, Part, Result, StoreErrorKind, StoredPart};
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
-use sqlx::{AssertSqlSafe, PgConnection, Postgres, Row as _};
+use sqlx::{AssertSqlSafe, Postgres, Row as _};
 use std::sync::Arc;
 
 /// The longest name, in bytes: an entry of an index takes 2,704, and the ids of app, user and session may take 1,536 of them.
@@ -65,10 +66,10 @@ impl ArtifactStore for PostgresStore {
                     .with_help("keep it elsewhere, and save its address as `Part::file_data`"));
             }
             self.0
-                .transact(&mut |connection| {
+                .call_in_transaction(Box::new(move |connection| {
                     let (file, part) = (file.clone(), part.clone());
                     Box::pin(async move { save(connection, &file, &part).await })
-                })
+                }))
                 .await
         })
     }
@@ -82,21 +83,22 @@ impl ArtifactStore for PostgresStore {
         Box::pin(async move {
             let file = FileKey::new(session, name)?;
             self.0
-                .transact(&mut |connection| {
+                .call_in_transaction(Box::new(move |connection| {
                     let file = file.clone();
                     Box::pin(async move { load(connection, &file, version).await })
-                })
+                }))
                 .await
         })
     }
 
     fn list<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Vec<String>>> {
+        let key = session.clone();
         Box::pin(async move {
             self.0
-                .transact(&mut |connection| {
-                    let key = session.clone();
+                .call_in_transaction(Box::new(move |connection| {
+                    let key = key.clone();
                     Box::pin(async move { list(connection, &key).await })
-                })
+                }))
                 .await
         })
     }
@@ -105,10 +107,10 @@ impl ArtifactStore for PostgresStore {
         Box::pin(async move {
             let file = FileKey::new(session, name)?;
             self.0
-                .transact(&mut |connection| {
+                .call_in_transaction(Box::new(move |connection| {
                     let file = file.clone();
                     Box::pin(async move { versions(connection, &file).await })
-                })
+                }))
                 .await
         })
     }
@@ -117,13 +119,13 @@ impl ArtifactStore for PostgresStore {
         Box::pin(async move {
             let file = FileKey::new(session, name)?;
             self.0
-                .transact(&mut |connection| {
+                .call_in_transaction(Box::new(move |connection| {
                     let file = file.clone();
                     Box::pin(async move {
                         let delete = file.query(format!("DELETE FROM adkw_artifacts WHERE {OF_FILE}"));
                         delete.execute(connection).await.map(drop).doing("delete an artifact")
                     })
-                })
+                }))
                 .await
         })
     }

@@ -1,7 +1,8 @@
 //! What goes together in one transaction, and what becomes of each part of it.
 
 use crate::Shared;
-use crate::error::{Doing, closed, is_slot_taken, passes};
+use crate::connection::PgConnection;
+use crate::error::{closed, is_slot_taken, passes};
 use crate::journal;
 use crate::lane::Job;
 use crate::log::{self, Entry, Head, Rows};
@@ -11,9 +12,9 @@ use adk_core::engine::{Draft, Slot, Stored, Update, refuse, to_text};
 use adk_core::session::{Scope, Session, SessionKey, SessionRow, split};
 use adk_core::{Error, ErrorKind, Event, EventId, Result, StateDelta, StoreErrorKind};
 use serde_json::Value;
-use sqlx::{Connection as _, PgConnection};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use tokio::time::Instant;
 
 /// What a transaction has come to for one job.
 enum Outcome {
@@ -47,9 +48,10 @@ struct Written {
     head: Option<Head>,
 }
 
-/// Does the jobs in one transaction. When one job aborts it, each job gets its own. Reports each result to its sender.
-pub(crate) async fn batch(shared: &Arc<Shared>, key: &SessionKey, mut jobs: Vec<Job>) {
-    let mut patience = Patience::new(shared.options.patience);
+/// Does the jobs, which were asked for at that time, in one transaction. When one job aborts it, each job gets its own. Reports
+/// each result to its sender.
+pub(crate) async fn batch(shared: &Arc<Shared>, key: &SessionKey, asked: Instant, mut jobs: Vec<Job>) {
+    let mut patience = Patience::since(asked, shared.options.patience);
     // Whether slots may be filled that nobody was told of: an attempt was cut off in the middle of its commit.
     let mut is_careful = false;
     loop {
@@ -68,7 +70,7 @@ pub(crate) async fn batch(shared: &Arc<Shared>, key: &SessionKey, mut jobs: Vec<
         } else if jobs.len() > 1 {
             // One job aborted the batch. Each gets a transaction of its own.
             for job in jobs {
-                Box::pin(batch(shared, key, vec![job])).await;
+                Box::pin(batch(shared, key, asked, vec![job])).await;
             }
             return;
         }
@@ -93,12 +95,9 @@ async fn attempt(
     if !is_careful && let Some(written) = at_once(shared, key, jobs).await? {
         return Ok(written);
     }
-    let mut connection = shared.connections.get("begin a transaction").await?;
-    let mut transaction = connection.begin().await.doing("begin a transaction")?;
-    let written = together(shared, &mut transaction, key, jobs, is_careful).await;
-    let written = Shared::end(transaction, written).await;
-    shared.connections.give_back(connection, written.is_err()).await;
-    let written = written?;
+    let written =
+        shared.attempt(async |connection| together(shared, connection, key, jobs, is_careful).await);
+    let written = written.await?;
     if let Some(head) = &written.head {
         shared.drives.leave(jobs, head);
     }
@@ -113,7 +112,7 @@ async fn at_once(shared: &Shared, key: &SessionKey, jobs: &mut [Job]) -> Result<
     if let [Job::Step { claim, key: step, value, .. }] = jobs {
         let mut connection = shared.connections.get(what).await?;
         let done = journal::first_step(&mut connection, key, &before, claim.run_id, step, value).await;
-        shared.connections.give_back(connection, done.is_err()).await;
+        shared.connections.give_back(connection).await;
         let is_first = done.map_err(|error| Lost { error, is_sent: true })?;
         let outcomes = vec![Ok(Outcome::Value(None))];
         let written = Written { session: None, missing: VecDeque::new(), outcomes, head: None };
@@ -137,7 +136,7 @@ async fn at_once(shared: &Shared, key: &SessionKey, jobs: &mut [Job]) -> Result<
     }
     let mut connection = shared.connections.get(what).await?;
     let written = rows.write(&mut connection, key, &before, &head).await;
-    shared.connections.give_back(connection, written.is_err()).await;
+    shared.connections.give_back(connection).await;
     if !written.map_err(|error| Lost { error, is_sent: true })? {
         return Ok(None);
     }

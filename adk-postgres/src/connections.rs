@@ -1,10 +1,9 @@
 //! The connections of a store: a few, each for one caller at a time.
 
-use crate::error::{Doing, closed, failed, passes};
+use crate::connection::{PgConnection, Server};
+use crate::error::{Doing, closed, passes};
 use crate::transact::Patience;
-use adk_core::Result;
-use sqlx::postgres::PgConnectOptions;
-use sqlx::{ConnectOptions as _, Connection as _, PgConnection};
+use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,9 +18,7 @@ const OLD: Duration = Duration::from_secs(30 * 60);
 /// Free connections, and how many there may be. sqlx's pool would ask the server whether a connection lives after each use,
 /// which is as long as the use.
 pub(crate) struct Connections {
-    pub(crate) to: PgConnectOptions,
-    /// How long an attempt to get one may take.
-    patience: Duration,
+    pub(crate) server: Arc<Server>,
     most: u32,
     turns: Arc<Semaphore>,
     /// The one that was used last is at the end.
@@ -38,6 +35,7 @@ struct Free {
 pub(crate) struct Connected {
     connection: PgConnection,
     made: Instant,
+    taken: Instant,
     _turn: OwnedSemaphorePermit,
 }
 
@@ -56,19 +54,23 @@ impl DerefMut for Connected {
 }
 
 impl Connections {
-    /// With the first one open.
-    pub(crate) async fn open(to: PgConnectOptions, patience: Duration, most: u32) -> Result<Self> {
-        let (most, patience) = (most.max(1), patience.min(Duration::from_secs(2)));
+    pub(crate) fn new(server: Server, most: u32) -> Self {
+        let most = most.max(1);
         let turns = Arc::new(Semaphore::new(most as usize));
-        let this = Self { to, patience, most, turns, free: Mutex::default() };
-        let mut pauses = Patience::new(patience);
+        Self { server: Arc::new(server), most, turns, free: Mutex::default() }
+    }
+
+    /// Opens the first connection. A server that starts is waited for, a shorter time than later: there is nothing yet that
+    /// a failure would interrupt.
+    pub(crate) async fn reach(&self, patience: Duration) -> Result<()> {
+        let mut pauses = Patience::new(patience.min(Duration::from_secs(2)));
         loop {
-            match this.get("connect").await {
+            match self.get("connect").await {
                 Err(error) if passes(&error) && pauses.wait().await => {}
                 Err(error) => return Err(error),
-                first => {
-                    this.give_back(first?, false).await;
-                    return Ok(this);
+                Ok(connected) => {
+                    self.give_back(connected).await;
+                    return Ok(());
                 }
             }
         }
@@ -76,26 +78,37 @@ impl Connections {
 
     /// One that is free, as soon as there is one.
     pub(crate) async fn get(&self, what: &str) -> Result<Connected> {
-        let get = async {
-            let turn = self.turns.clone().acquire_owned().await.map_err(|_| closed())?;
-            let free = self.free().pop().filter(|free| free.used.elapsed() < IDLE);
-            let (connection, made) = match free {
-                Some(free) => (free.connection, free.made),
-                None => (self.to.connect().await.doing(what)?, Instant::now()),
-            };
-            Ok(Connected { connection, made, _turn: turn })
+        let until = tokio::time::Instant::now() + self.server.limits.connect;
+        let turn = tokio::time::timeout_at(until, self.turns.clone().acquire_owned()).await;
+        let turn = turn.map_err(|_| self.all_in_use(what))?.map_err(|_| closed())?;
+        let free = self.free().pop().filter(|free| free.used.elapsed() < IDLE);
+        let (connection, made) = match free {
+            Some(free) => (free.connection, free.made),
+            None => {
+                let connected = tokio::time::timeout_at(until, self.server.connect()).await;
+                (connected.unwrap_or(Err(sqlx::Error::PoolTimedOut)).doing(what)?, Instant::now())
+            }
         };
-        let got = tokio::time::timeout(self.patience, get).await;
-        got.unwrap_or_else(|_| Err(failed(what, sqlx::Error::PoolTimedOut)))
+        Ok(Connected { connection, made, taken: Instant::now(), _turn: turn })
     }
 
-    /// For the next caller. After a failure only if the connection is still there; the question rolls back what is open.
-    pub(crate) async fn give_back(&self, connected: Connected, has_failed: bool) {
-        let Connected { mut connection, made, _turn } = connected;
-        if made.elapsed() >= OLD || self.is_closed() {
-            return;
+    fn all_in_use(&self, what: &str) -> Error {
+        let message =
+            format!("Postgres failed to {what}: all {} connections of the store are in use", self.most);
+        Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), message).with_help(
+            "allow more with `connections`, or wait longer with `patience`; the run can be resumed",
+        )
+    }
+
+    /// Keeps a connection for the next caller, without the transaction that is still open. A connection without an answer is
+    /// closed, and so is each that was free all the time since: the same server or network has cut it as well.
+    pub(crate) async fn give_back(&self, mut connected: Connected) {
+        let is_ready = connected.reset().await;
+        let Connected { connection, made, taken, _turn } = connected;
+        if connection.is_lost() {
+            self.free().retain(|free| free.used > taken);
         }
-        if has_failed && !matches!(tokio::time::timeout(self.patience, connection.ping()).await, Ok(Ok(()))) {
+        if !is_ready || made.elapsed() >= OLD || self.is_closed() {
             return;
         }
         let mut free = self.free();
@@ -114,8 +127,7 @@ impl Connections {
         drop(all);
         let free = std::mem::take(&mut *self.free());
         for free in free {
-            // One that has died needs no goodbye.
-            let _ = free.connection.close().await;
+            free.connection.close().await;
         }
     }
 

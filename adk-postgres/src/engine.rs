@@ -14,7 +14,6 @@ use adk_core::model::Usage;
 use adk_core::session::{Location, SessionKey};
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
-use sqlx::Connection as _;
 use std::sync::Arc;
 
 impl Shared {
@@ -25,7 +24,7 @@ impl Shared {
         let mut claimed = self
             .transact(&mut |connection| {
                 let (this, check) = (this.clone(), check.clone());
-                Box::pin(async move { journal::claim(connection, run, &this.drives, &check).await })
+                Box::pin(async move { journal::claim(connection, run, &this, &check).await })
             })
             .await?;
         let claim = claimed.claim.id();
@@ -278,9 +277,9 @@ impl RunRegistry for PostgresStore {
                 let what = "read a run";
                 // All of it as it was at one moment.
                 let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
-                let mut transaction = connection.begin_with(begin).await.doing(what)?;
-                let driven = journal::driven(&mut transaction, run, from).await?;
-                transaction.commit().await.doing(what)?;
+                connection.begin_with(begin).await.doing(what)?;
+                let driven = journal::driven(connection, run, from).await?;
+                connection.commit().await.doing(what)?;
                 Ok(driven)
             })
         });
@@ -305,6 +304,10 @@ impl WaitRegistry for PostgresStore {
             Box::pin(async move { journal::open_wait(connection, &app, &wait).await })
         });
         Box::pin(self.0.call(look))
+    }
+
+    fn now(&self) -> BoxFuture<'_, Result<u64>> {
+        Box::pin(self.0.call(Box::new(|connection| Box::pin(journal::now(connection)))))
     }
 
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {

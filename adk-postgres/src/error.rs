@@ -2,7 +2,7 @@
 
 use adk_core::{Error, ErrorKind, StoreErrorKind};
 use sqlx::Error as Sql;
-use sqlx::postgres::PgDatabaseError;
+use sqlx::postgres::{PgDatabaseError, PgSeverity};
 
 /// What went wrong, while this was done.
 pub(crate) fn failed(doing: &str, error: Sql) -> Error {
@@ -19,43 +19,76 @@ pub(crate) fn failed(doing: &str, error: Sql) -> Error {
     }
 }
 
+const AWAY: &str =
+    "is the server there? nothing that was acknowledged is lost; resume the run when it is back";
+const HELD: &str = "another program holds rows of it, or the server is busy: end its transaction, or wait longer with `patience`";
+const CHANGED: &str = "the tables were changed or dropped: open the store again, or use another database";
+const UNFIT: &str = "take the database from a backup";
+const LOGIN: &str = "check user and password of the URL, and `pg_hba.conf` of the server";
+const POOLED: &str =
+    "a pooler or another program has removed prepared statements of this connection; see `docs/scaling.md`";
+const TLS: &str = "does the server speak TLS, with a certificate for that host that is vouched for? the feature \
+    `tls` adds it here; `sslmode` and `sslrootcert` of the URL choose";
+
+/// Codes of Postgres, or the classes that they begin with, with what they mean here. The longest that fits counts; a code
+/// that none fits is [`StoreErrorKind::Other`]. Those of kind `Locked` and `Unavailable` [pass](passes).
+const CODES: &[(&str, StoreErrorKind, &str)] = {
+    use StoreErrorKind::{Corrupt, Full, Locked, Missing, Other, ReadOnly, Unavailable};
+    &[
+        // The connection: lost, or not made.
+        ("08", Unavailable, AWAY),
+        // A plan of an earlier form of the tables. Another connection makes another.
+        ("0A000", Unavailable, CHANGED),
+        // After a failover the server that was the primary says so for a moment.
+        ("25006", Unavailable, "the server, or the user, is read-only: connect to the primary"),
+        // The transaction was idle, or open, for too long: this process was stopped, or its runtime blocked.
+        ("25P03", Unavailable, AWAY),
+        ("25P04", Unavailable, AWAY),
+        ("26000", Unavailable, POOLED),
+        ("28000", Other, LOGIN),
+        ("28P01", Other, LOGIN),
+        ("3D000", Missing, "make the database first: `createdb NAME`"),
+        ("3F000", Missing, "make the schema first, or check `search_path`"),
+        // Serialization, and a deadlock.
+        ("40001", Locked, HELD),
+        ("40P01", Locked, HELD),
+        (
+            "42501",
+            ReadOnly,
+            "the user needs `SELECT, INSERT, UPDATE, DELETE` on the tables and `USAGE` on \
+            their sequences; to make the tables it needs `CREATE` on the schema",
+        ),
+        ("42703", Corrupt, CHANGED),
+        ("42804", Corrupt, CHANGED),
+        ("42883", Corrupt, CHANGED),
+        ("42P01", Corrupt, CHANGED),
+        ("42P05", Unavailable, POOLED),
+        ("42P10", Corrupt, CHANGED),
+        // No memory, no connection left.
+        ("53", Unavailable, AWAY),
+        ("53100", Full, "make room on the server; nothing that was acknowledged is lost"),
+        // `lock_timeout`, and `statement_timeout`.
+        ("55P03", Locked, HELD),
+        ("57014", Locked, HELD),
+        // A shutdown, a crash, a start, an idle session.
+        ("57P", Unavailable, AWAY),
+        ("57P04", Missing, "the database was dropped: make it again"),
+        ("58", Unavailable, "look at the disk of the server"),
+        ("XX001", Corrupt, UNFIT),
+        ("XX002", Corrupt, UNFIT),
+    ]
+};
+
+fn of_code(code: &str) -> (StoreErrorKind, &'static str) {
+    let fits = CODES.iter().filter(|(prefix, ..)| code.starts_with(prefix));
+    let found = fits.max_by_key(|(prefix, ..)| prefix.len());
+    found.map_or((StoreErrorKind::Other, ""), |(_, kind, help)| (*kind, *help))
+}
+
 fn kind(error: &Sql) -> (StoreErrorKind, &'static str) {
     use StoreErrorKind as Kind;
-    const AWAY: &str =
-        "is the server there? nothing that was acknowledged is lost; resume the run when it is back";
-    const TLS: &str = "does the server speak TLS, with a certificate for that host that is vouched for? the feature \
-        `tls` adds it here; `sslmode` and `sslrootcert` of the URL choose";
     match error {
-        Sql::Database(error) => match error.code().as_deref().unwrap_or_default() {
-            // A deadlock, or a lock that is held for too long.
-            "40001" | "40P01" | "55P03" | "57014" => (
-                Kind::Locked,
-                "another program holds rows of it: end its transaction, or wait longer with `patience`",
-            ),
-            "53100" => (Kind::Full, "make room on the server; nothing that was acknowledged is lost"),
-            "42501" => (
-                Kind::ReadOnly,
-                "the user needs `SELECT, INSERT, UPDATE, DELETE` on the tables and `USAGE` on \
-                their sequences; to make the tables it needs `CREATE` on the schema",
-            ),
-            // After a failover the server that was the primary says so for a moment.
-            "25006" => (Kind::Unavailable, "the server, or the user, is read-only: connect to the primary"),
-            "28000" | "28P01" => {
-                (Kind::Other, "check user and password of the URL, and `pg_hba.conf` of the server")
-            }
-            "3D000" => (Kind::Missing, "make the database first: `createdb NAME`"),
-            "3F000" => (Kind::Missing, "make the schema first, or check `search_path`"),
-            "42P01" | "42703" | "42804" | "42P10" | "42883" => (
-                Kind::Corrupt,
-                "the tables were changed or dropped: open the store again, or use another database",
-            ),
-            "XX001" | "XX002" => (Kind::Corrupt, "take the database from a backup"),
-            code if code.starts_with("08") || code.starts_with("57P") || code.starts_with("53") => {
-                (Kind::Unavailable, AWAY)
-            }
-            code if code.starts_with("58") => (Kind::Unavailable, "look at the disk of the server"),
-            _ => (Kind::Other, ""),
-        },
+        Sql::Database(error) => of_code(error.code().as_deref().unwrap_or_default()),
         // The handshake of TLS: a certificate that is wrong stays so.
         Sql::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => (Kind::Other, TLS),
         Sql::Io(_) | Sql::PoolTimedOut | Sql::PoolClosed | Sql::WorkerCrashed | Sql::BeginFailed => {
@@ -67,6 +100,29 @@ fn kind(error: &Sql) -> (StoreErrorKind, &'static str) {
         Sql::Configuration(_) => (Kind::Other, "a URL is `postgres://user:password@host:5432/database`"),
         _ => (Kind::Other, ""),
     }
+}
+
+/// Whether the connection is of no use after this error. After the others the server is ready for the next statement.
+pub(crate) fn closes(error: &Sql) -> bool {
+    kind(error).0 == StoreErrorKind::Unavailable || !is_answer(error)
+}
+
+/// Whether the server, or what is in front of it, has said no, and the connection goes on.
+fn is_answer(error: &Sql) -> bool {
+    let server = error.as_database_error().and_then(|error| error.try_downcast_ref::<PgDatabaseError>());
+    match server {
+        Some(error) => !matches!(error.severity(), PgSeverity::Fatal | PgSeverity::Panic),
+        // What this process makes of parameters and rows.
+        None => {
+            matches!(error, Sql::RowNotFound | Sql::Encode(_) | Sql::Decode(_) | Sql::ColumnDecode { .. })
+        }
+    }
+}
+
+/// Whether a pooler refuses the settings of a connection. PgBouncer says `08P01`.
+pub(crate) fn refuses_settings(error: &Sql) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    matches!(code.as_deref(), Some("08P01" | "0A000" | "42704"))
 }
 
 /// Whether a constraint of uniqueness was in the way, and which.
@@ -114,4 +170,49 @@ pub(crate) fn corrupt(message: String) -> Error {
 pub(crate) fn closed() -> Error {
     Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), "the store is closed")
         .with_help("it lives as long as the runtime in which it was opened")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passes_by_code(code: &str) -> bool {
+        passes(&Error::new(ErrorKind::Store(of_code(code).0), ""))
+    }
+
+    #[test]
+    fn what_passes_is_tried_again_and_nothing_else() {
+        let passing = [
+            "08000", "08003", "08006", "08P01", "0A000", "25006", "25P03", "25P04", "26000", "40001",
+            "40P01", "42P05", "53000", "53200", "53300", "55P03", "57014", "57P01", "57P02", "57P03",
+            "57P05", "58030",
+        ];
+        for code in passing {
+            assert!(passes_by_code(code), "{code}");
+            assert!(!of_code(code).1.is_empty(), "{code}");
+        }
+        let final_codes = [
+            "", "22P02", "23505", "25P02", "28000", "28P01", "3D000", "40002", "42501", "42601", "42P01",
+            "42P07", "53100", "57P04", "XX000", "XX001",
+        ];
+        for code in final_codes {
+            assert!(!passes_by_code(code), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_code_is_more_than_its_class() {
+        assert_eq!(of_code("53100").0, StoreErrorKind::Full);
+        assert_eq!(of_code("53300").0, StoreErrorKind::Unavailable);
+        assert_eq!(of_code("57P04").0, StoreErrorKind::Missing);
+        assert_eq!(of_code("57P01").0, StoreErrorKind::Unavailable);
+    }
+
+    #[test]
+    fn a_connection_without_an_answer_is_closed() {
+        let silent = Sql::Io(std::io::Error::from(std::io::ErrorKind::TimedOut));
+        assert!(closes(&silent) && closes(&Sql::Protocol("half a message".to_owned())));
+        assert!(!closes(&Sql::RowNotFound) && !closes(&Sql::Decode("no number".into())));
+        assert!(passes(&failed("ask", silent)));
+    }
 }

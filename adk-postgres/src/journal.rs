@@ -2,6 +2,7 @@
 
 use crate::Shared;
 use crate::batch::There;
+use crate::connection::PgConnection;
 use crate::error::{Doing, corrupt};
 use crate::lane::Job;
 use crate::lease::Drives;
@@ -16,7 +17,7 @@ use adk_core::session::{SessionKey, now_micros};
 use adk_core::{Error, Result, RunId, StateDelta};
 use serde_json::Value;
 use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Postgres, QueryBuilder, Row as _};
+use sqlx::{Postgres, QueryBuilder, Row as _};
 use std::collections::HashMap;
 
 /// Whether the process that has a run lives. An engine above the store always does.
@@ -312,14 +313,18 @@ pub(crate) async fn give_back(connection: &mut PgConnection, claims: &[ClaimId],
 pub(crate) async fn claim(
     connection: &mut PgConnection,
     run: RunId,
-    drives: &Drives,
+    shared: &Shared,
     check: &ClaimCheck,
 ) -> Result<ClaimedRun> {
     let what = "claim a run";
+    let drives = &shared.drives;
     let id = run.to_string();
-    let sql = "SELECT s.app_name, s.user_id, s.id, r.record FROM adkw_runs r
+    // A session whose lock a stopped process holds is left for a later attempt, and the connection to other claims.
+    let sql =
+        "SELECT s.app_name, s.user_id, s.id, r.record, set_config('lock_timeout', $2, true) FROM adkw_runs r
         JOIN adkw_sessions s ON s.number = r.session WHERE r.id = $1";
-    let row = sqlx::query(sql).bind(&id).fetch_optional(&mut *connection).await.doing(what)?;
+    let wait = shared.connections.server.limits.claim.as_millis().to_string();
+    let row = sqlx::query(sql).bind(&id).bind(wait).fetch_optional(&mut *connection).await.doing(what)?;
     let Some(row) = row else { return Err(refuse::unknown_run(run)) };
     let of = |column| row.try_get::<String, _>(column).doing(what);
     let (key, record) = (SessionKey::new(of(0)?, of(1)?, of(2)?), of(3)?);
@@ -655,6 +660,13 @@ fn read_wait(row: &PgRow) -> Result<Waiting> {
     let what = "read a wait";
     let waiting: Waiting = from_text(&row.try_get::<String, _>(0).doing(what)?, "a wait")?;
     Ok(waiting.of(key_of(row, 1).doing(what)?))
+}
+
+/// The time of the server.
+pub(crate) async fn now(connection: &mut PgConnection) -> Result<u64> {
+    let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+    let now: i64 = sqlx::query_scalar(sql).fetch_one(connection).await.doing("ask for the time")?;
+    Ok(now.unsigned_abs())
 }
 
 /// Waits whose deadline has passed, and the next deadline.

@@ -10,6 +10,7 @@ use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 /// The most that goes into one transaction, so that the first is not held up by the last.
 const MOST: usize = 128;
@@ -77,48 +78,52 @@ impl Job {
 
 /// The sessions that something is asked of.
 #[derive(Default)]
-pub(crate) struct Lanes(Mutex<HashMap<SessionKey, VecDeque<Job>>>);
+pub(crate) struct Lanes(Mutex<HashMap<SessionKey, VecDeque<Asked>>>);
+
+/// A job, and when it was asked for: the patience with it begins then, and not when those before it have ended.
+type Asked = (Instant, Job);
 
 impl Lanes {
-    fn lanes(&self) -> MutexGuard<'_, HashMap<SessionKey, VecDeque<Job>>> {
+    fn lanes(&self) -> MutexGuard<'_, HashMap<SessionKey, VecDeque<Asked>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next ones that go together. A lane that is empty ends.
-    fn next(&self, key: &SessionKey) -> Vec<Job> {
+    /// The next ones that go together, and when the last of them was asked for. A lane that is empty ends.
+    fn next(&self, key: &SessionKey) -> Option<(Instant, Vec<Job>)> {
         let mut lanes = self.lanes();
-        let Some(lane) = lanes.get_mut(key) else { return Vec::new() };
-        let mut jobs: Vec<Job> = lane.pop_front().into_iter().collect();
-        if jobs.first().is_some_and(Job::is_of_run) {
-            while jobs.len() < MOST && lane.front().is_some_and(Job::is_of_run) {
-                jobs.extend(lane.pop_front());
+        let lane = lanes.get_mut(key)?;
+        let Some((mut asked, first)) = lane.pop_front() else {
+            lanes.remove(key);
+            return None;
+        };
+        let mut jobs = vec![first];
+        if jobs[0].is_of_run() {
+            while jobs.len() < MOST
+                && let Some((later, job)) = lane.pop_front_if(|(_, job)| job.is_of_run())
+            {
+                asked = later;
+                jobs.push(job);
             }
         }
-        if jobs.is_empty() {
-            lanes.remove(key);
-        }
-        jobs
+        Some((asked, jobs))
     }
 }
 
 impl Shared {
     /// Puts it at the end of the queue of its session. It is done whether or not anybody waits for it.
     pub(crate) fn post(self: &Arc<Self>, key: SessionKey, job: Job) {
+        let asked = (Instant::now(), job);
         let mut lanes = self.lanes.lanes();
         if let Some(lane) = lanes.get_mut(&key) {
-            lane.push_back(job);
+            lane.push_back(asked);
             return;
         }
-        lanes.insert(key.clone(), VecDeque::from([job]));
+        lanes.insert(key.clone(), VecDeque::from([asked]));
         drop(lanes);
         let this = self.clone();
         self.runtime.spawn(async move {
-            loop {
-                let jobs = this.lanes.next(&key);
-                if jobs.is_empty() {
-                    break;
-                }
-                batch(&this, &key, jobs).await;
+            while let Some((asked, jobs)) = this.lanes.next(&key) {
+                batch(&this, &key, asked, jobs).await;
             }
         });
     }

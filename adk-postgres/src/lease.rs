@@ -1,6 +1,7 @@
 //! Which runs this process drives, and the lease that says that it is alive.
 
 use crate::Shared;
+use crate::connection::{PgConnection, Server};
 use crate::error::Doing;
 use crate::journal;
 use crate::lane::Job;
@@ -8,8 +9,6 @@ use crate::log::Head;
 use adk_core::engine::ClaimId;
 use adk_core::session::SessionKey;
 use adk_core::{Result, RunId};
-use sqlx::postgres::PgConnectOptions;
-use sqlx::{ConnectOptions as _, PgConnection};
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -184,7 +183,7 @@ struct Lease {
 
 /// What the thread works with.
 struct Renewal {
-    to: PgConnectOptions,
+    server: Arc<Server>,
     lease: Duration,
     drives: std::sync::Weak<Shared>,
     owner: String,
@@ -207,7 +206,7 @@ impl Shared {
         }))
         .await?;
         let renewal = Renewal {
-            to: self.connections.to.clone(),
+            server: self.connections.server.clone(),
             lease,
             drives: Arc::downgrade(self),
             owner: self.drives.owner.clone(),
@@ -267,7 +266,7 @@ impl Renewal {
     async fn connection<'c>(&self, connection: &'c mut Option<PgConnection>) -> Result<&'c mut PgConnection> {
         let there = match connection.take() {
             Some(there) => there,
-            None => self.to.connect().await.doing("connect for the lease")?,
+            None => self.server.connect().await.doing("connect for the lease")?,
         };
         Ok(connection.insert(there))
     }

@@ -27,10 +27,19 @@
 //! The lease is renewed by a thread of its own, so a tool that blocks the runtime does not lose it.
 //!
 //! **A server that is away for a moment** is waited for ([`Options::patience`]); then the run stays as it is, its stream
-//! ends with an error that is [retryable](adk_core::Error::is_retryable), and it can be resumed by any process.
+//! ends with an error that is [retryable](adk_core::Error::is_retryable), and it can be resumed by any process. Every wait has a
+//! limit: a process that was stopped inside a transaction loses the locks that it holds, and a network that goes silent
+//! ends no run.
+//!
+//! **A pooler in transaction mode**, such as PgBouncer, may be in front of the server, of any version and without settings of its
+//! own for this crate. A connection proves that it leads to the server itself by a setting that it makes at its start. Where
+//! the setting is refused or lost, statements have no names there, each is in a transaction, and each transaction
+//! brings its limits. That takes more round trips: 4 for an event, in place of 1. Nothing here needs more of a connection than
+//! its transaction: no `LISTEN`, no lock of a connection.
 
 mod artifacts;
 mod batch;
+mod connection;
 mod connections;
 mod engine;
 mod error;
@@ -38,6 +47,7 @@ mod exact;
 mod journal;
 mod lane;
 mod lease;
+mod limits;
 mod log;
 mod memory;
 mod reader;
@@ -50,6 +60,7 @@ use adk_core::engine::Engine;
 use adk_core::memory::MemoryService;
 use adk_core::session::{Location, OpenSessions, SessionStore};
 use adk_core::{ArtifactStore, Result, Store};
+use connection::Server;
 use connections::Connections;
 use error::Doing;
 use sqlx::postgres::PgConnectOptions;
@@ -63,12 +74,32 @@ use tokio::runtime::Handle;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// How long a process that says nothing counts as alive. Default 30 seconds. A shorter time finds dead processes
-    /// earlier; it should be many times what a transaction takes, or processes that live lose their runs.
+    /// How long a process that says nothing counts as alive, by the clock of the server. Default 30 seconds. A shorter time
+    /// finds dead processes earlier; it should be many times what a transaction takes, or processes that live lose their runs.
     pub lease: Duration,
-    /// How long to wait for an unreachable server or a held lock. Default ten seconds.
+    /// How long a call waits for the server, with all attempts. Default ten seconds. What fails for a passing reason is
+    /// tried again until this time is over; then the error is [retryable](adk_core::Error::is_retryable), and the run stays as
+    /// it is. An attempt that begins at the last moment ends within as much time again.
+    ///
+    /// Each single wait has a limit that is a part of it, so that there is time for another attempt. A patience under one
+    /// second counts as one second here, and one over a day as a day:
+    ///
+    /// | wait | limit | default | set as |
+    /// |---|---|---|---|
+    /// | for a free connection, or a new one | a quarter, at most 2 s | 2 s | by this process |
+    /// | for a lock | a tenth | 1 s | `lock_timeout` |
+    /// | for the lock of a session whose run is claimed | a hundredth | 100 ms | `lock_timeout` |
+    /// | for the execution of a statement | half | 5 s | `statement_timeout` |
+    /// | of the server for the next statement of a transaction | half | 5 s | `idle_in_transaction_session_timeout` |
+    /// | for a sign of life from the server | three quarters | 7.5 s | by this process |
+    /// | of the server for a client that does not read, or whose host is gone | all of it | 10 s | `tcp_user_timeout`, `tcp_keepalives_*` |
+    /// | for an upgrade of the tables | 60 times | 10 min | `statement_timeout`, and by this process |
+    ///
+    /// A large value whose bytes move is a sign of life. A connection without one is closed, and so are those that were
+    /// free meanwhile. Settings in the `options` of the URL take the place of these, such as
+    /// `?options[statement_timeout]=60s`.
     pub patience: Duration,
-    /// The most connections that are open at a time. Default 10.
+    /// The most connections that are open at a time, besides one that renews the lease. Default 10.
     pub connections: u32,
     /// Whether tables are made in a database that has none of agents. Default `true`; otherwise that is an error of kind
     /// [`Missing`](adk_core::StoreErrorKind::Missing), and nothing has changed.
@@ -83,14 +114,14 @@ impl Default for Options {
 }
 
 impl Options {
-    /// How long a process that says nothing counts as alive.
+    /// How long a process that says nothing counts as [alive](Self::lease).
     #[must_use]
     pub fn lease(mut self, time: Duration) -> Self {
         self.lease = time;
         self
     }
 
-    /// How long to wait for an unreachable server or a held lock.
+    /// How long a call [waits](Self::patience) for the server.
     #[must_use]
     pub fn patience(mut self, time: Duration) -> Self {
         self.patience = time;
@@ -169,16 +200,16 @@ impl PostgresStore {
     /// # Errors
     /// As [`connect`](Self::connect).
     pub async fn connect_with(url: &str, options: Options) -> Result<Self> {
-        let what = "connect";
-        let to = PgConnectOptions::from_str(url).doing(what)?.application_name("adk-workflow");
+        let to = PgConnectOptions::from_str(url).doing("connect")?.application_name("adk-workflow");
         let location = location(&to);
-        let connections = Connections::open(to, options.patience, options.connections).await?;
-        let mut connection = connections.get(what).await?;
-        schema::prepare(&mut connection, options.create).await?;
-        connections.give_back(connection, false).await;
+        let connections = Connections::new(Server::new(to, options.patience), options.connections);
         let (lanes, drives) = (lane::Lanes::default(), lease::Drives::new());
         let (runtime, live) = (Handle::current(), OpenSessions::default());
-        Ok(Self(Arc::new(Shared { connections, location, options, runtime, live, lanes, drives })))
+        let shared = Arc::new(Shared { connections, location, options, runtime, live, lanes, drives });
+        shared.connections.reach(options.patience).await?;
+        let create = options.create;
+        shared.call(Box::new(move |connection| Box::pin(schema::prepare(connection, create)))).await?;
+        Ok(Self(shared))
     }
 
     /// The apps that have sessions in the database, in the order of its collation.
@@ -254,7 +285,7 @@ impl From<PostgresStore> for Arc<dyn MemoryService> {
 impl fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Not the URL, which holds a password.
-        let to = &self.0.connections.to;
+        let to = self.0.connections.server.options();
         write!(f, "PostgresStore({}/{})", to.get_host(), to.get_database().unwrap_or_default())
     }
 }

@@ -1,13 +1,14 @@
 //! The rows of a session: locked, brought up to what other programs have written, and added to.
 
+use crate::connection::PgConnection;
 use crate::error::{Doing, failed, is_taken};
 use crate::exact::{self, Keys};
 use crate::types::{Jsonb, Micros};
 use adk_core::session::{Scope, SessionKey, split};
 use adk_core::{Event, Result, StateDelta};
 use serde_json::Value;
+use sqlx::Row as _;
 use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Row as _};
 use std::sync::Arc;
 
 /// An event of another program may be a little older than what was written before it.

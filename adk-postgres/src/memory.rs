@@ -1,12 +1,13 @@
 //! The store as ADK's memory service: entries are rows, and a `tsvector` finds them by their words.
 
 use crate::PostgresStore;
+use crate::connection::PgConnection;
 use crate::error::Doing;
 use adk_core::engine::{from_text, to_text};
 use adk_core::memory::{MAX_MEMORIES, MemoryEntry, MemoryMark, MemoryService, words};
 use adk_core::session::SessionKey;
 use adk_core::{BoxFuture, Content, Result};
-use sqlx::{PgConnection, Row as _};
+use sqlx::Row as _;
 use std::sync::Arc;
 
 /// Entries as columns, for one statement that writes them all.
@@ -36,12 +37,13 @@ impl NewEntries {
 
 impl MemoryService for PostgresStore {
     fn added_until<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Option<MemoryMark>>> {
+        let key = session.clone();
         Box::pin(async move {
             self.0
-                .transact(&mut |connection| {
-                    let key = session.clone();
+                .call_in_transaction(Box::new(move |connection| {
+                    let key = key.clone();
                     Box::pin(async move { added_until(connection, &key).await })
-                })
+                }))
                 .await
         })
     }
@@ -53,12 +55,12 @@ impl MemoryService for PostgresStore {
         until: MemoryMark,
     ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let new = Arc::new((NewEntries::new(entries)?, until));
+            let (key, new) = (session.clone(), Arc::new((NewEntries::new(entries)?, until)));
             self.0
-                .transact(&mut |connection| {
-                    let (key, new) = (session.clone(), new.clone());
+                .call_in_transaction(Box::new(move |connection| {
+                    let (key, new) = (key.clone(), new.clone());
                     Box::pin(async move { add(connection, &key, &new.0, &new.1).await })
-                })
+                }))
                 .await
         })
     }
@@ -76,11 +78,12 @@ impl MemoryService for PostgresStore {
             if any.is_empty() || app.contains('\0') || user.contains('\0') {
                 return Ok(Vec::new());
             }
+            let (app, user) = (app.to_owned(), user.to_owned());
             self.0
-                .transact(&mut |connection| {
-                    let (app, user, any) = (app.to_owned(), user.to_owned(), any.clone());
+                .call_in_transaction(Box::new(move |connection| {
+                    let (app, user, any) = (app.clone(), user.clone(), any.clone());
                     Box::pin(async move { search(connection, &app, &user, &any).await })
-                })
+                }))
                 .await
         })
     }

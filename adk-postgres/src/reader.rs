@@ -1,6 +1,7 @@
 //! Reading: rows of sessions with the state that they share, and events by their places.
 
 use crate::Shared;
+use crate::connection::PgConnection;
 use crate::error::{Doing, closed};
 use crate::exact;
 use crate::log::places;
@@ -9,8 +10,8 @@ use crate::types::{Jsonb, Micros};
 use adk_core::session::{EventFilter, Pages, Scope, SessionKey, SessionRow, SessionSnapshot};
 use adk_core::{BoxFuture, Event, Result};
 use serde_json::{Map, Value};
+use sqlx::Row as _;
 use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Row as _};
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 

@@ -1,8 +1,9 @@
 //! The tables: those of ADK's schema version 1, and ours beside them.
 
+use crate::connection::PgConnection;
 use crate::error::{Doing, corrupt, failed};
 use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
-use sqlx::{Connection as _, PgConnection, Row as _};
+use sqlx::Row as _;
 
 /// As google-adk 2.13 makes them (`sessions/schemas/v1.py`).
 const ADK: &str = "
@@ -190,8 +191,12 @@ pub(crate) async fn prepare(connection: &mut PgConnection, create: bool) -> Resu
     writable(connection).await
 }
 
+/// Whether a table is there. The rows of the catalog say so: `to_regclass` may answer from what the connection has found before
+/// it waited for a lock.
 async fn has(connection: &mut PgConnection, table: &str) -> sqlx::Result<bool> {
-    sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL").bind(table).fetch_one(connection).await
+    let sql = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_class c
+        WHERE c.relname = $1::name AND pg_catalog.pg_table_is_visible(c.oid))";
+    sqlx::query_scalar(sql).bind(table).fetch_one(connection).await
 }
 
 /// ADK's version, and that the columns are of the types that ADK gives them. Gives ours, when our tables are there.
@@ -242,23 +247,21 @@ fn other_tables(what: &str) -> Error {
 /// Makes the tables, or what is new in this version.
 async fn make(connection: &mut PgConnection) -> Result<()> {
     let what = "make its tables";
-    let mut transaction = connection.begin().await.doing(what)?;
-    // Several processes may begin at the same moment.
-    sqlx::query("SELECT pg_advisory_xact_lock($1)")
-        .bind(LOCK)
-        .execute(&mut *transaction)
-        .await
-        .doing(what)?;
-    let own = check(&mut transaction).await?;
+    // Each statement has to see what was committed while the lock was waited for.
+    connection.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await.doing(what)?;
+    // Several processes may begin at the same moment. The lock ends with the transaction, also through a pooler.
+    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(LOCK).execute(&mut *connection).await.doing(what)?;
+    connection.allow_upgrade().await.doing(what)?;
+    let own = check(connection).await?;
     if own.is_none() {
-        sqlx::raw_sql(ADK).execute(&mut *transaction).await.doing(what)?;
-        sqlx::raw_sql(OURS).execute(&mut *transaction).await.doing(what)?;
+        sqlx::raw_sql(ADK).execute(&mut *connection).await.doing(what)?;
+        sqlx::raw_sql(OURS).execute(&mut *connection).await.doing(what)?;
     }
     let own = own.as_deref().unwrap_or(UPGRADES[0].0);
     for (_, change) in UPGRADES.iter().skip_while(|(version, _)| *version != own) {
-        sqlx::raw_sql(*change).execute(&mut *transaction).await.doing(what)?;
+        sqlx::raw_sql(*change).execute(&mut *connection).await.doing(what)?;
     }
-    transaction.commit().await.doing(what)
+    connection.commit().await.doing(what)
 }
 
 /// A user that may not write finds out now, and not after the first paid call.

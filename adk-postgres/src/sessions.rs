@@ -8,7 +8,6 @@ use adk_core::session::{
     EventFilter, Location, Session, SessionKey, SessionSnapshot, SessionStore, forget_temp, now_micros,
 };
 use adk_core::{BoxFuture, Event, Result, StateDelta};
-use sqlx::Connection as _;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -53,9 +52,9 @@ impl Shared {
                 let what = "read a session";
                 // All of it as it was at one moment.
                 let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
-                let mut transaction = connection.begin_with(begin).await.doing(what)?;
-                let snapshot = reader::snapshot(&mut transaction, &key, &filter).await?;
-                transaction.commit().await.doing(what)?;
+                connection.begin_with(begin).await.doing(what)?;
+                let snapshot = reader::snapshot(connection, &key, &filter).await?;
+                connection.commit().await.doing(what)?;
                 Ok(snapshot)
             })
         });

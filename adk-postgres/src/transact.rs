@@ -1,9 +1,9 @@
 //! Transactions, tried again while the server is away for a moment.
 
 use crate::Shared;
+use crate::connection::PgConnection;
 use crate::error::{Doing, closed, failed, passes};
 use adk_core::{BoxFuture, Error, Result};
-use sqlx::{Connection as _, PgConnection, Postgres, Transaction};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -35,7 +35,14 @@ pub(crate) struct Patience {
 
 impl Patience {
     pub(crate) fn new(patience: Duration) -> Self {
-        Self { until: Instant::now() + patience, pause: Duration::from_millis(10) }
+        Self::since(Instant::now(), patience)
+    }
+
+    /// The patience with what was asked for at that time.
+    pub(crate) fn since(begun: Instant, patience: Duration) -> Self {
+        // A patience that overflows the clock is a day.
+        let until = begun.checked_add(patience).unwrap_or(begun + Duration::from_secs(24 * 60 * 60));
+        Self { until, pause: Duration::from_millis(10) }
     }
 
     /// Waits a little; `false` when it has waited long enough.
@@ -50,21 +57,22 @@ impl Patience {
 }
 
 impl Shared {
-    /// Commits what went well, and rolls back what did not.
-    pub(crate) async fn end<T>(transaction: Transaction<'_, Postgres>, done: Result<T>) -> Result<T, Lost> {
-        let value = done?;
-        match transaction.commit().await {
-            Ok(()) => Ok(value),
-            Err(error) => Err(Lost { error: failed("commit", error), is_sent: true }),
-        }
-    }
-
-    async fn attempt<T: Send>(&self, work: &mut Work<'_, T>) -> Result<T, Lost> {
-        let mut connection = self.connections.get("begin a transaction").await?;
-        let mut transaction = connection.begin().await.doing("begin a transaction")?;
-        let done = work(&mut transaction).await;
-        let done = Self::end(transaction, done).await;
-        self.connections.give_back(connection, done.is_err()).await;
+    /// Does this in a transaction, which is rolled back when it fails.
+    pub(crate) async fn attempt<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut PgConnection) -> Result<T>,
+    ) -> Result<T, Lost> {
+        let what = "begin a transaction";
+        let mut connection = self.connections.get(what).await?;
+        let done = async {
+            connection.begin().await.doing(what)?;
+            let value = work(&mut connection).await?;
+            let commit = connection.commit().await;
+            commit.map_err(|error| Lost { error: failed("commit", error), is_sent: true })?;
+            Ok(value)
+        };
+        let done = done.await;
+        self.connections.give_back(connection).await;
         done
     }
 
@@ -72,7 +80,7 @@ impl Shared {
     pub(crate) async fn once<T>(&self, work: &mut Work<'_, T>) -> Result<T> {
         let mut connection = self.connections.get("reach the server").await?;
         let done = work(&mut connection).await;
-        self.connections.give_back(connection, done.is_err()).await;
+        self.connections.give_back(connection).await;
         done
     }
 
@@ -119,7 +127,7 @@ impl Shared {
     async fn tried<T: Send>(&self, is_repeatable: bool, work: &mut Work<'_, T>) -> Result<T> {
         let mut patience = Patience::new(self.options.patience);
         loop {
-            match self.attempt(work).await {
+            match self.attempt(async |connection| work(connection).await).await {
                 Ok(value) => return Ok(value),
                 Err(Lost { error, is_sent })
                     if passes(&error)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs a command with a Postgres server of its own, which is thrown away afterwards.
-#   tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres -- --ignored
+#   tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres -- --ignored --skip pooler --skip python
 # The server is installed from the distribution when it is not there yet. It listens on a free port of this machine; the
 # command finds its URL in ADK_POSTGRES, the authority of its certificate in ADK_POSTGRES_CA, and the folder and `pg_ctl` to
 # restart it with in ADK_POSTGRES_DATA and ADK_PG_CTL.

@@ -270,6 +270,15 @@ pub trait WaitRegistry: Send + Sync {
     /// [`refuse::unknown_wait`], also for a wait of another app; [`refuse::answered`] when it has an answer.
     fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>>;
 
+    /// The time that deadlines are made of and compared with, in microseconds since 1970. A store that several machines share
+    /// gives that of its server, since the clocks of the machines may differ. The default is the clock of this process.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn now(&self) -> BoxFuture<'_, Result<u64>> {
+        Box::pin(std::future::ready(Ok(now_micros())))
+    }
+
     /// At most `most` open waits of an app whose deadline is not after `now`, in microseconds since 1970, and the next
     /// deadline. Not those of runs that an engine above drives: it keeps their deadlines.
     ///

@@ -366,9 +366,11 @@ async fn a_commit_whose_answer_is_lost_is_done_once() {
     assert!(lossy.lost() > 100, "{} answers were lost", lossy.lost());
 }
 
-/// How often the server is asked for something while a run has so many rounds, each of a step and an event.
-async fn asked(rounds: u32) -> u32 {
-    let database = Database::new().await;
+/// How often a new database, by way of another URL, is asked for something while a run has so many rounds, each of a step and
+/// an event.
+pub async fn asked(rounds: u32, url: impl Fn(&Database) -> String) -> u32 {
+    let mut database = Database::new().await;
+    database.url = url(&database);
     let server = Lossy::new(&database).await;
     let store = PostgresStore::connect(&server.url).await.unwrap();
     store.create(key(), StateDelta::default()).await.unwrap();
@@ -387,7 +389,8 @@ async fn asked(rounds: u32) -> u32 {
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn an_event_is_one_round_trip_and_so_is_a_step() {
+    let direct = |database: &Database| database.url.clone();
     // What is prepared once on each connection and what begins and ends a run cancels.
-    let (few, many) = (asked(20).await, asked(120).await);
+    let (few, many) = (asked(20, direct).await, asked(120, direct).await);
     assert!((200..=220).contains(&(many - few)), "{few} for 20 rounds, {many} for 120");
 }

@@ -7,6 +7,7 @@
 mod adk_python;
 mod artifacts;
 mod broken;
+mod clock;
 mod driven;
 #[path = "../support/large.rs"]
 mod filled;
@@ -17,7 +18,13 @@ mod lossy;
 mod memory;
 #[path = "../place/mod.rs"]
 mod place;
+mod pooler;
 mod runs;
+mod silent;
+#[path = "../support/silent.rs"]
+mod silent_network;
+mod starts;
+mod stopped;
 mod store;
 #[path = "../support/mod.rs"]
 mod support;

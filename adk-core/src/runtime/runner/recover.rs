@@ -9,9 +9,7 @@ use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::Needs;
 use crate::runtime::run::record;
 use crate::runtime::workflow::{FieldFault, Form, Workflow};
-use crate::store::engine::{
-    BranchEnd, BranchTask, DueWaits, RunFilter, RunInfo, RunTask, Waiting, now_micros, refuse,
-};
+use crate::store::engine::{BranchEnd, BranchTask, DueWaits, RunFilter, RunInfo, RunTask, Waiting, refuse};
 use crate::store::session::SessionKey;
 use crate::{Error, ErrorKind, Path, Result, RunId};
 use futures_util::StreamExt;
@@ -20,6 +18,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How many waits that are due, or runs that are ready, are asked for at a time.
 pub(super) const PAGE: usize = 256;
@@ -245,7 +244,9 @@ impl Shared {
         if of.is_some_and(|key| key.user != waiting.user || key.id != waiting.session) {
             return Err(refuse::unknown_wait(wait));
         }
-        if waiting.deadline.is_some_and(|deadline| deadline <= now_micros()) {
+        if let Some(deadline) = waiting.deadline
+            && deadline <= waits.now().await?
+        {
             let message = format!("the answer to `{wait}` comes after its deadline");
             return Err(Error::new(ErrorKind::Expired, message)
                 .with_help("the run goes on with the default of the wait, or has failed without one"));
@@ -270,12 +271,13 @@ impl Shared {
     /// Answers a page of waits whose deadline has passed, with their defaults or an error.
     pub(super) async fn expire(&self) -> Result<Expiry> {
         let Some(registry) = self.engine.waits() else { return Ok(Expiry { next: None, is_full: false }) };
-        let now = now_micros();
+        let now = registry.now().await?;
         let mut due = registry.due(&self.app, now, PAGE).await?;
         if self.tenant_of.is_none() {
             due = due.and(registry.due_of_tenants(&self.app, now, PAGE).await?);
         }
         let DueWaits { waits: due, next } = due;
+        let next = next.map(|deadline| Duration::from_micros(deadline.saturating_sub(now)));
         let is_full = due.len() >= PAGE;
         let resolved = due.into_iter().map(|waiting| async move {
             match registry.resolve(&waiting.app, &waiting.id, too_late(&waiting)).await {
@@ -325,8 +327,8 @@ impl Shared {
 
 /// What is known of deadlines after a page of waits was answered.
 pub(super) struct Expiry {
-    /// The next deadline, in microseconds since 1970.
-    pub(super) next: Option<u64>,
+    /// How long it is to the next deadline.
+    pub(super) next: Option<Duration>,
     /// Whether more waits may be due.
     pub(super) is_full: bool,
 }

@@ -3,7 +3,7 @@
 use super::queue::heads;
 use super::recover::{PAGE, Recovered};
 use super::{Runner, Shared};
-use crate::store::engine::{RunFilter, RunInfo, Waiting, now_micros};
+use crate::store::engine::{RunFilter, RunInfo, Waiting};
 use crate::store::session::SessionKey;
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
 use futures_util::StreamExt;
@@ -286,8 +286,7 @@ async fn look(
             break;
         }
     }
-    let next = expiry.next.map(|deadline| Duration::from_micros(deadline.saturating_sub(now_micros())));
-    Ok(Look { ready, next, is_full })
+    Ok(Look { ready, next: expiry.next, is_full })
 }
 
 impl IntoFuture for Watch {

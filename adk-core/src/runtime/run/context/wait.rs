@@ -43,7 +43,8 @@ impl Context {
     /// Values from outside, in the order in which they are asked for; the agent waits until all are there.
     pub(crate) async fn wait_for_all(&mut self, asked: Vec<Asked>) -> Result<Vec<Value>> {
         let (mut values, mut open) = (Vec::with_capacity(asked.len()), Vec::new());
-        let waits: Vec<_> = asked.into_iter().map(|asked| self.wait_of(asked)).collect();
+        let now = self.time_of_waits(&asked).await?;
+        let waits: Vec<_> = asked.into_iter().map(|asked| self.wait_of(asked, now)).collect();
         // All at once: an engine may keep each of them pending until it is answered.
         let answers = waits.into_iter().map(|wait| self.answer(wait));
         for answer in try_join_all(answers).await? {
@@ -60,19 +61,27 @@ impl Context {
     /// # Errors
     /// When the store fails, or the answer is an error, as that of a wait that nobody has answered in time.
     pub(crate) async fn ask(&mut self, asked: Asked) -> Result<Answer> {
-        let wait = self.wait_of(asked);
+        let now = self.time_of_waits(std::slice::from_ref(&asked)).await?;
+        let wait = self.wait_of(asked, now);
         self.answer(wait).await
     }
 
-    /// The wait of a question, which is numbered here.
-    fn wait_of(&mut self, asked: Asked) -> Wait {
+    /// The time from which the timeouts of these questions count, by the clock that their deadlines are compared with.
+    async fn time_of_waits(&self, asked: &[Asked]) -> Result<u64> {
+        match self.run.engine.waits() {
+            Some(waits) if asked.iter().any(|asked| asked.timeout.is_some()) => waits.now().await,
+            _ => Ok(now_micros()),
+        }
+    }
+
+    /// The wait of a question that is asked `now`. It is numbered here.
+    fn wait_of(&mut self, asked: Asked, now: u64) -> Wait {
         let Asked { name, call_id, question, schema, timeout, otherwise } = asked;
         let key = self.wait_key(name);
         let (id, run_id, path) = (key.id(), key.run_id, key.path.clone());
         // The engine keeps the first, so it does not move when the run is executed once more.
-        let deadline = timeout.map(|timeout| {
-            now_micros().saturating_add(u64::try_from(timeout.as_micros()).unwrap_or(u64::MAX))
-        });
+        let deadline =
+            timeout.map(|timeout| now.saturating_add(u64::try_from(timeout.as_micros()).unwrap_or(u64::MAX)));
         let otherwise = otherwise.map(record::escaped);
         let session = self.run.session().key().clone();
         let waiting = Waiting {

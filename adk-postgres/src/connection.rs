@@ -1,0 +1,287 @@
+//! Connections whose every wait is limited, directly to a server or through a pooler.
+
+use crate::error::{closes, refuses_settings};
+use crate::limits::{Limits, answered};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use sqlx::postgres::{PgArguments, PgConnectOptions, PgQueryResult, PgRow, PgStatement, PgTypeInfo};
+use sqlx::{
+    AssertSqlSafe, ConnectOptions as _, Connection as _, Either, Execute, Executor, Postgres, SqlStr,
+};
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+/// A setting that only a connection of its own to the server keeps.
+const PROBE: &str = "adkw.connection";
+
+/// The server, and how this process connects to it.
+pub(crate) struct Server {
+    /// What the URL says.
+    to: PgConnectOptions,
+    /// The same with the limits and the probe as settings of the connection.
+    direct: PgConnectOptions,
+    probe: String,
+    is_pooled: AtomicBool,
+    pub(crate) limits: Limits,
+}
+
+impl Server {
+    pub(crate) fn new(to: PgConnectOptions, patience: Duration) -> Self {
+        let limits = Limits::new(patience);
+        // Nothing here is a float, and poolers refuse the setting.
+        let to = to.extra_float_digits(None);
+        // What the URL sets stays.
+        let given = to.get_options().unwrap_or_default().to_owned();
+        let ours = limits.of_connection().filter(|(name, _)| !sets(&given, name));
+        let probe = format!("{:016x}", RandomState::new().hash_one(std::process::id()));
+        let direct = to.clone().options(ours).options([(PROBE, &probe)]);
+        Self { to, direct, probe, is_pooled: AtomicBool::new(false), limits }
+    }
+
+    pub(crate) fn options(&self) -> &PgConnectOptions {
+        &self.to
+    }
+
+    /// Opens a connection. Statements have names, which are parsed once, only if the connection was proved to be one to the
+    /// server itself: a pooler may send each transaction to another connection of its own, where the name is missing, or
+    /// is the name of another statement.
+    pub(crate) async fn connect(&self) -> sqlx::Result<PgConnection> {
+        if !self.is_pooled.load(Relaxed) {
+            match self.direct.connect().await {
+                Ok(mut connection) => {
+                    let is_pooled = !self.is_direct(&mut connection).await?;
+                    self.is_pooled.store(is_pooled, Relaxed);
+                    return Ok(PgConnection::new(connection, self.limits, is_pooled));
+                }
+                Err(error) if refuses_settings(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let connection = self.to.connect().await?;
+        self.is_pooled.store(true, Relaxed);
+        Ok(PgConnection::new(connection, self.limits, true))
+    }
+
+    async fn is_direct(&self, connection: &mut sqlx::PgConnection) -> sqlx::Result<bool> {
+        let probe = AssertSqlSafe(format!("SELECT current_setting('{PROBE}', true)"));
+        let row = sqlx::raw_sql(probe).fetch_one(connection).await?;
+        let found: Option<String> = sqlx::Row::try_get(&row, 0)?;
+        Ok(found.as_deref() == Some(&*self.probe))
+    }
+}
+
+/// Whether options such as `-c name=value` set that name.
+fn sets(options: &str, name: &str) -> bool {
+    options.split_whitespace().any(|option| {
+        let option = option.trim_start_matches("-c").trim_start_matches("--");
+        option.split_once('=').is_some_and(|(given, _)| given.eq_ignore_ascii_case(name))
+    })
+}
+
+/// A connection in place of sqlx's, for the same statements. Each wait for an answer is limited.
+///
+/// Through a pooler a statement has no name, and a transaction around it: pooled connections belong to a client for the time of a
+/// transaction.
+pub(crate) struct PgConnection {
+    inner: sqlx::PgConnection,
+    limits: Limits,
+    is_pooled: bool,
+    is_in_transaction: bool,
+    /// Whether the open transaction changes tables.
+    is_upgrade: bool,
+    /// A statement has no answer yet, or has an error after which the connection is of no use.
+    is_lost: bool,
+}
+
+impl PgConnection {
+    fn new(inner: sqlx::PgConnection, limits: Limits, is_pooled: bool) -> Self {
+        Self { inner, limits, is_pooled, is_in_transaction: false, is_upgrade: false, is_lost: false }
+    }
+
+    /// Begins a transaction.
+    pub(crate) async fn begin(&mut self) -> sqlx::Result<()> {
+        self.begin_with("BEGIN").await
+    }
+
+    /// Begins a transaction by this statement.
+    pub(crate) async fn begin_with(&mut self, begin: &str) -> sqlx::Result<()> {
+        let begin = if self.is_pooled { self.limits.begin(begin) } else { begin.to_owned() };
+        (self.is_in_transaction, self.is_upgrade) = (true, false);
+        self.command(begin).await
+    }
+
+    /// Commits the transaction.
+    pub(crate) async fn commit(&mut self) -> sqlx::Result<()> {
+        self.command("COMMIT".to_owned()).await?;
+        (self.is_in_transaction, self.is_upgrade) = (false, false);
+        Ok(())
+    }
+
+    /// Makes the connection ready for another caller, which rolls back what is open; `false` if it has to be closed.
+    pub(crate) async fn reset(&mut self) -> bool {
+        if !self.is_lost && self.is_in_transaction {
+            self.is_upgrade = false;
+            self.is_in_transaction = self.command("ROLLBACK".to_owned()).await.is_err();
+        }
+        !self.is_lost && !self.is_in_transaction
+    }
+
+    /// Whether no answer has come, or one that ends the connection.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_lost
+    }
+
+    /// Gives the statements of the open transaction, which change tables, as much time as an upgrade may take.
+    pub(crate) async fn allow_upgrade(&mut self) -> sqlx::Result<()> {
+        let millis = self.limits.upgrade.as_millis();
+        self.command(format!("SET LOCAL statement_timeout = {millis}")).await?;
+        self.is_upgrade = true;
+        Ok(())
+    }
+
+    /// Says goodbye to the server.
+    pub(crate) async fn close(self) {
+        // A connection that has died needs no goodbye.
+        let _ = answered(self.limits.connect, self.inner.close()).await;
+    }
+
+    async fn command(&mut self, sql: String) -> sqlx::Result<()> {
+        let sql = sqlx::raw_sql(AssertSqlSafe(sql));
+        self.limited(async |inner| inner.execute(sql).await).await.map(drop)
+    }
+
+    /// Executes something, and notes whether the connection can be used after it.
+    async fn limited<T>(
+        &mut self,
+        work: impl AsyncFnOnce(&mut sqlx::PgConnection) -> sqlx::Result<T>,
+    ) -> sqlx::Result<T> {
+        // Also where the future is dropped before its end.
+        self.is_lost = true;
+        let limit = if self.is_upgrade { self.limits.upgrade } else { self.limits.answer };
+        let done = match answered(limit, work(&mut self.inner)).await {
+            Some(done) => done,
+            None => {
+                let message = format!("the server has not answered for {limit:?}");
+                Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, message)))
+            }
+        };
+        self.is_lost = done.as_ref().is_err_and(closes);
+        done
+    }
+
+    async fn steps<'q>(&mut self, mut query: impl Execute<'q, Postgres>) -> sqlx::Result<Vec<Step>> {
+        let arguments = query.take_arguments().map_err(sqlx::Error::Encode)?;
+        let persistent = query.persistent() && !self.is_pooled;
+        let statement = Statement { sql: query.sql(), arguments, persistent };
+        if !self.is_pooled || self.is_in_transaction {
+            return self.execute_statement(statement).await;
+        }
+        self.begin().await?;
+        let steps = self.execute_statement(statement).await;
+        match steps {
+            Ok(steps) => self.commit().await.map(|()| steps),
+            Err(error) => {
+                self.reset().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn execute_statement(&mut self, statement: Statement) -> sqlx::Result<Vec<Step>> {
+        self.limited(async |inner| inner.fetch_many(statement).try_collect().await).await
+    }
+}
+
+impl fmt::Debug for PgConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PgConnection").field("is_pooled", &self.is_pooled).finish_non_exhaustive()
+    }
+}
+
+/// The end of a statement, or a row.
+type Step = Either<PgQueryResult, PgRow>;
+
+type Steps<'e> = Pin<Box<dyn stream::Stream<Item = sqlx::Result<Step>> + Send + 'e>>;
+
+impl<'c> Executor<'c> for &'c mut PgConnection {
+    type Database = Postgres;
+
+    fn fetch_many<'e, 'q: 'e, E>(self, query: E) -> Steps<'e>
+    where
+        'c: 'e,
+        E: 'q + Execute<'q, Postgres>,
+    {
+        let steps = async move { self.steps(query).await.map(|steps| stream::iter(steps).map(Ok)) };
+        Box::pin(stream::once(steps).try_flatten())
+    }
+
+    fn fetch_optional<'e, 'q: 'e, E>(self, query: E) -> adk_core::BoxFuture<'e, sqlx::Result<Option<PgRow>>>
+    where
+        'c: 'e,
+        E: 'q + Execute<'q, Postgres>,
+    {
+        Box::pin(async move { Ok(self.steps(query).await?.into_iter().find_map(Either::right)) })
+    }
+
+    fn prepare_with<'e>(
+        self,
+        sql: SqlStr,
+        parameters: &'e [PgTypeInfo],
+    ) -> adk_core::BoxFuture<'e, sqlx::Result<PgStatement>>
+    where
+        'c: 'e,
+    {
+        self.inner.prepare_with(sql, parameters)
+    }
+}
+
+/// A statement with its parameters, that has a name on the server or not.
+struct Statement {
+    sql: SqlStr,
+    arguments: Option<PgArguments>,
+    persistent: bool,
+}
+
+impl Execute<'_, Postgres> for Statement {
+    fn sql(self) -> SqlStr {
+        self.sql
+    }
+
+    fn statement(&self) -> Option<&PgStatement> {
+        None
+    }
+
+    fn take_arguments(&mut self) -> Result<Option<PgArguments>, sqlx::error::BoxDynError> {
+        Ok(self.arguments.take())
+    }
+
+    fn persistent(&self) -> bool {
+        self.persistent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::str::FromStr as _;
+
+    #[test]
+    fn a_connection_asks_for_limits_that_the_url_does_not_set() {
+        let url = "postgres://u@h/d?options[deadlock_timeout]=7&options[statement_timeout]=8";
+        let to = PgConnectOptions::from_str(url).expect("it is a URL");
+        let server = Server::new(to, Duration::from_secs(10));
+        // A pooler is asked for nothing.
+        let given = "-c deadlock_timeout=7 -c statement_timeout=8";
+        assert_eq!(server.to.get_options(), Some(given));
+        let ours = format!(
+            "{given} -c lock_timeout=1000 -c idle_in_transaction_session_timeout=5000 -c tcp_keepalives_idle=2 \
+            -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 -c tcp_user_timeout=10000 -c {PROBE}={}",
+            server.probe
+        );
+        assert_eq!(server.direct.get_options(), Some(&*ours));
+        assert!(sets("-clock_timeout=1", "lock_timeout") && sets("--Lock_Timeout=1", "lock_timeout"));
+    }
+}
