@@ -33,6 +33,11 @@ impl IdSeed {
         Self(STATE.hash_one((RUNS.fetch_add(1, Ordering::Relaxed), std::process::id())))
     }
 
+    /// The epoch of a first claim: never 0, with 32 bits for later claims, and positive as a signed number.
+    pub(crate) fn epoch(self) -> u64 {
+        (self.0 >> 33).max(1) << 32
+    }
+
     pub(crate) fn run(self, micros: u64) -> RunId {
         RunId(self.at(micros, MOST - 1))
     }

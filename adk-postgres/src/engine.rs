@@ -3,11 +3,11 @@
 use crate::error::{Doing, closed};
 use crate::lane::Job;
 use crate::transact::OwnWork;
-use crate::{PostgresStore, Shared, journal};
+use crate::{PostgresStore, Shared, journal, keys};
 use adk_core::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine, Journal,
-    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey,
-    Stored, Timers, Wait, WaitRegistry, Waiting, refuse, to_text,
+    KeyBinding, RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
+    RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, refuse, to_text,
 };
 use adk_core::model::Usage;
 use adk_core::session::SessionKey;
@@ -15,6 +15,7 @@ use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
 use sqlx::Connection as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 impl Shared {
     async fn make_claim(self: &Arc<Self>, run: RunId, check: ClaimCheck) -> Result<ClaimedRun> {
@@ -107,8 +108,7 @@ impl Journal for PostgresStore {
             }
             let Some(session) = self.0.drives.session(claim) else {
                 // A run without an event has no record yet, and nothing that could be resumed.
-                let has_begun = claim != ClaimId::first(claim.run_id);
-                return if has_begun { Err(refuse::fenced(claim.run_id)) } else { Ok(value) };
+                return if !claim.is_first() { Err(refuse::fenced(claim.run_id)) } else { Ok(value) };
             };
             let key = key.to_string();
             self.0.ask(&session, |reply| Job::Step { claim, key, value, reply }).await
@@ -133,6 +133,10 @@ impl Engine for PostgresStore {
     }
 
     fn waits(&self) -> Option<&dyn WaitRegistry> {
+        Some(self)
+    }
+
+    fn keys(&self) -> Option<&dyn RequestKeys> {
         Some(self)
     }
 
@@ -214,6 +218,25 @@ impl RunRegistry for PostgresStore {
             })
         });
         Box::pin(self.0.call(read))
+    }
+}
+
+impl RequestKeys for PostgresStore {
+    fn bind<'a>(
+        &'a self,
+        key: &'a RequestKey,
+        binding: &'a KeyBinding,
+        replaces: Option<&'a str>,
+        lifetime: Duration,
+    ) -> BoxFuture<'a, Result<KeyBinding>> {
+        let (key, binding, replaces) = (key.clone(), binding.clone(), replaces.map(str::to_owned));
+        let bind: OwnWork<_> = Box::new(move |connection| {
+            let (key, binding, replaces) = (key.clone(), binding.clone(), replaces.clone());
+            Box::pin(
+                async move { keys::bind(connection, &key, &binding, replaces.as_deref(), lifetime).await },
+            )
+        });
+        Box::pin(self.0.call(bind))
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Drives {
     /// The name of this process, or rather of this store in it.
     pub(crate) owner: String,
     lease: OnceCell<Lease>,
-    runs: Mutex<HashMap<RunId, Held>>,
+    runs: Mutex<HashMap<ClaimId, Held>>,
     /// Runs that are being claimed at this moment.
     claiming: Mutex<HashSet<RunId>>,
     /// Claims that are being given back at this moment.
@@ -49,7 +49,6 @@ impl Drop for Claiming<'_> {
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     pub(crate) session: SessionKey,
-    epoch: u64,
     /// What `takes` of its session was when the claim was last compared.
     checked: Option<i64>,
     /// The rows of its session as the last transaction of the run has left them.
@@ -81,8 +80,8 @@ impl Drives {
 
     /// A run is driven here from now on.
     pub(crate) fn begin(&self, claim: ClaimId, session: &SessionKey) {
-        let held = Held { session: session.clone(), epoch: claim.epoch, checked: None, head: None };
-        lock(&self.runs).insert(claim.run_id, held);
+        let held = Held { session: session.clone(), checked: None, head: None };
+        lock(&self.runs).insert(claim, held);
     }
 
     /// Whether nobody here is about to claim it.
@@ -92,7 +91,7 @@ impl Drives {
     }
 
     pub(crate) fn held(&self, claim: ClaimId) -> Option<Held> {
-        lock(&self.runs).get(&claim.run_id).filter(|held| held.epoch == claim.epoch).cloned()
+        lock(&self.runs).get(&claim).cloned()
     }
 
     /// The session of a run that is driven here.
@@ -100,11 +99,9 @@ impl Drives {
         self.held(claim).map(|held| held.session)
     }
 
-    /// This claim is not held any more; a later one of its run is.
+    /// This claim is not held any more.
     pub(crate) fn end(&self, claim: ClaimId) -> Option<Held> {
-        let mut runs = lock(&self.runs);
-        runs.get(&claim.run_id).filter(|held| held.epoch == claim.epoch)?;
-        runs.remove(&claim.run_id)
+        lock(&self.runs).remove(&claim)
     }
 
     pub(crate) fn is_checked(&self, claim: ClaimId, takes: i64) -> bool {
@@ -112,7 +109,7 @@ impl Drives {
     }
 
     pub(crate) fn check(&self, claim: ClaimId, takes: i64) {
-        if let Some(held) = lock(&self.runs).get_mut(&claim.run_id).filter(|held| held.epoch == claim.epoch) {
+        if let Some(held) = lock(&self.runs).get_mut(&claim) {
             held.checked = Some(takes);
         }
     }
@@ -121,8 +118,8 @@ impl Drives {
     pub(crate) fn leave(&self, jobs: &[Job], head: &Head) {
         let mut runs = lock(&self.runs);
         for claim in jobs.iter().filter_map(Job::claim) {
-            let held = runs.get_mut(&claim.run_id).filter(|held| held.epoch == claim.epoch);
-            if let Some(held) = held.filter(|held| held.checked == Some(head.takes)) {
+            let held = runs.get_mut(&claim).filter(|held| held.checked == Some(head.takes));
+            if let Some(held) = held {
                 held.head = Some(head.clone());
             }
         }
@@ -138,7 +135,7 @@ impl Drives {
                 Job::Step { claim, .. } => *claim,
                 _ => return None,
             };
-            runs.get(&claim.run_id).filter(|held| held.epoch == claim.epoch)
+            runs.get(&claim)
         };
         let held = jobs.iter().map(held).collect::<Option<Vec<_>>>()?;
         let head = held.iter().filter_map(|held| held.head.as_ref()).max_by_key(|head| head.len)?;

@@ -145,11 +145,22 @@ CREATE INDEX adkw_waits_session ON adkw_waits (session) WHERE answer IS NULL;
 UPDATE adkw_meta SET value = '5' WHERE key = 'version';
 ";
 
+/// What makes tables of version 5 those of version 6: there are keys of requests, each with the run or the wait that it is bound
+/// to.
+const FROM_5: &str = "
+CREATE TABLE adkw_keys (
+    app TEXT NOT NULL, scope TEXT NOT NULL, key TEXT NOT NULL, target TEXT NOT NULL, digest TEXT NOT NULL,
+    expires TIMESTAMP WITH TIME ZONE NOT NULL, PRIMARY KEY (app, scope, key));
+CREATE INDEX adkw_keys_expires ON adkw_keys (expires);
+UPDATE adkw_meta SET value = '6' WHERE key = 'version';
+";
+
 /// The version of our tables.
-const VERSION: &str = "5";
+const VERSION: &str = "6";
 
 /// Earlier versions, oldest first, each with what makes the next of it. New tables are those of the first, upgraded.
-const UPGRADES: &[(&str, &str)] = &[("1", FROM_1), ("2", FROM_2), ("3", FROM_3), ("4", FROM_4)];
+const UPGRADES: &[(&str, &str)] =
+    &[("1", FROM_1), ("2", FROM_2), ("3", FROM_3), ("4", FROM_4), ("5", FROM_5)];
 
 /// Our lock of the database while tables are made: any number that nobody else takes.
 const LOCK: i64 = 0x61_64_6b_77;
@@ -248,7 +259,7 @@ async fn writable(connection: &mut PgConnection) -> Result<()> {
     let sql = "SELECT current_setting('transaction_read_only') = 'on', current_user::text,
         (SELECT string_agg(t, ', ') FROM unnest(ARRAY['sessions', 'events', 'app_states', 'user_states', 'adkw_sessions',
             'adkw_shared', 'adkw_log', 'adkw_owners', 'adkw_runs', 'adkw_steps', 'adkw_done', 'adkw_waits',
-            'adkw_artifacts', 'adkw_memory', 'adkw_memory_marks']) t
+            'adkw_artifacts', 'adkw_memory', 'adkw_memory_marks', 'adkw_keys']) t
          WHERE NOT (has_table_privilege(t, 'SELECT') AND has_table_privilege(t, 'INSERT')
             AND has_table_privilege(t, 'UPDATE') AND has_table_privilege(t, 'DELETE')))";
     let row = sqlx::query(sql).fetch_one(connection).await.map_err(|error| failed(what, error))?;

@@ -3,8 +3,8 @@
 use crate::run::AnswerCall;
 use adk_core::engine::{
     Body, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, RemoteBranches, Reply,
-    Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunReport, RunStatus, RunTask, Slot, StepKey,
-    Stored, Timers, Wait, WaitRegistry, Waiting, error_from_value, refuse,
+    RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunReport, RunStatus, RunTask, Slot,
+    StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, error_from_value, refuse,
 };
 use adk_core::model::Usage;
 use adk_core::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
@@ -228,6 +228,10 @@ impl Engine for Restate {
 
     fn waits(&self) -> Option<&dyn WaitRegistry> {
         self.0.store.waits().map(|_| self as &dyn WaitRegistry)
+    }
+
+    fn keys(&self) -> Option<&dyn RequestKeys> {
+        self.0.store.keys()
     }
 
     fn driver(&self) -> Option<&dyn RunDriver> {

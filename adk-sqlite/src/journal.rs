@@ -42,7 +42,9 @@ pub(crate) fn drives(
             claim.epoch,
             of.time
         ];
-        statement.execute(row).doing(what)?;
+        if statement.execute(row).doing(what)? == 0 && !claim.is_driven_above() {
+            return Err(refuse::run_exists(run));
+        }
     }
     if let Some((number, epoch)) = db.cache.runs.get(&run) {
         return if *epoch == claim.epoch { Ok(Some(*number)) } else { Err(refuse::fenced(run)) };

@@ -162,7 +162,7 @@ impl Run {
         let id = seed.run(now_micros());
         Self {
             id,
-            claim: ClaimId::first(id),
+            claim: ClaimId::seeded(id, seed),
             is_in_memory: engine.is_memory(),
             delivery: Arc::new(Delivery { session, seed, outbox: Outbox::default(), own: OnceLock::new() }),
             engine,

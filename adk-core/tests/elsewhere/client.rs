@@ -5,8 +5,8 @@ use super::serve::Process;
 use crate::support::Tree;
 use adk_core::engine::{
     Body, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, RemoteBranches, Reply,
-    Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunReport, RunStatus, RunTask, Slot, StepKey,
-    Stored, Timers, Wait, WaitRegistry, Waiting, refuse,
+    RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunReport, RunStatus, RunTask, Slot,
+    StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, refuse,
 };
 
 use adk_core::model::Usage;
@@ -139,6 +139,9 @@ impl Engine for Client {
     }
     fn waits(&self) -> Option<&dyn WaitRegistry> {
         Some(self)
+    }
+    fn keys(&self) -> Option<&dyn RequestKeys> {
+        None
     }
     fn driver(&self) -> Option<&dyn RunDriver> {
         Some(self)

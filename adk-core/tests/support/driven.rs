@@ -5,8 +5,8 @@ use super::survival::{Place, key, kind, knows, runner};
 use super::{By, Tree, by, parallel, repeat, run, say};
 use adk_core::engine::{
     Body, BranchReport, BranchTask, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal,
-    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus, RunTask, Slot,
-    StepKey, Stored, Timers, Wait, WaitRegistry, refuse,
+    RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus,
+    RunTask, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, refuse,
 };
 use adk_core::model::Usage;
 use adk_core::session::{
@@ -59,6 +59,9 @@ impl<S: Engine> Engine for Above<S> {
     }
     fn waits(&self) -> Option<&dyn WaitRegistry> {
         self.store.waits()
+    }
+    fn keys(&self) -> Option<&dyn RequestKeys> {
+        self.store.keys()
     }
     fn driver(&self) -> Option<&dyn RunDriver> {
         None

@@ -2,7 +2,7 @@
 
 use crate::support::{Database, quick};
 use crate::trees::store::with_room;
-use crate::trees::{cancelled, killed, limits, listed, survival, updates};
+use crate::trees::{cancelled, keys, killed, limits, listed, survival, updates};
 use adk_postgres::PostgresStore;
 
 #[tokio::test]
@@ -119,4 +119,23 @@ async fn runs_are_listed_with_status_times_and_usage() {
     listed::tells_all(&Database::new().await).await;
     listed::turns_pages(&Database::new().await).await;
     listed::tells_what_was_cancelled(&Database::new().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_key_has_one_binding_and_a_run_begins_once() {
+    keys::binds(&Database::new().await).await;
+    keys::rebinds(&Database::new().await).await;
+    keys::binds_once(&Database::new().await).await;
+    keys::begins_once(&Database::new().await).await;
+    keys::begins_once_of_many(&Database::new().await).await;
+    let database = Database::new().await;
+    keys::forgets(&database, async || {
+        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM adkw_keys")
+            .fetch_one(&mut database.connect().await)
+            .await
+            .unwrap();
+        count as usize
+    })
+    .await;
 }

@@ -1,7 +1,7 @@
 //! Runs that wait in a database: answered and taken up by other stores on it, as other processes do.
 
 use crate::support::Database;
-use crate::trees::{self, mended, people};
+use crate::trees::{self, keys, mended, people};
 use adk_core::engine::{RunFilter, WaitRegistry as _};
 
 #[tokio::test]
@@ -46,7 +46,10 @@ async fn a_failed_run_is_listed_and_goes_on_once_its_cause_is_mended() {
     mended::mended(&Database::new().await).await;
 }
 
-/// What makes a database of today one of format 4, where a limit did not end a search, and marks had rows of their own.
+/// What makes a database of today one of format 5, which had no keys of requests.
+const FORMAT_5: &str = "DROP TABLE adkw_keys; UPDATE adkw_meta SET value = '5' WHERE key = 'version';";
+
+/// And one of format 4, where a limit did not end a search, and marks had rows of their own.
 const FORMAT_4: &str = "
     INSERT INTO adkw_done (run, path, done)
         SELECT l.run, d ->> 'path', d::text FROM adkw_log l, json_array_elements(l.done::json) d WHERE l.done IS NOT NULL;
@@ -78,13 +81,14 @@ const FORMAT_1: &str = "
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_database_of_an_earlier_format_is_taken_over() {
-    let all = [FORMAT_4, FORMAT_3, FORMAT_2, FORMAT_1];
-    // The first two lack nothing of a run.
-    for to in (3..=all.len()).map(|steps| all[..steps].concat()) {
+    let all = [FORMAT_5, FORMAT_4, FORMAT_3, FORMAT_2, FORMAT_1];
+    // The first three lack nothing of a run.
+    for to in (4..=all.len()).map(|steps| all[..steps].concat()) {
         for is_answered in [false, true] {
             let database = Database::new().await;
             let earlier = async || database.execute(&to).await;
             people::earlier_format(&database, is_answered, earlier).await;
+            keys::rebinds(&database).await;
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Runs that wait in a file: answered and taken up by other stores on it, as other processes do.
 
 use crate::support::Folder;
-use crate::trees::mended;
 use crate::trees::people::{self, pause, process, two};
+use crate::trees::{keys, mended};
 use adk_core::RunEnd;
 
 #[tokio::test]
@@ -62,7 +62,11 @@ async fn a_failed_run_is_listed_and_goes_on_once_its_cause_is_mended() {
     mended::mended(&Folder::new()).await;
 }
 
-/// What makes a file of today one of format 7, where a limit did not end a search.
+/// What makes a file of today one of format 8, which had no keys of requests.
+const FORMAT_8: &str = "
+    DROP TABLE adkw_keys; UPDATE adkw_meta SET value = '8' WHERE key = 'version';";
+
+/// And one of format 7, where a limit did not end a search.
 const FORMAT_7: &str = "
     DROP INDEX adkw_waits_session; ALTER TABLE adkw_waits DROP COLUMN session;
     DROP INDEX adkw_waits_open; DROP INDEX adkw_runs_cancelled; DROP INDEX adkw_runs_driven; DROP INDEX adkw_runs_session;
@@ -98,18 +102,19 @@ const FORMAT_3: &str = "
 
 #[tokio::test]
 async fn a_file_of_an_earlier_format_is_taken_over() {
-    let all = [FORMAT_7, FORMAT_6, FORMAT_5, FORMAT_4, FORMAT_3];
-    // The first two lack nothing of a run.
-    for to in (3..=all.len()).map(|steps| all[..steps].concat()) {
+    let all = [FORMAT_8, FORMAT_7, FORMAT_6, FORMAT_5, FORMAT_4, FORMAT_3];
+    // The first three lack nothing of a run.
+    for to in (4..=all.len()).map(|steps| all[..steps].concat()) {
         for is_answered in [false, true] {
             let folder = Folder::new();
             let earlier = async || {
                 rusqlite::Connection::open(folder.file()).unwrap().execute_batch(&to).unwrap();
             };
             people::earlier_format(&folder, is_answered, earlier).await;
+            keys::rebinds(&folder).await;
             let file = rusqlite::Connection::open(folder.file()).unwrap();
             let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
-            assert_eq!(file.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap(), "8");
+            assert_eq!(file.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap(), "9");
         }
     }
 }

@@ -11,26 +11,35 @@ use crate::{Error, ErrorKind, Result, RunId, StoreErrorKind};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 
-/// The runs that streams of this runner drive.
+/// The runs that streams of this runner drive, or are about to begin. Several streams may begin one run, until the store refuses
+/// all but one.
 #[derive(Default)]
-pub(crate) struct Driven(Mutex<HashMap<RunId, Weak<Run>>>);
+pub(crate) struct Driven(Mutex<HashMap<RunId, Vec<Weak<Run>>>>);
 
 /// A run is driven here, for as long as this lives.
 pub(super) struct Driving {
     shared: Arc<Shared>,
-    run: RunId,
+    id: RunId,
+    run: Weak<Run>,
 }
 
 impl Driving {
     pub(super) fn new(shared: &Arc<Shared>, run: &Arc<Run>) -> Self {
-        lock(&shared.driven.0).insert(run.id, Arc::downgrade(run));
-        Self { shared: shared.clone(), run: run.id }
+        let (id, run) = (run.id, Arc::downgrade(run));
+        lock(&shared.driven.0).entry(id).or_default().push(run.clone());
+        Self { shared: shared.clone(), id, run }
     }
 }
 
 impl Drop for Driving {
     fn drop(&mut self) {
-        lock(&self.shared.driven.0).remove(&self.run);
+        let mut driven = lock(&self.shared.driven.0);
+        if let Some(runs) = driven.get_mut(&self.id) {
+            runs.retain(|run| !Weak::ptr_eq(run, &self.run));
+            if runs.is_empty() {
+                driven.remove(&self.id);
+            }
+        }
     }
 }
 
@@ -48,9 +57,9 @@ impl<P, R> Runner<P, R> {
     pub async fn cancel(&self, run: RunId) -> Result<RunStatus> {
         let registry = self.shared.engine.registry_for(|| format!("cancel run `{run}`"))?;
         let status = registry.cancel(&self.shared.app, run).await?;
-        let driven = lock(&self.shared.driven.0).get(&run).and_then(Weak::upgrade);
-        if let (RunStatus::Cancelled, Some(driven)) = (&status, driven) {
-            driven.cancel();
+        if status == RunStatus::Cancelled {
+            let driven = lock(&self.shared.driven.0).get(&run).cloned().unwrap_or_default();
+            driven.iter().filter_map(Weak::upgrade).for_each(|run| run.cancel());
         }
         Ok(status)
     }

@@ -1,6 +1,7 @@
 //! [`Claim`]: the right to drive a run.
 
 use super::registry::{ClaimedRun, RunRecord};
+use crate::id::IdSeed;
 use crate::{Result, RunId};
 use std::fmt;
 use std::sync::Arc;
@@ -11,15 +12,25 @@ use std::sync::Arc;
 pub struct ClaimId {
     /// The run.
     pub run_id: RunId,
-    /// 1 for the process that began the run; each later claim has the next number. 0 for all processes of a run that an
-    /// [engine above](Self::driven_above) drives.
+    /// For a process that begins the run, a random number whose lower 32 bits are 0; each later claim has the next number. 0 for
+    /// all processes of a run that an [engine above](Self::driven_above) drives.
     pub epoch: u64,
 }
 
 impl ClaimId {
-    /// The claim of the process that begins a run.
-    pub const fn first(run_id: RunId) -> Self {
-        Self { run_id, epoch: 1 }
+    /// A claim to begin a run, which differs from all others: of two processes, or two streams of one process, that begin a run
+    /// with the same id, one gets the run, and what the other one writes or releases is not the run's.
+    pub fn first(run_id: RunId) -> Self {
+        Self::seeded(run_id, IdSeed::new())
+    }
+
+    pub(crate) fn seeded(run_id: RunId, seed: IdSeed) -> Self {
+        Self { run_id, epoch: seed.epoch() }
+    }
+
+    /// Whether it is the claim of a process that begins, or has begun, the run.
+    pub const fn is_first(self) -> bool {
+        self.epoch != 0 && self.epoch.trailing_zeros() >= 32
     }
 
     /// The claim of a run that an engine above the store drives, see [`RunDriver`](super::RunDriver). All processes share it:

@@ -1,9 +1,11 @@
 //! An engine that keeps runs in memory: they survive their streams, and not the process.
 
+use super::keys::MemoryKeys;
 use super::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, RemoteBranches,
-    Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunState, RunStatus, Slot,
-    StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, is_failure, refuse,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, KeyBinding,
+    RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord,
+    RunRegistry, RunState, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, is_failure,
+    refuse,
 };
 use crate::models::model::Usage;
 use crate::store::event::{Event, StateDelta};
@@ -11,10 +13,12 @@ use crate::store::session::{Session, now_micros};
 use crate::sync::lock;
 use crate::{BoxFuture, Result, RunId};
 use serde_json::Value;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::ready;
 use std::ops::RangeBounds as _;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Keeps the journal of runs in memory, beside a [`MemoryStore`](crate::store::session::MemoryStore). A run whose stream was
 /// dropped, or that waits for people, is taken up again in the same process. Clones share everything, so that two
@@ -31,6 +35,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Debug, Default)]
 pub struct MemoryJournal {
     runs: Arc<Mutex<Runs>>,
+    keys: Arc<Mutex<MemoryKeys>>,
 }
 
 /// All runs, and indexes for what is looked for. Ids sort by time, so runs are in the order in which they began.
@@ -147,6 +152,9 @@ impl MemoryJournal {
         if !runs.all.contains_key(&slot.run_id) {
             return Ok(None);
         }
+        if slot.begins.is_some() {
+            return Err(refuse::run_exists(slot.run_id));
+        }
         let run = runs.claimed(slot.claim())?;
         let found = run.slots.get(&slot.to_string());
         Ok(found.map(|found| Stored::earlier(found.place, found.event.clone(), found.temp.clone())))
@@ -157,7 +165,10 @@ impl MemoryJournal {
         let id = slot.run_id;
         if let Some(record) = slot.begins.take() {
             let session = slot.session().clone();
-            runs.all.entry(id).or_insert_with(|| Kept::new(record, session));
+            match runs.all.entry(id) {
+                Entry::Vacant(free) => drop(free.insert(Kept::new(record, session, slot.epoch))),
+                Entry::Occupied(_) => return Err(refuse::run_exists(id)),
+            }
             runs.index(id);
         }
         let run = runs.claimed(slot.claim())?;
@@ -171,7 +182,7 @@ impl MemoryJournal {
 }
 
 impl Kept {
-    fn new(record: Arc<RunRecord>, session: Arc<Session>) -> Self {
+    fn new(record: Arc<RunRecord>, session: Arc<Session>, epoch: u64) -> Self {
         Self {
             updated: record.time,
             usage: None,
@@ -182,7 +193,7 @@ impl Kept {
             done: Vec::new(),
             waits: Vec::new(),
             status: RunStatus::Running,
-            epoch: 1,
+            epoch,
             is_driven: true,
         }
     }
@@ -312,6 +323,10 @@ impl Engine for MemoryJournal {
         Some(self)
     }
 
+    fn keys(&self) -> Option<&dyn RequestKeys> {
+        Some(self)
+    }
+
     fn driver(&self) -> Option<&dyn RunDriver> {
         None
     }
@@ -414,6 +429,18 @@ impl RunRegistry for MemoryJournal {
     /// No engine can be above: sessions are in another store.
     fn driven(&self, _: RunId, _: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
         Box::pin(ready(Ok(None)))
+    }
+}
+
+impl RequestKeys for MemoryJournal {
+    fn bind<'a>(
+        &'a self,
+        key: &'a RequestKey,
+        binding: &'a KeyBinding,
+        replaces: Option<&'a str>,
+        lifetime: Duration,
+    ) -> BoxFuture<'a, Result<KeyBinding>> {
+        Box::pin(ready(Ok(lock(&self.keys).bind(key, binding, replaces, lifetime))))
     }
 }
 

@@ -1,8 +1,8 @@
 //! The engine of runs that end with their process.
 
 use super::{
-    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, Retention, RunDriver, RunRegistry, Slot, StepKey,
-    Stored, Timers, Wait, WaitRegistry,
+    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunRegistry,
+    Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
 use crate::{BoxFuture, Result};
 use serde_json::Value;
@@ -45,6 +45,10 @@ impl Engine for MemoryEngine {
     }
 
     fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+
+    fn keys(&self) -> Option<&dyn RequestKeys> {
         None
     }
 

@@ -9,6 +9,12 @@ pub fn unknown_run(run: RunId) -> Error {
     )
 }
 
+/// A run of that id has begun before. Of kind [`StoreErrorKind::Exists`].
+pub fn run_exists(run: RunId) -> Error {
+    Error::new(ErrorKind::Store(StoreErrorKind::Exists), format!("run `{run}` has begun already"))
+        .with_help("follow it, or resume it; another run needs another id")
+}
+
 /// Somebody drives the run. Of kind [`ErrorKind::RunBusy`].
 pub fn run_busy(run: RunId) -> Error {
     Error::new(ErrorKind::RunBusy, format!("run `{run}` is driven already"))
