@@ -27,7 +27,7 @@ pub(crate) async fn stored(
     run: &RunInfo,
     after: Option<EventId>,
 ) -> Result<Vec<Arc<Event>>, Refusal> {
-    let since = after.map_or(run.created, micros);
+    let since = after.map_or(run.created, |after| micros(after.as_u128()));
     let filter = EventFilter::new().since(UNIX_EPOCH + Duration::from_micros(since));
     let session = runner.session(&run.session.user, &run.session.id);
     let mut events = session.get(&filter).await?.map(|session| session.events).unwrap_or_default();
@@ -35,9 +35,8 @@ pub(crate) async fn stored(
     Ok(events)
 }
 
-/// When an event happened, in microseconds since 1970: its id says it.
-fn micros(id: EventId) -> u64 {
-    let bits = id.as_u128();
+/// The time in the bits of an id, in microseconds since 1970: when an event happened, or a run was given its id.
+pub(crate) fn micros(bits: u128) -> u64 {
     let millis = u64::try_from(bits >> 80).unwrap_or_default();
     let within = u64::try_from(bits >> 64 & 0xfff).unwrap_or_default();
     millis.saturating_mul(1000).saturating_add(within)
