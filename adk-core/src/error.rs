@@ -215,6 +215,8 @@ pub enum StoreErrorKind {
     Corrupt,
     /// The store cannot be reached, or was shut down in the middle. Later it may work.
     Unavailable,
+    /// The store was lost in the middle of a commit: whether it has written is not known. What was written stays written.
+    OutcomeUnknown,
     /// The file of the store is not where it has to be: it was deleted, renamed or replaced while the store was open, or it
     /// has a second name by a hard link. Nothing is read or written.
     Misplaced,
@@ -301,11 +303,15 @@ impl Error {
     }
 
     /// Whether the store failed, and not the run: then the run is left as it is, and goes on when it is resumed.
-    pub(crate) fn is_of_store(&self) -> bool {
-        use StoreErrorKind::{Corrupt, Fenced, Full, Locked, Misplaced, ReadOnly, Unavailable};
+    pub fn is_of_store(&self) -> bool {
+        use StoreErrorKind::{
+            Corrupt, Fenced, Full, Locked, Misplaced, OutcomeUnknown, ReadOnly, Unavailable,
+        };
         matches!(
             self.0.kind,
-            ErrorKind::Store(Corrupt | Fenced | Full | Locked | Misplaced | ReadOnly | Unavailable)
+            ErrorKind::Store(
+                Corrupt | Fenced | Full | Locked | Misplaced | OutcomeUnknown | ReadOnly | Unavailable
+            )
         )
     }
 
@@ -337,7 +343,9 @@ impl Error {
             ErrorKind::Timeout
                 | ErrorKind::Toolset(ToolsetErrorKind::Unavailable)
                 | ErrorKind::Remote(RemoteErrorKind::Unavailable)
-                | ErrorKind::Store(StoreErrorKind::Locked | StoreErrorKind::Unavailable)
+                | ErrorKind::Store(
+                    StoreErrorKind::Locked | StoreErrorKind::OutcomeUnknown | StoreErrorKind::Unavailable
+                )
                 | ErrorKind::Model(RateLimited | Unavailable | Connection | Timeout | BrokenStream)
         )
     }

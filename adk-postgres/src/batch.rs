@@ -2,7 +2,7 @@
 
 use crate::Shared;
 use crate::connection::PgConnection;
-use crate::error::{closed, is_slot_taken, passes};
+use crate::error::{closed, is_slot_taken, outcome_unknown, passes};
 use crate::journal;
 use crate::lane::Job;
 use crate::log::{self, Entry, Head, Rows};
@@ -54,6 +54,8 @@ pub(crate) async fn batch(shared: &Arc<Shared>, key: &SessionKey, asked: Instant
     let mut patience = Patience::since(asked, shared.options.patience);
     // Whether slots may be filled that nobody was told of: an attempt was cut off in the middle of its commit.
     let mut is_careful = false;
+    // Whether one of them was.
+    let mut is_unknown = false;
     loop {
         let Lost { error, is_sent } = match attempt(shared, key, &mut jobs, is_careful).await {
             Ok(written) => return deliver(shared, key, jobs, written),
@@ -61,6 +63,7 @@ pub(crate) async fn batch(shared: &Arc<Shared>, key: &SessionKey, asked: Instant
         };
         if passes(&error) {
             is_careful |= is_sent;
+            is_unknown |= is_sent;
             if (!is_sent || jobs.iter().all(Job::is_repeatable)) && patience.wait().await {
                 continue;
             }
@@ -74,7 +77,11 @@ pub(crate) async fn batch(shared: &Arc<Shared>, key: &SessionKey, asked: Instant
             }
             return;
         }
-        return jobs.into_iter().for_each(|job| refused(shared, job, copy(&error)));
+        for job in jobs {
+            let error = if is_unknown && job.writes() { outcome_unknown(&error) } else { copy(&error) };
+            refused(shared, job, error);
+        }
+        return;
     }
 }
 
@@ -418,7 +425,8 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
 }
 
 fn refused(shared: &Shared, job: Job, error: Error) {
-    if let Some(claim) = job.claim().filter(|_| error.kind() == ErrorKind::Store(StoreErrorKind::Fenced)) {
+    let is_ended = matches!(error.kind(), ErrorKind::RunExists | ErrorKind::Store(StoreErrorKind::Fenced));
+    if let Some(claim) = job.claim().filter(|_| is_ended) {
         shared.drives.end(claim);
     }
     match job {

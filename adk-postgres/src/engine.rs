@@ -4,17 +4,19 @@ use crate::error::{Doing, closed};
 use crate::journal::Whose;
 use crate::lane::Job;
 use crate::transact::OwnWork;
-use crate::{PostgresStore, Shared, journal};
+use crate::{PostgresStore, Shared, journal, keys};
 use adk_core::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine, Journal,
-    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot,
-    StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, refuse, to_text,
+    KeyBinding, RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
+    RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, refuse,
+    to_text,
 };
 use adk_core::model::Usage;
 use adk_core::session::{Location, SessionKey};
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 
 impl Shared {
     async fn make_claim(self: &Arc<Self>, run: RunId, check: ClaimCheck) -> Result<ClaimedRun> {
@@ -173,6 +175,10 @@ impl Engine for PostgresStore {
         Some(self)
     }
 
+    fn keys(&self) -> Option<&dyn RequestKeys> {
+        Some(self)
+    }
+
     fn driver(&self) -> Option<&dyn RunDriver> {
         None
     }
@@ -284,6 +290,25 @@ impl RunRegistry for PostgresStore {
             })
         });
         Box::pin(self.0.call(read))
+    }
+}
+
+impl RequestKeys for PostgresStore {
+    fn bind<'a>(
+        &'a self,
+        key: &'a RequestKey,
+        binding: &'a KeyBinding,
+        replaces: Option<&'a str>,
+        lifetime: Duration,
+    ) -> BoxFuture<'a, Result<KeyBinding>> {
+        let (key, binding, replaces) = (key.clone(), binding.clone(), replaces.map(str::to_owned));
+        let bind: OwnWork<_> = Box::new(move |connection| {
+            let (key, binding, replaces) = (key.clone(), binding.clone(), replaces.clone());
+            Box::pin(
+                async move { keys::bind(connection, &key, &binding, replaces.as_deref(), lifetime).await },
+            )
+        });
+        Box::pin(self.0.call(bind))
     }
 }
 

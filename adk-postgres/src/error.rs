@@ -149,6 +149,14 @@ pub(crate) fn passes(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Store(Locked | Unavailable))
 }
 
+/// The error of a transaction that was lost after its commit was sent.
+pub(crate) fn outcome_unknown(error: &Error) -> Error {
+    let message = format!("{}; whether its transaction was committed is not known", error.message());
+    Error::new(ErrorKind::Store(StoreErrorKind::OutcomeUnknown), message).with_help(
+        "look when the server is back; what has an id, as a run has, may be written again under that id",
+    )
+}
+
 /// The result of a statement, with what it was for.
 pub(crate) trait Doing<T> {
     fn doing(self, what: &str) -> adk_core::Result<T>;

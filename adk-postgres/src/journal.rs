@@ -117,7 +117,7 @@ pub(crate) async fn fenced(
     jobs: &[Job],
 ) -> Result<HashMap<ClaimId, Refusal>> {
     let mut fenced = HashMap::<_, Refusal>::new();
-    for claim in jobs.iter().filter_map(Job::claim) {
+    for (job, claim) in jobs.iter().filter_map(|job| Some((job, job.claim()?))) {
         if fenced.contains_key(&claim) || shared.drives.is_checked(claim, head.takes) {
             continue;
         }
@@ -131,6 +131,7 @@ pub(crate) async fn fenced(
             Some((Some(owner), epoch)) if owner == expected && epoch == epoch_of(claim) => {
                 shared.drives.check(claim, head.takes);
             }
+            Some(_) if job.begins() => drop(fenced.insert(claim, refuse::run_exists)),
             Some(_) => drop(fenced.insert(claim, refuse::fenced)),
             // Its writers share no memory with who has deleted it.
             None if claim.is_driven_above() => drop(fenced.insert(claim, refuse::unknown_run)),

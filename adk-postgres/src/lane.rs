@@ -65,6 +65,16 @@ impl Job {
         }
     }
 
+    /// Whether it writes anything.
+    pub(crate) fn writes(&self) -> bool {
+        !matches!(self, Self::Look { .. } | Self::Open { .. })
+    }
+
+    /// Whether it is the first event of a run.
+    pub(crate) fn begins(&self) -> bool {
+        matches!(self, Self::Commit { slot, .. } if slot.begins.is_some())
+    }
+
     /// Whether it belongs to a run, and goes together with others of the kind.
     fn is_of_run(&self) -> bool {
         !matches!(self, Self::Append { .. } | Self::Look { .. } | Self::Open { .. })

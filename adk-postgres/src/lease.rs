@@ -9,7 +9,7 @@ use crate::log::Head;
 use adk_core::engine::ClaimId;
 use adk_core::session::SessionKey;
 use adk_core::{Result, RunId};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub(crate) struct Drives {
     /// The name of this process, or rather of this store in it.
     pub(crate) owner: String,
     lease: OnceCell<Lease>,
-    runs: Mutex<HashMap<RunId, Held>>,
+    runs: Mutex<BTreeMap<ClaimId, Held>>,
     /// Runs that are being claimed at this moment.
     claiming: Mutex<HashSet<RunId>>,
     /// Claims that are being given back at this moment.
@@ -48,7 +48,6 @@ impl Drop for Claiming<'_> {
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     pub(crate) session: SessionKey,
-    epoch: u64,
     /// What `takes` of its session was when the claim was last compared.
     checked: Option<i64>,
     /// The rows of its session as the last transaction of the run has left them.
@@ -80,14 +79,15 @@ impl Drives {
 
     /// A run is driven here from now on.
     pub(crate) fn begin(&self, claim: ClaimId, session: &SessionKey) {
-        let held = Held { session: session.clone(), epoch: claim.epoch, checked: None, head: None };
-        lock(&self.runs).insert(claim.run_id, held);
+        let held = Held { session: session.clone(), checked: None, head: None };
+        lock(&self.runs).insert(claim, held);
     }
 
     /// A run is driven here from now on, under its first claim; `false` when another claim of the run is held here.
     pub(crate) fn begin_first(&self, claim: ClaimId, session: &SessionKey) -> bool {
-        if let Some(held) = lock(&self.runs).get(&claim.run_id) {
-            return held.epoch == claim.epoch;
+        let of_run = |epoch| ClaimId { run_id: claim.run_id, epoch };
+        if let Some((held, _)) = lock(&self.runs).range(of_run(0)..=of_run(u64::MAX)).next() {
+            return *held == claim;
         }
         self.begin(claim, session);
         true
@@ -100,7 +100,7 @@ impl Drives {
     }
 
     pub(crate) fn held(&self, claim: ClaimId) -> Option<Held> {
-        lock(&self.runs).get(&claim.run_id).filter(|held| held.epoch == claim.epoch).cloned()
+        lock(&self.runs).get(&claim).cloned()
     }
 
     /// The session of a run that is driven here.
@@ -108,11 +108,9 @@ impl Drives {
         self.held(claim).map(|held| held.session)
     }
 
-    /// This claim is not held any more; a later one of its run is.
+    /// This claim is not held any more.
     pub(crate) fn end(&self, claim: ClaimId) -> Option<Held> {
-        let mut runs = lock(&self.runs);
-        runs.get(&claim.run_id).filter(|held| held.epoch == claim.epoch)?;
-        runs.remove(&claim.run_id)
+        lock(&self.runs).remove(&claim)
     }
 
     pub(crate) fn is_checked(&self, claim: ClaimId, takes: i64) -> bool {
@@ -120,7 +118,7 @@ impl Drives {
     }
 
     pub(crate) fn check(&self, claim: ClaimId, takes: i64) {
-        if let Some(held) = lock(&self.runs).get_mut(&claim.run_id).filter(|held| held.epoch == claim.epoch) {
+        if let Some(held) = lock(&self.runs).get_mut(&claim) {
             held.checked = Some(takes);
         }
     }
@@ -129,8 +127,8 @@ impl Drives {
     pub(crate) fn leave(&self, jobs: &[Job], head: &Head) {
         let mut runs = lock(&self.runs);
         for claim in jobs.iter().filter_map(Job::claim) {
-            let held = runs.get_mut(&claim.run_id).filter(|held| held.epoch == claim.epoch);
-            if let Some(held) = held.filter(|held| held.checked == Some(head.takes)) {
+            let held = runs.get_mut(&claim).filter(|held| held.checked == Some(head.takes));
+            if let Some(held) = held {
                 held.head = Some(head.clone());
             }
         }
@@ -146,7 +144,7 @@ impl Drives {
                 Job::Step { claim, .. } => *claim,
                 _ => return None,
             };
-            runs.get(&claim.run_id).filter(|held| held.epoch == claim.epoch)
+            runs.get(&claim)
         };
         let held = jobs.iter().map(held).collect::<Option<Vec<_>>>()?;
         let head = held.iter().filter_map(|held| held.head.as_ref()).max_by_key(|head| head.len)?;

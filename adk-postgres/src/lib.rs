@@ -45,6 +45,7 @@ mod engine;
 mod error;
 mod exact;
 mod journal;
+mod keys;
 mod lane;
 mod lease;
 mod limits;

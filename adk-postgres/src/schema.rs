@@ -147,7 +147,8 @@ CREATE INDEX adkw_waits_session ON adkw_waits (session) WHERE answer IS NULL;
 UPDATE adkw_meta SET value = '5' WHERE key = 'version';
 ";
 
-/// What makes tables of version 5 those of version 6: tenants of an app are known by it, and runs may be queued.
+/// What makes tables of version 5 those of version 6: tenants of an app are known by it, runs may be queued, and
+/// there are keys of requests, each with the run or the wait that it is bound to.
 const FROM_5: &str = "
 ALTER TABLE adkw_runs ADD COLUMN tenant_of TEXT;
 ALTER TABLE adkw_waits ADD COLUMN tenant_of TEXT;
@@ -161,6 +162,10 @@ CREATE INDEX adkw_runs_unfinished ON adkw_runs (app, id)
     WHERE status IN ('queued', 'running', 'paused', 'answered');
 CREATE INDEX adkw_runs_free ON adkw_runs (app, id)
     WHERE owner IS NULL AND status IN ('queued', 'running', 'answered');
+CREATE TABLE adkw_keys (
+    app TEXT NOT NULL, scope TEXT NOT NULL, key TEXT NOT NULL, target TEXT NOT NULL, digest TEXT NOT NULL,
+    expires TIMESTAMP WITH TIME ZONE NOT NULL, PRIMARY KEY (app, scope, key));
+CREATE INDEX adkw_keys_expires ON adkw_keys (expires);
 UPDATE adkw_meta SET value = '6' WHERE key = 'version';
 ";
 
@@ -270,7 +275,7 @@ async fn writable(connection: &mut PgConnection) -> Result<()> {
     let sql = "SELECT current_setting('transaction_read_only') = 'on', current_user::text,
         (SELECT string_agg(t, ', ') FROM unnest(ARRAY['sessions', 'events', 'app_states', 'user_states', 'adkw_sessions',
             'adkw_shared', 'adkw_log', 'adkw_owners', 'adkw_runs', 'adkw_steps', 'adkw_done', 'adkw_waits',
-            'adkw_artifacts', 'adkw_memory', 'adkw_memory_marks']) t
+            'adkw_artifacts', 'adkw_memory', 'adkw_memory_marks', 'adkw_keys']) t
          WHERE NOT (has_table_privilege(t, 'SELECT') AND has_table_privilege(t, 'INSERT')
             AND has_table_privilege(t, 'UPDATE') AND has_table_privilege(t, 'DELETE')))";
     let row = sqlx::query(sql).fetch_one(connection).await.map_err(|error| failed(what, error))?;

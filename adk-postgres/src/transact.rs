@@ -2,7 +2,7 @@
 
 use crate::Shared;
 use crate::connection::PgConnection;
-use crate::error::{Doing, closed, failed, passes};
+use crate::error::{Doing, closed, failed, outcome_unknown, passes};
 use adk_core::{BoxFuture, Error, Result};
 use std::sync::Arc;
 use std::time::Duration;
@@ -126,18 +126,20 @@ impl Shared {
 
     async fn tried<T: Send>(&self, is_repeatable: bool, work: &mut Work<'_, T>) -> Result<T> {
         let mut patience = Patience::new(self.options.patience);
+        let mut is_unknown = false;
         loop {
-            match self.attempt(async |connection| work(connection).await).await {
+            let Lost { error, is_sent } = match self.attempt(async |connection| work(connection).await).await
+            {
                 Ok(value) => return Ok(value),
-                Err(Lost { error, is_sent })
-                    if passes(&error)
-                        && !self.connections.is_closed()
-                        && (is_repeatable || !is_sent)
-                        && patience.wait().await =>
-                {
-                    drop(error);
-                }
-                Err(Lost { error, .. }) => return Err(error),
+                Err(lost) => lost,
+            };
+            if !passes(&error) {
+                return Err(error);
+            }
+            is_unknown |= is_sent;
+            let may_repeat = !self.connections.is_closed() && (is_repeatable || !is_sent);
+            if !(may_repeat && patience.wait().await) {
+                return Err(if is_unknown { outcome_unknown(&error) } else { error });
             }
         }
     }

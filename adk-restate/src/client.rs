@@ -3,8 +3,8 @@
 use crate::run::AnswerCall;
 use adk_core::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, RemoteBranches,
-    Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunReport, RunStatus, RunTask,
-    Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, error_from_value, refuse,
+    Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunReport,
+    RunStatus, RunTask, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, error_from_value, refuse,
 };
 use adk_core::memory::MemoryService;
 use adk_core::model::Usage;
@@ -257,6 +257,10 @@ impl Engine for Restate {
 
     fn waits(&self) -> Option<&dyn WaitRegistry> {
         self.0.store.waits().map(|_| self as &dyn WaitRegistry)
+    }
+
+    fn keys(&self) -> Option<&dyn RequestKeys> {
+        self.0.store.keys()
     }
 
     fn driver(&self) -> Option<&dyn RunDriver> {

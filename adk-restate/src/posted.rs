@@ -4,8 +4,8 @@
 use crate::local::Local;
 use adk_core::engine::{
     Body, BranchReport, BranchTask, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal,
-    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot,
-    StepKey, Stored, TimerKind, Timers, Wait, WaitRegistry, refuse,
+    RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry,
+    RunStatus, Slot, StepKey, Stored, TimerKind, Timers, Wait, WaitRegistry, refuse,
 };
 use adk_core::model::Usage;
 use adk_core::session::Location;
@@ -97,6 +97,10 @@ impl Engine for Posted {
         None
     }
 
+    fn keys(&self) -> Option<&dyn RequestKeys> {
+        None
+    }
+
     fn driver(&self) -> Option<&dyn RunDriver> {
         None
     }
@@ -174,9 +178,10 @@ impl Timers for Posted {
 /// needs: then the attempt fails, and Restate makes another.
 pub(crate) fn fails_attempt(error: &Error) -> bool {
     use adk_core::ErrorKind::{Store, TopologyChanged};
-    use adk_core::StoreErrorKind::{Corrupt, Full, Locked, Misplaced, ReadOnly, Unavailable};
+    use adk_core::StoreErrorKind::{Corrupt, Full, Locked, Misplaced, OutcomeUnknown, ReadOnly, Unavailable};
     matches!(
         error.kind(),
-        TopologyChanged | Store(Corrupt | Full | Locked | Misplaced | ReadOnly | Unavailable)
+        TopologyChanged
+            | Store(Corrupt | Full | Locked | Misplaced | OutcomeUnknown | ReadOnly | Unavailable)
     )
 }

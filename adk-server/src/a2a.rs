@@ -39,6 +39,7 @@ use futures_util::{Stream, StreamExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::future::ready;
 use std::sync::Arc;
 
 pub(crate) fn router() -> Router<Arc<App>> {
@@ -223,7 +224,9 @@ fn streamed(
         Ok(permit) => permit,
         Err(refusal) => return refused(id, refusal.into()),
     };
-    let events = stream.map(move |event| {
+    // Where the store fails, the task has not: the stream has no end, and the client subscribes again.
+    let events = stream.take_while(|event| ready(!event.as_ref().is_err_and(Refusal::is_of_store)));
+    let events = events.map(move |event| {
         let result =
             event.map(|event| json(&event)).map_err(|refusal| RpcRefusal::from(refusal).into_parts().1);
         let answer = json(&RpcResponse::new(id.clone(), result));

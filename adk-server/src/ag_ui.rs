@@ -8,14 +8,15 @@ mod translate;
 
 use crate::access::Caller;
 use crate::follow::{Item, follow, stored};
+use crate::keys::{self, Beginning};
 use crate::refuse::Refusal;
 use crate::routes::{
-    Answer, AskedFor, Body, Shared, Who, asked, found, json_of, known, output, run_id, sent,
+    Answer, AskedFor, Body, Shared, Who, asked, found, json_of, known, output, run_id, sent, with_status,
 };
-use crate::runs::{End, Listener, Started};
+use crate::runs::{End, Listener};
 use crate::serve::App;
 use adk_core::engine::{RunFilter, RunInfo, RunStatus};
-use adk_core::runner::KnownWorkflow;
+use adk_core::runner::{KnownWorkflow, SessionHandle};
 use adk_core::session::EventFilter;
 use adk_core::{Error, ErrorKind, EventId, RunId, Runner};
 use axum::Router;
@@ -51,7 +52,7 @@ async fn run(
     let request = Request { app, caller, runner, workflow, user, input };
     let begun = if request.input.resume.is_empty() { request.begin().await } else { request.resume().await };
     let events = match begun {
-        Ok(Begun::Going(going)) => request.events(*going).await?,
+        Ok(Begun::Going(going)) => request.events(*going).await,
         Ok(Begun::Cancelled) => request.only(Ending::Cancelled),
         Err(refusal) if is_about_load(&refusal) => return Err(refusal),
         Err(refusal) => request.only(failed(&refusal)),
@@ -90,7 +91,6 @@ struct Going {
 impl Request {
     async fn begin(&self) -> Result<Begun, Refusal> {
         let Self { app, runner, workflow, input, user, .. } = self;
-        let handle = runner.session(user, &input.thread_id);
         let mut filter = RunFilter::unfinished().user(user).workflows([workflow.name()]);
         filter.session = Some(input.thread_id.clone());
         let open = runner.waiting_of(&filter).await?;
@@ -104,18 +104,25 @@ impl Request {
             return Err(Refusal::input(faults));
         }
         let config = runner.config().clone().streaming(true).lifecycle_events(true);
-        let mut request = handle.run_by_name(workflow.name(), values)?.config(config);
-        if let Some(said) = said {
-            request = request.message(said);
-        }
-        for (key, value) in input.session_keys(workflow) {
-            request = request.state(key, value);
-        }
-        let Started { run, listener } = app.runs.start(handle.key(), request).await?;
-        let (abort, translator) = (self.abort(run), Translator::default());
-        let run = found(runner, &self.caller, run).await?;
-        let (after, listener) = (None, Some(listener));
-        Ok(Begun::Going(Box::new(Going { run, after, listener, abort, translator })))
+        let (session, key) = (Some(&*input.thread_id), None);
+        let beginning = Beginning { runner, user, workflow: workflow.name(), session, input: &values, key };
+        let request = |handle: &SessionHandle| {
+            let mut request = handle.run_by_name(workflow.name(), values.clone())?.config(config.clone());
+            if let Some(said) = &said {
+                request = request.message(said.clone());
+            }
+            for (key, value) in input.session_keys(workflow) {
+                request = request.state(key, value);
+            }
+            Ok(request)
+        };
+        let (run, listener) = match app.begin(&beginning, request).await? {
+            keys::Begun::Now(run, listener) => (run, Some(listener)),
+            keys::Begun::Before(run) => (run, None),
+            keys::Begun::Unknown(run) => return Err(goes_on(run.run_id)),
+        };
+        let (abort, translator) = (self.abort(run.run_id), Translator::default());
+        Ok(Begun::Going(Box::new(Going { run, after: None, listener, abort, translator })))
     }
 
     async fn resume(&self) -> Result<Begun, Refusal> {
@@ -148,7 +155,9 @@ impl Request {
             }
         }
         let abort = self.abort(run.run_id);
-        let run = found(runner, caller, run.run_id).await?;
+        // All answers are stored, and a watch resumes the run where this fails.
+        let now = found(runner, caller, run.run_id).await;
+        let run = now.unwrap_or_else(|_| with_status(run, RunStatus::Running));
         let request = if run.is_ready { runner.resume_by_name(&run).ok() } else { None };
         let listener = request.and_then(|request| app.runs.go_on(&run.session, run.run_id, request));
         let after = events.last().map(|event| event.id);
@@ -180,10 +189,11 @@ impl Request {
         Abort { runner: self.runner.clone(), run, is_armed: true }
     }
 
-    async fn events(self, going: Going) -> Result<BoxStream<'static, AgUiEvent>, Refusal> {
+    async fn events(self, going: Going) -> BoxStream<'static, AgUiEvent> {
         let Going { run, after, listener, abort, translator } = going;
         let session = self.runner.session(&run.session.user, &run.session.id);
-        let session = session.get(&EventFilter::new().last(0)).await?;
+        // The run has begun, also where the store is away now.
+        let session = session.get(&EventFilter::new().last(0)).await.ok().flatten();
         let state = session.map(|session| session.state).unwrap_or_default();
         let state = state.iter().map(|(key, value)| (key.to_string(), Value::clone(value)));
         let snapshot = Value::Object(state.collect::<Map<_, _>>());
@@ -195,7 +205,7 @@ impl Request {
         let events = follow(app, runner, run.clone(), after, listener, is_new).boxed();
         let sender = Sender { request: self, run: run.run_id, events, abort, translator: Some(translator) };
         let rest = stream::unfold(sender, |mut sender| async move { Some((sender.next().await?, sender)) });
-        Ok(stream::iter(head).chain(rest.flat_map(stream::iter)).boxed())
+        stream::iter(head).chain(rest.flat_map(stream::iter)).boxed()
     }
 
     /// The events of a run that has none.
@@ -242,7 +252,9 @@ impl Sender {
             }
         };
         self.abort.is_armed = false;
-        let ending = ending.unwrap_or_else(|refusal| failed(&refusal));
+        let ending = ending.unwrap_or_else(|refusal| {
+            if refusal.is_of_store() { failed(&goes_on(self.run)) } else { failed(&refusal) }
+        });
         Some(self.request.end(self.translator.take()?, ending))
     }
 }
@@ -251,6 +263,7 @@ impl Sender {
 async fn ending(runner: &Runner, run: RunId, end: Option<&End>) -> Result<Ending, Refusal> {
     match end {
         Some(End::Finished { output, .. }) => return Ok(Ending::Finished(output.clone())),
+        Some(End::Failed(error)) if error.is_of_store() => return Err(error.into()),
         Some(End::Failed(error)) => return Ok(of_error(error)),
         Some(End::Paused) | None => {}
     }
@@ -284,6 +297,13 @@ fn failed(refusal: &Refusal) -> Ending {
     let text = |key: &str| json[key].as_str().unwrap_or_default();
     let help = if text("help").is_empty() { String::new() } else { format!("; help: {}", text("help")) };
     Ending::Failed { message: format!("{}{help}", text("message")), code: text("kind").to_owned() }
+}
+
+/// A run that goes on while the store is away.
+fn goes_on(run: RunId) -> Refusal {
+    let message = format!("the store is away, and run `{run}` goes on when it is back");
+    Refusal::new(StatusCode::ACCEPTED, "running", message)
+        .help(format!("`GET /v1/runs/{run}` says how it ends"))
 }
 
 /// Whether the same request may be taken later.

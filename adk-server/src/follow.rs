@@ -38,7 +38,7 @@ async fn stored_from(
     after: Option<EventId>,
     place: &mut Option<usize>,
 ) -> Result<Vec<Arc<Event>>, Refusal> {
-    let since = UNIX_EPOCH + Duration::from_micros(after.map_or(run.created, micros));
+    let since = UNIX_EPOCH + Duration::from_micros(after.map_or(run.created, |after| micros(after.as_u128())));
     let filter = match *place {
         Some(place) => EventFilter::new().places(place..usize::MAX),
         None => EventFilter::new().since(since),
@@ -52,9 +52,8 @@ async fn stored_from(
     Ok(events)
 }
 
-/// When an event happened, in microseconds since 1970: its id says it.
-fn micros(id: EventId) -> u64 {
-    let bits = id.as_u128();
+/// The time in the bits of an id, in microseconds since 1970: when an event happened, or a run was given its id.
+pub(crate) fn micros(bits: u128) -> u64 {
     let millis = u64::try_from(bits >> 80).unwrap_or_default();
     let within = u64::try_from(bits >> 64 & 0xfff).unwrap_or_default();
     millis.saturating_mul(1000).saturating_add(within)

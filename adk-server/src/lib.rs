@@ -40,6 +40,7 @@ mod access;
 mod adk_web;
 mod ag_ui;
 mod follow;
+mod keys;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod openapi;

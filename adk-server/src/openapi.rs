@@ -37,7 +37,7 @@ fn begin(workflow: &KnownWorkflow) -> Value {
         "parameters": [
             query("user", "The user whose run it is; an operator alone names another than oneself."),
             query("session", "The session that it goes on; without one it has its own."),
-            header("Idempotency-Key", "Requests with the same key begin one run."),
+            header("Idempotency-Key", "1 to 255 characters. A request that is repeated with its key begins one run."),
             header("Prefer", "`respond-async`: the answer does not wait for the end."),
         ],
         "requestBody": {"required": true, "content": content("application/json", form.input_schema())},
@@ -49,8 +49,10 @@ fn begin(workflow: &KnownWorkflow) -> Value {
                     "text/event-stream": {"schema": reference("Event")},
                 },
             },
-            "202": {"description": "The run goes on, or waits.", "content": content("application/json", reference("Run"))},
-            "422": error("The input does not fit; `fields` says why."),
+            "202": {"description": "The run goes on, or waits. Also when the store is away after the run has begun.", "content": content("application/json", reference("Run"))},
+            "409": error("The key belongs to a run that may begin soon: send the same request again after `Retry-After`."),
+            "422": error("The input does not fit, and `fields` says why; or the key belongs to another request."),
+            "503": error("Nothing has begun: the request may be sent again."),
             "default": error("The run has failed, or was not begun."),
         },
     }})

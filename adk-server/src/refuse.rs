@@ -15,6 +15,10 @@ pub struct Refusal(Box<Inner>);
 struct Inner {
     status: StatusCode,
     body: Body,
+    /// The failure of the store that is the reason.
+    store: Option<StoreErrorKind>,
+    /// Whether the same request may be taken soon.
+    is_passing: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -36,7 +40,8 @@ impl Refusal {
     pub fn new(status: StatusCode, kind: impl Into<String>, message: impl Into<String>) -> Self {
         let body =
             Body { kind: kind.into(), message: message.into(), help: None, path: None, fields: Vec::new() };
-        Self(Box::new(Inner { status, body }))
+        let is_passing = matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS);
+        Self(Box::new(Inner { status, body, store: None, is_passing }))
     }
 
     /// Says what to do about it.
@@ -69,6 +74,22 @@ impl Refusal {
             .help("nothing was begun; `GET /v1/workflows` has the schema of the input");
         refusal.0.body.fields = fields;
         refusal
+    }
+
+    /// Asks the client to send the same request again.
+    pub(crate) fn retry(mut self) -> Self {
+        self.0.is_passing = true;
+        self
+    }
+
+    /// Whether the store has failed, and not the run: a run that has begun goes on when the store is back.
+    pub(crate) fn is_of_store(&self) -> bool {
+        self.0.store.is_some()
+    }
+
+    /// Whether the store was lost in a commit, which it may have written.
+    pub(crate) fn is_outcome_unknown(&self) -> bool {
+        self.0.store == Some(StoreErrorKind::OutcomeUnknown)
     }
 
     pub(crate) fn status(&self) -> StatusCode {
@@ -107,6 +128,10 @@ impl From<&Error> for Refusal {
             _ => String::new(),
         };
         let mut refusal = Self::new(status(error.kind()), kind, error.message());
+        refusal.0.store = match error.kind() {
+            ErrorKind::Store(kind) if error.is_of_store() => Some(kind),
+            _ => None,
+        };
         refusal.0.body.help = error.help().map(str::to_owned);
         refusal.0.body.path = error.path().map(ToString::to_string);
         refusal
@@ -147,7 +172,7 @@ fn status(kind: ErrorKind) -> StatusCode {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let mut response = json_response(self.0.status, &json!({"error": self.0.body}));
-        if matches!(self.0.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
+        if self.0.is_passing {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
         response

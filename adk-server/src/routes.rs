@@ -5,14 +5,15 @@ use crate::access::Caller;
 use crate::adk_web;
 use crate::ag_ui;
 use crate::follow::{Item, follow, stored};
+use crate::keys::{Beginning, Begun, Key, may_begin, scope};
 use crate::openapi;
 use crate::page;
 use crate::refuse::{Refusal, json_response, short};
-use crate::runs::{End, Listener, Started};
+use crate::runs::{End, Listener};
 use crate::serve::{App, check};
 use adk_core::engine::{RunFilter, RunInfo, RunState, RunStatus, Waiting};
 use adk_core::runner::{KnownWorkflow, SessionHandle};
-use adk_core::{ErrorKind, Event, EventId, RunId, Runner, StateDelta, StoreErrorKind};
+use adk_core::{Event, EventId, RunId, Runner};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, QueryRejection};
@@ -27,7 +28,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 
 /// Names that no workflow may have, since paths begin with them.
@@ -200,102 +200,63 @@ async fn begin(
     }
     // Before the run begins, whose id a refusal would not say.
     let stream = wants_stream(&headers).then(|| app.stream()).transpose()?;
-    let id = RunId::new();
-    let key = text(&headers, "idempotency-key")?;
-    if let Some(key) = key
-        && let Some(run) = begun_before(&runner, &user, &name, key, id).await?
-    {
-        return shown(&app, runner, run, stream).await;
-    }
-    let handle = match &asked.session {
-        Some(session) => runner.session(&user, session),
-        None => runner.new_session(&user),
-    };
+    let key = text(&headers, "idempotency-key")?.map(|key| key_of(&caller, key)).transpose()?;
+    let has_key = key.is_some();
     // Begins and ends of steps are sent, so that a follower sees where the run is.
     let config = runner.config().clone().lifecycle_events(true);
-    let request = handle.run_by_name(&name, input)?.run_id(id).config(config);
-    let key = key.map(|key| key_session(&runner, &user, &name, key));
-    let Started { run, listener } = begun(app.runs.start(handle.key(), request).await, key).await?;
+    let (session, user) = (asked.session.as_deref(), &*user);
+    let beginning = Beginning { runner: &runner, user, workflow: &name, session, input: &input, key };
+    let request =
+        |session: &SessionHandle| Ok(session.run_by_name(&name, input.clone())?.config(config.clone()));
+    let (run, listener, is_new) = match app.begin(&beginning, request).await? {
+        Begun::Now(run, listener) => (run, Some(listener), true),
+        Begun::Before(run) => {
+            let listener = app.runs.listen(run.run_id);
+            (run, listener, false)
+        }
+        Begun::Unknown(run) if has_key => return Err(may_begin(run.run_id)),
+        Begun::Unknown(run) => return Ok(left(&run)),
+    };
     if let Some(stream) = stream {
-        let run = found(&runner, &caller, run).await?;
-        return Ok(streamed(&app, runner, run, None, Some(listener), stream));
+        return Ok(streamed(&app, runner, run, None, listener, stream, is_new));
     }
-    let mut end = None;
-    if !text(&headers, "prefer")?.is_some_and(|prefer| prefer.contains("respond-async")) {
-        let mut listener = listener;
-        end = listener.end().await;
-    }
-    let now = found(&runner, &caller, run).await?;
-    Ok(told(run, ended(&runner, now, end.as_deref()).await?))
+    let is_awaited =
+        !is_new || !text(&headers, "prefer")?.is_some_and(|prefer| prefer.contains("respond-async"));
+    let end = match listener {
+        Some(mut listener) if is_awaited => listener.end().await,
+        _ => None,
+    };
+    Ok(begun(&runner, run, end.as_deref()).await)
 }
 
-/// The run that a request with this key has begun before. The key has a session of an app of its own, which says the run: so the
-/// first one to make it begins the run, in whatever process.
-pub(crate) async fn begun_before(
-    runner: &Runner,
-    user: &str,
-    workflow: &str,
-    key: &str,
-    id: RunId,
-) -> Result<Option<RunInfo>, Refusal> {
-    const FIELD: &str = "run";
+/// The key of a request of this API.
+fn key_of(caller: &Caller, key: &str) -> Result<Key, Refusal> {
     if key.is_empty() || key.len() > 255 {
         return Err(Refusal::bad("header_invalid", "the `idempotency-key` has not 1 to 255 characters"));
     }
-    let handle = key_session(runner, user, workflow, key);
-    let state = StateDelta::from_iter([(FIELD, json!(id.to_string()))]);
-    match handle.create(state).await {
-        Ok(_) => return Ok(None),
-        Err(error) if error.kind() == ErrorKind::Store(StoreErrorKind::Exists) => {}
-        Err(error) => return Err(error.into()),
-    }
-    let there = handle.get(&adk_core::session::EventFilter::new().last(0)).await?;
-    let first = there.and_then(|there| there.state.get(FIELD)?.as_str()?.parse::<RunId>().ok());
-    // The first one may be about to begin it.
-    for _ in 0..20 {
-        let Some(first) = first else { break };
-        if let Some(run) = runner.runs(&RunFilter::of_run(first)).await?.into_iter().next() {
-            return Ok(Some(run));
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    // Its process has ended before the run began, or the run could not begin.
-    handle.delete().await?;
-    let message = "the first request with this `idempotency-key` has begun no run";
-    Err(Refusal::new(StatusCode::CONFLICT, "not_begun", message).help("send it again"))
+    Ok(Key { scope: scope("runs", caller), key: key.to_owned(), begins_again: false })
 }
 
-/// Frees the key of a request whose run could not begin, for the next one with it.
-pub(crate) async fn begun(
-    started: Result<Started, Refusal>,
-    key: Option<SessionHandle>,
-) -> Result<Started, Refusal> {
-    if let (Err(_), Some(key)) = (&started, key) {
-        key.delete().await?;
+/// A run that has begun, as it is now. A store that is away says nothing of the run, which goes on.
+async fn begun(runner: &Runner, run: RunInfo, end: Option<&End>) -> Response {
+    let now = runner.runs(&RunFilter::of_run(run.run_id)).await.ok().and_then(|runs| runs.into_iter().next());
+    let run = now.unwrap_or(run);
+    match ended(runner, run.clone(), end).await {
+        Ok(ended) => told(run.run_id, ended),
+        Err(_) => left(&run),
     }
-    started
 }
 
-/// The session that says the run of a key.
-pub(crate) fn key_session(runner: &Runner, user: &str, workflow: &str, key: &str) -> SessionHandle {
-    let name = RunId::of_text(&format!("{workflow}\n{key}")).as_u128();
-    let keys = runner.for_app(format!("{}:idempotency", runner.app_name()));
-    keys.session(user, format!("{name:032x}"))
+/// A run that goes on, as far as this process knows.
+fn left(run: &RunInfo) -> Response {
+    let run = with_status(run.clone(), RunStatus::Running);
+    told(run.run_id, (StatusCode::ACCEPTED, of_run(&run)))
 }
 
-/// A run that was begun before, answered as it would have been then.
-async fn shown(app: &Arc<App>, runner: Runner, run: RunInfo, stream: Option<OwnedSemaphorePermit>) -> Answer {
-    let listener = app.runs.listen(run.run_id);
-    if let Some(stream) = stream {
-        return Ok(streamed(app, runner, run, None, listener, stream));
-    }
-    let end = match listener {
-        Some(mut listener) => listener.end().await,
-        None => None,
-    };
-    let now = runner.runs(&RunFilter::of_run(run.run_id)).await?.into_iter().next();
-    let id = run.run_id;
-    Ok(told(id, ended(&runner, now.unwrap_or(run), end.as_deref()).await?))
+/// A run with the status that it has by now.
+pub(crate) fn with_status(mut run: RunInfo, status: RunStatus) -> RunInfo {
+    run.status = status;
+    run
 }
 
 /// A run as JSON, with the status of the answer.
@@ -310,13 +271,14 @@ async fn ended(runner: &Runner, run: RunInfo, end: Option<&End>) -> Result<Told,
             json.extend(known.map(|(key, value)| (key.to_owned(), value)));
             Ok((StatusCode::OK, json))
         }
-        Some(End::Failed(error)) => {
+        Some(End::Failed(error)) if !error.is_of_store() => {
             let refusal = Refusal::from(error);
             let mut json = of_run(&run);
             json.insert("error".to_owned(), refusal.to_json());
             Ok((refusal.status(), json))
         }
-        Some(End::Paused) | None => {
+        // Where the store has failed, the run has not.
+        Some(End::Failed(_) | End::Paused) | None => {
             let status = match run.status {
                 RunStatus::Finished => StatusCode::OK,
                 RunStatus::Failed(_) => StatusCode::BAD_GATEWAY,
@@ -470,10 +432,12 @@ async fn run(State(app): Shared, Extension(caller): Who, Path(id): Path<String>)
 async fn cancel(State(app): Shared, Extension(caller): Who, Path(id): Path<String>) -> Answer {
     let runner = app.runner(&caller);
     let run = found(&runner, &caller, run_id(&id)?).await?;
-    runner.cancel(run.run_id).await?;
+    let status = runner.cancel(run.run_id).await?;
     app.runs.changed(&run.session.app, run.run_id, false);
-    let run = found(&runner, &caller, run.run_id).await?;
-    Ok(told(run.run_id, (StatusCode::OK, as_stored(&runner, &run).await?)))
+    let now = found(&runner, &caller, run.run_id).await;
+    let run = now.unwrap_or_else(|_| with_status(run, status));
+    let json = as_stored(&runner, &run).await.unwrap_or_else(|_| of_run(&run));
+    Ok(told(run.run_id, (StatusCode::OK, json)))
 }
 
 async fn events(
@@ -495,14 +459,15 @@ async fn events(
     let after = after.transpose()?;
     if wants_stream(&headers) {
         let (stream, listener) = (app.stream()?, app.runs.listen(run.run_id));
-        return Ok(streamed(&app, runner, run, after, listener, stream));
+        return Ok(streamed(&app, runner, run, after, listener, stream, false));
     }
     let mut events = stored(&runner, &run, after).await?;
     events.truncate(asked.limit.unwrap_or(usize::MAX).max(1));
     Ok(json_response(StatusCode::OK, &json!({"events": events, "next": events.last().map(|event| event.id)})))
 }
 
-/// The events of a run as they happen, and at last `end` with what [`run`] answers.
+/// The events of a run as they happen, and at last `end` with what [`run`] answers. Where the store fails, the stream has no end: the
+/// run goes on, and the client asks for the rest by its cursor.
 fn streamed(
     app: &Arc<App>,
     runner: Runner,
@@ -510,20 +475,26 @@ fn streamed(
     after: Option<EventId>,
     listener: Option<Listener>,
     stream: OwnedSemaphorePermit,
+    is_new: bool,
 ) -> Response {
     let id = run.run_id;
-    let events = follow(app.clone(), runner.clone(), run, after, listener, false).then(move |item| {
+    let events = follow(app.clone(), runner.clone(), run, after, listener, is_new);
+    let events = events.filter_map(move |item| {
         let runner = runner.clone();
         async move {
             let end = match item {
-                Ok(Item::Event(event)) => return of_event(&event),
+                Ok(Item::Event(event)) => return Some(of_event(&event)),
                 Ok(Item::End(end)) => last(&runner, id, end.as_deref()).await,
                 Err(refusal) => Err(refusal),
             };
-            end.map_or_else(|refusal| named("error", &refusal.to_json()), |end| named("end", &end))
+            match end {
+                Ok(end) => Some(named("end", &end)),
+                Err(refusal) if refusal.is_of_store() => None,
+                Err(refusal) => Some(named("error", &refusal.to_json())),
+            }
         }
     });
-    sent(events, stream)
+    ([(header::LOCATION, format!("/v1/runs/{id}"))], sent(events, stream)).into_response()
 }
 
 /// Sends events for as long as the right to an open stream is held.
@@ -539,6 +510,11 @@ pub(crate) fn sent(
 }
 
 async fn last(runner: &Runner, id: RunId, end: Option<&End>) -> Result<Value, Refusal> {
+    if let Some(End::Failed(error)) = end
+        && error.is_of_store()
+    {
+        return Err(error.into());
+    }
     let run = runner.runs(&RunFilter::of_run(id)).await?.into_iter().next();
     let run = run.ok_or_else(|| Refusal::missing("run", &id.to_string()))?;
     let (_, json) = ended(runner, run, end).await?;
@@ -569,9 +545,14 @@ async fn answer(State(app): Shared, Extension(caller): Who, Path(wait): Path<Str
     let run = run.map_err(|_| Refusal::missing("wait", &wait))?;
     let _ours = app.runs.reserve(run.run_id);
     runner.answer(&wait, value).await?;
-    go_on(&app, &runner, run.run_id).await?;
-    let run = found(&runner, &caller, run.run_id).await?;
-    Ok(told(run.run_id, (StatusCode::ACCEPTED, as_stored(&runner, &run).await?)))
+    // The answer is stored, and a watch resumes the run where this fails.
+    let _ = go_on(&app, &runner, run.run_id).await;
+    let now = found(&runner, &caller, run.run_id).await;
+    let run = now.unwrap_or_else(|_| with_status(run, RunStatus::Running));
+    match as_stored(&runner, &run).await {
+        Ok(json) => Ok(told(run.run_id, (StatusCode::ACCEPTED, json))),
+        Err(_) => Ok(left(&run)),
+    }
 }
 
 /// Takes up a run that has an answer, if nobody has yet.

@@ -3,6 +3,7 @@
 use crate::a2a::Push;
 use crate::access::{self, Authorize, Caller, without_port};
 use crate::adk_web;
+use crate::keys::Starting;
 use crate::refuse::Refusal;
 use crate::routes;
 use crate::runs::{Runs, lock};
@@ -27,7 +28,8 @@ use tokio::task::AbortHandle;
 /// ```
 pub fn serve<P, R>(runner: &Runner<P, R>) -> Server<P, R> {
     let (hosts, limits, push_to) = Default::default();
-    Server { runner: runner.clone(), authorize: None, hosts, limits, push_to, dev_ui: None }
+    let key_lifetime = Duration::from_secs(24 * 3600);
+    Server { runner: runner.clone(), authorize: None, hosts, limits, key_lifetime, push_to, dev_ui: None }
 }
 
 /// A server to be configured.
@@ -37,6 +39,7 @@ pub struct Server<P, R> {
     authorize: Option<Arc<dyn Authorize>>,
     hosts: Vec<String>,
     limits: Limits,
+    key_lifetime: Duration,
     push_to: Vec<String>,
     dev_ui: Option<PathBuf>,
 }
@@ -70,6 +73,8 @@ pub(crate) struct App {
     pub(crate) authorize: Option<Arc<dyn Authorize>>,
     pub(crate) hosts: Vec<String>,
     pub(crate) runs: Arc<Runs>,
+    pub(crate) starting: Starting,
+    pub(crate) key_lifetime: Duration,
     pub(crate) streams: Arc<Semaphore>,
     pub(crate) limits: Limits,
     pub(crate) push: Push,
@@ -184,6 +189,13 @@ impl<P, R> Server<P, R> {
         self
     }
 
+    /// How long the key of a request is bound to its run: the `Idempotency-Key` of the API, and the `messageId` of A2A. Default 24
+    /// hours. A request that is repeated later begins another run.
+    pub fn key_lifetime(mut self, lifetime: Duration) -> Self {
+        self.key_lifetime = lifetime;
+        self
+    }
+
     /// Serves Google's dev UI, adk-web, at `/dev-ui/`: the folder that an installed google-adk has at `google/adk/cli/browser`.
     /// It is the page of one user, who is called `user` unless its address says another: `/dev-ui/?userId=ann`.
     pub fn dev_ui(mut self, folder: impl Into<PathBuf>) -> Self {
@@ -272,6 +284,8 @@ impl<P, R> Server<P, R> {
             authorize: self.authorize,
             hosts: self.hosts,
             runs: Arc::new(Runs::new(&self.limits, push.is_on().then_some(changes))),
+            starting: Starting::default(),
+            key_lifetime: self.key_lifetime,
             streams: Arc::new(Semaphore::new(self.limits.streams.min(Semaphore::MAX_PERMITS))),
             limits: self.limits,
             push,

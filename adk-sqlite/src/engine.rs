@@ -4,16 +4,19 @@ use crate::SqliteStore;
 use crate::commit::Commit;
 use crate::error::closed;
 use crate::journal::{self, Whose};
+use crate::keys;
+use crate::writer::Db;
 use adk_core::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine, Journal,
-    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot,
-    StepKey, Stored, Timers, Wait, WaitRegistry, Waiting,
+    KeyBinding, RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
+    RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting,
 };
 use adk_core::model::Usage;
 use adk_core::session::Location;
 use adk_core::{BoxFuture, Result, RunId};
 use rusqlite::Connection;
 use serde_json::Value;
+use std::time::Duration;
 
 impl SqliteStore {
     /// Whether the slot is filled already, which nobody has told a run that an engine above drives.
@@ -103,6 +106,10 @@ impl Engine for SqliteStore {
         Some(self)
     }
 
+    fn keys(&self) -> Option<&dyn RequestKeys> {
+        Some(self)
+    }
+
     fn driver(&self) -> Option<&dyn RunDriver> {
         None
     }
@@ -156,6 +163,21 @@ impl RunRegistry for SqliteStore {
 
     fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
         Box::pin(self.0.reader.read(move |connection| journal::driven(connection, run, from)))
+    }
+}
+
+impl RequestKeys for SqliteStore {
+    fn bind<'a>(
+        &'a self,
+        key: &'a RequestKey,
+        binding: &'a KeyBinding,
+        replaces: Option<&'a str>,
+        lifetime: Duration,
+    ) -> BoxFuture<'a, Result<KeyBinding>> {
+        let (key, binding, replaces) = (key.clone(), binding.clone(), replaces.map(str::to_owned));
+        let bind =
+            move |db: &mut Db| keys::bind(&db.connection, &key, &binding, replaces.as_deref(), lifetime);
+        Box::pin(self.0.writer.write(bind))
     }
 }
 

@@ -29,6 +29,7 @@ mod engine;
 mod error;
 mod file;
 mod journal;
+mod keys;
 mod memory;
 mod owner;
 mod reader;

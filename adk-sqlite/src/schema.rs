@@ -82,7 +82,7 @@ const UPGRADES: &[(&str, &str)] = &[
          UPDATE adkw_waits SET session = coalesce((SELECT r.session FROM adkw_runs r WHERE r.id = run), 0);
          DROP INDEX IF EXISTS adkw_runs_driven; DROP INDEX IF EXISTS adkw_runs_session;",
     ),
-    // Tenants of an app were not known, and no run was queued.
+    // Tenants of an app were not known, no run was queued, and there were no keys of requests.
     (
         "8",
         "ALTER TABLE adkw_runs ADD COLUMN tenant_of TEXT;
@@ -174,6 +174,14 @@ CREATE TABLE IF NOT EXISTS adkw_memory_marks (
     PRIMARY KEY (app_name, user_id, session_id)) WITHOUT ROWID;
 ";
 
+/// Keys of requests, each with the run or the wait that it is bound to until a time in microseconds.
+const KEYS: &str = "
+CREATE TABLE IF NOT EXISTS adkw_keys (
+    app TEXT NOT NULL, scope TEXT NOT NULL, key TEXT NOT NULL, target TEXT NOT NULL, digest TEXT NOT NULL,
+    expires INTEGER NOT NULL, PRIMARY KEY (app, scope, key)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS adkw_keys_expires ON adkw_keys (expires);
+";
+
 fn has(connection: &Connection, table: &str) -> Result<bool> {
     let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1";
     connection
@@ -216,7 +224,7 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
                     UPGRADES.iter().position(|(version, _)| *version == own).unwrap_or(UPGRADES.len());
                 let changes: String = UPGRADES[first..].iter().map(|(_, change)| *change).collect();
                 Ok(format!(
-                    "{changes}{OURS}{ARTIFACTS}{MEMORY}UPDATE adkw_meta SET value = '{VERSION}' WHERE key = 'version';"
+                    "{changes}{OURS}{ARTIFACTS}{MEMORY}{KEYS}UPDATE adkw_meta SET value = '{VERSION}' WHERE key = 'version';"
                 ))
             });
         }
@@ -231,7 +239,7 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
         return Ok(());
     }
     let version = format!("INSERT OR IGNORE INTO adkw_meta VALUES ('version', '{VERSION}');");
-    whole(connection, || Ok(format!("{ADK}{TAIL}{OURS}{ARTIFACTS}{MEMORY}{version}")))
+    whole(connection, || Ok(format!("{ADK}{TAIL}{OURS}{ARTIFACTS}{MEMORY}{KEYS}{version}")))
 }
 
 fn own_version(connection: &Connection) -> Result<String> {

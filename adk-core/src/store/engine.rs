@@ -5,11 +5,12 @@
 //! | journal | [`Journal`] | every engine: it commits events, records steps and looks up answers |
 //! | registry of runs | [`RunRegistry`] | engines whose runs can be listed and resumed |
 //! | waits | [`WaitRegistry`] | engines whose runs can be answered from outside |
+//! | keys of requests | [`RequestKeys`] | engines of servers whose clients repeat requests |
 //! | driver of runs | [`RunDriver`] | engines that have whole runs driven in another process |
 //! | remote branches | [`RemoteBranches`] | engines that run branches of a block in another process |
 //! | timers | [`Timers`] | engines whose pauses and limits outlive the process |
 //!
-//! [`MemoryEngine`] has only the first role, [`MemoryJournal`], SQLite and Postgres have the first three.
+//! [`MemoryEngine`] has only the first role, [`MemoryJournal`], SQLite and Postgres have the first four.
 //!
 //! Each entry of a journal has a key. The key is the same when the run is executed again:
 //!
@@ -43,6 +44,7 @@ mod clock;
 mod elsewhere;
 mod filter;
 mod journal;
+mod keys;
 mod memory;
 pub(crate) mod record;
 pub mod refuse;
@@ -59,6 +61,7 @@ pub use claim::{Claim, ClaimCheck, ClaimId};
 pub use elsewhere::{DrivenRun, RunReport, RunTask, error_from_value, error_to_value};
 pub use filter::{RunFilter, RunState};
 pub use journal::MemoryJournal;
+pub use keys::{KeyBinding, RequestKey, RequestKeys};
 pub use memory::MemoryEngine;
 pub use record::is_failure;
 pub use registry::{ClaimedRun, Done, DueWaits, RunInfo, RunRecord, RunStatus, Wait, Waiting};
@@ -160,6 +163,9 @@ pub trait Engine: Journal + Any {
 
     /// The open waits. Without them, [`Runner::answer`](crate::Runner::answer) is an error.
     fn waits(&self) -> Option<&dyn WaitRegistry>;
+
+    /// The keys of requests. Without them, no repeated request is recognized.
+    fn keys(&self) -> Option<&dyn RequestKeys>;
 
     /// Who drives runs elsewhere. Without it, each run is driven by the process that asks for it.
     fn driver(&self) -> Option<&dyn RunDriver>;

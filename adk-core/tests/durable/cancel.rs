@@ -29,6 +29,15 @@ async fn a_run_is_cancelled_by_any_program() {
 }
 
 #[tokio::test]
+async fn a_key_has_one_binding_and_a_run_begins_once() {
+    keys::binds(&Memory::default()).await;
+    keys::rebinds(&Memory::default()).await;
+    keys::binds_once(&Memory::default()).await;
+    keys::begins_once(&Memory::default()).await;
+    keys::begins_once_of_many(&Memory::default()).await;
+}
+
+#[tokio::test]
 async fn runs_are_listed_with_status_times_and_usage() {
     listed::tells_all(&Memory::default()).await;
     listed::turns_pages(&Memory::default()).await;

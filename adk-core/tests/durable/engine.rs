@@ -2,8 +2,8 @@
 
 use adk_core::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, MemoryJournal,
-    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot,
-    StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, is_failure,
+    RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry,
+    RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, is_failure,
 };
 use adk_core::model::Usage;
 use adk_core::session::Location;
@@ -124,6 +124,9 @@ impl Engine for Crashing {
     }
     fn waits(&self) -> Option<&dyn WaitRegistry> {
         Some(self)
+    }
+    fn keys(&self) -> Option<&dyn RequestKeys> {
+        None
     }
     fn driver(&self) -> Option<&dyn RunDriver> {
         None

@@ -10,8 +10,8 @@ use super::engine::Ops;
 use crate::support::*;
 use adk_core::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, MemoryJournal,
-    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot,
-    StepKey, Stored, Timers, Wait, WaitRegistry, Waiting,
+    RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry,
+    RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting,
 };
 use adk_core::model::Usage;
 use adk_core::session::{Location, MemoryStore, SessionStore};
@@ -155,6 +155,9 @@ impl Engine for Later {
     }
     fn waits(&self) -> Option<&dyn WaitRegistry> {
         Some(self)
+    }
+    fn keys(&self) -> Option<&dyn RequestKeys> {
+        None
     }
     fn driver(&self) -> Option<&dyn RunDriver> {
         None

@@ -5,8 +5,8 @@ use super::serve::Process;
 use crate::support::Tree;
 use adk_core::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, RemoteBranches,
-    Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunReport, RunStatus, RunTask,
-    Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, refuse,
+    Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunReport,
+    RunStatus, RunTask, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, refuse,
 };
 
 use adk_core::model::Usage;
@@ -151,6 +151,9 @@ impl Engine for Client {
     }
     fn waits(&self) -> Option<&dyn WaitRegistry> {
         Some(self)
+    }
+    fn keys(&self) -> Option<&dyn RequestKeys> {
+        None
     }
     fn driver(&self) -> Option<&dyn RunDriver> {
         Some(self)

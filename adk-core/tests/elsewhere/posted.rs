@@ -3,8 +3,8 @@
 use super::log::Log;
 use adk_core::engine::{
     Body, BranchReport, BranchTask, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal,
-    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot,
-    StepKey, Stored, Timers, Wait, WaitRegistry,
+    RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry,
+    RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
 use adk_core::model::Usage;
 use adk_core::session::Location;
@@ -78,6 +78,9 @@ impl Engine for Posted {
         Some(self)
     }
     fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+    fn keys(&self) -> Option<&dyn RequestKeys> {
         None
     }
     fn driver(&self) -> Option<&dyn RunDriver> {

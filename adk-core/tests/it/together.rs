@@ -2,8 +2,8 @@
 
 use crate::support::*;
 use adk_core::engine::{
-    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, Retention, RunDriver, RunRegistry, Slot, StepKey,
-    Stored, Timers, Wait, WaitRegistry,
+    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunRegistry,
+    Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
 use adk_core::session::{
     EventFilter, Location, MemoryStore, Session, SessionKey, SessionSnapshot, SessionStore,
@@ -160,6 +160,9 @@ impl Engine for Shuffles {
         None
     }
     fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+    fn keys(&self) -> Option<&dyn RequestKeys> {
         None
     }
     fn driver(&self) -> Option<&dyn RunDriver> {

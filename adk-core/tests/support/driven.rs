@@ -5,8 +5,8 @@ use super::survival::{Place, key, kind, knows, runner};
 use super::{By, Tree, by, parallel, repeat, run, say};
 use adk_core::engine::{
     Body, BranchReport, BranchTask, CallKind, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun,
-    Engine, Journal, RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry,
-    RunStatus, RunTask, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, refuse,
+    Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord,
+    RunRegistry, RunStatus, RunTask, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, refuse,
 };
 use adk_core::model::Usage;
 use adk_core::session::{
@@ -63,6 +63,9 @@ impl<S: Engine> Engine for Above<S> {
     }
     fn waits(&self) -> Option<&dyn WaitRegistry> {
         self.store.waits()
+    }
+    fn keys(&self) -> Option<&dyn RequestKeys> {
+        self.store.keys()
     }
     fn driver(&self) -> Option<&dyn RunDriver> {
         None

@@ -4,6 +4,7 @@
 pub mod artifacts;
 pub mod cancelled;
 pub mod driven;
+pub mod keys;
 pub mod killed;
 pub mod large;
 pub mod limits;

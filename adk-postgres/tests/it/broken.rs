@@ -7,7 +7,7 @@ use crate::trees::survival::{key, kind, runner};
 use crate::trees::{By, Tree, by, parallel, repeat, run, say};
 use adk_core::engine::{RunFilter, RunStatus};
 use adk_core::session::{EventFilter, SessionStore};
-use adk_core::{Await, Error, Event, Flow, Runner, StateDelta, StoreErrorKind};
+use adk_core::{Await, Error, Event, Flow, RunId, Runner, StateDelta, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -322,6 +322,31 @@ fn branch(name: &'static str) -> By {
             Ok(Flow::Continue)
         })
     })
+}
+
+/// The server has done the commit of the first event, its answer is lost, and it does not come back in time: the error says that
+/// nobody knows, and who begins the run under its id once more is refused.
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_begin_whose_answer_is_lost_may_have_begun() {
+    let database = Database::new().await;
+    let lossy = Lossy::new(&database).await;
+    let options = quick().patience(Duration::from_millis(500));
+    let store = PostgresStore::connect_with(&lossy.url, options).await.unwrap();
+    let tree = Tree::new("w", vec![run(say("a"))]);
+    let id = RunId::new();
+    lossy.cut();
+    let error = runner(&store).session("u", "s").run(&tree, "go").run_id(id).await.unwrap_err();
+    assert_eq!(kind(&error), StoreErrorKind::OutcomeUnknown, "{error}");
+    assert!(error.is_retryable() && error.is_of_store() && error.help().is_some(), "{error}");
+    let error = runner(&store).session("u", "s").run(&tree, "go").run_id(id).await.unwrap_err();
+    assert_eq!(kind(&error), StoreErrorKind::Unavailable, "nothing was sent: {error}");
+
+    let other = PostgresStore::connect(&database.url).await.unwrap();
+    let there = runner(&other).runs(&RunFilter::of_run(id)).await.unwrap();
+    assert_eq!(there.len(), 1);
+    let error = runner(&other).session("u", "s").run(&tree, "go").run_id(id).await.unwrap_err();
+    assert_eq!(kind(&error), StoreErrorKind::Exists, "{error}");
 }
 
 /// Nobody knows of a commit without an answer whether it was done. Here each was, of one event and of several at once: each

@@ -2,7 +2,7 @@
 
 use crate::support::{Database, quick};
 use crate::trees::store::with_room;
-use crate::trees::{cancelled, killed, limits, listed, queued, survival, updates};
+use crate::trees::{cancelled, keys, killed, limits, listed, queued, survival, updates};
 use adk_postgres::PostgresStore;
 
 #[tokio::test]
@@ -140,4 +140,23 @@ async fn runs_that_waited_begin_in_the_order_in_which_they_came() {
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn the_id_of_a_run_is_taken_once() {
     queued::takes_an_id_once(&Database::new().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_key_has_one_binding_and_a_run_begins_once() {
+    keys::binds(&Database::new().await).await;
+    keys::rebinds(&Database::new().await).await;
+    keys::binds_once(&Database::new().await).await;
+    keys::begins_once(&Database::new().await).await;
+    keys::begins_once_of_many(&Database::new().await).await;
+    let database = Database::new().await;
+    keys::forgets(&database, async || {
+        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM adkw_keys")
+            .fetch_one(&mut database.connect().await)
+            .await
+            .unwrap();
+        count as usize
+    })
+    .await;
 }

@@ -1,7 +1,7 @@
 //! Runs that wait in a database: answered and taken up by other stores on it, as other processes do.
 
 use crate::support::Database;
-use crate::trees::{self, mended, people, tenants, withdrawn};
+use crate::trees::{self, keys, mended, people, tenants, withdrawn};
 use adk_core::engine::{RunFilter, RunRegistry as _, WaitRegistry as _};
 
 #[tokio::test]
@@ -62,8 +62,9 @@ async fn what_tenants_have_left_goes_on() {
     tenants::waits(&Database::new().await).await;
 }
 
-/// What makes a database of today one of format 5, where tenants were not known.
+/// What makes a database of today one of format 5, where tenants were not known, and no keys of requests.
 const FORMAT_5: &str = "
+    DROP TABLE adkw_keys;
     ALTER TABLE adkw_runs DROP COLUMN tenant_of; ALTER TABLE adkw_waits DROP COLUMN tenant_of;
     UPDATE adkw_meta SET value = '5' WHERE key = 'version';";
 
@@ -106,6 +107,7 @@ async fn a_database_of_an_earlier_format_is_taken_over() {
             let database = Database::new().await;
             let earlier = async || database.execute(&to).await;
             people::earlier_format(&database, is_answered, earlier).await;
+            keys::rebinds(&database).await;
         }
     }
 }

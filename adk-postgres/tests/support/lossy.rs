@@ -11,6 +11,9 @@ use tokio::net::{TcpListener, TcpStream};
 /// How a client sends it.
 const COMMIT: &[u8] = b"COMMIT\0";
 
+/// What a transaction says that begins a run, the first time on its connection.
+const BEGINS: &[u8] = b"INSERT INTO adkw_runs";
+
 /// How a message ends that asks for a statement to be done, and begins when that is prepared.
 const SYNC: &[u8] = b"S\0\0\0\x04";
 const BIND: u8 = b'B';
@@ -29,6 +32,8 @@ struct Counts {
     asked: AtomicU32,
     commits: AtomicU32,
     loses: AtomicBool,
+    cuts: AtomicBool,
+    is_gone: AtomicBool,
 }
 
 impl Lossy {
@@ -43,6 +48,9 @@ impl Lossy {
         let count = counts.clone();
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
+                if count.is_gone.load(Relaxed) {
+                    continue;
+                }
                 let (server, count) = (server.clone(), count.clone());
                 tokio::spawn(async move { carry(client, TcpStream::connect(server).await?, &count).await });
             }
@@ -53,6 +61,11 @@ impl Lossy {
     /// Loses the answer to every second commit from now on.
     pub fn lose(&self) {
         self.counts.loses.store(true, Relaxed);
+    }
+
+    /// Loses the answer to the commit of the next run that begins, and everything after it.
+    pub fn cut(&self) {
+        self.counts.cuts.store(true, Relaxed);
     }
 
     /// How many answers were lost.
@@ -68,7 +81,7 @@ impl Lossy {
 
 async fn carry(mut client: TcpStream, mut server: TcpStream, counts: &Counts) -> Result<()> {
     let (mut asked, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
-    let mut is_idle = false;
+    let (mut is_idle, mut begins) = (false, false);
     loop {
         tokio::select! {
             size = client.read(&mut asked) => {
@@ -78,6 +91,15 @@ async fn carry(mut client: TcpStream, mut server: TcpStream, counts: &Counts) ->
                 // A statement outside of a transaction is one of its own.
                 let is_alone = is_idle && asked.first() == Some(&BIND) && asked.ends_with(SYNC);
                 let is_commit = is_alone || asked.ends_with(COMMIT);
+                begins |= asked.windows(BEGINS.len()).any(|part| part == BEGINS);
+                if begins && is_commit && counts.cuts.load(Relaxed) {
+                    let answer = server.read(&mut answered).await;
+                    counts.is_gone.store(true, Relaxed);
+                    return answer.map(drop);
+                }
+                if counts.is_gone.load(Relaxed) {
+                    return Ok(());
+                }
                 if is_commit && counts.loses.load(Relaxed) && counts.commits.fetch_add(1, Relaxed).is_multiple_of(2) {
                     return server.read(&mut answered).await.map(drop);
                 } else if asked.is_empty() {

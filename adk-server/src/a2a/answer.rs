@@ -1,18 +1,20 @@
 //! Messages that a task waits for.
 
-use super::Call;
 use super::error::RpcRefusal;
 use super::send::{Sent, message_key, no_files};
 use super::task::WAIT;
 use super::updates::Heard;
+use super::{Call, json};
 use crate::follow::stored;
+use crate::keys::{another_request, bind, digest, scope};
 use crate::refuse::short;
-use crate::routes::{go_on, key_session};
+use crate::routes::{go_on, with_status};
 use adk_a2a::rpc::ErrorCode;
 use adk_a2a::{Message, PartContent};
-use adk_core::engine::{RunInfo, Waiting};
-use adk_core::{ErrorKind, StateDelta, StoreErrorKind};
+use adk_core::ErrorKind;
+use adk_core::engine::{KeyBinding, RequestKey, RunInfo, RunStatus, Waiting};
 use serde_json::Value;
+use std::time::Duration;
 
 impl Call {
     /// Gives a task what it waits for, and lets it go on.
@@ -22,49 +24,80 @@ impl Call {
             let fact = "the task is one of another context";
             return Err(RpcRefusal::new(ErrorCode::InvalidParams, fact, "leave out `contextId`"));
         }
-        // A message that comes again, since its answer was lost, does not answer what is asked next.
-        let key = message_key(&format!("{} {}", run.run_id, message.message_id));
-        let key = key_session(&self.runner, &run.session.user, self.workflow.name(), &key);
-        match key.create(StateDelta::default()).await {
-            Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::Store(StoreErrorKind::Exists) => {
-                let heard = Heard::Stored(self.app.runs.listen(run.run_id));
-                return Ok(Sent { run, heard });
+        let open = self.waiting(&run).await?;
+        let wait = match wait_for(message, &open) {
+            Ok(wait) => wait,
+            Err(_) if self.has_answered(message, &run).await? => return Ok(self.heard(run)),
+            Err((code, fact)) => {
+                let help = if run.status.is_open() {
+                    "`SubscribeToTask` says when it waits for one"
+                } else {
+                    "leave out `taskId` to begin another"
+                };
+                return Err(RpcRefusal::new(code, fact, help));
             }
-            Err(error) => return Err(error.into()),
+        };
+        // A message that comes again, since its answer was lost, does not answer what is asked next. Whatever came with its id
+        // before has answered nothing if the same wait is still open.
+        let bound = self.bind_answer(message, &run, &wait.id, Some(&wait.id), self.app.key_lifetime).await?;
+        if bound != wait.id {
+            return Ok(self.heard(run));
         }
-        let answered = self.answered(message, run).await;
-        if answered.is_err() {
-            key.delete().await?;
-        }
-        answered
+        self.answer_wait(message, run, wait).await
     }
 
-    async fn answered(&self, message: &Message, run: RunInfo) -> Result<Sent, RpcRefusal> {
-        let open = self.waiting(&run).await?;
-        let wait = wait_for(message, &open).map_err(|(code, fact)| {
-            let help = if run.status.is_open() {
-                "`SubscribeToTask` says when it waits for one"
-            } else {
-                "leave out `taskId` to begin another"
-            };
-            RpcRefusal::new(code, fact, help)
-        })?;
+    /// Binds a message to a wait, and returns the wait that it is bound to.
+    async fn bind_answer(
+        &self,
+        message: &Message,
+        run: &RunInfo,
+        wait: &str,
+        replaces: Option<&str>,
+        lifetime: Duration,
+    ) -> Result<String, RpcRefusal> {
+        let scope = scope(&format!("a2a answer {}", run.run_id), &self.caller);
+        let key = RequestKey::new(self.runner.app_name(), scope, message_key(&message.message_id));
+        let binding = KeyBinding::new(wait, digest(json(&message.parts)));
+        let bound = bind(&self.runner, &key, &binding, replaces, lifetime).await?;
+        if bound.digest != binding.digest {
+            return Err(another_request().into());
+        }
+        Ok(bound.target)
+    }
+
+    /// Whether a message came before and answered a wait, which is not open any more.
+    async fn has_answered(&self, message: &Message, run: &RunInfo) -> Result<bool, RpcRefusal> {
+        // Without a lifetime a free key stays free.
+        let bound = self.bind_answer(message, run, "", None, Duration::ZERO).await?;
+        Ok(!bound.is_empty())
+    }
+
+    fn heard(&self, run: RunInfo) -> Sent {
+        let heard = Heard::Stored(self.app.runs.listen(run.run_id));
+        Sent { run, heard }
+    }
+
+    async fn answer_wait(&self, message: &Message, run: RunInfo, wait: &Waiting) -> Result<Sent, RpcRefusal> {
         let before = stored(&self.runner, &run, None).await?.last().map(|event| event.id);
         let mut refused = None;
         for value in answers(message, wait)? {
             match self.runner.answer(&wait.id, value).await {
                 Ok(()) => {
-                    let listener = go_on(&self.app, &self.runner, run.run_id).await?;
+                    // The answer is stored, and a watch resumes the run where this fails.
+                    let listener = go_on(&self.app, &self.runner, run.run_id).await.ok().flatten();
                     let heard = match listener {
                         Some(listener) => Heard::All(listener, before),
                         None => Heard::Stored(self.app.runs.listen(run.run_id)),
                     };
-                    return Ok(Sent { run: self.run(&message.task_id).await?, heard });
+                    let now = self.run(&message.task_id).await;
+                    let run = now.unwrap_or_else(|_| with_status(run, RunStatus::Running));
+                    return Ok(Sent { run, heard });
                 }
                 Err(error) if error.kind() == ErrorKind::AnswerInvalid => {
                     refused.get_or_insert(error);
                 }
+                // The same message at the same time.
+                Err(error) if error.kind() == ErrorKind::Answered => return Ok(self.heard(run)),
                 Err(error) => return Err(error.into()),
             }
         }

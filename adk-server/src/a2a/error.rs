@@ -2,6 +2,7 @@
 
 use crate::refuse::Refusal;
 use adk_a2a::rpc::{ErrorCode, RpcError};
+use adk_core::engine::RunInfo;
 use axum::http::StatusCode;
 use serde_json::json;
 
@@ -20,6 +21,15 @@ impl RpcRefusal {
     pub(super) fn status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self
+    }
+
+    /// The same for a task that has begun: a client must not take it for one that has not.
+    pub(super) fn of_begun(self, run: &RunInfo) -> Self {
+        if self.status != StatusCode::SERVICE_UNAVAILABLE {
+            return self;
+        }
+        let fact = format!("the task `{}` has begun, but: {}", run.run_id, self.error.message);
+        Self::new(ErrorCode::Internal, fact, "send the same message again, or ask `GetTask`")
     }
 
     pub(super) fn into_parts(self) -> (StatusCode, RpcError) {

@@ -2,16 +2,19 @@
 
 use super::Call;
 use super::error::RpcRefusal;
+use super::task::bare;
 use super::updates::{Heard, Updates};
+use crate::keys::{Beginning, Begun, Key, scope};
 use crate::refuse::Refusal;
-use crate::routes::{begun, begun_before, found, key_session};
-use crate::runs::Started;
 use adk_a2a::rpc::ErrorCode;
-use adk_a2a::{Message, PartContent, Role, SendMessageRequest, StreamResponse, Task};
-use adk_core::engine::{RunInfo, RunStatus};
+use adk_a2a::{Message, PartContent, Role, SendMessageRequest, StreamResponse, Task, TaskState};
+use adk_core::engine::RunInfo;
+use adk_core::runner::SessionHandle;
 use adk_core::{Content, RunId};
-use futures_util::stream::BoxStream;
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
 use serde_json::{Map, Value};
+use std::future::ready;
 
 /// A run that a message has begun or answered.
 pub(super) struct Sent {
@@ -25,10 +28,10 @@ impl Call {
         let configuration = request.configuration.clone().unwrap_or_default();
         let Sent { run, heard } = self.sent(request, configuration.return_immediately).await?;
         let history = configuration.history_length;
-        let task: Task = if configuration.return_immediately {
-            self.task(&run, None, history).await?
-        } else {
-            Updates::new(self, run, None, heard).settled(history).await?
+        let task: Task = match heard {
+            Heard::Nothing => bare(&run, TaskState::Submitted),
+            _ if configuration.return_immediately => self.task_begun(&run, None, history).await?,
+            heard => Updates::new(self, run, None, heard).settled(history).await?,
         };
         Ok(StreamResponse::Task(Box::new(task)))
     }
@@ -40,7 +43,17 @@ impl Call {
     ) -> Result<BoxStream<'static, Result<StreamResponse, Refusal>>, RpcRefusal> {
         let history = request.configuration.as_ref().and_then(|configuration| configuration.history_length);
         let Sent { run, heard } = self.sent(request, true).await?;
-        Ok(self.watched(run, heard, history).await?)
+        if matches!(heard, Heard::Nothing) {
+            let task = Box::new(bare(&run, TaskState::Submitted));
+            return Ok(stream::once(ready(Ok(StreamResponse::Task(task)))).boxed());
+        }
+        match self.watched(run.clone(), heard, history).await {
+            Err(refusal) if refusal.is_of_store() => {
+                let task = Box::new(bare(&run, TaskState::Working));
+                Ok(stream::once(ready(Ok(StreamResponse::Task(task)))).boxed())
+            }
+            watched => Ok(watched?),
+        }
     }
 
     /// Begins or answers a run, whose models are asked for pieces of their answers if the client may watch.
@@ -57,7 +70,7 @@ impl Call {
             self.continue_with(&message).await?
         };
         if let Some(push) = push {
-            self.keep_push(&sent.run, push).await?;
+            self.keep_push(&sent.run, push).await.map_err(|refusal| refusal.of_begun(&sent.run))?;
         }
         Ok(sent)
     }
@@ -69,33 +82,28 @@ impl Call {
             return Err(Refusal::input(faults).help("the card of the agent says what it takes").into());
         }
         let user = self.caller.acts_for(None)?;
-        let (name, id) = (self.workflow.name(), RunId::new());
-        // A message that comes again, since its answer was lost, begins no second run; what has failed is tried again.
-        let key = message_key(&message.message_id);
-        let mut before = begun_before(&self.runner, &user, name, &key, id).await?;
-        if before
-            .as_ref()
-            .is_some_and(|run| matches!(run.status, RunStatus::Failed(_) | RunStatus::Cancelled))
-        {
-            key_session(&self.runner, &user, name, &key).delete().await?;
-            before = begun_before(&self.runner, &user, name, &key, id).await?;
-        }
-        if let Some(run) = before {
-            let heard = Heard::Stored(self.app.runs.listen(run.run_id));
-            return Ok(Sent { run, heard });
-        }
-        let handle = match &*message.context_id {
-            "" => self.runner.new_session(&user),
-            context => self.runner.session(&user, context),
-        };
         let config = self.runner.config().clone();
         let streams = config.streaming || is_watched;
-        let request = handle.run_by_name(name, input)?.run_id(id).config(config.streaming(streams));
-        let key = key_session(&self.runner, &user, name, &key);
-        let Started { run, listener } =
-            begun(self.app.runs.start(handle.key(), request).await, Some(key)).await?;
-        let run = found(&self.runner, &self.caller, run).await?;
-        Ok(Sent { run, heard: Heard::All(listener, None) })
+        let config = config.streaming(streams);
+        let workflow = self.workflow.name();
+        // A message that comes again, since its answer was lost, begins no second run; what has failed is tried again.
+        let scope = scope(&format!("a2a {workflow}"), &self.caller);
+        let key = Some(Key { scope, key: message_key(&message.message_id), begins_again: true });
+        let session = Some(&*message.context_id).filter(|context| !context.is_empty());
+        let beginning =
+            Beginning { runner: &self.runner, user: &user, workflow, session, input: &input, key };
+        let request = |session: &SessionHandle| {
+            Ok(session.run_by_name(workflow, input.clone())?.config(config.clone()))
+        };
+        let (run, heard) = match self.app.begin(&beginning, request).await? {
+            Begun::Now(run, listener) => (run, Heard::All(listener, None)),
+            Begun::Before(run) => {
+                let heard = Heard::Stored(self.app.runs.listen(run.run_id));
+                (run, heard)
+            }
+            Begun::Unknown(run) => (run, Heard::Nothing),
+        };
+        Ok(Sent { run, heard })
     }
 
     /// The input that a message says: its data, field by field, beside what its text says.
@@ -127,7 +135,7 @@ impl Call {
 
 /// The key of a message by its id, which may be long.
 pub(super) fn message_key(id: &str) -> String {
-    format!("a2a {:032x}", RunId::of_text(id).as_u128())
+    format!("{:032x}", RunId::of_text(id).as_u128())
 }
 
 fn check(message: &Message) -> Result<(), RpcRefusal> {

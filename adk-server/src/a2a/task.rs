@@ -5,6 +5,7 @@ use super::time::{comparable, timestamp};
 use super::{Call, card};
 use crate::follow::stored;
 use crate::refuse::Refusal;
+use crate::routes::with_status;
 use crate::runs::End;
 use adk_a2a::rpc::ErrorCode;
 use adk_a2a::{
@@ -32,6 +33,19 @@ impl Call {
         self.task_of(run, end, history, &events).await
     }
 
+    /// The same of a run that was begun or answered by this request. Where the store is away, the task works as far as is known.
+    pub(super) async fn task_begun(
+        &self,
+        run: &RunInfo,
+        end: Option<&End>,
+        history: Option<u32>,
+    ) -> Result<Task, Refusal> {
+        match self.task(run, end, history).await {
+            Err(refusal) if refusal.is_of_store() => Ok(bare(run, TaskState::Working)),
+            task => task,
+        }
+    }
+
     /// The same with the events of the run.
     pub(super) async fn task_of(
         &self,
@@ -54,7 +68,10 @@ impl Call {
     pub(super) async fn status(&self, run: &RunInfo, end: Option<&End>) -> Result<TaskStatus, Refusal> {
         let state = match end {
             Some(End::Finished { .. }) => TaskState::Completed,
-            Some(End::Failed(_)) if run.status != RunStatus::Cancelled => TaskState::Failed,
+            // Where the store has failed, the run has not.
+            Some(End::Failed(error)) if !error.is_of_store() && run.status != RunStatus::Cancelled => {
+                TaskState::Failed
+            }
             Some(End::Paused) => TaskState::InputRequired,
             // It has an answer, and goes on here.
             None if run.status == RunStatus::Paused && self.is_driven(run) => TaskState::Working,
@@ -158,9 +175,23 @@ impl Call {
             let fact = format!("the task `{id}` has ended");
             return Err(RpcRefusal::new(ErrorCode::TaskNotCancelable, fact, "`GetTask` says how"));
         }
-        let run = self.run(id).await?;
         self.app.runs.changed(&run.session.app, run.run_id, false);
-        Ok(self.task(&run, None, None).await?)
+        let run = self.run(id).await.unwrap_or_else(|_| with_status(run, RunStatus::Cancelled));
+        let task = self.task(&run, None, None).await;
+        Ok(task.unwrap_or_else(|_| bare(&run, TaskState::Canceled)))
+    }
+}
+
+/// A task of which nothing else is known.
+pub(super) fn bare(run: &RunInfo, state: TaskState) -> Task {
+    let status = TaskStatus { state, message: None, timestamp: Some(timestamp(run.updated)) };
+    Task {
+        id: run.run_id.to_string(),
+        context_id: run.session.id.clone(),
+        status,
+        artifacts: Vec::new(),
+        history: Vec::new(),
+        metadata: Map::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Call;
 use super::error::RpcRefusal;
-use super::task::{artifact, spoken, text_output};
+use super::task::{artifact, bare, spoken, text_output};
 use crate::follow::{Item, follow, stored};
 use crate::refuse::Refusal;
 use crate::runs::{End, Listener};
@@ -38,6 +38,8 @@ pub(super) enum Heard {
     Stored(Option<Listener>),
     /// All of them, since the run was begun, or was taken up after this event.
     All(Listener, Option<EventId>),
+    /// None: whether the run has begun is not known.
+    Nothing,
 }
 
 /// The output, when it is one text: its pieces are those of an artifact.
@@ -54,6 +56,7 @@ impl Updates {
         let (app, runner) = (call.app.clone(), call.runner.clone());
         let (listener, is_new) = match heard {
             Heard::Stored(listener) => (listener, false),
+            Heard::Nothing => (None, false),
             Heard::All(listener, _) => (Some(listener), true),
         };
         let items = follow(app, runner, run.clone(), after, listener, is_new).boxed();
@@ -187,9 +190,12 @@ impl Updates {
     /// Waits for the end or the next wait, and returns the task as it is then.
     pub(super) async fn settled(mut self, history: Option<u32>) -> Result<Task, Refusal> {
         while let Some(update) = self.next().await {
-            update?;
+            match update {
+                Err(refusal) if refusal.is_of_store() => return Ok(bare(&self.run, TaskState::Working)),
+                update => drop(update?),
+            }
         }
-        self.call.task(&self.run, self.end.as_deref(), history).await
+        self.call.task_begun(&self.run, self.end.as_deref(), history).await
     }
 }
 
@@ -203,7 +209,7 @@ impl Call {
     ) -> Result<Responses, Refusal> {
         let mut events = stored(&self.runner, &run, None).await?;
         match &heard {
-            Heard::Stored(_) => {}
+            Heard::Stored(_) | Heard::Nothing => {}
             Heard::All(_, None) => events.truncate(1),
             Heard::All(_, Some(after)) => events.retain(|event| event.id <= *after),
         }

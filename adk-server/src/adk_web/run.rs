@@ -3,7 +3,8 @@
 use super::{Answer, Place, in_a_line, no_session, ok, read, unfit, view};
 use crate::access::Caller;
 use crate::follow::{Item, follow, stored};
-use crate::refuse::Refusal;
+use crate::keys::{Beginning, Begun};
+use crate::refuse::{Refusal, json_response};
 use crate::routes::{Body, Shared, Who, go_on, run_id, sent};
 use crate::runs::{End, Listener};
 use crate::serve::App;
@@ -13,6 +14,7 @@ use adk_core::session::{EventFilter, SessionSnapshot};
 use adk_core::{Content, Error, ErrorKind, EventId, RunId, Runner, StateDelta};
 use axum::Router;
 use axum::extract::{Extension, State};
+use axum::http::StatusCode;
 use axum::response::sse;
 use axum::routing::post;
 use futures_util::StreamExt;
@@ -20,6 +22,7 @@ use futures_util::stream::{self, BoxStream};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{HashSet, VecDeque};
+use std::future::ready;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -53,7 +56,13 @@ async fn run(State(app): Shared, Extension(caller): Who, body: Body) -> Answer {
     let mut turn = asked.begin().await?;
     let mut events = Vec::new();
     while let Some(event) = turn.next().await {
-        events.push(event?);
+        match event {
+            // Where the store has failed, the run has not: it goes on.
+            Err(refusal) if refusal.is_of_store() => {
+                return Ok(json_response(StatusCode::ACCEPTED, &json!(events)));
+            }
+            event => events.push(event?),
+        }
     }
     Ok(ok(&json!(events)))
 }
@@ -63,7 +72,10 @@ async fn run_sse(State(app): Shared, Extension(caller): Who, body: Body) -> Answ
     let permit = app.stream()?;
     let asked = Asked::new(&app, &caller, body).await?;
     let events = match asked.begin().await {
-        Ok(turn) => stream::unfold(turn, |mut turn| async { Some((turn.next().await?, turn)) }).boxed(),
+        // Where the store fails, the run does not, and the stream just ends.
+        Ok(turn) => stream::unfold(turn, |mut turn| async { Some((turn.next().await?, turn)) })
+            .take_while(|event| ready(!event.as_ref().is_err_and(Refusal::is_of_store)))
+            .boxed(),
         Err(refusal) => stream::iter([Err(refusal)]).boxed(),
     };
     let events = events.map(|event| {
@@ -120,7 +132,8 @@ impl Asked {
                 for (wait, answer) in answered.iter().flatten() {
                     self.answer(wait, view::meanings(wait, answer)).await?;
                 }
-                go_on(&self.app, &self.place.runner, run.run_id).await?;
+                // The answer is stored, and a watch resumes the run where this fails.
+                let _ = go_on(&self.app, &self.place.runner, run.run_id).await;
                 let listener = self.app.runs.listen(run.run_id);
                 Ok(self.turn(run, after, listener, waits))
             }
@@ -152,14 +165,21 @@ impl Asked {
             return Err(Refusal::input(faults));
         }
         let config = runner.config().clone().streaming(self.request.streaming);
-        let mut request =
-            self.handle.run_by_name(workflow.name(), input)?.config(config).message(message.clone());
-        for (key, value) in self.request.state_delta.iter().flat_map(StateDelta::iter) {
-            request = request.state(key.clone(), &**value);
-        }
-        let started = self.app.runs.start(self.handle.key(), request).await?;
-        let run = self.info(started.run).await?;
-        Ok(self.turn(run, None, Some(started.listener), waits))
+        let request = |handle: &SessionHandle| {
+            let request = handle.run_by_name(workflow.name(), input.clone())?;
+            let mut request = request.config(config.clone()).message(message.clone());
+            for (key, value) in self.request.state_delta.iter().flat_map(StateDelta::iter) {
+                request = request.state(key.clone(), &**value);
+            }
+            Ok(request)
+        };
+        let (user, session, key) = (&*self.place.user, Some(&*self.handle.key().id), None);
+        let beginning = Beginning { runner, user, workflow: workflow.name(), session, input: &input, key };
+        let (run, listener) = match self.app.begin(&beginning, request).await? {
+            Begun::Now(run, listener) => (run, Some(listener)),
+            Begun::Before(run) | Begun::Unknown(run) => (run, None),
+        };
+        Ok(self.turn(run, None, listener, waits))
     }
 
     /// The rest of a run that goes on.

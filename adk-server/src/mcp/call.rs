@@ -3,9 +3,10 @@
 use super::question::{Question, declined};
 use crate::access::Caller;
 use crate::follow::{EVERY, Item, follow};
+use crate::keys::{Beginning, Begun};
 use crate::refuse::Refusal;
 use crate::routes::{found, go_on, output};
-use crate::runs::{End, Listener, Started};
+use crate::runs::{End, Listener};
 use crate::serve::App;
 use adk_core::engine::{RunFilter, RunStatus, Waiting};
 use adk_core::runner::KnownWorkflow;
@@ -55,29 +56,32 @@ impl Call {
             let help = "nothing was begun; the input schema of the tool says what fits";
             return failed(&Refusal::input(faults).help(help).text());
         }
-        let started = match self.start(workflow, input).await {
-            Ok(started) => started,
+        let (run, listener) = match self.start(workflow, input).await {
+            Ok(Begun::Now(run, listener)) => (run, Some(listener)),
+            Ok(Begun::Before(run) | Begun::Unknown(run)) => (run, None),
             Err(refusal) => return failed(&refusal.text()),
         };
-        let run = started.run;
-        let mut result = match self.outcome(started).await {
+        let run = run.run_id;
+        let mut result = match self.outcome(run, listener).await {
             Ok(Outcome::Finished(output)) => finished(output),
             Ok(Outcome::Waits(waits)) => failed(&waiting(run, &waits)),
+            Err(refusal) if refusal.is_of_store() => failed(&running(run)),
             Err(refusal) => failed(&refusal.text()),
         };
         result.meta.get_or_insert_default().0.insert("adk/run".to_owned(), run.to_string().into());
         result
     }
 
-    async fn start(&self, workflow: &KnownWorkflow, input: Value) -> Result<Started, Refusal> {
+    async fn start(&self, workflow: &KnownWorkflow, input: Value) -> Result<Begun, Refusal> {
         let user = self.caller.acts_for(None)?;
-        let session = self.runner.new_session(&user);
-        let request = session.run_by_name(workflow.name(), input)?;
-        self.app.runs.start(session.key(), request).await
+        let (runner, name) = (&self.runner, workflow.name());
+        let beginning =
+            Beginning { runner, user: &user, workflow: name, session: None, input: &input, key: None };
+        self.app.begin(&beginning, |session| session.run_by_name(name, input.clone())).await
     }
 
-    async fn outcome(&mut self, Started { run, listener }: Started) -> Result<Outcome, Refusal> {
-        let (mut listener, mut after) = (Some(listener), None);
+    async fn outcome(&mut self, run: RunId, mut listener: Option<Listener>) -> Result<Outcome, Refusal> {
+        let mut after = None;
         loop {
             match self.follow(run, &mut after, listener.take()).await?.as_deref() {
                 Some(End::Finished { output, .. }) => return Ok(Outcome::Finished(output.clone())),
@@ -236,6 +240,14 @@ fn finished(output: Value) -> CallToolResult {
 
 fn failed(text: &str) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)])
+}
+
+/// What the model reads of a run that goes on while the store is away.
+fn running(run: RunId) -> String {
+    format!(
+        "The store is away, and the run `{run}` goes on when it is back. Do not call again. \
+         `GET /v1/runs/{run}` says how it ends."
+    )
 }
 
 /// What the model reads of a run that waits.

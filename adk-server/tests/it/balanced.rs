@@ -5,10 +5,16 @@ use adk::postgres::PostgresStore;
 use adk::server::Limits;
 use reqwest::StatusCode;
 use serde_json::json;
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use std::time::Duration;
 
 /// A server with a connection of its own to the database.
 async fn server(app: &str, limits: Limits) -> Served {
-    let store = PostgresStore::connect(&std::env::var("ADK_POSTGRES").unwrap()).await.unwrap();
+    server_at(&std::env::var("ADK_POSTGRES").unwrap(), app, limits).await
+}
+
+async fn server_at(url: &str, app: &str, limits: Limits) -> Served {
+    let store = PostgresStore::connect(url).await.unwrap();
     let runner = adk::Runner::builder().app_name(app).store(store);
     Served::new(&runner.build().unwrap(), |server| server.limits(limits)).await
 }
@@ -37,7 +43,14 @@ async fn any_server_shows_answers_and_cancels_what_another_one_drives() {
         send(served.post("/v1/shouting/runs", &json!({"topic": "cats"})).header("idempotency-key", "k"))
     };
     let ((_, first), (_, second)) = tokio::join!(ask(&one), ask(&two));
-    assert_eq!((&first["run"], &first["output"]), (&second["run"], &json!("CATS")), "{first} {second}");
+    assert_eq!(first["run"], second["run"], "{first} {second}");
+    // The one that does not drive it may say that it runs.
+    let path = format!("/v1/runs/{}/events", first["run"].as_str().unwrap());
+    for served in [&one, &two] {
+        let events = served.get(&path).header("accept", "text/event-stream").send().await.unwrap();
+        let events = sse(&events.text().await.unwrap());
+        assert_eq!(events.last().unwrap().2["output"], "CATS", "{events:?}");
+    }
 
     // A run of the one is cancelled at the other.
     let (_, hanging) =
@@ -58,5 +71,66 @@ async fn any_server_shows_answers_and_cancels_what_another_one_drives() {
     send(two.delete(&path)).await;
     let events = sse(&followed.text().await.unwrap());
     assert_eq!(events.last().unwrap().2["status"], "cancelled", "{events:?}");
+    two.stop().await.unwrap();
+}
+
+/// One key, asked at two servers while the table of runs is locked, and again until there is a result: one run each.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_key_of_two_servers_is_one_run_while_the_table_of_runs_is_locked() {
+    let rounds: usize = std::env::var("ADK_KEYS").map_or(24, |rounds| rounds.parse().unwrap());
+    // Its locks are in the way of nobody else.
+    let (server, name) = (std::env::var("ADK_POSTGRES").unwrap(), format!("locked_{}", std::process::id()));
+    let mut admin = PgConnection::connect(&server).await.unwrap();
+    sqlx::raw_sql(AssertSqlSafe(format!("CREATE DATABASE {name}"))).execute(&mut admin).await.unwrap();
+    let url = format!("{}/{name}", server.rsplit_once('/').unwrap().0);
+    let [one, two] = [server_at(&url, &name, no_grace()).await, server_at(&url, &name, no_grace()).await];
+    let random = |most: u64| Duration::from_millis(fastrand::u64(..most));
+    let ask = async |served: &Served, round: usize, delay: Duration| {
+        tokio::time::sleep(delay).await;
+        loop {
+            let request = served.post("/v1/shouting/runs", &json!({"topic": format!("round {round}")}));
+            let (status, run) = send(request.header("idempotency-key", format!("key {round}"))).await;
+            match status {
+                StatusCode::OK => return run["run"].as_str().unwrap().to_owned(),
+                // Nothing has begun yet, it is about to, or goes on.
+                StatusCode::SERVICE_UNAVAILABLE | StatusCode::CONFLICT | StatusCode::ACCEPTED => {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                other => panic!("{other}: {run}"),
+            }
+        }
+    };
+    let mut runs = std::collections::BTreeSet::new();
+    // Several rounds share a lock of the time that is given to one.
+    for first in (0..rounds).step_by(8) {
+        let mut lock = PgConnection::connect(&url).await.unwrap();
+        let locks = "BEGIN; LOCK TABLE adkw_runs IN EXCLUSIVE MODE";
+        sqlx::raw_sql(locks).execute(&mut lock).await.unwrap();
+        let unlock = async {
+            tokio::time::sleep(Duration::from_secs(4)).await;
+            sqlx::raw_sql("COMMIT").execute(&mut lock).await.unwrap();
+        };
+        let all = (first..rounds.min(first + 8)).map(|round| {
+            let (one, two, ask) = (&one, &two, &ask);
+            async move {
+                let (at_one, at_two, again) = tokio::join!(
+                    ask(one, round, random(4_000)),
+                    ask(two, round, random(4_000)),
+                    ask(two, round, random(4_000)),
+                );
+                assert_eq!((&at_one, &at_one), (&at_two, &again), "round {round}");
+                at_one
+            }
+        });
+        let ((), all) = tokio::join!(unlock, futures_util::future::join_all(all));
+        runs.extend(all);
+    }
+    assert_eq!(runs.len(), rounds);
+    let sql = "SELECT count(*) FROM adkw_runs";
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    let stored: i64 = sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap();
+    assert_eq!(stored, rounds as i64, "each key is one run");
+    one.stop().await.unwrap();
     two.stop().await.unwrap();
 }

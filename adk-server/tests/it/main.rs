@@ -11,6 +11,7 @@ mod ag_ui;
 mod api;
 mod balanced;
 mod foreign;
+mod keys;
 mod mcp;
 mod page;
 #[path = "../support/mod.rs"]

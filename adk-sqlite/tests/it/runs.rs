@@ -3,7 +3,7 @@
 use crate::support::Folder;
 use crate::trees::store::with_room;
 use crate::trees::survival::runner;
-use crate::trees::{Tree, by, cancelled, killed, limits, listed, queued, run, say, survival, updates};
+use crate::trees::{Tree, by, cancelled, keys, killed, limits, listed, queued, run, say, survival, updates};
 use adk_core::{Flow, Secret};
 use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
@@ -160,4 +160,19 @@ async fn runs_are_listed_with_status_times_and_usage() {
     listed::tells_all(&Folder::new()).await;
     listed::turns_pages(&Folder::new()).await;
     listed::tells_what_was_cancelled(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn a_key_has_one_binding_and_a_run_begins_once() {
+    keys::binds(&Folder::new()).await;
+    keys::rebinds(&Folder::new()).await;
+    keys::binds_once(&Folder::new()).await;
+    keys::begins_once(&Folder::new()).await;
+    keys::begins_once_of_many(&Folder::new()).await;
+    let folder = Folder::new();
+    keys::forgets(&folder, async || {
+        let file = Connection::open(folder.file()).unwrap();
+        file.query_row("SELECT count(*) FROM adkw_keys", [], |row| row.get(0)).unwrap()
+    })
+    .await;
 }

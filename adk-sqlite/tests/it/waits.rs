@@ -2,7 +2,7 @@
 
 use crate::support::Folder;
 use crate::trees::people::{self, pause, process, two};
-use crate::trees::{mended, tenants, withdrawn};
+use crate::trees::{keys, mended, tenants, withdrawn};
 use adk_core::RunEnd;
 
 #[tokio::test]
@@ -75,8 +75,9 @@ async fn what_tenants_have_left_goes_on() {
     tenants::waits(&Folder::new()).await;
 }
 
-/// What makes a file of today one of format 8, where tenants were not known.
+/// What makes a file of today one of format 8, where tenants were not known, and no keys of requests.
 const FORMAT_8: &str = "
+    DROP TABLE adkw_keys;
     DROP INDEX adkw_runs_tenants; ALTER TABLE adkw_runs DROP COLUMN tenant_of;
     DROP INDEX adkw_waits_tenants; ALTER TABLE adkw_waits DROP COLUMN tenant_of;
     UPDATE adkw_meta SET value = '8' WHERE key = 'version';";
@@ -126,6 +127,7 @@ async fn a_file_of_an_earlier_format_is_taken_over() {
                 rusqlite::Connection::open(folder.file()).unwrap().execute_batch(&to).unwrap();
             };
             people::earlier_format(&folder, is_answered, earlier).await;
+            keys::rebinds(&folder).await;
             let file = rusqlite::Connection::open(folder.file()).unwrap();
             let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
             assert_eq!(file.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap(), "9");

@@ -3,8 +3,8 @@
 use crate::attributes::support::{Tree, repeat, run};
 use adk::BoxFuture;
 use adk::engine::{
-    self, Body, ClaimId, Engine, RemoteBranches, Reply, Retention, RunDriver, RunRegistry, Slot, StepKey,
-    Stored, Timers, Wait, WaitRegistry,
+    self, Body, ClaimId, Engine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunRegistry, Slot,
+    StepKey, Stored, Timers, Wait, WaitRegistry,
 };
 use adk::session::Location;
 use adk::{
@@ -419,6 +419,9 @@ impl Engine for Journal {
         None
     }
     fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+    fn keys(&self) -> Option<&dyn RequestKeys> {
         None
     }
     fn driver(&self) -> Option<&dyn RunDriver> {

@@ -177,8 +177,8 @@ impl Watch {
 /// Whether an operator mends what the store has failed with, or it passes: a file that is locked, a disk that is full, a
 /// server that starts again.
 fn is_mended(error: &Error) -> bool {
-    use StoreErrorKind::{Full, Locked, ReadOnly, Unavailable};
-    matches!(error.kind(), ErrorKind::Store(Full | Locked | ReadOnly | Unavailable))
+    use StoreErrorKind::{Full, Locked, OutcomeUnknown, ReadOnly, Unavailable};
+    matches!(error.kind(), ErrorKind::Store(Full | Locked | OutcomeUnknown | ReadOnly | Unavailable))
 }
 
 /// What comes next to a watch.

@@ -1,9 +1,11 @@
 //! An engine that keeps runs in memory: they survive their streams, and not the process.
 
+use super::keys::MemoryKeys;
 use super::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, RemoteBranches,
-    Reply, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunState, RunStatus, Slot,
-    StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, is_failure, refuse,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, KeyBinding,
+    RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord,
+    RunRegistry, RunState, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, is_failure,
+    refuse,
 };
 use crate::models::model::Usage;
 use crate::store::event::{Event, StateDelta};
@@ -15,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::ready;
 use std::ops::RangeBounds as _;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Keeps the journal of runs in memory, beside a [`MemoryStore`](crate::store::session::MemoryStore). A run whose stream was
 /// dropped, or that waits for people, is taken up again in the same process. Clones share everything, so that two
@@ -31,6 +34,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Debug, Default)]
 pub struct MemoryJournal {
     runs: Arc<Mutex<Runs>>,
+    keys: Arc<Mutex<MemoryKeys>>,
 }
 
 /// All runs, and indexes for what is looked for. Ids sort by time, so runs are in the order in which they began.
@@ -201,6 +205,9 @@ impl MemoryJournal {
         let mut runs = lock(&self.runs);
         if !runs.all.contains_key(&slot.run_id) {
             return Ok(None);
+        }
+        if slot.begins.is_some() {
+            return Err(refuse::run_exists(slot.run_id));
         }
         let run = runs.claimed(slot.claim())?;
         let found = run.slots.get(&slot.to_string());
@@ -390,6 +397,10 @@ impl Engine for MemoryJournal {
         Some(self)
     }
 
+    fn keys(&self) -> Option<&dyn RequestKeys> {
+        Some(self)
+    }
+
     fn driver(&self) -> Option<&dyn RunDriver> {
         None
     }
@@ -511,6 +522,18 @@ impl RunRegistry for MemoryJournal {
     /// No engine can be above: sessions are in another store.
     fn driven(&self, _: RunId, _: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
         Box::pin(ready(Ok(None)))
+    }
+}
+
+impl RequestKeys for MemoryJournal {
+    fn bind<'a>(
+        &'a self,
+        key: &'a RequestKey,
+        binding: &'a KeyBinding,
+        replaces: Option<&'a str>,
+        lifetime: Duration,
+    ) -> BoxFuture<'a, Result<KeyBinding>> {
+        Box::pin(ready(Ok(lock(&self.keys).bind(key, binding, replaces, lifetime))))
     }
 }
 

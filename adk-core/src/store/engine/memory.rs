@@ -1,8 +1,8 @@
 //! The engine of runs that end with their process.
 
 use super::{
-    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, Retention, RunDriver, RunRegistry, Slot, StepKey,
-    Stored, Timers, Wait, WaitRegistry,
+    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunRegistry,
+    Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
 use crate::store::session::Location;
 use crate::{BoxFuture, Result};
@@ -50,6 +50,10 @@ impl Engine for MemoryEngine {
     }
 
     fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+
+    fn keys(&self) -> Option<&dyn RequestKeys> {
         None
     }
 

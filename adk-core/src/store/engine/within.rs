@@ -1,8 +1,8 @@
 //! The engine of a run inside of another: that of an agent that is used as a tool.
 
 use super::{
-    Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, Retention, RunDriver, RunRegistry,
-    Slot, StepKey, Stored, TimerKind, Timers, Wait, WaitRegistry,
+    Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
+    RunRegistry, Slot, StepKey, Stored, TimerKind, Timers, Wait, WaitRegistry,
 };
 use crate::store::session::Location;
 use crate::{BoxFuture, Name, Result};
@@ -70,6 +70,10 @@ impl Engine for Within {
     }
 
     fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+
+    fn keys(&self) -> Option<&dyn RequestKeys> {
         None
     }
 

@@ -5,8 +5,8 @@ use super::stage::Stage;
 use crate::reference::Stored;
 use crate::tree::{Agent, Patience, type_of};
 use adk_core::engine::{
-    Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, Retention, RunDriver, RunRegistry,
-    Slot, StepKey, Stored as Committed, Timers, Wait, WaitRegistry, Waiting,
+    Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
+    RunRegistry, Slot, StepKey, Stored as Committed, Timers, Wait, WaitRegistry, Waiting,
 };
 use adk_core::session::Location;
 use adk_core::spec::AgentMeta;
@@ -124,6 +124,9 @@ impl Engine for Answering {
         None
     }
     fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+    fn keys(&self) -> Option<&dyn RequestKeys> {
         None
     }
     fn driver(&self) -> Option<&dyn RunDriver> {

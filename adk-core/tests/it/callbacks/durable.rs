@@ -3,8 +3,8 @@
 use super::*;
 use crate::support::*;
 use adk_core::engine::{
-    self, Body, ClaimId, Engine, RemoteBranches, Reply, Retention, RunDriver, RunRegistry, Slot, StepKey,
-    Stored, Timers, Wait, WaitRegistry,
+    self, Body, ClaimId, Engine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunRegistry, Slot,
+    StepKey, Stored, Timers, Wait, WaitRegistry,
 };
 use adk_core::model::ModelRequest;
 use adk_core::session::Location;
@@ -65,6 +65,9 @@ impl Engine for Journal {
         None
     }
     fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+    fn keys(&self) -> Option<&dyn RequestKeys> {
         None
     }
     fn driver(&self) -> Option<&dyn RunDriver> {

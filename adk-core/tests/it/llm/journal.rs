@@ -3,8 +3,8 @@
 use super::*;
 use crate::support::{Tree, repeat, run};
 use adk_core::engine::{
-    self, Body, ClaimId, Engine, RemoteBranches, Reply as Later, Retention, RunDriver, RunRegistry, Slot,
-    StepKey, Stored, Timers, Wait, WaitRegistry,
+    self, Body, ClaimId, Engine, RemoteBranches, Reply as Later, RequestKeys, Retention, RunDriver,
+    RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
 use adk_core::llm::OutputKey;
 use adk_core::session::Location;
@@ -54,6 +54,9 @@ impl Engine for Journal {
         None
     }
     fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+    fn keys(&self) -> Option<&dyn RequestKeys> {
         None
     }
     fn driver(&self) -> Option<&dyn RunDriver> {

@@ -1,0 +1,180 @@
+//! Keys of requests, and runs that several requests begin under one id, asked of every store.
+
+use super::limits::Opens;
+use super::{Tree, by, run};
+use adk_core::engine::{KeyBinding, RequestKey, RequestKeys, RunFilter, RunStatus};
+use adk_core::testing::ScriptedModel;
+use adk_core::{ErrorKind, Event, Flow, RunConfig, RunId, Runner, SessionTurns, StoreErrorKind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+fn keys(runner: &Runner) -> &dyn RequestKeys {
+    runner.engine().keys().expect("it keeps keys")
+}
+
+fn key(app: &str, scope: &str, key: &str) -> RequestKey {
+    RequestKey::new(app, scope, key)
+}
+
+/// A key has one binding until its lifetime is over, for each app and scope, seen by every program.
+pub async fn binds(place: &impl Opens) {
+    let (here, there) = (place.runner(ScriptedModel::new()).await, place.runner(ScriptedModel::new()).await);
+    let long = "k".repeat(255);
+    let odd = "o'neil; --\u{1F408} \"\\";
+    // Key, what the request proposes, how long it lives, and the binding that it gets.
+    for (nth, (key, proposed, lifetime, bound)) in [
+        (key("a", "s", "k"), ("one", "x"), DAY, ("one", "x")),
+        (key("a", "s", "k"), ("one", "x"), DAY, ("one", "x")),
+        (key("a", "s", "k"), ("two", "y"), DAY, ("one", "x")),
+        (key("b", "s", "k"), ("two", "y"), DAY, ("two", "y")),
+        (key("a", "t", "k"), ("three", "y"), DAY, ("three", "y")),
+        (key("a", "s", "K"), ("four", "y"), DAY, ("four", "y")),
+        (key("a", "", &long), ("five", "y"), DAY, ("five", "y")),
+        (key("a", odd, odd), (odd, odd), DAY, (odd, odd)),
+        // One whose lifetime is over is free.
+        (key("a", "s", "short"), ("one", "x"), Duration::ZERO, ("one", "x")),
+        (key("a", "s", "short"), ("two", "y"), DAY, ("two", "y")),
+        (key("a", "s", "short"), ("three", "z"), DAY, ("two", "y")),
+        (key("a", "s", "forever"), ("one", "x"), Duration::MAX, ("one", "x")),
+        (key("a", "s", "forever"), ("two", "x"), DAY, ("one", "x")),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let runner = if nth % 2 == 0 { &here } else { &there };
+        let proposed = KeyBinding::new(proposed.0, proposed.1);
+        let got = keys(runner).bind(&key, &proposed, None, lifetime).await.unwrap();
+        assert_eq!((&*got.target, &*got.digest), bound, "request {nth}");
+    }
+}
+
+/// A binding is replaced only while it is the one that the caller has seen.
+pub async fn rebinds(place: &impl Opens) {
+    let runner = place.runner(ScriptedModel::new()).await;
+    let keys = keys(&runner);
+    let key = key("a", "s", "k");
+    let [one, two, three] = ["one", "two", "three"].map(|target| KeyBinding::new(target, target));
+    for (replaces, proposed, bound) in [
+        // A free key.
+        (Some("none"), &one, &one),
+        (Some("none"), &two, &one),
+        (Some("one"), &two, &two),
+        // Another request was faster.
+        (Some("one"), &three, &two),
+        (None, &three, &two),
+        (Some("two"), &two, &two),
+    ] {
+        assert_eq!(keys.bind(&key, proposed, replaces, DAY).await.unwrap(), *bound, "{replaces:?}");
+    }
+}
+
+/// Of requests that come at once, one gets the key.
+pub async fn binds_once(place: &impl Opens) {
+    let (here, there) = (place.runner(ScriptedModel::new()).await, place.runner(ScriptedModel::new()).await);
+    let mut all = JoinSet::new();
+    for nth in 0..16 {
+        let runner = if nth % 2 == 0 { here.clone() } else { there.clone() };
+        all.spawn(async move {
+            let proposed = KeyBinding::new(nth.to_string(), "x");
+            let bound = keys(&runner).bind(&key("a", "s", "k"), &proposed, None, DAY).await.unwrap();
+            (bound == proposed, bound)
+        });
+    }
+    let all = all.join_all().await;
+    assert_eq!(all.iter().filter(|(is_first, _)| *is_first).count(), 1, "{all:?}");
+    assert!(all.iter().all(|(_, bound)| *bound == all[0].1), "{all:?}");
+}
+
+/// Keys whose lifetime is over leave the store while others come.
+pub async fn forgets(place: &impl Opens, count: impl AsyncFn() -> usize) {
+    let runner = place.runner(ScriptedModel::new()).await;
+    let keys = keys(&runner);
+    let bound = KeyBinding::new("run", "digest");
+    for nth in 0..40 {
+        keys.bind(&key("a", "s", &format!("short {nth}")), &bound, None, Duration::ZERO).await.unwrap();
+    }
+    for nth in 0..3 {
+        keys.bind(&key("a", "s", &format!("long {nth}")), &bound, None, DAY).await.unwrap();
+    }
+    assert_eq!(count().await, 3);
+}
+
+/// A workflow that counts how often it is executed, and ends the first time when it may.
+fn pays(paid: &Arc<AtomicU32>, gate: &Arc<Semaphore>) -> Arc<Tree> {
+    let (paid, gate) = (paid.clone(), gate.clone());
+    let pays = by("pays", move |cx| {
+        let (paid, gate) = (paid.clone(), gate.clone());
+        Box::pin(async move {
+            if paid.fetch_add(1, SeqCst) == 0 {
+                gate.acquire().await.unwrap().forget();
+            }
+            cx.emit(Event::new().with_text("paid")).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    Arc::new(Tree::new("pays", vec![run(pays)]))
+}
+
+fn is_refused<T: std::fmt::Debug>(ended: adk_core::Result<T>) {
+    let error = ended.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Exists), "{error}");
+    assert!(error.to_string().contains("has begun already; help: "), "{error}");
+}
+
+/// A second run of an id that is in the store is refused, whoever begins it and in which session: before, while and after the first
+/// one is driven, which hears nothing of it.
+pub async fn begins_once(place: &impl Opens) {
+    let (here, there) = (place.runner(ScriptedModel::new()).await, place.runner(ScriptedModel::new()).await);
+    let config = RunConfig::default().turns(SessionTurns::Share);
+    for second in [&here, &there] {
+        for session in ["same", "other"] {
+            let (paid, gate) = (Arc::default(), Arc::new(Semaphore::new(0)));
+            let (tree, id) = (pays(&paid, &gate), RunId::new());
+            let begin = |runner: &Runner, session: &str| {
+                let request = runner.session("u", session).run(tree.clone(), "go");
+                request.config(config.clone()).run_id(id)
+            };
+            let mut first = begin(&here, "same").stream();
+            assert_eq!(first.next().await.unwrap().unwrap().invocation_id, id);
+            is_refused(begin(second, session).await);
+            // One that nobody waits for is dropped in the middle, or before it begins.
+            let mut dropped = begin(second, session).stream();
+            tokio::select! { biased; event = dropped.next() => is_refused(event.unwrap()), () = async {} => {} }
+            drop(dropped);
+            drop(begin(second, session).stream());
+            // Its runs are listed after what the dropped ones have posted.
+            let now = here.runs(&RunFilter::of_run(id)).await.unwrap().remove(0);
+            assert!(now.status == RunStatus::Running && !now.is_ready, "{now:?}");
+            gate.add_permits(1);
+            first.finish().await.unwrap();
+            is_refused(begin(second, session).await);
+            let now = there.runs(&RunFilter::of_run(id)).await.unwrap().remove(0);
+            assert_eq!((now.status, &*now.session.id), (RunStatus::Finished, "same"));
+            assert_eq!(paid.load(SeqCst), 1);
+        }
+    }
+}
+
+/// Of runs of one id that begin at once, one is executed.
+pub async fn begins_once_of_many(place: &impl Opens) {
+    let (here, there) = (place.runner(ScriptedModel::new()).await, place.runner(ScriptedModel::new()).await);
+    for turns in [SessionTurns::Share, SessionTurns::Queue] {
+        let (paid, gate) = (Arc::default(), Arc::new(Semaphore::new(100)));
+        let (tree, id) = (pays(&paid, &gate), RunId::new());
+        let mut all = JoinSet::new();
+        for nth in 0..8 {
+            let runner = if nth % 2 == 0 { &here } else { &there };
+            let session = if nth % 4 < 2 { "one" } else { "two" };
+            let request = runner.session("u", session).run(tree.clone(), "go");
+            all.spawn(request.config(RunConfig::default().turns(turns)).run_id(id).into_future());
+        }
+        let (ended, refused): (Vec<_>, Vec<_>) = all.join_all().await.into_iter().partition(Result::is_ok);
+        assert_eq!((ended.len(), refused.len(), paid.load(SeqCst)), (1, 7, 1), "{refused:?}");
+        refused.into_iter().for_each(is_refused);
+    }
+}

@@ -1,0 +1,62 @@
+//! Keys of requests, as rows.
+
+use crate::connection::PgConnection;
+use crate::error::{Doing, corrupt};
+use adk_core::Result;
+use adk_core::engine::{KeyBinding, RequestKey};
+use sqlx::Row as _;
+use std::time::Duration;
+
+/// Rows that one call removes at most.
+const BATCH: i64 = 64;
+
+/// Lifetimes are cut to this: 1,000 years, in microseconds. Postgres has no time that is much later.
+const LONGEST: i64 = 1_000 * 365 * 86_400 * 1_000_000;
+
+/// How often a key is looked for that others remove at the same moment.
+const ATTEMPTS: u32 = 8;
+
+/// Binds a key that is free or whose binding is replaced, and returns its binding. Each statement is a transaction of its own,
+/// and all of them may be done twice: what a first attempt has bound is found by the second one.
+pub(crate) async fn bind(
+    connection: &mut PgConnection,
+    key: &RequestKey,
+    binding: &KeyBinding,
+    replaces: Option<&str>,
+    lifetime: Duration,
+) -> Result<KeyBinding> {
+    let what = "bind the key of a request";
+    let RequestKey { app, scope, key, .. } = key;
+    let lifetime = i64::try_from(lifetime.as_micros()).unwrap_or(LONGEST).min(LONGEST);
+    for _ in 0..ATTEMPTS {
+        let sql = "INSERT INTO adkw_keys AS k (app, scope, key, target, digest, expires)
+            VALUES ($1, $2, $3, $4, $5, clock_timestamp() + $6 * interval '1 microsecond')
+            ON CONFLICT (app, scope, key) DO UPDATE
+            SET target = excluded.target, digest = excluded.digest, expires = excluded.expires
+            WHERE k.expires <= clock_timestamp() OR k.target = $7";
+        let of = sqlx::query(sql).bind(app).bind(scope).bind(key).bind(&binding.target).bind(&binding.digest);
+        let of = of.bind(lifetime).bind(replaces);
+        if of.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
+            purge(connection).await?;
+            return Ok(binding.clone());
+        }
+        let sql = "SELECT target, digest FROM adkw_keys WHERE app = $1 AND scope = $2 AND key = $3
+            AND expires > clock_timestamp()";
+        let of = sqlx::query(sql).bind(app).bind(scope).bind(key);
+        if let Some(row) = of.fetch_optional(&mut *connection).await.doing(what)? {
+            let text = |column| row.try_get::<String, _>(column).doing(what);
+            return Ok(KeyBinding::new(text(0)?, text(1)?));
+        }
+    }
+    Err(corrupt(format!("the key `{key}` is neither free nor bound")))
+}
+
+/// Removes some rows whose lifetime is over, but for those that others remove or bind at this moment.
+async fn purge(connection: &mut PgConnection) -> Result<()> {
+    let sql = "DELETE FROM adkw_keys k USING
+        (SELECT app, scope, key FROM adkw_keys WHERE expires <= clock_timestamp()
+            ORDER BY expires LIMIT $1 FOR UPDATE SKIP LOCKED) o
+        WHERE k.app = o.app AND k.scope = o.scope AND k.key = o.key";
+    let purged = sqlx::query(sql).bind(BATCH).execute(connection).await;
+    purged.doing("remove keys of requests whose lifetime is over").map(drop)
+}

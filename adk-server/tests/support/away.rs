@@ -1,0 +1,192 @@
+//! An engine in memory that can be away, be full, or be lost in the middle of a commit.
+
+use adk::engine::{
+    Body, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, KeyBinding,
+    MemoryJournal, RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
+    RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting,
+};
+use adk::model::Usage;
+use adk::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
+use serde_json::Value;
+use std::future::ready;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::Duration;
+
+/// Clones share everything.
+#[derive(Clone, Default)]
+pub struct Away {
+    inner: MemoryJournal,
+    is_away: Arc<AtomicBool>,
+    is_full: Arc<AtomicBool>,
+    loses: Arc<AtomicBool>,
+    goes: Arc<AtomicBool>,
+}
+
+impl Away {
+    /// Whether everything fails from now on.
+    pub fn is_away(&self, is_away: bool) {
+        self.is_away.store(is_away, SeqCst);
+    }
+
+    /// Whether events fail from now on, and nothing else.
+    pub fn is_full(&self, is_full: bool) {
+        self.is_full.store(is_full, SeqCst);
+    }
+
+    /// The next commit is lost on its way, which nobody can know. If `goes`, the store is away afterwards.
+    pub fn lose(&self, goes: bool) {
+        self.loses.store(true, SeqCst);
+        self.goes.store(goes, SeqCst);
+    }
+
+    async fn stored(&self, slot: Slot, body: Body) -> Result<Stored> {
+        let body = match body {
+            Body::Call(work) => Body::Ready(work.await?),
+            body => body,
+        };
+        self.check()?;
+        if self.is_full.load(SeqCst) {
+            return Err(error(StoreErrorKind::Full));
+        }
+        if self.loses.swap(false, SeqCst) {
+            self.is_away(self.goes.load(SeqCst));
+            return Err(error(StoreErrorKind::OutcomeUnknown));
+        }
+        match self.inner.commit(slot, body) {
+            Reply::Ready(stored) => stored,
+            Reply::Later(stored) => stored.await,
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.is_away.load(SeqCst) { Err(error(StoreErrorKind::Unavailable)) } else { Ok(()) }
+    }
+
+    fn unless_away<'a, T: Send + 'a>(
+        &'a self,
+        work: impl FnOnce() -> BoxFuture<'a, Result<T>>,
+    ) -> BoxFuture<'a, Result<T>> {
+        match self.check() {
+            Ok(()) => work(),
+            Err(error) => Box::pin(ready(Err(error))),
+        }
+    }
+}
+
+fn error(kind: StoreErrorKind) -> Error {
+    Error::new(ErrorKind::Store(kind), "as the test asks for")
+}
+
+impl Journal for Away {
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
+        Reply::Later(Box::pin(self.stored(slot, body)))
+    }
+
+    fn step(
+        &self,
+        claim: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
+        self.inner.step(claim, key, work)
+    }
+
+    fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+        self.unless_away(|| self.inner.answer(claim, wait))
+    }
+}
+
+impl Engine for Away {
+    fn retention(&self) -> Retention {
+        Retention::Process
+    }
+
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        Some(self)
+    }
+
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        Some(self)
+    }
+
+    fn keys(&self) -> Option<&dyn RequestKeys> {
+        Some(self)
+    }
+
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+
+    fn timers(&self) -> Option<&dyn Timers> {
+        None
+    }
+}
+
+impl RunRegistry for Away {
+    fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
+        self.unless_away(|| self.inner.claim(run, check))
+    }
+
+    fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
+        self.unless_away(|| self.inner.finished(claim, done))
+    }
+
+    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
+        self.unless_away(|| self.inner.close(claim, status, usage))
+    }
+
+    fn cancel<'a>(&'a self, app: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {
+        self.unless_away(|| self.inner.cancel(app, run))
+    }
+
+    fn release(&self, claim: ClaimId) {
+        self.inner.release(claim);
+    }
+
+    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        self.unless_away(|| self.inner.runs(app, filter))
+    }
+
+    fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
+        self.inner.driven(run, from)
+    }
+}
+
+impl WaitRegistry for Away {
+    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+        self.unless_away(|| self.inner.waiting(app, filter))
+    }
+
+    fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>> {
+        self.unless_away(|| self.inner.open_wait(app, wait))
+    }
+
+    fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
+        self.unless_away(|| self.inner.due(app, now, most))
+    }
+
+    fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
+        self.unless_away(|| self.inner.withdraw(claim, waits))
+    }
+
+    fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+        self.unless_away(|| self.inner.resolve(app, wait, answer))
+    }
+}
+
+impl RequestKeys for Away {
+    fn bind<'a>(
+        &'a self,
+        key: &'a RequestKey,
+        binding: &'a KeyBinding,
+        replaces: Option<&'a str>,
+        lifetime: Duration,
+    ) -> BoxFuture<'a, Result<KeyBinding>> {
+        self.unless_away(|| self.inner.bind(key, binding, replaces, lifetime))
+    }
+}
