@@ -6,6 +6,7 @@
 mod output;
 mod param;
 
+use crate::store::engine::{CallInputs, CallKind};
 pub use output::{AnyOutput, Done, Tag, tag};
 pub use param::{
     Arg, Borrowed, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned, Slot, Text,
@@ -226,7 +227,13 @@ pub(crate) fn run<'a>(
                         (limit, work, "; it still runs on its thread, and its result is dropped")
                     }
                 };
-                cx.recorded_call(Name::literal("call"), within(limit, work, left)).await
+                cx.recorded_call(
+                    CallKind::Function,
+                    Name::literal("function"),
+                    CallInputs::default(),
+                    within(limit, work, left),
+                )
+                .await
             }
         };
         let done = done.map_err(|error| error.at(cx.path()))?;

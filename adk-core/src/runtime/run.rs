@@ -7,6 +7,7 @@ mod apart;
 mod artifacts;
 mod attempt;
 mod budget;
+mod call_counts;
 mod callback;
 mod config;
 mod consumption;
@@ -54,6 +55,7 @@ pub use trace::{TraceCarrier, set_trace_carrier};
 
 pub(crate) use above::{Above, Global, Prompt};
 pub(crate) use announced_keys::{WriteRules, Writer, WriterKind};
+pub(crate) use call_counts::CallCounts;
 pub(crate) use callback::{Place, Steps};
 pub(crate) use consumption::{Consumption, metered};
 pub(crate) use context::{Answer, Asked, Cut, Frame, NothingWritten, perform};
@@ -73,7 +75,7 @@ use crate::runtime::live::LiveInput;
 use crate::runtime::resources::SharedResources;
 use crate::spec::Prices;
 use crate::store::engine::{
-    Claim, ClaimId, ClaimedRun, Delivery, Done, Engine, RunRecord, Slot, StepKey, Within,
+    Claim, ClaimId, ClaimedRun, Delivery, Done, Engine, RunRecord, Slot, StepKey, Within, is_failure,
 };
 use crate::store::event::StateDelta;
 use crate::store::outbox::Outbox;
@@ -391,11 +393,28 @@ impl Run {
         self.outer.is_some()
     }
 
-    /// What a step has given before, as far as that is in what the engine has handed over.
+    /// What a call has given before, as far as that is in what the engine has handed over.
     pub(crate) fn recorded(&self, key: &StepKey) -> Option<Value> {
+        self.record_of(key, Value::clone)
+    }
+
+    /// Whether a call is answered from its record. A record of a failed call answers nothing.
+    pub(crate) fn is_answered(&self, key: &StepKey) -> bool {
+        self.record_of(key, |record| !is_failure(record)).unwrap_or_default()
+    }
+
+    fn record_of<T>(&self, key: &StepKey, read: impl FnOnce(&Value) -> T) -> Option<T> {
         match (&self.outer, &self.within) {
-            (Some(outer), Some(within)) => outer.recorded(&within.key(key)),
-            _ => self.replay.as_ref()?.step(&key.to_string()).cloned(),
+            (Some(outer), Some(within)) => outer.record_of(&within.key(key), read),
+            _ => self.replay.as_ref()?.step(&key.to_string()).map(read),
+        }
+    }
+
+    /// Whether the engine has handed over a record of this run.
+    pub(crate) fn has_record(&self) -> bool {
+        match &self.outer {
+            Some(outer) => outer.has_record(),
+            None => self.replay.is_some(),
         }
     }
 

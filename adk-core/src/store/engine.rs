@@ -37,6 +37,7 @@
 //!
 //! Nothing that is passed to an engine borrows from the run, so an engine may send it to another thread.
 
+mod call;
 mod claim;
 mod clock;
 mod elsewhere;
@@ -52,6 +53,8 @@ mod slot;
 mod update;
 mod within;
 
+pub(crate) use call::{CallInputs, CallLabel};
+pub use call::{CallKind, StepKey};
 pub use claim::{Claim, ClaimCheck, ClaimId};
 pub use elsewhere::{DrivenRun, RunReport, RunTask, error_from_value, error_to_value};
 pub use filter::{RunFilter, RunState};
@@ -70,10 +73,9 @@ pub(crate) use update::Change;
 pub(crate) use within::Within;
 
 use crate::models::model::Usage;
-use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, RunId};
+use crate::{BoxFuture, Error, ErrorKind, Result, RunId};
 use serde_json::Value;
 use std::any::Any;
-use std::fmt;
 use std::time::Duration;
 
 /// A result that is ready, or a future of it. An engine in memory never waits, so it never allocates.
@@ -83,33 +85,6 @@ pub enum Reply<'a, T> {
     Ready(T),
     /// The future of the result.
     Later(BoxFuture<'a, T>),
-}
-
-/// Where in a run a call is made; `writing/refinement#2/critic:model@0` as text, which is what it is stored by.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StepKey {
-    /// The run.
-    pub run_id: RunId,
-    /// The path of the agent that calls.
-    pub path: Path,
-    /// What is called.
-    pub name: Name,
-    /// How many calls this agent has made before in this turn.
-    pub index: u32,
-}
-
-impl StepKey {
-    /// The key with its run, unique over all runs: `e-0190.../writing/critic:model@0`. The id of a wait, and what makes
-    /// a side effect idempotent.
-    pub fn id(&self) -> String {
-        format!("{}/{self}", self.run_id)
-    }
-}
-
-impl fmt::Display for StepKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}@{}", self.path, self.name, self.index)
-    }
 }
 
 /// Stores the events, results of steps and answers of runs. Every engine implements it.

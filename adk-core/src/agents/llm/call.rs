@@ -3,10 +3,14 @@
 use super::calls::without_deep_arguments;
 use super::pieces::{Piece, Sender, channel};
 use super::{Retry, trace};
+use crate::encode::to_json;
 use crate::models::limit::Permit;
-use crate::models::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse};
+use crate::models::model::{
+    GenerationConfig, Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse,
+};
 use crate::runtime::run::{Chain, Context, Run, TraceSpan};
 use crate::spec::Money;
+use crate::store::engine::{CallInputs, CallKind};
 use crate::{BoxFuture, Error, Name, Result, task};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
@@ -31,10 +35,15 @@ pub const FALLBACK_KEY: &str = "fallback";
 /// summarised. Its value is an object with `error`.
 pub const COMPACTION_KEY: &str = "compaction";
 
+/// The name in the keys of model calls.
+pub(super) const MODEL: Name = Name::literal("model");
+/// The name in the keys of summaries.
+pub(super) const SUMMARY: Name = Name::literal("summary");
+
 /// A call to be.
 pub(super) struct Call {
-    /// What it is recorded as.
-    pub(super) step: &'static str,
+    /// [`CallKind::Model`] or [`CallKind::Summary`].
+    pub(super) kind: CallKind,
     pub(super) models: Chain,
     pub(super) request: Arc<ModelRequest>,
     pub(super) timeout: Option<Duration>,
@@ -49,7 +58,9 @@ pub(super) struct Call {
 /// When the call has failed for good.
 pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> {
     let (send, pieces) = channel();
-    let name = Name::literal(call.step);
+    let call_kind = call.kind;
+    let name = call.name();
+    let inputs = cx.inputs(|| call.inputs());
     // In a box: otherwise the step, the record and the journal each have room for it.
     let work = Box::pin(async move {
         let answer = match call.timeout {
@@ -59,7 +70,7 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
         answer.map(without_deep_arguments).map_err(Error::from)
     });
     // In a box as well: the agent's future holds it for as long as the model takes.
-    let mut step = Box::pin(cx.recorded_call(name, work));
+    let mut step = Box::pin(cx.recorded_call(call_kind, name, inputs, work));
     let mut ended = None;
     loop {
         let piece = poll_fn(|task| {
@@ -95,6 +106,36 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
 }
 
 impl Call {
+    /// The name in the key of its record.
+    fn name(&self) -> Name {
+        match self.kind {
+            CallKind::Summary => SUMMARY,
+            _ => MODEL,
+        }
+    }
+
+    /// What the model is asked, and which models. Ids of calls are left out, since providers make them up.
+    fn inputs(&self) -> CallInputs {
+        let ModelRequest { system_instruction, contents, tools, response_schema, config, .. } =
+            &*self.request;
+        let mut contents: Vec<_> =
+            contents.iter().map(|content| to_json(content).unwrap_or_default()).collect();
+        let parts = contents.iter_mut().filter_map(|content| content.get_mut("parts")?.as_array_mut());
+        for call in parts.flatten().filter_map(Value::as_object_mut).flat_map(|part| part.values_mut()) {
+            if let Some(call) = call.as_object_mut() {
+                call.remove("id");
+            }
+        }
+        let tools: Vec<_> =
+            tools.iter().map(|tool| json!([tool.name, tool.description, tool.parameters])).collect();
+        let models = std::iter::once(&self.models.first).chain(&self.models.fallback);
+        let models: Vec<_> = models.map(|model| model.name()).collect();
+        let GenerationConfig { temperature, top_p, max_output_tokens, stop, seed } = config;
+        let config = json!([temperature, top_p, max_output_tokens, stop, seed]);
+        let inputs = json!([system_instruction, contents, tools, response_schema, config, models]);
+        CallInputs { model: Some(Name::shared(self.models.first.name())), ..CallInputs::of(&inputs) }
+    }
+
     /// Asks one model after the other, each as often as it may be tried, until one answers or the last has failed for good.
     async fn asked(&self, send: &Sender) -> Result<ModelResponse, ModelError> {
         let mut asked = Asked::new(self);

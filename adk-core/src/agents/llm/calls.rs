@@ -12,8 +12,9 @@ use crate::models::model::ModelResponse;
 use crate::panic::caught;
 use crate::runtime::run::{CallStep, Context, Run, count_again, in_span};
 use crate::runtime::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolErrorKind, ToolRecord};
+use crate::store::engine::{CallInputs, CallKind};
 use crate::{BoxFuture, Error, ErrorKind, MAX_DEPTH, Name, Path, Result, depth, secret, task};
-use futures_util::future::join_all;
+use futures_util::future::{Either, join_all, ready};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -119,53 +120,74 @@ pub(super) fn counted(left: &ToolRecord, cx: &mut Context) {
     }
 }
 
-/// Numbers the call and gives its step, which runs once it is joined with the others.
+/// Numbers the call and gives its work, which runs once it is joined with the others.
+///
+/// Each call has a record, also one of a tool that is not there or with arguments that cannot be read. So a call is answered
+/// as it was, whatever tools, confirmations and callbacks a later version of the program has.
 pub(super) fn start(
     tools: &Toolbox<'_>,
     call: &Arc<FunctionCall>,
     before: Option<Box<Before>>,
     cx: &mut Context,
 ) -> BoxFuture<'static, Result<Called>> {
-    let refuse = |why| -> BoxFuture<'static, Result<Called>> {
-        Box::pin(std::future::ready(Ok(Called { result: Err(why), left: ToolRecord::default(), asks: None })))
-    };
     let hooks = ToolHooks::new(tools.agent(), cx);
-    let Some(tool) = tools.get(&call.name).cloned() else {
-        let why = unknown(tools, &call.name);
-        if !hooks.is_watched() {
-            return refuse(why);
+    let (kind, name) = (CallKind::Tool, Name::shared(&call.name));
+    let (of, path, on) = (CallStep::next(cx, kind, &name), cx.path().clone(), cx.run.clone());
+    let inputs = cx.inputs(|| arguments(call));
+    let tool = match usable(tools, call) {
+        Ok(tool) => tool,
+        Err(why) => {
+            let work = if hooks.is_watched() && tools.get(&call.name).is_none() {
+                let own = ToolContext::new(cx, call.clone(), of.clone(), None);
+                Either::Left(not_there(call.clone(), why, own, hooks))
+            } else {
+                let left = ToolRecord::default();
+                Either::Right(ready(Ok(Called { result: Err(why), left, asks: None })))
+            };
+            let work = Box::pin(of.clone().by(work));
+            return Box::pin(ended(of, on, path, cx.recorded_call(kind, name, inputs, work), |called| {
+                &called.left
+            }));
         }
-        let name = Name::shared(&call.name);
-        let (of, run, path) = (CallStep::next(cx, &name), cx.run.clone(), cx.path().clone());
-        let (own, call) = (ToolContext::new(cx, call.clone(), of.clone(), None), call.clone());
-        let work = of.clone().by(Box::pin(not_there(call, why, own, hooks)));
-        return Box::pin(ended(of, run, path, cx.recorded_call(name, work), |called| &called.left));
     };
-    if let Some(text) = &call.malformed {
-        return refuse(format!(
-            "The arguments of `{}` are no JSON object of at most {MAX_DEPTH} levels. Call it again with one; this came: \
-             {text}",
-            call.name
-        ));
-    }
-    let name = Name::shared(&call.name);
-    let (of, path, on) = (CallStep::next(cx, &name), cx.path().clone(), cx.run.clone());
     let mut own = Box::new(ToolContext::new(cx, call.clone(), of.clone(), Some(&tool)));
     // In a box: few runs have a limit.
     let limit = ResultLimit::new(tools, call, &of, cx).map(Box::new);
     let call = call.clone();
     let made = of.clone();
-    // An agent does what it did, for the same record. Callbacks need not, so a call with some is recorded as a whole.
-    if tool.agent_dyn().is_some() && !hooks.is_watched() && cx.run.engine.records() {
+    // An agent does what it did, for the same record. What its callbacks made of the call is in `before`.
+    if tool.agent_dyn().is_some() && cx.run.engine.records() {
         let work = |under| {
             own.record_under(under);
             made.by(Box::pin(run(tool, call, before, own, hooks, limit)))
         };
-        return Box::pin(ended(of, on, path, cx.step_of_steps(name, work), |called| &called.left));
+        let step = cx.call_of_calls(kind, name, inputs, work);
+        return Box::pin(ended(of, on, path, step, |called| &called.left));
     }
     // Boxed first: it is large, and each layer around it would move it.
     let work = made.by(Box::pin(run(tool, call, before, own, hooks, limit)));
-    Box::pin(ended(of, on, path, cx.recorded_call(name, work), |called| &called.left))
+    Box::pin(ended(of, on, path, cx.recorded_call(kind, name, inputs, work), |called| &called.left))
+}
+
+/// The arguments of a call, as the model gave them.
+pub(super) fn arguments(call: &FunctionCall) -> CallInputs {
+    match &call.malformed {
+        Some(text) => CallInputs::of(text),
+        None => CallInputs::of(&call.args),
+    }
+}
+
+/// The tool of a call; otherwise what the model reads instead of a result.
+fn usable(tools: &Toolbox<'_>, call: &FunctionCall) -> Result<Arc<dyn DynTool>, String> {
+    let tool = tools.get(&call.name).ok_or_else(|| unknown(tools, &call.name))?;
+    match &call.malformed {
+        None => Ok(tool.clone()),
+        Some(text) => Err(format!(
+            "The arguments of `{}` are no JSON object of at most {MAX_DEPTH} levels. Call it again with one; this came: \
+             {text}",
+            call.name
+        )),
+    }
 }
 
 /// A call, made now or answered from the record. What is left of one from the record counts all the same.

@@ -5,6 +5,7 @@ use super::{COMPACTION_KEY, LlmAgent, request, turn};
 use crate::content::{Content, Part};
 use crate::models::model::{CallInfo, ModelRef, ModelRequest};
 use crate::runtime::run::{Chain, Context, Run};
+use crate::store::engine::CallKind;
 use crate::store::event::{Event, EventCompaction};
 use crate::{ErrorKind, Name, Result};
 use adk_spec::setters;
@@ -125,7 +126,7 @@ pub(super) async fn run(
     };
     asked.config.stop.clear();
     let models = compaction.models(agent, models, cx)?;
-    let failed = match turn::counted(agent, "summary", &models, Arc::new(asked), cx).await? {
+    let failed = match turn::counted(agent, CallKind::Summary, &models, Arc::new(asked), cx).await? {
         Ok(response) if !response.content.text().trim().is_empty() => {
             let mut event = Event::new();
             let summary = EventCompaction::until(end, response.content.text());

@@ -3,14 +3,15 @@
 //! The arguments, and whether the tool asks, are recorded before the question. So the person agrees to what will run, and
 //! no change of callbacks or of the predicate in a resumed run makes the answer one to another call.
 
-use super::calls::ended;
+use super::LlmAgent;
+use super::calls::{arguments, ended};
 use super::hooks::ToolHooks;
 use super::toolbox::Toolbox;
 use crate::content::FunctionCall;
 use crate::panic::caught;
 use crate::runtime::run::{Answer, Asked, CallStep, Context};
 use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, ToolRecord};
-use crate::store::engine::Waiting;
+use crate::store::engine::{CallKind, Waiting};
 use crate::{BoxFuture, Name, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -53,26 +54,43 @@ pub(super) enum Confirmed {
 
 /// Asks a person, where the tool wants it. Callbacks come first: they may change the arguments, which the person sees as
 /// they will be used, or answer in place of the tool.
+///
+/// A call that was made before its tool wanted an agreement is not asked about. One that a person was asked about is answered
+/// by that person, also when its tool does not ask any more.
 pub(super) async fn ask(
     tools: &Toolbox<'_>,
     call: &Arc<FunctionCall>,
     cx: &mut Context,
 ) -> Result<Confirmed> {
-    let tool = tools.get(&call.name).filter(|tool| tool.meta().confirm && call.malformed.is_none());
-    match tool {
-        None => Ok(Confirmed::Unasked),
-        // In a box: few tools ask.
-        Some(tool) => Box::pin(ask_about(tool, tools, call, cx)).await,
+    let tool = tools.get(&call.name).filter(|_| call.malformed.is_none());
+    let begins = tool.is_some_and(|tool| tool.meta().confirm || is_split(tool, tools.agent(), cx));
+    if !begins && !cx.run.has_record() {
+        return Ok(Confirmed::Unasked);
     }
+    let name = Name::shared(&call.name);
+    let has_begun = cx.is_recorded(CallKind::Confirmation, &name);
+    if has_begun || begins && !cx.is_recorded(CallKind::Tool, &name) {
+        // In a box: few tools ask.
+        return Box::pin(ask_about(tool, name, tools, call, cx)).await;
+    }
+    Ok(Confirmed::Unasked)
+}
+
+/// Whether the callbacks before a call are recorded by themselves: the calls of an agent that is a tool are recorded one by
+/// one, and depend on what the callbacks have made of the arguments.
+fn is_split(tool: &Arc<dyn DynTool>, agent: &LlmAgent, cx: &Context) -> bool {
+    tool.agent_dyn().is_some() && cx.run.engine.records() && ToolHooks::new(agent, cx).is_watched()
 }
 
 async fn ask_about(
-    tool: &Arc<dyn DynTool>,
+    tool: Option<&Arc<dyn DynTool>>,
+    name: Name,
     tools: &Toolbox<'_>,
     call: &Arc<FunctionCall>,
     cx: &mut Context,
 ) -> Result<Confirmed> {
-    let before = Box::new(first_part(tool, call, ToolHooks::new(tools.agent(), cx), cx).await?);
+    let hooks = ToolHooks::new(tools.agent(), cx);
+    let before = Box::new(first_part(tool.cloned(), name, call, hooks, cx).await?);
     cx.updated_in_call(&before.left.updated);
     if !before.asks {
         return Ok(Confirmed::Begun(before));
@@ -92,26 +110,31 @@ async fn ask_about(
 
 /// The recorded part of a call that comes before the question. In a box: few calls have one, and all would hold it.
 fn first_part(
-    tool: &Arc<dyn DynTool>,
+    tool: Option<Arc<dyn DynTool>>,
+    name: Name,
     call: &Arc<FunctionCall>,
     hooks: ToolHooks,
     cx: &mut Context,
 ) -> BoxFuture<'static, Result<Before>> {
-    let name = Name::from(format!("before {}", call.name));
-    let (of, run, path) = (CallStep::next(cx, &name), cx.run.clone(), cx.path().clone());
+    let kind = CallKind::Confirmation;
+    let (of, run, path) = (CallStep::next(cx, kind, &name), cx.run.clone(), cx.path().clone());
     let own = ToolContext::new(cx, call.clone(), of.clone(), None);
-    let work = of.clone().by(Box::pin(begin(tool.clone(), call.clone(), own, hooks)));
-    Box::pin(ended(of, run, path, cx.recorded_call(name, work), |before: &Before| &before.left))
+    let inputs = cx.inputs(|| arguments(call));
+    let work = of.clone().by(Box::pin(begin(tool, call.clone(), own, hooks)));
+    let step = cx.recorded_call(kind, name, inputs, work);
+    Box::pin(ended(of, run, path, step, |before: &Before| &before.left))
 }
 
 async fn begin(
-    tool: Arc<dyn DynTool>,
+    tool: Option<Arc<dyn DynTool>>,
     mut call: Arc<FunctionCall>,
     mut own: ToolContext,
     hooks: ToolHooks,
 ) -> Result<Before> {
     let mut before = Before { given: hooks.before(&mut call, &mut own).await?.map(Ok), ..Before::default() };
-    if before.given.is_none() {
+    if before.given.is_none()
+        && let Some(tool) = tool.filter(|tool| tool.meta().confirm)
+    {
         let asks = caught(async { tool.needs_confirmation_dyn(call.args.clone(), &mut own) }).await;
         let asks = asks.unwrap_or_else(|panic| {
             Err(ToolError::panicked(format!(

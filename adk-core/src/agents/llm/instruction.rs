@@ -1,9 +1,11 @@
 //! Where an instruction comes from: a prompt with placeholders, or a function.
 
 use super::template;
+use crate::Name;
 use crate::panic::caught;
 use crate::runtime::run::{Context, Prompt, ReadonlyContext};
 use crate::spec::placeholder::Placeholders;
+use crate::store::engine::{CallInputs, CallKind};
 use crate::{BoxError, BoxFuture, Error, ErrorKind, Result};
 use std::borrow::Cow;
 use std::fmt;
@@ -78,7 +80,8 @@ impl Instruction {
             }
         };
         // In a box: most instructions are prompts.
-        Box::pin(cx.step("instruction", work)).await
+        let (name, inputs) = (Name::literal("instruction"), CallInputs::default());
+        Box::pin(cx.recorded_call(CallKind::Instruction, name, inputs, work)).await
     }
 }
 

@@ -7,6 +7,7 @@ use crate::runtime::live::LiveInput;
 use crate::runtime::run::{Context, NothingWritten};
 use crate::runtime::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError, without_arguments};
 use crate::spec::ToolMeta;
+use crate::store::engine::{CallInputs, CallKind};
 use crate::store::event::Event;
 use crate::{Content, ErrorKind, Name, Result};
 use serde_json::Value;
@@ -28,8 +29,11 @@ pub(super) async fn run(agent: &LlmAgent, input: LiveInput, cx: &mut Context) ->
     loop {
         if !spoken_to {
             let next = input.clone().next();
-            let message: Option<Content> =
-                cx.recorded_call(Name::literal("live"), async move { Ok(next.await) }).await?;
+            let message: Option<Content> = cx
+                .recorded_call(CallKind::Live, Name::literal("live"), CallInputs::default(), async move {
+                    Ok(next.await)
+                })
+                .await?;
             let Some(message) = message else {
                 cx.frame.unwritten.get_or_insert_with(|| NothingWritten {
                     kind: ErrorKind::KeyNotWritten,

@@ -1,8 +1,10 @@
 //! Fills the placeholders of a prompt.
 
+use crate::Name;
 use crate::content::{Blob, Part};
 use crate::runtime::run::Context;
 use crate::spec::placeholder::{Placeholders, Source};
+use crate::store::engine::{CallInputs, CallKind};
 use crate::{Error, ErrorKind, Result, secret};
 use serde_json::Value;
 use std::fmt::Write;
@@ -71,7 +73,8 @@ async fn artifact(name: &str, cx: &mut Context) -> Result<Artifact> {
             Some(_) => Artifact::Other("no file".into()),
         })
     };
-    cx.step("artifact", work).await
+    let (name, inputs) = (Name::shared(name), CallInputs::default());
+    cx.recorded_call(CallKind::LoadArtifact, name, inputs, work).await
 }
 
 fn text_of(blob: &Blob) -> Artifact {

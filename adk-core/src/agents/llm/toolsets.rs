@@ -8,6 +8,7 @@ use crate::runtime::agent::DynAgent as _;
 use crate::runtime::run::{Context, ReadonlyContext};
 use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, Toolset, without_arguments};
 use crate::spec::ToolMeta;
+use crate::store::engine::{CallInputs, CallKind};
 use crate::sync::lock;
 use crate::{BoxFuture, Error, ErrorKind, Name, Result, ToolsetErrorKind};
 use serde::{Deserialize, Serialize};
@@ -46,7 +47,8 @@ pub(super) async fn offered(
         *lock(&found) = Some(tools);
         Ok(offered)
     };
-    let offered: Vec<Offered> = cx.recorded_call(Name::literal("toolsets"), work).await?;
+    let offered: Vec<Offered> =
+        cx.recorded_call(CallKind::Toolsets, Name::literal("toolsets"), CallInputs::default(), work).await?;
     let listed = lock(&kept).take();
     let listed = match listed {
         Some(listed) => listed,

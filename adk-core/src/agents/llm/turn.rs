@@ -11,6 +11,7 @@ use crate::models::model::{FinishReason, ModelRequest, ModelResponse, Usage};
 use crate::runtime::run::{Chain, Context};
 use crate::runtime::tool::{ToolActions, text};
 use crate::spec::Money;
+use crate::store::engine::CallKind;
 use crate::store::event::{Actions, COST_KEY, Event, RareActions};
 use crate::{Error, ErrorKind, FunctionCall, Name, Part, Result, depth};
 use adk_spec::__private::Cost;
@@ -196,7 +197,7 @@ impl<'a> Turn<'a> {
         if let Some(response) = hooks::before_model(&self.tools, changed, &mut self.asked, cx).await? {
             return Ok(response);
         }
-        let answer = counted(agent, "model", models, request.clone(), cx).await?;
+        let answer = counted(agent, CallKind::Model, models, request.clone(), cx).await?;
         if !hooks::is_watched(agent, cx) {
             return answer.map(no_answer::named);
         }
@@ -245,7 +246,7 @@ fn limit(agent: &LlmAgent, cx: &Context) -> Option<u32> {
 /// When there may be no more calls; inside, that of the call.
 pub(super) async fn counted(
     agent: &LlmAgent,
-    step: &'static str,
+    kind: CallKind,
     models: &Chain,
     request: Arc<ModelRequest>,
     cx: &mut Context,
@@ -259,7 +260,7 @@ pub(super) async fn counted(
     }
     let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
     let (run, trace) = (cx.run.clone(), cx.trace.clone());
-    let call = Call { step, models: models.clone(), request, timeout, retry, run, trace };
+    let call = Call { kind, models: models.clone(), request, timeout, retry, run, trace };
     let response = call::make(call, cx).await;
     if let Ok(response) = &response {
         let usage = Usage { calls: 1, ..response.usage };

@@ -4,11 +4,12 @@ mod folder;
 mod folder_names;
 mod stored;
 
+use super::CallCounts;
 pub use folder::FolderArtifacts;
 pub use stored::StoredPart;
 
 use super::{Overlay, Run, perform};
-use crate::store::engine::StepKey;
+use crate::store::engine::{CallInputs, CallKind, StepKey};
 use crate::store::session::SessionKey;
 use crate::sync::lock;
 use crate::{BoxFuture, Error, ErrorKind, Name, Part, Path, Result, StoreErrorKind, depth};
@@ -210,8 +211,8 @@ in_arc!(MemoryArtifacts, NoArtifacts, MissingArtifactStore, FolderArtifacts);
 pub struct Artifacts<'a> {
     pub(crate) run: &'a Arc<Run>,
     pub(crate) overlay: &'a mut Overlay,
-    /// Where steps are numbered and recorded, except in a tool call, which is recorded as a whole.
-    pub(crate) steps: Option<(&'a Path, &'a mut u32)>,
+    /// Where calls are numbered and recorded, except in a tool call, which is recorded as a whole.
+    pub(crate) calls: Option<(&'a Path, &'a mut CallCounts)>,
 }
 
 impl Artifacts<'_> {
@@ -229,7 +230,8 @@ impl Artifacts<'_> {
         let (services, key) = (self.run.services.clone(), self.run.session().key().clone());
         let saved = name.clone();
         let work = async move { services.artifacts.save(&key, &saved, part).await };
-        let version = self.step("save_artifact", work).await?;
+        let version =
+            self.recorded(CallKind::SaveArtifact, name.clone(), CallInputs::default(), work).await?;
         self.overlay.artifact_delta.retain(|(other, _)| *other != name);
         self.overlay.artifact_delta.push((name, version));
         Ok(version)
@@ -262,7 +264,8 @@ impl Artifacts<'_> {
     /// The same as a recorded step.
     pub(crate) async fn list_recorded(&mut self) -> Result<Vec<String>> {
         let (services, key) = (self.run.services.clone(), self.run.session().key().clone());
-        self.step("list_artifacts", async move { services.artifacts.list(&key).await }).await
+        let work = async move { services.artifacts.list(&key).await };
+        self.recorded(CallKind::ListArtifacts, Name::literal("artifacts"), CallInputs::default(), work).await
     }
 
     /// The numbers of the versions of a file, in their order.
@@ -273,16 +276,15 @@ impl Artifacts<'_> {
         self.run.services.artifacts.versions(self.run.session().key(), name).await
     }
 
-    async fn step<T, W>(&mut self, name: &'static str, work: W) -> Result<T>
+    async fn recorded<T, W>(&mut self, kind: CallKind, name: Name, inputs: CallInputs, work: W) -> Result<T>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
     {
-        let Some((path, steps)) = &mut self.steps else { return work.await };
-        let index = **steps;
-        **steps += 1;
-        let key = StepKey { run_id: self.run.id, path: (*path).clone(), name: Name::literal(name), index };
-        perform(self.run.clone(), key, depth::check, work).await
+        let Some((path, calls)) = &mut self.calls else { return work.await };
+        let index = calls.take(kind, &name);
+        let key = StepKey::new(self.run.id, (*path).clone(), kind, name, index);
+        perform(self.run.clone(), key, inputs, depth::check, work).await
     }
 }
 

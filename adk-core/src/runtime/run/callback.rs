@@ -2,10 +2,10 @@
 
 use super::memory::MemoryEntry;
 use super::{
-    Artifacts, CallStep, Caller, History, KeyScope, Overlay, Run, Services, State, ToolActions, Updates,
-    WriteRules, Written, perform,
+    Artifacts, CallCounts, CallStep, Caller, History, KeyScope, Overlay, Run, Services, State, ToolActions,
+    Updates, WriteRules, Written, perform,
 };
-use crate::store::engine::StepKey;
+use crate::store::engine::{CallInputs, CallKind, StepKey};
 use crate::{Content, Event, Name, Path, Result, RunId, depth};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -40,10 +40,10 @@ pub struct CallbackContext {
 /// How side effects of a callback are recorded.
 #[derive(Clone, Debug)]
 pub(crate) enum Steps {
-    /// As steps of the agent, numbered from here.
-    Numbered(u32),
+    /// As calls of the agent, which are numbered with these.
+    Numbered(CallCounts),
     /// The same, and updates of state are refused for this reason: there is no slot for them.
-    Unslotted(u32, &'static str),
+    Unslotted(CallCounts, &'static str),
     /// Together with the call that the callback is a part of.
     Within(Arc<CallStep>),
 }
@@ -81,15 +81,15 @@ impl CallbackContext {
 
     /// Refuses updates of state, since there is nothing that they could be recorded under.
     pub(crate) fn refuse_updates(&mut self, why: &'static str) {
-        if let Steps::Numbered(next) = self.steps {
-            self.steps = Steps::Unslotted(next, why);
+        if let Steps::Numbered(calls) = &mut self.steps {
+            self.steps = Steps::Unslotted(std::mem::take(calls), why);
         }
     }
 
-    /// The number of the next step of the agent.
-    pub(crate) fn steps_taken(&self) -> Option<u32> {
-        match self.steps {
-            Steps::Numbered(next) | Steps::Unslotted(next, _) => Some(next),
+    /// The calls of the agent, this callback's included.
+    pub(crate) fn take_calls(&mut self) -> Option<CallCounts> {
+        match &mut self.steps {
+            Steps::Numbered(calls) | Steps::Unslotted(calls, _) => Some(std::mem::take(calls)),
             Steps::Within(_) => None,
         }
     }
@@ -136,8 +136,8 @@ impl CallbackContext {
         let by = Caller { agent: &self.agent, path: &self.path, branch: &self.branch };
         let updates = match &mut self.steps {
             Steps::Unslotted(_, why) => Updates::Refused(why),
-            Steps::Numbered(steps) => {
-                Updates::Agent { by, steps, written: Written::ByCallback(&mut self.updated) }
+            Steps::Numbered(calls) => {
+                Updates::Agent { by, calls, written: Written::ByCallback(&mut self.updated) }
             }
             Steps::Within(step) => Updates::Call { by, step, updated: &mut self.updated },
         };
@@ -153,11 +153,11 @@ impl CallbackContext {
 
     /// The artifacts of the session.
     pub fn artifacts(&mut self) -> Artifacts<'_> {
-        let steps = match &mut self.steps {
-            Steps::Numbered(next) | Steps::Unslotted(next, _) => Some((&self.path, next)),
+        let calls = match &mut self.steps {
+            Steps::Numbered(calls) | Steps::Unslotted(calls, _) => Some((&self.path, calls)),
             Steps::Within(_) => None,
         };
-        Artifacts { run: &self.run, overlay: &mut self.overlay, steps }
+        Artifacts { run: &self.run, overlay: &mut self.overlay, calls }
     }
 
     /// What was said in earlier sessions of the user that has to do with a query, best first: ADK's `search_memory`. A recorded
@@ -167,7 +167,7 @@ impl CallbackContext {
     /// [`ErrorKind::NoMemoryService`](crate::ErrorKind::NoMemoryService), or when the service fails.
     pub async fn search_memory(&mut self, query: &str) -> Result<Vec<MemoryEntry>> {
         let work = self.run.search_memory(query);
-        self.step("search_memory", work).await
+        self.recorded(CallKind::Memory, Name::literal("memory"), CallInputs::of(&query), work).await
     }
 
     /// What the user said last in this run: ADK's `user_content`. `None` when that was no text.
@@ -188,13 +188,20 @@ impl CallbackContext {
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
     {
-        let (Steps::Numbered(steps) | Steps::Unslotted(steps, _)) = &mut self.steps else {
+        self.recorded(CallKind::Callback, name.into(), CallInputs::default(), work).await
+    }
+
+    async fn recorded<T, W>(&mut self, kind: CallKind, name: Name, inputs: CallInputs, work: W) -> Result<T>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+        W: Future<Output = Result<T>> + Send + 'static,
+    {
+        let (Steps::Numbered(calls) | Steps::Unslotted(calls, _)) = &mut self.steps else {
             return work.await;
         };
-        let index = *steps;
-        *steps += 1;
-        let key = StepKey { run_id: self.run.id, path: self.path.clone(), name: name.into(), index };
-        perform(self.run.clone(), key, depth::check, work).await
+        let index = calls.take(kind, &name);
+        let key = StepKey::new(self.run.id, self.path.clone(), kind, name, index);
+        perform(self.run.clone(), key, inputs, depth::check, work).await
     }
 }
 

@@ -7,6 +7,8 @@ mod frame;
 mod step;
 mod wait;
 
+use crate::depth;
+use crate::store::engine::{CallInputs, CallKind};
 pub(crate) use branch::Cut;
 pub(crate) use frame::{Frame, NothingWritten};
 pub(crate) use step::perform;
@@ -94,6 +96,7 @@ impl Context {
     /// [`give_back`](Self::give_back).
     pub(crate) fn callback(&mut self) -> CallbackContext {
         let overlay = std::mem::take(&mut self.overlay);
+        let steps = Steps::Numbered(std::mem::take(&mut self.frame.calls));
         CallbackContext::new(Place {
             run: &self.run,
             scope: &self.scope,
@@ -103,14 +106,16 @@ impl Context {
             call_id: None,
             overlay,
             actions: ToolActions::default(),
-            steps: Steps::Numbered(self.frame.steps),
+            steps,
             rules: self.write_rules(),
         })
     }
 
     /// Takes over what a callback has done; returns what it asks for.
-    pub(crate) fn give_back(&mut self, cx: CallbackContext) -> ToolActions {
-        self.frame.steps = cx.steps_taken().unwrap_or(self.frame.steps);
+    pub(crate) fn give_back(&mut self, mut cx: CallbackContext) -> ToolActions {
+        if let Some(calls) = cx.take_calls() {
+            self.frame.calls = calls;
+        }
         let mut written = Written::InTurn { keys: &mut self.written, first: self.frame.first_written };
         cx.updated.iter().for_each(|(key, _)| written.add(key));
         self.overlay = cx.overlay;
@@ -188,11 +193,6 @@ impl Context {
         &self.branch
     }
 
-    /// The number of the next step.
-    pub(crate) fn next_step(&self) -> u32 {
-        self.frame.steps
-    }
-
     /// The round of the innermost loop, or the attempt of a `try` inside of it, counted from 0; `None` outside of both.
     pub fn iteration(&self) -> Option<u32> {
         self.frame.path.iteration()
@@ -229,7 +229,7 @@ impl Context {
     /// The state; what is set here is committed with the next event, or when the agent ends.
     pub fn state(&mut self) -> State<'_> {
         let is_checked = self.checks_writes();
-        let Frame { path, author, steps, first_written, announced, .. } = &mut self.frame;
+        let Frame { path, author, calls, first_written, announced, .. } = &mut self.frame;
         let agent = author.as_ref().unwrap_or_else(|| path.name());
         State {
             run: &self.run,
@@ -237,7 +237,7 @@ impl Context {
             overlay: &mut self.overlay,
             updates: Updates::Agent {
                 by: Caller { agent, path, branch: &self.branch },
-                steps,
+                calls,
                 written: Written::InTurn { keys: &mut self.written, first: *first_written },
             },
             writer: Writer {
@@ -260,8 +260,8 @@ impl Context {
 
     /// The artifacts of the session.
     pub fn artifacts(&mut self) -> Artifacts<'_> {
-        let steps = Some((&self.frame.path, &mut self.frame.steps));
-        Artifacts { run: &self.run, overlay: &mut self.overlay, steps }
+        let calls = Some((&self.frame.path, &mut self.frame.calls));
+        Artifacts { run: &self.run, overlay: &mut self.overlay, calls }
     }
 
     /// What was said in earlier sessions of the user that has to do with a query, best first: ADK's `search_memory`. A recorded step.
@@ -270,7 +270,9 @@ impl Context {
     /// [`ErrorKind::NoMemoryService`](crate::ErrorKind::NoMemoryService), or when the service fails.
     pub async fn search_memory(&mut self, query: &str) -> crate::Result<Vec<MemoryEntry>> {
         let work = self.run.search_memory(query);
-        self.step("search_memory", work).await
+        let (name, inputs) = (Name::literal("memory"), self.inputs(|| CallInputs::of(&query)));
+        let key = self.call_key(CallKind::Memory, name);
+        perform(self.run.clone(), key, inputs, depth::check, work).await
     }
 
     /// What this agent may see of the conversation. It borrows nothing, so it can be read while emitting.

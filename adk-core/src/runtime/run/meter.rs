@@ -3,10 +3,13 @@
 //! Nothing of it is stored: a run that is taken up again counts what it is given back from its record as it did the first time.
 
 use super::budget::Purse;
+use super::perform;
 use super::{Context, Run};
+use crate::depth;
 use crate::models::model::Usage;
 use crate::spec::{Limits, Spec};
 use crate::store::engine::StepKey;
+use crate::store::engine::{CallInputs, CallKind};
 use crate::store::session::now_micros;
 use crate::{Error, ErrorKind, Name, Path, Result};
 use adk_spec::__private::Cost;
@@ -186,12 +189,14 @@ impl Context {
     /// When a time has passed that is counted from here on. The start is recorded, so that a run that is taken up again has the
     /// rest of it.
     pub(crate) async fn time_from_here(&mut self, longest: Duration) -> Result<Option<(StepKey, Instant)>> {
-        let start = self.step("bounds", async { Ok(now_micros()) }).await?;
+        let key = self.call_key(CallKind::Block, Name::literal("bounds"));
+        let work = async { Ok(now_micros()) };
+        let start = perform(self.run.clone(), key, CallInputs::default(), depth::check, work).await?;
         let taken = Duration::from_micros(now_micros().saturating_sub(start));
         // One that is too long for the clock is none.
         let deadline = Instant::now().checked_add(longest.saturating_sub(taken));
         let (run_id, path) = (self.run.id, self.path().clone());
-        let key = StepKey { run_id, path, name: Name::literal("time"), index: 0 };
+        let key = StepKey::new(run_id, path, CallKind::Timer, "time", 0);
         Ok(deadline.map(|deadline| (key, deadline)))
     }
 

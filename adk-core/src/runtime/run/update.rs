@@ -7,8 +7,10 @@
 
 use super::place::Placing;
 use super::record::{self, RecordOf};
-use super::{Context, KeyScope, Meter, Overlay, Run, State, decode, encode, perform};
-use crate::store::engine::{Body, Change, Draft, Reply, StepKey, Stored, Update, is_failure};
+use super::{CallCounts, Context, KeyScope, Meter, Overlay, Run, State, decode, encode, perform};
+use crate::store::engine::{
+    Body, CallInputs, CallKind, CallLabel, Change, Draft, Reply, StepKey, Stored, Update, is_failure,
+};
 use crate::store::event::{Event, STATE_UPDATE_KEY};
 use crate::store::session::Scope;
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, depth, secret};
@@ -24,7 +26,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// How the updates of a context are recorded.
 pub(crate) enum Updates<'a> {
     /// As events of the agent.
-    Agent { by: Caller<'a>, steps: &'a mut u32, written: Written<'a> },
+    Agent { by: Caller<'a>, calls: &'a mut CallCounts, written: Written<'a> },
     /// Under a tool call.
     Call { by: Caller<'a>, step: &'a CallStep, updated: &'a mut Vec<(Name, Value)> },
     /// Not at all, for this reason.
@@ -60,9 +62,10 @@ impl Written<'_> {
     }
 }
 
-/// The step of its agent that a call is recorded as: `add@2`.
+/// What a tool call of an agent is recorded as: `tool.add@2`.
 #[derive(Debug)]
 pub(crate) struct CallStep {
+    kind: CallKind,
     name: Name,
     index: u32,
     /// What the workflows around have used.
@@ -72,10 +75,11 @@ pub(crate) struct CallStep {
 }
 
 impl CallStep {
-    /// The next step of the agent that runs.
-    pub(crate) fn next(cx: &Context, name: &Name) -> Arc<Self> {
+    /// The next call of that kind and name by the agent that runs.
+    pub(crate) fn next(cx: &Context, kind: CallKind, name: &Name) -> Arc<Self> {
         let (meter, is_made) = (cx.meter.clone(), AtomicBool::new(false));
-        Arc::new(Self { name: name.clone(), index: cx.next_step(), meter, is_made })
+        let index = cx.frame.calls.next(kind, name);
+        Arc::new(Self { kind, name: name.clone(), index, meter, is_made })
     }
 
     /// Makes the call.
@@ -91,7 +95,8 @@ impl CallStep {
 
 impl fmt::Display for CallStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}@{}", self.name, self.index)
+        let Self { kind, name, index, .. } = self;
+        CallLabel { within: None, kind: *kind, name, index: *index }.fmt(f)
     }
 }
 
@@ -195,9 +200,9 @@ impl State<'_> {
                 let help = "update it in a callback of an agent, or in the agent";
                 Box::pin(ready(Err(Error::new(ErrorKind::Config, message).with_help(help))))
             }
-            Updates::Agent { by, steps, written } => {
+            Updates::Agent { by, calls, written } => {
                 let of = OfAgent { run, scope: *scope, by: *by, name, key };
-                Box::pin(of.make(overlay, steps, written, change))
+                Box::pin(of.make(overlay, calls, written, change))
             }
             Updates::Call { by, step, updated } => {
                 let nth = updated.iter().filter(|(other, _)| *other == key).count();
@@ -234,7 +239,7 @@ impl OfAgent<'_> {
     async fn make(
         self,
         overlay: &mut Overlay,
-        steps: &mut u32,
+        calls: &mut CallCounts,
         written: &mut Written<'_>,
         change: Change,
     ) -> Result<Arc<Value>> {
@@ -242,9 +247,8 @@ impl OfAgent<'_> {
         if let Some(settled) = run.settle(by.path) {
             settled.await?;
         }
-        let name_of_step = Name::from(format!("update/{key}"));
-        let step = StepKey { run_id: run.id, path: by.path.clone(), name: name_of_step, index: *steps };
-        *steps += 1;
+        let index = calls.take(CallKind::Update, &key);
+        let step = StepKey::new(run.id, by.path.clone(), CallKind::Update, key.clone(), index);
         // Only an update that has failed has a record here, and its agent has gone on if this is a result.
         if let Some(failed) = run.recorded(&step).filter(|record| !is_failure(record)) {
             return record::read(failed, RecordOf::Step(&step.name));
@@ -263,7 +267,7 @@ impl OfAgent<'_> {
         if base.is_some() {
             update.starts_from(base);
         }
-        let text = Name::from(format!("{}@{}", step.name, step.index));
+        let text = Name::from(step.call().to_string());
         let at = At { path: by.path.clone(), text, is_in_call: false };
         match run.commit_update(at, Named { name, scope, update }).await {
             Ok(stored) => {
@@ -283,9 +287,15 @@ impl OfAgent<'_> {
                 match error.kind() {
                     ErrorKind::Store(_) | ErrorKind::Diverged => Err(error),
                     // As that of a step: it is tried again, or is the result once the agent has gone on.
-                    _ => perform(run.clone(), step, depth::check, ready(Err::<Value, _>(error)))
-                        .await
-                        .map(Arc::new),
+                    _ => perform(
+                        run.clone(),
+                        step,
+                        CallInputs::default(),
+                        depth::check,
+                        ready(Err::<Value, _>(error)),
+                    )
+                    .await
+                    .map(Arc::new),
                 }
             }
         }

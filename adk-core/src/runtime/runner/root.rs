@@ -5,6 +5,7 @@ use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Prepare, Run, TraceSpan};
 use crate::runtime::workflow::{prepare_root, run_branch, run_root};
 use crate::spec::{AgentMeta, StepKind};
+use crate::store::engine::CallKind;
 use crate::store::engine::{BranchEnd, BranchTask, StepKey};
 use crate::store::event::{Event, StateDelta};
 use crate::store::session::OwnKeys;
@@ -104,7 +105,7 @@ async fn before(
     path: &Path,
     ran: impl Future<Output = Result<()>>,
 ) -> Result<()> {
-    let key = StepKey { run_id: run.id, path: path.clone(), name: Name::literal("deadline"), index: 0 };
+    let key = StepKey::new(run.id, path.clone(), CallKind::Timer, "deadline", 0);
     run.within(key, deadline, ran).await.unwrap_or_else(|| {
         let message = format!("the run took longer than {longest:?}, its `deadline`");
         Err(Error::new(ErrorKind::DeadlineExceeded, message).with_help(

@@ -8,6 +8,7 @@ use crate::runtime::run::{
     Artifacts, CallPlace, CallStep, CallbackContext, Caller, Context, KeyScope, Meter, Overlay, Place, Run,
     State, Steps, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, is_update,
 };
+use crate::store::engine::CallKind;
 use crate::store::event::{Event, StateDelta};
 use crate::{At, Error, FunctionCall, Name, Path, Result, RunId, secret};
 use serde_json::Value;
@@ -150,7 +151,7 @@ impl ToolContext {
         let run = Run::for_tests(SharedResources::new(resources));
         let cx = Context::root(Arc::new(run), Path::root("test"));
         let call = FunctionCall { id: "call_1".to_owned(), ..FunctionCall::default() };
-        Self::new(&cx, Arc::new(call), CallStep::next(&cx, &"test".into()), None)
+        Self::new(&cx, Arc::new(call), CallStep::next(&cx, CallKind::Tool, &"test".into()), None)
     }
 
     /// A context for an agent that is used as a tool: below who calls it, in a run of its own that begins with the state
@@ -333,7 +334,7 @@ impl ToolContext {
 
     /// The artifacts of the session.
     pub fn artifacts(&mut self) -> Artifacts<'_> {
-        Artifacts { run: &self.run, overlay: &mut self.overlay, steps: None }
+        Artifacts { run: &self.run, overlay: &mut self.overlay, calls: None }
     }
 }
 

@@ -8,6 +8,7 @@ use super::scopes;
 use super::walk::{Walk, Walked};
 use crate::runtime::run::{Consumption, Context, FailedAttempt, metered, perform, record};
 use crate::spec::{Attempts, ERROR_KEY, StepKind};
+use crate::store::engine::{CallInputs, CallKind};
 use crate::store::engine::{StepKey, now_micros};
 use crate::sync::lock;
 use crate::{At, Error, ErrorKind, Name, Path, Result, depth};
@@ -37,8 +38,7 @@ impl Walk<'_> {
         loop {
             let round = At::Round(attempt);
             let (run, path) = (cx.run.clone(), cx.path().with(round));
-            let name = Name::literal("attempt");
-            let key = StepKey { run_id: run.id, path: path.clone(), name, index: 0 };
+            let key = StepKey::new(run.id, path.clone(), CallKind::Block, "attempt", 0);
             let failed = if let Some(record) = run.recorded(&key) {
                 let failed: AttemptRecord = record::read(record, record::RecordOf::Step(&key.name))?;
                 cx.pass_by(&failed.spent, |other| is_below(&path, other));
@@ -56,7 +56,8 @@ impl Walk<'_> {
                 }
                 let next = again.then(|| now_micros().saturating_add(delay(limits.delay, attempt)));
                 let failed = AttemptRecord { error: record::failed(&error), next, spent };
-                perform(run.clone(), key, depth::check_record, async { Ok(failed) }).await?
+                perform(run.clone(), key, CallInputs::default(), depth::check_record, async { Ok(failed) })
+                    .await?
             };
             run.forget_loops(|other| is_below(&path, other));
             let error = read(failed.error)?;
@@ -79,7 +80,7 @@ impl Walk<'_> {
             let time = delay(limits.delay, attempt);
             if time > 0 {
                 let left = next.saturating_sub(now_micros());
-                let key = StepKey { run_id: run.id, path, name: Name::literal("pause"), index: 0 };
+                let key = StepKey::new(run.id, path, CallKind::Timer, "pause", 0);
                 run.pause(key, Duration::from_micros(time), Duration::from_micros(left)).await;
             }
             attempt = attempt.saturating_add(1);
@@ -112,8 +113,7 @@ impl Walk<'_> {
         let ran = match timeout {
             None => work.await,
             Some(most) => {
-                let key =
-                    StepKey { run_id: limited.id, path: path.clone(), name: Name::literal("time"), index: 0 };
+                let key = StepKey::new(limited.id, path.clone(), CallKind::Timer, "time", 0);
                 // One that is too long for the clock is none.
                 match Instant::now().checked_add(most) {
                     Some(deadline) => limited.within(key, deadline, work).await,

@@ -5,6 +5,7 @@
 use super::together::Race;
 use super::walk::{Walk, Walked};
 use crate::runtime::run::{Consumption, Context, WINNER_KEY, perform, record};
+use crate::store::engine::{CallInputs, CallKind};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Event, Name, Path, Result, depth};
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,7 @@ struct WinnerRecord {
 
 impl Walk<'_> {
     pub(super) async fn first(&self, at: usize, limit: Option<u32>, cx: &mut Context) -> Result<Walked> {
-        let key = cx.step_key(Name::literal("first"));
+        let key = cx.call_key(CallKind::Block, Name::literal("first"));
         let (run, block, begun) = (cx.run.clone(), cx.path().clone(), cx.run.session().len());
         let branches: Vec<_> = self.parts(at).collect();
         let (walked, won) = if let Some(record) = run.recorded(&key) {
@@ -39,7 +40,11 @@ impl Walk<'_> {
             let others = race.spent.iter().enumerate().filter(|(other, _)| *other != branch);
             let spent = others.fold(Consumption::default(), |sum, (_, spent)| sum.plus(*lock(spent)));
             let won = WinnerRecord { branch, spent };
-            (walked, perform(run.clone(), key, depth::check_record, async { Ok(won) }).await?)
+            (
+                walked,
+                perform(run.clone(), key, CallInputs::default(), depth::check_record, async { Ok(won) })
+                    .await?,
+            )
         };
         let names = branches.get(won.branch).map(|branch| self.names(branch)).unwrap_or_default();
         run.forget_loops(|path| below(&block, path).is_some_and(|name| !names.contains(name)));

@@ -60,9 +60,9 @@ pub(super) fn turn(
         {
             cx.run.finished(cx.path(), flow, cx.frame.usage.as_ref());
         }
-        let turn = cx.leave(outer);
+        let mut turn = cx.leave(outer);
         if is_root {
-            cx.count_on(&turn);
+            cx.count_on(&mut turn);
         }
         match ran {
             Ok(Flow::Continue) => Ok(None),

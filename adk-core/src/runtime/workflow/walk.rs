@@ -218,12 +218,12 @@ impl<'a> Walk<'a> {
     }
 
     fn go_back(&self, at: usize, outer: Frame, meter: Option<Option<Arc<Meter>>>, cx: &mut Context) {
-        let inner = cx.leave(outer);
+        let mut inner = cx.leave(outer);
         if let Some(meter) = meter {
             cx.meter = meter;
         }
         if self.workflow.root() == Some(at) {
-            cx.count_on(&inner);
+            cx.count_on(&mut inner);
         }
     }
 

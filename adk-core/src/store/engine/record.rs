@@ -1,5 +1,6 @@
 //! Records of steps and answers: a value, an error that is a result, or a call that has failed.
 
+use super::call::{CallInputs, CallKind, StepKey};
 use crate::encode::{EncodeError, to_json};
 use crate::{Error, ErrorKind, Name, Path, Result};
 use serde::de::DeserializeOwned;
@@ -10,8 +11,22 @@ use serde_json::{Map, Value};
 pub(super) const ERROR: &str = "$error";
 /// The key of a call that has failed: it is there to be read, and the call is made again.
 const FAILED: &str = "$failed";
-/// The key of a value that would be taken for one of these.
+/// The key of a value that stands beside a call, or would be taken for one of these.
 const VALUE: &str = "$value";
+/// The key of what a record says of its call.
+const CALL: &str = "$call";
+
+/// What a record says of its call, beside the result.
+#[derive(Serialize)]
+struct CallFacts<'a> {
+    kind: CallKind,
+    /// The digest of the inputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    asked: Option<String>,
+    /// The model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'a Name>,
+}
 
 #[derive(Serialize, Deserialize)]
 struct Failed {
@@ -32,6 +47,47 @@ struct Failed {
 /// A value without a form in JSON.
 pub(crate) fn of<T: Serialize>(value: &T) -> Result<Value, EncodeError> {
     to_json(value).map(escaped)
+}
+
+/// The record of a call that gave this value.
+pub(crate) fn of_call(value: Value, kind: CallKind, inputs: &CallInputs) -> Value {
+    let facts =
+        CallFacts { kind, asked: inputs.digest.map(|digest| digest.to_string()), by: inputs.model.as_ref() };
+    let value = match value {
+        Value::Object(mut map) if map.len() == 1 && map.contains_key(VALUE) => {
+            map.shift_remove(VALUE).unwrap_or_default()
+        }
+        value => value,
+    };
+    let facts = to_json(&facts).unwrap_or_default();
+    Value::Object(Map::from_iter([(CALL.to_owned(), facts), (VALUE.to_owned(), value)]))
+}
+
+/// Sees that a tool is called as its record says.
+///
+/// # Errors
+/// [`ErrorKind::Diverged`] when the arguments differ.
+pub(crate) fn fits(record: &Value, key: &StepKey, inputs: &CallInputs) -> Result<()> {
+    let recorded = record.get(CALL).and_then(|facts| facts.get("asked")).and_then(Value::as_str);
+    let (CallKind::Tool, Some(recorded), Some(now)) = (key.kind, recorded, inputs.digest) else {
+        return Ok(());
+    };
+    if now.to_string() == recorded {
+        return Ok(());
+    }
+    let (name, number) = (&key.name, key.index + 1);
+    let message = format!(
+        "call {number} of tool `{name}` in this turn has other arguments than the call that the journal of run `{}` \
+         holds as `{key}`",
+        key.run_id
+    );
+    Err(Error::new(ErrorKind::Diverged, message)
+        .with_help(format!(
+            "`{name}` was not called again; what decides the arguments has changed in or before `{}`: undo that change, \
+             or resume the run with the program that recorded the call",
+            key.path
+        ))
+        .at(&key.path))
 }
 
 /// The record of an error that is a result.
@@ -85,7 +141,8 @@ pub(crate) fn settled(failure: Value) -> Value {
 
 /// The record of a value that is JSON already.
 pub(crate) fn escaped(value: Value) -> Value {
-    let is_taken = |map: &Map<String, Value>| [ERROR, FAILED, VALUE].iter().any(|key| map.contains_key(*key));
+    let is_taken =
+        |map: &Map<String, Value>| [ERROR, FAILED, VALUE, CALL].iter().any(|key| map.contains_key(*key));
     if value.as_object().is_some_and(is_taken) {
         Value::Object(Map::from_iter([(VALUE.to_owned(), value)]))
     } else {
@@ -156,6 +213,7 @@ fn value(record: Value, of: RecordOf<'_>) -> Result<Value> {
                 (None, None) => Value::Object(map),
             }
         }
+        Value::Object(mut map) if map.contains_key(CALL) => map.shift_remove(VALUE).unwrap_or_default(),
         record => record,
     })
 }

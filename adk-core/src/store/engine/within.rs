@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Its events are nobody else's to see, so they stay in memory. Its steps are recorded with those of the run around it,
-/// under the call that it is: `desk/clerk/reviewer:reviewer@1/model@0`.
+/// under the call that it is: `desk/clerk/reviewer:tool.reviewer@1/model@0`.
 pub(crate) struct Within {
     outer: Arc<dyn Engine>,
     claim: ClaimId,
@@ -25,8 +25,11 @@ impl Within {
 
     /// The key in the run around it.
     pub(crate) fn key(&self, key: &StepKey) -> StepKey {
-        let (path, name) = (key.path.clone(), Name::from(format!("{}/{}", self.call, key.name)));
-        StepKey { run_id: self.claim.run_id, path, name, index: key.index }
+        let within = match &key.within {
+            None => self.call.clone(),
+            Some(inner) => Name::from(format!("{}/{inner}", self.call)),
+        };
+        StepKey { run_id: self.claim.run_id, within: Some(within), ..key.clone() }
     }
 }
 

@@ -4,6 +4,7 @@ use super::{Context, Cut, Frame};
 use crate::runtime::run::place::{Placing, drafted, take_temp};
 use crate::runtime::run::{KeyScope, Overlay, Run, replay};
 use crate::store::engine::{Body, Draft, Reply, Stored};
+use crate::store::engine::{CallInputs, CallKind};
 use crate::store::event::Event;
 use crate::store::outbox::Taken;
 use crate::{BoxFuture, EventId, Name, Result};
@@ -126,7 +127,9 @@ impl Context {
     {
         if !self.run.services.plugins.is_empty() || self.run.is_inside() {
             // Plugins see an event before it is committed; one of a run inside of another is not stored.
-            let event = self.recorded_call(Name::literal("event"), work).await?;
+            let event = self
+                .recorded_call(CallKind::Event, Name::literal("event"), CallInputs::default(), work)
+                .await?;
             return self.emit(event).await;
         }
         if let Some(settled) = self.run.settle(&self.frame.path) {

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::models::model::Usage;
-use crate::runtime::run::{AnnouncedKeys, Seat};
+use crate::runtime::run::{AnnouncedKeys, CallCounts, Seat};
 use crate::{At, ErrorKind, Name, Path};
 use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
@@ -13,7 +13,8 @@ pub(crate) struct Frame {
     /// Its name with that of the instance around it, `second::critic`; without one the last of the path.
     pub(crate) author: Option<Name>,
     pub(super) emits: u32,
-    pub(super) steps: u32,
+    /// The calls that this turn has made.
+    pub(crate) calls: CallCounts,
     /// What the agent that runs may write.
     pub(crate) announced: Option<AnnouncedKeys>,
     /// An event of this turn escalated.
@@ -53,7 +54,7 @@ impl Frame {
             path,
             author: None,
             emits: 0,
-            steps: 0,
+            calls: CallCounts::default(),
             announced: None,
             escalated: false,
             ends_unasked: false,
@@ -107,9 +108,10 @@ impl Context {
             At::Once => self.frame.path.clone(),
             at => self.frame.path.with(at),
         };
-        let (author, emits, steps) = (self.frame.author.clone(), self.frame.emits, self.frame.steps);
+        let (author, emits) = (self.frame.author.clone(), self.frame.emits);
+        let calls = std::mem::take(&mut self.frame.calls);
         // What is recorded under one path is counted through.
-        let inner = Frame { author, emits, steps, ..Frame::new(path, self.written.len()) };
+        let inner = Frame { author, emits, calls, ..Frame::new(path, self.written.len()) };
         std::mem::replace(&mut self.frame, inner)
     }
 
@@ -118,7 +120,7 @@ impl Context {
         let path = self.frame.path.clone();
         self.frame.first_turn.get_or_insert(path);
         self.go_to(At::Turn(turn));
-        (self.frame.emits, self.frame.steps) = (0, 0);
+        (self.frame.emits, self.frame.calls) = (0, CallCounts::default());
         let run = self.run.clone();
         if let Some(replay) = run.replay.as_ref().filter(|replay| replay.recorded(&self.frame.path) == 0) {
             replay.rest(&run).await;
@@ -132,8 +134,8 @@ impl Context {
     }
 
     /// Goes back to a turn that was begun [again](Self::again), which counts on from there.
-    pub(crate) fn count_on(&mut self, inner: &Frame) {
-        (self.frame.emits, self.frame.steps) = (inner.emits, inner.steps);
+    pub(crate) fn count_on(&mut self, inner: &mut Frame) {
+        (self.frame.emits, self.frame.calls) = (inner.emits, std::mem::take(&mut inner.calls));
     }
 
     /// Goes back up; returns what belonged to the turn.

@@ -5,7 +5,7 @@ use crate::depth::{self, TooDeep};
 use crate::encode::EncodeError;
 use crate::runtime::run::Run;
 use crate::runtime::run::record::{self, RecordOf};
-use crate::store::engine::{StepKey, is_failure};
+use crate::store::engine::{CallInputs, CallKind, StepKey, is_failure};
 use crate::store::outbox::Counted;
 use crate::sync::lock;
 use crate::{BoxFuture, Error, ErrorKind, Flow, Name, Result};
@@ -31,23 +31,25 @@ impl Context {
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
     {
-        let key = self.step_key(name.into());
+        let key = self.call_key(CallKind::Step, name.into());
         let run = self.run.clone();
-        perform(run, key, depth::check, work)
+        perform(run, key, CallInputs::default(), depth::check, work)
     }
 
     /// The same for a record of values that were looked at one by one, such as a call with what it left.
     pub(crate) fn recorded_call<T, W>(
         &mut self,
+        kind: CallKind,
         name: Name,
+        inputs: CallInputs,
         work: W,
     ) -> impl Future<Output = Result<T>> + Send + use<T, W>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
     {
-        let key = self.step_key(name);
-        perform(self.run.clone(), key, depth::check_record, work)
+        let key = self.call_key(kind, name);
+        perform(self.run.clone(), key, inputs, depth::check_record, work)
     }
 
     /// The flow of the current agent, if it has finished before. Its events are applied, and it
@@ -70,40 +72,57 @@ impl Context {
 
     /// A call that has calls of its own: it is made here and not by the engine, which records those one by one, and the
     /// result once it is there. `work` gets what they are recorded under.
-    pub(crate) fn step_of_steps<T, W>(
+    pub(crate) fn call_of_calls<T, W>(
         &mut self,
+        kind: CallKind,
         name: Name,
+        inputs: CallInputs,
         work: impl FnOnce(Name) -> W,
     ) -> impl Future<Output = Result<T>> + Send + 'static
     where
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
     {
-        let (run, key) = (self.run.clone(), self.step_key(name));
-        let work = work(Name::from(format!("{}@{}", key.name, key.index)));
+        let (run, key) = (self.run.clone(), self.call_key(kind, name));
+        let work = work(Name::from(key.call().to_string()));
         async move {
             let _busy = Counted::new(&run.outbox().in_flight);
             if let Some(record) = run.recorded(&key).filter(|record| !is_failure(record)) {
+                record::fits(&record, &key, &inputs)?;
                 return record::read(record, RecordOf::Step(&key.name));
             }
             let given = work.await;
-            perform(run.clone(), key, depth::check_record, std::future::ready(given)).await
+            perform(run.clone(), key, inputs, depth::check_record, std::future::ready(given)).await
         }
     }
 
     /// The key of a wait.
     pub(super) fn wait_key(&mut self, name: Name) -> StepKey {
-        let key = self.step_key(name);
+        let key = self.call_key(CallKind::Wait, name);
         match &self.frame.first_turn {
             Some(path) => StepKey { path: path.clone(), ..key },
             None => key,
         }
     }
 
-    pub(crate) fn step_key(&mut self, name: Name) -> StepKey {
-        let index = self.frame.steps;
-        self.frame.steps += 1;
-        StepKey { run_id: self.run.id, path: self.frame.path.clone(), name, index }
+    /// Numbers a call, and gives its key.
+    pub(crate) fn call_key(&mut self, kind: CallKind, name: Name) -> StepKey {
+        let index = self.frame.calls.take(kind, &name);
+        StepKey::new(self.run.id, self.frame.path.clone(), kind, name, index)
+    }
+
+    /// Whether the next call of that kind and name is answered from the record.
+    pub(crate) fn is_recorded(&self, kind: CallKind, name: &Name) -> bool {
+        if !self.run.has_record() {
+            return false;
+        }
+        let index = self.frame.calls.next(kind, name);
+        self.run.is_answered(&StepKey::new(self.run.id, self.frame.path.clone(), kind, name.clone(), index))
+    }
+
+    /// The inputs of a call, made only where calls are recorded.
+    pub(crate) fn inputs(&self, make: impl FnOnce() -> CallInputs) -> CallInputs {
+        if self.run.engine.records() { make() } else { CallInputs::default() }
     }
 }
 
@@ -112,6 +131,7 @@ impl Context {
 pub(crate) async fn perform<T, W>(
     run: Arc<Run>,
     key: StepKey,
+    inputs: CallInputs,
     check: fn(&Value) -> Result<(), TooDeep>,
     work: W,
 ) -> Result<T>
@@ -123,7 +143,8 @@ where
     if !run.engine.records() {
         return work.await;
     }
-    let call = Arc::new(Call { name: key.name.clone(), check, attempt: Mutex::default() });
+    let call =
+        Arc::new(Call { kind: key.kind, name: key.name.clone(), inputs, check, attempt: Mutex::default() });
     let made = call.clone();
     let work = Box::pin(async move { Ok(made.record(work.await.map(|value| record::of(&value)))) });
     record::read(recorded(&run, key, &call, work).await?, RecordOf::Step(&call.name))
@@ -131,7 +152,9 @@ where
 
 /// What the record of a call is made of, beside its result.
 struct Call {
+    kind: CallKind,
     name: Name,
+    inputs: CallInputs,
     check: fn(&Value) -> Result<(), TooDeep>,
     attempt: Mutex<Attempt>,
 }
@@ -149,7 +172,7 @@ impl Call {
         let record = given.and_then(|encoded| {
             let record = encoded.map_err(|error| error.named(ErrorKind::NotJson, what))?;
             (self.check)(&record).map_err(|deep| deep.error(what))?;
-            Ok(record)
+            Ok(record::of_call(record, self.kind, &self.inputs))
         });
         record.unwrap_or_else(|error| {
             let mut attempt = lock(&self.attempt);
@@ -173,7 +196,10 @@ fn recorded<'a>(
             settled.await?;
         }
         match run.recorded(&key) {
-            Some(record) if !is_failure(&record) => return Ok(record),
+            Some(record) if !is_failure(&record) => {
+                record::fits(&record, &key, &call.inputs)?;
+                return Ok(record);
+            }
             failed => lock(&call.attempt).number = failed.as_ref().map_or(0, record::attempt) + 1,
         }
         let record = run.engine.step(run.claim, key.clone(), work).await?;
