@@ -5,7 +5,8 @@
 //! [`Stage`](stage::Stage) counts the calls of models, tools and functions without asking the store: a call that is
 //! recorded is not made again, and one that was in flight when its process stopped is made once more.
 //!
-//! `ADK_CHANGES=2000` is how many programs there are, `ADK_CHANGES_SEED=7` the seed of the first.
+//! `ADK_CHANGES=2000` is how many programs there are, `ADK_CHANGES_SEED=7` the seed of the first, and
+//! `ADK_CHANGES_KIND=ToolAdded` the only kind of change.
 
 mod build;
 mod engine;
@@ -50,13 +51,17 @@ pub struct Failure {
 
 /// Plays random programs on a store, and panics at the first that fails. `open` gives a store, which may be an empty one
 /// for each program.
-pub async fn holds<E: Engine + Clone>(plan: Plan, mut open: impl AsyncFnMut() -> Shop<E>) {
+pub async fn holds<E: Engine + Clone>(mut plan: Plan, mut open: impl AsyncFnMut() -> Shop<E>) {
     let variable = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
     let programs = variable("ADK_CHANGES").unwrap_or(plan.programs);
     let first = variable("ADK_CHANGES_SEED").unwrap_or_else(|| {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         since.as_nanos() as u64 % 1_000_000_000
     });
+    if let Ok(kind) = std::env::var("ADK_CHANGES_KIND") {
+        let at = Change::ALL.iter().position(|change| format!("{change:?}") == kind).unwrap();
+        plan.changes = &Change::ALL[at..=at];
+    }
     let (began, mut histories) = (Instant::now(), 0);
     println!("seeds from {first}");
     for seed in first..first + programs {
