@@ -6,3 +6,5 @@
 mod support;
 
 mod random;
+mod rows;
+mod table;

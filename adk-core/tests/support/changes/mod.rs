@@ -8,7 +8,7 @@
 //! `ADK_CHANGES=2000` is how many programs there are, `ADK_CHANGES_SEED=7` the seed of the first, and
 //! `ADK_CHANGES_KIND=ToolAdded` the only kind of change.
 
-mod build;
+pub mod build;
 mod engine;
 mod grow;
 pub mod play;
@@ -16,9 +16,9 @@ pub mod program;
 #[path = "../../flow/random.rs"]
 mod random;
 mod shrink;
-mod stage;
+pub mod stage;
 
-pub use play::{Ends, History, Play, Shop};
+pub use play::{Ends, History, Play, Played, Shop};
 pub use program::{Change, Program};
 
 use adk_core::engine::Engine;

@@ -8,7 +8,7 @@ use super::stage::Stage;
 use adk_core::engine::{Engine, RunFilter, RunStatus};
 use adk_core::memory::MemoryService;
 use adk_core::session::{EventFilter, SessionKey, SessionStore};
-use adk_core::{ArtifactStore, Event, RunId, Runner, Waiting};
+use adk_core::{ArtifactStore, Error, ErrorKind, Event, RunId, Runner, Waiting};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -45,6 +45,8 @@ pub enum Ends {
     /// The run waits for an answer, or has failed.
     AtWait,
     Through,
+    /// An open question is answered, and the resumed run ends with this error before anything is called.
+    Refused(ErrorKind),
 }
 
 /// A program with a workflow for each version.
@@ -62,6 +64,12 @@ pub struct Played {
     /// The points of the last process.
     pub points: usize,
     pub waits: usize,
+    /// How often models were asked.
+    pub models: u32,
+    /// The tool calls, with how often each was made, and whether the model got its result.
+    pub tools: Vec<(String, u32, bool)>,
+    /// What people were asked.
+    pub asked: Vec<String>,
 }
 
 /// No history has so many processes, pauses and failures.
@@ -76,6 +84,13 @@ impl Play {
         first.agents.iter_mut().for_each(|agent| agent.max_turns = None);
         let unlimited = tree(&first);
         Self { program, stage, trees, unlimited }
+    }
+
+    /// A program with these workflows for versions.
+    pub fn with(program: Program, make: impl FnOnce(&Program, &Stage) -> Vec<Tree>) -> Self {
+        let play = Self::new(program);
+        let trees = make(&play.program, &play.stage).into_iter().map(Arc::new).collect();
+        Self { trees, ..play }
     }
 
     /// Plays a history in a session of its own.
@@ -96,6 +111,7 @@ impl Play {
             answers: BTreeMap::new(),
             asked: BTreeSet::new(),
             failures: 0,
+            has_diverged: false,
         };
         let mut points = 0;
         let mut id = None;
@@ -103,8 +119,9 @@ impl Play {
             points = run.process(&mut id, *version, *ends).await?;
         }
         let id = id.ok_or("no run has begun")?;
-        run.judge(id).await?;
-        Ok(Played { points, waits: run.answers.len() })
+        let tools = run.judge(id).await?;
+        let (waits, asked) = (run.answers.len(), run.asked.into_iter().collect());
+        Ok(Played { points, waits, models: self.stage.count("model"), tools, asked })
     }
 }
 
@@ -116,6 +133,8 @@ struct Running<'a, E> {
     answers: BTreeMap<String, Value>,
     asked: BTreeSet<String>,
     failures: usize,
+    /// Whether a version was refused that does not do what is recorded: that fails the run.
+    has_diverged: bool,
 }
 
 impl<E: Engine + Clone> Running<'_, E> {
@@ -130,6 +149,9 @@ impl<E: Engine + Clone> Running<'_, E> {
             let runner = self.runner(&tree, plugin);
             if let Some(run) = *id {
                 self.is_released(run).await?;
+                if let Ends::Refused(kind) = ends {
+                    return self.refused(run, &tree, kind).await.map(|()| 0);
+                }
                 match self.status(run).await {
                     RunStatus::Finished => return Ok(stage.points()),
                     RunStatus::Failed(error) => {
@@ -179,6 +201,34 @@ impl<E: Engine + Clone> Running<'_, E> {
             }
         }
         Err("the run does not end".to_owned())
+    }
+
+    /// Resumes a run that is refused, after an answer if it waits for one.
+    async fn refused(&mut self, run: RunId, tree: &Arc<Tree>, kind: ErrorKind) -> Result<(), String> {
+        let stage = &self.play.stage;
+        let runner = self.runner(tree, Hooks::None);
+        if let Some(wait) = waits_of(&self.shop.engine, run).await.last() {
+            self.answer(&runner, wait).await?;
+        }
+        stage.begin_execution();
+        let (before, made) = (self.status(run).await, stage.count(""));
+        let error = match before {
+            RunStatus::Failed(_) => runner.retry(run).await.and_then(|retried| retried.result).err(),
+            _ => runner.resume(tree.clone(), run).await.err(),
+        };
+        let given = error.as_ref().map(Error::kind);
+        if given != Some(kind) {
+            return Err(format!("it ends with {given:?}, not with {kind:?}: {error:?}"));
+        }
+        if stage.count("") > made {
+            return Err("a run that is refused has made a call".to_owned());
+        }
+        self.has_diverged |= kind == ErrorKind::Diverged;
+        let after = self.status(run).await;
+        if kind == ErrorKind::TopologyChanged && after != before {
+            return Err(format!("a run that is refused is {after:?}"));
+        }
+        Ok(())
     }
 
     fn runner(&self, tree: &Arc<Tree>, plugin: Hooks) -> Runner {
@@ -237,7 +287,7 @@ impl<E: Engine + Clone> Running<'_, E> {
         self.failures += 1;
         let is_limit = error.contains("max_turns") && self.play.program.limits_turns();
         let is_scripted = error.contains(FAILURE) && self.play.program.may_fail();
-        if (is_limit || is_scripted) && self.failures < MOST / 4 {
+        if (is_limit || is_scripted || self.has_diverged) && self.failures < MOST / 4 {
             return Ok(());
         }
         Err(format!("the run has failed: {error}"))
@@ -266,7 +316,7 @@ impl<E: Engine + Clone> Running<'_, E> {
     }
 
     /// What is true of every run that has ended.
-    async fn judge(&self, run: RunId) -> Result<(), String> {
+    async fn judge(&self, run: RunId) -> Result<Vec<(String, u32, bool)>, String> {
         let stage = &self.play.stage;
         if let Some(fault) = stage.first_fault() {
             return Err(fault);
@@ -289,6 +339,7 @@ impl<E: Engine + Clone> Running<'_, E> {
         for (id, value) in &values {
             answers.entry(id).or_default().push(value);
         }
+        let mut tools = Vec::new();
         for (event, call) in
             events.iter().flat_map(|event| event.function_calls().map(move |call| (event, call)))
         {
@@ -313,8 +364,10 @@ impl<E: Engine + Clone> Running<'_, E> {
             if self.answers.get(&question) == Some(&json!(false)) && times > 0 {
                 return Err(format!("{what} was refused by a person, and is made {times} times"));
             }
+            let number = call.args.get("n").unwrap_or(&Value::Null);
+            tools.push((format!("{}({number})", call.name), times, given.last() == Some(&&did)));
         }
-        Ok(())
+        Ok(tools)
     }
 }
 

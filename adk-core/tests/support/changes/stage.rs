@@ -140,6 +140,12 @@ impl Stage {
         self.seen().calls.get(&tool_call(name, id)).map_or(0, |made| made.times)
     }
 
+    /// How often calls were made whose text begins like this.
+    pub fn count(&self, begin: &str) -> u32 {
+        let seen = self.seen();
+        seen.calls.iter().filter(|(call, _)| call.starts_with(begin)).map(|(_, made)| made.times).sum()
+    }
+
     /// Whether the journal has the record of a tool call.
     pub fn is_recorded(&self, name: &str, id: &str) -> bool {
         self.seen().calls.get(&tool_call(name, id)).is_some_and(|made| made.is_recorded)
