@@ -310,8 +310,9 @@ pub(crate) async fn claim(
     of.execute(&mut *connection).await.doing(what)?;
     let sql = "UPDATE adkw_sessions SET takes = takes + 1 WHERE number = $1";
     sqlx::query(sql).bind(head.number).execute(&mut *connection).await.doing(what)?;
-    let sql = "UPDATE adkw_waits SET seen = TRUE WHERE run = $1 AND answer IS NOT NULL";
-    sqlx::query(sql).bind(&id).execute(&mut *connection).await.doing(what)?;
+    let sql = "WITH seen AS (UPDATE adkw_waits SET seen = TRUE WHERE run = $1 AND answer IS NOT NULL)
+        SELECT id FROM adkw_waits WHERE run = $1";
+    let waits = sqlx::query_scalar(sql).bind(&id).fetch_all(&mut *connection).await.doing(what)?;
     let events = reader::events(connection, &key, head.number, record.begins..head.len).await?;
     let rows = RunRows {
         temps: pairs(connection, "SELECT slot, temp FROM adkw_log WHERE run = $1 AND temp IS NOT NULL", &id)
@@ -324,8 +325,9 @@ pub(crate) async fn claim(
             &id,
         )
         .await?,
+        waits,
     };
-    ClaimedRun::from_rows(Claim::new(claim, drop), record, events, &rows)
+    ClaimedRun::from_rows(Claim::new(claim, drop), record, events, rows)
 }
 
 /// Cancels a run that has not ended, and gives its status. The row of its session is locked, as for a claim: the process that drives it

@@ -239,8 +239,10 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
         WHERE id = ?1";
     db.connection.execute(sql, params![id, db.owner.name, claim.epoch, now_micros()]).doing(what)?;
     db.cache.runs.remove(&run);
-    let sql = "UPDATE adkw_waits SET seen = 1 WHERE run = ?1 AND answer IS NOT NULL";
-    db.connection.execute(sql, [&id]).doing(what)?;
+    let sql = "UPDATE adkw_waits SET seen = answer IS NOT NULL WHERE run = ?1 RETURNING id";
+    let mut statement = db.connection.prepare_cached(sql).doing(what)?;
+    let waits = statement.query_map([&id], |row| row.get(0)).doing(what)?;
+    let waits = waits.collect::<rusqlite::Result<_>>().doing(what)?;
     let key = record.session.clone();
     let (number, len) =
         known(db, &key)?.map(|known| (known.number, known.len)).ok_or_else(|| key.missing())?;
@@ -262,8 +264,9 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
              UNION ALL SELECT path, done FROM adkw_done WHERE run = ?2",
             params![of, id],
         )?,
+        waits,
     };
-    ClaimedRun::from_rows(Claim::new(claim, drop), record, events, &rows)
+    ClaimedRun::from_rows(Claim::new(claim, drop), record, events, rows)
 }
 
 /// Keys and JSON of a run.

@@ -82,7 +82,6 @@ use crate::store::outbox::Outbox;
 use crate::store::session::{OwnKeys, Scope, Session, SharedState, StateMap, now_micros};
 use crate::sync::{lock, read, write};
 use crate::{Error, ErrorKind, Flow, Name, Path, Result, RunId, secret};
-pub(crate) use replay::DIVERGED_HELP;
 use replay::Replay;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -373,14 +372,14 @@ impl Run {
         }
     }
 
-    /// Counts a model call, before it is made.
-    pub(crate) fn count_llm_call(&self) -> Result<()> {
+    /// Counts a model call before it is made, or taken from the record.
+    pub(crate) fn count_llm_call(&self, is_recorded: bool) -> Result<()> {
         if let Some(outer) = &self.outer {
-            return outer.count_llm_call();
+            return outer.count_llm_call(is_recorded);
         }
         let max = self.config.max_llm_calls;
         let made = self.llm_calls.fetch_add(1, Ordering::Relaxed);
-        if max > 0 && made >= max {
+        if max > 0 && made >= max && !is_recorded {
             let message = format!("this run has made {max} model calls, which is its `max_llm_calls`");
             return Err(Error::new(ErrorKind::LlmCallsExceeded, message)
                 .with_help("raise it with `RunConfig::max_llm_calls(n)`, 0 for no limit"));
@@ -408,6 +407,11 @@ impl Run {
             (Some(outer), Some(within)) => outer.record_of(&within.key(key), read),
             _ => self.replay.as_ref()?.step(&key.to_string()).map(read),
         }
+    }
+
+    /// Whether a round at that path has begun before, as far as that is in what the engine has handed over.
+    pub(crate) fn has_begun(&self, path: &Path) -> bool {
+        self.replay.as_ref().is_some_and(|replay| replay.has_begun(path))
     }
 
     /// Whether the engine has handed over a record of this run.

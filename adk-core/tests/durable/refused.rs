@@ -187,7 +187,7 @@ async fn an_agent_that_does_something_else_is_an_error_that_says_so() {
         assert_eq!(error.kind(), ErrorKind::Diverged, "{error}");
         assert!(error.message().contains(wanted), "{error}");
         assert!(
-            error.help().is_some_and(|help| help.starts_with("resume the run with the program")),
+            error.help().is_some_and(|help| help.contains("`w/a`") && help.contains("has changed")),
             "{error}"
         );
         assert_eq!(length(&world).await, 2);

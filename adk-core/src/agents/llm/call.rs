@@ -37,8 +37,14 @@ pub const COMPACTION_KEY: &str = "compaction";
 
 /// The name in the keys of model calls.
 pub(super) const MODEL: Name = Name::literal("model");
-/// The name in the keys of summaries.
-pub(super) const SUMMARY: Name = Name::literal("summary");
+
+/// The name in the keys of calls of that kind.
+pub(super) const fn name(kind: CallKind) -> Name {
+    match kind {
+        CallKind::Summary => Name::literal("summary"),
+        _ => MODEL,
+    }
+}
 
 /// A call to be.
 pub(super) struct Call {
@@ -59,7 +65,7 @@ pub(super) struct Call {
 pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> {
     let (send, pieces) = channel();
     let call_kind = call.kind;
-    let name = call.name();
+    let name = name(call.kind);
     let inputs = cx.inputs(|| call.inputs());
     // In a box: otherwise the step, the record and the journal each have room for it.
     let work = Box::pin(async move {
@@ -106,14 +112,6 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
 }
 
 impl Call {
-    /// The name in the key of its record.
-    fn name(&self) -> Name {
-        match self.kind {
-            CallKind::Summary => SUMMARY,
-            _ => MODEL,
-        }
-    }
-
     /// What the model is asked, and which models. Ids of calls are left out, since providers make them up.
     fn inputs(&self) -> CallInputs {
         let ModelRequest { system_instruction, contents, tools, response_schema, config, .. } =

@@ -72,10 +72,12 @@ pub(super) async fn make(tools: &Toolbox<'_>, calls: &[Arc<FunctionCall>], cx: &
     Ok((all, refused))
 }
 
-/// Answers all calls. What they wrote waits in the context for the event that tells of it.
+/// Answers all calls; those in `later` get a further answer from outside. What they wrote waits in the context for the
+/// event that tells of it.
 pub(super) async fn answer(
     tools: &Toolbox<'_>,
     calls: &[Arc<FunctionCall>],
+    later: &[Arc<FunctionCall>],
     cx: &mut Context,
 ) -> Result<Answers> {
     let (all, refused) = make(tools, calls, cx).await?;
@@ -85,7 +87,7 @@ pub(super) async fn answer(
         let Called { result, left, .. } = called?;
         take(left, &mut actions, cx);
         // One that runs on and has nothing to say yet is not answered.
-        if result == Ok(Value::Null) && tools.runs_on(&call.name) {
+        if result == Ok(Value::Null) && later.iter().any(|later| later.id == call.id) {
             continue;
         }
         content.parts.push(responded(call, result));
@@ -167,6 +169,12 @@ pub(super) fn start(
     // Boxed first: it is large, and each layer around it would move it.
     let work = made.by(Box::pin(run(tool, call, before, own, hooks, limit)));
     Box::pin(ended(of, on, path, cx.recorded_call(kind, name, inputs, work), |called| &called.left))
+}
+
+/// Whether a call was made before, or a person was asked about it, as far as its name tells.
+pub(super) fn has_begun(call: &FunctionCall, cx: &Context) -> bool {
+    let name = Name::shared(&call.name);
+    cx.is_recorded(CallKind::Tool, &name) || cx.is_recorded(CallKind::Confirmation, &name)
 }
 
 /// The arguments of a call, as the model gave them.

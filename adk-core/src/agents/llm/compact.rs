@@ -1,7 +1,7 @@
 //! [`Compaction`]: the older part of a long conversation is summarised, and the model reads the summary in its place.
 
 use super::contents::{Reach, View, pairs};
-use super::{COMPACTION_KEY, LlmAgent, request, turn};
+use super::{COMPACTION_KEY, LlmAgent, call, request, turn};
 use crate::content::{Content, Part};
 use crate::models::model::{CallInfo, ModelRef, ModelRequest};
 use crate::runtime::run::{Chain, Context, Run};
@@ -113,6 +113,9 @@ pub(super) async fn run(
     call: u32,
     cx: &mut Context,
 ) -> Result<()> {
+    if !may_begin(cx) {
+        return Ok(());
+    }
     let history = cx.history();
     let name = cx.author().clone();
     let due = Due::of(&View::read(&history, &name, Reach::Summarised, 0).await?, compaction, &name, &cx.run);
@@ -141,6 +144,15 @@ pub(super) async fn run(
     let mut event = Event::new().with_metadata(COMPACTION_KEY, json!({"error": failed}));
     event.partial = true;
     cx.emit(event).await.map(drop)
+}
+
+/// Whether the conversation may be summarised here. Before a model call that is in the record it was not, unless the record
+/// holds the summary: so a compaction that a later version of the program adds, or has earlier, begins after the record.
+fn may_begin(cx: &mut Context) -> bool {
+    // A summary has the number of the model call that it comes before.
+    let (summary, model) = (call::name(CallKind::Summary), call::MODEL);
+    cx.frame.calls.align((CallKind::Summary, &summary), (CallKind::Model, &model));
+    cx.is_recorded(CallKind::Summary, &summary) || !cx.is_recorded(CallKind::Model, &model)
 }
 
 /// What is to be summarised.

@@ -1,6 +1,7 @@
 //! Long-running tools: calls whose answer comes from outside, after the tool has returned.
 
 use super::calls::responded;
+use super::toolbox::Toolbox;
 use crate::content::{Content, FunctionCall, Role};
 use crate::runtime::run::{Asked, Context};
 use crate::store::event::Event;
@@ -8,13 +9,20 @@ use crate::{Name, Result};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Says in the event of an answer which of its calls run on; gives them.
+/// Marks in the event of a reply which of its calls are answered later, and returns them. Where the journal holds the
+/// event, it decides: a tool may have become long-running since then.
 pub(super) fn mark(
     event: &mut Event,
     calls: &[Arc<FunctionCall>],
-    is_long_running: impl Fn(&str) -> bool,
+    tools: &Toolbox<'_>,
+    cx: &Context,
 ) -> Vec<Arc<FunctionCall>> {
-    let later: Vec<_> = calls.iter().filter(|call| is_long_running(&call.name)).cloned().collect();
+    let recorded = cx.run.replay.as_ref().and_then(|replay| replay.next_event(cx.path()));
+    let is_later = |call: &&Arc<FunctionCall>| match recorded {
+        Some(event) => event.long_running_tool_ids().contains(&call.id),
+        None => tools.runs_on(&call.name),
+    };
+    let later: Vec<_> = calls.iter().filter(is_later).cloned().collect();
     if !later.is_empty() {
         event.details_mut().long_running_tool_ids = later.iter().map(|call| call.id.clone()).collect();
     }

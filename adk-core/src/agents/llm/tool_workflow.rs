@@ -93,7 +93,7 @@ async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
     let part = Part::FunctionCall(call.clone());
     let mut event = Event::new().with_content(Content::new(Role::Model, vec![part]));
     let (tools, calls) = (Toolbox::of(agent), vec![call]);
-    let open = later::mark(&mut event, &calls, |name| tools.runs_on(name));
+    let open = later::mark(&mut event, &calls, &tools, cx);
     cx.emit(event).await?;
     count_tools(&calls, cx)?;
     let (called, _) = calls::make(&tools, &calls, cx).await?;

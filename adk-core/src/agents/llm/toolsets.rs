@@ -3,35 +3,20 @@
 use super::LlmAgent;
 use super::live::TASK_COMPLETED;
 use super::tools::{RESERVED, unseen_key};
-use crate::models::model::ToolDeclaration;
 use crate::runtime::agent::DynAgent as _;
 use crate::runtime::run::{Context, ReadonlyContext};
-use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, Toolset, without_arguments};
-use crate::spec::ToolMeta;
+use crate::runtime::tool::{DynTool, Toolset};
 use crate::store::engine::{CallInputs, CallKind};
 use crate::sync::lock;
-use crate::{BoxFuture, Error, ErrorKind, Name, Result, ToolsetErrorKind};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use crate::{Error, ErrorKind, Name, Result, ToolsetErrorKind};
 use std::collections::HashSet;
-use std::future::ready;
 use std::sync::{Arc, Mutex};
-
-/// A tool that a toolset gave for a model call: a record. What decides how a call of it is numbered is kept.
-#[derive(Debug, Serialize, Deserialize)]
-struct Offered {
-    name: Name,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    confirm: bool,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    long_running: bool,
-}
 
 /// A tool with the name of its toolset.
 type Listed = (Name, Arc<dyn DynTool>);
 
-/// The tools of the toolsets for the next model call. Which there are is recorded. A run that is taken up again gets those,
-/// and one that is gone since then refuses calls that are not in the record.
+/// The tools of the toolsets for the next model call. Their names are recorded: a resumed run offers these again, without those
+/// that the toolsets do not have any more.
 pub(super) async fn offered(
     agent: &LlmAgent,
     taken: &[&str],
@@ -43,11 +28,11 @@ pub(super) async fn offered(
     let found = kept.clone();
     let work = async move {
         let tools = list(&asked, &readonly).await?;
-        let offered: Vec<_> = tools.iter().map(|(_, tool)| Offered::of(&**tool)).collect();
+        let offered: Vec<_> = tools.iter().map(|(_, tool)| tool.declaration_dyn().name.clone()).collect();
         *lock(&found) = Some(tools);
         Ok(offered)
     };
-    let offered: Vec<Offered> =
+    let offered: Vec<Name> =
         cx.recorded_call(CallKind::Toolsets, Name::literal("toolsets"), CallInputs::default(), work).await?;
     let listed = lock(&kept).take();
     let listed = match listed {
@@ -68,14 +53,13 @@ async fn list(toolsets: &[Arc<dyn Toolset>], cx: &ReadonlyContext) -> Result<Vec
     Ok(listed)
 }
 
-/// The tools as they were recorded.
-fn as_recorded(offered: Vec<Offered>, mut listed: Vec<Listed>) -> Vec<Listed> {
-    let tools =
-        offered.into_iter().map(|offered| match listed.iter().position(|(_, tool)| offered.is(&**tool)) {
-            Some(at) => listed.swap_remove(at),
-            None => (Name::default(), Arc::new(Gone::new(offered)) as Arc<dyn DynTool>),
-        });
-    tools.collect()
+/// The tools of these names, in their order.
+fn as_recorded(offered: Vec<Name>, mut listed: Vec<Listed>) -> Vec<Listed> {
+    let take = |name| {
+        let at = listed.iter().position(|(_, tool)| tool.declaration_dyn().name == name)?;
+        Some(listed.swap_remove(at))
+    };
+    offered.into_iter().filter_map(take).collect()
 }
 
 /// Refuses what no check has seen and no run could take. `taken` are the names of the agent's other tools.
@@ -114,51 +98,4 @@ fn check(agent: &LlmAgent, taken: &[&str], listed: &[Listed], cx: &Context) -> R
         return Err(Error::new(ErrorKind::Toolset(ToolsetErrorKind::Invalid), message).with_help(help));
     }
     Ok(())
-}
-
-impl Offered {
-    fn of(tool: &dyn DynTool) -> Self {
-        let ToolMeta { confirm, long_running, .. } = *tool.meta();
-        Self { name: tool.declaration_dyn().name.clone(), confirm, long_running }
-    }
-
-    fn is(&self, tool: &dyn DynTool) -> bool {
-        let meta = tool.meta();
-        self.name == tool.declaration_dyn().name
-            && self.confirm == meta.confirm
-            && self.long_running == meta.long_running
-    }
-}
-
-/// A tool that was offered when the run was recorded, and that its toolset gives no more.
-struct Gone {
-    meta: ToolMeta<'static>,
-    declaration: ToolDeclaration,
-}
-
-impl Gone {
-    fn new(Offered { name, confirm, long_running }: Offered) -> Self {
-        let meta = ToolMeta::new("gone", "").confirm(confirm).long_running(long_running);
-        let declaration = ToolDeclaration { name, ..without_arguments(&meta) };
-        Self { meta, declaration }
-    }
-}
-
-impl DynTool for Gone {
-    fn meta(&self) -> &ToolMeta<'_> {
-        &self.meta
-    }
-
-    fn declaration_dyn(&self) -> &ToolDeclaration {
-        &self.declaration
-    }
-
-    fn call_dyn<'a>(
-        &'a self,
-        _: ToolArgs,
-        _: &'a mut ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
-        let message = format!("`{}` is not there any more. Go on without it.", self.declaration.name);
-        Box::pin(ready(Err(ToolError::failed(message))))
-    }
 }

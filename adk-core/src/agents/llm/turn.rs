@@ -101,7 +101,7 @@ impl<'a> Turn<'a> {
         cx.frame.unwritten = Some(no_answer::reason(&event));
         let is_cut_off = is_cut_off && !calls.is_empty();
         if !is_cut_off {
-            self.open.extend(later::mark(&mut event, &calls, |name| self.tools.runs_on(name)));
+            self.open.extend(later::mark(&mut event, &calls, &self.tools, cx));
         }
         (event, calls, is_cut_off)
     }
@@ -123,7 +123,8 @@ impl<'a> Turn<'a> {
     async fn run_calls(&mut self, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<bool> {
         count_tools(calls, cx)?;
         let given = self.tools.responds().then(|| respond::given(calls)).flatten();
-        let Answers { content, mut actions, refused } = calls::answer(&self.tools, calls, cx).await?;
+        let Answers { content, mut actions, refused } =
+            calls::answer(&self.tools, calls, &self.open, cx).await?;
         let spent = self.repair.called(self.agent, given, &content, cx);
         // What was refused does not run, so nothing more comes of it.
         self.open.retain(|call| !refused.contains(&call.id));
@@ -171,6 +172,7 @@ impl<'a> Turn<'a> {
                 Ok(value) => return Ok((response, value)),
                 Err(misfit) => {
                     let is_last = limit(agent, cx).is_some_and(|max| self.number >= max);
+                    let is_last = is_last && !cx.is_recorded(CallKind::Model, &call::MODEL);
                     // In a box: nearly all answers fit.
                     Box::pin(self.repair.refuse(agent, response, misfit, is_last, cx)).await?;
                 }
@@ -181,7 +183,9 @@ impl<'a> Turn<'a> {
     /// One model call, if there may be one more.
     async fn ask(&mut self, cx: &mut Context) -> Result<ModelResponse> {
         let (agent, models) = (self.agent, &self.models);
-        if let Some(max) = limit(agent, cx).filter(|max| self.number >= *max) {
+        if let Some(max) = limit(agent, cx).filter(|max| self.number >= *max)
+            && !cx.is_recorded(CallKind::Model, &call::MODEL)
+        {
             let message = format!(
                 "it has made {max} model calls in one turn, its `max_turns`, and the model still calls tools"
             );
@@ -251,11 +255,12 @@ pub(super) async fn counted(
     request: Arc<ModelRequest>,
     cx: &mut Context,
 ) -> Result<Result<ModelResponse>> {
-    cx.run.count_llm_call()?;
-    cx.count_call()?;
+    let is_recorded = cx.is_recorded(kind, &call::name(kind));
+    cx.run.count_llm_call(is_recorded)?;
+    cx.count_call(is_recorded)?;
     // Given back when the answer is counted. In a box: few runs have a budget.
     let mut _held = None;
-    if cx.has_budget() {
+    if cx.has_budget() && !is_recorded {
         _held = Some(Box::pin(cx.reserve(models, &request)).await?);
     }
     let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
@@ -275,7 +280,7 @@ pub(super) async fn counted(
 pub(super) fn count_tools(calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<()> {
     let own = calls.iter().filter(|call| !RESERVED.contains(&&*call.name));
     let usage = Usage { tool_calls: own.count() as u64, ..Usage::default() };
-    cx.count(Cost::ToolCalls, usage.tool_calls)?;
+    cx.count(Cost::ToolCalls, usage.tool_calls, || calls.iter().any(|call| calls::has_begun(call, cx)))?;
     *cx.frame.usage.get_or_insert_default() += usage;
     cx.run.add_usage(usage);
     Ok(())

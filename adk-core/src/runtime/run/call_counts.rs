@@ -23,15 +23,26 @@ impl CallCounts {
         }
     }
 
+    /// Gives the next call of one name the number that the next call of the other has.
+    pub(crate) fn align(&mut self, (kind, name): (CallKind, &Name), to: (CallKind, &Name)) {
+        let number = self.next(to.0, to.1);
+        *self.count(kind, name) = number;
+    }
+
     /// Numbers a call.
     pub(crate) fn take(&mut self, kind: CallKind, name: &Name) -> u32 {
-        let count = match &mut self.first {
-            None => &mut self.first.insert((kind, name.clone(), 0)).2,
-            Some((first, of, count)) if *first == kind && of == name => count,
-            Some(_) => self.others.entry((kind, name.clone())).or_default(),
-        };
+        let count = self.count(kind, name);
         *count += 1;
         *count - 1
+    }
+
+    fn count(&mut self, kind: CallKind, name: &Name) -> &mut u32 {
+        let (first, of, count) = self.first.get_or_insert_with(|| (kind, name.clone(), 0));
+        if *first == kind && of == name {
+            count
+        } else {
+            self.others.entry((kind, name.clone())).or_default()
+        }
     }
 }
 

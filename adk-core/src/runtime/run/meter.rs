@@ -67,12 +67,10 @@ impl Meter {
         self.used[cost as usize].load(Relaxed)
     }
 
-    fn add(&self, cost: Cost, more: u64, path: &Path) -> Result<()> {
+    /// Adds what is used; whether that is more than is allowed.
+    fn adds(&self, cost: Cost, more: u64) -> bool {
         let used = self.used[cost as usize].fetch_add(more, Relaxed).saturating_add(more);
-        match cost.allowed(&self.limits) {
-            Some(most) if used > most => Err(self.exceed(cost, path)),
-            _ => Ok(()),
-        }
+        cost.allowed(&self.limits).is_some_and(|most| used > most)
     }
 
     fn exceed(&self, cost: Cost, path: &Path) -> Error {
@@ -134,13 +132,20 @@ impl Context {
         Some(self.meter.replace(Arc::new(own)))
     }
 
-    /// Counts what is about to be done, in each workflow around.
+    /// Counts what is about to be done, in each workflow around. What the record holds was done under the limits of that
+    /// time: it counts, and exceeds no limit.
     ///
     /// # Errors
     /// [`ErrorKind::BoundsExceeded`] when it is more than one of them may use.
-    pub(crate) fn count(&self, cost: Cost, more: u64) -> Result<()> {
+    pub(crate) fn count(&self, cost: Cost, more: u64, is_recorded: impl Fn() -> bool) -> Result<()> {
         let Some(meter) = &self.meter else { return Ok(()) };
-        meter.counting(cost).try_for_each(|meter| meter.add(cost, more, self.path()))
+        meter.counting(cost).try_for_each(|meter| {
+            if meter.adds(cost, more) && !is_recorded() {
+                Err(meter.exceed(cost, self.path()))
+            } else {
+                Ok(())
+            }
+        })
     }
 
     /// Counts what a model call has used.
@@ -148,15 +153,15 @@ impl Context {
     /// # Errors
     /// When it is more than something around may use.
     pub(crate) fn count_usage(&self, usage: &Usage) -> Result<()> {
-        self.count(Cost::Tokens, usage.total_tokens())?;
+        self.count(Cost::Tokens, usage.total_tokens(), || false)?;
         let Some(meter) = &self.meter else { return Ok(()) };
         meter.counting(Cost::Tokens).try_for_each(|meter| meter.spend(usage, self.path()))
     }
 
-    /// Counts a model call before it is made: some tokens have to be left for it.
-    pub(crate) fn count_call(&self) -> Result<()> {
-        self.count(Cost::ModelCalls, 1)?;
-        let Some(meter) = &self.meter else { return Ok(()) };
+    /// Counts a model call before it is made, or taken from the record. Some tokens have to be left for one that is made.
+    pub(crate) fn count_call(&self, is_recorded: bool) -> Result<()> {
+        self.count(Cost::ModelCalls, 1, || is_recorded)?;
+        let Some(meter) = self.meter.as_ref().filter(|_| !is_recorded) else { return Ok(()) };
         let is_spent = |meter: &&Meter| {
             meter.limits.tokens.is_some_and(|most| meter.used[Cost::Tokens as usize].load(Relaxed) >= most)
         };
@@ -218,7 +223,9 @@ pub(crate) fn count_again(meter: Option<&Arc<Meter>>, usage: &Usage, rounds: u64
     ];
     for (cost, more) in costs {
         // What is over is an error of the next call, and of the end of the workflow.
-        meter.counting(cost).for_each(|meter| drop(meter.add(cost, more, path)));
+        for meter in meter.counting(cost).filter(|meter| meter.adds(cost, more)) {
+            meter.exceed(cost, path);
+        }
     }
     meter.counting(Cost::Tokens).for_each(|meter| drop(meter.spend(usage, path)));
 }

@@ -3,14 +3,15 @@
 use super::{Run, is_update};
 use crate::encode::to_json;
 use crate::store::engine::{Body, Claim, ClaimedRun, Done, Reply, Stored, is_failure};
-use crate::store::event::{Event, STATE_UPDATE_KEY, StateDelta};
+use crate::store::event::{Event, LEFT_OUT_KEY, STATE_UPDATE_KEY, StateDelta};
 use crate::store::outbox::Counted;
 use crate::store::session::{OwnKeys, Session};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Name, Path, Result};
 use serde_json::Value;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::future::poll_fn;
+use std::ops::Range;
 use std::sync::atomic::{
     AtomicBool,
     Ordering::{Acquire, Release},
@@ -30,6 +31,8 @@ pub(crate) struct Replay {
     temp: HashMap<String, StateDelta>,
     steps: HashMap<String, Value>,
     done: HashMap<String, Done>,
+    /// The ids of the waits of the run.
+    waits: Vec<String>,
     begins: u64,
     /// How many events were emitted at each path this time.
     seen: Mutex<HashMap<String, u32>>,
@@ -62,7 +65,7 @@ struct Cursor {
 impl Replay {
     /// `live` is the session as it is now.
     pub(crate) fn new(claimed: ClaimedRun, live: &Arc<Session>) -> (Self, Claim) {
-        let ClaimedRun { claim, record, events, temp, steps, done, starts_over: _ } = claimed;
+        let ClaimedRun { claim, record, events, temp, steps, done, waits, starts_over: _ } = claimed;
         let before = usize::try_from(record.begins).unwrap_or(usize::MAX);
         let session = Arc::new(live.as_it_was(&record.state, before));
         let (mut counts, mut slots) = (HashMap::<String, u32>::new(), HashMap::new());
@@ -95,6 +98,7 @@ impl Replay {
                 temp,
                 steps,
                 done,
+                waits,
                 begins,
                 seen,
                 cursor,
@@ -102,6 +106,36 @@ impl Replay {
             },
             claim,
         )
+    }
+
+    /// The numbers of the recorded summaries of a conversation that come before the next event of this path, where that is no
+    /// summary itself: the program of this time summarises later, or not at all.
+    pub(super) fn pass_summaries(&self, path: &Path, next: &Body) -> Range<u32> {
+        let is_summary = |event: &Event| event.actions.compaction.is_some();
+        if matches!(next, Body::Ready(draft) if is_summary(&draft.event)) {
+            return 0..0;
+        }
+        let path = path.to_string();
+        let mut seen = lock(&self.seen);
+        let nth = seen.entry(path.clone()).or_default();
+        let first = *nth;
+        while self.event(&path, *nth).is_some_and(|event| is_summary(event)) {
+            *nth += 1;
+        }
+        first..*nth
+    }
+
+    /// What the record holds as the next event of this path, but for summaries.
+    pub(crate) fn next_event(&self, path: &Path) -> Option<&Arc<Event>> {
+        let path = path.to_string();
+        let first = lock(&self.seen).get(&path).copied().unwrap_or_default();
+        let mut events = (first..).map_while(|nth| self.event(&path, nth));
+        events.find(|event| event.actions.compaction.is_none())
+    }
+
+    fn event(&self, path: &str, nth: u32) -> Option<&Arc<Event>> {
+        let index = *self.slots.get(&format!("{path}!{nth}"))?;
+        self.events.get(index).map(|recorded| &recorded.event)
     }
 
     /// The session as far as the record is given back; `None` when all of it is.
@@ -132,6 +166,31 @@ impl Replay {
         let nth = seen.entry(path.clone()).or_default();
         *nth += 1;
         format!("{path}!{}", *nth - 1)
+    }
+
+    /// Whether anything below that path, a round or an element of a block, is in the record.
+    pub(crate) fn has_begun(&self, path: &Path) -> bool {
+        let path = path.to_string();
+        let is_inside =
+            |place: &str| place.strip_prefix(&*path).is_some_and(|rest| rest.starts_with(['/', ':', '!']));
+        let keys = self.slots.keys().chain(self.steps.keys()).chain(self.temp.keys());
+        let waits = self.waits.iter().filter_map(|id| Some(id.split_once('/')?.1));
+        let mut places = keys.map(String::as_str).chain(waits);
+        places.any(is_inside) || self.done.keys().any(|done| *done == path || is_inside(done))
+    }
+
+    /// For how many elements the `each` at that path has begun to run, of a list of that length; `None` when the record does
+    /// not hold that it has begun.
+    pub(crate) fn elements(&self, each: &Path, length: usize) -> Option<usize> {
+        let path = each.to_string();
+        let own = self.events.iter().filter(|event| event.own.as_ref().is_some_and(|own| own.1 == path));
+        let mut cut = own.filter_map(|event| {
+            let left_out = event.event.details.as_ref()?.custom_metadata.get(LEFT_OUT_KEY)?;
+            usize::try_from(left_out.get("max")?.as_u64()?).ok()
+        });
+        let block = format!("{path}[");
+        let mut keys = self.slots.keys().chain(self.steps.keys()).chain(self.done.keys());
+        cut.next().or_else(|| keys.any(|key| key.starts_with(&block)).then_some(length))
     }
 
     /// What a step gave.
@@ -386,15 +445,25 @@ fn is_of(own: &str, path: &str) -> bool {
     }
 }
 
-/// Answers a commit from the record when it is its turn, or makes it once the record is given back.
-pub(super) async fn commit(run: Arc<Run>, path: Path, nth: u32, body: Body) -> Result<Stored> {
+/// Answers a commit from the record when it is its turn, or makes it once the record is given back. The summaries that are
+/// passed come before it.
+pub(super) async fn commit(
+    run: Arc<Run>,
+    path: Path,
+    nth: u32,
+    passed: Range<u32>,
+    body: Body,
+) -> Result<Stored> {
     let Some(replay) = &run.replay else { return new(&run, path, nth, body).await };
     let now = match &body {
         Body::Ready(draft) => Some(&draft.event),
         Body::Call(_) | Body::Update(_) => None,
     };
-    let is_same = |event: &Event| now.map_or(Ok(()), |now| same(now, event));
+    let is_same = |event: &Event| now.map_or(Ok(()), |now| same(now, event, &path));
     let slot = replay.slot_of(&path);
+    for summary in passed {
+        replay.turn_of(&run, &format!("{path}!{summary}"), |_| Ok(())).await?;
+    }
     let Some(stored) = replay.turn_of(&run, &slot, is_same).await.map_err(|error| error.at(&path))? else {
         return new(&run, path, nth, body).await;
     };
@@ -410,23 +479,53 @@ async fn new(run: &Run, path: Path, nth: u32, body: Body) -> Result<Stored> {
     }
 }
 
-/// What to do about an agent that does not do what its record says.
-pub(crate) const DIVERGED_HELP: &str = "resume the run with the program that recorded it; an agent does the same for the same \
-    record: clocks, randomness and I/O belong inside `cx.step(...)`";
-
 /// A run that is executed once more says what it said.
-fn same(now: &Event, then: &Event) -> Result<()> {
+fn same(now: &Event, then: &Event, path: &Path) -> Result<()> {
     if now.author == then.author && now.content == then.content && now.actions == then.actions {
         return Ok(());
     }
-    let json = |event: &Event| {
-        let event = to_json(event).unwrap_or_default();
-        serde_json::json!([event["author"], event["content"], event["actions"]])
-    };
-    let (now, then) = (json(now), json(then));
-    if now == then {
-        return Ok(());
+    let (now, then) = (parts(now), parts(then));
+    let names: BTreeSet<_> = now.keys().chain(then.keys()).collect();
+    let changed: Vec<_> = names.into_iter().filter(|name| now.get(*name) != then.get(*name)).collect();
+    let Some(first) = changed.first() else { return Ok(()) };
+    let show =
+        |part: Option<&Value>| part.map_or_else(|| "nothing".to_owned(), |part| shortened(part.to_string()));
+    let message = format!(
+        "the event that `{path}` emits differs from its journal in {first}: {} now, {} in the journal",
+        show(now.get(*first)),
+        show(then.get(*first))
+    );
+    let changed: Vec<_> = changed.into_iter().map(String::as_str).collect();
+    Err(Error::new(ErrorKind::Diverged, message).with_help(format!(
+        "nothing was called; the code that decides {} at `{path}` has changed, or reads something that is not in the journal \
+         (wrap that in `cx.step(...)`): resume the run with the program that recorded it, or undo the change",
+        changed.join(" and ")
+    )))
+}
+
+/// The parts of an event that a resumed run repeats, by what people call them.
+fn parts(event: &Event) -> BTreeMap<String, Value> {
+    let mut json = to_json(event).unwrap_or_default();
+    let mut parts = BTreeMap::new();
+    for part in ["author", "content"] {
+        if let Some(value) = json.get_mut(part).map(Value::take).filter(|value| !value.is_null()) {
+            parts.insert(format!("its {part}"), value);
+        }
     }
-    let message = format!("it was to emit what its record says, {then}, and emits {now}");
-    Err(Error::new(ErrorKind::Diverged, message).with_help(DIVERGED_HELP))
+    let Some(Value::Object(mut actions)) = json.get_mut("actions").map(Value::take) else { return parts };
+    if let Some(Value::Object(delta)) = actions.remove("stateDelta") {
+        parts.extend(delta.into_iter().map(|(key, value)| (format!("state key `{key}`"), value)));
+    }
+    parts.extend(actions.into_iter().map(|(action, value)| (format!("its action `{action}`"), value)));
+    parts
+}
+
+/// The beginning of a text, for a message.
+fn shortened(mut text: String) -> String {
+    const MOST: usize = 120;
+    if text.len() > MOST {
+        text.truncate(text.floor_char_boundary(MOST));
+        text.push_str(" ...");
+    }
+    text
 }

@@ -458,10 +458,11 @@ fn written_by(stored: &Stored, key: &str) -> Result<Arc<Value>> {
 }
 
 fn diverged(key: &str) -> Error {
-    let message = format!("it updates state key `{key}`, and its record holds another event there");
-    Error::new(ErrorKind::Diverged, message).with_help(
-        "an agent does the same for the same record: clocks, randomness and I/O belong inside `cx.step(...)`",
-    )
+    let message = format!("it updates state key `{key}`, where its journal holds another event");
+    Error::new(ErrorKind::Diverged, message).with_help(format!(
+        "the code that updates `{key}` has changed, or its order: resume the run with the program that recorded it, or undo the \
+         change"
+    ))
 }
 
 fn of_secret(name: &str) -> Error {

@@ -3,7 +3,7 @@
 use super::cancel::{Driving, is_fenced, meaning};
 use super::request::{Begun, Body};
 use crate::models::model::Usage;
-use crate::runtime::run::{DIVERGED_HELP, Outcome, Run, Waiting};
+use crate::runtime::run::{Outcome, Run, Waiting};
 use crate::store::engine::{Claim, RunFilter, RunStatus, refuse};
 use crate::store::outbox::Polled;
 use crate::store::session::Turn;
@@ -315,9 +315,13 @@ impl Run {
     /// What is wrong when a run that is taken up again ends, or waits for itself, before all of its record is given back.
     fn left_over(&self) -> Option<Error> {
         let next = self.replay.as_ref().filter(|replay| !replay.is_over())?.next()?;
+        let (path, _) = next.split_once('!').unwrap_or((&*next, ""));
         let message =
-            format!("nobody emits the event `{next}`, which the record of run `{}` goes on with", self.id);
-        Some(Error::new(ErrorKind::Diverged, message).with_help(DIVERGED_HELP))
+            format!("the journal of run `{}` continues with event `{next}`, which no agent emits", self.id);
+        Some(Error::new(ErrorKind::Diverged, message).with_help(format!(
+            "something before `{path}`, or `{path}` itself, has changed and takes another way: resume the run with the program \
+             that recorded it, or undo the change"
+        )))
     }
 
     fn outcome<T>(&self, output: T) -> Outcome<T> {

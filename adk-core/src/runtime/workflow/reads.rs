@@ -49,10 +49,13 @@ pub(super) fn elements(
 ) -> Result<Elements> {
     let list = list(item, key, cx)?;
     let length = list.as_array().map_or(0, Vec::len);
-    let Some(max) = max.map(|max| max as usize).filter(|max| *max < length) else {
+    // A block that has begun runs for as many elements as were decided then, whatever `max` it has now.
+    let decided = cx.run.replay.as_ref().and_then(|replay| replay.elements(cx.path(), length));
+    let max = decided.or(max.map(|max| max as usize)).filter(|max| *max < length);
+    let Some(max) = max else {
         return Ok(Elements { list, count: length, left_out: None });
     };
-    if over == Over::Cut {
+    if over == Over::Cut || decided.is_some() {
         let left_out = json!({"list": key, "max": max, "over": length - max});
         let event = Event::new().with_metadata(LEFT_OUT_KEY, left_out);
         return Ok(Elements { list, count: max, left_out: Some(Box::new(event)) });

@@ -91,6 +91,7 @@ impl ClaimedRun {
             temp: Default::default(),
             steps: Default::default(),
             done: Vec::new(),
+            waits: Vec::new(),
             starts_over: false,
         }
     }

@@ -205,6 +205,7 @@ impl Kept {
         claimed.temp = temp;
         claimed.steps = self.steps.clone();
         claimed.done = self.done.clone();
+        claimed.waits = self.waits.iter().map(|wait| wait.waiting.id.clone()).collect();
         claimed
     }
 

@@ -158,6 +158,8 @@ pub struct ClaimedRun {
     pub steps: HashMap<String, Value>,
     /// Agents that have finished.
     pub done: Vec<Done>,
+    /// The ids of its waits, those with an answer too.
+    pub waits: Vec<String>,
     /// The engine is asked for everything again and answers from a record of its own, events that are stored too.
     pub starts_over: bool,
 }

@@ -43,6 +43,8 @@ pub struct RunRows {
     pub steps: Pairs,
     /// Paths with the agents that have finished there.
     pub done: Pairs,
+    /// The ids of its waits.
+    pub waits: Vec<String>,
 }
 
 impl ClaimedRun {
@@ -54,12 +56,13 @@ impl ClaimedRun {
         claim: Claim,
         record: RunRecord,
         events: Vec<Arc<Event>>,
-        rows: &RunRows,
+        rows: RunRows,
     ) -> Result<Self> {
         let done: HashMap<_, Done> = map(&rows.done)?;
         let temp: HashMap<_, StateDelta> = map(&rows.temps)?;
         let steps: HashMap<_, Value> = map(&rows.steps)?;
-        Ok(Self { events, temp, steps, done: done.into_values().collect(), ..Self::new(claim, record) })
+        let (done, waits) = (done.into_values().collect(), rows.waits);
+        Ok(Self { events, temp, steps, done, waits, ..Self::new(claim, record) })
     }
 }
 

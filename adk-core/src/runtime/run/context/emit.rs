@@ -171,16 +171,18 @@ impl Context {
 
     #[inline(never)]
     fn commit(&mut self, body: Body) -> Emit<'_> {
-        // A slot is used up when it is asked for, also by an emit that is cancelled.
-        let nth = self.frame.emits;
-        self.frame.emits += 1;
         let path = self.frame.path.clone();
+        let replay = self.run.replay.as_ref().filter(|replay| !replay.is_over());
+        let passed = replay.map(|replay| replay.pass_summaries(&path, &body)).unwrap_or_default();
+        // A slot is used up when it is asked for, also by an emit that is cancelled.
+        let nth = self.frame.emits + passed.end - passed.start;
+        self.frame.emits = nth + 1;
         let Self { run, scope, frame, written, cut, .. } = self;
         let run: &Arc<Run> = run;
         let (scope, cut) = (scope.as_deref(), cut.as_deref());
         let mut handed = move |stored| handed(stored, run, scope, cut, frame, written);
         if run.replay.as_ref().is_some_and(|replay| !replay.is_over()) {
-            let stored = replay::commit(run.clone(), path, nth, body);
+            let stored = replay::commit(run.clone(), path, nth, passed, body);
             return Emit::Later(Box::pin(async move { handed(stored.await?).await }));
         }
         match run.engine.commit(run.slot(path, nth), body) {

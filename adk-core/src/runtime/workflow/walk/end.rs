@@ -34,12 +34,15 @@ impl Walk<'_> {
             return Ok(Next::Close(Some(LoopEndReason::Until)));
         }
         let max = self.workflow.max(block.at).or(max);
-        if max.is_some_and(|max| block.round >= max) {
+        let next = block.round.saturating_add(1);
+        // A round that has begun under a higher `max` counts.
+        let has_begun = || cx.run.has_begun(&cx.path().with(At::Round(next)));
+        if max.is_some_and(|max| block.round >= max) && !has_begun() {
             return Ok(Next::Close(Some(LoopEndReason::Max)));
         }
-        block.round = block.round.saturating_add(1);
-        cx.go_to(At::Round(block.round));
-        cx.count(Cost::Rounds, 1)?;
+        block.round = next;
+        cx.go_to(At::Round(next));
+        cx.count(Cost::Rounds, 1, || cx.run.has_begun(cx.path()))?;
         Ok(Next::Round(block.at + 1))
     }
 
