@@ -84,6 +84,10 @@ fn reversed(mut program: Program) -> Program {
     program
 }
 
+fn agreeing(program: Program) -> Play {
+    Play::new(program).agreeing()
+}
+
 async fn play(play: &Play, history: &[(usize, Ends)]) -> Played {
     let played = play.play(&shop(), "s", &history.to_vec()).await;
     played.unwrap_or_else(|why| panic!("{history:?}: {why}"))
@@ -95,13 +99,13 @@ const AT_CONFIRMATION: [(usize, Ends); 2] = [(0, Ends::AtWait), (0, Ends::AtWait
 /// Plays a change to the end: the run waits for the confirmation, is interrupted at each point, and has failed in its
 /// third reply.
 async fn three(program: &Program) -> (Played, Played) {
-    let of = Play::new(program.clone());
+    let of = agreeing(program.clone());
     let whole = play(&of, &[(0, Ends::Through)]).await;
     for at in 0..whole.points {
         play(&of, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
     }
     let waits = play(&of, &[&AT_CONFIRMATION[..], &[(1, Ends::Through)]].concat()).await;
-    let fails = Play::new(Program { fails: Some((0, 2)), ..program.clone() });
+    let fails = agreeing(Program { fails: Some((0, 2)), ..program.clone() });
     let history = [&AT_CONFIRMATION[..], &[(0, Ends::AtWait), (1, Ends::Through)]].concat();
     (waits, play(&fails, &history).await)
 }
@@ -212,19 +216,19 @@ async fn limit(block: fn(usize, Vec<Node>) -> Node) {
         program.body = vec![block(0, inside.clone()), Node::Llm(0)];
         Program { fails, ..program }
     };
-    let lower = Play::new(of(None));
+    let lower = agreeing(of(None));
     let whole = play(&lower, &[(0, Ends::Through)]).await;
     for at in 0..whole.points {
         play(&lower, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
     }
     let waits = [(0, Ends::AtWait), (0, Ends::AtWait), (1, Ends::Through)];
     assert_eq!(made(&play(&lower, &waits).await), ALL.to_vec());
-    let higher = Play::new(reversed(of(None)));
+    let higher = agreeing(reversed(of(None)));
     let waits = [(0, Ends::AtWait), (1, Ends::Through)];
     assert_eq!(made(&play(&higher, &waits).await), ALL.to_vec());
     // The block has ended before the failure.
     let failed = [(0, Ends::AtWait); 5].into_iter().chain([(1, Ends::Through)]).collect::<Vec<_>>();
-    assert_eq!(made(&play(&Play::new(of(Some((0, 2)))), &failed).await), ALL.to_vec());
+    assert_eq!(made(&play(&agreeing(of(Some((0, 2)))), &failed).await), ALL.to_vec());
 }
 
 /// A run that has made more calls fails at its next call, and goes on with a higher limit.
@@ -247,6 +251,7 @@ fn bodies(program: &Program, bodies: &[Vec<Node>]) -> Play {
         };
         bodies.iter().map(of).collect()
     })
+    .agreeing()
 }
 
 fn work(number: usize) -> Node {
@@ -323,6 +328,7 @@ async fn functions() {
             let tree = |text| Tree::new("w", vec![run(emits(text, fails, stage))]);
             vec![tree("one"), tree("another")]
         })
+        .agreeing()
     };
     let refused = [(1, Ends::Refused(ErrorKind::Diverged)), (0, Ends::Through)];
     play(&of(false), &[&[(0, Ends::AtWait)][..], &refused].concat()).await;

@@ -165,7 +165,7 @@ impl Maker<'_> {
             move |args: Map<String, Value>, cx: &mut ToolContext| {
                 let stage = stage.clone();
                 Box::pin(async move {
-                    stage.begin_tool(name, cx.call_id());
+                    stage.begin_tool(name, cx.call_id(), cx.path(), &args);
                     stage.point().await;
                     did(name, &args)
                 })

@@ -4,7 +4,7 @@ use super::super::Tree;
 use super::build::{self, Audit, FAILURE};
 use super::engine::{Stopping, waits_of};
 use super::program::{Hooks, Program, Version};
-use super::stage::Stage;
+use super::stage::{ASKS, Stage};
 use adk_core::engine::{Engine, RunFilter, RunStatus};
 use adk_core::memory::MemoryService;
 use adk_core::session::{EventFilter, SessionKey, SessionStore};
@@ -56,6 +56,8 @@ pub struct Play {
     trees: Vec<Arc<Tree>>,
     /// The first version without a limit of turns, for runs that have failed by it.
     unlimited: Arc<Tree>,
+    /// Whether the person refuses each third question.
+    refuses: bool,
 }
 
 /// What a history came to.
@@ -83,7 +85,12 @@ impl Play {
         let mut first = program.versions[0].clone();
         first.agents.iter_mut().for_each(|agent| agent.max_turns = None);
         let unlimited = tree(&first);
-        Self { program, stage, trees, unlimited }
+        Self { program, stage, trees, unlimited, refuses: true }
+    }
+
+    /// The person agrees to everything.
+    pub fn agreeing(self) -> Self {
+        Self { refuses: false, ..self }
     }
 
     /// A program with these workflows for versions.
@@ -144,7 +151,8 @@ impl<E: Engine + Clone> Running<'_, E> {
         let at = if let Ends::AtPoint(at) = ends { at } else { usize::MAX };
         stage.begin_process(at);
         let mut tree = self.play.trees[version].clone();
-        let mut plugin = self.play.program.versions[version].plugin;
+        let plugin_of = |version: Option<&Version>| version.map_or(Hooks::None, |version| version.plugin);
+        let mut plugin = plugin_of(self.play.program.versions.get(version));
         for _ in 0..MOST {
             let runner = self.runner(&tree, plugin);
             if let Some(run) = *id {
@@ -305,12 +313,19 @@ impl<E: Engine + Clone> Running<'_, E> {
         Ok(())
     }
 
-    /// A person answers one question. Each third call is refused.
+    /// A person answers one question.
     async fn answer(&mut self, runner: &Runner, wait: &Waiting) -> Result<(), String> {
         let is_question = wait.schema["type"] == json!("boolean");
-        let answer = if is_question { json!(self.answers.len() % 3 != 2) } else { json!({"late": 1}) };
+        let answer = if is_question {
+            json!(!self.play.refuses || self.answers.len() % 3 != 2)
+        } else {
+            json!({"late": 1})
+        };
         let given = runner.answer(&wait.id, answer.clone()).await;
         given.map_err(|error| format!("an answer to `{}` is refused: {error}", wait.id))?;
+        if answer == json!(false) {
+            self.play.stage.refuse(identity(wait));
+        }
         self.answers.insert(identity(wait), answer);
         Ok(())
     }
@@ -359,12 +374,8 @@ impl<E: Engine + Clone> Running<'_, E> {
             {
                 return Err(format!("{what} was made, and its answer is {answer}"));
             }
-            let question = confirmation(&event.path.to_string(), &call.name, &json!(call.args));
-            let times = stage.times(&call.name, &call.id);
-            if self.answers.get(&question) == Some(&json!(false)) && times > 0 {
-                return Err(format!("{what} was refused by a person, and is made {times} times"));
-            }
             let number = call.args.get("n").unwrap_or(&Value::Null);
+            let times = stage.times(&call.name, &call.id);
             tools.push((format!("{}({number})", call.name), times, given.last() == Some(&&did)));
         }
         Ok(tools)
@@ -375,11 +386,7 @@ impl<E: Engine + Clone> Running<'_, E> {
 fn identity(wait: &Waiting) -> String {
     match &wait.call_id {
         Some(call) => format!("the rest of {call}"),
-        None if wait.question.starts_with("May the tool") => format!("{}: {}", wait.path, wait.question),
+        None if wait.question.starts_with(ASKS) => format!("{}: {}", wait.path, wait.question),
         None => wait.path.to_string(),
     }
-}
-
-fn confirmation(path: &str, tool: &str, args: &Value) -> String {
-    format!("{path}: May the tool `{tool}` be called with {args}?")
 }

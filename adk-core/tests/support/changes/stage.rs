@@ -1,8 +1,13 @@
 //! [`Stage`]: what the world outside sees of a run. It counts each call, and decides where the process stops.
 
+use adk_core::Path;
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::Notify;
+
+/// How the question about a tool call begins.
+pub const ASKS: &str = "May the tool";
 
 tokio::task_local! {
     /// The step of the journal that is being executed.
@@ -25,6 +30,8 @@ struct Seen {
     next_step: u64,
     /// Ids of tool calls of which an answer is stored.
     answered: BTreeSet<String>,
+    /// The tool calls that a person has refused, as they were asked.
+    refused: BTreeSet<String>,
     failed: BTreeSet<String>,
     faults: Vec<String>,
 }
@@ -102,8 +109,12 @@ impl Stage {
         }
     }
 
-    /// A tool call that runs, see [`begin`](Self::begin). Its answer must not be stored.
-    pub fn begin_tool(&self, name: &str, id: &str) {
+    /// A tool call that runs, see [`begin`](Self::begin). Its answer must not be stored, and no person has refused it.
+    pub fn begin_tool(&self, name: &str, id: &str, path: &Path, args: &Map<String, Value>) {
+        let question = format!("{path}: {ASKS} `{name}` be called with {}?", json!(args));
+        if self.seen().refused.contains(&question) {
+            self.fault(format!("`{name}` runs for `{id}`, which a person has refused"));
+        }
         if self.seen().answered.contains(id) {
             self.fault(format!("`{name}` runs for `{id}`, which has an answer"));
         }
@@ -128,6 +139,11 @@ impl Stage {
     /// The answer to a tool call is stored.
     pub fn answer(&self, id: &str) {
         self.seen().answered.insert(id.to_owned());
+    }
+
+    /// A person has refused a tool call.
+    pub fn refuse(&self, question: String) {
+        self.seen().refused.insert(question);
     }
 
     /// Whether a call that fails once is to fail now.
