@@ -6,7 +6,6 @@
 mod output;
 mod param;
 
-use crate::store::engine::{CallInputs, CallKind};
 pub use output::{AnyOutput, Done, Tag, tag};
 pub use param::{
     Arg, Borrowed, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned, Slot, Text,
@@ -14,8 +13,9 @@ pub use param::{
 
 pub use adk_spec::__private::function_meta as meta;
 
-use crate::spec::KeySpec;
-use crate::{BoxError, BoxFuture, Context, Error, ErrorKind, Flow, Name, Result, State};
+use crate::spec::{AgentMeta, KeySpec};
+use crate::store::engine::{CallInputs, CallKind};
+use crate::{BoxError, BoxFuture, Context, Error, ErrorKind, Flow, Name, Result, State, secret};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -202,10 +202,11 @@ pub type Begin = for<'a> fn(&'a mut Context) -> Result<Work<'a>>;
 pub(crate) fn run<'a>(
     cx: &'a mut Context,
     key: &'static str,
-    limit: Option<Duration>,
+    meta: &'static AgentMeta<'static>,
     begin: Begin,
 ) -> BoxFuture<'a, Result<Flow>> {
     Box::pin(async move {
+        let limit = meta.timeout;
         // Two matches: the context is free again once it is known that the work does not hold it.
         let done = match begin(cx)? {
             Work::Step(step) => Err(step),
@@ -227,18 +228,21 @@ pub(crate) fn run<'a>(
                         (limit, work, "; it still runs on its thread, and its result is dropped")
                     }
                 };
-                cx.recorded_call(
-                    CallKind::Function,
-                    Name::literal("function"),
-                    CallInputs::default(),
-                    within(limit, work, left),
-                )
-                .await
+                let (kind, name) = (CallKind::Function, Name::literal("function"));
+                let inputs = cx.inputs(|| parameters(meta, cx));
+                cx.recorded_call(kind, name, inputs, within(limit, work, left)).await
             }
         };
         let done = done.map_err(|error| error.at(cx.path()))?;
         done.commit(cx, key).await
     })
+}
+
+/// The values of the keys that a function reads. All secrets count as one.
+fn parameters(meta: &AgentMeta<'_>, cx: &Context) -> CallInputs {
+    let value = |key: &str| cx.committed(key).map(|value| secret::shown(&value));
+    let values: Vec<_> = meta.reads.iter().map(|read| (read.name, value(read.name))).collect();
+    CallInputs::of(&values)
 }
 
 /// Runs work that waits, for at most so long.

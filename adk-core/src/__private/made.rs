@@ -111,7 +111,7 @@ impl<T: MadeByMacro> Agent for T {
         match self.made() {
             Making::Agent(agent) => agent.run_dyn(cx),
             Making::Workflow(workflow) => wired::run(workflow, cx),
-            Making::Function(key, begin) => function::run(cx, key, T::META.timeout, begin),
+            Making::Function(key, begin) => function::run(cx, key, T::META, begin),
         }
     }
 

@@ -128,10 +128,14 @@ impl AgentTool {
                         cx.forward(&event, &run);
                     }
                 }
-                Polled::Ended(result) => {
-                    result?;
-                    break;
+                Polled::Ended(Ok(())) => break,
+                // No model can do anything about it.
+                Polled::Ended(Err(error)) if error.is_of_run() => {
+                    let told = ToolError::failed(error.to_string());
+                    cx.refuse(error);
+                    return Err(told);
                 }
+                Polled::Ended(Err(error)) => return Err(error.into()),
                 Polled::Stuck => {
                     return Err(ToolError::failed("the agent cannot go on: nothing that it waits for comes"));
                 }

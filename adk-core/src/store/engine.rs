@@ -16,7 +16,7 @@
 //! | call | key | record |
 //! |---|---|---|
 //! | [`commit`](Journal::commit) | (run, path with rounds, nth) of a [`Slot`] | the event, with its place in the log |
-//! | [`step`](Journal::step) | (run, path with rounds, name, index): a [`StepKey`] | the result of the work |
+//! | [`step`](Journal::step) | (run, path with rounds, kind, name, number): a [`StepKey`] | the result of the work |
 //! | [`answer`](Journal::answer) | a [`StepKey`] | the value given from outside |
 //!
 //! Marks of finished agents have the agent's path as their key. They ride in [`Slot::done`], so they cost no commit of

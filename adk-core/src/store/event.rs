@@ -25,7 +25,7 @@ pub const COST_KEY: &str = "cost";
 pub const LOOP_ITERATION_KEY: &str = "loop_iteration";
 
 /// The key of [`Event::custom_metadata`] by which an update of state is known ([`State::update`](crate::State::update)): an
-/// object with `update`, such as `user:n@0`, and for a tool call with `call`, such as `add@2`.
+/// object with `update`, such as `user:n@0`, and for a tool call with `call`, such as `tool.add@2`.
 pub const STATE_UPDATE_KEY: &str = "state_update";
 
 /// The key of [`Event::custom_metadata`] by which a block says what it has left out: of an `each` with `over = cut` an object

@@ -4,7 +4,10 @@ use super::crash::{Ended, World, drive};
 use adk_core::llm::LlmAgent;
 use adk_core::model::{Model, ModelChunk, ModelRequest, ModelResponse, ModelStream, Usage};
 use adk_core::tool::FunctionTool;
-use adk_core::{AgentTool, Content, ErrorKind, FunctionCall, Part, Role, RunConfig, RunEnd, SequentialAgent};
+use adk_core::{
+    AgentTool, CallbackContext, Content, ErrorKind, FunctionCall, Part, Role, RunConfig, RunEnd,
+    SequentialAgent,
+};
 use serde_json::{Map, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -85,6 +88,54 @@ async fn a_crash_in_the_middle_of_it_repeats_none_of_its_calls() {
         assert_eq!(delivered.last().unwrap().text(), "after 2 answers");
     }
     assert!(kills > 30, "only {kills}");
+}
+
+/// A clerk whose reviewer has its one call of `look_up` from a callback, with this argument.
+fn clerk_of(version: u64, lookups: &Arc<AtomicUsize>) -> LlmAgent {
+    let asked = Arc::<AtomicUsize>::default();
+    let calls = |tool, times| Calls { tool, times, asked: asked.clone() };
+    let count = lookups.clone();
+    let look_up = FunctionTool::new("look_up", "Looks up.", move |_: Map<String, serde_json::Value>, _| {
+        count.fetch_add(1, SeqCst);
+        "found"
+    });
+    let from_callback = move |_: &mut CallbackContext, request: &mut ModelRequest| {
+        let is_first = request.contents.iter().flat_map(Content::function_responses).count() == 0;
+        let args = Map::from_iter([("version".to_owned(), json!(version))]);
+        let call = FunctionCall { name: "look_up".to_owned(), args, ..FunctionCall::default() };
+        is_first.then(|| ModelResponse::new(Content::new(Role::Model, vec![Part::from(call)])))
+    };
+    let reviewer = LlmAgent::builder("reviewer").description("Reviews.").model(calls("none", 0));
+    let reviewer = reviewer.tool(look_up).before_model(from_callback).build().unwrap();
+    LlmAgent::builder("clerk").model(calls("reviewer", 1)).tool(AgentTool::new(reviewer)).build().unwrap()
+}
+
+#[tokio::test]
+async fn a_call_with_other_arguments_than_its_record_ends_the_run_before_anything_is_called() {
+    let (mut diverged, mut in_flight, mut at) = (0, 0, 0);
+    loop {
+        let lookups = Arc::<AtomicUsize>::default();
+        let (world, mut delivered) = (World::new(), Vec::new());
+        let (runner, engine) = world.process(at);
+        let (then, now) = (clerk_of(1, &lookups), clerk_of(2, &lookups));
+        at += 1;
+        if drive(runner.run(&then, "go").stream(), &engine, &mut delivered).await == Ended::Through {
+            break;
+        }
+        let before = lookups.load(SeqCst);
+        let Some(run) = delivered.first().map(|event| event.invocation_id) else { continue };
+        let (runner, _) = world.process(usize::MAX);
+        let Err(error) = runner.resume(&now, run).await else {
+            // A call whose record was not stored yet is made once more.
+            in_flight += lookups.load(SeqCst) - 1;
+            continue;
+        };
+        assert_eq!((error.kind(), before, lookups.load(SeqCst)), (ErrorKind::Diverged, 1, 1), "{error}");
+        assert!(error.message().starts_with("call 1 of tool `look_up`"), "{error}");
+        assert!(error.help().is_some_and(|help| help.contains("`clerk/reviewer`")), "{error}");
+        diverged += 1;
+    }
+    assert!(diverged > 2 && in_flight == 1, "{diverged}, {in_flight}");
 }
 
 /// Runs a clerk and one more agent with at most `max` calls of models, kills that at a point and takes it up again; how the

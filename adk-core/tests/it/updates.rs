@@ -99,8 +99,8 @@ async fn an_update_in_a_tool_takes_effect_at_once_and_stays() {
     assert_eq!(
         (&told[0], &told[3]),
         (
-            &json!({"call": "count@1", "update": "user:n@0"}),
-            &json!({"call": "count@1", "update": "user:n@1"})
+            &json!({"call": "tool.count@0", "update": "user:n@0"}),
+            &json!({"call": "tool.count@0", "update": "user:n@1"})
         )
     );
 }

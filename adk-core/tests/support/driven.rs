@@ -4,9 +4,9 @@
 use super::survival::{Place, key, kind, knows, runner};
 use super::{By, Tree, by, parallel, repeat, run, say};
 use adk_core::engine::{
-    Body, BranchReport, BranchTask, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal,
-    RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus, RunTask, Slot,
-    StepKey, Stored, Timers, Wait, WaitRegistry, refuse,
+    Body, BranchReport, BranchTask, CallKind, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine,
+    Journal, RemoteBranches, Reply, Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus,
+    RunTask, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, refuse,
 };
 use adk_core::model::Usage;
 use adk_core::session::{
@@ -360,7 +360,7 @@ pub async fn fills_each_slot_once(place: &impl Place) {
         assert_eq!(stored.temp.get("temp:t").map(|value| (**value).clone()), temp, "{slot}");
     }
     // Steps are not kept here.
-    let step = StepKey { run_id: run, path: Path::root("w"), name: "late".into(), index: 0 };
+    let step = StepKey::new(run, Path::root("w"), CallKind::Step, "late", 0);
     for n in [1, 2] {
         let work = Box::pin(async move { Ok(json!(n)) });
         assert_eq!(one.step(ClaimId::driven_above(run), step.clone(), work).await.unwrap(), json!(n));

@@ -94,7 +94,7 @@ async fn a_run_waits_for_an_answer() {
     assert_eq!(status(&world, run).await, RunStatus::Finished);
     assert_eq!(
         world.entries("asking").await.iter().filter(|name| name.starts_with("asking/")).collect::<Vec<_>>(),
-        ["asking/write:pen@0", "asking/print:call@0"]
+        ["asking/write:step.pen@0", "asking/print:function@0"]
     );
 }
 
@@ -226,7 +226,7 @@ async fn tools_run_together_and_ask() {
     assert!(!ended.output.contains("paid 4"), "{}", ended.output);
     let entries = world.entries("till").await;
     let together =
-        |name: &String| name.matches("till/clerk:look@").count() == 2 && name.contains("till/clerk:pay@");
+        |name: &String| name.matches("till/clerk:tool.look@").count() == 2 && name.contains("till/clerk:tool.pay@");
     assert!(entries.iter().any(together), "{entries:?}");
 }
 
@@ -285,7 +285,7 @@ async fn a_run_whose_step_never_ends_is_cancelled() {
     let world = World::start(|builder| builder.workflow(Endless::default())).await;
     let mut stream = world.client.run(Arc::new(Endless::default()), ()).stream();
     let run = stream.next().await.unwrap().unwrap().invocation_id;
-    let looks = "SELECT id FROM sys_journal WHERE name = 'endless/parallel_1/forever:look@0'";
+    let looks = "SELECT id FROM sys_journal WHERE name = 'endless/parallel_1/forever:step.look@0'";
     until("it looks", async || !world.server.query(looks).await.is_empty()).await;
     world.client.cancel(run).await.unwrap();
     assert_eq!(stream.finish().await.unwrap_err().kind(), ErrorKind::Cancelled);

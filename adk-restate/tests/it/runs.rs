@@ -48,11 +48,11 @@ async fn a_sequence_and_a_loop() {
     assert_eq!(
         world.entries("writing").await,
         [
-            "writing/write:pen@0",
-            "writing/refinement#1/lengthen:pen@0",
-            "writing/refinement#2/lengthen:pen@0",
-            "writing/refinement#3/lengthen:pen@0",
-            "writing/print:call@0",
+            "writing/write:step.pen@0",
+            "writing/refinement#1/lengthen:step.pen@0",
+            "writing/refinement#2/lengthen:step.pen@0",
+            "writing/refinement#3/lengthen:step.pen@0",
+            "writing/print:function@0",
         ]
     );
     assert_eq!(paths(ended.session().events()), paths(&stored(&world, ended.run_id).await));
@@ -143,12 +143,12 @@ async fn branches_are_invocations() {
     assert_eq!(
         entries,
         [
-            "choir/both/count:call@0",
-            "choir/both/singers[0]/loud:voice@0",
-            "choir/both/singers[1]/loud:voice@0",
-            "choir/both/singers[2]/loud:voice@0",
-            "choir/match_1/join:call@0",
-            "choir/sort:call@0",
+            "choir/both/count:function@0",
+            "choir/both/singers[0]/loud:step.voice@0",
+            "choir/both/singers[1]/loud:step.voice@0",
+            "choir/both/singers[2]/loud:step.voice@0",
+            "choir/match_1/join:function@0",
+            "choir/sort:function@0",
         ]
     );
     let seen: Vec<_> = ended.session().events().map(|event| event.id).collect();

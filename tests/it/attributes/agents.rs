@@ -439,10 +439,13 @@ async fn a_function_without_a_context_is_one_recorded_step() {
     runner.run(&tree, "first").await.expect("an outcome");
     let kept: Vec<_> = journal.0.lock().expect("a lock").clone().into_iter().collect();
     let expected = [
-        ("writing/outer#1/leave:call@0", json!({ "flow": { "exit_to": "outer" } })),
-        ("writing/outer#1/null:call@0", json!({ "value": null, "flow": "continue" })),
-        ("writing/outer#1/perhaps:call@0", json!({ "value": 2.0, "flow": "continue" })),
+        ("writing/outer#1/leave:function@0", json!({ "flow": { "exit_to": "outer" } })),
+        ("writing/outer#1/null:function@0", json!({ "value": null, "flow": "continue" })),
+        ("writing/outer#1/perhaps:function@0", json!({ "value": 2.0, "flow": "continue" })),
     ];
+    let kinds: Vec<_> = kept.iter().map(|(_, record)| record["$call"]["kind"].clone()).collect();
+    assert_eq!(kinds, ["function", "function", "function"]);
+    let kept: Vec<_> = kept.into_iter().map(|(key, mut record)| (key, record["$value"].take())).collect();
     assert_eq!(kept, expected.map(|(key, value)| (key.to_owned(), value)));
 
     // What is recorded is not done again: this input would fail it.

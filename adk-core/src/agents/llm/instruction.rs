@@ -1,12 +1,11 @@
 //! Where an instruction comes from: a prompt with placeholders, or a function.
 
 use super::template;
-use crate::Name;
 use crate::panic::caught;
 use crate::runtime::run::{Context, Prompt, ReadonlyContext};
 use crate::spec::placeholder::Placeholders;
 use crate::store::engine::{CallInputs, CallKind};
-use crate::{BoxError, BoxFuture, Error, ErrorKind, Result};
+use crate::{BoxError, BoxFuture, Error, ErrorKind, Name, Result};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;

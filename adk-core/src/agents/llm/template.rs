@@ -1,11 +1,10 @@
 //! Fills the placeholders of a prompt.
 
-use crate::Name;
 use crate::content::{Blob, Part};
 use crate::runtime::run::Context;
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::store::engine::{CallInputs, CallKind};
-use crate::{Error, ErrorKind, Result, secret};
+use crate::{Error, ErrorKind, Name, Result, secret};
 use serde_json::Value;
 use std::fmt::Write;
 

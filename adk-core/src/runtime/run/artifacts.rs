@@ -4,11 +4,10 @@ mod folder;
 mod folder_names;
 mod stored;
 
-use super::CallCounts;
 pub use folder::FolderArtifacts;
 pub use stored::StoredPart;
 
-use super::{Overlay, Run, perform};
+use super::{CallCounts, Overlay, Run, perform};
 use crate::store::engine::{CallInputs, CallKind, StepKey};
 use crate::store::session::SessionKey;
 use crate::sync::lock;

@@ -7,8 +7,6 @@ mod frame;
 mod step;
 mod wait;
 
-use crate::depth;
-use crate::store::engine::{CallInputs, CallKind};
 pub(crate) use branch::Cut;
 pub(crate) use frame::{Frame, NothingWritten};
 pub(crate) use step::perform;
@@ -21,7 +19,8 @@ use super::{
 };
 use crate::runtime::resources::SharedResources;
 use crate::spec::Key;
-use crate::{Name, Path, RunId};
+use crate::store::engine::{CallInputs, CallKind};
+use crate::{Name, Path, RunId, depth};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;

@@ -3,15 +3,12 @@
 //! Nothing of it is stored: a run that is taken up again counts what it is given back from its record as it did the first time.
 
 use super::budget::Purse;
-use super::perform;
-use super::{Context, Run};
-use crate::depth;
+use super::{Context, Run, perform};
 use crate::models::model::Usage;
 use crate::spec::{Limits, Spec};
-use crate::store::engine::StepKey;
-use crate::store::engine::{CallInputs, CallKind};
+use crate::store::engine::{CallInputs, CallKind, StepKey};
 use crate::store::session::now_micros;
-use crate::{Error, ErrorKind, Name, Path, Result};
+use crate::{Error, ErrorKind, Name, Path, Result, depth};
 use adk_spec::__private::Cost;
 use std::sync::Arc;
 use std::sync::OnceLock;

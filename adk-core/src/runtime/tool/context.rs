@@ -31,7 +31,7 @@ pub struct ToolContext {
     tool: Option<Arc<dyn DynTool>>,
     rules: WriteRules,
     unchecked: bool,
-    /// A write that the tool may not make.
+    /// A write that the tool may not make, or an error that no model can do anything about.
     refused: Option<Error>,
     overlay: Overlay,
     /// The stored keys that were updated, each as often as it was, and what came of it.
@@ -97,6 +97,11 @@ impl ToolContext {
     /// Whether it has tried to write what it may not.
     pub(crate) fn is_refused(&self) -> bool {
         self.refused.is_some()
+    }
+
+    /// Ends the run with an error, whatever is made of the result of the call.
+    pub(crate) fn refuse(&mut self, error: Error) {
+        self.refused.get_or_insert(error);
     }
 
     /// What is wrong with the tool itself, whatever it made of the error.

@@ -63,7 +63,7 @@ impl Drop for Committing {
 
 /// The slot of an event; its key is (run, path with rounds, nth). An update of state is not numbered with the other events
 /// of its agent. It is known by the text of the slot, which is what the slot is stored by: `writing/clerk!update/user:n@3`,
-/// or `writing/clerk!add@2/user:n@0` in a tool call.
+/// or `writing/clerk!tool.add@2/user:n@0` in a tool call.
 ///
 /// It owns what it needs and may be sent anywhere. The run does not end while a slot of it lives, so an engine drops it
 /// as soon as it knows how the commit ended.

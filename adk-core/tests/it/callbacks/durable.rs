@@ -77,7 +77,7 @@ impl Engine for Journal {
 }
 
 #[tokio::test]
-async fn steps_of_callbacks_are_numbered_with_those_of_the_agent() {
+async fn steps_of_callbacks_are_numbered_by_their_names() {
     let journal = Journal::default();
     let agent = by("a", |cx| {
         let step = cx.step("own", async { Ok(1) });
@@ -93,7 +93,10 @@ async fn steps_of_callbacks_are_numbered_with_those_of_the_agent() {
         .after_agent(async |cx: &mut CallbackContext| cx.step("log", async { Ok(3) }).await.map(|_: i32| ()));
     let tree = Tree::new("w", vec![run(agent)]);
     assert!(drive(Runner::builder().engine(journal.clone()), &tree).await.is_empty());
-    assert_eq!(journal.keys(), ["w/a:look@0", "w/a:look@1", "w/a:own@2", "w/a:log@3"]);
+    assert_eq!(
+        journal.keys(),
+        ["w/a:callback.look@0", "w/a:callback.look@1", "w/a:step.own@0", "w/a:callback.log@0"]
+    );
 }
 
 #[tokio::test]
@@ -104,7 +107,7 @@ async fn a_block_has_numbers_of_its_own_from_its_begin_to_its_end() {
         own.after(async |cx: &mut CallbackContext| cx.step("x", async { Ok(2) }).await.map(|_: i32| ()));
     });
     drive(Runner::builder().engine(journal.clone()), &tree).await;
-    assert_eq!(journal.keys(), ["w/lp:x@0", "w/lp:x@1"]);
+    assert_eq!(journal.keys(), ["w/lp:callback.x@0", "w/lp:callback.x@1"]);
 }
 
 /// What was done outside, in order.
@@ -160,6 +163,9 @@ async fn callbacks_of_a_tool_are_a_part_of_its_record_and_those_of_a_model_take_
     let second = drive(modelled(&model).engine(journal.clone()), &tree()).await;
     assert_eq!(second, first);
     assert!(taken().is_empty() && trace.taken().is_empty(), "everything was answered from the record");
-    assert_eq!(journal.keys(), ["w/a:policy@0", "w/a:model@1", "w/a:add@2", "w/a:policy@3", "w/a:model@4"]);
+    assert_eq!(
+        journal.keys(),
+        ["w/a:callback.policy@0", "w/a:model@0", "w/a:tool.add@0", "w/a:callback.policy@1", "w/a:model@1"]
+    );
     assert!(model.requests().iter().all(|request| request.system_instruction.ends_with("Be kind.")));
 }

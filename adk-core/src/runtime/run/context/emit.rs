@@ -3,8 +3,7 @@
 use super::{Context, Cut, Frame};
 use crate::runtime::run::place::{Placing, drafted, take_temp};
 use crate::runtime::run::{KeyScope, Overlay, Run, replay};
-use crate::store::engine::{Body, Draft, Reply, Stored};
-use crate::store::engine::{CallInputs, CallKind};
+use crate::store::engine::{Body, CallInputs, CallKind, Draft, Reply, Stored};
 use crate::store::event::Event;
 use crate::store::outbox::Taken;
 use crate::{BoxFuture, EventId, Name, Result};
