@@ -41,7 +41,7 @@ rows! {
     a_toolset_is_added_or_removed => {
         both(|version| agent(version).toolset = Some(vec![ToolVersion::plain("read")]))
     };
-    a_compaction_is_added_or_removed => both(|version| agent(version).compact = Some(4));
+    a_compaction_is_added_or_removed => compaction();
     callbacks_are_added_or_removed => callbacks();
     plugins_are_added_or_removed => plugins();
     max_of_a_loop => limit(Node::Loop);
@@ -196,6 +196,16 @@ async fn confirm_removed() {
     assert_eq!(made(&played)[2], ("book(3)", 0), "a refused call is not made");
 }
 
+/// There is one summary in the run, wherever the change comes.
+async fn compaction() {
+    let program = changed(program(), |version| agent(version).compact = Some(4));
+    both(|version| agent(version).compact = Some(4)).await;
+    for (program, summaries) in [(program.clone(), 1), (reversed(program), 0)] {
+        let waits = [&AT_CONFIRMATION[..], &[(1, Ends::Through)]].concat();
+        assert_eq!(play(&agreeing(program), &waits).await.summaries, summaries);
+    }
+}
+
 async fn callbacks() {
     for hooks in [Hooks::Logs, Hooks::Steps] {
         both(move |version| agent(version).hooks = hooks).await;
@@ -224,6 +234,10 @@ async fn limit(block: fn(usize, Vec<Node>) -> Node) {
     let waits = [(0, Ends::AtWait), (0, Ends::AtWait), (1, Ends::Through)];
     assert_eq!(made(&play(&lower, &waits).await), ALL.to_vec());
     let higher = agreeing(reversed(of(None)));
+    let whole = play(&higher, &[(0, Ends::Through)]).await;
+    for at in 0..whole.points {
+        play(&higher, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
+    }
     let waits = [(0, Ends::AtWait), (1, Ends::Through)];
     assert_eq!(made(&play(&higher, &waits).await), ALL.to_vec());
     // The block has ended before the failure.

@@ -165,7 +165,7 @@ impl Maker<'_> {
             move |args: Map<String, Value>, cx: &mut ToolContext| {
                 let stage = stage.clone();
                 Box::pin(async move {
-                    stage.begin_tool(name, cx.call_id(), cx.path(), &args);
+                    stage.begin_tool(name, cx.call_id(), &cx.path().to_string(), &args);
                     stage.point().await;
                     did(name, &args)
                 })
@@ -291,7 +291,7 @@ impl Scripted {
         if !last.eq(calls.iter().map(|call| call.tool)) {
             let names: Vec<_> = shown.iter().map(|answer| &*answer.name).collect();
             self.stage
-                .fault(format!("{} was shown answers of {names:?}, after {calls:?}", request.info.path));
+                .fault(&format!("{} was shown answers of {names:?}, after {calls:?}", request.info.path));
         }
     }
 }

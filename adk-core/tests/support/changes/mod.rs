@@ -11,6 +11,7 @@
 pub mod build;
 mod engine;
 mod grow;
+pub mod killed;
 pub mod play;
 pub mod program;
 #[path = "../../flow/random.rs"]

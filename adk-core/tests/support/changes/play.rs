@@ -53,9 +53,9 @@ pub enum Ends {
 pub struct Play {
     pub program: Program,
     stage: Stage,
-    trees: Vec<Arc<Tree>>,
-    /// The first version without a limit of turns, for runs that have failed by it.
-    unlimited: Arc<Tree>,
+    versions: Vec<Deployed>,
+    /// The first version without a limit of turns, for runs that have failed by it: the operator takes the limit back.
+    unlimited: Deployed,
     /// Whether the person refuses each third question.
     refuses: bool,
 }
@@ -68,10 +68,34 @@ pub struct Played {
     pub waits: usize,
     /// How often models were asked.
     pub models: u32,
+    pub summaries: u32,
     /// The tool calls, with how often each was made, and whether the model got its result.
     pub tools: Vec<(String, u32, bool)>,
     /// What people were asked.
     pub asked: Vec<String>,
+}
+
+/// A version as a process has it.
+#[derive(Clone)]
+pub struct Deployed {
+    tree: Arc<Tree>,
+    plugin: Hooks,
+}
+
+impl Deployed {
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.tree, &other.tree)
+    }
+}
+
+/// What a process finds when it looks at a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Next {
+    /// Nothing is begun, or the last process was interrupted.
+    Interrupted,
+    /// A question was answered, or a failure is mended.
+    GoesOn,
+    Ended,
 }
 
 /// No history has so many processes, pauses and failures.
@@ -79,13 +103,28 @@ const MOST: usize = 200;
 
 impl Play {
     pub fn new(program: Program) -> Self {
-        let stage = Stage::default();
-        let tree = |version: &Version| Arc::new(build::tree(&program, version, &stage));
-        let trees = program.versions.iter().map(tree).collect();
+        Self::on(Stage::default(), program)
+    }
+
+    /// With what other processes have seen.
+    pub fn on(stage: Stage, program: Program) -> Self {
+        let deploy = |version: &Version| Deployed {
+            tree: Arc::new(build::tree(&program, version, &stage)),
+            plugin: version.plugin,
+        };
+        let versions = program.versions.iter().map(deploy).collect();
         let mut first = program.versions[0].clone();
         first.agents.iter_mut().for_each(|agent| agent.max_turns = None);
-        let unlimited = tree(&first);
-        Self { program, stage, trees, unlimited, refuses: true }
+        let unlimited = deploy(&first);
+        Self { program, stage, versions, unlimited, refuses: true }
+    }
+
+    pub fn unlimited(&self) -> Deployed {
+        self.unlimited.clone()
+    }
+
+    pub fn deployed(&self, version: usize) -> Deployed {
+        self.versions[version].clone()
     }
 
     /// The person agrees to everything.
@@ -96,8 +135,9 @@ impl Play {
     /// A program with these workflows for versions.
     pub fn with(program: Program, make: impl FnOnce(&Program, &Stage) -> Vec<Tree>) -> Self {
         let play = Self::new(program);
-        let trees = make(&play.program, &play.stage).into_iter().map(Arc::new).collect();
-        Self { trees, ..play }
+        let trees = make(&play.program, &play.stage).into_iter();
+        let versions = trees.map(|tree| Deployed { tree: Arc::new(tree), plugin: Hooks::None }).collect();
+        Self { versions, ..play }
     }
 
     /// Plays a history in a session of its own.
@@ -111,15 +151,7 @@ impl Play {
         history: &History,
     ) -> Result<Played, String> {
         self.stage.reset();
-        let mut run = Running {
-            play: self,
-            shop,
-            session,
-            answers: BTreeMap::new(),
-            asked: BTreeSet::new(),
-            failures: 0,
-            has_diverged: false,
-        };
+        let mut run = Running::new(self, shop, session);
         let mut points = 0;
         let mut id = None;
         for (version, ends) in history {
@@ -128,11 +160,13 @@ impl Play {
         let id = id.ok_or("no run has begun")?;
         let tools = run.judge(id).await?;
         let (waits, asked) = (run.answers.len(), run.asked.into_iter().collect());
-        Ok(Played { points, waits, models: self.stage.count("model"), tools, asked })
+        let (models, summaries) = (self.stage.count("model"), self.stage.count("summary"));
+        Ok(Played { points, waits, models, summaries, tools, asked })
     }
 }
 
-struct Running<'a, E> {
+/// A run, as the person and the operator see it.
+pub struct Running<'a, E> {
     play: &'a Play,
     shop: &'a Shop<E>,
     session: &'a str,
@@ -140,81 +174,94 @@ struct Running<'a, E> {
     answers: BTreeMap<String, Value>,
     asked: BTreeSet<String>,
     failures: usize,
+    executions: usize,
     /// Whether a version was refused that does not do what is recorded: that fails the run.
     has_diverged: bool,
 }
 
-impl<E: Engine + Clone> Running<'_, E> {
+impl<'a, E: Engine + Clone> Running<'a, E> {
+    pub fn new(play: &'a Play, shop: &'a Shop<E>, session: &'a str) -> Self {
+        Self {
+            play,
+            shop,
+            session,
+            answers: BTreeMap::new(),
+            asked: BTreeSet::new(),
+            failures: 0,
+            executions: 0,
+            has_diverged: false,
+        }
+    }
+
+    /// The same run with what another play has seen.
+    pub fn on(self, play: &'a Play) -> Self {
+        Self { play, ..self }
+    }
+
     /// A process from its begin to its end. Gives the points that it has passed.
     async fn process(&mut self, id: &mut Option<RunId>, version: usize, ends: Ends) -> Result<usize, String> {
         let stage = &self.play.stage;
-        let at = if let Ends::AtPoint(at) = ends { at } else { usize::MAX };
-        stage.begin_process(at);
-        let mut tree = self.play.trees[version].clone();
-        let plugin_of = |version: Option<&Version>| version.map_or(Hooks::None, |version| version.plugin);
-        let mut plugin = plugin_of(self.play.program.versions.get(version));
+        stage.begin_process(if let Ends::AtPoint(at) = ends { at } else { usize::MAX });
+        let mut deployed = self.play.deployed(version);
         for _ in 0..MOST {
-            let runner = self.runner(&tree, plugin);
-            if let Some(run) = *id {
+            if let (Some(run), Ends::Refused(kind)) = (*id, ends) {
                 self.is_released(run).await?;
-                if let Ends::Refused(kind) = ends {
-                    return self.refused(run, &tree, kind).await.map(|()| 0);
-                }
-                match self.status(run).await {
-                    RunStatus::Finished => return Ok(stage.points()),
-                    RunStatus::Failed(error) => {
-                        self.failed(&error)?;
-                        if error.contains("max_turns") {
-                            // The operator takes the limit back.
-                            tree = self.play.unlimited.clone();
-                            plugin = self.play.program.versions[0].plugin;
-                        }
-                        if ends == Ends::AtWait {
-                            return Ok(stage.points());
-                        }
-                        let retry = self.runner(&tree, plugin);
-                        stage.begin_execution();
-                        let retried = async { drop(retry.retry(run).await) };
-                        if self.until_stopped(retried).await.is_none() {
-                            return Ok(stage.points());
-                        }
-                        continue;
-                    }
-                    RunStatus::Paused => {
-                        let open = waits_of(&self.shop.engine, run).await;
-                        self.look_at(&open)?;
-                        if let Some(wait) = open.last() {
-                            self.answer(&runner, wait).await?;
-                            if ends == Ends::AtWait {
-                                return Ok(stage.points());
-                            }
-                        }
-                    }
-                    RunStatus::Running => {}
-                    status => return Err(format!("the run is {status:?}")),
-                }
-                stage.begin_execution();
-                let resumed = async { drop(runner.resume(tree.clone(), run).await) };
-                if self.until_stopped(resumed).await.is_none() {
-                    return Ok(stage.points());
-                }
-            } else {
-                stage.begin_execution();
-                let request = runner.session("u", self.session).run(tree.clone(), "go");
-                let begun = self.until_stopped(async { drop(request.await) }).await;
-                *id = self.begun().await;
-                if begun.is_none() {
-                    return Ok(stage.points());
-                }
+                return self.refused(run, &deployed, kind).await.map(|()| 0);
+            }
+            let before = self.next(id, &mut deployed).await?;
+            if before == Next::Ended || before == Next::GoesOn && ends == Ends::AtWait {
+                break;
+            }
+            let stopped = stage.stopped();
+            let is_dropped = tokio::select! {
+                biased;
+                () = stopped => true,
+                () = execute(self.shop, self.session, stage, &deployed, *id) => false,
+            };
+            if is_dropped {
+                break;
             }
         }
-        Err("the run does not end".to_owned())
+        // What was begun may be stored.
+        *id = self.begun().await;
+        Ok(stage.points())
+    }
+
+    /// What comes next for a run: a question is answered, a failure is looked at.
+    pub async fn next(&mut self, id: &mut Option<RunId>, deployed: &mut Deployed) -> Result<Next, String> {
+        *id = self.begun().await;
+        let Some(run) = *id else { return Ok(Next::Interrupted) };
+        self.is_released(run).await?;
+        self.executions += 1;
+        if self.executions > MOST {
+            return Err("the run does not end".to_owned());
+        }
+        match self.status(run).await {
+            RunStatus::Finished => Ok(Next::Ended),
+            RunStatus::Running => Ok(Next::Interrupted),
+            RunStatus::Failed(error) => {
+                self.failed(&error)?;
+                if error.contains("max_turns") {
+                    *deployed = self.play.unlimited.clone();
+                }
+                Ok(Next::GoesOn)
+            }
+            RunStatus::Paused => {
+                let open = waits_of(&self.shop.engine, run).await;
+                self.look_at(&open)?;
+                let Some(wait) = open.last() else { return Ok(Next::Interrupted) };
+                let runner = runner(self.shop, &self.play.stage, deployed);
+                self.answer(&runner, wait).await?;
+                Ok(Next::GoesOn)
+            }
+            status => Err(format!("the run is {status:?}")),
+        }
     }
 
     /// Resumes a run that is refused, after an answer if it waits for one.
-    async fn refused(&mut self, run: RunId, tree: &Arc<Tree>, kind: ErrorKind) -> Result<(), String> {
+    async fn refused(&mut self, run: RunId, deployed: &Deployed, kind: ErrorKind) -> Result<(), String> {
         let stage = &self.play.stage;
-        let runner = self.runner(tree, Hooks::None);
+        let runner = runner(self.shop, stage, deployed);
         if let Some(wait) = waits_of(&self.shop.engine, run).await.last() {
             self.answer(&runner, wait).await?;
         }
@@ -222,7 +269,7 @@ impl<E: Engine + Clone> Running<'_, E> {
         let (before, made) = (self.status(run).await, stage.count(""));
         let error = match before {
             RunStatus::Failed(_) => runner.retry(run).await.and_then(|retried| retried.result).err(),
-            _ => runner.resume(tree.clone(), run).await.err(),
+            _ => runner.resume(deployed.tree.clone(), run).await.err(),
         };
         let given = error.as_ref().map(Error::kind);
         if given != Some(kind) {
@@ -237,28 +284,6 @@ impl<E: Engine + Clone> Running<'_, E> {
             return Err(format!("a run that is refused is {after:?}"));
         }
         Ok(())
-    }
-
-    fn runner(&self, tree: &Arc<Tree>, plugin: Hooks) -> Runner {
-        let engine = Stopping::new(self.shop.engine.clone(), self.play.stage.clone());
-        let builder = Runner::builder()
-            .app_name("app")
-            .session_store(self.shop.sessions.clone())
-            .artifact_store(self.shop.artifacts.clone())
-            .memory_service(self.shop.memory.clone())
-            .engine(engine)
-            .workflow(tree.clone());
-        let builder = if plugin == Hooks::None { builder } else { builder.plugin(Audit(plugin)) };
-        builder.build().unwrap()
-    }
-
-    /// Does the work of a process until it is done or the process stops, which drops it.
-    async fn until_stopped(&self, work: impl Future<Output = ()>) -> Option<()> {
-        tokio::select! {
-            biased;
-            () = self.play.stage.stopped() => None,
-            () = work => Some(()),
-        }
     }
 
     /// The run of the session, if something of it is stored.
@@ -324,14 +349,14 @@ impl<E: Engine + Clone> Running<'_, E> {
         let given = runner.answer(&wait.id, answer.clone()).await;
         given.map_err(|error| format!("an answer to `{}` is refused: {error}", wait.id))?;
         if answer == json!(false) {
-            self.play.stage.refuse(identity(wait));
+            self.play.stage.refuse(&identity(wait));
         }
         self.answers.insert(identity(wait), answer);
         Ok(())
     }
 
     /// What is true of every run that has ended.
-    async fn judge(&self, run: RunId) -> Result<Vec<(String, u32, bool)>, String> {
+    pub async fn judge(&self, run: RunId) -> Result<Vec<(String, u32, bool)>, String> {
         let stage = &self.play.stage;
         if let Some(fault) = stage.first_fault() {
             return Err(fault);
@@ -380,6 +405,42 @@ impl<E: Engine + Clone> Running<'_, E> {
         }
         Ok(tools)
     }
+}
+
+/// Executes a run until it ends, waits or fails.
+pub async fn execute<E: Engine + Clone>(
+    shop: &Shop<E>,
+    session: &str,
+    stage: &Stage,
+    deployed: &Deployed,
+    run: Option<RunId>,
+) {
+    stage.begin_execution();
+    let runner = runner(shop, stage, deployed);
+    let Some(run) = run else {
+        drop(runner.session("u", session).run(deployed.tree.clone(), "go").await);
+        return;
+    };
+    let info = runner.runs(&RunFilter::of_run(run)).await.unwrap().remove(0);
+    match info.status {
+        RunStatus::Failed(_) => drop(runner.retry(run).await),
+        _ => drop(runner.resume(deployed.tree.clone(), run).await),
+    }
+}
+
+fn runner<E: Engine + Clone>(shop: &Shop<E>, stage: &Stage, deployed: &Deployed) -> Runner {
+    let builder = Runner::builder()
+        .app_name("app")
+        .session_store(shop.sessions.clone())
+        .artifact_store(shop.artifacts.clone())
+        .memory_service(shop.memory.clone())
+        .engine(Stopping::new(shop.engine.clone(), stage.clone()))
+        .workflow(deployed.tree.clone());
+    let builder = match deployed.plugin {
+        Hooks::None => builder,
+        hooks => builder.plugin(Audit(hooks)),
+    };
+    builder.build().unwrap()
 }
 
 /// What a person is asked: a call of a tool, or a question at a place. The wording of a question may change.

@@ -1,8 +1,10 @@
 //! [`Stage`]: what the world outside sees of a run. It counts each call, and decides where the process stops.
 
-use adk_core::Path;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::Notify;
 
@@ -14,9 +16,12 @@ tokio::task_local! {
     pub static STEP: u64;
 }
 
-/// Shared by all processes of a run.
+/// Shared by all processes of a run: in memory, or by the lines of a file.
 #[derive(Clone, Default)]
-pub struct Stage(Arc<Mutex<Seen>>);
+pub struct Stage {
+    seen: Arc<Mutex<Seen>>,
+    file: Option<Arc<PathBuf>>,
+}
 
 #[derive(Default)]
 struct Seen {
@@ -44,8 +49,28 @@ struct Made {
 }
 
 impl Stage {
+    /// What other processes have written to a file, to which this one adds.
+    pub fn of_file(file: &Path) -> Self {
+        let stage = Self { seen: Arc::default(), file: Some(Arc::new(file.to_owned())) };
+        for line in std::fs::read_to_string(file).unwrap_or_default().lines() {
+            let (verb, what) = line.split_once(' ').unwrap();
+            stage.seen().apply(verb, what);
+        }
+        stage
+    }
+
     fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.0.lock().unwrap()
+        self.seen.lock().unwrap()
+    }
+
+    /// Keeps a fact, for other processes as well.
+    fn tell(&self, verb: &str, what: &str) {
+        if let Some(file) = &self.file {
+            let line = format!("{verb} {what}\n");
+            let mut file = OpenOptions::new().create(true).append(true).open(&**file).unwrap();
+            file.write_all(line.as_bytes()).unwrap();
+        }
+        self.seen().apply(verb, what);
     }
 
     /// Forgets all calls.
@@ -62,7 +87,7 @@ impl Stage {
 
     /// Begins an execution of the run. A process may have several, one after the other.
     pub fn begin_execution(&self) {
-        self.seen().execution += 1;
+        self.tell("execution", "begins");
     }
 
     /// The points that this process has passed.
@@ -91,32 +116,20 @@ impl Stage {
 
     /// A call that the world outside sees. It must not be one that is recorded, and an execution makes it once.
     pub fn begin(&self, call: String) {
-        let mut seen = self.seen();
-        let execution = seen.execution;
-        let made = seen.calls.entry(call.clone()).or_default();
-        made.times += 1;
-        let fault = if made.is_recorded {
-            Some(format!("`{call}` is recorded and made again"))
-        } else if made.execution == execution {
-            Some(format!("`{call}` is made twice by one execution"))
-        } else {
-            None
-        };
-        made.execution = execution;
-        seen.faults.extend(fault);
+        self.tell("begin", &call);
         if let Ok(step) = STEP.try_with(|step| *step) {
-            seen.steps.entry(step).or_default().push(call);
+            self.seen().steps.entry(step).or_default().push(call);
         }
     }
 
     /// A tool call that runs, see [`begin`](Self::begin). Its answer must not be stored, and no person has refused it.
-    pub fn begin_tool(&self, name: &str, id: &str, path: &Path, args: &Map<String, Value>) {
+    pub fn begin_tool(&self, name: &str, id: &str, path: &str, args: &Map<String, Value>) {
         let question = format!("{path}: {ASKS} `{name}` be called with {}?", json!(args));
         if self.seen().refused.contains(&question) {
-            self.fault(format!("`{name}` runs for `{id}`, which a person has refused"));
+            self.fault(&format!("`{name}` runs for `{id}`, which a person has refused"));
         }
         if self.seen().answered.contains(id) {
-            self.fault(format!("`{name}` runs for `{id}`, which has an answer"));
+            self.fault(&format!("`{name}` runs for `{id}`, which has an answer"));
         }
         self.begin(tool_call(name, id));
     }
@@ -130,25 +143,27 @@ impl Stage {
 
     /// The journal has the record of a step.
     pub fn record_step(&self, step: u64) {
-        let mut seen = self.seen();
-        for call in seen.steps.remove(&step).unwrap_or_default() {
-            seen.calls.entry(call).or_default().is_recorded = true;
-        }
+        let calls = self.seen().steps.remove(&step);
+        calls.iter().flatten().for_each(|call| self.tell("record", call));
     }
 
     /// The answer to a tool call is stored.
     pub fn answer(&self, id: &str) {
-        self.seen().answered.insert(id.to_owned());
+        self.tell("answer", id);
     }
 
     /// A person has refused a tool call.
-    pub fn refuse(&self, question: String) {
-        self.seen().refused.insert(question);
+    pub fn refuse(&self, question: &str) {
+        self.tell("refuse", question);
     }
 
     /// Whether a call that fails once is to fail now.
     pub fn fails(&self, call: &str) -> bool {
-        self.seen().failed.insert(call.to_owned())
+        let fails = !self.seen().failed.contains(call);
+        if fails {
+            self.tell("fail", call);
+        }
+        fails
     }
 
     /// How often a tool ran for a call.
@@ -167,12 +182,37 @@ impl Stage {
         self.seen().calls.get(&tool_call(name, id)).is_some_and(|made| made.is_recorded)
     }
 
-    pub fn fault(&self, fault: String) {
-        self.seen().faults.push(fault);
+    pub fn fault(&self, fault: &str) {
+        self.tell("fault", fault);
     }
 
     pub fn first_fault(&self) -> Option<String> {
         self.seen().faults.first().cloned()
+    }
+}
+
+impl Seen {
+    fn apply(&mut self, verb: &str, what: &str) {
+        match verb {
+            "execution" => self.execution += 1,
+            "begin" => self.begin(what),
+            "record" => self.calls.entry(what.to_owned()).or_default().is_recorded = true,
+            "answer" => drop(self.answered.insert(what.to_owned())),
+            "refuse" => drop(self.refused.insert(what.to_owned())),
+            "fail" => drop(self.failed.insert(what.to_owned())),
+            _ => self.faults.push(what.to_owned()),
+        }
+    }
+
+    fn begin(&mut self, call: &str) {
+        let made = self.calls.entry(call.to_owned()).or_default();
+        made.times += 1;
+        if made.is_recorded {
+            self.faults.push(format!("`{call}` is recorded and made again"));
+        } else if made.execution == self.execution {
+            self.faults.push(format!("`{call}` is made twice by one execution"));
+        }
+        made.execution = self.execution;
     }
 }
 
