@@ -8,7 +8,7 @@ use adk_core::session::MemoryStore;
 use std::sync::Arc;
 
 /// Each program has all points of its first process.
-const PLAN: Plan = Plan { changes: &Change::ALL, programs: 150, stops: 12 };
+const PLAN: Plan = Plan { changes: &Change::ALL, programs: 100, stops: 12 };
 
 pub fn shop() -> Shop<MemoryJournal> {
     Shop {
@@ -27,7 +27,7 @@ async fn no_change_repeats_a_recorded_call_or_loses_an_answer() {
 /// The judge finds no fault with runs that go on with the program that began them.
 #[tokio::test(start_paused = true)]
 async fn without_a_change_nothing_is_wrong() {
-    changes::holds(Plan { changes: &[], programs: 100, ..PLAN }, async || shop()).await;
+    changes::holds(Plan { changes: &[], programs: 40, ..PLAN }, async || shop()).await;
 }
 
 /// Says how many programs fail by one kind of change.

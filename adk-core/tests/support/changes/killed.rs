@@ -54,7 +54,7 @@ where
         let (world, session) = (scratch.path().join(seed.to_string()), format!("s{seed}"));
         let mut random_kills = || random.micros(place.peace() / PEACE);
         match run_is_killed(place, seed, &world, &session, &mut random_kills).await {
-            Ok(more) => kills += more,
+            Ok(more) => kills += more as usize,
             Err(why) => panic!("{why}\nseed {seed}: {:?}", grow::program(seed, VERSIONS, &Change::ALL)),
         }
     }
@@ -67,14 +67,14 @@ async fn run_is_killed<P: Place>(
     world: &Path,
     session: &str,
     after: &mut impl FnMut() -> Duration,
-) -> Result<usize, String>
+) -> Result<u32, String>
 where
     P::Store: ArtifactStore + MemoryService,
 {
     let shop = Shop::of(&place.open().await);
     let first = play(Stage::of_file(world), seed);
     let mut run = Running::new(&first, &shop, session);
-    let (mut kills, mut version, mut is_unlimited) = (0, 0, false);
+    let (mut kills, mut version, mut is_unlimited) = (0_u32, 0, false);
     loop {
         let mut deployed = first.deployed(version);
         let mut id = None;
@@ -95,7 +95,8 @@ where
         let mut killer = None;
         for line in BufReader::new(child.stdout.take().unwrap()).lines() {
             if line.is_ok_and(|line| line == "begun") {
-                killer = Some(kill(&child, after()));
+                // A run that was killed often gets more time, so that it ends on a busy machine, too.
+                killer = Some(kill(&child, after() * (1 + kills / 4)));
             }
         }
         let output = child.wait_with_output().unwrap();
