@@ -5,11 +5,12 @@
 
 use super::random::shop;
 use crate::support::changes::build::{FAILURE, tree};
+use crate::support::changes::play::Played;
 use crate::support::changes::program::{
     AgentVersion, Call, Confirm, Hooks, Node, Program, ToolVersion, Version,
 };
 use crate::support::changes::stage::Stage;
-use crate::support::changes::{Ends, Play, Played};
+use crate::support::changes::{Ends, Play};
 use crate::support::{By, Tree, by, run};
 use adk_core::{Error, ErrorKind, Event, Flow};
 use serde_json::json;

@@ -19,7 +19,7 @@ mod random;
 mod shrink;
 pub mod stage;
 
-pub use play::{Ends, History, Play, Played, Shop};
+pub use play::{Ends, History, Play, Shop};
 pub use program::{Change, Program};
 
 use adk_core::engine::Engine;
