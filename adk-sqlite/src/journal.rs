@@ -243,6 +243,7 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
     let mut statement = db.connection.prepare_cached(sql).doing(what)?;
     let waits = statement.query_map([&id], |row| row.get(0)).doing(what)?;
     let waits = waits.collect::<rusqlite::Result<_>>().doing(what)?;
+    drop(statement);
     let key = record.session.clone();
     let (number, len) =
         known(db, &key)?.map(|known| (known.number, known.len)).ok_or_else(|| key.missing())?;
