@@ -3,6 +3,7 @@
 
 pub mod artifacts;
 pub mod cancelled;
+pub mod changes;
 pub mod driven;
 pub mod keys;
 pub mod killed;

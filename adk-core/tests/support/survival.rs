@@ -6,9 +6,10 @@
 
 use super::{By, Tree, by, parallel, repeat, run};
 use adk_core::engine::{Engine, RunFilter};
+use adk_core::memory::MemoryService;
 use adk_core::session::{EventFilter, SessionKey, SessionStore};
 use adk_core::spec::KeySpec;
-use adk_core::{Error, ErrorKind, Event, Flow, RunConfig, Runner, StoreErrorKind};
+use adk_core::{ArtifactStore, Error, ErrorKind, Event, Flow, RunConfig, Runner, StoreErrorKind};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -211,10 +212,14 @@ pub fn calling(world: &Path) -> Tree {
 }
 
 /// The program that is killed: what it does stands in `ADK_TASK`.
-pub async fn victim<S: SessionStore + Engine + Clone>(store: S) {
+pub async fn victim<S>(store: S)
+where
+    S: SessionStore + Engine + ArtifactStore + MemoryService + Clone,
+{
     match &*std::env::var("ADK_TASK").unwrap() {
         "count" => count(store).await,
         "wait in line" => super::queued::waits(store).await,
+        "change" => super::changes::killed::go_on(store).await,
         _ => super::killed::go_on(store).await,
     }
 }

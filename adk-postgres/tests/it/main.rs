@@ -7,6 +7,7 @@
 mod adk_python;
 mod artifacts;
 mod broken;
+mod changes;
 mod clock;
 mod driven;
 #[path = "../support/large.rs"]

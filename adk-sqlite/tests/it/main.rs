@@ -5,6 +5,7 @@
 mod adk_python;
 mod artifacts;
 mod broken;
+mod changes;
 mod disk;
 mod driven;
 mod memory;

@@ -174,7 +174,8 @@ pub(super) fn start(
 /// Whether a call was made before, or a person was asked about it, as far as its name tells.
 pub(super) fn has_begun(call: &FunctionCall, cx: &Context) -> bool {
     let name = Name::shared(&call.name);
-    cx.is_recorded(CallKind::Tool, &name) || cx.is_recorded(CallKind::Confirmation, &name)
+    let number = cx.frame.calls.next(CallKind::Tool, &name);
+    [CallKind::Tool, CallKind::Confirmation].iter().any(|kind| cx.is_recorded_as(*kind, &name, number))
 }
 
 /// The arguments of a call, as the model gave them.

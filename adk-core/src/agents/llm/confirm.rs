@@ -68,10 +68,14 @@ pub(super) async fn ask(
         return Ok(Confirmed::Unasked);
     }
     let name = Name::shared(&call.name);
+    let question = Name::from(format!("confirm {name}"));
+    // Both have the number of the call, so that a call that was made before its tool wanted an agreement counts.
+    cx.frame.calls.align((CallKind::Confirmation, &name), (CallKind::Tool, &name));
+    cx.frame.calls.align((CallKind::Wait, &question), (CallKind::Tool, &name));
     let has_begun = cx.is_recorded(CallKind::Confirmation, &name);
     if has_begun || begins && !cx.is_recorded(CallKind::Tool, &name) {
         // In a box: few tools ask.
-        return Box::pin(ask_about(tool, name, tools, call, cx)).await;
+        return Box::pin(ask_about(tool, (name, question), tools, call, cx)).await;
     }
     Ok(Confirmed::Unasked)
 }
@@ -84,7 +88,7 @@ fn is_split(tool: &Arc<dyn DynTool>, agent: &LlmAgent, cx: &Context) -> bool {
 
 async fn ask_about(
     tool: Option<&Arc<dyn DynTool>>,
-    name: Name,
+    (name, wait): (Name, Name),
     tools: &Toolbox<'_>,
     call: &Arc<FunctionCall>,
     cx: &mut Context,
@@ -98,7 +102,7 @@ async fn ask_about(
     let question = format!("May the tool `{}` be called with {}?", call.name, json!(before.args));
     let schema = json!({"type": "boolean"});
     // The name of the tool is part of the place, so that an answer is never one to another tool.
-    let asked = Asked { question, schema, ..Asked::new(Name::from(format!("confirm {}", call.name))) };
+    let asked = Asked { question, schema, ..Asked::new(wait) };
     Ok(match cx.ask(asked).await? {
         Answer::Open(waiting) => Confirmed::Open(waiting),
         Answer::There(Value::Bool(true)) => Confirmed::Begun(before),

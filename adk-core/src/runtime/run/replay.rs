@@ -177,10 +177,24 @@ impl Replay {
         let path = path.to_string();
         let is_inside =
             |place: &str| place.strip_prefix(&*path).is_some_and(|rest| rest.starts_with(['/', ':', '!']));
-        let keys = self.slots.keys().chain(self.steps.keys()).chain(self.temp.keys());
+        self.keys().any(|key| key == path || is_inside(key))
+    }
+
+    /// How many rounds of the loop at that path have begun.
+    pub(crate) fn rounds_begun(&self, of: &Path) -> u32 {
+        let block = format!("{of}#");
+        let number = |key: &str| {
+            let rest = key.strip_prefix(&*block)?;
+            rest[..rest.find(|found: char| !found.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
+        };
+        self.keys().filter_map(number).max().unwrap_or_default()
+    }
+
+    /// The slots, calls, marks and waits of the run, each of which begins with its path.
+    fn keys(&self) -> impl Iterator<Item = &str> {
+        let keys = self.slots.keys().chain(self.steps.keys()).chain(self.temp.keys()).chain(self.done.keys());
         let waits = self.waits.iter().filter_map(|id| Some(id.split_once('/')?.1));
-        let mut places = keys.map(String::as_str).chain(waits);
-        places.any(is_inside) || self.done.keys().any(|done| *done == path || is_inside(done))
+        keys.map(String::as_str).chain(waits)
     }
 
     /// The parts of a block that have begun, as the text of a path has them after the block: `[3]` for an element, and the
@@ -194,9 +208,7 @@ impl Replay {
             let end = inside.char_indices().find_map(is_end).unwrap_or(inside.len());
             Some(inside[..end].to_owned())
         };
-        let keys = self.slots.keys().chain(self.steps.keys()).chain(self.done.keys()).map(String::as_str);
-        let waits = self.waits.iter().filter_map(|id| Some(id.split_once('/')?.1));
-        keys.chain(waits).filter_map(part).collect()
+        self.keys().filter_map(part).collect()
     }
 
     /// For how many elements the `each` at that path has begun to run, of a list of that length; `None` when the record does
@@ -209,8 +221,7 @@ impl Replay {
             usize::try_from(left_out.get("max")?.as_u64()?).ok()
         });
         let block = format!("{path}[");
-        let mut keys = self.slots.keys().chain(self.steps.keys()).chain(self.done.keys());
-        cut.next().or_else(|| keys.any(|key| key.starts_with(&block)).then_some(length))
+        cut.next().or_else(|| self.keys().any(|key| key.starts_with(&block)).then_some(length))
     }
 
     /// What a step gave.

@@ -24,6 +24,8 @@ pub(super) struct Open {
     outer: Frame,
     /// The round, for a loop; otherwise 0.
     pub(super) round: u32,
+    /// How many rounds the record holds, once that was asked.
+    begun: Option<u32>,
     /// An exit that has to wait until the block has run on to its end (`RunConfig::escalate_ends_all_loops`).
     escalated: Option<Box<Exit>>,
     /// The meter around, of a block with a budget.
@@ -157,7 +159,7 @@ impl<'a> Walk<'a> {
     fn enter(&self, at: usize, open: &mut Vec<Open>, cx: &mut Context) {
         let outer = self.go_to(at, cx);
         let meter = self.steps[at].budget.map(|budget| cx.enter_budget(budget));
-        open.push(Open { at, outer, round: 0, escalated: None, meter, watch: None });
+        open.push(Open { at, outer, round: 0, begun: None, escalated: None, meter, watch: None });
     }
 
     /// Tells that a block begins, and asks whether it runs.

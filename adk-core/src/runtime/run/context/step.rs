@@ -113,11 +113,13 @@ impl Context {
 
     /// Whether the next call of that kind and name is answered from the record.
     pub(crate) fn is_recorded(&self, kind: CallKind, name: &Name) -> bool {
-        if !self.run.has_record() {
-            return false;
-        }
-        let index = self.frame.calls.next(kind, name);
-        self.run.is_answered(&StepKey::new(self.run.id, self.frame.path.clone(), kind, name.clone(), index))
+        self.is_recorded_as(kind, name, self.frame.calls.next(kind, name))
+    }
+
+    /// Whether the call of that kind, name and number is answered from the record.
+    pub(crate) fn is_recorded_as(&self, kind: CallKind, name: &Name, index: u32) -> bool {
+        let key = || StepKey::new(self.run.id, self.frame.path.clone(), kind, name.clone(), index);
+        self.run.has_record() && self.run.is_answered(&key())
     }
 
     /// The inputs of a call, made only where calls are recorded.

@@ -5,7 +5,7 @@ use crate::flow::Flow;
 use crate::runtime::run::{Context, LifecycleOutcome, LoopEnd, LoopEndReason};
 use crate::runtime::workflow::lifecycle::{self, Who};
 use crate::runtime::workflow::reads;
-use crate::spec::StepKind;
+use crate::spec::{Step, StepKind};
 use crate::{At, Result};
 use adk_spec::__private::Cost;
 
@@ -35,15 +35,51 @@ impl Walk<'_> {
         }
         let max = self.workflow.max(block.at).or(max);
         let next = block.round.saturating_add(1);
-        // A round that has begun under a higher `max` counts.
-        let has_begun = || cx.run.has_begun(&cx.path().with(At::Round(next)));
-        if max.is_some_and(|max| block.round >= max) && !has_begun() {
+        let is_last = max.is_some_and(|max| block.round >= max);
+        // What the record holds was decided under the `max` of that time: a round that has begun, or the end of the loop.
+        let is_last = match cx.run.replay.as_ref().filter(|_| max.is_some()) {
+            None => is_last,
+            Some(replay) => {
+                let begun =
+                    *block.begun.get_or_insert_with(|| replay.rounds_begun(&cx.path().with(At::Once)));
+                next > begun && (is_last || begun > 0 && self.is_over(at, open, cx))
+            }
+        };
+        if is_last {
             return Ok(Next::Close(Some(LoopEndReason::Max)));
         }
+        let Some(block) = open.last_mut() else { return Ok(Next::Step(at + 1)) };
         block.round = next;
         cx.go_to(At::Round(next));
         cx.count(Cost::Rounds, 1, || cx.run.has_begun(cx.path()))?;
         Ok(Next::Round(block.at + 1))
+    }
+
+    /// Whether the record holds something from after the innermost block, whose end is at this step.
+    fn is_over(&self, at: usize, open: &[Open], cx: &Context) -> bool {
+        let Some(replay) = &cx.run.replay else { return false };
+        let block = cx.path().with(At::Once);
+        // Without an event there may be calls and questions of the step that comes next.
+        let (mut next, mut around) = (at + 1, open.iter().rev());
+        let mut outer = around.next();
+        while let (Some(block), true) = (outer, self.is_plain_end(next)) {
+            outer = around.next().or(Some(block));
+            next += 1;
+        }
+        let begins = || {
+            let (step, outer) = (self.steps.get(next)?, outer?);
+            let name = (!matches!(step.kind, StepKind::End)).then(|| self.workflow.name(next))?;
+            let path = outer.outer.path.child(name, At::Once);
+            Some(replay.has_begun(&path) || replay.rounds_begun(&path) > 0)
+        };
+        replay.is_past(&block, cx.branch()) || begins().unwrap_or_default()
+    }
+
+    /// Whether a step is the end of a sequence.
+    fn is_plain_end(&self, at: usize) -> bool {
+        let ends = |step: &Step<'_>| matches!(step.kind, StepKind::Sequence) && step.end == at;
+        self.steps.get(at).is_some_and(|step| matches!(step.kind, StepKind::End))
+            && self.steps.iter().any(ends)
     }
 
     /// Ends the innermost block; the exit that comes out of it, for the loops around.

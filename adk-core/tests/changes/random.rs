@@ -1,0 +1,53 @@
+//! Random programs and random changes, in memory. Other stores play the same programs.
+
+use crate::support::changes::{self, Change, Plan, Shop};
+use adk_core::MemoryArtifacts;
+use adk_core::engine::MemoryJournal;
+use adk_core::memory::InMemoryMemoryService;
+use adk_core::session::MemoryStore;
+use std::sync::Arc;
+
+/// Each program has all points of its first process.
+const PLAN: Plan = Plan { changes: &Change::ALL, programs: 100, stops: 12 };
+
+pub fn shop() -> Shop<MemoryJournal> {
+    Shop {
+        engine: MemoryJournal::new(),
+        sessions: Arc::new(MemoryStore::new()),
+        artifacts: Arc::new(MemoryArtifacts::new()),
+        memory: Arc::new(InMemoryMemoryService::new()),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_change_repeats_a_recorded_call_or_loses_an_answer() {
+    changes::holds(PLAN, async || shop()).await;
+}
+
+/// The judge finds no fault with runs that go on with the program that began them.
+#[tokio::test(start_paused = true)]
+async fn without_a_change_nothing_is_wrong() {
+    changes::holds(Plan { changes: &[], programs: 40, ..PLAN }, async || shop()).await;
+}
+
+/// Says how many programs fail by one kind of change.
+#[tokio::test(start_paused = true)]
+#[ignore = "a report"]
+async fn failures_by_kind() {
+    let programs = std::env::var("ADK_CHANGES").map_or(100, |text| text.parse().unwrap());
+    for (at, change) in Change::ALL.iter().enumerate() {
+        let began = std::time::Instant::now();
+        let plan = Plan { changes: &Change::ALL[at..=at], ..PLAN };
+        let mut whys = std::collections::BTreeMap::new();
+        for seed in 0..programs {
+            if let Err(failure) = changes::program_holds(seed, plan, &shop()).await {
+                let (count, _) = whys.entry(changes::kind(&failure.why)).or_insert((0, seed));
+                *count += 1;
+            }
+        }
+        println!("{change:?}: {:?}", began.elapsed());
+        for (why, (count, seed)) in whys {
+            println!("{change:?}: {count} of {programs}, as in seed {seed}: {why}");
+        }
+    }
+}

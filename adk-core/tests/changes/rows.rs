@@ -1,0 +1,355 @@
+//! The rows of the table in `docs/operating.md`: what happens to runs when the program changes.
+//!
+//! Each test has the name of its row. It plays one run that waits, one that is interrupted at each point, and one that has
+//! failed.
+
+use super::random::shop;
+use crate::support::changes::build::{FAILURE, tree};
+use crate::support::changes::play::Played;
+use crate::support::changes::program::{
+    AgentVersion, Call, Confirm, Hooks, Node, Program, ToolVersion, Version,
+};
+use crate::support::changes::stage::Stage;
+use crate::support::changes::{Ends, Play};
+use crate::support::{By, Tree, by, run};
+use adk_core::{Error, ErrorKind, Event, Flow};
+use serde_json::json;
+
+/// The tests, by the names of their rows.
+macro_rules! rows {
+    ($($name:ident => $test:expr;)*) => {
+        pub const NAMES: &[&str] = &[$(stringify!($name)),*];
+        $(
+            #[tokio::test(start_paused = true)]
+            async fn $name() {
+                $test.await;
+            }
+        )*
+    };
+}
+
+rows! {
+    a_prompt_is_changed => same(|version| agent(version).prompt = 1);
+    a_prompt_shows_one_more_artifact_or_one_less => both(|version| agent(version).artifacts = 2);
+    a_prompt_becomes_a_function_or_a_function_a_prompt => both(|version| agent(version).function = true);
+    another_model => same(|version| agent(version).model = 1);
+    a_tool_is_added => added();
+    a_tool_is_removed => removed();
+    the_tools_are_reordered => same(|version| agent(version).tools.reverse());
+    confirm_is_added => confirm_added();
+    confirm_is_removed => confirm_removed();
+    memory_is_preloaded_or_no_more => both(|version| agent(version).preload_memory = true);
+    a_toolset_is_added_or_removed => {
+        both(|version| agent(version).toolset = Some(vec![ToolVersion::plain("read")]))
+    };
+    a_compaction_is_added_or_removed => compaction();
+    callbacks_are_added_or_removed => callbacks();
+    plugins_are_added_or_removed => plugins();
+    max_of_a_loop => limit(Node::Loop);
+    max_of_an_each_with_over_cut => limit(Node::Each);
+    max_turns => turns();
+    the_question_of_an_await => same(|version| version.question = 1);
+    a_step_at_the_end_is_added => step_at_the_end();
+    any_other_step_is_added_removed_or_moved => other_steps();
+    a_function_does_something_else => functions();
+}
+
+/// Two payments, then a booking that a person confirms, then a shipment. A question is before and after it.
+fn program() -> Program {
+    let call = |tool, number| Call { tool, number };
+    let script =
+        vec![vec![call("charge", 1), call("charge", 2)], vec![call("book", 3)], vec![call("ship", 4)]];
+    let book = ToolVersion { confirm: Confirm::Always, ..ToolVersion::plain("book") };
+    let tools = vec![ToolVersion::plain("charge"), book, ToolVersion::plain("ship")];
+    let agents = vec![AgentVersion { tools, ..AgentVersion::default() }];
+    let first = Version { agents, plugin: Hooks::None, limits: vec![3], question: 0 };
+    let body = vec![Node::Ask(1), Node::Llm(0), Node::Ask(2)];
+    Program { body, scripts: vec![script], fails: None, versions: vec![first], changes: vec![Vec::new()] }
+}
+
+fn agent(version: &mut Version) -> &mut AgentVersion {
+    &mut version.agents[0]
+}
+
+/// The program with a second version.
+fn changed(mut program: Program, change: impl Fn(&mut Version)) -> Program {
+    let mut second = program.versions[0].clone();
+    change(&mut second);
+    program.versions.push(second);
+    program
+}
+
+/// The program with its versions the other way round.
+fn reversed(mut program: Program) -> Program {
+    program.versions.reverse();
+    program
+}
+
+fn agreeing(program: Program) -> Play {
+    Play::new(program).agreeing()
+}
+
+async fn play(play: &Play, history: &[(usize, Ends)]) -> Played {
+    let played = play.play(&shop(), "s", &history.to_vec()).await;
+    played.unwrap_or_else(|why| panic!("{history:?}: {why}"))
+}
+
+/// A run that is at its confirmation, whose answer is given to the second version.
+const AT_CONFIRMATION: [(usize, Ends); 2] = [(0, Ends::AtWait), (0, Ends::AtWait)];
+
+/// Plays a change to the end: the run waits for the confirmation, is interrupted at each point, and has failed in its
+/// third reply.
+async fn three(program: &Program) -> (Played, Played) {
+    let of = agreeing(program.clone());
+    let whole = play(&of, &[(0, Ends::Through)]).await;
+    for at in 0..whole.points {
+        play(&of, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
+    }
+    let waits = play(&of, &[&AT_CONFIRMATION[..], &[(1, Ends::Through)]].concat()).await;
+    let fails = agreeing(Program { fails: Some((0, 2)), ..program.clone() });
+    let history = [&AT_CONFIRMATION[..], &[(0, Ends::AtWait), (1, Ends::Through)]].concat();
+    (waits, play(&fails, &history).await)
+}
+
+fn made(played: &Played) -> Vec<(&str, u32)> {
+    played.tools.iter().map(|(tool, times, _)| (&**tool, *times)).collect()
+}
+
+const ALL: [(&str, u32); 4] = [("charge(1)", 1), ("charge(2)", 1), ("book(3)", 1), ("ship(4)", 1)];
+
+/// Nothing is made again, and nothing is asked again: the run does what it does without the change.
+async fn same(change: impl Fn(&mut Version)) {
+    is_same(&changed(program(), change)).await;
+}
+
+async fn both(change: impl Fn(&mut Version)) {
+    let program = changed(program(), change);
+    is_same(&program).await;
+    is_same(&reversed(program)).await;
+}
+
+async fn is_same(program: &Program) {
+    let (waits, failed) = three(program).await;
+    assert_eq!((waits.models, made(&waits)), (4, ALL.to_vec()));
+    // The call that has failed is made again.
+    assert_eq!((failed.models, made(&failed)), (5, ALL.to_vec()));
+    assert_eq!((waits.asked.len(), failed.asked.len()), (3, 3));
+}
+
+/// A call keeps the answer that it has, and a new tool runs for later calls.
+async fn added() {
+    let mut program = program();
+    for (reply, number) in [(0, 5), (2, 6)] {
+        program.scripts[0][reply].push(Call { tool: "look", number });
+    }
+    let program = changed(program, |version| agent(version).tools.insert(0, ToolVersion::plain("look")));
+    let (waits, failed) = three(&program).await;
+    for played in [waits, failed] {
+        let looked: Vec<_> = played.tools.iter().filter(|tool| tool.0.starts_with("look")).collect();
+        assert_eq!(looked, [&("look(5)".to_owned(), 0, false), &("look(6)".to_owned(), 1, true)]);
+    }
+}
+
+/// Results count, and later calls are answered with an error.
+async fn removed() {
+    let program = changed(program(), |version| {
+        agent(version).tools.retain(|tool| tool.name == "book");
+    });
+    let (waits, failed) = three(&program).await;
+    for played in [waits, failed] {
+        let is_answered: Vec<_> =
+            played.tools.iter().map(|(_, times, is_result)| (*times, *is_result)).collect();
+        assert_eq!(is_answered, [(1, true), (1, true), (1, true), (0, false)]);
+    }
+    // A tool that a person has agreed to.
+    let program = changed(self::program(), |version| {
+        agent(version).tools.retain(|tool| tool.name != "book");
+    });
+    let (waits, _) = three(&program).await;
+    assert_eq!((made(&waits)[2], waits.asked.len()), (("book(3)", 0), 3));
+}
+
+/// Calls that were made are not asked about; later ones are.
+async fn confirm_added() {
+    let program = changed(program(), |version| {
+        agent(version).tools.iter_mut().for_each(|tool| tool.confirm = Confirm::Always);
+    });
+    let (waits, failed) = three(&program).await;
+    for played in [waits, failed] {
+        assert_eq!(made(&played)[..2], ALL[..2]);
+        let asked: Vec<_> = played.asked.iter().filter(|asked| asked.contains("May the tool")).collect();
+        let is_about = |at: usize, tool: &str| assert!(asked[at].contains(tool), "{asked:?}");
+        is_about(0, "book");
+        is_about(1, "ship");
+        assert_eq!(asked.len(), 2);
+    }
+}
+
+/// A question that is open stays open, and its answer counts; later calls are not asked about.
+async fn confirm_removed() {
+    let program = changed(program(), |version| agent(version).tools[1].confirm = Confirm::Never);
+    is_same(&program).await;
+    // The third answer is no.
+    let mut refuses = program;
+    refuses.body.insert(0, Node::Ask(3));
+    let history = [(0, Ends::AtWait), (0, Ends::AtWait), (0, Ends::AtWait), (1, Ends::Through)];
+    let played = play(&Play::new(refuses), &history).await;
+    assert_eq!(made(&played)[2], ("book(3)", 0), "a refused call is not made");
+}
+
+/// There is one summary in the run, wherever the change comes.
+async fn compaction() {
+    let program = changed(program(), |version| agent(version).compact = Some(4));
+    both(|version| agent(version).compact = Some(4)).await;
+    for (program, summaries) in [(program.clone(), 1), (reversed(program), 0)] {
+        let waits = [&AT_CONFIRMATION[..], &[(1, Ends::Through)]].concat();
+        assert_eq!(play(&agreeing(program), &waits).await.summaries, summaries);
+    }
+}
+
+async fn callbacks() {
+    for hooks in [Hooks::Logs, Hooks::Steps] {
+        both(move |version| agent(version).hooks = hooks).await;
+    }
+}
+
+async fn plugins() {
+    for hooks in [Hooks::Logs, Hooks::Steps] {
+        both(move |version| version.plugin = hooks).await;
+    }
+}
+
+/// What has begun ends, and nothing begins beyond the limit.
+async fn limit(block: fn(usize, Vec<Node>) -> Node) {
+    let inside = vec![Node::Work { number: 1, steps: 1, fails: false }, Node::Ask(1)];
+    let of = |fails| {
+        let mut program = changed(program(), |version| version.limits = vec![1]);
+        program.body = vec![block(0, inside.clone()), Node::Llm(0)];
+        Program { fails, ..program }
+    };
+    let lower = agreeing(of(None));
+    let whole = play(&lower, &[(0, Ends::Through)]).await;
+    for at in 0..whole.points {
+        play(&lower, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
+    }
+    let waits = [(0, Ends::AtWait), (0, Ends::AtWait), (1, Ends::Through)];
+    assert_eq!(made(&play(&lower, &waits).await), ALL.to_vec());
+    let higher = agreeing(reversed(of(None)));
+    let whole = play(&higher, &[(0, Ends::Through)]).await;
+    for at in 0..whole.points {
+        play(&higher, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
+    }
+    let waits = [(0, Ends::AtWait), (1, Ends::Through)];
+    assert_eq!(made(&play(&higher, &waits).await), ALL.to_vec());
+    // The block has ended before the failure.
+    let failed = [(0, Ends::AtWait); 5].into_iter().chain([(1, Ends::Through)]).collect::<Vec<_>>();
+    assert_eq!(made(&play(&agreeing(of(Some((0, 2)))), &failed).await), ALL.to_vec());
+}
+
+/// A run that has made more calls fails at its next call, and goes on with a higher limit.
+async fn turns() {
+    let program = changed(program(), |version| agent(version).max_turns = Some(1));
+    let (waits, failed) = three(&program).await;
+    assert_eq!((made(&waits), made(&failed)), (ALL.to_vec(), ALL.to_vec()));
+    assert_eq!((waits.models, failed.models), (4, 5));
+    let higher = changed(self::program(), |version| agent(version).max_turns = Some(9));
+    is_same(&higher).await;
+}
+
+/// Workflows with these bodies.
+fn bodies(program: &Program, bodies: &[Vec<Node>]) -> Play {
+    let program = program.clone();
+    Play::with(program, |program, stage| {
+        let of = |body: &Vec<Node>| {
+            let program = Program { body: body.clone(), ..program.clone() };
+            tree(&program, &program.versions[0], stage)
+        };
+        bodies.iter().map(of).collect()
+    })
+    .agreeing()
+}
+
+fn work(number: usize) -> Node {
+    Node::Work { number, steps: 1, fails: false }
+}
+
+/// The run goes on with the steps that were added.
+async fn step_at_the_end() {
+    let program = program();
+    let longer = [&program.body[..], &[work(9)]].concat();
+    let of = bodies(&program, &[program.body.clone(), longer.clone()]);
+    let whole = play(&of, &[(0, Ends::Through)]).await;
+    for at in 0..whole.points {
+        play(&of, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
+    }
+    play(&of, &[&AT_CONFIRMATION[..], &[(1, Ends::Through)]].concat()).await;
+    let fails = Program { fails: Some((0, 2)), ..program.clone() };
+    let of = bodies(&fails, &[program.body.clone(), longer]);
+    let history = [&AT_CONFIRMATION[..], &[(0, Ends::AtWait), (1, Ends::Through)]].concat();
+    assert_eq!(made(&play(&of, &history).await), ALL.to_vec());
+}
+
+/// The run is refused and stays as it was, until the program that began it is back.
+async fn other_steps() {
+    let program = program();
+    let first = [&[work(9)][..], &program.body].concat();
+    let shorter = program.body[1..].to_vec();
+    let moved = vec![program.body[1].clone(), program.body[0].clone(), program.body[2].clone()];
+    let inside = vec![program.body[0].clone(), Node::Loop(0, vec![program.body[1].clone()])];
+    for other in [first, shorter, moved, inside] {
+        is_refused_and_goes_on(&program, &other, ErrorKind::TopologyChanged).await;
+    }
+}
+
+async fn is_refused_and_goes_on(program: &Program, other: &[Node], kind: ErrorKind) {
+    let refused = [(1, Ends::Refused(kind)), (0, Ends::Through)];
+    let of = bodies(program, &[program.body.clone(), other.to_vec()]);
+    let waits = play(&of, &[&AT_CONFIRMATION[..], &refused].concat()).await;
+    let whole = play(&of, &[(0, Ends::Through)]).await;
+    for at in [whole.points / 3, whole.points / 2] {
+        play(&of, &[&[(0, Ends::AtPoint(at))][..], &refused].concat()).await;
+    }
+    let fails = Program { fails: Some((0, 2)), ..program.clone() };
+    let of = bodies(&fails, &[program.body.clone(), other.to_vec()]);
+    let history = [&AT_CONFIRMATION[..], &[(0, Ends::AtWait)], &refused].concat();
+    let failed = play(&of, &history).await;
+    assert_eq!((made(&waits), made(&failed)), (ALL.to_vec(), ALL.to_vec()));
+}
+
+/// Emits this, makes a call that fails first where it is to, and asks.
+fn emits(text: &'static str, fails: bool, stage: &Stage) -> By {
+    let stage = stage.clone();
+    by("emits", move |cx| {
+        let stage = stage.clone();
+        Box::pin(async move {
+            cx.emit(Event::new().with_text(text)).await?;
+            cx.step("call", async move {
+                stage.begin(format!("call of {text}"));
+                let fails = fails && stage.fails("call");
+                if fails { Err(Error::new(ErrorKind::Agent, FAILURE)) } else { Ok(()) }
+            })
+            .await?;
+            cx.wait_for("go", "Go on?", json!({"type": "boolean"})).await?;
+            Ok(Flow::Continue)
+        })
+    })
+}
+
+/// A run that does not do what is recorded fails before anything is called, and goes on with the program that began it.
+async fn functions() {
+    let of = |fails: bool| {
+        let program = Program { fails: fails.then_some((0, 0)), ..program() };
+        Play::with(program, |_, stage| {
+            let tree = |text| Tree::new("w", vec![run(emits(text, fails, stage))]);
+            vec![tree("one"), tree("another")]
+        })
+        .agreeing()
+    };
+    let refused = [(1, Ends::Refused(ErrorKind::Diverged)), (0, Ends::Through)];
+    play(&of(false), &[&[(0, Ends::AtWait)][..], &refused].concat()).await;
+    // After the first event and before the call, and after the call.
+    for at in [4, 8] {
+        play(&of(false), &[&[(0, Ends::AtPoint(at))][..], &refused].concat()).await;
+    }
+    play(&of(true), &[&[(0, Ends::AtWait)][..], &refused].concat()).await;
+}

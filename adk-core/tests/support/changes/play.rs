@@ -1,0 +1,453 @@
+//! Plays a [`History`] of a program on a store, and judges it.
+
+use super::super::Tree;
+use super::build::{self, Audit, FAILURE};
+use super::engine::{Stopping, waits_of};
+use super::program::{Hooks, Program, Version};
+use super::stage::{ASKS, Stage};
+use adk_core::engine::{Engine, RunFilter, RunStatus};
+use adk_core::memory::MemoryService;
+use adk_core::session::{EventFilter, SessionKey, SessionStore};
+use adk_core::{ArtifactStore, Error, ErrorKind, Event, RunId, Runner, Waiting};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A store with all its parts, as a process opens it.
+#[derive(Clone)]
+pub struct Shop<E> {
+    pub engine: E,
+    pub sessions: Arc<dyn SessionStore>,
+    pub artifacts: Arc<dyn ArtifactStore>,
+    pub memory: Arc<dyn MemoryService>,
+}
+
+impl<E: Engine + Clone + SessionStore + ArtifactStore + MemoryService> Shop<E> {
+    /// Of a store that is all of them.
+    pub fn of(store: &E) -> Self {
+        Self {
+            engine: store.clone(),
+            sessions: Arc::new(store.clone()),
+            artifacts: Arc::new(store.clone()),
+            memory: Arc::new(store.clone()),
+        }
+    }
+}
+
+/// The processes of a run: each has a version of the program, and ends in its way. The last one goes on to the end.
+pub type History = Vec<(usize, Ends)>;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Ends {
+    /// It is dropped at this point.
+    AtPoint(usize),
+    /// The run waits for an answer, or has failed.
+    AtWait,
+    Through,
+    /// An open question is answered, and the resumed run ends with this error before anything is called.
+    Refused(ErrorKind),
+}
+
+/// A program with a workflow for each version.
+pub struct Play {
+    pub program: Program,
+    stage: Stage,
+    versions: Vec<Deployed>,
+    /// The first version without a limit of turns, for runs that have failed by it: the operator takes the limit back.
+    unlimited: Deployed,
+    /// Whether the person refuses each third question.
+    refuses: bool,
+}
+
+/// What a history came to.
+#[derive(Debug)]
+pub struct Played {
+    /// The points of the last process.
+    pub points: usize,
+    pub waits: usize,
+    /// How often models were asked.
+    pub models: u32,
+    pub summaries: u32,
+    /// The tool calls, with how often each was made, and whether the model got its result.
+    pub tools: Vec<(String, u32, bool)>,
+    /// What people were asked.
+    pub asked: Vec<String>,
+}
+
+/// A version as a process has it.
+#[derive(Clone)]
+pub struct Deployed {
+    tree: Arc<Tree>,
+    plugin: Hooks,
+}
+
+impl Deployed {
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.tree, &other.tree)
+    }
+}
+
+/// What a process finds when it looks at a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Next {
+    /// Nothing is begun, or the last process was interrupted.
+    Interrupted,
+    /// A question was answered, or a failure is mended.
+    GoesOn,
+    Ended,
+}
+
+/// No history has so many processes, pauses and failures.
+const MOST: usize = 200;
+
+impl Play {
+    pub fn new(program: Program) -> Self {
+        Self::on(Stage::default(), program)
+    }
+
+    /// With what other processes have seen.
+    pub fn on(stage: Stage, program: Program) -> Self {
+        let deploy = |version: &Version| Deployed {
+            tree: Arc::new(build::tree(&program, version, &stage)),
+            plugin: version.plugin,
+        };
+        let versions = program.versions.iter().map(deploy).collect();
+        let mut first = program.versions[0].clone();
+        first.agents.iter_mut().for_each(|agent| agent.max_turns = None);
+        let unlimited = deploy(&first);
+        Self { program, stage, versions, unlimited, refuses: true }
+    }
+
+    pub fn unlimited(&self) -> Deployed {
+        self.unlimited.clone()
+    }
+
+    pub fn deployed(&self, version: usize) -> Deployed {
+        self.versions[version].clone()
+    }
+
+    /// The person agrees to everything.
+    pub fn agreeing(self) -> Self {
+        Self { refuses: false, ..self }
+    }
+
+    /// A program with these workflows for versions.
+    pub fn with(program: Program, make: impl FnOnce(&Program, &Stage) -> Vec<Tree>) -> Self {
+        let play = Self::new(program);
+        let trees = make(&play.program, &play.stage).into_iter();
+        let versions = trees.map(|tree| Deployed { tree: Arc::new(tree), plugin: Hooks::None }).collect();
+        Self { versions, ..play }
+    }
+
+    /// Plays a history in a session of its own.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub async fn play<E: Engine + Clone>(
+        &self,
+        shop: &Shop<E>,
+        session: &str,
+        history: &History,
+    ) -> Result<Played, String> {
+        self.stage.reset();
+        let mut run = Running::new(self, shop, session);
+        let mut points = 0;
+        let mut id = None;
+        for (version, ends) in history {
+            points = run.process(&mut id, *version, *ends).await?;
+        }
+        let id = id.ok_or("no run has begun")?;
+        let tools = run.judge(id).await?;
+        let (waits, asked) = (run.answers.len(), run.asked.into_iter().collect());
+        let (models, summaries) = (self.stage.count("model"), self.stage.count("summary"));
+        Ok(Played { points, waits, models, summaries, tools, asked })
+    }
+}
+
+/// A run, as the person and the operator see it.
+pub struct Running<'a, E> {
+    play: &'a Play,
+    shop: &'a Shop<E>,
+    session: &'a str,
+    /// What was answered, by what was asked.
+    answers: BTreeMap<String, Value>,
+    asked: BTreeSet<String>,
+    failures: usize,
+    executions: usize,
+    /// Whether a version was refused that does not do what is recorded: that fails the run.
+    has_diverged: bool,
+}
+
+impl<'a, E: Engine + Clone> Running<'a, E> {
+    pub fn new(play: &'a Play, shop: &'a Shop<E>, session: &'a str) -> Self {
+        Self {
+            play,
+            shop,
+            session,
+            answers: BTreeMap::new(),
+            asked: BTreeSet::new(),
+            failures: 0,
+            executions: 0,
+            has_diverged: false,
+        }
+    }
+
+    /// The same run with what another play has seen.
+    pub fn on(self, play: &'a Play) -> Self {
+        Self { play, ..self }
+    }
+
+    /// A process from its begin to its end. Gives the points that it has passed.
+    async fn process(&mut self, id: &mut Option<RunId>, version: usize, ends: Ends) -> Result<usize, String> {
+        let stage = &self.play.stage;
+        stage.begin_process(if let Ends::AtPoint(at) = ends { at } else { usize::MAX });
+        let mut deployed = self.play.deployed(version);
+        for _ in 0..MOST {
+            if let (Some(run), Ends::Refused(kind)) = (*id, ends) {
+                self.is_released(run).await?;
+                return self.refused(run, &deployed, kind).await.map(|()| 0);
+            }
+            let before = self.next(id, &mut deployed).await?;
+            if before == Next::Ended || before == Next::GoesOn && ends == Ends::AtWait {
+                break;
+            }
+            let stopped = stage.stopped();
+            let is_dropped = tokio::select! {
+                biased;
+                () = stopped => true,
+                () = execute(self.shop, self.session, stage, &deployed, *id) => false,
+            };
+            if is_dropped {
+                break;
+            }
+        }
+        // What was begun may be stored.
+        *id = self.begun().await;
+        Ok(stage.points())
+    }
+
+    /// What comes next for a run: a question is answered, a failure is looked at.
+    pub async fn next(&mut self, id: &mut Option<RunId>, deployed: &mut Deployed) -> Result<Next, String> {
+        *id = self.begun().await;
+        let Some(run) = *id else { return Ok(Next::Interrupted) };
+        self.is_released(run).await?;
+        self.executions += 1;
+        if self.executions > MOST {
+            return Err("the run does not end".to_owned());
+        }
+        match self.status(run).await {
+            RunStatus::Finished => Ok(Next::Ended),
+            RunStatus::Running => Ok(Next::Interrupted),
+            RunStatus::Failed(error) => {
+                self.failed(&error)?;
+                if error.contains("max_turns") {
+                    *deployed = self.play.unlimited.clone();
+                }
+                Ok(Next::GoesOn)
+            }
+            RunStatus::Paused => {
+                let open = waits_of(&self.shop.engine, run).await;
+                self.look_at(&open)?;
+                let Some(wait) = open.last() else { return Ok(Next::Interrupted) };
+                let runner = runner(self.shop, &self.play.stage, deployed);
+                self.answer(&runner, wait).await?;
+                Ok(Next::GoesOn)
+            }
+            status => Err(format!("the run is {status:?}")),
+        }
+    }
+
+    /// Resumes a run that is refused, after an answer if it waits for one.
+    async fn refused(&mut self, run: RunId, deployed: &Deployed, kind: ErrorKind) -> Result<(), String> {
+        let stage = &self.play.stage;
+        let runner = runner(self.shop, stage, deployed);
+        if let Some(wait) = waits_of(&self.shop.engine, run).await.last() {
+            self.answer(&runner, wait).await?;
+        }
+        stage.begin_execution();
+        let (before, made) = (self.status(run).await, stage.count(""));
+        let error = match before {
+            RunStatus::Failed(_) => runner.retry(run).await.and_then(|retried| retried.result).err(),
+            _ => runner.resume(deployed.tree.clone(), run).await.err(),
+        };
+        let given = error.as_ref().map(Error::kind);
+        if given != Some(kind) {
+            return Err(format!("it ends with {given:?}, not with {kind:?}: {error:?}"));
+        }
+        if stage.count("") > made {
+            return Err("a run that is refused has made a call".to_owned());
+        }
+        self.has_diverged |= kind == ErrorKind::Diverged;
+        let after = self.status(run).await;
+        if kind == ErrorKind::TopologyChanged && after != before {
+            return Err(format!("a run that is refused is {after:?}"));
+        }
+        Ok(())
+    }
+
+    /// The run of the session, if something of it is stored.
+    async fn begun(&self) -> Option<RunId> {
+        self.events().await.first().map(|event| event.invocation_id)
+    }
+
+    async fn events(&self) -> Vec<Arc<Event>> {
+        let key = SessionKey::new("app", "u", self.session);
+        let session = self.shop.sessions.read(&key, &EventFilter::new()).await.unwrap();
+        session.map(|session| session.events).unwrap_or_default()
+    }
+
+    async fn status(&self, run: RunId) -> RunStatus {
+        let registry = self.shop.engine.registry().expect("it keeps runs");
+        registry.runs("app", &RunFilter::of_run(run)).await.unwrap().remove(0).status
+    }
+
+    /// Waits until no process has the run: one that was dropped gives it back a little later.
+    async fn is_released(&self, run: RunId) -> Result<(), String> {
+        let registry = self.shop.engine.registry().expect("it keeps runs");
+        for _ in 0..2_000 {
+            let info = registry.runs("app", &RunFilter::of_run(run)).await.unwrap().remove(0);
+            if info.status != RunStatus::Running || info.is_ready {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        Err("nobody gives the run back".to_owned())
+    }
+
+    /// A run fails because the script says so, or a limit was lowered.
+    fn failed(&mut self, error: &str) -> Result<(), String> {
+        self.failures += 1;
+        let is_limit = error.contains("max_turns") && self.play.program.limits_turns();
+        let is_scripted = error.contains(FAILURE) && self.play.program.may_fail();
+        if (is_limit || is_scripted || self.has_diverged) && self.failures < MOST / 4 {
+            return Ok(());
+        }
+        Err(format!("the run has failed: {error}"))
+    }
+
+    /// What was answered is not asked again.
+    fn look_at(&mut self, open: &[Waiting]) -> Result<(), String> {
+        for wait in open {
+            let what = identity(wait);
+            if self.answers.contains_key(&what) {
+                return Err(format!("`{what}` was answered and is asked again"));
+            }
+            self.asked.insert(what);
+        }
+        Ok(())
+    }
+
+    /// A person answers one question.
+    async fn answer(&mut self, runner: &Runner, wait: &Waiting) -> Result<(), String> {
+        let is_question = wait.schema["type"] == json!("boolean");
+        let answer = if is_question {
+            json!(!self.play.refuses || self.answers.len() % 3 != 2)
+        } else {
+            json!({"late": 1})
+        };
+        let given = runner.answer(&wait.id, answer.clone()).await;
+        given.map_err(|error| format!("an answer to `{}` is refused: {error}", wait.id))?;
+        if answer == json!(false) {
+            self.play.stage.refuse(&identity(wait));
+        }
+        self.answers.insert(identity(wait), answer);
+        Ok(())
+    }
+
+    /// What is true of every run that has ended.
+    pub async fn judge(&self, run: RunId) -> Result<Vec<(String, u32, bool)>, String> {
+        let stage = &self.play.stage;
+        if let Some(fault) = stage.first_fault() {
+            return Err(fault);
+        }
+        let status = self.status(run).await;
+        if status != RunStatus::Finished {
+            return Err(format!("the run has ended as {status:?}"));
+        }
+        let open = waits_of(&self.shop.engine, run).await;
+        if let Some(wait) = open.first() {
+            return Err(format!("`{}` is still asked", wait.id));
+        }
+        let events = self.events().await;
+        let responses = events.iter().flat_map(|event| event.function_responses());
+        let mut answers: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
+        let mut values = Vec::new();
+        for response in responses {
+            values.push((&*response.id, Value::Object(response.response.clone())));
+        }
+        for (id, value) in &values {
+            answers.entry(id).or_default().push(value);
+        }
+        let mut tools = Vec::new();
+        for (event, call) in
+            events.iter().flat_map(|event| event.function_calls().map(move |call| (event, call)))
+        {
+            let given = answers.get(&*call.id).map(Vec::as_slice).unwrap_or_default();
+            let is_long_running = self.play.program.is_long_running(&call.name);
+            let what = format!("{}({}) at {}", call.name, json!(call.args), event.path);
+            if given.len() > if is_long_running { 2 } else { 1 } {
+                return Err(format!("{what} has {} answers: {given:?}", given.len()));
+            }
+            if given.is_empty() && !self.play.program.may_fail() {
+                return Err(format!("{what} has no answer"));
+            }
+            let did = json!({"result": build::did(&call.name, &call.args)});
+            if let Some(answer) = given.first()
+                && stage.is_recorded(&call.name, &call.id)
+                && **answer != did
+            {
+                return Err(format!("{what} was made, and its answer is {answer}"));
+            }
+            let number = call.args.get("n").unwrap_or(&Value::Null);
+            let times = stage.times(&call.name, &call.id);
+            tools.push((format!("{}({number})", call.name), times, given.last() == Some(&&did)));
+        }
+        Ok(tools)
+    }
+}
+
+/// Executes a run until it ends, waits or fails.
+pub async fn execute<E: Engine + Clone>(
+    shop: &Shop<E>,
+    session: &str,
+    stage: &Stage,
+    deployed: &Deployed,
+    run: Option<RunId>,
+) {
+    stage.begin_execution();
+    let runner = runner(shop, stage, deployed);
+    let Some(run) = run else {
+        drop(runner.session("u", session).run(deployed.tree.clone(), "go").await);
+        return;
+    };
+    let info = runner.runs(&RunFilter::of_run(run)).await.unwrap().remove(0);
+    match info.status {
+        RunStatus::Failed(_) => drop(runner.retry(run).await),
+        _ => drop(runner.resume(deployed.tree.clone(), run).await),
+    }
+}
+
+fn runner<E: Engine + Clone>(shop: &Shop<E>, stage: &Stage, deployed: &Deployed) -> Runner {
+    let builder = Runner::builder()
+        .app_name("app")
+        .session_store(shop.sessions.clone())
+        .artifact_store(shop.artifacts.clone())
+        .memory_service(shop.memory.clone())
+        .engine(Stopping::new(shop.engine.clone(), stage.clone()))
+        .workflow(deployed.tree.clone());
+    let builder = match deployed.plugin {
+        Hooks::None => builder,
+        hooks => builder.plugin(Audit(hooks)),
+    };
+    builder.build().unwrap()
+}
+
+/// What a person is asked: a call of a tool, or a question at a place. The wording of a question may change.
+fn identity(wait: &Waiting) -> String {
+    match &wait.call_id {
+        Some(call) => format!("the rest of {call}"),
+        None if wait.question.starts_with(ASKS) => format!("{}: {}", wait.path, wait.question),
+        None => wait.path.to_string(),
+    }
+}

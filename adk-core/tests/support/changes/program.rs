@@ -1,0 +1,214 @@
+//! [`Program`]: a random workflow as data, with the versions of it that a deploy may bring.
+
+use std::fmt;
+
+/// A workflow, what its models say, and its versions. The first version begins the run.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub body: Vec<Node>,
+    /// The replies of each agent's model: the calls of each, before it says `done`.
+    pub scripts: Vec<Vec<Vec<Call>>>,
+    /// The model call that fails when it is made first: the agent, and the number of the reply.
+    pub fails: Option<(usize, u32)>,
+    pub versions: Vec<Version>,
+    /// The changes that made each version of the one before it.
+    pub changes: Vec<Vec<Change>>,
+}
+
+/// A step. Numbers refer to agents, blocks and questions, whose names they are.
+#[derive(Clone, Debug)]
+pub enum Node {
+    Llm(usize),
+    Work { number: usize, steps: usize, fails: bool },
+    Ask(usize),
+    Loop(usize, Vec<Node>),
+    Each(usize, Vec<Node>),
+    Parallel(usize, Vec<Vec<Node>>),
+    Try(usize, Vec<Node>, Vec<Node>),
+}
+
+/// A tool call of a reply. The number is its argument, which no other call of the agent has.
+#[derive(Clone, Copy)]
+pub struct Call {
+    pub tool: &'static str,
+    pub number: u32,
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", self.tool, self.number)
+    }
+}
+
+/// What may differ from deploy to deploy.
+#[derive(Clone, Debug)]
+pub struct Version {
+    pub agents: Vec<AgentVersion>,
+    pub plugin: Hooks,
+    /// The most rounds of each loop, and elements of each `each`.
+    pub limits: Vec<u32>,
+    pub question: u32,
+}
+
+#[derive(Clone, Default)]
+pub struct AgentVersion {
+    pub prompt: u32,
+    /// How many artifacts its prompt shows.
+    pub artifacts: u32,
+    /// Whether a function makes the prompt.
+    pub function: bool,
+    pub tools: Vec<ToolVersion>,
+    pub toolset: Option<Vec<ToolVersion>>,
+    pub preload_memory: bool,
+    /// After how many events the conversation is summarised.
+    pub compact: Option<u32>,
+    pub hooks: Hooks,
+    pub max_turns: Option<u32>,
+    pub model: u32,
+}
+
+/// Settings that are not the default.
+impl fmt::Debug for AgentVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { prompt, artifacts, function, tools, toolset, preload_memory, compact, hooks, .. } = self;
+        write!(f, "{tools:?}")?;
+        let mut all = f.debug_map();
+        let mut set = |name: &'static str, is_set: bool, value: &dyn fmt::Debug| {
+            if is_set {
+                all.entry(&format_args!("{name}"), value);
+            }
+        };
+        set("prompt", *prompt > 0, prompt);
+        set("artifacts", *artifacts > 0, artifacts);
+        set("function", *function, function);
+        set("toolset", toolset.is_some(), toolset);
+        set("preload_memory", *preload_memory, preload_memory);
+        set("compact", compact.is_some(), compact);
+        set("hooks", *hooks != Hooks::None, hooks);
+        set("max_turns", self.max_turns.is_some(), &self.max_turns);
+        set("model", self.model > 0, &self.model);
+        all.finish()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub struct ToolVersion {
+    pub name: &'static str,
+    pub confirm: Confirm,
+    pub long_running: bool,
+}
+
+impl fmt::Debug for ToolVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)?;
+        if self.confirm != Confirm::Never {
+            write!(f, " confirm {:?}", self.confirm)?;
+        }
+        if self.long_running { f.write_str(" long-running") } else { Ok(()) }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Confirm {
+    #[default]
+    Never,
+    Always,
+    /// When the argument is even.
+    Even,
+}
+
+/// Callbacks of an agent, or a plugin of the runner.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Hooks {
+    #[default]
+    None,
+    /// They only look.
+    Logs,
+    /// They make recorded calls.
+    Steps,
+}
+
+/// A change that the page on operating calls safe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    ConfirmAdded,
+    ConfirmRemoved,
+    ToolRemoved,
+    ToolAdded,
+    ToolsReordered,
+    PreloadMemory,
+    PromptText,
+    PromptArtifact,
+    InstructionFunction,
+    Toolset,
+    Compaction,
+    Callbacks,
+    Plugin,
+    Model,
+    BlockLimit,
+    MaxTurns,
+    Question,
+}
+
+impl Change {
+    pub const ALL: [Self; 17] = [
+        Self::ConfirmAdded,
+        Self::ConfirmRemoved,
+        Self::ToolRemoved,
+        Self::ToolAdded,
+        Self::ToolsReordered,
+        Self::PreloadMemory,
+        Self::PromptText,
+        Self::PromptArtifact,
+        Self::InstructionFunction,
+        Self::Toolset,
+        Self::Compaction,
+        Self::Callbacks,
+        Self::Plugin,
+        Self::Model,
+        Self::BlockLimit,
+        Self::MaxTurns,
+        Self::Question,
+    ];
+}
+
+/// Tools that the agents of programs may have, and names that models make up.
+pub const TOOLS: [&str; 4] = ["charge", "book", "look", "ship"];
+/// The tools of toolsets.
+pub const OFFERED: [&str; 2] = ["read", "list"];
+
+impl ToolVersion {
+    pub fn plain(name: &'static str) -> Self {
+        Self { name, confirm: Confirm::Never, long_running: false }
+    }
+}
+
+impl Program {
+    /// Whether a part of it may be left unfinished: a block that handles an error, or a model call that fails.
+    pub fn may_fail(&self) -> bool {
+        self.fails.is_some() || has_try(&self.body) || self.limits_turns()
+    }
+
+    pub fn has_compaction(&self) -> bool {
+        self.versions.iter().flat_map(|version| &version.agents).any(|agent| agent.compact.is_some())
+    }
+
+    pub fn limits_turns(&self) -> bool {
+        self.versions.iter().flat_map(|version| &version.agents).any(|agent| agent.max_turns.is_some())
+    }
+
+    /// Whether a version has the tool as one that runs on after it has returned.
+    pub fn is_long_running(&self, tool: &str) -> bool {
+        let agents = self.versions.iter().flat_map(|version| &version.agents);
+        agents.flat_map(|agent| &agent.tools).any(|other| other.name == tool && other.long_running)
+    }
+}
+
+fn has_try(nodes: &[Node]) -> bool {
+    nodes.iter().any(|node| match node {
+        Node::Try(..) => true,
+        Node::Loop(_, inside) | Node::Each(_, inside) => has_try(inside),
+        Node::Parallel(_, branches) => branches.iter().any(|branch| has_try(branch)),
+        Node::Llm(_) | Node::Work { .. } | Node::Ask(_) => false,
+    })
+}

@@ -1,0 +1,23 @@
+//! The program changes while its runs wait or are interrupted: random programs, as every store plays them.
+
+use crate::support::{Database, quick};
+use crate::trees::changes::{self, Change, Plan, Shop};
+use crate::trees::survival;
+use adk_postgres::PostgresStore;
+
+/// `ADK_CHANGES` says how many programs there are.
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn no_change_repeats_a_recorded_call_or_loses_an_answer() {
+    let database = Database::new().await;
+    let store = PostgresStore::connect_with(&database.url, quick()).await.unwrap();
+    let plan = Plan { changes: &Change::ALL, programs: 10, stops: 2 };
+    changes::holds(plan, async || Shop::of(&store)).await;
+}
+
+/// `ADK_KILLS` says how many kills there have to be; 6 when it is not set.
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn runs_that_are_killed_continue_with_a_changed_program() {
+    changes::killed::holds(&Database::new().await, survival::kills(6)).await;
+}
