@@ -366,7 +366,8 @@ impl Replay {
     pub(crate) fn is_past(&self, block: &Path, branch: Option<&str>) -> bool {
         let block = block.to_string();
         let is_inside = |path: &str| {
-            path.strip_prefix(&*block).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            path.strip_prefix(&*block)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '#', '[']))
         };
         let is_around = |event: &Event| match (event.branch.as_deref(), branch) {
             (None, _) => true,

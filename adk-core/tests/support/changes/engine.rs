@@ -2,11 +2,12 @@
 
 use super::stage::{STEP, Stage};
 use adk_core::engine::{
-    Body, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal, RemoteBranches, Reply,
-    Retention, RunDriver, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait,
-    WaitRegistry, Waiting, is_failure,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal, RemoteBranches, Reply,
+    RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot, StepKey,
+    Stored, Timers, Wait, WaitRegistry, Waiting, is_failure,
 };
 use adk_core::model::Usage;
+use adk_core::session::Location;
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
 
@@ -78,6 +79,14 @@ impl<E: Engine> Journal for Stopping<E> {
 }
 
 impl<E: Engine> Engine for Stopping<E> {
+    fn location(&self) -> Location {
+        self.inner.location()
+    }
+
+    fn keys(&self) -> Option<&dyn RequestKeys> {
+        self.inner.keys()
+    }
+
     fn retention(&self) -> Retention {
         self.inner.retention()
     }
@@ -111,6 +120,10 @@ impl<E: Engine> RunRegistry for Stopping<E> {
         })
     }
 
+    fn enqueue(&self, claim: ClaimId, record: RunRecord) -> BoxFuture<'_, Result<Claim>> {
+        self.runs_of().enqueue(claim, record)
+    }
+
     fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
         self.runs_of().finished(claim, done)
     }
@@ -132,6 +145,14 @@ impl<E: Engine> RunRegistry for Stopping<E> {
 
     fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         self.runs_of().runs(app, filter)
+    }
+
+    fn runs_of_tenants<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        self.runs_of().runs_of_tenants(app, filter)
     }
 
     fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
