@@ -38,7 +38,8 @@ async fn stored_from(
     after: Option<EventId>,
     place: &mut Option<usize>,
 ) -> Result<Vec<Arc<Event>>, Refusal> {
-    let since = UNIX_EPOCH + Duration::from_micros(after.map_or(run.created, |after| micros(after.as_u128())));
+    let since =
+        UNIX_EPOCH + Duration::from_micros(after.map_or(run.created, |after| micros(after.as_u128())));
     let filter = match *place {
         Some(place) => EventFilter::new().places(place..usize::MAX),
         None => EventFilter::new().since(since),

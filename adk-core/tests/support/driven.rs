@@ -643,7 +643,7 @@ pub async fn begins_when_queued(place: &impl Place) {
         record.is_queued = true;
         for store in [&one, &two, &one] {
             let claim = ClaimId::driven_above(run);
-            registry(store).enqueue(claim, record.clone()).await.unwrap();
+            let _ = registry(store).enqueue(claim, record.clone()).await.unwrap();
         }
         let info = info(&two, run).await;
         assert_eq!((&info.status, info.is_ready), (&RunStatus::Queued, false));

@@ -1,11 +1,12 @@
 //! An engine in memory that can be away, be full, or be lost in the middle of a commit.
 
 use adk::engine::{
-    Body, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, KeyBinding,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, KeyBinding,
     MemoryJournal, RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
-    RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting,
+    RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting,
 };
 use adk::model::Usage;
+use adk::session::Location;
 use adk::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
 use serde_json::Value;
 use std::future::ready;
@@ -98,6 +99,10 @@ impl Journal for Away {
 }
 
 impl Engine for Away {
+    fn location(&self) -> Location {
+        self.inner.location()
+    }
+
     fn retention(&self) -> Retention {
         Retention::Process
     }
@@ -132,6 +137,10 @@ impl RunRegistry for Away {
         self.unless_away(|| self.inner.claim(run, check))
     }
 
+    fn enqueue(&self, claim: ClaimId, record: RunRecord) -> BoxFuture<'_, Result<Claim>> {
+        self.unless_away(|| self.inner.enqueue(claim, record))
+    }
+
     fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
         self.unless_away(|| self.inner.finished(claim, done))
     }
@@ -152,6 +161,14 @@ impl RunRegistry for Away {
         self.unless_away(|| self.inner.runs(app, filter))
     }
 
+    fn runs_of_tenants<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        self.unless_away(|| self.inner.runs_of_tenants(app, filter))
+    }
+
     fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
         self.inner.driven(run, from)
     }
@@ -168,6 +185,10 @@ impl WaitRegistry for Away {
 
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
         self.unless_away(|| self.inner.due(app, now, most))
+    }
+
+    fn due_of_tenants<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
+        self.unless_away(|| self.inner.due_of_tenants(app, now, most))
     }
 
     fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
