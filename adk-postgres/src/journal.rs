@@ -717,13 +717,13 @@ pub(crate) async fn withdraw(connection: &mut PgConnection, waits: &[String]) ->
 /// An open wait of an app by its id.
 pub(crate) async fn open_wait(connection: &mut PgConnection, app: &str, id: &str) -> Result<Waiting> {
     let what = "look for a wait";
-    let sql = "SELECT w.waiting, s.user_id, s.id, w.answer IS NOT NULL FROM adkw_waits w
+    let sql = "SELECT w.waiting, s.app_name, s.user_id, s.id, w.answer IS NOT NULL FROM adkw_waits w
         JOIN adkw_runs r ON r.id = w.run JOIN adkw_sessions s ON s.number = r.session
         WHERE w.id = $2 AND w.app = $1
         AND (w.answer IS NOT NULL OR r.status IN ('running', 'paused', 'answered'))";
     let row = sqlx::query(sql).bind(app).bind(id).fetch_optional(connection).await.doing(what)?;
     let row = row.ok_or_else(|| refuse::unknown_wait(id))?;
-    if row.try_get::<bool, _>(3).doing(what)? { Err(refuse::answered(id)) } else { read_wait(&row) }
+    if row.try_get::<bool, _>(4).doing(what)? { Err(refuse::answered(id)) } else { read_wait(&row) }
 }
 
 /// Answers a wait that is open. The row of its session is locked, so its run is neither claimed nor closed meanwhile.

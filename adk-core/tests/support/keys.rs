@@ -4,7 +4,7 @@ use super::limits::Opens;
 use super::{Tree, by, run};
 use adk_core::engine::{KeyBinding, RequestKey, RequestKeys, RunFilter, RunStatus};
 use adk_core::testing::ScriptedModel;
-use adk_core::{ErrorKind, Event, Flow, RunConfig, RunId, Runner, SessionTurns, StoreErrorKind};
+use adk_core::{ErrorKind, Event, Flow, RunConfig, RunId, Runner, SessionTurns};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
@@ -122,8 +122,8 @@ fn pays(paid: &Arc<AtomicU32>, gate: &Arc<Semaphore>) -> Arc<Tree> {
 
 fn is_refused<T: std::fmt::Debug>(ended: adk_core::Result<T>) {
     let error = ended.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Exists), "{error}");
-    assert!(error.to_string().contains("has begun already; help: "), "{error}");
+    assert_eq!(error.kind(), ErrorKind::RunExists, "{error}");
+    assert!(error.to_string().contains("exists already; help: "), "{error}");
 }
 
 /// A second run of an id that is in the store is refused, whoever begins it and in which session: before, while and after the first

@@ -346,7 +346,7 @@ async fn a_begin_whose_answer_is_lost_may_have_begun() {
     let there = runner(&other).runs(&RunFilter::of_run(id)).await.unwrap();
     assert_eq!(there.len(), 1);
     let error = runner(&other).session("u", "s").run(&tree, "go").run_id(id).await.unwrap_err();
-    assert_eq!(kind(&error), StoreErrorKind::Exists, "{error}");
+    assert_eq!(error.kind(), ErrorKind::RunExists, "{error}");
 }
 
 /// Nobody knows of a commit without an answer whether it was done. Here each was, of one event and of several at once: each

@@ -50,6 +50,7 @@ async fn what_was_written_is_there_when_it_is_opened_again() {
     assert!(found.events.iter().map(|event| &**event).eq(&events));
     let session = postgres.get(&key).await.unwrap().unwrap();
     assert_eq!(session.get("app:v").as_deref(), Some(&json!([1])));
+    session.load(0..3).await.unwrap();
     assert_eq!(session.event(2).map(|event| event.text()).as_deref(), Some("2"));
 }
 

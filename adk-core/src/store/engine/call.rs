@@ -142,19 +142,36 @@ impl fmt::Display for CallLabel<'_> {
     }
 }
 
-/// What a call is made with, as far as its record keeps it.
+/// What a call is made with, as far as its record keeps it. In a box: the futures of calls hold it several times, and it is
+/// empty where nothing is recorded, or the runtime does not see the inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CallInputs {
-    /// The digest of the inputs; `None` for a call whose inputs the runtime does not see.
-    pub(crate) digest: Option<Digest>,
-    /// The name of the model that is asked.
-    pub(crate) model: Option<Name>,
+pub(crate) struct CallInputs(Option<Box<KnownInputs>>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct KnownInputs {
+    digest: Digest,
+    model: Option<Name>,
 }
 
 impl CallInputs {
     /// The inputs of a call that has these values for arguments.
     pub(crate) fn of(inputs: &impl Serialize) -> Self {
-        Self { digest: Some(Digest::of(inputs)), model: None }
+        Self(Some(Box::new(KnownInputs { digest: Digest::of(inputs), model: None })))
+    }
+
+    /// The inputs of a call of that model.
+    pub(crate) fn of_model(model: &str, inputs: &impl Serialize) -> Self {
+        Self(Some(Box::new(KnownInputs { digest: Digest::of(inputs), model: Some(Name::shared(model)) })))
+    }
+
+    /// The digest of the inputs.
+    pub(crate) fn digest(&self) -> Option<Digest> {
+        self.0.as_ref().map(|known| known.digest)
+    }
+
+    /// The name of the model that is asked.
+    pub(crate) fn model(&self) -> Option<&Name> {
+        self.0.as_ref()?.model.as_ref()
     }
 }
 

@@ -54,7 +54,7 @@ pub(crate) fn of<T: Serialize>(value: &T) -> Result<Value, EncodeError> {
 /// The record of a call that gave this value.
 pub(crate) fn of_call(value: Value, kind: CallKind, inputs: &CallInputs) -> Value {
     let facts =
-        CallFacts { kind, asked: inputs.digest.map(|digest| digest.to_string()), by: inputs.model.as_ref() };
+        CallFacts { kind, asked: inputs.digest().map(|digest| digest.to_string()), by: inputs.model() };
     let value = match value {
         Value::Object(mut map) if map.len() == 1 && map.contains_key(VALUE) => {
             map.shift_remove(VALUE).unwrap_or_default()
@@ -71,7 +71,7 @@ pub(crate) fn of_call(value: Value, kind: CallKind, inputs: &CallInputs) -> Valu
 /// [`ErrorKind::Diverged`] when the arguments differ.
 pub(crate) fn fits(record: &Value, key: &StepKey, inputs: &CallInputs) -> Result<()> {
     let recorded = record.get(CALL).and_then(|facts| facts.get("asked")).and_then(Value::as_str);
-    let (CallKind::Tool, Some(recorded), Some(now)) = (key.kind, recorded, inputs.digest) else {
+    let (CallKind::Tool, Some(recorded), Some(now)) = (key.kind, recorded, inputs.digest()) else {
         return Ok(());
     };
     if now.to_string() == recorded {
