@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub(crate) struct CallCounts {
     /// The first name: most turns have no other, and allocate nothing.
     first: Option<(CallKind, Name, u32)>,
-    others: BTreeMap<(CallKind, Name), u32>,
+    others: Option<Box<BTreeMap<(CallKind, Name), u32>>>,
 }
 
 impl CallCounts {
@@ -19,7 +19,10 @@ impl CallCounts {
         match &self.first {
             None => 0,
             Some((first, of, count)) if *first == kind && of == name => *count,
-            Some(_) => self.others.get(&(kind, name.clone())).copied().unwrap_or_default(),
+            Some(_) => {
+                let others = self.others.as_ref();
+                others.and_then(|others| others.get(&(kind, name.clone()))).copied().unwrap_or_default()
+            }
         }
     }
 
@@ -41,7 +44,7 @@ impl CallCounts {
         if *first == kind && of == name {
             count
         } else {
-            self.others.entry((kind, name.clone())).or_default()
+            self.others.get_or_insert_default().entry((kind, name.clone())).or_default()
         }
     }
 }

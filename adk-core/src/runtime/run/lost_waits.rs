@@ -18,7 +18,7 @@ use crate::{BoxFuture, Path, Result};
 use std::convert::Infallible;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A wait of an agent, from the moment it is asked for.
 pub(crate) struct OpenWait {
@@ -48,8 +48,12 @@ impl Drop for OpenWait {
 }
 
 /// Lost waits that are not withdrawn, or not yet known to be lost for good.
+/// In a box, since few runs lose a wait.
 #[derive(Debug, Default)]
-pub(super) struct LostWaits {
+pub(super) struct LostWaits(OnceLock<Box<LostList>>);
+
+#[derive(Debug, Default)]
+struct LostList {
     any: AtomicBool,
     waits: Mutex<Vec<LostWait>>,
 }
@@ -65,13 +69,14 @@ struct LostWait {
 
 impl LostWaits {
     pub(super) fn is_empty(&self) -> bool {
-        !self.any.load(Acquire)
+        self.0.get().is_none_or(|list| !list.any.load(Acquire))
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Vec<LostWait>) -> T) -> T {
-        let mut waits = lock(&self.waits);
+        let LostList { any, waits } = &**self.0.get_or_init(Box::default);
+        let mut waits = lock(waits);
         let changed = change(&mut waits);
-        self.any.store(!waits.is_empty(), Release);
+        any.store(!waits.is_empty(), Release);
         changed
     }
 
@@ -121,7 +126,7 @@ impl Run {
     /// refused.
     pub(super) async fn withdraw_lost(&self) -> Result<()> {
         let Some(registry) = self.engine.waits() else { return Ok(()) };
-        let lost = lock(&self.lost_waits.waits).clone();
+        let lost = self.lost_waits.change(|waits| waits.clone());
         let open: Vec<_> = lost.iter().filter(|wait| wait.is_open).map(|wait| wait.key.id()).collect();
         if !open.is_empty() {
             registry.withdraw(self.claim, open).await?;

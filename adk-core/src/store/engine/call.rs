@@ -92,7 +92,7 @@ pub struct StepKey {
     /// The path of the agent that calls, with rounds.
     pub path: Path,
     /// The call of a tool that is an agent, when the call is made inside of that: `tool.reviewer@1`.
-    pub within: Option<Name>,
+    pub within: Option<Box<Name>>,
     /// What is called.
     pub kind: CallKind,
     /// The name of the tool, step or artifact; a fixed name for other kinds.
@@ -115,7 +115,12 @@ impl StepKey {
 
     /// The key without run and path: `tool.pay@1`.
     pub(crate) fn call(&self) -> CallLabel<'_> {
-        CallLabel { within: self.within.as_deref(), kind: self.kind, name: &self.name, index: self.index }
+        CallLabel {
+            within: self.within.as_ref().map(|within| &***within),
+            kind: self.kind,
+            name: &self.name,
+            index: self.index,
+        }
     }
 }
 
@@ -253,7 +258,7 @@ mod tests {
         let key = |kind, name: &'static str| StepKey::new(RunId::new(), Path::root("w"), kind, name, 2);
         assert_eq!(key(CallKind::Model, "model").to_string(), "w:model@2");
         assert_eq!(key(CallKind::Tool, "model").to_string(), "w:tool.model@2");
-        let within = StepKey { within: Some("tool.clerk@1".into()), ..key(CallKind::Step, "look") };
+        let within = StepKey { within: Some(Box::new("tool.clerk@1".into())), ..key(CallKind::Step, "look") };
         assert_eq!(within.to_string(), "w:tool.clerk@1/step.look@2");
     }
 }

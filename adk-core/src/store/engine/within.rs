@@ -30,7 +30,7 @@ impl Within {
             None => self.call.clone(),
             Some(inner) => Name::from(format!("{}/{inner}", self.call)),
         };
-        StepKey { run_id: self.claim.run_id, within: Some(within), ..key.clone() }
+        StepKey { run_id: self.claim.run_id, within: Some(Box::new(within)), ..key.clone() }
     }
 }
 
