@@ -131,7 +131,9 @@ pub(crate) async fn fenced(
             Some((Some(owner), epoch)) if owner == expected && epoch == epoch_of(claim) => {
                 shared.drives.check(claim, head.takes);
             }
-            Some(_) if job.begins() => drop(fenced.insert(claim, refuse::run_exists)),
+            Some(_) if job.begins() && !claim.is_driven_above() => {
+                drop(fenced.insert(claim, refuse::run_exists));
+            }
             Some(_) => drop(fenced.insert(claim, refuse::fenced)),
             // Its writers share no memory with who has deleted it.
             None if claim.is_driven_above() => drop(fenced.insert(claim, refuse::unknown_run)),

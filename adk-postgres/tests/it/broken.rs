@@ -7,7 +7,7 @@ use crate::trees::survival::{key, kind, runner};
 use crate::trees::{By, Tree, by, parallel, repeat, run, say};
 use adk_core::engine::{RunFilter, RunStatus};
 use adk_core::session::{EventFilter, SessionStore};
-use adk_core::{Await, Error, Event, Flow, RunId, Runner, StateDelta, StoreErrorKind};
+use adk_core::{Await, Error, ErrorKind, Event, Flow, RunId, Runner, StateDelta, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};

@@ -8,21 +8,29 @@ use std::collections::BTreeMap;
 /// that a later version of the program adds or removes moves no other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallCounts {
-    /// The first name: most turns have no other, and allocate nothing.
-    first: Option<(CallKind, Name, u32)>,
-    others: Option<Box<BTreeMap<(CallKind, Name), u32>>>,
+    /// Each turn moves its counts, and most turns have no others than these two.
+    models: u32,
+    functions: u32,
+    named: Option<Box<NamedCounts>>,
+}
+
+#[derive(Clone, Debug)]
+struct NamedCounts {
+    /// The first name, which is the only one of most turns.
+    first: (CallKind, Name),
+    count: u32,
+    others: BTreeMap<(CallKind, Name), u32>,
 }
 
 impl CallCounts {
     /// The number of the next call.
     pub(crate) fn next(&self, kind: CallKind, name: &Name) -> u32 {
-        match &self.first {
-            None => 0,
-            Some((first, of, count)) if *first == kind && of == name => *count,
-            Some(_) => {
-                let others = self.others.as_ref();
-                others.and_then(|others| others.get(&(kind, name.clone()))).copied().unwrap_or_default()
-            }
+        match (kind, &self.named) {
+            (CallKind::Model, _) => self.models,
+            (CallKind::Function, _) => self.functions,
+            (_, None) => 0,
+            (_, Some(named)) if named.is_first(kind, name) => named.count,
+            (_, Some(named)) => named.others.get(&(kind, name.clone())).copied().unwrap_or_default(),
         }
     }
 
@@ -40,12 +48,26 @@ impl CallCounts {
     }
 
     fn count(&mut self, kind: CallKind, name: &Name) -> &mut u32 {
-        let (first, of, count) = self.first.get_or_insert_with(|| (kind, name.clone(), 0));
-        if *first == kind && of == name {
-            count
-        } else {
-            self.others.get_or_insert_default().entry((kind, name.clone())).or_default()
+        match kind {
+            CallKind::Model => return &mut self.models,
+            CallKind::Function => return &mut self.functions,
+            _ => {}
         }
+        let named = self.named.get_or_insert_with(|| {
+            let (first, others) = ((kind, name.clone()), BTreeMap::new());
+            Box::new(NamedCounts { first, count: 0, others })
+        });
+        if named.is_first(kind, name) {
+            &mut named.count
+        } else {
+            named.others.entry((kind, name.clone())).or_default()
+        }
+    }
+}
+
+impl NamedCounts {
+    fn is_first(&self, kind: CallKind, name: &Name) -> bool {
+        self.first.0 == kind && self.first.1 == *name
     }
 }
 
