@@ -153,7 +153,10 @@ const FROM_5: &str = "
 ALTER TABLE adkw_runs ADD COLUMN tenant_of TEXT;
 ALTER TABLE adkw_waits ADD COLUMN tenant_of TEXT;
 CREATE INDEX adkw_runs_tenants ON adkw_runs (owner, tenant_of, id)
-    WHERE tenant_of IS NOT NULL AND status IN ('queued', 'running', 'answered');
+    WHERE tenant_of IS NOT NULL AND owner IS NOT NULL AND status IN ('queued', 'running', 'answered');
+CREATE INDEX adkw_runs_tenants_free ON adkw_runs (tenant_of, id)
+    WHERE tenant_of IS NOT NULL AND owner IS NULL AND status IN ('queued', 'running', 'answered');
+CREATE INDEX adkw_waits_app ON adkw_waits (app, number) WHERE answer IS NULL;
 CREATE INDEX adkw_waits_tenants ON adkw_waits (tenant_of, deadline)
     WHERE tenant_of IS NOT NULL AND answer IS NULL AND deadline IS NOT NULL;
 DROP INDEX IF EXISTS adkw_runs_unfinished;

@@ -33,7 +33,8 @@ async fn a_statement_reads_as_much_in_a_large_database() {
     let found = large.iter().filter(|(sql, _)| small.contains_key(*sql) && !is_known(sql));
     let found: Vec<_> = found.map(|(sql, blocks)| (small[sql], *blocks, sql)).collect();
     assert!(found.len() > 30, "{} statements", found.len());
-    // Indexes are deeper, and what is small is not worth an index.
-    let grown: Vec<_> = found.iter().filter(|(small, large, _)| *large > small * 2.0 + 50.0).collect();
+    // Indexes are deeper, and what is small is not worth an index: a page of 20 runs with their sessions reads one block of
+    // sessions where these are few, and three for each run where they are many.
+    let grown: Vec<_> = found.iter().filter(|(small, large, _)| *large > small * 2.0 + 100.0).collect();
     assert!(grown.is_empty(), "{grown:#?}");
 }

@@ -64,7 +64,7 @@ async fn what_tenants_have_left_goes_on() {
 
 /// What makes a database of today one of format 5, where tenants were not known, and no keys of requests.
 const FORMAT_5: &str = "
-    DROP TABLE adkw_keys;
+    DROP TABLE adkw_keys; DROP INDEX adkw_waits_app;
     ALTER TABLE adkw_runs DROP COLUMN tenant_of; ALTER TABLE adkw_waits DROP COLUMN tenant_of;
     UPDATE adkw_meta SET value = '5' WHERE key = 'version';";
 

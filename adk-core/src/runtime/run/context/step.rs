@@ -31,13 +31,18 @@ impl Context {
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
     {
-        let (run, name) = (self.run.clone(), name.into());
+        let run = self.run.clone();
         // Where nothing is recorded, no key has to differ from another.
-        let key = match run.is_in_memory {
-            true => StepKey::new(run.id, self.frame.path.clone(), CallKind::Step, name, 0),
-            false => self.call_key(CallKind::Step, name),
-        };
-        perform(run, key, CallInputs::default(), depth::check, work)
+        let key = (!run.is_in_memory).then(|| self.call_key(CallKind::Step, name.into()));
+        async move {
+            match key {
+                Some(key) => perform(run, key, CallInputs::default(), depth::check, work).await,
+                None => {
+                    let _busy = Counted::new(&run.outbox().in_flight);
+                    work.await
+                }
+            }
+        }
     }
 
     /// The same for a record of values that were looked at one by one, such as a call with what it left.
