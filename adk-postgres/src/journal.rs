@@ -132,11 +132,15 @@ pub(crate) async fn fenced(
                 shared.drives.check(claim, head.takes);
             }
             Some(_) if job.begins() && !claim.is_driven_above() => {
-                drop(fenced.insert(claim, refuse::run_exists));
+                fenced.insert(claim, refuse::run_exists);
             }
-            Some(_) => drop(fenced.insert(claim, refuse::fenced)),
+            Some(_) => {
+                fenced.insert(claim, refuse::fenced);
+            }
             // Its writers share no memory with who has deleted it.
-            None if claim.is_driven_above() => drop(fenced.insert(claim, refuse::unknown_run)),
+            None if claim.is_driven_above() => {
+                fenced.insert(claim, refuse::unknown_run);
+            }
             // Of a run that is not in the registry nothing is kept.
             None => {}
         }

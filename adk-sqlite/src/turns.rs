@@ -65,7 +65,7 @@ const LONG: u64 = 3_000;
 fn conversation(places: Range<u64>) -> Vec<Event> {
     let event = |n: u64| {
         let mut event = Event::new().with_content(Content::user("text"));
-        event.author = if n % 2 == 0 { "user" } else { "other" }.into();
+        event.author = if n.is_multiple_of(2) { "user" } else { "other" }.into();
         event.timestamp = 1_767_225_600_000_000 + n;
         event.id = format!("01890000-0000-7000-8000-{:012x}", n + 1).parse().unwrap();
         event.invocation_id = "e-01890000-0000-7000-8000-000000000000".parse().unwrap();
