@@ -31,18 +31,8 @@ impl Context {
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
     {
-        let run = self.run.clone();
-        // Where nothing is recorded, no key has to differ from another.
-        let key = (!run.is_in_memory).then(|| self.call_key(CallKind::Step, name.into()));
-        async move {
-            match key {
-                Some(key) => perform(run, key, CallInputs::default(), depth::check, work).await,
-                None => {
-                    let _busy = Counted::new(&run.outbox().in_flight);
-                    work.await
-                }
-            }
-        }
+        let key = self.call_key(CallKind::Step, name.into());
+        perform(self.run.clone(), key, CallInputs::default(), depth::check, work)
     }
 
     /// The same for a record of values that were looked at one by one, such as a call with what it left.
