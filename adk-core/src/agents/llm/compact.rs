@@ -149,10 +149,14 @@ pub(super) async fn run(
 /// Whether the conversation may be summarised here. Before a model call that is in the record it was not, unless the record
 /// holds the summary: so a compaction that a later version of the program adds, or has earlier, begins after the record.
 fn may_begin(cx: &mut Context) -> bool {
-    // A summary has the number of the model call that it comes before.
-    let (summary, model) = (call::name(CallKind::Summary), call::MODEL);
-    cx.frame.calls.align((CallKind::Summary, &summary), (CallKind::Model, &model));
-    cx.is_recorded(CallKind::Summary, &summary) || !cx.is_recorded(CallKind::Model, &model)
+    is_recorded(cx) || !cx.is_recorded(CallKind::Model, &call::MODEL)
+}
+
+/// Whether the record holds a summary that comes before the next model call: a summary has the number of that call.
+pub(super) fn is_recorded(cx: &mut Context) -> bool {
+    let summary = call::name(CallKind::Summary);
+    cx.frame.calls.align((CallKind::Summary, &summary), (CallKind::Model, &call::MODEL));
+    cx.is_recorded(CallKind::Summary, &summary)
 }
 
 /// What is to be summarised.

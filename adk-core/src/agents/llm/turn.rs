@@ -184,6 +184,7 @@ impl<'a> Turn<'a> {
         let (agent, models) = (self.agent, &self.models);
         if let Some(max) = limit(agent, cx).filter(|max| self.number >= *max)
             && !cx.is_recorded(CallKind::Model, &call::MODEL)
+            && !(cx.run.has_record() && compact::is_recorded(cx))
         {
             let message = format!(
                 "it has made {max} model calls in one turn, its `max_turns`, and the model still calls tools"
