@@ -29,25 +29,3 @@ async fn no_change_repeats_a_recorded_call_or_loses_an_answer() {
 async fn without_a_change_nothing_is_wrong() {
     changes::holds(Plan { changes: &[], programs: 40, ..PLAN }, async || shop()).await;
 }
-
-/// Says how many programs fail by one kind of change.
-#[tokio::test(start_paused = true)]
-#[ignore = "a report"]
-async fn failures_by_kind() {
-    let programs = std::env::var("ADK_CHANGES").map_or(100, |text| text.parse().unwrap());
-    for (at, change) in Change::ALL.iter().enumerate() {
-        let began = std::time::Instant::now();
-        let plan = Plan { changes: &Change::ALL[at..=at], ..PLAN };
-        let mut whys = std::collections::BTreeMap::new();
-        for seed in 0..programs {
-            if let Err(failure) = changes::program_holds(seed, plan, &shop()).await {
-                let (count, _) = whys.entry(changes::kind(&failure.why)).or_insert((0, seed));
-                *count += 1;
-            }
-        }
-        println!("{change:?}: {:?}", began.elapsed());
-        for (why, (count, seed)) in whys {
-            println!("{change:?}: {count} of {programs}, as in seed {seed}: {why}");
-        }
-    }
-}

@@ -82,7 +82,7 @@ pub async fn holds<E: Engine + Clone>(mut plan: Plan, mut open: impl AsyncFnMut(
 ///
 /// # Errors
 /// The first history that fails.
-pub async fn program_holds<E: Engine + Clone>(
+async fn program_holds<E: Engine + Clone>(
     seed: u64,
     plan: Plan,
     shop: &Shop<E>,
@@ -161,12 +161,6 @@ pub async fn smallest<E: Engine + Clone>(
         }
         return failure;
     }
-}
-
-/// What is wrong, in few words and without the names and numbers in it.
-pub fn kind(why: &str) -> String {
-    let is_name = |word: &&str| word.chars().any(|c| "`/\"@0123456789{}()[]".contains(c));
-    why.split(' ').filter(|word| !is_name(word)).take(12).collect::<Vec<_>>().join(" ")
 }
 
 /// A failure as a report.
