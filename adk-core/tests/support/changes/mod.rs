@@ -163,6 +163,12 @@ pub async fn smallest<E: Engine + Clone>(
     }
 }
 
+/// What is wrong, in few words and without the names and numbers in it.
+fn kind(why: &str) -> String {
+    let is_name = |word: &&str| word.chars().any(|c| "`/\"@0123456789{}()[]".contains(c));
+    why.split(' ').filter(|word| !is_name(word)).take(12).collect::<Vec<_>>().join(" ")
+}
+
 /// A failure as a report.
 pub fn told(failure: &Failure) -> String {
     let Failure { seed, program, history, why } = failure;
