@@ -147,16 +147,25 @@ pub(super) async fn run(
 }
 
 /// Whether the conversation may be summarised here. Before a model call that is in the record it was not, unless the record
-/// holds the summary: so a compaction that a later version of the program adds, or has earlier, begins after the record.
+/// goes on with the event of a summary: so a compaction that a later version of the program adds, or has earlier, begins after
+/// the record. A summary without its event, whose process died in between, counts only if no model call followed.
 fn may_begin(cx: &mut Context) -> bool {
-    is_recorded(cx) || !cx.is_recorded(CallKind::Model, &call::MODEL)
+    align(cx);
+    !cx.is_recorded(CallKind::Model, &call::MODEL)
+        || cx.run.replay.as_ref().is_some_and(|replay| replay.goes_on_with_summary(cx.path()))
 }
 
-/// Whether the record holds a summary that comes before the next model call: a summary has the number of that call.
+/// Whether the record holds a summary that comes before the next model call.
 pub(super) fn is_recorded(cx: &mut Context) -> bool {
+    let summary = align(cx);
+    cx.is_recorded(CallKind::Summary, &summary)
+}
+
+/// Gives the next summary the number of the next model call.
+fn align(cx: &mut Context) -> Name {
     let summary = call::name(CallKind::Summary);
     cx.frame.calls.align((CallKind::Summary, &summary), (CallKind::Model, &call::MODEL));
-    cx.is_recorded(CallKind::Summary, &summary)
+    summary
 }
 
 /// What is to be summarised.

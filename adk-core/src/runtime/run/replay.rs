@@ -115,7 +115,6 @@ impl Replay {
     /// The numbers of the recorded summaries of a conversation that come before the next event of this path, where that is no
     /// summary itself: the program of this time summarises later, or not at all.
     pub(super) fn pass_summaries(&self, path: &Path, next: &Body) -> Range<u32> {
-        let is_summary = |event: &Event| event.actions.compaction.is_some();
         if matches!(next, Body::Ready(draft) if is_summary(&draft.event)) {
             return 0..0;
         }
@@ -134,7 +133,14 @@ impl Replay {
         let path = path.to_string();
         let first = lock(&self.seen).get(&path).copied().unwrap_or_default();
         let mut events = (first..).map_while(|nth| self.event(&path, nth));
-        events.find(|event| event.actions.compaction.is_none())
+        events.find(|event| !is_summary(event))
+    }
+
+    /// Whether the record holds a summary as the next event of this path.
+    pub(crate) fn goes_on_with_summary(&self, path: &Path) -> bool {
+        let path = path.to_string();
+        let nth = lock(&self.seen).get(&path).copied().unwrap_or_default();
+        self.event(&path, nth).is_some_and(|event| is_summary(event))
     }
 
     fn event(&self, path: &str, nth: u32) -> Option<&Arc<Event>> {
@@ -448,6 +454,10 @@ impl Replay {
         let temp = self.temp.get(slot).cloned().unwrap_or_default();
         Ok(Some(Stored::earlier(self.begins + target as u64, event.clone(), temp)))
     }
+}
+
+fn is_summary(event: &Event) -> bool {
+    event.actions.compaction.is_some()
 }
 
 /// The slot of an update, and the step of the tool call that has made it.
