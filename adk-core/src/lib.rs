@@ -60,7 +60,7 @@ pub use secret::Secret;
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};
 pub use store::event::{
     Actions, Details, Event, EventCompaction, LEFT_OUT_KEY, LOOP_ITERATION_KEY, RareActions,
-    STATE_UPDATE_KEY, StateDelta, Unstamped,
+    STATE_UPDATE_KEY, StateDelta, UNWRITTEN_KEY, Unstamped,
 };
 pub use store::{engine, session};
 

@@ -81,7 +81,7 @@ use crate::store::engine::{
 };
 use crate::store::event::StateDelta;
 use crate::store::outbox::Outbox;
-use crate::store::session::{OwnKeys, Scope, Session, SharedState, StateMap, now_micros};
+use crate::store::session::{OwnKeys, Scope, Session, SharedState, now_micros};
 use crate::sync::{lock, read, write};
 use crate::{Error, ErrorKind, Flow, Name, Path, Result, RunId, secret};
 use replay::Replay;
@@ -89,7 +89,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -118,7 +118,6 @@ pub(crate) struct Run {
     places: AtomicU64,
     /// Its record, until its first commit.
     begins: Mutex<Option<Arc<RunRecord>>>,
-    temp: RwLock<StateMap>,
     usage: Mutex<Usage>,
     llm_calls: AtomicU32,
     loops: Mutex<Vec<LoopEnd>>,
@@ -170,7 +169,7 @@ impl Run {
             id,
             claim: ClaimId::first(id),
             is_in_memory: engine.is_memory(),
-            delivery: Arc::new(Delivery { session, seed, outbox: Outbox::default(), own: OnceLock::new() }),
+            delivery: Arc::new(Delivery::new(session, seed)),
             engine,
             config,
             services,
@@ -181,7 +180,6 @@ impl Run {
             began: u64::MAX,
             places: AtomicU64::new(0),
             begins: Mutex::default(),
-            temp: RwLock::default(),
             usage: Mutex::default(),
             llm_calls: AtomicU32::new(0),
             loops: Mutex::default(),
@@ -221,7 +219,7 @@ impl Run {
         let mut run = Self::new(Arc::new(session), engine, config, outer.services.clone());
         run.within = within;
         run.within_call = Some(Box::new(within_call));
-        run.temp = RwLock::new(read(&outer.temp).clone());
+        *write(&run.delivery.temp) = read(&outer.delivery.temp).clone();
         if let Some(own) = outer.own() {
             let own = own.copy();
             own.record(delta);
@@ -237,7 +235,9 @@ impl Run {
     /// Sets a stored key before the run begins.
     pub(crate) fn begin_with(&self, key: &str, value: Value) {
         let value = Arc::new(value);
-        self.delivery.record(&StateDelta::from_iter([(Name::shared(key), value.clone())]));
+        if let Some(own) = self.live_own() {
+            own.record(&StateDelta::from_iter([(Name::shared(key), value.clone())]));
+        }
         self.session().preset(Name::shared(key), value);
     }
 
@@ -248,7 +248,7 @@ impl Run {
 
     /// The same as the store has it, also while a record is given back.
     pub(crate) fn live_own(&self) -> Option<&OwnKeys> {
-        self.delivery.own.get().map(|own| &**own)
+        self.delivery.live_own()
     }
 
     /// From now on these keys hold what this run writes.
@@ -349,7 +349,7 @@ impl Run {
     /// The value of a stored key, `temp:` included.
     pub(crate) fn get(&self, key: &str) -> Option<Arc<Value>> {
         if key.starts_with("temp:") {
-            return read(&self.temp).get(key).cloned();
+            return self.delivery.temp(key);
         }
         let value = match self.own().filter(|own| own.has(key)) {
             Some(own) => own.get(key)?,
@@ -363,7 +363,7 @@ impl Run {
 
     /// A secret that the run keeps under a name.
     pub(crate) fn kept(&self, name: &str) -> Option<Arc<Value>> {
-        read(&self.temp).get(name).cloned()
+        self.delivery.temp(name)
     }
 
     /// The value of a name.
@@ -375,7 +375,7 @@ impl Run {
     }
 
     pub(crate) fn set_temp(&self, key: Name, value: Arc<Value>) {
-        write(&self.temp).insert(key, value);
+        self.delivery.set_temp(key, value);
     }
 
     pub(crate) fn usage(&self) -> Usage {

@@ -5,6 +5,7 @@ mod attempts;
 mod away;
 mod block;
 mod checkpoint;
+mod discard;
 mod first;
 pub(crate) mod form;
 mod join;

@@ -46,6 +46,7 @@ mod filter;
 mod journal;
 mod keys;
 mod memory;
+mod parts;
 pub(crate) mod record;
 pub mod refuse;
 mod registry;
@@ -71,6 +72,7 @@ pub use slot::{Body, Draft, Slot, Stored};
 pub use update::Update;
 
 pub(crate) use clock::now_micros;
+pub(crate) use parts::{BlockPart, BlockScope};
 pub(crate) use slot::Delivery;
 pub(crate) use update::Change;
 pub(crate) use within::Within;

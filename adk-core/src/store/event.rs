@@ -30,8 +30,13 @@ pub const STATE_UPDATE_KEY: &str = "state_update";
 
 /// The key of [`Event::custom_metadata`] by which a block says what it has left out: of an `each` with `over = cut` an object
 /// with `list` (the key), `max`, and `over` (how many elements are beyond it); of a block with `on_error = skip` one with
-/// `failed`, a list of objects with `path` and `error`.
+/// `failed`, a list of objects with `path` and `error`, or where a part has left the block, one with `cancelled`, the paths of the
+/// others whose writes are discarded.
 pub const LEFT_OUT_KEY: &str = "left_out";
+
+/// The key of [`Event::custom_metadata`] by which a block names the keys that only discarded parts have written, and that had
+/// no value before: a list of stored keys. The event sets them to null, and the run reads them as unwritten.
+pub const UNWRITTEN_KEY: &str = "unwritten";
 
 /// One thing that happened in a run.
 ///
@@ -335,6 +340,12 @@ impl Event {
         let details = self.details_mut();
         details.custom_metadata.insert(key.into(), value.into());
         self
+    }
+
+    /// The keys that a block has made unwritten again.
+    pub(crate) fn unwritten(&self) -> Vec<&str> {
+        let keys = self.metadata(UNWRITTEN_KEY).and_then(Value::as_array);
+        keys.into_iter().flatten().filter_map(Value::as_str).collect()
     }
 
     /// Metadata of the agent's own, or of the runtime, such as [`COST_KEY`].

@@ -64,7 +64,7 @@ impl Journal for Crashing {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         Reply::Later(Box::pin(async move {
             self.point().await;
-            let name = slot.to_string();
+            let name = format!("{} {slot}", slot.run_id);
             let body = self.made_once(name.clone(), body);
             let stored = match self.inner.commit(slot, body) {
                 Reply::Ready(stored) => stored,

@@ -1,7 +1,8 @@
 //! How a trace is compared with what the interpreter says, and what the log alone tells of its values.
 
+use crate::grow::KEPT;
 use crate::support::SKIP;
-use adk_core::{Event, FailedAttempt, LEFT_OUT_KEY};
+use adk_core::{Event, FailedAttempt, LEFT_OUT_KEY, UNWRITTEN_KEY};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -74,11 +75,12 @@ fn is_inside(line: &str, at: &str, next: &[char]) -> bool {
 
 /// What events look like, but for those of the user.
 pub fn seen(events: &[Arc<Event>]) -> Vec<String> {
-    let lines = events.iter().filter(|event| event.author != "user").map(|event| {
+    let is_seen = |event: &&Arc<Event>| event.author != "user" && left_out(event, "cancelled").is_none();
+    let lines = events.iter().filter(is_seen).map(|event| {
         let mut line = format!("{} {}", event.path, event.branch.as_deref().unwrap_or("-"));
         for (key, value) in event.actions.state_delta.iter() {
             match of_block(event) {
-                _ if event.winner().is_some() => {}
+                _ if event.winner().is_some() || failed_parts(event).next().is_some() => {}
                 Some(_) if !is_element(event) => write!(line, " {key}=*").unwrap(),
                 _ => write!(line, " {key}={value}").unwrap(),
             }
@@ -144,7 +146,12 @@ struct Elements {
 /// of the winner what it has written last.
 pub fn replay(log: &[Arc<Event>], state: &mut State) -> Result<(), String> {
     let mut blocks: BTreeMap<String, Elements> = BTreeMap::new();
-    for (at, event) in log.iter().enumerate().filter(|(_, event)| event.author != "user") {
+    let mut earlier: Vec<State> = Vec::new();
+    for (at, event) in log.iter().enumerate() {
+        earlier.push(state.clone());
+        if event.author == "user" {
+            continue;
+        }
         let path = event.path.to_string();
         let delta =
             || event.actions.state_delta.iter().map(|(key, value)| (key.to_string(), Value::clone(value)));
@@ -162,7 +169,8 @@ pub fn replay(log: &[Arc<Event>], state: &mut State) -> Result<(), String> {
             Some('e') => {
                 let block = blocks.entry(path.clone()).or_default();
                 block.left_out.extend(failed_parts(event).map(str::to_owned));
-                for (key, list) in delta() {
+                let is_of_lists = left_out(event, "failed").or(left_out(event, "cancelled")).is_none();
+                for (key, list) in delta().filter(|_| is_of_lists) {
                     let name = key.rsplit('/').next().unwrap_or_default();
                     let whole =
                         (0..block.count).filter(|n| !block.left_out.contains(&format!("{path}[{n}]")));
@@ -186,16 +194,73 @@ pub fn replay(log: &[Arc<Event>], state: &mut State) -> Result<(), String> {
             }
             _ => {}
         }
-        if let Some(winner) = event.winner() {
-            let winner = format!("{path}/{winner}");
-            let own = log[..at].iter().filter(|event| of(&format!("{} ", event.path), &winner));
-            let own = own.flat_map(|event| event.actions.state_delta.iter());
-            let own: State = own.map(|(key, value)| (key.to_string(), Value::clone(value))).collect();
-            if own != delta().collect() {
-                return Err(format!("{path}: {winner} has written {own:?}, but it says {:?}", event.actions));
+        if let Some(discards) = Discards::of(event) {
+            let undone = undone(&path, &log[..at], &earlier, &discards);
+            if undone != delta().collect() {
+                return Err(format!("{path}: {undone:?} has to be undone, but it says {:?}", event.actions));
             }
         }
         state.extend(delta());
+        let unwritten = event.metadata(UNWRITTEN_KEY).and_then(Value::as_array);
+        // A `state` key holds null from then on.
+        let names = unwritten.into_iter().flatten().map(|key| key.as_str().unwrap());
+        names.filter(|name| !name.starts_with(KEPT)).for_each(|name| drop(state.remove(name)));
     }
     Ok(())
+}
+
+/// The parts of a block whose writes do not count, as the last event of the block says.
+enum Discards<'a> {
+    AllBut(&'a str),
+    These(BTreeSet<&'a str>),
+}
+
+impl<'a> Discards<'a> {
+    fn of(event: &'a Event) -> Option<Self> {
+        if let Some(winner) = event.winner() {
+            return Some(Self::AllBut(winner));
+        }
+        let cancelled = left_out(event, "cancelled").and_then(Value::as_array);
+        let cancelled = cancelled.into_iter().flatten().filter_map(Value::as_str);
+        let these: BTreeSet<_> = failed_parts(event).chain(cancelled).collect();
+        (!these.is_empty()).then_some(Self::These(these))
+    }
+
+    fn has(&self, block: &str, part: &str) -> bool {
+        match self {
+            Self::AllBut(winner) => {
+                part.strip_prefix(block).and_then(|rest| rest.strip_prefix('/')) != Some(winner)
+            }
+            Self::These(these) => these.contains(part),
+        }
+    }
+}
+
+/// What the last event of a block has to write: of each key that a discarded part has written last, what another part has
+/// written there before, or what it held before the block.
+fn undone(block: &str, log: &[Arc<Event>], earlier: &[State], discards: &Discards<'_>) -> State {
+    let part = |event: &Event| {
+        let path = event.path.to_string();
+        let rest = path.strip_prefix(block).filter(|rest| rest.starts_with(['/', '[']))?;
+        let end = rest[1..].find(['/', '#', '[']).map_or(rest.len(), |end| end + 1);
+        Some(format!("{block}{}", &rest[..end]))
+    };
+    let mut last: BTreeMap<&str, (Value, bool)> = BTreeMap::new();
+    let mut before = None;
+    for (at, event) in log.iter().enumerate() {
+        let Some(part) = part(event) else { continue };
+        let before = *before.get_or_insert(at);
+        let is_discarded = discards.has(block, &part);
+        for (key, value) in event.actions.state_delta.iter() {
+            // Keys of elements inside are seen there alone.
+            if key.matches('[').count() > block.matches('[').count() {
+                continue;
+            }
+            let held = last
+                .entry(key)
+                .or_insert_with(|| (earlier[before].get(&**key).cloned().unwrap_or_default(), false));
+            if is_discarded { held.1 = true } else { *held = (Value::clone(value), false) }
+        }
+    }
+    last.into_iter().filter(|(_, held)| held.1).map(|(key, held)| (key.to_owned(), held.0)).collect()
 }

@@ -51,7 +51,7 @@ impl Run {
             path,
             branch,
             state: state.into_iter().collect(),
-            temp: read(&self.temp).clone().into_iter().collect(),
+            temp: read(&self.delivery.temp).clone().into_iter().collect(),
             written: Vec::new(),
             upto: self.places.load(Relaxed).max(if self.is_branch { 0 } else { session.len() as u64 }),
             calls: self.llm_calls.load(Relaxed),
@@ -93,8 +93,9 @@ impl Run {
     pub(crate) fn joined(&self, stored: Stored, scope: Option<&KeyScope>) -> u64 {
         let Stored { place, event, temp, .. } = stored;
         self.saw(place);
+        self.delivery.note(&event, &temp, self.session(), self.own());
         self.session().append_stored(event.clone());
-        self.delivery.record(&event.actions.state_delta);
+        self.delivery.record(&event);
         for (key, _) in event.actions.state_delta.iter().chain(temp.iter()) {
             if let Some(scope) = scope {
                 scope.wrote(key);

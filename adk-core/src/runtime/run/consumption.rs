@@ -1,9 +1,9 @@
 //! Measures what a part of a run uses.
 
 use super::{Context, Meter, Run};
-use crate::Path;
 use crate::models::model::Usage;
 use crate::sync::lock;
+use crate::{Name, Path};
 use adk_spec::__private::Cost;
 use serde::{Deserialize, Serialize};
 use std::future::poll_fn;
@@ -54,15 +54,12 @@ impl Run {
 
 impl Context {
     /// Passes by what was done at the paths that are meant and is not done again. What it used counts all the same.
-    pub(crate) fn pass_by(&self, spent: &Consumption, is_meant: impl Fn(&Path) -> bool) {
+    pub(crate) fn pass_by(&self, spent: &Consumption, is_meant: impl Fn(&Path) -> bool) -> Vec<Name> {
         self.run.add_usage(spent.usage);
         self.run.counted(spent.calls);
         self.count_again(&spent.usage, spent.rounds);
         let replay = self.run.replay.as_ref();
-        let keys = replay.map(|replay| replay.pass_by(&self.run, is_meant)).unwrap_or_default();
-        if let Some(scope) = &self.scope {
-            keys.iter().for_each(|key| scope.wrote(key));
-        }
+        replay.map(|replay| replay.pass_by(&self.run, is_meant)).unwrap_or_default()
     }
 }
 

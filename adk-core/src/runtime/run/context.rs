@@ -121,11 +121,6 @@ impl Context {
         cx.actions
     }
 
-    /// Writes a stored key with the next event.
-    pub(crate) fn set_stored(&mut self, key: Name, value: Arc<Value>) {
-        self.overlay.state_delta.insert(key, value);
-    }
-
     /// Drops what was set since the last event, of work that is dropped as well.
     pub(crate) fn drop_pending(&mut self) {
         self.overlay = Overlay::default();

@@ -1,6 +1,6 @@
 //! What a function sees that may look and not touch.
 
-use super::{Context, KeyScope, Overlay, Run, decode, state};
+use super::{Context, KeyScope, Overlay, Run, state};
 use crate::{Name, Path, Result, RunId};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -63,7 +63,7 @@ impl ReadonlyContext {
     /// # Errors
     /// When the value is not of that type.
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>> {
-        self.value(key).map(|value| decode(key, &value)).transpose()
+        state::get(key, self.value(key).as_deref())
     }
 
     /// The JSON value of a key, shared.

@@ -162,7 +162,7 @@ impl Replay {
     pub(crate) fn closed_over(&self, live: &OwnKeys) {
         let _ = self.own.set(live.copy());
         let own = self.events.iter().filter(|recorded| recorded.own.is_some());
-        own.for_each(|recorded| live.record(&recorded.event.actions.state_delta));
+        own.for_each(|recorded| live.record_event(&recorded.event));
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -294,9 +294,13 @@ impl Replay {
     }
 
     fn apply(&self, run: &Run, event: &Arc<Event>, slot: Option<&str>) {
+        if let Some(slot) = slot {
+            let none = StateDelta::default();
+            run.delivery.note(event, self.temp.get(slot).unwrap_or(&none), &self.session, self.own.get());
+        }
         self.session.append_stored(event.clone());
         if let Some(own) = self.own.get().filter(|_| slot.is_some()) {
-            own.record(&event.actions.state_delta);
+            own.record_event(event);
         }
         for (key, value) in slot.and_then(|slot| self.temp.get(slot)).iter().flat_map(|temp| temp.iter()) {
             run.set_temp(key.clone(), value.clone());
@@ -426,6 +430,10 @@ impl Replay {
     fn written(&self, event: &Event, slot: &str, keys: &mut Vec<Name>) {
         let temp = self.temp.get(slot).into_iter().flat_map(StateDelta::iter);
         keys.extend(event.actions.state_delta.iter().chain(temp).map(|(key, _)| key.clone()));
+        let unwritten = event.unwritten();
+        if !unwritten.is_empty() {
+            keys.retain(|key| !unwritten.contains(&key.as_str()));
+        }
     }
 
     /// Answers the event of a slot from the record when it is its turn. `None`: all of the record is given back, and it is

@@ -2,6 +2,7 @@
 //! a workflow that is a step of another, an element of an `each`, an instance with other keys.
 
 use crate::Name;
+use crate::store::engine::BlockScope;
 use crate::store::session::Scope;
 use crate::sync::{read, write};
 use std::borrow::Cow;
@@ -227,11 +228,28 @@ impl KeyScope {
         }
     }
 
+    /// What has written a stored key does not count.
+    pub(crate) fn unwrote(&self, key: &str) {
+        for written in self.outward().filter_map(|scope| scope.written.as_ref()) {
+            write(written).remove(key);
+        }
+    }
+
     /// A stored key was written: from now on a read finds it.
     pub(crate) fn wrote(&self, key: &Name) {
         for written in self.outward().filter_map(|scope| scope.written.as_ref()) {
             write(written).insert(key.clone());
         }
+    }
+}
+
+impl BlockScope for KeyScope {
+    fn is_of_element_inside(&self, key: &str) -> bool {
+        key.strip_prefix(self.prefix()).is_some_and(|own| own.contains('['))
+    }
+
+    fn is_current(&self, key: &str) -> bool {
+        self.is_current(key)
     }
 }
 

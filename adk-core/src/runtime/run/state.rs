@@ -29,7 +29,8 @@ pub struct State<'a> {
 }
 
 impl State<'_> {
-    /// The value of a key; `None` when nothing has written it.
+    /// The value of a key; `None` when nothing has written it. A null that is no value of the type counts as nothing: a block
+    /// whose part is discarded leaves it in a key that was not written before.
     ///
     /// **`user:` and `app:` keys** are shared by sessions, and a plain read gives what this process knows of them: what the
     /// store held when a session of the user or the app was last opened here, which every run begins with, and what runs in
@@ -46,10 +47,7 @@ impl State<'_> {
     /// # Errors
     /// When the value is not of that type.
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>> {
-        match self.value(key) {
-            Some(value) => decode(key, &value).map(Some),
-            None => Ok(None),
-        }
+        get(key, self.value(key).as_deref())
     }
 
     /// The JSON value of a key, shared.
@@ -125,6 +123,14 @@ pub(crate) fn stored<'a>(scope: Option<&'a KeyScope>, key: &'a str) -> Cow<'a, s
     match scope {
         Some(scope) => scope.written_key(key),
         None => Cow::Borrowed(key),
+    }
+}
+
+pub(super) fn get<T: DeserializeOwned>(key: &str, value: Option<&Value>) -> Result<Option<T>> {
+    match value {
+        Some(value) if value.is_null() => Ok(T::deserialize(value).ok()),
+        Some(value) => decode(key, value).map(Some),
+        None => Ok(None),
     }
 }
 

@@ -7,7 +7,7 @@
 
 use super::place::Placing;
 use super::record::{self, RecordOf};
-use super::{CallCounts, Context, KeyScope, Meter, Overlay, Run, State, decode, encode, perform};
+use super::{CallCounts, Context, KeyScope, Meter, Overlay, Run, State, decode, encode, perform, state};
 use crate::store::engine::{
     Body, CallInputs, CallKind, CallLabel, Change, Draft, Reply, StepKey, Stored, Update, is_failure,
 };
@@ -178,7 +178,7 @@ impl State<'_> {
             Err(error) => return Err(self.refuse(error)),
         };
         let change: Change = Box::new(move |current| {
-            let current = current.map(|value| decode(&of, value)).transpose()?;
+            let current = state::get(&of, current)?;
             let value = encode(&of, f(current))?;
             ty.as_ref().map_or(Ok(()), |ty| ty.check(&of, &value))?;
             if secret::is_in(&value) { Err(of_secret(&of)) } else { Ok(value) }

@@ -40,7 +40,10 @@ impl Walk<'_> {
             let key = StepKey::new(run.id, path.clone(), CallKind::Block, "attempt", 0);
             let failed = if let Some(record) = run.recorded(&key) {
                 let failed: AttemptRecord = record::read(record, record::RecordOf::Step(&key.name))?;
-                cx.pass_by(&failed.spent, |other| is_below(&path, other));
+                let keys = cx.pass_by(&failed.spent, |other| is_below(&path, other));
+                if let Some(scope) = &cx.scope {
+                    keys.iter().for_each(|key| scope.wrote(key));
+                }
                 failed
             } else {
                 let (ran, spent) = self.attempt(body.clone(), limits.timeout, cx.apart(round)).await;

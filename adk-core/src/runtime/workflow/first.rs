@@ -2,15 +2,15 @@
 //!
 //! The winner is recorded. A run that is taken up again runs the winner alone, and passes by what the others had done.
 
+use super::discard::Discards;
 use super::together::Race;
 use super::walk::{Walk, Walked};
 use crate::runtime::run::{Consumption, Context, WINNER_KEY, perform, record};
-use crate::store::engine::{CallInputs, CallKind};
+use crate::store::engine::{BlockPart, CallInputs, CallKind};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Event, Name, Path, Result, depth};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The record of a race that is decided.
 #[derive(Serialize, Deserialize)]
@@ -23,7 +23,7 @@ struct WinnerRecord {
 impl Walk<'_> {
     pub(super) async fn first(&self, at: usize, limit: Option<u32>, cx: &mut Context) -> Result<Walked> {
         let key = cx.call_key(CallKind::Block, Name::literal("first"));
-        let (run, block, begun) = (cx.run.clone(), cx.path().clone(), cx.run.session().len());
+        let (run, block, discards) = (cx.run.clone(), cx.path().clone(), Discards::begin(cx));
         let branches: Vec<_> = self.parts(at).collect();
         let (walked, won) = if let Some(record) = run.recorded(&key) {
             let won: WinnerRecord = record::read(record, record::RecordOf::Step(&key.name))?;
@@ -35,41 +35,27 @@ impl Walk<'_> {
             (self.branch(branch, None, own).await?, won)
         } else {
             let mut race = Race::of(branches.len());
-            let walked = self.parallel(at, limit, Some(&mut race), cx).await?;
-            let Some(branch) = race.winner else { return Ok(walked) };
+            let ran = self.branches(at, limit, Some(&mut race), cx).await?;
+            let Some(branch) = race.winner else {
+                self.end_branches(at, &ran, &discards, cx).await?;
+                return Ok(ran.walked);
+            };
             let others = race.spent.iter().enumerate().filter(|(other, _)| *other != branch);
             let spent = others.fold(Consumption::default(), |sum, (_, spent)| sum.plus(*lock(spent)));
             let won = WinnerRecord { branch, spent };
             (
-                walked,
+                ran.walked,
                 perform(run.clone(), key, CallInputs::default(), depth::check_record, async { Ok(won) })
                     .await?,
             )
         };
         let names = branches.get(won.branch).map(|branch| self.names(branch)).unwrap_or_default();
         run.forget_loops(|path| below(&block, path).is_some_and(|name| !names.contains(name)));
-        self.repeat(&names, begun, cx).await?;
-        let winner = names.first().map_or("", Name::as_str);
-        cx.emit_boxed(Event::new().with_metadata(WINNER_KEY, winner)).await?;
+        let winner = Event::new().with_metadata(WINNER_KEY, names.first().map_or("", Name::as_str));
+        let is_discarded =
+            move |part: &BlockPart| !matches!(part, BlockPart::Step(name) if names.contains(name));
+        discards.commit(winner, is_discarded, cx).await?;
         Ok(walked)
-    }
-
-    /// Writes once more, with the next event, what the winner has written: another branch may have written it later.
-    async fn repeat(&self, names: &[Name], begun: usize, cx: &mut Context) -> Result<()> {
-        let session = cx.run.session().clone();
-        if !session.is_loaded() {
-            session.load(begun..session.len()).await?;
-        }
-        let (run_id, block) = (cx.run.id, cx.path().clone());
-        let events = (begun..session.len()).filter_map(|place| session.event(place));
-        let is_own = |event: &&Arc<Event>| {
-            event.invocation_id == run_id
-                && below(&block, &event.path).is_some_and(|name| names.contains(name))
-        };
-        for (key, value) in events.filter(is_own).flat_map(|event| event.actions.state_delta.iter()) {
-            cx.set_stored(key.clone(), value.clone());
-        }
-        Ok(())
     }
 
     /// The names of the steps of a branch.

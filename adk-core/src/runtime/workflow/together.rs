@@ -1,18 +1,20 @@
 //! Blocks whose parts run at the same time: joined, and cancelled with the first that fails or leaves.
 
 use super::away::Away;
+use super::discard::Discards;
 use super::join::Branches;
 use super::reads::Elements;
 use super::scopes;
 use super::walk::{Exit, Walk, Walked, boxed};
 use crate::runtime::run::{Consumption, Context, Cut, KeyScope, LoopEndReason, metered};
 use crate::spec::{AgentKind, OnError, StepKind};
+use crate::store::engine::BlockPart;
 use crate::store::event::LEFT_OUT_KEY;
 use crate::store::session::Scope;
 use crate::sync::lock;
 use crate::{At, BoxFuture, Error, Event, Name, Path, Result};
 use serde_json::{Value, json};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::future::poll_fn;
 use std::ops::Range;
 use std::pin::pin;
@@ -20,14 +22,39 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
 impl Walk<'_> {
+    /// Runs the branches of a parallel.
+    pub(super) async fn parallel(&self, at: usize, limit: Option<u32>, cx: &mut Context) -> Result<Walked> {
+        let discards = self.skips(at).then(|| Discards::begin(cx));
+        let ran = self.branches(at, limit, None, cx).await?;
+        if let Some(discards) = discards {
+            self.end_branches(at, &ran, &discards, cx).await?;
+        }
+        Ok(ran.walked)
+    }
+
+    /// Says which branches are left out, and undoes what they and those that were cancelled have written.
+    pub(super) async fn end_branches(
+        &self,
+        at: usize,
+        ran: &Ran,
+        discards: &Discards,
+        cx: &mut Context,
+    ) -> Result<()> {
+        let kept = self.parts(at).enumerate().filter(|(index, _)| ran.kept.contains(index));
+        let kept: Vec<_> = kept.flat_map(|(_, branch)| self.names(&branch)).collect();
+        let is_discarded =
+            move |part: &BlockPart| !matches!(part, BlockPart::Step(name) if kept.contains(name));
+        ran.end(discards, is_discarded, cx).await
+    }
+
     /// Runs the branches of a parallel; all of them, unless they race.
-    pub(super) async fn parallel(
+    pub(super) async fn branches(
         &self,
         at: usize,
         limit: Option<u32>,
         race: Option<&mut Race>,
         cx: &mut Context,
-    ) -> Result<Walked> {
+    ) -> Result<Ran> {
         let (away, remote) = (Arc::<Away>::default(), cx.run.engine.remote());
         let spent = race.as_ref().map(|race| race.spent.clone()).unwrap_or_default();
         let branches = self.parts(at).enumerate().map(|(index, branch)| {
@@ -47,11 +74,7 @@ impl Walk<'_> {
                 .map(|branch| self.names(&branch).iter().any(|name| begun.contains(&**name)))
                 .collect()
         });
-        let (walked, failed) = together(branches, (limit, begun), &away, race, skip, cx).await?;
-        if !failed.is_empty() && matches!(walked, Walked::Through) {
-            tell_failed(&failed, cx).await?;
-        }
-        Ok(walked)
+        together(branches, (limit, begun), &away, race, skip, cx).await
     }
 
     /// The context of a branch of the parallel at this path.
@@ -65,7 +88,11 @@ impl Walk<'_> {
 
     /// The paths of the parts of a block that are left out when they fail: all, or none.
     fn skip(&self, at: usize, paths: impl Iterator<Item = Path>) -> Vec<Path> {
-        if self.steps[at].on_error == OnError::Skip { paths.collect() } else { Vec::new() }
+        if self.skips(at) { paths.collect() } else { Vec::new() }
+    }
+
+    fn skips(&self, at: usize) -> bool {
+        self.steps[at].on_error == OnError::Skip
     }
 
     /// Runs the steps of an `each` once per element, and makes lists of what they have written.
@@ -84,12 +111,19 @@ impl Walk<'_> {
             cx.emit_boxed(*event).await?;
         }
         let (away, scopes) = (Arc::<Away>::default(), Mutex::default());
+        let discards = self.skips(at).then(|| Discards::begin(cx));
         let running = self.elements(at, item, (&elements.list, elements.count), limit, (&away, &scopes), cx);
-        let (walked, failed) = running.await?;
-        if let Walked::Through = walked {
-            boxed(|| self.lists(at, scopes, failed, cx)).await?;
+        let ran = running.await?;
+        if let Some(discards) = discards {
+            let kept: BTreeSet<_> = ran.kept.iter().map(|index| *index as u32).collect();
+            let is_discarded =
+                move |part: &BlockPart| !matches!(part, BlockPart::Element(at) if kept.contains(at));
+            boxed(|| ran.end(&discards, is_discarded, cx)).await?;
         }
-        Ok(walked)
+        if let Walked::Through = ran.walked {
+            boxed(|| self.lists(at, scopes, &ran.failed, cx)).await?;
+        }
+        Ok(ran.walked)
     }
 
     /// The elements of an `each`, running. Made outside of the frame that awaits them, as in [`boxed`].
@@ -102,7 +136,7 @@ impl Walk<'_> {
         limit: Option<u32>,
         (away, scopes): (&'s Arc<Away>, &'s Mutex<Vec<Arc<KeyScope>>>),
         cx: &'s Context,
-    ) -> BoxFuture<'s, Result<(Walked, Vec<FailedPart>)>> {
+    ) -> BoxFuture<'s, Result<Ran>> {
         let body = at + 1..self.steps[at].end;
         let (each, item) = (self.workflow.name(at), Name::shared(item));
         let own: Vec<_> = self.written(body.clone()).into_iter().chain([item.clone()]).collect();
@@ -125,17 +159,14 @@ impl Walk<'_> {
         together(elements, (limit, begun), away, None, skip, cx)
     }
 
-    /// Commits what has come of the elements: which of them are left out, and the lists of the others.
+    /// Commits the lists of the elements that are not left out.
     async fn lists(
         &self,
         at: usize,
         scopes: Mutex<Vec<Arc<KeyScope>>>,
-        failed: Vec<FailedPart>,
+        failed: &[FailedPart],
         cx: &mut Context,
     ) -> Result<()> {
-        if !failed.is_empty() {
-            tell_failed(&failed, cx).await?;
-        }
         let keys = self.written(at + 1..self.steps[at].end);
         if keys.is_empty() {
             return Ok(());
@@ -253,11 +284,31 @@ impl Race {
 /// A part that has failed: its number, its path, and why.
 type FailedPart = (usize, Path, String);
 
-/// Says what was left out of a block, and why.
-fn tell_failed<'a>(failed: &[FailedPart], cx: &'a mut Context) -> BoxFuture<'a, Result<()>> {
-    let failed = failed.iter().map(|(_, path, error)| json!({"path": path.to_string(), "error": error}));
-    let event = Event::new().with_metadata(LEFT_OUT_KEY, json!({"failed": failed.collect::<Vec<_>>()}));
-    Box::pin(async move { cx.emit(event).await.map(drop) })
+/// How the parts of a block have ended.
+pub(super) struct Ran {
+    pub(super) walked: Walked,
+    /// Those that are left out.
+    failed: Vec<FailedPart>,
+    /// Those that have ended by themselves, without an error.
+    kept: Vec<usize>,
+}
+
+impl Ran {
+    /// Says what was left out of a block, and why, and undoes what the discarded parts have written.
+    async fn end(
+        &self,
+        discards: &Discards,
+        is_discarded: impl Fn(&BlockPart) -> bool + Clone + Send + 'static,
+        cx: &mut Context,
+    ) -> Result<()> {
+        if self.failed.is_empty() || !matches!(self.walked, Walked::Through) {
+            return discards.commit_cancelled(is_discarded, cx).await;
+        }
+        let failed = self.failed.iter();
+        let failed = failed.map(|(_, path, error)| json!({"path": path.to_string(), "error": error}));
+        let event = Event::new().with_metadata(LEFT_OUT_KEY, json!({"failed": failed.collect::<Vec<_>>()}));
+        discards.commit(event, is_discarded, cx).await
+    }
 }
 
 /// How many parts of a block have begun before, from the first on. A resumed run begins these again whatever
@@ -277,7 +328,7 @@ fn together<'s>(
     race: Option<&'s mut Race>,
     skip: Vec<Path>,
     cx: &'s Context,
-) -> BoxFuture<'s, Result<(Walked, Vec<FailedPart>)>> {
+) -> BoxFuture<'s, Result<Ran>> {
     // As with `back` below: not a part of the frame that awaits it.
     Box::pin(run(waiting, limit, away, race, skip, cx))
 }
@@ -289,10 +340,10 @@ async fn run<'s>(
     race: Option<&'s mut Race>,
     skip: Vec<Path>,
     cx: &'s Context,
-) -> Result<(Walked, Vec<FailedPart>)> {
+) -> Result<Ran> {
     let limit = limit.map_or(usize::MAX, |n| n.max(1) as usize);
     let _joining = cx.joining();
-    let mut joined = JoinState { left: None, failed: Vec::new(), race };
+    let mut joined = JoinState { left: None, failed: Vec::new(), kept: Vec::new(), race };
     let mut running = Branches::default();
     loop {
         while (running.live() < limit || running.begun() < begun)
@@ -327,7 +378,8 @@ async fn run<'s>(
                 if is_over && let Some(withdrawn) = cx.run.withdraw_lost_in(cx.path(), true) {
                     withdrawn.await?;
                 }
-                return ended.map(|walked| (walked, Vec::new()));
+                let kept = joined.kept;
+                return ended.map(|walked| Ran { walked, failed: Vec::new(), kept });
             }
         }
     }
@@ -337,6 +389,7 @@ async fn run<'s>(
 struct JoinState<'s> {
     left: Option<Exit>,
     failed: Vec<FailedPart>,
+    kept: Vec<usize>,
     race: Option<&'s mut Race>,
 }
 
@@ -350,6 +403,9 @@ enum AfterPart {
 impl JoinState<'_> {
     #[inline(never)]
     fn ended(&mut self, index: usize, ended: Result<Walked>, may_skip: bool, cx: &Context) -> AfterPart {
+        if ended.is_ok() {
+            self.kept.push(index);
+        }
         match (ended, &mut self.race) {
             (Ok(Walked::Through), None) => AfterPart::Continue,
             (Ok(Walked::Exit(exit)), _) if exit.ends_all_loops(cx) && !exit.is_direct => {
@@ -371,12 +427,12 @@ impl JoinState<'_> {
     }
 
     #[inline(never)]
-    fn finish(mut self) -> Result<(Walked, Vec<FailedPart>)> {
+    fn finish(mut self) -> Result<Ran> {
         self.failed.sort_unstable_by_key(|(index, ..)| *index);
         match (self.left, self.race.and_then(|race| race.failed.take())) {
-            (Some(exit), _) => Ok((Walked::Exit(exit), self.failed)),
+            (Some(exit), _) => Ok(Ran { walked: Walked::Exit(exit), failed: self.failed, kept: self.kept }),
             (None, Some(error)) => Err(error),
-            (None, None) => Ok((Walked::Through, self.failed)),
+            (None, None) => Ok(Ran { walked: Walked::Through, failed: self.failed, kept: self.kept }),
         }
     }
 }

@@ -198,9 +198,7 @@ impl<'a> Walk<'a> {
             StepKind::Parallel { max_concurrency, first: true } => {
                 boxed(|| self.first(at, max_concurrency, cx))
             }
-            StepKind::Parallel { max_concurrency, .. } => {
-                boxed(|| self.parallel(at, max_concurrency, None, cx))
-            }
+            StepKind::Parallel { max_concurrency, .. } => boxed(|| self.parallel(at, max_concurrency, cx)),
             StepKind::Try(limits) => boxed(|| self.attempts(at, limits, cx)),
             StepKind::Each { item, list, max, over, max_concurrency } => {
                 let elements = reads::elements(item, list, max, over, cx)?;

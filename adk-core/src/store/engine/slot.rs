@@ -1,17 +1,19 @@
 //! The slot of an event, what goes into it, and how what is stored reaches the session and the consumer.
 
 use super::claim::ClaimId;
+use super::parts::OpenBlocks;
 use super::registry::{Done, RunRecord};
 use super::update::Update;
 use crate::id::IdSeed;
 use crate::store::event::{Event, StateDelta};
 use crate::store::outbox::Outbox;
-use crate::store::session::{OwnKeys, Session, SessionKey};
+use crate::store::session::{OwnKeys, Scope, Session, SessionKey, StateMap};
+use crate::sync::{read, write};
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, RunId};
 use serde_json::Value;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, RwLock};
 
 /// Where the events of a run go: into the log of its session, and to its consumer.
 #[derive(Debug)]
@@ -21,26 +23,80 @@ pub(crate) struct Delivery {
     pub(crate) outbox: Outbox,
     /// The keys that hold what this run has written, of a workflow that is closed.
     pub(crate) own: OnceLock<Box<OwnKeys>>,
+    /// The `temp:` keys and secrets of the run.
+    pub(crate) temp: RwLock<StateMap>,
+    /// The blocks whose parts may be discarded.
+    pub(crate) blocks: OpenBlocks,
 }
 
 impl Delivery {
-    /// The run has written this.
-    pub(crate) fn record(&self, delta: &StateDelta) {
-        if let Some(own) = self.own.get() {
-            own.record(delta);
+    pub(crate) fn new(session: Arc<Session>, seed: IdSeed) -> Self {
+        Self {
+            session,
+            seed,
+            outbox: Outbox::default(),
+            own: OnceLock::new(),
+            temp: RwLock::default(),
+            blocks: OpenBlocks::default(),
         }
+    }
+
+    /// The run has written this.
+    pub(crate) fn record(&self, event: &Event) {
+        if let Some(own) = self.live_own() {
+            own.record_event(event);
+        }
+    }
+
+    /// An event of the run is about to be applied to its session.
+    pub(crate) fn note(&self, event: &Event, temp: &StateDelta, session: &Session, own: Option<&OwnKeys>) {
+        self.blocks.note(event, temp, |key| self.value(key, session, own));
+    }
+
+    fn value(&self, key: &str, session: &Session, own: Option<&OwnKeys>) -> Option<Arc<Value>> {
+        match own.filter(|own| own.has(key)) {
+            _ if Scope::of(key) == Scope::Temp => self.temp(key),
+            Some(own) => own.get(key),
+            None => session.get(key),
+        }
+    }
+
+    /// The values of keys, where a block is open that may ask for them.
+    fn before<'k>(&self, keys: impl Iterator<Item = &'k Name>) -> Vec<(Name, Option<Arc<Value>>)> {
+        if !self.blocks.is_any() {
+            return Vec::new();
+        }
+        keys.map(|key| (key.clone(), self.value(key, &self.session, self.live_own()))).collect()
+    }
+
+    fn note_live(&self, event: &Event, temp: &StateDelta) {
+        self.note(event, temp, &self.session, self.live_own());
+    }
+
+    /// The keys of a closed workflow, as the store has them.
+    pub(crate) fn live_own(&self) -> Option<&OwnKeys> {
+        self.own.get().map(|own| &**own)
+    }
+
+    pub(crate) fn temp(&self, key: &str) -> Option<Arc<Value>> {
+        read(&self.temp).get(key).cloned()
+    }
+
+    pub(crate) fn set_temp(&self, key: Name, value: Arc<Value>) {
+        write(&self.temp).insert(key, value);
     }
 
     /// Appends an event to the session in memory, and puts it on its way to the consumer.
     pub(crate) fn append(&self, draft: Draft) -> Stored {
         let mut ticket = 0;
+        self.note_live(&draft.event, &draft.temp);
         let put = |event: &Arc<Event>| ticket = self.put(event);
         let (place, event) = self.session.append(draft.event, self.seed, put);
         Stored { place, event, temp: draft.temp, ticket: Some(ticket) }
     }
 
     fn put(&self, event: &Arc<Event>) -> u64 {
-        self.record(&event.actions.state_delta);
+        self.record(event);
         self.outbox.push(event.clone())
     }
 }
@@ -185,12 +241,17 @@ impl Slot {
         let mut ticket = 0;
         let put = |event: &Arc<Event>| ticket = delivery.put(event);
         let (key, mut temp) = (update.key().clone(), StateDelta::default());
+        // The session is locked while the value is made.
+        let before = delivery.before(update.also_writes().iter().map(|(key, _)| key).chain([&key]));
         let make = |current: Option<&Value>| {
             let draft = update.apply(current)?;
             temp = draft.temp;
             Ok(draft.event)
         };
         let (place, event) = delivery.session.append_update(&key, make, delivery.seed, put)?;
+        delivery.blocks.note(&event, &temp, |key| {
+            before.iter().find(|(written, _)| written == key).and_then(|(_, value)| value.clone())
+        });
         Ok(Stored { place, event, temp, ticket: Some(ticket) })
     }
 
@@ -198,6 +259,7 @@ impl Slot {
     /// to the session in memory and puts it on its way to the consumer. To be called in the order of the log.
     pub fn deliver(self, place: u64, event: Arc<Event>, temp: StateDelta) -> Stored {
         let delivery = &self.delivery;
+        delivery.note_live(&event, &temp);
         delivery.session.append_stored(event.clone());
         let ticket = Some(delivery.put(&event));
         Stored { place, event, temp, ticket }

@@ -2,7 +2,7 @@
 
 use super::{Scope, StateMap};
 use crate::Name;
-use crate::store::event::StateDelta;
+use crate::store::event::{Event, StateDelta};
 use crate::sync::{read, write};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -37,6 +37,15 @@ impl OwnKeys {
     /// The value that the run has written.
     pub(crate) fn get(&self, key: &str) -> Option<Arc<Value>> {
         read(&self.values).get(key).cloned()
+    }
+
+    /// The run has committed this event.
+    pub(crate) fn record_event(&self, event: &Event) {
+        self.record(&event.actions.state_delta);
+        let unwritten = event.unwritten();
+        if !unwritten.is_empty() {
+            write(&self.values).retain(|key, _| !unwritten.contains(&key.as_str()));
+        }
     }
 
     /// The run has written these keys.

@@ -35,10 +35,7 @@ fn late(name: &'static str) -> By {
 async fn the_first_branch_wins_and_the_others_are_cancelled() {
     let tree = Tree::new("w", vec![first("p", vec![run(racer("a", 3, false)), run(racer("b", 2, false))])]);
     let all = trace(&tree).await;
-    assert_eq!(
-        all,
-        ["w/p/a k=\"a begins\"", "w/p/b k=\"b begins\"", "w/p/b k=\"b\" b=2", "w/p k=\"b\" b=2",]
-    );
+    assert_eq!(all, ["w/p/a k=\"a begins\"", "w/p/b k=\"b begins\"", "w/p/b k=\"b\" b=2", "w/p"]);
     let ended = outcome(&tree).await;
     assert_eq!((get(&ended, "k"), get(&ended, "a")), (json!("b"), json!("absent")));
     let winners: Vec<_> = ended.session().events().filter_map(|event| event.winner()).collect();
@@ -50,7 +47,7 @@ async fn the_state_is_the_winner_s_although_another_wrote_later() {
     let wins = sequence("s", vec![run(racer("a", 1, false)), run(sleep("pause", 2))]);
     let tree = Tree::new("w", vec![first("p", vec![run(late("b")), wins])]);
     let all = trace(&tree).await;
-    assert_eq!(all[1..], ["w/p/s/a k=\"a\" a=1", "w/p/b k=\"b\"", "w/p k=\"a\" a=1"]);
+    assert_eq!(all[1..], ["w/p/s/a k=\"a\" a=1", "w/p/b k=\"b\"", "w/p k=\"a\""]);
     assert_eq!(get(&outcome(&tree).await, "k"), "a");
 }
 
@@ -88,4 +85,89 @@ async fn an_exit_of_a_branch_ends_the_loop_and_loops_of_the_others_are_not_told(
     let ended = outcome(&tree).await;
     let loops: Vec<_> = ended.loops.iter().map(|end| (end.path.to_string(), end.reason.clone())).collect();
     assert_eq!(loops, [("w/o".to_owned(), LoopEndReason::Break)]);
+}
+
+/// Writes keys of every kind, and then waits for ever, fails, or ends.
+fn writes(name: &'static str, ends: Ends) -> By {
+    let mut agent = by(name, move |cx| {
+        Box::pin(async move {
+            let keys = ["k", "new", "user:plan", "app:plan", "temp:plan"];
+            let event = keys.into_iter().fold(Event::new(), |event, key| event.with_state(key, name));
+            cx.emit(event).await?;
+            cx.state().update("user:count", |n: Option<u64>| n.unwrap_or(0) + 1).await?;
+            match ends {
+                Ends::Through => Ok(Flow::Continue),
+                Ends::Failed => Err(Error::other("no")),
+                Ends::Never => std::future::pending().await,
+            }
+        })
+    });
+    agent.meta = agent.meta.writes(
+        const {
+            &[
+                KeySpec::new("k", "String"),
+                KeySpec::new("new", "String"),
+                KeySpec::new("user:plan", "String"),
+                KeySpec::new("app:plan", "String"),
+                KeySpec::new("user:count", "u64"),
+            ]
+        },
+    );
+    agent
+}
+
+#[derive(Clone, Copy)]
+enum Ends {
+    Through,
+    Failed,
+    Never,
+}
+
+/// What the keys hold at the end, those of [`writes`] and one that only looks.
+async fn held(block: Node) -> Vec<String> {
+    let before = by("before", |cx| {
+        Box::pin(async move {
+            let event = Event::new().with_state("k", "before").with_state("user:plan", "before");
+            cx.emit(event.with_state("temp:plan", "before").with_state("user:count", 7)).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    let after = by("after", |cx| {
+        Box::pin(async move {
+            let state = cx.state();
+            let text = |key: &str| state.get::<String>(key).unwrap().unwrap_or_default();
+            let keys = ["k", "new", "user:plan", "app:plan", "temp:plan"].map(text);
+            let count: Option<u64> = state.get("user:count").unwrap();
+            let text = format!("{} {count:?}", keys.join(" "));
+            cx.emit(Event::new().with_text(text)).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    let tree = Tree::new("w", vec![run(before), block, run(after)]);
+    let ended = outcome(&tree).await;
+    let text = ended.session().events().next_back().unwrap().text();
+    text.split(' ').map(str::to_owned).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_loser_or_a_part_that_is_left_out_writes_is_discarded() {
+    let before = ["before", "", "before", "", "before", "Some(7)"];
+    let race = |loser| first("p", vec![run(writes("a", loser)), run(sleep("b", 1))]);
+    assert_eq!(held(race(Ends::Never)).await, before);
+    assert_eq!(held(race(Ends::Failed)).await, before);
+    assert_eq!(held(race(Ends::Through)).await, ["a", "a", "a", "a", "a", "Some(8)"]);
+    let late = sequence("s", vec![run(sleep("pause", 1)), run(writes("b", Ends::Through))]);
+    let both = first("p", vec![run(writes("a", Ends::Never)), late]);
+    assert_eq!(held(both).await[..5], ["b"; 5]);
+    let skip = |ends| parallel("skip", vec![run(writes("a", ends)), run(sleep("b", 1))]);
+    assert_eq!(held(skip(Ends::Failed)).await, before);
+    assert_eq!(held(skip(Ends::Through)).await, ["a", "a", "a", "a", "a", "Some(8)"]);
+    // A branch that leaves the block cancels the others.
+    let leaves = sequence("s", vec![run(sleep("pause", 1)), Node::Break(None)]);
+    let left = parallel("skip", vec![run(writes("a", Ends::Never)), leaves]);
+    assert_eq!(held(repeat("l", Some(3), vec![left])).await, before);
+    // In a race that is left out as a whole, nobody wins.
+    let fails = |name| sequence("s", vec![run(sleep(name, 1)), run(writes("b", Ends::Failed))]);
+    let none = first("skip", vec![run(writes("a", Ends::Failed)), fails("pause")]);
+    assert_eq!(held(none).await, before);
 }

@@ -124,6 +124,21 @@ impl Context {
     where
         W: Future<Output = Result<Event>> + Send + 'static,
     {
+        self.emit_made(work, false).await
+    }
+
+    /// The same for an event whose keys are stored keys already.
+    pub(crate) async fn emit_stored<W>(&mut self, work: W) -> Result<EventId>
+    where
+        W: Future<Output = Result<Event>> + Send + 'static,
+    {
+        self.emit_made(work, true).await
+    }
+
+    async fn emit_made<W>(&mut self, work: W, is_stored_keys: bool) -> Result<EventId>
+    where
+        W: Future<Output = Result<Event>> + Send + 'static,
+    {
         let replay = self.run.replay.as_ref().filter(|replay| !replay.is_over());
         let is_stored = replay.is_some_and(|replay| replay.next_event(&self.frame.path).is_some());
         // Plugins see an event before it is committed; one of a run inside of another is not stored. Then the call has a
@@ -132,14 +147,18 @@ impl Context {
             StepKey::new(self.run.id, self.frame.path.clone(), CallKind::Event, "event", self.frame.emits);
         let has_record = !self.run.services.plugins.is_empty() || self.run.is_inside();
         if !is_stored && (has_record || self.run.is_answered(&key)) {
-            let event =
+            let mut event =
                 perform(self.run.clone(), key, CallInputs::default(), depth::check_record, work).await?;
+            if is_stored_keys {
+                self.overlay.state_delta.extend(std::mem::take(&mut event.actions.state_delta));
+            }
             return self.emit(event).await;
         }
         if let Some(settled) = self.run.settle(&self.frame.path) {
             settled.await?;
         }
-        let (placing, rules) = (self.placing(), self.event_rules().cloned());
+        let (mut placing, rules) = (self.placing(), self.event_rules().cloned());
+        placing.scope.take_if(|_| is_stored_keys);
         let pending = std::mem::take(&mut self.overlay);
         let work = async move {
             let event = work.await?;
@@ -283,6 +302,12 @@ fn handed<'a>(
         if !written.get(frame.first_written..).unwrap_or_default().contains(key) {
             written.push(key.clone());
         }
+    }
+    for key in event.unwritten() {
+        if let Some(scope) = scope {
+            scope.unwrote(key);
+        }
+        written.retain(|written| *written != *key);
     }
     let id = event.id;
     for (key, value) in temp.into_iter() {

@@ -1,0 +1,78 @@
+//! The writes of branches and elements that are cancelled or fail and do not count: their block undoes them when it ends.
+//!
+//! The event of the block sets each such key to what it held before the block. A key that held nothing is set to null, and the
+//! event names it as unwritten. Such an event is recorded as a whole, so that a resumed run undoes the same.
+
+use crate::runtime::run::{Context, Run};
+use crate::store::engine::{BlockPart, BlockScope};
+use crate::store::event::{Event, LEFT_OUT_KEY, UNWRITTEN_KEY};
+use crate::{Name, Path, Result};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// A block whose parts may be discarded, from its begin to its end.
+pub(super) struct Discards {
+    run: Arc<Run>,
+    block: Path,
+}
+
+impl Drop for Discards {
+    fn drop(&mut self) {
+        self.run.delivery.blocks.close(&self.block);
+    }
+}
+
+impl Discards {
+    /// The block of this context begins.
+    pub(super) fn begin(cx: &Context) -> Self {
+        let scope = cx.scope.clone().map(|scope| scope as Arc<dyn BlockScope>);
+        cx.run.delivery.blocks.open(cx.path().clone(), scope);
+        Self { run: cx.run.clone(), block: cx.path().clone() }
+    }
+
+    /// Commits the event of the block. With it all keys hold what the parts have left in them that are not discarded.
+    pub(super) async fn commit(
+        &self,
+        event: Event,
+        discarded: impl Fn(&BlockPart) -> bool + Send + 'static,
+        cx: &mut Context,
+    ) -> Result<()> {
+        let (run, block) = (self.run.clone(), self.block.clone());
+        let made = async move { Ok(undo(event, run.delivery.blocks.undone(&block, discarded))) };
+        cx.emit_stored(made).await.map(drop)
+    }
+
+    /// The same for a block that says nothing unless there is something to undo: a part has left it, and others were cancelled.
+    pub(super) async fn commit_cancelled(
+        &self,
+        discarded: impl Fn(&BlockPart) -> bool + Clone + Send + 'static,
+        cx: &mut Context,
+    ) -> Result<()> {
+        let is_any = || !self.run.delivery.blocks.undone(&self.block, discarded.clone()).is_empty();
+        let is_due = match self.run.replay.as_ref().filter(|replay| !replay.is_over()) {
+            Some(replay) => {
+                let is_said = replay.next_event(&self.block).is_some();
+                is_said || !replay.is_past(&self.block, cx.branch()) && is_any()
+            }
+            None => is_any(),
+        };
+        if !is_due {
+            return Ok(());
+        }
+        let parts = self.run.delivery.blocks.discarded(&self.block, discarded.clone());
+        let paths: Vec<_> = parts.iter().map(|part| part.path(&self.block).to_string()).collect();
+        let event = Event::new().with_metadata(LEFT_OUT_KEY, json!({"cancelled": paths}));
+        self.commit(event, discarded, cx).await
+    }
+}
+
+fn undo(mut event: Event, undone: Vec<(Name, Option<Arc<Value>>)>) -> Event {
+    let mut unwritten = Vec::new();
+    for (key, value) in undone {
+        if value.is_none() {
+            unwritten.push(Value::from(key.as_str()));
+        }
+        event.actions.state_delta.insert(key, value.unwrap_or_default());
+    }
+    if unwritten.is_empty() { event } else { event.with_metadata(UNWRITTEN_KEY, unwritten) }
+}

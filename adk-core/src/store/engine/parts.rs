@@ -1,0 +1,200 @@
+//! [`OpenBlocks`]: what the parts of a block have written whose writes may be discarded: the branches of a `parallel(first)`,
+//! and the branches or elements of a block with `on_error = skip`.
+
+use crate::store::event::{Event, StateDelta};
+use crate::sync::lock;
+use crate::{At, Name, Path};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// The blocks that run now. Most runs have none, and an event costs them one load.
+#[derive(Debug, Default)]
+pub(crate) struct OpenBlocks {
+    count: AtomicUsize,
+    blocks: Mutex<Vec<OpenBlock>>,
+}
+
+#[derive(Debug)]
+struct OpenBlock {
+    path: Path,
+    scope: Option<Arc<dyn BlockScope>>,
+    writes: BTreeMap<Name, KeyWrites>,
+}
+
+/// The scope of keys that a block is in.
+pub(crate) trait BlockScope: fmt::Debug + Send + Sync {
+    /// Whether a stored key is one of an element inside of this scope.
+    fn is_of_element_inside(&self, key: &str) -> bool;
+
+    /// Whether this scope sees what a stored key holds.
+    fn is_current(&self, key: &str) -> bool;
+}
+
+/// The writes of one stored key.
+#[derive(Debug)]
+struct KeyWrites {
+    /// The value before any part wrote the key.
+    before: Option<Arc<Value>>,
+    /// The last value of each part; the last of them is the value now.
+    by: Vec<(BlockPart, Arc<Value>)>,
+}
+
+/// A part of a block, as a path names it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum BlockPart {
+    /// The step of a branch.
+    Step(Name),
+    /// An element of an `each`.
+    Element(u32),
+}
+
+impl OpenBlocks {
+    /// Whether a block is open.
+    pub(crate) fn is_any(&self) -> bool {
+        self.count.load(Ordering::Acquire) > 0
+    }
+
+    /// A block begins in this scope.
+    pub(crate) fn open(&self, path: Path, scope: Option<Arc<dyn BlockScope>>) {
+        lock(&self.blocks).push(OpenBlock { path, scope, writes: BTreeMap::new() });
+        self.count.fetch_add(1, Ordering::Release);
+    }
+
+    pub(crate) fn close(&self, block: &Path) {
+        let mut blocks = lock(&self.blocks);
+        if let Some(at) = blocks.iter().rposition(|open| open.path == *block) {
+            blocks.swap_remove(at);
+            self.count.fetch_sub(1, Ordering::Release);
+        }
+    }
+
+    /// What has to be written so that all keys hold what the parts have left in them that are not discarded. A key that held
+    /// nothing is `None`.
+    pub(crate) fn undone(
+        &self,
+        block: &Path,
+        is_discarded: impl Fn(&BlockPart) -> bool,
+    ) -> Vec<(Name, Option<Arc<Value>>)> {
+        let blocks = lock(&self.blocks);
+        let open = blocks.iter().rfind(|open| open.path == *block);
+        let is_undone = |by: &[(BlockPart, _)]| by.last().is_some_and(|(part, _)| is_discarded(part));
+        let writes = open.into_iter().flat_map(|open| &open.writes);
+        let undone = writes.filter(|(_, key)| is_undone(&key.by));
+        let value = |KeyWrites { before, by }: &KeyWrites| {
+            let last = by.iter().rfind(|(part, _)| !is_discarded(part)).map(|(_, value)| value.clone());
+            last.or_else(|| before.clone())
+        };
+        undone.map(|(key, writes)| (key.clone(), value(writes))).collect()
+    }
+
+    /// The parts that are discarded and have written something.
+    pub(crate) fn discarded(
+        &self,
+        block: &Path,
+        is_discarded: impl Fn(&BlockPart) -> bool,
+    ) -> BTreeSet<BlockPart> {
+        let blocks = lock(&self.blocks);
+        let open = blocks.iter().rfind(|open| open.path == *block);
+        let by = open.into_iter().flat_map(|open| open.writes.values()).flat_map(|key| &key.by);
+        by.map(|(part, _)| part).filter(|part| is_discarded(part)).cloned().collect()
+    }
+
+    /// An event is about to be applied. `before` gives the value of a key that it writes.
+    pub(crate) fn note(
+        &self,
+        event: &Event,
+        temp: &StateDelta,
+        before: impl Fn(&Name) -> Option<Arc<Value>>,
+    ) {
+        if !self.is_any() {
+            return;
+        }
+        for OpenBlock { path, scope, writes } in lock(&self.blocks).iter_mut() {
+            let Some(part) = BlockPart::of(path, &event.path) else { continue };
+            let scope = scope.as_deref();
+            // The keys of an element inside hold nothing when it begins, so nothing else reads them.
+            let is_of_element =
+                |key: &Name| scope.map_or(key.contains('['), |scope| scope.is_of_element_inside(key));
+            let held = |key: &Name| before(key).filter(|_| scope.is_none_or(|scope| scope.is_current(key)));
+            let keys = event.actions.state_delta.iter().chain(temp.iter());
+            for (key, value) in keys.filter(|(key, _)| !is_of_element(key)) {
+                let key = writes.entry(key.clone());
+                let writes = key.or_insert_with_key(|key| KeyWrites { before: held(key), by: Vec::new() });
+                writes.by.retain(|(other, _)| *other != part);
+                writes.by.push((part.clone(), value.clone()));
+            }
+        }
+    }
+}
+
+impl BlockPart {
+    /// The path of the part.
+    pub(crate) fn path(&self, block: &Path) -> Path {
+        match self {
+            Self::Step(name) => block.child(name.clone(), At::Once),
+            Self::Element(index) => block.with(At::Item(*index)),
+        }
+    }
+
+    /// The part of a block that a path goes through.
+    fn of(block: &Path, path: &Path) -> Option<Self> {
+        let mut outward = std::iter::successors(Some(path), |path| path.parent());
+        outward.find_map(|path| match path.at() {
+            At::Item(index) if path.name() == block.name() && path.parent() == block.parent() => {
+                Some(Self::Element(index))
+            }
+            _ if path.parent() == Some(block) => Some(Self::Step(path.name().clone())),
+            _ => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> Path {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_path_goes_through_one_part() {
+        let part = |block: &str, inner: &str| BlockPart::of(&path(block), &path(inner));
+        let step = |name: &str| Some(BlockPart::Step(Name::shared(name)));
+        assert_eq!(part("w/l#2/race", "w/l#2/race/a"), step("a"));
+        assert_eq!(part("w/l#2/race", "w/l#2/race/loop#3/b"), step("loop"));
+        assert_eq!(part("w/l#2/race", "w/l#1/race/a"), None);
+        assert_eq!(part("w/race", "w/race"), None);
+        assert_eq!(part("w/each_1", "w/each_1[3]/a"), Some(BlockPart::Element(3)));
+        assert_eq!(part("w/each_1", "w/each_1[3]"), Some(BlockPart::Element(3)));
+    }
+
+    #[test]
+    fn what_is_discarded_is_undone() {
+        let blocks = OpenBlocks::default();
+        let note = |at: &str, key: &str, value: u32, before: Option<u32>| {
+            let event = Event { path: path(at), ..Event::new() }.with_state(key.to_owned(), value);
+            blocks.note(&event, &StateDelta::default(), |_| before.map(|value| Arc::new(value.into())));
+        };
+        note("w/race/a", "both", 1, Some(0));
+        blocks.open(path("w/race"), None);
+        note("w/race/a", "both", 2, Some(1));
+        note("w/race/b/c", "both", 3, Some(2));
+        note("w/race/a", "both", 4, Some(3));
+        note("w/race/a", "one", 5, None);
+        note("w/other", "both", 6, Some(4));
+        let undone = |name: &str| {
+            let undone = blocks.undone(&path("w/race"), |part| *part != BlockPart::Step(Name::shared(name)));
+            let number = |value: Option<Arc<Value>>| value.and_then(|value| value.as_u64());
+            undone.into_iter().map(|(key, value)| (key.to_string(), number(value))).collect::<Vec<_>>()
+        };
+        assert_eq!(undone("a"), []);
+        assert_eq!(undone("b"), [("both".to_owned(), Some(3)), ("one".to_owned(), None)]);
+        assert_eq!(undone("none"), [("both".to_owned(), Some(1)), ("one".to_owned(), None)]);
+        blocks.close(&path("w/race"));
+        assert_eq!(undone("none"), []);
+    }
+}
