@@ -18,6 +18,8 @@ mod bounds;
 #[cfg(feature = "workflow")]
 pub mod check;
 pub mod duration;
+#[cfg(feature = "workflow")]
+pub mod effects;
 pub mod hash;
 #[cfg(feature = "workflow")]
 mod lints;

@@ -114,6 +114,17 @@ fn everything_grows() {
                 see("exit behind the write", agent.exit && agent.writes_first);
                 see("transfer", !agent.targets.is_empty());
                 see("tool", !agent.tools.is_empty());
+                see("agent as a tool", !agent.helpers.is_empty());
+                see("workflow as a tool", !agent.flows.is_empty());
+                see("below an agent below", agent.below().iter().any(|agent| !agent.is_alone()));
+                see(
+                    "below an instance",
+                    agent.below().iter().any(|below| below.reads.iter().any(|read| read.own.is_some())),
+                );
+                see(
+                    "written below an instance",
+                    agent.below().iter().any(|below| below.writes.iter().any(|write| write.own.is_some())),
+                );
                 see("prompt", agent.reads.iter().any(|read| read.prompt));
                 see("optional read", agent.reads.iter().any(|read| read.optional));
                 see("renamed read", agent.reads.iter().any(|read| read.own.is_some()));
@@ -171,8 +182,7 @@ fn what_the_checker_accepts_runs() {
     let times = number("ADK_EXECUTIONS").unwrap_or(5);
     let mut failures = Failures::default();
     for seed in seeds.clone() {
-        // Whether to transfer is for a model to say, and these agents follow a script.
-        let flow = grow(seed).without_transfer();
+        let flow = grow(seed);
         match real::run(&flow, seed, times) {
             Ok(seen) => {
                 accepted += u64::from(seen.is_accepted);

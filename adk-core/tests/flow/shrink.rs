@@ -52,9 +52,27 @@ fn with(nodes: &[Node], other: &Flow) -> Vec<Node> {
             Node::Nested(nested)
         }
         Node::Block(block) => Node::Block(Block { inside: with(&block.inside, other), ..block.clone() }),
-        Node::Run(_) | Node::Break(_) | Node::Nothing => node.clone(),
+        Node::Run(agent) => {
+            let mut agent = agent.clone();
+            replace(&mut agent, other);
+            agent.settle();
+            Node::Run(agent)
+        }
+        Node::Break(_) | Node::Nothing => node.clone(),
     });
     nodes.collect()
+}
+
+/// Gives an agent, and those below it, another definition of a workflow that is a tool.
+fn replace(agent: &mut Agent, other: &Flow) {
+    for nested in agent.flows.iter_mut() {
+        nested.flow = if nested.flow.name == other.name {
+            Arc::new(other.clone())
+        } else {
+            Arc::new(Flow { body: with(&nested.flow.body, other), ..Flow::clone(&nested.flow) })
+        };
+    }
+    agent.targets.iter_mut().chain(&mut agent.helpers).for_each(|below| replace(below, other));
 }
 
 /// Each list with one element less.
@@ -160,10 +178,19 @@ fn agents(agent: &Agent) -> Vec<Agent> {
     all.extend(without(&agent.tools).map(|tools| Agent { tools, ..agent.clone() }));
     all.extend(without(&agent.leaves).map(|leaves| Agent { leaves, ..agent.clone() }));
     all.extend(without(&agent.targets).map(|targets| Agent { targets, ..agent.clone() }));
+    all.extend(without(&agent.helpers).map(|helpers| Agent { helpers, ..agent.clone() }));
+    all.extend(without(&agent.flows).map(|flows| Agent { flows, ..agent.clone() }));
     for i in 0..agent.targets.len() {
         for target in agents(&agent.targets[i]) {
             let mut one = agent.clone();
             one.targets[i] = target;
+            all.push(one);
+        }
+    }
+    for i in 0..agent.helpers.len() {
+        for helper in agents(&agent.helpers[i]) {
+            let mut one = agent.clone();
+            one.helpers[i] = helper;
             all.push(one);
         }
     }
@@ -178,5 +205,6 @@ fn agents(agent: &Agent) -> Vec<Agent> {
     {
         all.push(plain);
     }
+    all.iter_mut().for_each(Agent::settle);
     all
 }

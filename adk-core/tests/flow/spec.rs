@@ -58,7 +58,7 @@ pub fn spec<'a>(flow: &'a Flow, store: &'a Store<'a>) -> Spec<'a> {
 }
 
 /// A key as the macros write it, so that what is seen at one glance in const evaluation is tested as well.
-fn key_of<'a>(name: &'a str, of: &str) -> KeySpec<'a> {
+pub fn key_of<'a>(name: &'a str, of: &str) -> KeySpec<'a> {
     let spec = KeySpec::new(name, type_of(of));
     match type_of(of) {
         "bool" => spec.numbered(<bool as Numbered>::NUMBER),
@@ -155,14 +155,17 @@ pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a>
     if !agent.tools.is_empty() {
         of_tool = own.split_off(own.len() / 2);
     }
-    let tool = ToolMeta::new("tool", "").reads(store.keys.put(of_tool)).writes(keys(&agent.tools, store));
+    let of_tools = agent.tools.iter().map(|write| key_of(write.own(), write.key));
+    let tool = ToolMeta::new("tool", "").reads(store.keys.put(of_tool)).writes(store.keys.put(of_tools));
+    let helpers = agent.helpers.iter().map(|helper| of_agent(helper, store));
+    let flows = agent.flows.iter().map(|nested| of_flow(&nested.flow, store));
+    let tools = (!agent.tools.is_empty()).then_some(tool).into_iter();
+    let tools: Vec<_> = tools.chain(helpers.chain(flows).map(ToolMeta::of_agent)).collect();
     let targets: Vec<_> = agent.targets.iter().map(|target| of_agent(target, store)).collect();
     let kind = match agent.patience {
         Some(_) => AgentKind::Await,
         // What a function may do: of others the checker is not told when they write.
-        None if agent.writes_first && agent.tools.is_empty() && agent.targets.is_empty() => {
-            AgentKind::Function
-        }
+        None if agent.writes_first && agent.is_alone() => AgentKind::Function,
         None => AgentKind::Custom,
     };
     let meta = AgentMeta::new(kind, &agent.name)
@@ -170,7 +173,7 @@ pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a>
         .prompts(prompts(agent, store))
         .reads(store.keys.put(own))
         .writes(store.keys.put(writes))
-        .tools(store.tools.put((!agent.tools.is_empty()).then_some(tool)))
+        .tools(store.tools.put(tools))
         .may_exit(agent.exit)
         .exits(store.words.put(agent.leaves.iter().map(String::as_str)))
         .transfer(store.targets.put(targets));

@@ -55,7 +55,12 @@ fn declare(agent: &Agent, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, " -> {}", list(writes))?;
     }
     if !agent.tools.is_empty() {
-        write!(f, ", a tool writes {}", agent.tools.join(", "))?;
+        write!(f, ", a tool writes {}", list(agent.tools.iter().map(|write| write.own().to_owned())))?;
+    }
+    let helpers = agent.helpers.iter().map(|helper| &helper.name);
+    let called: Vec<_> = helpers.chain(agent.flows.iter().map(|nested| &nested.name)).cloned().collect();
+    if !called.is_empty() {
+        write!(f, ", calls {}", called.join(", "))?;
     }
     let loops = agent.exit.then_some("the loop").into_iter().chain(agent.leaves.iter().map(String::as_str));
     let loops = list(loops.map(str::to_owned));
@@ -68,7 +73,7 @@ fn declare(agent: &Agent, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, ", transfers to {}", list(agent.targets.iter().map(|target| target.name.clone())))?;
     }
     writeln!(f)?;
-    agent.targets.iter().try_for_each(|target| declare(target, f))
+    agent.targets.iter().chain(&agent.helpers).try_for_each(|agent| declare(agent, f))
 }
 
 fn steps(nodes: &[Node], depth: usize, f: &mut Formatter<'_>) -> fmt::Result {

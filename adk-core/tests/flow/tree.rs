@@ -74,8 +74,8 @@ pub struct Agent {
     pub name: String,
     pub reads: Vec<Read>,
     pub writes: Vec<Write>,
-    /// Keys that its tools may write. The tools read half of its parameters.
-    pub tools: Vec<Key>,
+    /// What its tools may write. The tools read half of its parameters.
+    pub tools: Vec<Write>,
     /// Whether it may end the innermost loop.
     pub exit: bool,
     /// The loops that it may end by name.
@@ -85,6 +85,10 @@ pub struct Agent {
     pub writes_first: bool,
     /// The agents that it may transfer to.
     pub targets: Vec<Agent>,
+    /// The agents that are its tools.
+    pub helpers: Vec<Agent>,
+    /// The workflows that are its tools.
+    pub flows: Vec<Nested>,
     /// It is an `await`: it has written its one key when somebody has answered.
     pub patience: Option<Patience>,
 }
@@ -182,7 +186,71 @@ impl Write {
     }
 }
 
+impl Agent {
+    /// The agents below it, each before those below that one.
+    pub fn below(&self) -> Vec<&Self> {
+        let direct = self.targets.iter().chain(&self.helpers);
+        direct.flat_map(|agent| [agent].into_iter().chain(agent.below())).collect()
+    }
+
+    /// The workflows that are tools of it or of an agent below.
+    pub fn called(&self) -> impl Iterator<Item = &Nested> {
+        [self].into_iter().chain(self.below()).flat_map(|agent| &agent.flows)
+    }
+
+    /// Whether it has neither tools nor transfer targets.
+    pub fn is_alone(&self) -> bool {
+        self.tools.is_empty() && self.targets.is_empty() && self.helpers.is_empty() && self.flows.is_empty()
+    }
+
+    /// Gives all that belongs to it the keys of the instance.
+    pub fn settle(&mut self) {
+        let reads: Vec<_> = self.reads.iter().filter_map(|read| Some((read.own?, read.key))).collect();
+        let is_renamed = self.writes.iter().any(|write| write.own.is_some());
+        let writes = self.writes.iter().filter(|_| is_renamed).map(|write| (write.own(), write.key));
+        let renames = Renamed { reads, writes: writes.collect() };
+        self.tools.iter_mut().for_each(|write| renames.write(write));
+        self.rename_below(&renames);
+    }
+
+    fn rename_below(&mut self, renames: &Renamed) {
+        for agent in self.targets.iter_mut().chain(&mut self.helpers) {
+            agent.reads.iter_mut().for_each(|read| (read.own, read.key) = own(&renames.reads, read.own()));
+            agent.writes.iter_mut().chain(&mut agent.tools).for_each(|write| renames.write(write));
+            agent.rename_below(renames);
+        }
+        for nested in &mut self.flows {
+            let inputs = nested.flow.inputs.iter().map(|(key, _)| (*key, own(&renames.reads, key).1));
+            nested.reads = inputs.filter(|(own, key)| own != key).collect();
+            nested.writes = nested.flow.outputs.iter().map(|key| own(&renames.writes, key).1).collect();
+        }
+    }
+}
+
+/// The keys of an instance, by those of its definition.
+struct Renamed {
+    reads: Vec<(Key, Key)>,
+    writes: Vec<(Key, Key)>,
+}
+
+impl Renamed {
+    fn write(&self, write: &mut Write) {
+        (write.own, write.key) = own(&self.writes, write.own());
+    }
+}
+
+/// What a definition calls a key, where that differs, and the key.
+fn own(renamed: &[(Key, Key)], name: Key) -> (Option<Key>, Key) {
+    let key = renamed.iter().find(|(own, _)| *own == name).map_or(name, |(_, key)| key);
+    ((key != name).then_some(name), key)
+}
+
 impl Nested {
+    /// Whether its only input is what it is asked for, when it is a tool.
+    pub fn is_requested(&self) -> bool {
+        matches!(&self.flow.inputs[..], [(key, _)] if type_of(key) == "String")
+    }
+
     /// The key around that an input is read from.
     pub fn read(&self, own: Key) -> Key {
         self.reads.iter().find(|(inside, _)| *inside == own).map_or(own, |(_, key)| key)
@@ -224,36 +292,22 @@ impl Flow {
         count
     }
 
-    /// The same, where every agent answers itself.
-    pub fn without_transfer(mut self) -> Self {
-        strip(&mut self.body);
-        self
-    }
-
     /// The definitions of nested workflows, innermost first.
     pub fn definitions(&self) -> Vec<Arc<Flow>> {
         let mut all: Vec<Arc<Flow>> = Vec::new();
-        self.each(&mut |node| {
-            if let Node::Nested(nested) = node {
-                for flow in nested.flow.definitions().into_iter().chain([nested.flow.clone()]) {
-                    if !all.iter().any(|other| other.name == flow.name) {
-                        all.push(flow);
-                    }
+        let mut add = |nested: &Nested| {
+            for flow in nested.flow.definitions().into_iter().chain([nested.flow.clone()]) {
+                if !all.iter().any(|other| other.name == flow.name) {
+                    all.push(flow);
                 }
             }
+        };
+        self.each(&mut |node| match node {
+            Node::Nested(nested) => add(nested),
+            Node::Run(agent) => agent.called().for_each(&mut add),
+            _ => {}
         });
         all
-    }
-}
-
-fn strip(nodes: &mut [Node]) {
-    for node in nodes {
-        match node {
-            Node::Run(agent) => agent.targets.clear(),
-            Node::Nested(nested) => nested.flow = Arc::new(Flow::clone(&nested.flow).without_transfer()),
-            Node::Block(block) => strip(&mut block.inside),
-            Node::Break(_) | Node::Nothing => {}
-        }
     }
 }
 
@@ -279,10 +333,11 @@ pub fn all_written(nodes: &[Node]) -> Vec<Key> {
     let mut keys = Vec::new();
     each(nodes, &mut |node| match node {
         Node::Run(agent) => {
-            keys.extend(agent.writes.iter().map(|write| write.key));
-            keys.extend(agent.tools.iter().copied());
-            for target in &agent.targets {
-                keys.extend(target.writes.iter().map(|write| write.key));
+            for agent in [agent].into_iter().chain(agent.below()) {
+                keys.extend(agent.writes.iter().chain(&agent.tools).map(|write| write.key));
+            }
+            for nested in agent.called() {
+                keys.extend(nested.flow.outputs.iter().map(|key| nested.written(key)));
             }
         }
         Node::Nested(nested) => keys.extend(nested.flow.outputs.iter().map(|key| nested.written(key))),

@@ -5,7 +5,6 @@
 //! definite assignment, as in a compiler, with sets of keys as bits.
 
 mod describe;
-mod effects;
 mod fault;
 mod found;
 mod keys;

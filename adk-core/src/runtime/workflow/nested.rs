@@ -1,10 +1,10 @@
 //! A workflow that is a step of another: its keys are its own, its inputs and outputs those of the other.
 
-use super::scopes::{of_workflow, written};
+use super::scopes::{has_defaults, of_workflow, written};
 use super::wired::Wired;
 use super::{Form, Keys};
 use crate::runtime::run::{Context, stored};
-use crate::spec::{AgentKind, InputSpec, Key, Spec, StepKind};
+use crate::spec::{InputSpec, Key, Spec};
 use crate::store::event::StateDelta;
 use crate::store::session::Scope;
 use crate::{BoxFuture, Error, ErrorKind, Event, EventId, Name, Result};
@@ -106,13 +106,7 @@ pub(super) fn states(workflow: &dyn Wired, cx: &Context) -> Option<Arc<[Key]>> {
 /// The keys that this workflow can write, for the defaults of workflows inside it: such a default applies only
 /// when no key of its name can have been written, whatever an older run has left in the session.
 pub(super) fn known(spec: &Spec<'_>) -> Option<Arc<[Box<str>]>> {
-    let defaults = |kind: &StepKind<'_>| match kind {
-        StepKind::Agent { meta, .. } => {
-            meta.kind == AgentKind::Workflow && meta.reads.iter().any(|key| key.optional)
-        }
-        _ => false,
-    };
-    if !spec.steps.iter().any(|step| defaults(&step.kind)) {
+    if !spec.steps.iter().any(has_defaults) {
         return None;
     }
     let inputs = spec.inputs.iter().map(|input| input.name);

@@ -19,7 +19,7 @@ pub(crate) fn prepare_root(agent: &dyn DynAgent, prepare: &mut Prepare<'_>) {
 pub(crate) async fn run_root(agent: &dyn DynAgent, cx: &mut Context) -> Result<()> {
     match team(agent) {
         None => run(agent, false, cx).await.map(drop),
-        Some(team) => team.begin(false, None, cx).await.map(drop),
+        Some(team) => team.begin(false, cx).await.map(drop),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::Name;
 use crate::runtime::run::KeyScope;
-use crate::spec::{AgentKind, AgentMeta, ERROR_KEY, Renames, Spec, Step, StepKind};
+use crate::spec::{AgentKind, AgentMeta, ERROR_KEY, KeySpec, Renames, Spec, Step, StepKind};
+use crate::store::session::Scope;
+use adk_spec::effects::{Act, Effects};
 use std::sync::Arc;
 
 /// The keys of a workflow that is the step `name` of another: its outputs are keys of the other, the session's own
@@ -67,15 +69,27 @@ fn written_as<'a>(meta: &AgentMeta<'_>, renames: &Renames<'a>, key: &'a str) -> 
     all.find(|(own, _)| own.name == key).map_or(key, |(_, written)| written)
 }
 
-/// The keys that a step can write, by their names at its place; those of a workflow inside are its outputs.
+/// The keys that something which belongs to a step can write, by their names at its place; those of a workflow inside are
+/// its outputs. Keys of the session are not among them.
 pub(super) fn written<'a>(step: &'a Step<'_>) -> impl Iterator<Item = &'a str> {
-    let meta = match step.kind {
-        StepKind::Agent { meta, .. } => Some(meta),
+    let effects = match step.kind {
+        StepKind::Agent { meta, .. } => Some(Effects::writes(meta, &step.renames).outside()),
         _ => None,
     };
-    meta.into_iter().flat_map(|meta| {
-        let tools = meta.tools.iter().flat_map(|tool| tool.writes);
-        let keys = meta.writes.iter().chain(tools).map(|key| key.name);
-        keys.map(|key| written_as(meta, &step.renames, key))
-    })
+    let writes = effects.into_iter().flatten().filter(|effect| effect.act.is_write());
+    writes.map(|effect| effect.key).filter(|key| Scope::of(key) == Scope::Session)
+}
+
+/// Whether a workflow that belongs to a step takes an input that has a default.
+pub(super) fn has_defaults(step: &Step<'_>) -> bool {
+    let StepKind::Agent { meta, .. } = step.kind else { return false };
+    let mut effects = Effects::of(meta, &step.renames).outside();
+    while let Some(effect) = effects.next() {
+        if effects.agent().kind == AgentKind::Workflow
+            && matches!(effect.act, Act::Read { spec: KeySpec { optional: true, .. }, .. })
+        {
+            return true;
+        }
+    }
+    false
 }

@@ -134,30 +134,19 @@ impl<'a> Team<'a> {
     /// `begun`: the first member has begun already.
     ///
     /// Boxed here, since few agents have a team and all would carry its future: workflows may be nested deep.
-    pub(super) fn begin<'c>(
-        self,
-        begun: bool,
-        outside: Option<Arc<KeyScope>>,
-        cx: &'c mut Context,
-    ) -> BoxFuture<'c, Result<(Flow, Path)>>
+    pub(super) fn begin<'c>(self, begun: bool, cx: &'c mut Context) -> BoxFuture<'c, Result<(Flow, Path)>>
     where
         'a: 'c,
     {
         Box::pin(async move {
             let first = if cx.path().parent().is_none() { continues(&self, cx).await? } else { 0 };
-            self.run(first, begun, outside, cx).await
+            self.run(first, begun, cx).await
         })
     }
 
-    /// Runs the turn, begun by the member `at`, at the current place, which is that of the first member.
-    /// `outside` are the keys around the first member, which may be an instance with keys of its own. Gives who ended it.
-    async fn run(
-        mut self,
-        mut at: usize,
-        begun: bool,
-        outside: Option<Arc<KeyScope>>,
-        cx: &mut Context,
-    ) -> Result<(Flow, Path)> {
+    /// Runs the turn, begun by the member `at`, at the current place, which is that of the first member. All members have
+    /// its keys, also those of an instance. Gives who ended it.
+    async fn run(mut self, mut at: usize, begun: bool, cx: &mut Context) -> Result<(Flow, Path)> {
         let base = cx.path().clone();
         // The prefix of the names of all members but the first.
         let inside = if self.is_instance { Some(cx.author().clone()) } else { cx.instance.clone() };
@@ -175,10 +164,9 @@ impl<'a> Team<'a> {
                 _ => {
                     let above = self.above(at, cx.above.as_ref(), cx.scope.as_ref());
                     let above = std::mem::replace(&mut cx.above, above);
-                    let scope = std::mem::replace(&mut cx.scope, outside.clone());
                     let instance = std::mem::replace(&mut cx.instance, inside.clone());
                     let ran = there(agent, closed, seat, path.clone(), cx).await;
-                    (cx.above, cx.scope, cx.instance) = (above, scope, instance);
+                    (cx.above, cx.instance) = (above, instance);
                     ran
                 }
             };

@@ -10,7 +10,6 @@ use crate::runtime::run::{Consumption, Context, Cut, KeyScope, LoopEndReason, me
 use crate::spec::{AgentKind, OnError, StepKind};
 use crate::store::engine::BlockPart;
 use crate::store::event::LEFT_OUT_KEY;
-use crate::store::session::Scope;
 use crate::sync::lock;
 use crate::{At, BoxFuture, Error, Event, Name, Path, Result};
 use serde_json::{Value, json};
@@ -177,10 +176,10 @@ impl Walk<'_> {
         gather(&keys, scopes, cx).await
     }
 
-    /// The keys that steps can write, sorted. Those with a prefix are the session's own.
+    /// The keys that steps can write, sorted.
     pub(super) fn written(&self, steps: Range<usize>) -> Vec<Name> {
         let steps = self.steps.get(steps).unwrap_or_default();
-        let keys = steps.iter().flat_map(scopes::written).filter(|key| Scope::of(key) == Scope::Session);
+        let keys = steps.iter().flat_map(scopes::written);
         let mut keys: Vec<_> = keys.map(Name::shared).collect();
         keys.sort_unstable();
         keys.dedup();

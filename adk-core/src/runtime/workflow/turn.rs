@@ -28,7 +28,6 @@ pub(super) fn turn(
         let is_root = workflow.root() == Some(at);
         let team = Team::of(agent, || cx.path().name().clone(), &|meta| workflow.target(meta.name))
             .map(|team| team.instance(matches!(step.kind, StepKind::Agent { instance: true, .. })));
-        let outside = team.as_ref().and_then(|_| cx.scope.clone());
         let around = Around::enter(agent, step, cx);
         // Only a part of a workflow is found again by its path alone: an agent runs what it likes below itself.
         let addressable = cx.is_addressable;
@@ -46,7 +45,7 @@ pub(super) fn turn(
         let ran = match (before, team) {
             (Some(flow), _) => Ok(flow),
             (None, _) if repeats => Box::pin(again::run(agent, step.name, cx)).await,
-            (None, Some(team)) => team.begin(is_root, outside, cx).await.map(|(flow, member)| {
+            (None, Some(team)) => team.begin(is_root, cx).await.map(|(flow, member)| {
                 by = Some(member);
                 flow
             }),

@@ -17,12 +17,9 @@ impl Grower {
             agent.leaves.extend(self.target(here));
         }
         agent.writes_first = self.random.one_in(2);
-        if self.random.one_in(8) {
-            agent.tools.push(self.written(here));
-        }
+        self.tools(&mut agent, here, 2);
         if self.random.one_in(20) {
-            let mut target = Agent { name: self.name("t"), ..Agent::default() };
-            self.reads_and_writes(&mut target, here);
+            let mut target = self.below(here, "t", 1);
             if self.random.one_in(2) {
                 target.writes.clone_from(&agent.writes);
             }
@@ -34,15 +31,58 @@ impl Grower {
         }
         if self.random.one_in(6) {
             self.rename(&mut agent, here);
-            let own: Vec<_> = agent.writes.iter().map(Write::own).collect();
-            for target in agent.targets.iter_mut().filter(|target| target.writes.len() == own.len()) {
-                if self.random.one_in(3) {
-                    target.writes.iter_mut().zip(&own).for_each(|(write, key)| write.key = key);
-                }
-            }
+            let instance = agent.clone();
+            self.rename_below(&mut agent, &instance);
+            agent.settle();
         }
         here.known.extend(agent.writes.iter().filter(|write| !write.perhaps).map(|write| write.key));
         agent
+    }
+
+    /// An agent below another, with others below it.
+    fn below(&mut self, here: &Here, kind: &str, deeper: u32) -> Agent {
+        let mut agent = Agent { name: self.name(kind), ..Agent::default() };
+        self.reads_and_writes(&mut agent, here);
+        self.tools(&mut agent, here, deeper);
+        if deeper > 0 && self.random.one_in(8) {
+            agent.targets.push(self.below(here, "t", deeper - 1));
+        }
+        agent
+    }
+
+    /// Tools: functions, agents, workflows.
+    fn tools(&mut self, agent: &mut Agent, here: &Here, deeper: u32) {
+        if self.random.one_in(8) {
+            agent.tools.push(Write { key: self.written(here), own: None, perhaps: true });
+        }
+        if deeper > 0 && self.random.one_in(16) {
+            agent.helpers.push(self.below(here, "h", deeper - 1));
+        }
+        if self.random.one_in(16) && !self.definitions.is_empty() {
+            let flow = self.random.of(&self.definitions).clone();
+            // Where a call puts the keys of a workflow is where others would, too; and it cannot wait.
+            if !self.placed.contains(&flow.name) && !waits(&flow) {
+                self.placed.push(flow.name.clone());
+                let name = flow.name.clone();
+                agent.flows.push(Nested { name, flow, reads: Vec::new(), writes: Vec::new() });
+            }
+        }
+    }
+
+    /// Lets what is below an instance call keys as its definition does.
+    fn rename_below(&mut self, agent: &mut Agent, instance: &Agent) {
+        for below in agent.targets.iter_mut().chain(&mut agent.helpers) {
+            for read in &mut below.reads {
+                let same = instance.reads.iter().find(|other| other.key == read.key && self.random.one_in(2));
+                read.own = same.and_then(|other| other.own);
+            }
+            for write in below.writes.iter_mut().chain(&mut below.tools) {
+                let same =
+                    instance.writes.iter().find(|other| other.key == write.key && self.random.one_in(2));
+                write.own = same.and_then(|other| other.own);
+            }
+            self.rename_below(below, instance);
+        }
     }
 
     /// An `await`.
@@ -91,8 +131,10 @@ impl Grower {
     /// Gives the definition other keys than the instance: some that nobody else has, and some that others have.
     fn rename(&mut self, agent: &mut Agent, here: &Here) {
         let reads = agent.reads.iter().map(|read| read.key);
-        let used: Vec<_> =
-            reads.chain(agent.writes.iter().map(|write| write.key)).chain(agent.tools.clone()).collect();
+        let used: Vec<_> = reads
+            .chain(agent.writes.iter().map(|write| write.key))
+            .chain(agent.tools.iter().map(|write| write.key))
+            .collect();
         let pool = if self.random.one_in(2) { OWN } else { PLAIN };
         let mut own = pool.iter().filter(|key| !used.contains(key));
         for read in &mut agent.reads {
@@ -106,4 +148,11 @@ impl Grower {
             agent.writes.iter_mut().zip(left).for_each(|(write, key)| write.own = Some(key));
         }
     }
+}
+
+/// Whether something in a workflow waits for an answer.
+fn waits(flow: &Flow) -> bool {
+    let mut found = flow.definitions().iter().any(|inner| waits(inner));
+    flow.each(&mut |node| found |= matches!(node, Node::Run(agent) if agent.patience.is_some()));
+    found
 }

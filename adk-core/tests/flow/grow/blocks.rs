@@ -6,8 +6,9 @@ use adk_core::spec::Over;
 
 impl Grower {
     pub(super) fn parallel(&mut self, here: &mut Here) -> Node {
-        let limit = self.random.one_in(4).then(|| 1 + self.random.below(3) as u32);
         let first = self.random.one_in(4);
+        // One at a time, the first branch wins every race, and the others never end a loop.
+        let limit = self.random.one_in(4).then(|| 1 + u32::from(first) + self.random.below(3) as u32);
         let (mut inside, mut known) = (Vec::new(), here.known.clone());
         let mut won: Option<Vec<Key>> = None;
         let (mut touched, mut taken) = (here.touched.clone(), here.taken.clone());

@@ -3,19 +3,34 @@
 use super::Wrong;
 use super::stage::Stage;
 use crate::reference::Stored;
-use crate::tree::Agent;
+use crate::spec::key_of;
+use crate::tree::{Agent, Key, Write};
 use adk_core::spec::AgentMeta;
 use adk_core::{
     AnnouncedKeys, At, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Path, Prepare, Result,
 };
 
 pub struct Scripted<'a> {
-    pub agent: &'a Agent,
+    pub own: Member<'a>,
+    /// Those below it: what a model would have them do, it does by itself.
+    pub below: Vec<Member<'a>>,
     pub meta: &'a AgentMeta<'a>,
     pub stage: Stage,
-    /// Where the keys that it reads are stored, and those that it writes, those of its tools included.
+}
+
+/// An agent, and where the keys are stored that it reads, and those that it writes, those of its tools included.
+pub struct Member<'a> {
+    pub agent: &'a Agent,
     pub reads: Vec<Stored>,
     pub writes: Vec<Stored>,
+}
+
+impl<'a> Member<'a> {
+    pub fn new(agent: &'a Agent, stored: &mut impl FnMut(Key) -> Stored) -> Self {
+        let reads = agent.reads.iter().map(|read| stored(read.key)).collect();
+        let writes = agent.writes.iter().chain(&agent.tools).map(|write| stored(write.key)).collect();
+        Self { agent, reads, writes }
+    }
 }
 
 impl DynAgent for Scripted<'_> {
@@ -26,35 +41,45 @@ impl DynAgent for Scripted<'_> {
         Box::pin(self.turn(cx))
     }
     fn prepare_dyn(&self, _: &mut Prepare<'_>) {}
-    /// It writes what its tools would.
+    /// It writes what its tools and those below it would.
     fn announced_dyn(&self) -> AnnouncedKeys {
-        let tools = self.meta.tools.iter().flat_map(|tool| tool.writes);
-        let all: Vec<_> = self.meta.writes.iter().chain(tools).copied().collect();
-        AnnouncedKeys::of(&self.meta.writes(&all))
+        let members = [&self.own].into_iter().chain(&self.below);
+        let keys = members.flat_map(|member| member.agent.writes.iter().chain(&member.agent.tools));
+        let keys: Vec<_> = keys.map(|write| key_of(write.own(), write.key)).collect();
+        AnnouncedKeys::of(&self.meta.writes(&keys))
     }
 }
 
 impl Scripted<'_> {
     async fn turn(&self, cx: &mut Context) -> Result<Flow> {
         self.stage.pass().await;
-        for (read, stored) in self.agent.reads.iter().zip(&self.reads) {
-            let found = cx.state().value(read.own());
-            let key = at(stored, cx.path());
-            self.stage.read(&key, cx.path(), found.as_deref());
-            if found.is_none() && !read.optional {
-                let (step, key) = (self.agent.name.clone(), Some(read.key.to_owned()));
-                self.stage.wrong(Wrong::Unwritten { step, key });
-            }
+        self.read(&self.own, cx);
+        for member in self.below.iter().filter(|_| self.stage.choose(2) == 1) {
+            self.read(member, cx);
+            self.stage.pass().await;
+            self.write(member, cx).await?;
         }
         let flow = self.flow();
-        if flow != Flow::Continue && !self.agent.writes_first && self.stage.choose(2) == 0 {
+        if flow != Flow::Continue && !self.own.agent.writes_first && self.stage.choose(2) == 0 {
             return Ok(flow);
         }
         self.stage.pass().await;
         self.fail(cx)?;
-        self.write(cx).await?;
+        self.write(&self.own, cx).await?;
         self.fail(cx)?;
         Ok(flow)
+    }
+
+    fn read(&self, member: &Member<'_>, cx: &mut Context) {
+        for (read, stored) in member.agent.reads.iter().zip(&member.reads) {
+            let found = cx.state().value(read.own());
+            let key = at(stored, cx.path());
+            self.stage.read(&key, cx.path(), found.as_deref());
+            if found.is_none() && !read.optional {
+                let (step, key) = (self.own.agent.name.clone(), Some(read.key.to_owned()));
+                self.stage.wrong(Wrong::Unwritten { step, key });
+            }
+        }
     }
 
     /// Fails, perhaps, in an attempt of a try, and in a block that leaves it out.
@@ -72,7 +97,7 @@ impl Scripted<'_> {
 
     /// Whether it ends a loop.
     fn flow(&self) -> Flow {
-        let agent = self.agent;
+        let agent = self.own.agent;
         let ways = usize::from(agent.exit) + agent.leaves.len();
         if ways == 0 || (!self.stage.is_tired() && self.stage.choose(3) > 0) || self.stage.choose(3) == 0 {
             return Flow::Continue;
@@ -81,16 +106,14 @@ impl Scripted<'_> {
         agent.leaves.get(way).map_or(Flow::Exit, |name| Flow::ExitTo(name.clone().into()))
     }
 
-    async fn write(&self, cx: &mut Context) -> Result<()> {
-        let agent = self.agent;
-        let writes = agent.writes.iter().map(|write| (write.own(), write.key, write.perhaps));
-        let tools = agent.tools.iter().map(|key| (*key, *key, true));
+    async fn write(&self, member: &Member<'_>, cx: &mut Context) -> Result<()> {
+        let writes = member.agent.writes.iter().chain(&member.agent.tools);
         let mut event = Event::new();
-        for ((own, key, perhaps), stored) in writes.chain(tools).zip(&self.writes) {
+        for (&Write { key, perhaps, own }, stored) in writes.zip(&member.writes) {
             if perhaps && self.stage.choose(2) == 0 {
                 continue;
             }
-            event = event.with_state(own, self.stage.value(key));
+            event = event.with_state(own.unwrap_or(key), self.stage.value(key));
             let key = at(stored, cx.path());
             if key.starts_with("temp:") {
                 self.stage.wrote(&key, cx.path());

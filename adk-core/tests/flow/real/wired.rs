@@ -1,12 +1,12 @@
 //! A workflow for the runtime.
 
 use super::Wrong;
-use super::agent::Scripted;
+use super::agent::{Member, Scripted};
 use super::person::Asking;
 use super::stage::Stage;
-use crate::reference::{SESSION, Scope, Storage, Stored};
+use crate::reference::{SESSION, Scope, Storage};
 use crate::spec::{Store, spec};
-use crate::tree::{Agent, Block, Flow, Key, Kind, Nested, Node};
+use crate::tree::{Agent, Block, Flow, Kind, Nested, Node};
 use adk_core::__private::workflow::{self, Form, Keys, Values, Wired};
 use adk_core::Workflow;
 use adk_core::callback::{AgentCallbacks, CallbackContext};
@@ -42,15 +42,13 @@ impl<'a> Tree<'a> {
             };
             let agent: Option<Box<dyn DynAgent + 'a>> = placed.next().map(|placed| match placed {
                 Placed::Agent(agent, scope) => {
-                    let mut stored = |key: Key| storage.stored(scope, key);
-                    let reads = agent.reads.iter().map(|read| stored(read.key)).collect();
-                    let writes =
-                        agent.writes.iter().map(|write| write.key).chain(agent.tools.iter().copied());
-                    let writes: Vec<Stored> = writes.map(stored).collect();
+                    let mut member = |agent| Member::new(agent, &mut |key| storage.stored(scope, key));
+                    let own = member(agent);
+                    let below = agent.below().into_iter().map(member).collect();
                     let stage = stage.clone();
                     match agent.patience {
-                        Some(_) => Box::new(Asking::new(agent, meta, stage, reads, writes)) as _,
-                        None => Box::new(Scripted { agent, meta, stage, reads, writes }) as _,
+                        Some(_) => Box::new(Asking::new(agent, meta, stage, own.reads, own.writes)) as _,
+                        None => Box::new(Scripted { own, below, meta, stage }) as _,
                     }
                 }
                 Placed::Nested(nested, scope) => {

@@ -134,7 +134,7 @@ impl<'f> Machine<'f> {
     pub(super) fn node(&mut self, node: &'f Node, scope: Scope, states: States) -> Ways {
         match node {
             Node::Run(agent) => self.agent(agent, scope, states),
-            Node::Nested(nested) => self.nested(nested, scope, states),
+            Node::Nested(nested) => self.nested(&nested.name, nested, scope, states, false),
             Node::Nothing => Ways::at(states),
             Node::Break(target) => {
                 let mut ways = Ways::at(states);
@@ -214,18 +214,15 @@ impl<'f> Machine<'f> {
     }
 
     fn agent(&mut self, agent: &'f Agent, scope: Scope, states: States) -> Ways {
-        for read in agent.reads.iter().chain(agent.targets.iter().flat_map(|target| &target.reads)) {
+        let below = agent.below();
+        for read in [agent].into_iter().chain(below).flat_map(|agent| &agent.reads) {
             if read.optional && !self.is_claimed(scope, read.key, read.own.is_some()) {
                 self.touch(&agent.name, scope, read.key, false);
             } else {
                 self.read(&agent.name, scope, read.key, &states)
             }
         }
-        // It answers itself, or one of its targets does.
-        let mut behind = self.wrote(&agent.name, agent, scope, states);
-        for target in &agent.targets {
-            behind = behind.or(self.wrote(&agent.name, target, scope, states));
-        }
+        let behind = self.answers(&agent.name, agent, scope, states);
         let mut ways = Ways { through: behind, exits: Vec::new(), between: states.or(behind) };
         for who in agent.targets.iter().chain([agent]) {
             let early = self.relaxed.early_exits || !who.writes_first;
@@ -240,15 +237,25 @@ impl<'f> Machine<'f> {
         ways
     }
 
-    /// When an agent has written what it writes.
-    fn wrote(&mut self, step: &'f str, agent: &'f Agent, scope: Scope, mut states: States) -> States {
+    /// When an agent has answered, or one of its targets in its place, perhaps after calls of its tools.
+    fn answers(&mut self, step: &'f str, agent: &'f Agent, scope: Scope, mut states: States) -> States {
+        for write in &agent.tools {
+            self.write(step, scope, write.key, true, &mut states);
+        }
+        for helper in &agent.helpers {
+            states = states.or(self.answers(step, helper, scope, states));
+        }
+        for nested in &agent.flows {
+            states = states.or(self.nested(step, nested, scope, states, true).through);
+        }
+        let mut behind = states;
         for write in &agent.writes {
-            self.write(step, scope, write.key, write.perhaps, &mut states);
+            self.write(step, scope, write.key, write.perhaps, &mut behind);
         }
-        for key in &agent.tools {
-            self.write(step, scope, key, true, &mut states);
+        for target in &agent.targets {
+            behind = behind.or(self.answers(step, target, scope, states));
         }
-        states
+        behind
     }
 
     fn write(&mut self, step: &'f str, scope: Scope, key: Key, perhaps: bool, states: &mut States) {
@@ -261,20 +268,30 @@ impl<'f> Machine<'f> {
         }
     }
 
-    fn nested(&mut self, nested: &'f Nested, scope: Scope, mut states: States) -> Ways {
+    /// A workflow, as the step of that name or as a tool of it.
+    fn nested(
+        &mut self,
+        step: &'f str,
+        nested: &'f Nested,
+        scope: Scope,
+        mut states: States,
+        is_tool: bool,
+    ) -> Ways {
         let flow = &*nested.flow;
         let inside = self.storage.nested(nested, scope);
         let (before, loops) = (states, std::mem::take(&mut self.loops));
         for (own, default) in &flow.inputs {
             let key = nested.read(own);
             let renamed = nested.reads.iter().any(|(inside, _)| inside == own);
-            if *default && !self.is_claimed(scope, key, renamed) {
-                self.touch(&nested.name, scope, key, false);
+            if is_tool && nested.is_requested() {
+                // What it is asked for.
+            } else if *default && !self.is_claimed(scope, key, renamed) {
+                self.touch(step, scope, key, false);
             } else {
-                self.read(&nested.name, scope, key, &states)
+                self.read(step, scope, key, &states)
             }
         }
-        let outer = self.step.replace(self.step.unwrap_or(&nested.name));
+        let outer = self.step.replace(self.step.unwrap_or(step));
         for (own, default) in &flow.inputs {
             let from = self.storage.cell(scope, nested.read(own));
             let to = self.storage.cell(inside, own);
@@ -284,15 +301,15 @@ impl<'f> Machine<'f> {
             } else if from == to && !default {
                 states.assume(to)
             } else {
-                self.write(&nested.name, inside, own, false, &mut states)
+                self.write(step, inside, own, false, &mut states)
             }
         }
         for key in &flow.lets {
-            self.write(&nested.name, inside, key, false, &mut states);
+            self.write(step, inside, key, false, &mut states);
         }
         let read = self.relaxed.states_are_read;
         for key in flow.states.iter().filter(|_| read) {
-            self.touch(&nested.name, inside, key, false);
+            self.touch(step, inside, key, false);
         }
         let mut ways = self.nodes(&flow.body, inside, states);
         self.end(flow, inside, ways.through);
@@ -302,10 +319,10 @@ impl<'f> Machine<'f> {
         for own in &flow.outputs {
             let (from, key) = (self.storage.cell(inside, own), nested.written(own));
             if self.relaxed.outputs_are_written {
-                self.write(&nested.name, scope, key, false, &mut ways.through);
+                self.write(step, scope, key, false, &mut ways.through);
             } else if from != self.storage.cell(scope, key) {
                 // It is a key of the session in there, and an output as well.
-                let to = self.touch(&nested.name, scope, key, true);
+                let to = self.touch(step, scope, key, true);
                 ways.through.copy(from, to);
             }
         }

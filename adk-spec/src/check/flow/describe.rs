@@ -11,11 +11,10 @@ mod types;
 
 pub(super) use races::sibling_writes;
 
-use super::effects::{Act, Effects, has_prefix, tool};
-use super::session;
 use super::{Fault, Flaw};
+use crate::effects::{Act, Effects, tool};
 use crate::message::Message;
-use crate::spec::{AgentKind, Attempts, Spec, StepKind, ToolMeta};
+use crate::spec::{AgentKind, Attempts, Spec, StepKind, ToolMeta, has_prefix};
 use crate::text::same;
 
 pub(super) const fn fault(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
@@ -34,6 +33,7 @@ pub(super) const fn fault(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
         Flaw::SameWrites => exits::same_writes(m, spec, fault),
         Flaw::Endless => exits::endless(m, spec, fault),
         Flaw::ExitOutside => exits::outside(m, spec, fault),
+        Flaw::TooDeep => exits::too_deep(m, spec, fault),
     }
 }
 
@@ -67,13 +67,19 @@ const fn does(m: &mut Message, spec: &Spec<'_>, at: usize, what: &[&str]) {
 /// Whether the agent of a step writes a key, perhaps, or something inside of it does.
 const fn writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return false };
-    write_of(spec, at, key).is_some() || session::touches(meta, spec.steps[at].renames, None, key, true)
+    let mut all = Effects::writes(meta, &spec.steps[at].renames);
+    while let Some(effect) = all.next() {
+        if effect.act.is_write() && same(effect.key, key) {
+            return true;
+        }
+    }
+    false
 }
 
 /// How the agent of a step writes a key: certainly, if one of its writes is certain.
 const fn write_of<'a>(spec: &Spec<'a>, at: usize, key: &str) -> Option<Act<'a>> {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return None };
-    let (mut all, mut found) = (Effects::writes(meta, spec.steps[at].renames), None);
+    let (mut all, mut found) = (Effects::writes(meta, &spec.steps[at].renames).outside(), None);
     while let Some(effect) = all.next() {
         if same(effect.key, key) {
             if matches!(effect.act, Act::Write { sure: true, .. }) {
@@ -121,12 +127,12 @@ const fn below(m: &mut Message, spec: &Spec<'_>, at: usize, name: &str) {
 /// Who writes a key as that type, when it is not the agent of the step itself.
 const fn writer_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Option<&'a str> {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return None };
-    let (mut all, mut found) = (Effects::writes(meta, spec.steps[at].renames), None);
+    let (mut all, mut found) = (Effects::writes(meta, &spec.steps[at].renames), None);
     while let Some(effect) = all.next() {
         match effect.act {
             Act::Write { spec, .. } if same(effect.key, key) && same(spec.ty, ty) => return None,
             Act::May(spec) if found.is_none() && same(effect.key, key) && same(spec.ty, ty) => {
-                found = all.writer();
+                found = all.who();
             }
             _ => {}
         }
@@ -137,7 +143,7 @@ const fn writer_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Op
 /// Who reads a key as that type, when it is not the agent of the step itself.
 const fn reader_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Option<&'a str> {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return None };
-    let (mut all, mut found) = (Effects::of(meta, spec.steps[at].renames), None);
+    let (mut all, mut found) = (Effects::of(meta, &spec.steps[at].renames), None);
     while let Some(effect) = all.next() {
         if let Act::Read { spec, target, .. } = effect.act
             && same(effect.key, key)
@@ -157,23 +163,19 @@ const fn reader_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Op
 pub(super) const fn reads(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     match spec.steps[at].kind {
         StepKind::Agent { meta, .. } => {
-            let mut all = Effects::of(meta, spec.steps[at].renames);
+            let mut all = Effects::of(meta, &spec.steps[at].renames);
             while let Some(effect) = all.next() {
-                if is_read(&effect.act) && same(effect.key, key) {
+                if !effect.act.is_write() && same(effect.key, key) {
                     return true;
                 }
             }
-            session::touches(meta, spec.steps[at].renames, None, key, false)
+            false
         }
         StepKind::Loop { until: Some(until), .. } => same(until, key),
         StepKind::Match { key: read } => same(read, key),
         StepKind::Each { list, .. } => same(list, key),
         _ => false,
     }
-}
-
-const fn is_read(act: &Act<'_>) -> bool {
-    matches!(act, Act::Prompt { .. } | Act::Read { .. })
 }
 
 const fn holds(spec: &Spec<'_>, block: usize, at: usize) -> bool {

@@ -86,6 +86,8 @@ pub(super) enum Flaw<'a> {
     NoOutput,
     Endless,
     ExitOutside,
+    /// More agents are nested than are looked at.
+    TooDeep,
 }
 
 impl Flaw<'_> {
@@ -93,7 +95,12 @@ impl Flaw<'_> {
     pub(super) const fn is_of_key(&self) -> bool {
         !matches!(
             self,
-            Self::NoSuchRead | Self::OtherWrites | Self::SameWrites | Self::Endless | Self::ExitOutside
+            Self::NoSuchRead
+                | Self::OtherWrites
+                | Self::SameWrites
+                | Self::Endless
+                | Self::ExitOutside
+                | Self::TooDeep
         )
     }
 

@@ -5,12 +5,12 @@ mod agent;
 mod blocks;
 mod renamed;
 
-use super::effects::{Act, Effects, is_alone};
 use super::keys::{EVERY, Each, Key, Keys, NEVER, NONE, Named, Writer};
 use super::types::{Asked, is_reported};
 use super::{Fault, Flaw, Part, Reader, Row};
+use crate::effects::{Act, Effects, is_alone, written_as};
 use crate::sets::{Sets, Word};
-use crate::spec::{AgentKind, AgentMeta, Spec, StepKind};
+use crate::spec::{AgentMeta, Spec, StepKind};
 use crate::text::same;
 pub(super) use blocks::{Block, sets};
 use blocks::{Kind, SURE};
@@ -105,47 +105,31 @@ impl<'a> Walk<'_, 'a> {
     }
 
     const fn register_agent(&mut self, meta: &'a AgentMeta<'a>, at: usize) {
-        let renames = self.spec.steps[at].renames;
-        if is_alone(meta) && matches!(renames.writes, []) {
-            let (mut writes, mut slot) = (meta.writes, 0);
-            while let [spec, rest @ ..] = writes {
-                let own = self.keys.first_write(spec, at, slot);
-                if own != EVERY && slot == 0 {
-                    self.rows[at].own = own as u32;
-                } else if own == EVERY {
-                    self.register_write(
-                        at,
-                        &Named::of(spec),
-                        Writer { spec: *spec, at, slot, depth: 0, module: None },
-                    );
-                }
-                (writes, slot) = (rest, slot + 1);
-            }
-        } else {
-            self.register_all(meta, at);
-        }
-        if matches!(meta.kind, AgentKind::Workflow) {
-            self.session(at, meta, renames, None, true);
-        }
-    }
-
-    const fn register_all(&mut self, meta: &'a AgentMeta<'a>, at: usize) {
+        let renames = &self.spec.steps[at].renames;
         // Its own writes come first: what it may transfer to and its tools have to agree with them.
-        let (mut own, alone) = (true, is_alone(meta));
-        loop {
-            let mut all = Effects::writes(meta, self.spec.steps[at].renames);
-            while let Some(effect) = all.next() {
-                let writer = match effect.act {
-                    Act::Write { spec, slot, .. } if own => Writer { spec, at, slot, depth: 0, module: None },
-                    Act::May(spec) if !own => Writer { spec, at, slot: NONE, depth: 0, module: all.module() },
-                    _ => continue,
-                };
+        let (plain, mut writes, mut slot) = (matches!(renames.writes, []), meta.writes, 0);
+        while let [spec, rest @ ..] = writes {
+            let own = if plain { self.keys.first_write(spec, at, slot) } else { EVERY };
+            if own != EVERY && slot == 0 && is_alone(meta) {
+                self.rows[at].own = own as u32;
+            } else if own == EVERY {
+                let writer = Writer { spec: *spec, at, slot, depth: 0, module: None };
+                let name = if plain { Named::of(spec) } else { Named::new(written_as(meta, renames, slot)) };
+                self.register_write(at, &name, writer);
+            }
+            (writes, slot) = (rest, slot + 1);
+        }
+        if is_alone(meta) {
+            return;
+        }
+        let mut all = Effects::writes(meta, renames);
+        while let Some(effect) = all.next() {
+            if effect.is_inside {
+                self.register_session(at, &effect, all.module());
+            } else if let Act::May(spec) = effect.act {
+                let writer = Writer { spec, at, slot: NONE, depth: 0, module: all.module() };
                 self.register_write(at, &Named::new(effect.key), writer);
             }
-            if alone || !own {
-                return;
-            }
-            own = false;
         }
     }
 
@@ -202,7 +186,7 @@ impl<'a> Walk<'_, 'a> {
     const fn step(&mut self, at: usize) {
         let step = &self.spec.steps[at];
         match step.kind {
-            StepKind::Agent { meta, .. } => self.agent(at, meta, step.renames),
+            StepKind::Agent { meta, .. } => self.agent(at, meta, &step.renames),
             StepKind::Sequence => self.open(at, Kind::Sequence),
             StepKind::Parallel { first, .. } => self.open(at, Kind::Parallel { first }),
             StepKind::Try(_) => self.open(at, Kind::Try),

@@ -357,7 +357,7 @@ fn tools_and_transfer_write_perhaps() {
     assert_eq!(told(vec![f("b", "", "text=u8"), a(&[])], ""), ["key-type a"]);
     let caller = AgentMeta::new(AgentKind::Llm, "desk").transfer(leak([leak(reads)]));
     let desk = Tree::Agent("desk", caller, Renames::new(&[("text", "essay")], &[]));
-    assert_eq!(told(vec![f("b", "", "essay"), desk], ""), ["key-missing desk", "field-unknown desk"]);
+    assert_eq!(told(vec![f("b", "", "essay"), desk], ""), NOTHING);
     let target =
         |writes| leak(AgentMeta::new(AgentKind::Llm, "target").prompts(&["{topc}"]).writes(keys(writes)));
     let desk = |writes| {
@@ -367,15 +367,19 @@ fn tools_and_transfer_write_perhaps() {
     };
     assert_eq!(told(vec![desk("answer")], "answer"), ["key-missing desk"]);
     assert_eq!(told(vec![desk("other")], "answer"), ["key-missing desk", "output-missing"]);
-    // It is no part of the instance.
-    let renamed = |target: AgentMeta<'static>| {
-        let meta =
-            AgentMeta::new(AgentKind::Llm, "desk").writes(keys("answer")).transfer(leak([leak(target)]));
+    // It is a part of the instance, as agents that are tools are.
+    let target = |key| leak(AgentMeta::new(AgentKind::Llm, "target").writes(keys(key)));
+    let renamed = |of: &dyn Fn(AgentMeta<'static>) -> AgentMeta<'static>| {
+        let meta = of(AgentMeta::new(AgentKind::Llm, "desk").writes(keys("answer")));
         Tree::Agent("desk", meta, Renames::new(&[], &["reply"]))
     };
-    let writes = |key| AgentMeta::new(AgentKind::Llm, "target").writes(keys(key));
-    assert_eq!(told(vec![renamed(writes("reply"))], "reply"), NOTHING);
-    assert_eq!(told(vec![renamed(writes("answer"))], "reply"), ["output-missing"]);
+    let hands_to = |key| renamed(&|meta| meta.transfer(leak([target(key)])));
+    assert_eq!(told(vec![hands_to("reply")], "reply"), NOTHING);
+    assert_eq!(told(vec![hands_to("answer")], "reply"), NOTHING);
+    assert_eq!(told(vec![hands_to("other")], "reply"), ["output-missing"]);
+    let calls = |key| renamed(&|meta| meta.tools(leak([ToolMeta::of_agent(target(key))])));
+    assert_eq!(told(vec![f("b", "", "reply=u8"), calls("answer")], ""), ["key-type desk"]);
+    assert_eq!(told(vec![f("b", "", "answer=u8"), calls("answer")], ""), NOTHING);
     // A target ends the loops that it may end by name.
     let target = AgentMeta::new(AgentKind::Function, "target").exits(&["outer"]);
     let desk = || {
@@ -425,6 +429,40 @@ fn a_nested_workflow_touches_the_session() {
     // What it writes to the session counts as written perhaps.
     assert_eq!(told(vec![inner("user:y"), f("b", "user:y", "")], ""), ["key-maybe-missing b"]);
     assert_eq!(told(vec![par(vec![f("b", "user:y", ""), inner("user:y")])], ""), ["key-race nested"]);
+}
+
+/// An agent with another below it, as deep as this: as a tool, or as a transfer target.
+fn deep(depth: usize, last: AgentMeta<'static>, as_tools: bool) -> Tree {
+    let meta = (1..=depth).rev().fold(last, |inner, i| {
+        let outer = AgentMeta::new(AgentKind::Llm, leak(format!("a{i}")));
+        if as_tools {
+            outer.tools(leak([ToolMeta::of_agent(leak(inner))]))
+        } else {
+            outer.transfer(leak([leak(inner)]))
+        }
+    });
+    Tree::Agent("a1", meta, Renames::NONE)
+}
+
+#[test]
+fn a_workflow_that_is_a_tool_or_a_target_touches_the_session() {
+    let counting = || {
+        let Tree::Agent(_, meta, _) = nested("counting", vec![f("bump", "", "user:count")], |meta| meta)
+        else {
+            unreachable!()
+        };
+        meta
+    };
+    for depth in [1, 2, 17, 90] {
+        for as_tools in [true, false] {
+            let deep = || deep(depth, counting(), as_tools);
+            assert_eq!(told(vec![each("i", "list", vec![deep()])], ""), ["key-race a1"], "{depth}");
+            assert_eq!(told(vec![par(vec![f("b", "user:count?", ""), deep()])], ""), ["key-race a1"]);
+            assert_eq!(told(vec![deep(), f("b", "user:count=u8?", "")], ""), ["key-type b"]);
+            assert_eq!(told(vec![deep(), f("b", "user:count?", "")], ""), NOTHING);
+        }
+    }
+    assert_eq!(told(vec![deep(129, counting(), true)], ""), ["syntax a1"]);
 }
 
 #[test]

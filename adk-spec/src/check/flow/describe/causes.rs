@@ -1,13 +1,13 @@
 //! Why a key is written on some paths only, and what to do about it.
 
-use super::super::effects::{contains, has_prefix};
 use super::types::owned;
 use super::{
     Act, Around, apart, around, common_loop, does, holds, in_else, kind, who, write_of, writes,
     writes_surely, written_as,
 };
+use crate::effects::contains;
 use crate::message::Message;
-use crate::spec::{AgentKind, KeySpec, Spec, StepKind};
+use crate::spec::{AgentKind, KeySpec, Spec, StepKind, has_prefix};
 
 /// Why a writer may not have written its key.
 pub(super) enum Cause {

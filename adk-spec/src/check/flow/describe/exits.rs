@@ -1,9 +1,9 @@
 //! `loop-endless`, `exit-outside-loop`, and renamings that rename nothing.
 
 use super::super::Fault;
-use super::super::effects::{DEEPEST, may_exit};
-use super::{Effects, List, does, holds, is_read, who};
+use super::{List, does, holds, who};
 use crate::check::Check;
+use crate::effects::{DEEPEST, Effects, may_exit};
 use crate::message::Message;
 use crate::nearest::Nearest;
 use crate::spec::{AgentKind, AgentMeta, Renames, Spec, StepKind};
@@ -89,18 +89,18 @@ pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, fault: &Fault
     does(m, spec, fault.at, &[" reads no key `", fault.key, "` that could be renamed"]);
     let StepKind::Agent { meta, .. } = spec.steps[fault.at].kind else { return };
     let mut nearest = Nearest::to(fault.key);
-    let mut all = Effects::of(meta, Renames::NONE);
+    let mut all = Effects::of(meta, &Renames::NONE).outside();
     while let Some(effect) = all.next() {
-        if all.is_own() && is_read(&effect.act) {
+        if !effect.act.is_write() {
             nearest.show(effect.key);
         }
     }
     if !nearest.found().is_empty() {
         return m.all(&["; help: did you mean `", nearest.found(), "`?"]);
     }
-    let (mut keys, mut all) = (List::EMPTY, Effects::of(meta, Renames::NONE));
+    let (mut keys, mut all) = (List::EMPTY, Effects::of(meta, &Renames::NONE).outside());
     while let Some(effect) = all.next() {
-        if all.is_own() && is_read(&effect.act) {
+        if !effect.act.is_write() {
             keys.add(m, "; help: it reads ", effect.key);
         }
     }
@@ -133,4 +133,14 @@ pub(super) const fn same_writes(m: &mut Message, spec: &Spec<'_>, fault: &Fault<
     m.begin(Check::FieldUnknown);
     who(m, spec, fault.at);
     m.all(&[" writes two keys, and `->` calls both `", fault.key, "`; help: name one key for each"]);
+}
+
+/// More agents below each other than are looked at.
+pub(super) const fn too_deep(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+    m.begin(Check::Syntax);
+    m.push("more than ");
+    m.number(DEEPEST as i128);
+    m.push(" agents are nested in ");
+    who(m, spec, fault.at);
+    m.push(" as transfer targets, tools and steps of workflows; help: make the tree flatter");
 }

@@ -1,6 +1,7 @@
 //! The keys that there are at a step.
 
-use super::{Effects, apart, common_loop, holds};
+use super::{apart, common_loop, holds};
+use crate::effects::Effects;
 use crate::spec::{ERROR_KEY, Spec, StepKind};
 
 /// The keys that are declared, the elements around a step, and what other steps write, as often as they do.
@@ -46,7 +47,7 @@ impl<'s, 'a> Known<'s, 'a> {
                     let runs_once = i == self.at && common_loop(spec, i, i).is_none();
                     let is_apart = is_before && apart(spec, i, self.at);
                     if !runs_once && !is_apart {
-                        self.effects = Some(Effects::writes(meta, spec.steps[i].renames));
+                        self.effects = Some(Effects::writes(meta, &spec.steps[i].renames).outside());
                     }
                 }
                 _ => {}

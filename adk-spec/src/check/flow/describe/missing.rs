@@ -1,14 +1,14 @@
 //! `key-missing`, `key-maybe-missing`, `output-missing`.
 
-use super::super::effects::{contains, has_prefix};
 use super::super::{Fault, Part, Reader};
 use super::causes::{Cause, cause, first_value, remedy, why};
 use super::known::Known;
 use super::{List, apart, below, common_loop, does, element, holds, kind, same, who, writes};
 use crate::check::Check;
+use crate::effects::contains;
 use crate::message::Message;
 use crate::nearest::Nearest;
-use crate::spec::{AgentKind, Spec, StepKind};
+use crate::spec::{AgentKind, Spec, StepKind, has_prefix};
 use crate::text::part;
 
 /// A key that is read and not certain.

@@ -1,11 +1,10 @@
 //! `key-race`.
 
-use super::super::effects::has_prefix;
 use super::super::{Fault, Reader};
 use super::{does, element, holds, kind, reads, who, write_of, writes};
 use crate::check::Check;
 use crate::message::Message;
-use crate::spec::{AgentKind, Spec, StepKind};
+use crate::spec::{AgentKind, Spec, StepKind, has_prefix};
 
 /// Whether a branch beside that of a step writes a key, or another element does.
 pub(in super::super) const fn sibling_writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {

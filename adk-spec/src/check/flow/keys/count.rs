@@ -1,8 +1,7 @@
 //! How many keys a workflow may write.
 
-use super::super::effects::{Effects, is_alone};
-use super::super::session;
-use crate::spec::{AgentKind, Step, StepKind};
+use crate::effects::{Effects, is_alone};
+use crate::spec::{Step, StepKind};
 
 /// How many keys may be written: every write counts as a key of its own, once more for each `each` around it.
 pub(in crate::check::flow) const fn count(steps: &[Step<'_>]) -> usize {
@@ -22,13 +21,10 @@ pub(in crate::check::flow) const fn count(steps: &[Step<'_>]) -> usize {
                         (writes, own) = (rest, own + 1);
                     }
                 } else {
-                    let mut all = Effects::writes(meta, step.renames);
+                    let mut all = Effects::writes(meta, &step.renames);
                     while all.next().is_some() {
                         own += 1;
                     }
-                }
-                if matches!(meta.kind, AgentKind::Workflow) {
-                    own += session::count(meta);
                 }
                 // What an `each` writes is a key outside of it as well.
                 keys += own * (1 + deep);

@@ -1,10 +1,9 @@
 //! A key: as a step names it, and as the table has it.
 
 use super::NONE;
-use crate::check::flow::effects::has_prefix;
 use crate::hash::hash;
 use crate::number::UNKNOWN;
-use crate::spec::{KeySpec, Module, PromptKey};
+use crate::spec::{KeySpec, Module, PromptKey, has_prefix};
 use crate::text::part;
 
 /// A key as a step names it, with what const evaluation compares.

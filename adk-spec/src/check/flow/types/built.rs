@@ -1,9 +1,9 @@
 //! Types at run time, where they can be compared by themselves.
 
-use super::super::effects::{Act, Effects};
 use super::super::keys::{Key, Writer};
 use super::super::{Fault, Flaw, Part};
 use super::{KEPT, Row};
+use crate::effects::{Act, Effects};
 use crate::spec::{KeySpec, Spec, StepKind};
 use crate::type_names::{differ, is_option};
 
@@ -12,7 +12,7 @@ pub(in crate::check::flow) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows
     let mut faults: Vec<Fault<'a>> = Vec::new();
     for (at, (step, row)) in spec.steps.iter().zip(rows).enumerate() {
         let StepKind::Agent { meta, .. } = step.kind else { continue };
-        let mut all = Effects::of(meta, step.renames);
+        let mut all = Effects::of(meta, &step.renames);
         while let Some(effect) = all.next() {
             let (key, own, reads, part) = match effect.act {
                 Act::Read { spec, slot, renamed, target: None } if slot < KEPT => {

@@ -1,60 +1,44 @@
 //! A step that is an agent: what it reads, its renamings, its exits, what it writes, in this order.
 
 use super::super::describe::reads;
-use super::super::effects::{Act, DEEPEST, Effects, is_alone, may_exit};
 use super::super::keys::{EVERY, NONE, Named};
-use super::super::session::is_session;
-use super::super::{Part, Reader};
+use super::super::{Fault, Flaw, Part, Reader};
 use super::Walk;
 use super::blocks::SURE;
+use crate::effects::{Act, DEEPEST, Effects, is_alone, is_session, may_exit};
 use crate::number::{NONE as NO_NUMBER, is_secret};
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentKind, AgentMeta, KeySpec, Renames, Spec, StepKind};
 use crate::text::same;
 
 impl<'a> Walk<'_, 'a> {
-    pub(super) const fn agent(&mut self, at: usize, meta: &'a AgentMeta<'a>, renames: Renames<'a>) {
-        if is_alone(meta)
-            && matches!(renames.reads, [])
-            && matches!(renames.writes, [])
-            && !matches!(meta.kind, AgentKind::Workflow)
-        {
+    pub(super) const fn agent(&mut self, at: usize, meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>) {
+        if is_alone(meta) && matches!(renames.reads, []) && matches!(renames.writes, []) {
             return self.plain(at, meta);
         }
-        let mut all = Effects::of(meta, renames);
-        while let Some(effect) = all.next() {
-            let (optional, reader, renamed) = match effect.act {
-                Act::Prompt { optional, source, renamed, target } => {
-                    (optional, Reader::Prompt { source, target }, renamed)
-                }
-                Act::Read { spec, renamed, target, .. } => {
-                    (spec.optional, Reader::Parameter(target), renamed)
-                }
-                Act::Write { .. } | Act::May(_) => continue,
-            };
-            let part = match renamed {
-                Some(i) => Part::Renaming(i),
-                None => Part::Name,
-            };
-            let key = self.read(at, part, &Named::new(effect.key), optional, reader);
-            if let Act::Read { spec, slot, target, .. } = effect.act {
-                // The types of a transfer target are not looked up.
-                let slot = if target.is_some() { NONE } else { slot };
-                self.reads_as(at, part, key, &spec, slot, all.module());
-            }
-        }
-        self.renamings(at, meta, renames);
         if matches!(meta.kind, AgentKind::Workflow) {
             self.same_inside(at, meta, renames);
-            self.session(at, meta, renames, None, false);
         }
+        // Its own writes are the last effects that a later step may be certain of.
         let behind = writes_first(meta);
         if !behind {
             self.leaves(at, meta);
         }
-        let mut all = Effects::writes(meta, renames);
+        let mut all = Effects::of(meta, renames);
         while let Some(effect) = all.next() {
             match effect.act {
+                _ if effect.is_inside => self.session(at, &effect, all.module()),
+                Act::Prompt { optional, source, renamed, target } => {
+                    let reader = Reader::Prompt { source, target };
+                    self.read(at, part(renamed), &Named::new(effect.key), optional, reader);
+                }
+                Act::Read { spec, slot, renamed, target } => {
+                    let (part, name) = (part(renamed), Named::new(effect.key));
+                    let key = self.read(at, part, &name, spec.optional, Reader::Parameter(target));
+                    // The types of a transfer target are not looked up.
+                    let slot = if target.is_some() { NONE } else { slot };
+                    self.reads_as(at, part, key, &spec, slot, all.module());
+                }
                 Act::Write { spec, slot, sure } => {
                     let key = self.write(at, &Named::new(effect.key), sure, false);
                     self.writes_as(at, key, &spec, slot, None);
@@ -66,8 +50,12 @@ impl<'a> Walk<'_, 'a> {
                     let key = self.write(at, &Named::new(effect.key), false, false);
                     self.writes_as(at, key, &spec, NONE, all.module());
                 }
-                Act::Prompt { .. } | Act::Read { .. } => {}
+                Act::State(_) | Act::Start => {}
             }
+        }
+        self.renamings(at, meta, renames);
+        if all.is_too_deep() {
+            self.push(Fault::new(at, Part::Name, "", Flaw::TooDeep));
         }
         if behind {
             self.leaves(at, meta);
@@ -198,6 +186,14 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
+/// Where a read is shown that a renaming may have made.
+const fn part(renamed: Option<usize>) -> Part {
+    match renamed {
+        Some(i) => Part::Renaming(i),
+        None => Part::Name,
+    }
+}
+
 /// Whether something in a workflow reads one of its outputs, which is the key around it.
 const fn reads_inside(workflow: &AgentMeta<'_>, output: &str) -> bool {
     let spec = Spec::new("", "", workflow.steps);
@@ -207,7 +203,7 @@ const fn reads_inside(workflow: &AgentMeta<'_>, output: &str) -> bool {
             return true;
         }
         if let StepKind::Agent { meta, .. } = spec.steps[i].kind {
-            let mut all = Effects::writes(meta, spec.steps[i].renames);
+            let mut all = Effects::writes(meta, &spec.steps[i].renames).outside();
             while let Some(effect) = all.next() {
                 if let Act::Write { spec, .. } = effect.act
                     && same(effect.key, output)

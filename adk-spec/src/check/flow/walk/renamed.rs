@@ -1,14 +1,14 @@
 //! Keys that an instance calls otherwise, and which its agent does not have.
 
-use super::super::effects::{Act, Effects};
 use super::super::{Fault, Flaw, Part};
 use super::Walk;
+use crate::effects::{Act, Effects};
 use crate::spec::{AgentMeta, Renames};
 use crate::text::same;
 
 impl<'a> Walk<'_, 'a> {
     /// A renaming of a key that the agent does not have.
-    pub(super) const fn renamings(&mut self, at: usize, meta: &AgentMeta<'a>, renames: Renames<'a>) {
+    pub(super) const fn renamings(&mut self, at: usize, meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>) {
         let mut i = 0;
         while i < renames.reads.len() {
             if !is_read(meta, renames, i) {
@@ -32,8 +32,8 @@ impl<'a> Walk<'_, 'a> {
 }
 
 /// Whether the agent reads the key of this renaming.
-const fn is_read(meta: &AgentMeta<'_>, renames: Renames<'_>, renaming: usize) -> bool {
-    let mut all = Effects::of(meta, renames);
+const fn is_read<'a>(meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>, renaming: usize) -> bool {
+    let mut all = Effects::of(meta, renames).outside();
     while let Some(effect) = all.next() {
         match effect.act {
             Act::Prompt { renamed: Some(i), .. } | Act::Read { renamed: Some(i), .. } if i == renaming => {
