@@ -20,6 +20,7 @@ mod pieces;
 mod repair;
 mod request;
 mod respond;
+mod sequence;
 mod template;
 mod tool_workflow;
 mod toolbox;

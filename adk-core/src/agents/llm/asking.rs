@@ -10,6 +10,7 @@ use crate::content::FunctionCall;
 use crate::models::model::Usage;
 use crate::runtime::run::{Answer, Asked, Context};
 use crate::runtime::tool::{ToolArgs, ToolError, ToolRecord};
+use crate::store::event::StateDelta;
 use crate::{Name, Result};
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
@@ -41,6 +42,7 @@ pub(super) fn asks(called: &Result<Called>) -> bool {
 pub(super) async fn go_on(
     tools: &Toolbox<'_>,
     calls: &[Arc<FunctionCall>],
+    seen: &[StateDelta],
     all: &mut [Result<Called>],
     cx: &mut Context,
 ) -> Result<()> {
@@ -57,13 +59,13 @@ pub(super) async fn go_on(
             // All are numbered, so that a call has the same number before and after its answer.
             match cx.ask(asked).await? {
                 Answer::Open(waiting) => {
-                    drop(start(tools, call, None, cx));
+                    drop(start(tools, call, seen.get(at), None, cx));
                     open.push(*waiting);
                 }
                 Answer::There(value) => {
                     answers[at].push(value);
                     let before = Box::new(Before::going_on(args, left, answers[at].clone()));
-                    let call = start(tools, call, Some(before), cx);
+                    let call = start(tools, call, seen.get(at), Some(before), cx);
                     again.push(async move { (at, call.await) });
                 }
             }

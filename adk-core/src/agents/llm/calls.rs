@@ -5,6 +5,7 @@ use super::confirm::{self, Before, Confirmed};
 use super::hooks::ToolHooks;
 use super::long_result::ResultLimit;
 use super::merge::add;
+use super::sequence::Sequence;
 use super::toolbox::Toolbox;
 use super::{Retry, trace};
 use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
@@ -13,6 +14,7 @@ use crate::panic::caught;
 use crate::runtime::run::{CallStep, Context, Run, count_again, in_span};
 use crate::runtime::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolErrorKind, ToolRecord};
 use crate::store::engine::{CallInputs, CallKind};
+use crate::store::event::StateDelta;
 use crate::{BoxFuture, Error, ErrorKind, MAX_DEPTH, Name, Path, Result, depth, secret, task};
 use futures_util::future::{Either, join_all, ready};
 use serde::{Deserialize, Serialize};
@@ -40,23 +42,74 @@ pub(super) struct Answers {
     pub(super) refused: Vec<String>,
 }
 
-/// What came of each call, and the ids of those that a person has refused.
-type Made = (Vec<Result<Called>>, Vec<String>);
+/// What came of the calls of a reply.
+#[derive(Default)]
+pub(super) struct Made {
+    /// In the order of the calls.
+    pub(super) all: Vec<Result<Called>>,
+    /// The ids of those that a person has refused.
+    refused: Vec<String>,
+    /// The stored keys of which each has seen what the calls before it have set; empty where none has.
+    saw: Vec<Vec<Name>>,
+}
 
-/// Makes all calls. Those that a person has to agree to wait for that, the others run at once.
+/// Makes all calls.
 pub(super) async fn make(tools: &Toolbox<'_>, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<Made> {
+    let sequence = Sequence::of(tools, calls);
+    if !sequence.is_needed() {
+        return make_beside(tools, calls, &[], cx).await;
+    }
+    Box::pin(make_in_waves(tools, calls, &sequence, cx)).await
+}
+
+async fn make_in_waves(
+    tools: &Toolbox<'_>,
+    calls: &[Arc<FunctionCall>],
+    sequence: &Sequence,
+    cx: &mut Context,
+) -> Result<Made> {
+    let mut made = Made { saw: vec![Vec::new(); calls.len()], ..Made::default() };
+    let mut all: Vec<Option<Result<Called>>> = calls.iter().map(|_| None).collect();
+    let mut written = StateDelta::default();
+    for wave in sequence.waves() {
+        let own: Vec<_> = wave.iter().map(|at| calls[*at].clone()).collect();
+        let seen: Vec<_> = wave.iter().map(|at| sequence.seen(*at, &written, cx)).collect();
+        for (at, seen) in wave.iter().zip(&seen) {
+            made.saw[*at] = seen.iter().map(|(key, _)| key.clone()).collect();
+        }
+        let beside = make_beside(tools, &own, &seen, cx).await?;
+        made.refused.extend(beside.refused);
+        for (at, called) in wave.into_iter().zip(beside.all) {
+            let called = called?;
+            written.extend(called.left.state_delta.clone());
+            all[at] = Some(Ok(called));
+        }
+    }
+    made.all = all.into_iter().flatten().collect();
+    Ok(made)
+}
+
+/// Makes calls beside each other. Those that a person has to agree to wait for that, the others run at once. `seen` is what
+/// each sees of calls that were made before, if it sees any.
+async fn make_beside(
+    tools: &Toolbox<'_>,
+    calls: &[Arc<FunctionCall>],
+    seen: &[StateDelta],
+    cx: &mut Context,
+) -> Result<Made> {
     let (mut started, mut open, mut refused) = (Vec::with_capacity(calls.len()), Vec::new(), Vec::new());
-    for call in calls {
+    for (at, call) in calls.iter().enumerate() {
+        let seen = seen.get(at);
         // All are numbered, so that a call has the same number before and after its confirmation.
-        match confirm::ask(tools, call, cx).await? {
-            Confirmed::Unasked => started.push(start(tools, call, None, cx)),
-            Confirmed::Begun(before) => started.push(start(tools, call, Some(before), cx)),
+        match confirm::ask(tools, call, seen, cx).await? {
+            Confirmed::Unasked => started.push(start(tools, call, seen, None, cx)),
+            Confirmed::Begun(before) => started.push(start(tools, call, seen, Some(before), cx)),
             Confirmed::Refused(before) => {
                 refused.push(call.id.clone());
-                started.push(start(tools, call, Some(before), cx));
+                started.push(start(tools, call, seen, Some(before), cx));
             }
             Confirmed::Open(waiting) => {
-                drop(start(tools, call, None, cx));
+                drop(start(tools, call, seen, None, cx));
                 open.push(*waiting);
             }
         }
@@ -67,9 +120,9 @@ pub(super) async fn make(tools: &Toolbox<'_>, calls: &[Arc<FunctionCall>], cx: &
     }
     let mut all = join_all(started).await;
     if all.iter().any(asking::asks) {
-        Box::pin(asking::go_on(tools, calls, &mut all, cx)).await?;
+        Box::pin(asking::go_on(tools, calls, seen, &mut all, cx)).await?;
     }
-    Ok((all, refused))
+    Ok(Made { all, refused, saw: Vec::new() })
 }
 
 /// Answers all calls; those in `later` get a further answer from outside. What they wrote waits in the context for the
@@ -80,12 +133,13 @@ pub(super) async fn answer(
     later: &[Arc<FunctionCall>],
     cx: &mut Context,
 ) -> Result<Answers> {
-    let (all, refused) = make(tools, calls, cx).await?;
+    let Made { all, refused, mut saw } = make(tools, calls, cx).await?;
+    saw.resize(all.len(), Vec::new());
     let mut content = Content::new(Role::User, Vec::with_capacity(calls.len()));
     let mut actions = ToolActions::default();
-    for (call, called) in calls.iter().zip(all) {
+    for ((call, called), saw) in calls.iter().zip(all).zip(saw) {
         let Called { result, left, .. } = called?;
-        take(left, &mut actions, cx);
+        take(left, &saw, &mut actions, cx);
         // One that runs on and has nothing to say yet is not answered.
         if result == Ok(Value::Null) && later.iter().any(|later| later.id == call.id) {
             continue;
@@ -97,15 +151,16 @@ pub(super) async fn answer(
     Ok(Answers { content, actions, refused })
 }
 
-/// Takes over what a call has left: it waits in the context for the next event.
-pub(super) fn take(left: ToolRecord, actions: &mut ToolActions, cx: &mut Context) {
+/// Takes over what a call has left: it waits in the context for the next event. Of the keys in `saw` it has seen what earlier
+/// calls have set.
+pub(super) fn take(left: ToolRecord, saw: &[Name], actions: &mut ToolActions, cx: &mut Context) {
     counted(&left, cx);
     let (run, scope) = (cx.run.clone(), cx.scope.clone());
     let before = |key: &str| match &scope {
         Some(scope) => run.get(&scope.read_key_of(key)?),
         None => run.get(key),
     };
-    add(left, cx.state().overlay, actions, before);
+    add(left, saw, cx.state().overlay, actions, before);
 }
 
 /// The answer to a call.
@@ -129,12 +184,13 @@ pub(super) fn counted(left: &ToolRecord, cx: &mut Context) {
 pub(super) fn start(
     tools: &Toolbox<'_>,
     call: &Arc<FunctionCall>,
+    seen: Option<&StateDelta>,
     before: Option<Box<Before>>,
     cx: &mut Context,
 ) -> BoxFuture<'static, Result<Called>> {
     let hooks = ToolHooks::new(tools.agent(), cx);
     let (kind, name) = (CallKind::Tool, Name::shared(&call.name));
-    let (of, path, on) = (CallStep::next(cx, kind, &name), cx.path().clone(), cx.run.clone());
+    let (of, path, on) = (CallStep::next(cx, kind, &name, seen), cx.path().clone(), cx.run.clone());
     let inputs = cx.inputs(|| arguments(call));
     let tool = match usable(tools, call) {
         Ok(tool) => tool,

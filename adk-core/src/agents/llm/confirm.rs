@@ -12,6 +12,7 @@ use crate::panic::caught;
 use crate::runtime::run::{Answer, Asked, CallStep, Context, OpenWait};
 use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, ToolRecord};
 use crate::store::engine::CallKind;
+use crate::store::event::StateDelta;
 use crate::{BoxFuture, Name, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -60,6 +61,7 @@ pub(super) enum Confirmed {
 pub(super) async fn ask(
     tools: &Toolbox<'_>,
     call: &Arc<FunctionCall>,
+    seen: Option<&StateDelta>,
     cx: &mut Context,
 ) -> Result<Confirmed> {
     let tool = tools.get(&call.name).filter(|_| call.malformed.is_none());
@@ -75,7 +77,7 @@ pub(super) async fn ask(
     let has_begun = cx.is_recorded(CallKind::Confirmation, &name);
     if has_begun || begins && !cx.is_recorded(CallKind::Tool, &name) {
         // In a box: few tools ask.
-        return Box::pin(ask_about(tool, (name, question), tools, call, cx)).await;
+        return Box::pin(ask_about(tool, (name, question), tools, (call, seen), cx)).await;
     }
     Ok(Confirmed::Unasked)
 }
@@ -90,11 +92,11 @@ async fn ask_about(
     tool: Option<&Arc<dyn DynTool>>,
     (name, wait): (Name, Name),
     tools: &Toolbox<'_>,
-    call: &Arc<FunctionCall>,
+    (call, seen): (&Arc<FunctionCall>, Option<&StateDelta>),
     cx: &mut Context,
 ) -> Result<Confirmed> {
     let hooks = ToolHooks::new(tools.agent(), cx);
-    let before = Box::new(first_part(tool.cloned(), name, call, hooks, cx).await?);
+    let before = Box::new(first_part(tool.cloned(), name, (call, seen), hooks, cx).await?);
     cx.updated_in_call(&before.left.updated);
     if !before.asks {
         return Ok(Confirmed::Begun(before));
@@ -116,12 +118,12 @@ async fn ask_about(
 fn first_part(
     tool: Option<Arc<dyn DynTool>>,
     name: Name,
-    call: &Arc<FunctionCall>,
+    (call, seen): (&Arc<FunctionCall>, Option<&StateDelta>),
     hooks: ToolHooks,
     cx: &mut Context,
 ) -> BoxFuture<'static, Result<Before>> {
     let kind = CallKind::Confirmation;
-    let (of, run, path) = (CallStep::next(cx, kind, &name), cx.run.clone(), cx.path().clone());
+    let (of, run, path) = (CallStep::next(cx, kind, &name, seen), cx.run.clone(), cx.path().clone());
     let own = ToolContext::new(cx, call.clone(), of.clone(), None);
     let inputs = cx.inputs(|| arguments(call));
     let work = of.clone().by(Box::pin(begin(tool, call.clone(), own, hooks)));

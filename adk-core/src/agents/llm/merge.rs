@@ -1,21 +1,24 @@
 //! The effects of the tools of one model turn, merged in the order of their calls.
 
+use crate::Name;
 use crate::runtime::run::Overlay;
 use crate::runtime::tool::{ToolActions, ToolRecord};
 use crate::store::event::StateDelta;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Adds the effects of a call. `before` gives the value that all calls of the turn began with.
+/// Adds the effects of a call. `before` gives the value that all calls of the turn began with, but for keys in `saw`, of which it
+/// has seen what the calls before it have set.
 pub(super) fn add(
     record: ToolRecord,
+    saw: &[Name],
     overlay: &mut Overlay,
     actions: &mut ToolActions,
     before: impl Fn(&str) -> Option<Arc<Value>>,
 ) {
     // What it used and updated counts for the agent, not for the event.
     let ToolRecord { actions: asked, state_delta, artifact_delta, updated: _, usage: _ } = record;
-    merge_state(&mut overlay.state_delta, state_delta, before);
+    merge_state(&mut overlay.state_delta, state_delta, saw, before);
     for (name, version) in artifact_delta {
         overlay.artifact_delta.retain(|(other, _)| *other != name);
         overlay.artifact_delta.push((name, version));
@@ -27,9 +30,14 @@ pub(super) fn add(
     actions.exit_to = asked.exit_to.or(actions.exit_to.take());
 }
 
-fn merge_state(all: &mut StateDelta, delta: StateDelta, before: impl Fn(&str) -> Option<Arc<Value>>) {
+fn merge_state(
+    all: &mut StateDelta,
+    delta: StateDelta,
+    saw: &[Name],
+    before: impl Fn(&str) -> Option<Arc<Value>>,
+) {
     for (key, value) in delta.into_iter() {
-        let merged = match all.get(&key) {
+        let merged = match all.get(&key).filter(|_| !saw.contains(&key)) {
             Some(earlier) => merge(before(&key).as_deref(), earlier, &value).map_or(value, Arc::new),
             None => value,
         };

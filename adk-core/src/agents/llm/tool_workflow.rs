@@ -96,11 +96,11 @@ async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
     let open = later::mark(&mut event, &calls, &tools, cx);
     cx.emit(event).await?;
     count_tools(&calls, cx)?;
-    let (called, _) = calls::make(&tools, &calls, cx).await?;
+    let called = calls::make(&tools, &calls, cx).await?.all;
     let (mut actions, mut result) = (ToolActions::default(), Ok(Value::Null));
     for called in called {
         let Called { result: given, left, .. } = called?;
-        calls::take(left, &mut actions, cx);
+        calls::take(left, &[], &mut actions, cx);
         result = given;
     }
     cx.held()?;

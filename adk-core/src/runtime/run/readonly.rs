@@ -68,7 +68,7 @@ impl ReadonlyContext {
 
     /// The JSON value of a key, shared.
     pub fn value(&self, key: &str) -> Option<Arc<Value>> {
-        state::value(&self.run, self.scope.as_deref(), &self.overlay, key)
+        state::value(&self.run, self.scope.as_deref(), (&self.overlay, None), key)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{KeyScope, Run, Updates, Writer};
 use crate::encode::to_json;
-use crate::store::event::Actions;
+use crate::store::event::{Actions, StateDelta};
 use crate::{Error, ErrorKind, Name, Result, depth, secret};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ impl State<'_> {
 
     /// The JSON value of a key, shared.
     pub fn value(&self, key: &str) -> Option<Arc<Value>> {
-        value(self.run, self.scope, self.overlay, key)
+        value(self.run, self.scope, (self.overlay, self.updates.seen()), key)
     }
 
     /// Sets a key that the agent or tool has announced to write, to a value of its type. `temp:` keys need no announcement.
@@ -99,9 +99,15 @@ impl fmt::Debug for State<'_> {
 }
 
 /// The value of a name: what was written and is not committed yet comes first.
-pub(super) fn value(run: &Run, scope: Option<&KeyScope>, overlay: &Overlay, key: &str) -> Option<Arc<Value>> {
+pub(super) fn value(
+    run: &Run,
+    scope: Option<&KeyScope>,
+    (overlay, seen): (&Overlay, Option<&StateDelta>),
+    key: &str,
+) -> Option<Arc<Value>> {
+    let seen = seen.filter(|seen| !seen.is_empty());
     let own = |key: &str| {
-        let value = overlay.state_delta.get(key)?;
+        let value = overlay.state_delta.get(key).or_else(|| seen?.get(key))?;
         match secret::kept(key, value) {
             // A plugin that sees an event has its secrets in the overlay.
             Some(name) => overlay.state_delta.get(name).cloned().or_else(|| run.kept(name)),
@@ -109,7 +115,7 @@ pub(super) fn value(run: &Run, scope: Option<&KeyScope>, overlay: &Overlay, key:
         }
     };
     let Some(scope) = scope else { return own(key).or_else(|| run.get(key)) };
-    if !overlay.state_delta.is_empty()
+    if !(overlay.state_delta.is_empty() && seen.is_none())
         && let Some(value) = own(&scope.written_key(key))
     {
         return Some(value);

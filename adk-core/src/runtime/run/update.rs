@@ -11,7 +11,7 @@ use super::{CallCounts, Context, KeyScope, Meter, Overlay, Run, State, decode, e
 use crate::store::engine::{
     Body, CallInputs, CallKind, CallLabel, Change, Draft, Reply, StepKey, Stored, Update, is_failure,
 };
-use crate::store::event::{Event, STATE_UPDATE_KEY};
+use crate::store::event::{Event, STATE_UPDATE_KEY, StateDelta};
 use crate::store::session::Scope;
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, depth, secret};
 use serde::Serialize;
@@ -49,6 +49,16 @@ pub(crate) enum Written<'a> {
     ByCallback(&'a mut Vec<(Name, Value)>),
 }
 
+impl Updates<'_> {
+    /// What calls before this one have set.
+    pub(super) fn seen(&self) -> Option<&StateDelta> {
+        match self {
+            Self::Call { step, .. } => Some(&step.seen),
+            Self::Agent { .. } | Self::Refused(_) => None,
+        }
+    }
+}
+
 impl Written<'_> {
     pub(crate) fn add(&mut self, key: &Name) {
         match self {
@@ -70,16 +80,19 @@ pub(crate) struct CallStep {
     index: u32,
     /// What the workflows around have used.
     pub(crate) meter: Option<Arc<Meter>>,
+    /// The keys of which the call sees what calls before it have set, and not committed yet.
+    pub(crate) seen: StateDelta,
     /// It was made, and not answered from the record.
     is_made: AtomicBool,
 }
 
 impl CallStep {
     /// The next call of that kind and name by the agent that runs.
-    pub(crate) fn next(cx: &Context, kind: CallKind, name: &Name) -> Arc<Self> {
+    pub(crate) fn next(cx: &Context, kind: CallKind, name: &Name, seen: Option<&StateDelta>) -> Arc<Self> {
         let (meter, is_made) = (cx.meter.clone(), AtomicBool::new(false));
+        let seen = seen.cloned().unwrap_or_default();
         let index = cx.frame.calls.next(kind, name);
-        Arc::new(Self { kind, name: name.clone(), index, meter, is_made })
+        Arc::new(Self { kind, name: name.clone(), index, meter, seen, is_made })
     }
 
     /// Makes the call.
@@ -207,7 +220,8 @@ impl State<'_> {
             Updates::Call { by, step, updated } => {
                 let nth = updated.iter().filter(|(other, _)| *other == key).count();
                 let (run, call, update) = (*run, step.to_string(), format!("{key}@{nth}"));
-                if overlay.state_delta.get(&key).is_some() || run.has_set(&key) {
+                let is_set = overlay.state_delta.get(&key).or_else(|| step.seen.get(&key)).is_some();
+                if is_set || run.has_set(&key) {
                     return Box::pin(ready(Err(set_before(name))));
                 }
                 let (by, scope) = (*by, *scope);

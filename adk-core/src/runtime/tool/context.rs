@@ -156,13 +156,14 @@ impl ToolContext {
         let run = Run::for_tests(SharedResources::new(resources));
         let cx = Context::root(Arc::new(run), Path::root("test"));
         let call = FunctionCall { id: "call_1".to_owned(), ..FunctionCall::default() };
-        Self::new(&cx, Arc::new(call), CallStep::next(&cx, CallKind::Tool, &"test".into()), None)
+        Self::new(&cx, Arc::new(call), CallStep::next(&cx, CallKind::Tool, &"test".into(), None), None)
     }
 
     /// A context for an agent that is used as a tool: below who calls it, in a run of its own that begins with the state
-    /// that this call sees.
+    /// that this call sees, also of what calls before it have set.
     pub(crate) fn inner(&self, name: Name) -> Context {
-        let delta = &self.overlay.state_delta;
+        let mut delta = self.step.seen.clone();
+        delta.extend(self.overlay.state_delta.clone());
         let call = CallPlace {
             agent: self.agent.clone(),
             path: self.path.clone(),
@@ -170,7 +171,7 @@ impl ToolContext {
             step: self.step.clone(),
             set: delta.iter().map(|(key, _)| key.clone()).collect(),
         };
-        let run = Run::inside(&self.run, delta, self.records_under.clone(), call);
+        let run = Run::inside(&self.run, &delta, self.records_under.clone(), call);
         let mut inner = Context::inside(Arc::new(run), self.path.child(name, At::Once), self.scope.clone());
         inner.unchecked = self.unchecked;
         inner.trace = self.trace.clone();

@@ -1,0 +1,86 @@
+//! The order of the calls of one model reply: beside each other, unless they have to see what earlier ones wrote.
+//!
+//! A call whose tool reads and writes a key sees what the calls before it have written there. So a key that some tool of the
+//! reply both reads and writes is written by one call after the other, in the order of the calls.
+
+use super::toolbox::Toolbox;
+use crate::Name;
+use crate::content::FunctionCall;
+use crate::runtime::run::Context;
+use crate::runtime::tool::DynTool;
+use crate::spec::{KeySpec, Renames};
+use crate::store::event::StateDelta;
+use adk_spec::effects::Effects;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The calls of a reply in waves: those of one run beside each other, after all of the wave before.
+pub(super) struct Sequence {
+    /// The wave of each call.
+    waves: Vec<usize>,
+    /// The keys that each call writes after others, as the agent calls them.
+    keys: Vec<BTreeSet<String>>,
+}
+
+impl Sequence {
+    pub(super) fn of(tools: &Toolbox<'_>, calls: &[Arc<FunctionCall>]) -> Self {
+        let free = Self { waves: vec![0; calls.len()], keys: Vec::new() };
+        if calls.len() < 2 {
+            return free;
+        }
+        let of = |call: &Arc<FunctionCall>| tools.get(&call.name).map(touched).unwrap_or_default();
+        let touched: Vec<_> = calls.iter().map(of).collect();
+        let both = touched.iter().flat_map(|keys| keys.writes.intersection(&keys.reads));
+        let shared: BTreeSet<_> = both.cloned().collect();
+        if shared.is_empty() {
+            return free;
+        }
+        let keys: Vec<BTreeSet<_>> =
+            touched.into_iter().map(|keys| keys.writes.intersection(&shared).cloned().collect()).collect();
+        let mut waves: Vec<usize> = Vec::new();
+        for own in &keys {
+            let before = waves.iter().zip(&keys).filter(|(_, other)| !own.is_disjoint(other));
+            waves.push(before.map(|(wave, _)| wave + 1).max().unwrap_or_default());
+        }
+        Self { waves, keys }
+    }
+
+    /// Whether there is more than one wave.
+    pub(super) fn is_needed(&self) -> bool {
+        self.waves.iter().any(|wave| *wave > 0)
+    }
+
+    /// The calls of each wave, by their numbers.
+    pub(super) fn waves(&self) -> impl Iterator<Item = Vec<usize>> {
+        let last = self.waves.iter().copied().max().unwrap_or_default();
+        (0..=last).map(|wave| (0..self.waves.len()).filter(|at| self.waves[*at] == wave).collect())
+    }
+
+    /// What a call sees of what `written` says that the calls before it have written.
+    pub(super) fn seen(&self, at: usize, written: &StateDelta, cx: &Context) -> StateDelta {
+        let keys = self.keys.get(at).into_iter().flatten().map(|key| match &cx.scope {
+            Some(scope) => scope.write(&Name::shared(key)),
+            None => Name::shared(key),
+        });
+        keys.filter_map(|key| written.get(&key).cloned().map(|value| (key, value))).collect()
+    }
+}
+
+#[derive(Default)]
+struct Touched {
+    reads: BTreeSet<String>,
+    writes: BTreeSet<String>,
+}
+
+/// The keys that a tool reads and writes: those of a function, or all of an agent and of what is below it.
+fn touched(tool: &Arc<dyn DynTool>) -> Touched {
+    let meta = tool.meta();
+    let names = |keys: &[KeySpec<'_>]| keys.iter().map(|key| key.name.to_owned()).collect();
+    let mut touched = Touched { reads: names(meta.reads), writes: names(meta.writes) };
+    let renames = Renames::default();
+    for effect in meta.agent.into_iter().flat_map(|agent| Effects::of(agent, &renames)) {
+        let keys = if effect.act.is_write() { &mut touched.writes } else { &mut touched.reads };
+        keys.insert(effect.key.to_owned());
+    }
+    touched
+}
