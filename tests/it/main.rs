@@ -15,6 +15,7 @@ pub mod large;
 pub mod left_out;
 pub mod resources;
 pub mod secrets;
+pub mod sequence;
 pub mod teams;
 pub mod toolsets;
 pub mod turns;

@@ -1,0 +1,172 @@
+//! Calls of one reply that read and write the same key: each sees what those before it have written.
+
+use super::writes::engine::Crashing;
+use adk::engine::MemoryJournal;
+use adk::model::{Model, ModelRequest, ModelStream};
+use adk::prelude::*;
+use adk::session::{MemoryStore, SessionStore};
+use adk::testing::ScriptedModel;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Adds to the total. A small number takes longer.
+#[tool]
+async fn add(n: u32, #[key] total: u32, #[key(total)] sum: Out<u32>) -> String {
+    tokio::time::sleep(Duration::from_millis(u64::from(100 / n.max(1)))).await;
+    sum.set(total + n);
+    format!("{total} + {n}")
+}
+
+/// Adds when a person agrees.
+#[tool(confirm)]
+fn add_much(n: u32, #[key] total: u32, #[key(total)] sum: Out<u32>) -> String {
+    sum.set(total + n);
+    format!("{total} + {n}")
+}
+
+/// Begins again.
+#[tool]
+fn clear(#[key(total)] sum: Out<u32>) {
+    sum.set(0);
+}
+
+/// Keeps a fact.
+#[tool]
+async fn note(fact: String, #[key] facts: Vec<String>, #[key(facts)] all: Out<Vec<String>>) {
+    tokio::time::sleep(Duration::from_millis(u64::from(fact == "a") * 50)).await;
+    all.set([facts, vec![fact]].concat());
+}
+
+/// Looks at the total, as it was when the model replied.
+#[tool]
+fn look(#[key] total: u32) -> u32 {
+    total
+}
+
+workflow! {
+    /// Adds and keeps facts.
+    Adding(question: String) -> (total: u32, facts: Vec<String>) {
+        let total: u32 = 1;
+        let facts: Vec<String> = Vec::new();
+        agent adder { instruction: "{question}", tools: [add, add_much, clear, note, look], max_turns: 3 }
+        adder
+    }
+}
+
+type Calls = &'static [(&'static str, &'static str, u32)];
+
+fn model(calls: Calls) -> ScriptedModel {
+    let calls = calls.iter().map(|(tool, argument, n)| {
+        let args = match *argument {
+            "" => json!({}),
+            "fact" => json!({"fact": (["a", "b", "c"][*n as usize])}),
+            argument => json!({argument: n}),
+        };
+        (*tool, args)
+    });
+    ScriptedModel::new().calls(calls.collect::<Vec<_>>()).text("done")
+}
+
+/// What the calls come to, and what the model was answered.
+async fn ran(calls: Calls) -> (u32, Vec<String>, Vec<String>) {
+    let runner: Runner = Runner::builder().model(model(calls)).build().unwrap();
+    let outcome = runner.run(&Adding::default(), "how much?").await.unwrap();
+    let answers = outcome.session().events().flat_map(|event| event.function_responses());
+    let answers = answers.map(|answer| answer.response["result"].to_string()).collect();
+    (outcome.output.total, outcome.output.facts, answers)
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_call_sees_what_the_calls_before_it_have_written() {
+    let (total, _, answers) = ran(&[("add", "n", 1), ("add", "n", 2), ("add", "n", 3)]).await;
+    assert_eq!((total, answers), (7, vec!["\"1 + 1\"".into(), "\"2 + 2\"".into(), "\"4 + 3\"".into()]));
+    let (_, facts, _) = ran(&[("note", "fact", 0), ("note", "fact", 1), ("note", "fact", 1)]).await;
+    assert_eq!(facts, ["a", "b", "b"]);
+    let (total, facts, _) =
+        ran(&[("add", "n", 1), ("note", "fact", 0), ("add", "n", 2), ("note", "fact", 2)]).await;
+    assert_eq!((total, facts), (4, vec!["a".into(), "c".into()]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_only_writes_the_key_keeps_its_place_and_one_that_only_reads_it_does_not_wait() {
+    assert_eq!(ran(&[("add", "n", 1), ("clear", "", 0), ("add", "n", 2)]).await.0, 2);
+    assert_eq!(ran(&[("clear", "", 0), ("add", "n", 2), ("clear", "", 0)]).await.0, 0);
+    let (total, _, answers) = ran(&[("add", "n", 5), ("look", "", 0), ("add", "n", 1)]).await;
+    assert_eq!((total, &*answers[1]), (7, "1"));
+}
+
+/// A call that waits for a person holds the calls that follow it, and no others.
+#[tokio::test(start_paused = true)]
+async fn calls_wait_for_one_before_them_that_a_person_has_to_agree_to() {
+    let calls: Calls = &[("add", "n", 1), ("note", "fact", 0), ("add_much", "n", 100), ("add", "n", 2)];
+    for (agrees, sum) in [(true, 104), (false, 4)] {
+        let runner: Runner = Runner::builder()
+            .model(model(calls))
+            .engine(MemoryJournal::new())
+            .workflow(Adding::default())
+            .build()
+            .unwrap();
+        let error = runner.session("u", "s").run(&Adding::default(), "how much?").await.unwrap_err();
+        assert_eq!(error.kind(), adk::ErrorKind::Paused, "{error}");
+        let asked = runner.waiting().await.unwrap();
+        runner.answer(&asked[0].id, agrees).await.unwrap();
+        let recovered = runner.recover().await.unwrap();
+        assert!(recovered.iter().all(|recovered| recovered.result.is_ok()), "{recovered:?}");
+        let session = runner.session("u", "s").get(&Default::default()).await.unwrap().unwrap();
+        assert_eq!(*session.state["total"], json!(sum));
+        assert_eq!(*session.state["facts"], json!(["a"]));
+    }
+}
+
+/// Replies by the turn, also in a process that takes the run up.
+struct Adds;
+
+impl Model for Adds {
+    fn name(&self) -> &'static str {
+        "adds"
+    }
+
+    fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
+        let script = match request.info.turn {
+            0 => model(&[("add", "n", 1), ("note", "fact", 0), ("add", "n", 2), ("add", "n", 3)]),
+            _ => ScriptedModel::new().text("done"),
+        };
+        script.generate(request)
+    }
+}
+
+/// Wherever the process ends, no call is made twice and each sees the same.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_resumed_adds_the_same() {
+    let mut kills = 0;
+    for at in 0.. {
+        let (sessions, journal): (Arc<dyn SessionStore>, _) =
+            (Arc::new(MemoryStore::new()), MemoryJournal::new());
+        let recorded = Arc::default();
+        let process = |at| {
+            let engine = Crashing::new(journal.clone(), Arc::clone(&recorded), at);
+            let builder = Runner::builder().model(Adds).session_store(sessions.clone());
+            (builder.engine(engine.clone()).build().unwrap(), engine)
+        };
+        let (runner, engine): (Runner, _) = process(at);
+        let workflow = Adding::default();
+        let ended = tokio::select! {
+            biased;
+            () = engine.crashed.notified() => None,
+            done = runner.run(&workflow, "how much?") => Some(done.unwrap()),
+        };
+        if let Some(outcome) = ended {
+            assert_eq!((outcome.output.total, outcome.output.facts), (7, vec!["a".into()]));
+            break;
+        }
+        kills += 1;
+        let (runner, _) = process(usize::MAX);
+        let [key] = &sessions.list("app", None).await.unwrap()[..] else { continue };
+        let session = sessions.get(&key.key).await.unwrap().unwrap();
+        let Some(first) = session.event(0) else { continue };
+        let outcome = runner.resume(&workflow, first.invocation_id).await.unwrap();
+        let output = outcome.output;
+        assert_eq!((output.total, output.facts), (7, vec!["a".into()]), "killed at {at}");
+    }
+    assert!(kills > 15, "{kills}");
+}
