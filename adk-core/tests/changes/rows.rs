@@ -47,6 +47,7 @@ rows! {
     plugins_are_added_or_removed => plugins();
     max_of_a_loop => limit(Node::Loop);
     max_of_an_each_with_over_cut => limit(Node::Each);
+    max_concurrency_of_a_parallel_or_an_each => concurrency();
     max_turns => turns();
     the_question_of_an_await => same(|version| version.question = 1);
     a_step_at_the_end_is_added => step_at_the_end();
@@ -62,7 +63,7 @@ fn program() -> Program {
     let book = ToolVersion { confirm: Confirm::Always, ..ToolVersion::plain("book") };
     let tools = vec![ToolVersion::plain("charge"), book, ToolVersion::plain("ship")];
     let agents = vec![AgentVersion { tools, ..AgentVersion::default() }];
-    let first = Version { agents, plugin: Hooks::None, limits: vec![3], question: 0 };
+    let first = Version { agents, plugin: Hooks::None, limits: vec![3], concurrency: None, question: 0 };
     let body = vec![Node::Ask(1), Node::Llm(0), Node::Ask(2)];
     Program { body, scripts: vec![script], fails: None, versions: vec![first], changes: vec![Vec::new()] }
 }
@@ -244,6 +245,52 @@ async fn limit(block: fn(usize, Vec<Node>) -> Node) {
     // The block has ended before the failure.
     let failed = [(0, Ends::AtWait); 5].into_iter().chain([(1, Ends::Through)]).collect::<Vec<_>>();
     assert_eq!(made(&play(&agreeing(of(Some((0, 2)))), &failed).await), ALL.to_vec());
+}
+
+/// The parts that have begun continue at the same time, and others begin as the new limit allows.
+async fn concurrency() {
+    let part = |number| vec![Node::Work { number, steps: 1, fails: false }, Node::Ask(number), Node::Llm(0)];
+    for (parts, block) in [(3, Node::Each(0, part(1))), (4, Node::Parallel(0, (1..=4).map(part).collect()))] {
+        for (then, now) in [(None, Some(1)), (Some(2), Some(1)), (Some(1), Some(2)), (Some(1), None)] {
+            let of = |fails| {
+                let mut program = changed(program(), |version| version.concurrency = now);
+                program.versions[0].concurrency = then;
+                (program.body, program.fails) = (vec![block.clone()], fails);
+                program.scripts[0].truncate(1);
+                agreeing(program)
+            };
+            let whole = play(&of(None), &[(0, Ends::Through)]).await;
+            for at in 0..whole.points {
+                play(&of(None), &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
+            }
+            let waits = play(&of(None), &[(0, Ends::AtWait), (1, Ends::Through)]).await;
+            assert_eq!(waits.open, open(parts, then, now), "{block:?}: {then:?}, {now:?}");
+            // The first call of the model fails once in each part.
+            let failed = [(0, Ends::AtWait), (0, Ends::AtWait), (1, Ends::Through)];
+            let failed = play(&of(Some((0, 0))), &failed).await;
+            assert_eq!((waits.models, failed.models), (2 * parts as u32, 3 * parts as u32));
+            for played in [waits, failed] {
+                assert!(made(&played).iter().all(|(_, times)| *times == 1), "{played:?}");
+                assert_eq!((played.tools.len(), played.waits), (2 * parts, parts));
+            }
+        }
+    }
+}
+
+/// How many questions of parts are open before each answer. The run is resumed after each answer but the first.
+fn open(parts: usize, then: Option<u32>, now: Option<u32>) -> Vec<usize> {
+    let most = |limit: Option<u32>| limit.map_or(parts, |limit| limit as usize);
+    let mut open = most(then).min(parts);
+    let (mut begun, mut all) = (open, Vec::new());
+    while open > 0 {
+        all.push(open);
+        open -= 1;
+        if all.len() > 1 || open == 0 {
+            let more = most(now).saturating_sub(open).min(parts - begun);
+            (open, begun) = (open + more, begun + more);
+        }
+    }
+    all
 }
 
 /// A run that has made more calls fails at its next call, and goes on with a higher limit.

@@ -76,7 +76,7 @@ impl Maker<'_> {
                     list: "items",
                     max: limit(*number),
                     over: Over::Cut,
-                    max_concurrency: None,
+                    max_concurrency: self.version.concurrency,
                 };
                 trees::Node::Block(name(format!("each_{number}")), kind, self.nodes(inside))
             }
@@ -85,7 +85,8 @@ impl Maker<'_> {
                     trees::sequence(name(format!("branch_{number}_{at}")), self.nodes(branch))
                 };
                 let branches = branches.iter().enumerate().map(branch).collect();
-                trees::parallel(name(format!("both_{number}")), branches)
+                let kind = StepKind::Parallel { max_concurrency: self.version.concurrency, first: false };
+                trees::Node::Block(name(format!("both_{number}")), kind, branches)
             }
             Node::Try(number, inside, otherwise) => trees::attempts(
                 name(format!("try_{number}")),

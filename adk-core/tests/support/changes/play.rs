@@ -73,6 +73,8 @@ pub struct Played {
     pub tools: Vec<(String, u32, bool)>,
     /// What people were asked.
     pub asked: Vec<String>,
+    /// How many questions were open each time a person looked.
+    pub open: Vec<usize>,
 }
 
 /// A version as a process has it.
@@ -159,9 +161,9 @@ impl Play {
         }
         let id = id.ok_or("no run has begun")?;
         let tools = run.judge(id).await?;
-        let (waits, asked) = (run.answers.len(), run.asked.into_iter().collect());
+        let (waits, asked, open) = (run.answers.len(), run.asked.into_iter().collect(), run.open);
         let (models, summaries) = (self.stage.count("model"), self.stage.count("summary"));
-        Ok(Played { points, waits, models, summaries, tools, asked })
+        Ok(Played { points, waits, models, summaries, tools, asked, open })
     }
 }
 
@@ -173,6 +175,7 @@ pub struct Running<'a, E> {
     /// What was answered, by what was asked.
     answers: BTreeMap<String, Value>,
     asked: BTreeSet<String>,
+    open: Vec<usize>,
     failures: usize,
     executions: usize,
     /// Whether a version was refused that does not do what is recorded: that fails the run.
@@ -187,6 +190,7 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
             session,
             answers: BTreeMap::new(),
             asked: BTreeSet::new(),
+            open: Vec::new(),
             failures: 0,
             executions: 0,
             has_diverged: false,
@@ -250,6 +254,7 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
                 let open = waits_of(&self.shop.engine, run).await;
                 self.look_at(&open)?;
                 let Some(wait) = open.last() else { return Ok(Next::Interrupted) };
+                self.open.push(open.len());
                 let runner = runner(self.shop, &self.play.stage, deployed);
                 self.answer(&runner, wait).await?;
                 Ok(Next::GoesOn)
