@@ -113,6 +113,25 @@ async fn a_key_is_forgotten_after_its_lifetime() {
     served.stop().await.unwrap();
 }
 
+/// Whether the run is driven or waits for the turn of its session.
+#[tokio::test]
+async fn a_repeated_request_that_prefers_no_wait_is_answered_at_once() {
+    let served = serve(&Away::default()).await;
+    let ask = async |topic: &str| {
+        let request = served.post("/v1/paying/runs?session=s", &json!({"topic": topic}));
+        let request = request.header("idempotency-key", topic).header("prefer", "respond-async");
+        let answer = tokio::time::timeout(Duration::from_secs(60), send(request)).await;
+        let (status, run) = answer.expect("it waits for no run");
+        assert_eq!(status, StatusCode::ACCEPTED, "{run}");
+        (run["run"].clone(), run["status"].clone())
+    };
+    for (topic, status) in [("driven", "running"), ("in line", "queued")] {
+        let (first, again) = (ask(topic).await, ask(topic).await);
+        assert_eq!((&first, &again.1), (&again, &json!(status)), "{topic}");
+    }
+    served.stop().await.unwrap();
+}
+
 /// However long the first one waits for the turn of its session.
 #[tokio::test]
 async fn a_repeated_request_begins_no_second_run_while_the_first_one_waits() {
