@@ -236,6 +236,34 @@ async fn a_begin_whose_outcome_is_unknown_is_no_503_and_at_most_one_run() {
     }
 }
 
+/// The same for a task, whose message comes again.
+#[tokio::test]
+async fn a_task_whose_begin_is_unknown_is_submitted_and_begins_later_and_once() {
+    let away = Away::default();
+    let served = serve(&away).await;
+    gate("submitted").open.close();
+    let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "submitted"}]});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
+    let ask = || send(served.post("/a2a/paying", &body).header("a2a-version", "1.0"));
+    away.lose(true);
+    let (status, first) = ask().await;
+    let task = &first["result"]["task"];
+    assert_eq!(
+        (status, &task["status"]["state"]),
+        (StatusCode::OK, &json!("TASK_STATE_SUBMITTED")),
+        "{first}"
+    );
+    away.is_away(false);
+    assert!(runs(&served, "paying").await.is_empty());
+    for _ in 0..2 {
+        let (_, again) = ask().await;
+        let again = &again["result"]["task"];
+        assert_eq!((&again["id"], &again["status"]["state"]), (&task["id"], &json!("TASK_STATE_COMPLETED")));
+    }
+    assert_eq!((runs(&served, "paying").await.len(), gate("submitted").paid.load(SeqCst)), (1, 1));
+    served.stop().await.unwrap();
+}
+
 /// Begins a run by a request, lets the store go away in the middle of it, and gives the answer. The run goes on afterwards.
 async fn answered(served: &Served, away: &Away, topic: &str, request: RequestBuilder) -> reqwest::Response {
     let asked = tokio::spawn(request.send());
