@@ -367,3 +367,23 @@ async fn a_store_that_is_away_before_the_begin_is_a_503() {
     assert_eq!(gate("none").paid.load(SeqCst), 0);
     served.stop().await.unwrap();
 }
+
+/// A 503 says nothing of an earlier request with the key. Whoever repeats with it gets the run of that.
+#[tokio::test]
+async fn a_repeated_request_while_the_store_is_away_is_repeated_with_its_key() {
+    let away = Away::default();
+    let served = serve(&away).await;
+    let ask =
+        || send(pays(&served, "again").header("idempotency-key", "k").header("prefer", "respond-async"));
+    let (status, first) = ask().await;
+    assert_eq!(status, StatusCode::ACCEPTED, "{first}");
+    away.is_away(true);
+    let (status, refused) = ask().await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{refused}");
+    away.is_away(false);
+    let (status, again) = ask().await;
+    assert_eq!((status, &again["run"]), (StatusCode::ACCEPTED, &first["run"]));
+    until(async || gate("again").paid.load(SeqCst) == 1).await;
+    assert_eq!(runs(&served, "paying").await.len(), 1);
+    served.stop().await.unwrap();
+}
