@@ -170,7 +170,7 @@ impl App {
     /// store begins the run itself.
     ///
     /// # Errors
-    /// When nothing has begun, and nothing will begin by this request or an earlier one.
+    /// When this request has begun nothing. Where the store is away, an earlier request with its key may have begun its run.
     pub(crate) async fn begin(
         &self,
         beginning: &Beginning<'_>,

@@ -220,8 +220,7 @@ async fn begin(
     if let Some(stream) = stream {
         return Ok(streamed(&app, runner, run, None, listener, stream, is_new));
     }
-    let is_awaited =
-        !is_new || !text(&headers, "prefer")?.is_some_and(|prefer| prefer.contains("respond-async"));
+    let is_awaited = !text(&headers, "prefer")?.is_some_and(|prefer| prefer.contains("respond-async"));
     let end = match listener {
         Some(mut listener) if is_awaited => listener.end().await,
         _ => None,

@@ -10,10 +10,14 @@ use crate::support::changes::program::{
     AgentVersion, Call, Confirm, Hooks, Node, Program, ToolVersion, Version,
 };
 use crate::support::changes::stage::Stage;
-use crate::support::changes::{Ends, Play};
+use crate::support::changes::{Ends, Play, Shop};
 use crate::support::{By, Tree, by, run};
-use adk_core::{Error, ErrorKind, Event, Flow};
+use adk_core::engine::MemoryJournal;
+use adk_core::memory::{MemoryEntry, MemoryMark};
+use adk_core::session::SessionKey;
+use adk_core::{Error, ErrorKind, Event, Flow, Part};
 use serde_json::json;
+use std::collections::BTreeMap;
 
 /// The tests, by the names of their rows.
 macro_rules! rows {
@@ -29,26 +33,25 @@ macro_rules! rows {
 }
 
 rows! {
-    a_prompt_is_changed => same(|version| agent(version).prompt = 1);
-    a_prompt_shows_one_more_artifact_or_one_less => both(|version| agent(version).artifacts = 2);
-    a_prompt_becomes_a_function_or_a_function_a_prompt => both(|version| agent(version).function = true);
-    another_model => same(|version| agent(version).model = 1);
+    a_prompt_is_changed => shows(|version| agent(version).prompt = 1);
+    a_prompt_shows_one_more_artifact_or_one_less => shows(|version| agent(version).artifacts = 1);
+    a_prompt_becomes_a_function_or_a_function_a_prompt => function_as_prompt();
+    another_model => shows(|version| agent(version).model = 1);
     a_tool_is_added => added();
     a_tool_is_removed => removed();
-    the_tools_are_reordered => same(|version| agent(version).tools.reverse());
+    the_tools_are_reordered => shows(|version| agent(version).tools.reverse());
     confirm_is_added => confirm_added();
     confirm_is_removed => confirm_removed();
-    memory_is_preloaded_or_no_more => both(|version| agent(version).preload_memory = true);
-    a_toolset_is_added_or_removed => {
-        both(|version| agent(version).toolset = Some(vec![ToolVersion::plain("read")]))
-    };
+    memory_is_preloaded_or_no_more => shows(|version| agent(version).preload_memory = true);
+    a_toolset_is_added_or_removed => toolset();
     a_compaction_is_added_or_removed => compaction();
     callbacks_are_added_or_removed => callbacks();
     plugins_are_added_or_removed => plugins();
-    max_of_a_loop => limit(Node::Loop);
-    max_of_an_each_with_over_cut => limit(Node::Each);
+    max_of_a_loop => limit(Node::Loop, [2, 3]);
+    max_of_an_each_with_over_cut => limit(Node::Each, [3, 1]);
+    max_concurrency_of_a_parallel_or_an_each => concurrency();
     max_turns => turns();
-    the_question_of_an_await => same(|version| version.question = 1);
+    the_question_of_an_await => question();
     a_step_at_the_end_is_added => step_at_the_end();
     any_other_step_is_added_removed_or_moved => other_steps();
     a_function_does_something_else => functions();
@@ -62,7 +65,7 @@ fn program() -> Program {
     let book = ToolVersion { confirm: Confirm::Always, ..ToolVersion::plain("book") };
     let tools = vec![ToolVersion::plain("charge"), book, ToolVersion::plain("ship")];
     let agents = vec![AgentVersion { tools, ..AgentVersion::default() }];
-    let first = Version { agents, plugin: Hooks::None, limits: vec![3], question: 0 };
+    let first = Version { agents, plugin: Hooks::None, limits: vec![3], concurrency: None, question: 0 };
     let body = vec![Node::Ask(1), Node::Llm(0), Node::Ask(2)];
     Program { body, scripts: vec![script], fails: None, versions: vec![first], changes: vec![Vec::new()] }
 }
@@ -90,7 +93,7 @@ fn agreeing(program: Program) -> Play {
 }
 
 async fn play(play: &Play, history: &[(usize, Ends)]) -> Played {
-    let played = play.play(&shop(), "s", &history.to_vec()).await;
+    let played = play.play(&stocked().await, "s", &history.to_vec()).await;
     played.unwrap_or_else(|why| panic!("{history:?}: {why}"))
 }
 
@@ -117,9 +120,23 @@ fn made(played: &Played) -> Vec<(&str, u32)> {
 
 const ALL: [(&str, u32); 4] = [("charge(1)", 1), ("charge(2)", 1), ("book(3)", 1), ("ship(4)", 1)];
 
-/// Nothing is made again, and nothing is asked again: the run does what it does without the change.
-async fn same(change: impl Fn(&mut Version)) {
-    is_same(&changed(program(), change)).await;
+/// A store that has what prompts may show: an artifact, and a memory of the message of the run.
+async fn stocked() -> Shop<MemoryJournal> {
+    let (shop, key) = (shop(), SessionKey::new("app", "u", "s"));
+    shop.artifacts.save(&key, "terms.txt", Part::text("The terms.")).await.unwrap();
+    let (earlier, said) = (SessionKey::new("app", "u", "earlier"), MemoryEntry::new("1", "go far".into()));
+    shop.memory.add_events_to_memory(&earlier, vec![said], MemoryMark::default()).await.unwrap();
+    shop
+}
+
+/// What a call of a model is given changes with the next call, there and back.
+async fn shows(change: impl Fn(&mut Version)) {
+    let program = changed(program(), change);
+    for program in [&program, &reversed(program.clone())] {
+        let [then, now] = given(program).await;
+        assert!(then.iter().zip(&now).all(|(then, now)| then != now), "{then:?}");
+        is_same(program).await;
+    }
 }
 
 async fn both(change: impl Fn(&mut Version)) {
@@ -128,12 +145,46 @@ async fn both(change: impl Fn(&mut Version)) {
     is_same(&reversed(program)).await;
 }
 
+/// What the calls of the model are given by each of the two versions.
+async fn given(program: &Program) -> [Vec<String>; 2] {
+    let of = agreeing(program.clone());
+    [play(&of, &[(0, Ends::Through)]).await.given, play(&of, &[(1, Ends::Through)]).await.given]
+}
+
+/// Nothing is made again, and nothing is asked again: the run does what it does without the change, and each call of the
+/// model is given what the version gives that makes it.
 async fn is_same(program: &Program) {
     let (waits, failed) = three(program).await;
     assert_eq!((waits.models, made(&waits)), (4, ALL.to_vec()));
     // The call that has failed is made again.
     assert_eq!((failed.models, made(&failed)), (5, ALL.to_vec()));
     assert_eq!((waits.asked.len(), failed.asked.len()), (3, 3));
+    let [then, now] = given(program).await;
+    assert_eq!(waits.given, [&then[..2], &now[2..]].concat());
+    assert_eq!(failed.given, [&then[..3], &now[2..]].concat());
+}
+
+/// Plays a run that waits at its confirmation when the program changes.
+async fn waits(program: &Program) -> Played {
+    let history = [&AT_CONFIRMATION[..], &[(1, Ends::Through)]].concat();
+    play(&agreeing(program.clone()), &history).await
+}
+
+/// A function is asked about recorded replies as well.
+async fn function_as_prompt() {
+    shows(|version| agent(version).function = true).await;
+    let program = changed(program(), |version| agent(version).function = true);
+    assert_eq!(waits(&program).await.hooks, BTreeMap::from([("instruction", 4)]));
+    // Those of the two replies before the change.
+    assert_eq!(waits(&reversed(program)).await.hooks, BTreeMap::from([("instruction", 2)]));
+}
+
+/// Later questions have the new text.
+async fn question() {
+    let program = changed(program(), |version| version.question = 1);
+    is_same(&program).await;
+    let questions = waits(&program).await.questions;
+    assert_eq!((&*questions[0], &*questions[2], questions.len()), ("Go on? 0", "Go on? 1", 3));
 }
 
 /// A call keeps the answer that it has, and a new tool runs for later calls.
@@ -169,6 +220,25 @@ async fn removed() {
     assert_eq!((made(&waits)[2], waits.asked.len()), (("book(3)", 0), 3));
 }
 
+/// As tools that are added and removed.
+async fn toolset() {
+    let has_read = |version: &mut Version| agent(version).toolset = Some(vec![ToolVersion::plain("read")]);
+    shows(has_read).await;
+    let mut program = program();
+    for (reply, number) in [(0, 5), (2, 6)] {
+        program.scripts[0][reply].push(Call { tool: "read", number });
+    }
+    let program = changed(program, has_read);
+    let (added, removed) = ([(0, false), (1, true)], [(1, true), (0, false)]);
+    for (program, expected) in [(program.clone(), added), (reversed(program), removed)] {
+        let (waits, failed) = three(&program).await;
+        for played in [waits, failed] {
+            let read = played.tools.iter().filter(|tool| tool.0.starts_with("read"));
+            assert!(read.map(|(_, times, is_result)| (*times, *is_result)).eq(expected), "{played:?}");
+        }
+    }
+}
+
 /// Calls that were made are not asked about; later ones are.
 async fn confirm_added() {
     let program = changed(program(), |version| {
@@ -189,6 +259,13 @@ async fn confirm_added() {
 async fn confirm_removed() {
     let program = changed(program(), |version| agent(version).tools[1].confirm = Confirm::Never);
     is_same(&program).await;
+    // The same tool is called later.
+    let mut more = program.clone();
+    more.scripts[0][2].push(Call { tool: "book", number: 5 });
+    let (waits, failed) = three(&more).await;
+    for played in [waits, failed] {
+        assert!(made(&played).contains(&("book(5)", 1)) && played.asked.len() == 3, "{played:?}");
+    }
     // The third answer is no.
     let mut refuses = program;
     refuses.body.insert(0, Node::Ask(3));
@@ -197,30 +274,53 @@ async fn confirm_removed() {
     assert_eq!(made(&played)[2], ("book(3)", 0), "a refused call is not made");
 }
 
-/// There is one summary in the run, wherever the change comes.
+/// The next call of the model has a summary, or all events. A summary that is recorded is not made again.
 async fn compaction() {
-    let program = changed(program(), |version| agent(version).compact = Some(4));
-    both(|version| agent(version).compact = Some(4)).await;
-    for (program, summaries) in [(program.clone(), 1), (reversed(program), 0)] {
-        let waits = [&AT_CONFIRMATION[..], &[(1, Ends::Through)]].concat();
-        assert_eq!(play(&agreeing(program), &waits).await.summaries, summaries);
+    let with = |after| move |version: &mut Version| agent(version).compact = after;
+    let has_summary = |played: &Played| {
+        played.given.iter().map(|given| given.ends_with("after a summary")).collect::<Vec<_>>()
+    };
+    let (waits, failed) = three(&changed(program(), with(Some(4)))).await;
+    assert_eq!((has_summary(&waits), waits.summaries), (vec![false, false, true, true], 1));
+    assert_eq!((has_summary(&failed), failed.summaries), (vec![false, false, false, true, true], 1));
+    let mut compacts = program();
+    with(Some(4))(&mut compacts.versions[0]);
+    let (waits, failed) = three(&changed(compacts.clone(), with(None))).await;
+    assert_eq!((has_summary(&waits), waits.summaries), (vec![false; 4], 0));
+    // The call that failed had a summary.
+    assert_eq!((has_summary(&failed), failed.summaries), (vec![false, false, true, false, false], 1));
+    // A conversation may be longer before it is summarised.
+    let (_, failed) = three(&changed(compacts, with(Some(5)))).await;
+    assert_eq!((has_summary(&failed), failed.summaries), (vec![false, false, true, false, true], 1));
+    for program in [changed(program(), with(Some(4))), reversed(changed(program(), with(Some(4))))] {
+        let (waits, failed) = three(&program).await;
+        assert_eq!((made(&waits), made(&failed)), (ALL.to_vec(), ALL.to_vec()));
     }
 }
 
+/// Those before a model call are asked about the two replies that are recorded as well.
 async fn callbacks() {
     for hooks in [Hooks::Logs, Hooks::Steps] {
         both(move |version| agent(version).hooks = hooks).await;
     }
+    let program = changed(program(), |version| agent(version).hooks = Hooks::Logs);
+    // Two payments and a booking, about which a person is asked after the callback, are before the change.
+    assert_eq!(waits(&program).await.hooks, BTreeMap::from([("model", 4), ("tool", 1)]));
+    assert_eq!(waits(&reversed(program)).await.hooks, BTreeMap::from([("model", 2), ("tool", 3)]));
 }
 
 async fn plugins() {
     for hooks in [Hooks::Logs, Hooks::Steps] {
         both(move |version| version.plugin = hooks).await;
     }
+    let program = changed(program(), |version| version.plugin = Hooks::Logs);
+    assert_eq!(waits(&program).await.hooks, BTreeMap::from([("model", 4), ("tool", 2)]));
+    assert_eq!(waits(&reversed(program)).await.hooks, BTreeMap::from([("model", 2), ("tool", 2)]));
 }
 
-/// What has begun ends, and nothing begins beyond the limit.
-async fn limit(block: fn(usize, Vec<Node>) -> Node) {
+/// What has begun ends, and nothing begins beyond the limit: rounds or elements of a block whose limit is lowered in the second
+/// one from three to one, and raised in the first one from one to three.
+async fn limit(block: fn(usize, Vec<Node>) -> Node, [lowered, raised]: [usize; 2]) {
     let inside = vec![Node::Work { number: 1, steps: 1, fails: false }, Node::Ask(1)];
     let of = |fails| {
         let mut program = changed(program(), |version| version.limits = vec![1]);
@@ -232,18 +332,70 @@ async fn limit(block: fn(usize, Vec<Node>) -> Node) {
     for at in 0..whole.points {
         play(&lower, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
     }
-    let waits = [(0, Ends::AtWait), (0, Ends::AtWait), (1, Ends::Through)];
-    assert_eq!(made(&play(&lower, &waits).await), ALL.to_vec());
+    // Besides, there is a question about a call.
+    let waits = play(&lower, &[(0, Ends::AtWait), (0, Ends::AtWait), (1, Ends::Through)]).await;
+    assert_eq!((made(&waits), waits.waits), (ALL.to_vec(), lowered + 1));
     let higher = agreeing(reversed(of(None)));
     let whole = play(&higher, &[(0, Ends::Through)]).await;
     for at in 0..whole.points {
         play(&higher, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
     }
-    let waits = [(0, Ends::AtWait), (1, Ends::Through)];
-    assert_eq!(made(&play(&higher, &waits).await), ALL.to_vec());
-    // The block has ended before the failure.
-    let failed = [(0, Ends::AtWait); 5].into_iter().chain([(1, Ends::Through)]).collect::<Vec<_>>();
-    assert_eq!(made(&play(&agreeing(of(Some((0, 2)))), &failed).await), ALL.to_vec());
+    let waits = play(&higher, &[(0, Ends::AtWait), (1, Ends::Through)]).await;
+    assert_eq!((made(&waits), waits.waits), (ALL.to_vec(), raised + 1));
+    // The block has ended before the failure, and stays so.
+    let failing = of(Some((0, 2)));
+    for (program, whole) in [(failing.clone(), 3), (reversed(failing), 1)] {
+        let waits = vec![(0, Ends::AtWait); whole + 2];
+        let failed = play(&agreeing(program), &[&waits[..], &[(1, Ends::Through)]].concat()).await;
+        assert!(failed.failures[0].contains(FAILURE), "{:?}", failed.failures);
+        assert_eq!((made(&failed), failed.waits), (ALL.to_vec(), whole + 1));
+    }
+}
+
+/// The parts that have begun continue at the same time, and others begin as the new limit allows.
+async fn concurrency() {
+    let part = |number| vec![Node::Work { number, steps: 1, fails: false }, Node::Ask(number), Node::Llm(0)];
+    for (parts, block) in [(3, Node::Each(0, part(1))), (4, Node::Parallel(0, (1..=4).map(part).collect()))] {
+        for (then, now) in [(None, Some(1)), (Some(2), Some(1)), (Some(1), Some(2)), (Some(1), None)] {
+            let of = |fails| {
+                let mut program = changed(program(), |version| version.concurrency = now);
+                program.versions[0].concurrency = then;
+                (program.body, program.fails) = (vec![block.clone()], fails);
+                program.scripts[0].truncate(1);
+                agreeing(program)
+            };
+            let whole = play(&of(None), &[(0, Ends::Through)]).await;
+            for at in 0..whole.points {
+                play(&of(None), &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
+            }
+            let waits = play(&of(None), &[(0, Ends::AtWait), (1, Ends::Through)]).await;
+            assert_eq!(waits.open, open(parts, then, now), "{block:?}: {then:?}, {now:?}");
+            // The first call of the model fails once in each part.
+            let failed = [(0, Ends::AtWait), (0, Ends::AtWait), (1, Ends::Through)];
+            let failed = play(&of(Some((0, 0))), &failed).await;
+            assert_eq!((waits.models, failed.models), (2 * parts as u32, 3 * parts as u32));
+            for played in [waits, failed] {
+                assert!(made(&played).iter().all(|(_, times)| *times == 1), "{played:?}");
+                assert_eq!((played.tools.len(), played.waits), (2 * parts, parts));
+            }
+        }
+    }
+}
+
+/// How many questions of parts are open before each answer. The run is resumed after each answer but the first.
+fn open(parts: usize, then: Option<u32>, now: Option<u32>) -> Vec<usize> {
+    let most = |limit: Option<u32>| limit.map_or(parts, |limit| limit as usize);
+    let mut open = most(then).min(parts);
+    let (mut begun, mut all) = (open, Vec::new());
+    while open > 0 {
+        all.push(open);
+        open -= 1;
+        if all.len() > 1 || open == 0 {
+            let more = most(now).saturating_sub(open).min(parts - begun);
+            (open, begun) = (open + more, begun + more);
+        }
+    }
+    all
 }
 
 /// A run that has made more calls fails at its next call, and goes on with a higher limit.
@@ -252,6 +404,10 @@ async fn turns() {
     let (waits, failed) = three(&program).await;
     assert_eq!((made(&waits), made(&failed)), (ALL.to_vec(), ALL.to_vec()));
     assert_eq!((waits.models, failed.models), (4, 5));
+    for played in [waits, failed] {
+        let last = played.failures.last().unwrap();
+        assert!(last.contains("`max_turns`"), "{last}");
+    }
     let higher = changed(self::program(), |version| agent(version).max_turns = Some(9));
     is_same(&higher).await;
 }

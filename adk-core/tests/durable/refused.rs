@@ -112,6 +112,10 @@ async fn an_awaited_value_of_another_type_is_another_shape() {
         let diff = format!("~ d: {own} -> {}", std::any::type_name::<now::Decision>());
         retyped(&world, waiting.run_id, &other, &diff).await;
         if !answered {
+            // An open question keeps its text.
+            let reworded = asks(Await::builder::<then::Decision>("d").question("Really?").build());
+            let paused = runner.resume(&reworded, waiting.run_id).await.unwrap_err();
+            assert_eq!(paused.kind(), ErrorKind::Paused);
             assert_eq!(runner.waiting().await.unwrap(), std::slice::from_ref(waiting));
             runner.answer(&waiting.id, "Revise").await.unwrap();
         }

@@ -162,8 +162,15 @@ async fn a_message_that_comes_again_begins_no_second_task() {
     assert_eq!(ids.len(), 1, "{same:?}");
     assert!(same.iter().all(|task| state(task) == "TASK_STATE_COMPLETED"), "{same:?}");
     assert_ne!(ask("shouting", "n").await["id"], same[0]["id"]);
-    // What has failed is tried again.
+    // What has failed is tried again, and what was cancelled.
     assert_ne!(ask("failing", "m").await["id"], ask("failing", "m").await["id"]);
+    let begin = json!({"message": says("m", "x"), "configuration": {"returnImmediately": true}});
+    let hanging =
+        async || call(&served, "hanging", "SendMessage", begin.clone()).await["result"]["task"]["id"].clone();
+    let first = hanging().await;
+    assert_eq!(hanging().await, first);
+    call(&served, "hanging", "CancelTask", json!({"id": first})).await;
+    assert_ne!(hanging().await, first);
     served.stop().await.unwrap();
 }
 

@@ -113,6 +113,25 @@ async fn a_key_is_forgotten_after_its_lifetime() {
     served.stop().await.unwrap();
 }
 
+/// Whether the run is driven or waits for the turn of its session.
+#[tokio::test]
+async fn a_repeated_request_that_prefers_no_wait_is_answered_at_once() {
+    let served = serve(&Away::default()).await;
+    let ask = async |topic: &str| {
+        let request = served.post("/v1/paying/runs?session=s", &json!({"topic": topic}));
+        let request = request.header("idempotency-key", topic).header("prefer", "respond-async");
+        let answer = tokio::time::timeout(Duration::from_secs(60), send(request)).await;
+        let (status, run) = answer.expect("it waits for no run");
+        assert_eq!(status, StatusCode::ACCEPTED, "{run}");
+        (run["run"].clone(), run["status"].clone())
+    };
+    for (topic, status) in [("driven", "running"), ("in line", "queued")] {
+        let (first, again) = (ask(topic).await, ask(topic).await);
+        assert_eq!((&first, &again.1), (&again, &json!(status)), "{topic}");
+    }
+    served.stop().await.unwrap();
+}
+
 /// However long the first one waits for the turn of its session.
 #[tokio::test]
 async fn a_repeated_request_begins_no_second_run_while_the_first_one_waits() {
@@ -217,6 +236,34 @@ async fn a_begin_whose_outcome_is_unknown_is_no_503_and_at_most_one_run() {
     }
 }
 
+/// The same for a task, whose message comes again.
+#[tokio::test]
+async fn a_task_whose_begin_is_unknown_is_submitted_and_begins_later_and_once() {
+    let away = Away::default();
+    let served = serve(&away).await;
+    gate("submitted").open.close();
+    let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "submitted"}]});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
+    let ask = || send(served.post("/a2a/paying", &body).header("a2a-version", "1.0"));
+    away.lose(true);
+    let (status, first) = ask().await;
+    let task = &first["result"]["task"];
+    assert_eq!(
+        (status, &task["status"]["state"]),
+        (StatusCode::OK, &json!("TASK_STATE_SUBMITTED")),
+        "{first}"
+    );
+    away.is_away(false);
+    assert!(runs(&served, "paying").await.is_empty());
+    for _ in 0..2 {
+        let (_, again) = ask().await;
+        let again = &again["result"]["task"];
+        assert_eq!((&again["id"], &again["status"]["state"]), (&task["id"], &json!("TASK_STATE_COMPLETED")));
+    }
+    assert_eq!((runs(&served, "paying").await.len(), gate("submitted").paid.load(SeqCst)), (1, 1));
+    served.stop().await.unwrap();
+}
+
 /// Begins a run by a request, lets the store go away in the middle of it, and gives the answer. The run goes on afterwards.
 async fn answered(served: &Served, away: &Away, topic: &str, request: RequestBuilder) -> reqwest::Response {
     let asked = tokio::spawn(request.send());
@@ -318,5 +365,25 @@ async fn a_store_that_is_away_before_the_begin_is_a_503() {
     away.is_away(false);
     assert!(runs(&served, "paying").await.is_empty());
     assert_eq!(gate("none").paid.load(SeqCst), 0);
+    served.stop().await.unwrap();
+}
+
+/// A 503 says nothing of an earlier request with the key. Whoever repeats with it gets the run of that.
+#[tokio::test]
+async fn a_repeated_request_while_the_store_is_away_is_repeated_with_its_key() {
+    let away = Away::default();
+    let served = serve(&away).await;
+    let ask =
+        || send(pays(&served, "again").header("idempotency-key", "k").header("prefer", "respond-async"));
+    let (status, first) = ask().await;
+    assert_eq!(status, StatusCode::ACCEPTED, "{first}");
+    away.is_away(true);
+    let (status, refused) = ask().await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{refused}");
+    away.is_away(false);
+    let (status, again) = ask().await;
+    assert_eq!((status, &again["run"]), (StatusCode::ACCEPTED, &first["run"]));
+    until(async || gate("again").paid.load(SeqCst) == 1).await;
+    assert_eq!(runs(&served, "paying").await.len(), 1);
     served.stop().await.unwrap();
 }

@@ -166,6 +166,24 @@ async fn a_limit_is_that_of_a_user_of_a_tenant() {
 }
 
 #[tokio::test]
+async fn a_key_is_that_of_a_user_of_a_tenant() {
+    let runner = adk::Runner::builder().build().unwrap();
+    let served = Served::new(&runner, |server| server.authorize(by_header)).await;
+    for who in ["t1/ann", "t2/ann", "ann", "t1/bob", "t1/ann"] {
+        let request = served.post("/v1/shouting/runs", &json!({"topic": who})).header("x-user", who);
+        let (status, run) = send(request.header("idempotency-key", "k")).await;
+        assert_eq!((status, &run["output"]), (StatusCode::OK, &json!(who.to_uppercase())));
+    }
+    let mut count = 0;
+    for who in ["t1/ann", "t2/ann", "ann", "t1/bob"] {
+        let (_, all) = send(served.get("/v1/runs").header("x-user", who)).await;
+        count += all["runs"].as_array().unwrap().len();
+    }
+    assert_eq!(count, 4, "the last request is the first one again");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
 async fn the_next_server_goes_on_for_tenants_that_ask_for_nothing() {
     let (folder, (hooks, _)) = (Folder::new(), hooks().await);
     let served = folder.server(&hooks).await;

@@ -76,7 +76,7 @@ impl Maker<'_> {
                     list: "items",
                     max: limit(*number),
                     over: Over::Cut,
-                    max_concurrency: None,
+                    max_concurrency: self.version.concurrency,
                 };
                 trees::Node::Block(name(format!("each_{number}")), kind, self.nodes(inside))
             }
@@ -85,7 +85,8 @@ impl Maker<'_> {
                     trees::sequence(name(format!("branch_{number}_{at}")), self.nodes(branch))
                 };
                 let branches = branches.iter().enumerate().map(branch).collect();
-                trees::parallel(name(format!("both_{number}")), branches)
+                let kind = StepKind::Parallel { max_concurrency: self.version.concurrency, first: false };
+                trees::Node::Block(name(format!("both_{number}")), kind, branches)
             }
             Node::Try(number, inside, otherwise) => trees::attempts(
                 name(format!("try_{number}")),
@@ -132,7 +133,7 @@ impl Maker<'_> {
         let tools = version.tools.iter().map(|tool| Arc::new(self.tool(*tool)) as Arc<dyn DynTool>);
         let mut agent = LlmAgent::builder(name(format!("agent_{number}")))
             .model(model)
-            .instruction(instruction(version))
+            .instruction(self.instruction(version))
             .tools(tools);
         if version.preload_memory {
             agent = agent.tool(preload_memory::default());
@@ -149,12 +150,29 @@ impl Maker<'_> {
         }
         let agent = match version.hooks {
             Hooks::None => agent,
-            Hooks::Logs => agent
-                .before_tool(|_: &mut CallbackContext, _: &mut FunctionCall| {})
-                .before_model(|_: &mut CallbackContext, _: &mut ModelRequest| {}),
+            Hooks::Logs => {
+                let (tool, model) = (self.stage.clone(), self.stage.clone());
+                agent
+                    .before_tool(move |_: &mut CallbackContext, _: &mut FunctionCall| tool.hook("tool"))
+                    .before_model(move |_: &mut CallbackContext, _: &mut ModelRequest| model.hook("model"))
+            }
             Hooks::Steps => agent.before_tool(audits_tool).before_model(audits_model),
         };
         agent.build().unwrap()
+    }
+
+    fn instruction(&self, version: &AgentVersion) -> Instruction {
+        let text = format!("Work, as version {} says.", version.prompt);
+        if version.function {
+            let stage = self.stage.clone();
+            return Instruction::function(move |_: ReadonlyContext| {
+                stage.hook("instruction");
+                format!("{text} This is a function.")
+            });
+        }
+        let shown =
+            ["{artifact.terms.txt?}", "{artifact.more.txt?}"].into_iter().take(version.artifacts as usize);
+        Instruction::from(shown.fold(text, |text, artifact| format!("{text} {artifact}")))
     }
 
     fn tool(&self, version: ToolVersion) -> FunctionTool {
@@ -186,16 +204,6 @@ pub fn did(tool: &str, args: &Map<String, Value>) -> String {
     format!("{tool} {}", args.get("n").unwrap_or(&Value::Null))
 }
 
-fn instruction(version: &AgentVersion) -> Instruction {
-    let text = format!("Work, as version {} says.", version.prompt);
-    if version.function {
-        return Instruction::function(move |_: ReadonlyContext| text.clone());
-    }
-    let shown =
-        ["{artifact.terms.txt?}", "{artifact.more.txt?}"].into_iter().take(version.artifacts as usize);
-    Instruction::from(shown.fold(text, |text, artifact| format!("{text} {artifact}")))
-}
-
 async fn audits_model(cx: &mut CallbackContext, _: &mut ModelRequest) -> Result<()> {
     cx.step("audit", async { Ok(1) }).await.map(|_: u32| ())
 }
@@ -205,7 +213,7 @@ async fn audits_tool(cx: &mut CallbackContext, _: &mut FunctionCall) -> Result<(
 }
 
 /// A plugin that looks, or makes recorded calls.
-pub struct Audit(pub Hooks);
+pub struct Audit(pub Hooks, pub Stage);
 
 impl Audit {
     async fn step(&self, cx: &mut CallbackContext) -> Result<()> {
@@ -230,6 +238,7 @@ impl Plugin for Audit {
         cx: &mut CallbackContext,
         _: &mut ModelRequest,
     ) -> Result<Option<ModelResponse>> {
+        self.1.hook("model");
         self.step(cx).await.map(|()| None)
     }
 
@@ -239,6 +248,7 @@ impl Plugin for Audit {
         _: &FunctionCall,
         _: &mut Value,
     ) -> Result<Option<Value>> {
+        self.1.hook("tool");
         self.step(cx).await.map(|()| None)
     }
 }
@@ -255,6 +265,9 @@ impl Toolset for Offers {
     }
 }
 
+/// What a model says when it is asked for a summary.
+const SUMMARY: &str = "They worked.";
+
 /// Says what the script of its agent says.
 struct Scripted {
     name: String,
@@ -269,7 +282,7 @@ impl Scripted {
     fn reply(&self, request: &ModelRequest) -> Reply {
         let info = &request.info;
         if info.is_summary {
-            return Reply::new().text("They worked.");
+            return Reply::new().text(SUMMARY);
         }
         let turn = info.turn as usize;
         let before = turn.checked_sub(1).and_then(|turn| self.script.get(turn));
@@ -282,6 +295,15 @@ impl Scripted {
                 .fold(Reply::new(), |reply, call| reply.call(call.tool, json!({"n": call.number}))),
             None => Reply::new().text("done"),
         }
+    }
+
+    /// Notes the parts of a request that a change of the program may change.
+    fn give(&self, request: &ModelRequest) {
+        let tools: Vec<_> = request.tools.iter().map(|tool| &*tool.name).collect();
+        let has_summary = request.contents.iter().any(|content| content.text().contains(SUMMARY));
+        let contents = if has_summary { "a summary" } else { "events" };
+        let instruction = &request.system_instruction;
+        self.stage.give(format!("{}: {instruction} {tools:?}, after {contents}", self.name));
     }
 
     /// The answers to the calls of the last reply are the last that it is shown.
@@ -307,6 +329,9 @@ impl Model for Scripted {
         let call = format!("{what} {} of {}", info.turn, info.path);
         let fails = self.fails == Some(info.turn) && !info.is_summary && self.stage.fails(&call);
         self.stage.begin(call);
+        if !info.is_summary {
+            self.give(&request);
+        }
         let reply =
             if fails { Reply::error(ModelErrorKind::Unauthorized, FAILURE) } else { self.reply(&request) };
         ScriptedModel::new().reply(reply).generate(request)

@@ -20,6 +20,7 @@ pub fn program(seed: u64, versions: usize, changes: &[Change]) -> Program {
         agents,
         plugin: hooks(6, &mut random),
         limits: (0..blocks).map(|_| 1 + random.below(2) as u32).collect(),
+        concurrency: concurrency(&mut random),
         question: 0,
     };
     let mut program = Program { body, scripts, fails, versions: vec![first], changes: vec![Vec::new()] };
@@ -147,6 +148,10 @@ fn hooks(n: u64, random: &mut Random) -> Hooks {
     if random.one_in(n) { *random.of(&[Hooks::Logs, Hooks::Steps]) } else { Hooks::None }
 }
 
+fn concurrency(random: &mut Random) -> Option<u32> {
+    *random.of(&[None, Some(1), Some(2)])
+}
+
 fn failing(scripts: &[Vec<Vec<Call>>], random: &mut Random) -> Option<(usize, u32)> {
     let agent = below(scripts.len(), random)?;
     let replies = scripts[agent].len() as u64 + 1;
@@ -177,6 +182,10 @@ fn apply(version: &mut Version, kind: Change, scripts: &[Vec<Vec<Call>>], random
         Change::Question => {
             version.question += 1;
             return true;
+        }
+        Change::Concurrency => {
+            let then = std::mem::replace(&mut version.concurrency, concurrency(random));
+            return then != version.concurrency;
         }
         Change::BlockLimit => {
             let Some(at) = below(version.limits.len(), random) else { return false };
@@ -221,7 +230,7 @@ fn apply(version: &mut Version, kind: Change, scripts: &[Vec<Vec<Call>>], random
         Change::Callbacks => agent.hooks = other(agent.hooks, random),
         Change::Model => agent.model += 1,
         Change::MaxTurns => agent.max_turns = Some(1 + random.below(script.len() as u64 + 2) as u32),
-        Change::Plugin | Change::Question | Change::BlockLimit => return false,
+        Change::Plugin | Change::Question | Change::Concurrency | Change::BlockLimit => return false,
     }
     true
 }

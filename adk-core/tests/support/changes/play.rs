@@ -73,6 +73,16 @@ pub struct Played {
     pub tools: Vec<(String, u32, bool)>,
     /// What people were asked.
     pub asked: Vec<String>,
+    /// The same in the words of the program, in the order in which a person saw it.
+    pub questions: Vec<String>,
+    /// The errors with which the run has failed.
+    pub failures: Vec<String>,
+    /// What each call of a model was given.
+    pub given: Vec<String>,
+    /// How often callbacks and functions of the program were called.
+    pub hooks: BTreeMap<&'static str, u32>,
+    /// How many questions were open each time a person looked.
+    pub open: Vec<usize>,
 }
 
 /// A version as a process has it.
@@ -159,9 +169,11 @@ impl Play {
         }
         let id = id.ok_or("no run has begun")?;
         let tools = run.judge(id).await?;
-        let (waits, asked) = (run.answers.len(), run.asked.into_iter().collect());
+        let (waits, asked, open) = (run.answers.len(), run.asked.into_iter().collect(), run.open);
+        let (questions, failures) = (run.questions, run.failures);
         let (models, summaries) = (self.stage.count("model"), self.stage.count("summary"));
-        Ok(Played { points, waits, models, summaries, tools, asked })
+        let (given, hooks) = (self.stage.given(), self.stage.hooks());
+        Ok(Played { points, waits, models, summaries, tools, asked, questions, failures, given, hooks, open })
     }
 }
 
@@ -173,7 +185,9 @@ pub struct Running<'a, E> {
     /// What was answered, by what was asked.
     answers: BTreeMap<String, Value>,
     asked: BTreeSet<String>,
-    failures: usize,
+    questions: Vec<String>,
+    open: Vec<usize>,
+    failures: Vec<String>,
     executions: usize,
     /// Whether a version was refused that does not do what is recorded: that fails the run.
     has_diverged: bool,
@@ -187,7 +201,9 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
             session,
             answers: BTreeMap::new(),
             asked: BTreeSet::new(),
-            failures: 0,
+            questions: Vec::new(),
+            open: Vec::new(),
+            failures: Vec::new(),
             executions: 0,
             has_diverged: false,
         }
@@ -250,6 +266,7 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
                 let open = waits_of(&self.shop.engine, run).await;
                 self.look_at(&open)?;
                 let Some(wait) = open.last() else { return Ok(Next::Interrupted) };
+                self.open.push(open.len());
                 let runner = runner(self.shop, &self.play.stage, deployed);
                 self.answer(&runner, wait).await?;
                 Ok(Next::GoesOn)
@@ -317,10 +334,10 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
 
     /// A run fails because the script says so, or a limit was lowered.
     fn failed(&mut self, error: &str) -> Result<(), String> {
-        self.failures += 1;
+        self.failures.push(error.to_owned());
         let is_limit = error.contains("max_turns") && self.play.program.limits_turns();
         let is_scripted = error.contains(FAILURE) && self.play.program.may_fail();
-        if (is_limit || is_scripted || self.has_diverged) && self.failures < MOST / 4 {
+        if (is_limit || is_scripted || self.has_diverged) && self.failures.len() < MOST / 4 {
             return Ok(());
         }
         Err(format!("the run has failed: {error}"))
@@ -333,7 +350,9 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
             if self.answers.contains_key(&what) {
                 return Err(format!("`{what}` was answered and is asked again"));
             }
-            self.asked.insert(what);
+            if self.asked.insert(what) {
+                self.questions.push(wait.question.clone());
+            }
         }
         Ok(())
     }
@@ -438,7 +457,7 @@ fn runner<E: Engine + Clone>(shop: &Shop<E>, stage: &Stage, deployed: &Deployed)
         .workflow(deployed.tree.clone());
     let builder = match deployed.plugin {
         Hooks::None => builder,
-        hooks => builder.plugin(Audit(hooks)),
+        hooks => builder.plugin(Audit(hooks, stage.clone())),
     };
     builder.build().unwrap()
 }

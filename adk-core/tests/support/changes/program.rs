@@ -47,6 +47,8 @@ pub struct Version {
     pub plugin: Hooks,
     /// The most rounds of each loop, and elements of each `each`.
     pub limits: Vec<u32>,
+    /// The most parts of each `each` and `parallel` that run at the same time.
+    pub concurrency: Option<u32>,
     pub question: u32,
 }
 
@@ -146,12 +148,13 @@ pub enum Change {
     Plugin,
     Model,
     BlockLimit,
+    Concurrency,
     MaxTurns,
     Question,
 }
 
 impl Change {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::ConfirmAdded,
         Self::ConfirmRemoved,
         Self::ToolRemoved,
@@ -167,6 +170,7 @@ impl Change {
         Self::Plugin,
         Self::Model,
         Self::BlockLimit,
+        Self::Concurrency,
         Self::MaxTurns,
         Self::Question,
     ];

@@ -42,6 +42,9 @@ fn plainer(program: &Program) -> Vec<Program> {
     if is_any(&|version| version.plugin != Hooks::None) {
         with(&|version| version.plugin = Hooks::None);
     }
+    if is_any(&|version| version.concurrency.is_some()) {
+        with(&|version| version.concurrency = None);
+    }
     if is_any(&|version| version.limits.iter().any(|limit| *limit > 1)) {
         with(&|version| version.limits.iter_mut().for_each(|limit| *limit = (*limit - 1).max(1)));
     }

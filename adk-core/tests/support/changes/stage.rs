@@ -39,6 +39,10 @@ struct Seen {
     refused: BTreeSet<String>,
     failed: BTreeSet<String>,
     faults: Vec<String>,
+    /// What each call of a model was given.
+    given: Vec<String>,
+    /// How often each function of the program was called that is not recorded.
+    hooks: BTreeMap<&'static str, u32>,
 }
 
 #[derive(Default)]
@@ -180,6 +184,24 @@ impl Stage {
     /// Whether the journal has the record of a tool call.
     pub fn is_recorded(&self, name: &str, id: &str) -> bool {
         self.seen().calls.get(&tool_call(name, id)).is_some_and(|made| made.is_recorded)
+    }
+
+    /// A call of a model is given this.
+    pub fn give(&self, what: String) {
+        self.seen().given.push(what);
+    }
+
+    pub fn given(&self) -> Vec<String> {
+        self.seen().given.clone()
+    }
+
+    /// A callback or a function of the program is called.
+    pub fn hook(&self, name: &'static str) {
+        *self.seen().hooks.entry(name).or_default() += 1;
+    }
+
+    pub fn hooks(&self) -> BTreeMap<&'static str, u32> {
+        self.seen().hooks.clone()
     }
 
     pub fn fault(&self, fault: &str) {
