@@ -106,11 +106,16 @@ impl<'a> Handle<'a> {
         left.iter().for_each(|(_, call)| call.cancel());
         let waits: Vec<_> = left.into_iter().map(|(id, _)| id).collect();
         let Some(registry) = self.worker.engine.waits().filter(|_| !waits.is_empty()) else { return Ok(()) };
-        match registry.withdraw(self.claim(), waits).await {
-            Err(error) if fails_attempt(&error) => Err(error.into()),
-            // A run that was cancelled or is deleted has no open wait.
-            _ => Ok(()),
-        }
+        let claim = self.claim();
+        let withdraw = move || async move {
+            match registry.withdraw(claim, waits).await {
+                Err(error) if fails_attempt(&error) => Err(error.into()),
+                // A run that was cancelled or is deleted has no open wait.
+                _ => Ok(()),
+            }
+        };
+        // An entry of the journal, so that another version that does not fit withdraws nothing.
+        Ok(self.ctx.run(withdraw).name("withdraw").await?)
     }
 
     /// The events of the run from a place of the log on, by their slots.

@@ -13,7 +13,8 @@ use adk_core::engine::{
     ClaimId, DrivenRun, RunFilter, RunInfo, RunRecord, RunReport, RunStatus, RunTask, Waiting,
     error_to_value, refuse,
 };
-use adk_core::{BoxFuture, Error, ErrorKind, Result, RunRequest, StoreErrorKind};
+use adk_core::model::Usage;
+use adk_core::{BoxFuture, Error, ErrorKind, Result, RunId, RunRequest, StoreErrorKind};
 use restate_sdk::context::RunFuture;
 use restate_sdk::discovery::HandlerType;
 use restate_sdk::serde::Json;
@@ -89,6 +90,7 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
         }
         Err(error) => return Err(error.into()),
     };
+    let (ctx, is_again) = (handle.ctx, known.is_some());
     let serving = Serving::new(handle, Gate::Run(turns), request.stream(), (effects, local), known, trace);
     let (stopped, Served { end, usage, .. }) = serving.serve().await;
     stopped?;
@@ -101,9 +103,19 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
         Ok(_) => RunReport::of(end),
         Err(error) => RunReport::new(Err(error), Vec::new(), usage),
     };
-    match worker.registry()?.close(ClaimId::driven_above(run_id), status, report.usage).await {
-        Err(error) if is_fenced(&error) => Err(Stop::Cancelled),
-        closed => Ok(closed.map(|()| report)?),
+    let close = closed(worker, run_id, status, report.usage);
+    // What is executed again may be another version, which ends where the journal goes on: an entry of the journal is refused then,
+    // before the store says that the run has ended.
+    let is_open =
+        if is_again { ctx.run(|| async { Ok(close.await?) }).name("ended").await? } else { close.await? };
+    if is_open { Ok(report) } else { Err(Stop::Cancelled) }
+}
+
+/// Stores how a run has ended. False when it was cancelled before.
+async fn closed(worker: &Worker, run: RunId, status: RunStatus, usage: Usage) -> Result<bool> {
+    match worker.registry()?.close(ClaimId::driven_above(run), status, usage).await {
+        Err(error) if is_fenced(&error) => Ok(false),
+        closed => closed.map(|()| true),
     }
 }
 
