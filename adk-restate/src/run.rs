@@ -2,7 +2,7 @@
 
 use crate::Worker;
 use crate::client::below;
-use crate::handle::{Handle, Stop, is_fenced};
+use crate::handle::{Handle, Replay, Stop, is_fenced};
 use crate::idle::{Gate, TurnGate};
 use crate::local::Local;
 use crate::posted::{Posted, fails_attempt};
@@ -45,6 +45,7 @@ fn run<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, 
             branches: String::new(),
             app: task.session.app.clone(),
             run_id: task.run_id,
+            replay: Replay::new(false),
         };
         let (run, app) = (task.run_id, task.session.app.clone());
         match drive(handle, task).await {
@@ -90,7 +91,8 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
         }
         Err(error) => return Err(error.into()),
     };
-    let (ctx, is_again) = (handle.ctx, known.is_some());
+    handle.replay = Replay::new(known.is_some());
+    let (ctx, replay) = (handle.ctx, handle.replay.clone());
     let serving = Serving::new(handle, Gate::Run(turns), request.stream(), (effects, local), known, trace);
     let (stopped, Served { end, usage, .. }) = serving.serve().await;
     stopped?;
@@ -104,10 +106,13 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
         Err(error) => RunReport::new(Err(error), Vec::new(), usage),
     };
     let close = closed(worker, run_id, status, report.usage);
-    // What is executed again may be another version, which ends where the journal goes on: an entry of the journal is refused then,
-    // before the store says that the run has ended.
-    let is_open =
-        if is_again { ctx.run(|| async { Ok(close.await?) }).name("ended").await? } else { close.await? };
+    // Another version may end where the journal goes on. An entry of the journal is refused then, before the store says that the
+    // run has ended.
+    let is_open = if replay.may_be_on() {
+        ctx.run(|| async { Ok(close.await?) }).name("ended").await?
+    } else {
+        close.await?
+    };
     if is_open { Ok(report) } else { Err(Stop::Cancelled) }
 }
 

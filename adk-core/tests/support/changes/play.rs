@@ -372,6 +372,11 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
         Ok(())
     }
 
+    /// What was answered.
+    pub fn answered(&self) -> impl Iterator<Item = &str> {
+        self.answers.keys().map(String::as_str)
+    }
+
     /// What is true of every run that has finished.
     pub async fn judge(&self, run: RunId) -> Result<Vec<(String, u32, bool)>, String> {
         let status = self.status(run).await;

@@ -37,8 +37,9 @@ pub struct Case<'a> {
     /// Whether a version was refused: then those that the run went on with are put back.
     puts_back: bool,
     answers_left: usize,
-    /// The calls and entries of journals that were there before this worker.
+    /// The calls, events and entries of journals that were there before this worker.
     made_before: u32,
+    events_before: usize,
     entries_before: u64,
     entries: u64,
     is_waiting: bool,
@@ -89,6 +90,7 @@ impl<'a> Case<'a> {
             puts_back: false,
             answers_left: 0,
             made_before: 0,
+            events_before: 0,
             entries_before: 0,
             entries: 0,
             is_waiting: false,
@@ -102,6 +104,7 @@ impl<'a> Case<'a> {
     pub fn begin_worker(&mut self) -> Deployed {
         let next = match self.version {
             None => 0,
+            Some(version) if self.puts_back && self.refused.is_none() => version,
             Some(_) if self.puts_back => {
                 // Where branches were taken by one version and refused by another, each of them needs its own.
                 let last = self.took.pop().expect("the first is there");
@@ -173,7 +176,6 @@ impl<'a> Case<'a> {
     pub async fn end_of_worker(
         &mut self,
         (left, recorded): (&[Open], &HashSet<String>),
-        is_cut: bool,
         counts: &mut Counts,
     ) {
         self.record(recorded).await;
@@ -190,7 +192,12 @@ impl<'a> Case<'a> {
             None if has_moved => Came::WentOn,
             None => Came::Nothing,
         };
+        let events = self.running.events().await.len();
+        let events_before = std::mem::replace(&mut self.events_before, events);
         if let Came::Refused(why) = &came {
+            if events > events_before && !has_branches(&self.play.program.body) {
+                self.fails_if(Some(format!("a version that is refused has stored an event: {why}")));
+            }
             if !is_refusal(why) {
                 self.fails_if(Some(format!("an attempt has failed: {why}")));
             }
@@ -213,15 +220,6 @@ impl<'a> Case<'a> {
         if self.has_ended {
             self.judge().await;
             self.is_judged = true;
-        } else if self.puts_back
-            && self.refused.is_none()
-            && !is_cut
-            && !has_branches(&self.play.program.body)
-        {
-            let went_on = self.history.iter().filter(|(_, came)| *came == Came::WentOn).count();
-            if went_on > super::MOST {
-                self.fails_if(Some("it does not end".to_owned()));
-            }
         }
     }
 
@@ -277,6 +275,31 @@ impl<'a> Case<'a> {
             self.running.judge_calls(self.run).await
         };
         self.fails_if(judged.err());
+        if status == RunStatus::Finished {
+            self.judge_lists().await;
+        }
+    }
+
+    /// What people have said in the elements of a block is in its list.
+    async fn judge_lists(&self) {
+        let events = self.running.events().await;
+        for node in &self.play.program.body {
+            let Node::Each(each, inside) = node else { continue };
+            for question in inside
+                .iter()
+                .filter_map(|node| if let Node::Ask(number) = node { Some(number) } else { None })
+            {
+                let (path, key) = (format!("{}/each_{each}", self.name), format!("yes_{question}"));
+                let is_inside = |asked: &&str| asked.starts_with(&*path) && asked.ends_with(&*key);
+                let answered = self.running.answered().filter(is_inside).count();
+                let own = events.iter().filter(|event| event.path.to_string() == path);
+                let lists: Vec<_> =
+                    own.filter_map(|event| event.actions.state_delta.get(&*key)?.as_array()).collect();
+                if lists.len() != 1 || lists[0].len() != answered {
+                    self.fails_if(Some(format!("{answered} answers for `{key}` of `{path}`, and {lists:?}")));
+                }
+            }
+        }
     }
 
     fn fails_if(&self, why: Option<String>) {
