@@ -9,19 +9,24 @@
 mod case;
 mod journal;
 
-use crate::support::{Folder, Server};
+use crate::support::{Folder, Server, until};
 use crate::trees::changes::program::{Node, Version};
 use crate::trees::changes::random::Random;
 use crate::trees::changes::stage::Stage;
 use crate::trees::changes::{self, Change, Plan, Play, Program, Shop};
+use crate::trees::{Tree, by, run};
 use adk::restate::{Restate, Retries};
 use adk::sqlite::{Durability, Options, SqliteStore};
-use adk_core::Runner;
+use adk_core::engine::{RunFilter, RunStatus};
+use adk_core::{Await, Event, Flow, RunId, Runner};
 use case::{Case, Plugins};
 use futures_util::future::join_all;
 use journal::Journal;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio::time::sleep;
@@ -122,6 +127,51 @@ async fn another_max_of_an_each_loses_no_list() {
     let programs =
         (0..).zip(limits.into_iter().cycle().take(24)).map(|(seed, limits)| (seed, program(limits)));
     group(&server, programs.collect(), &mut Counts::default()).await;
+}
+
+/// A function that reads its record as another type fails the attempt and not the run.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Restate: tests/peers/run-restate.sh"]
+async fn a_version_that_diverges_leaves_the_run_to_the_one_before() {
+    fn tree<T: Serialize + DeserializeOwned + Default + Send + 'static>() -> Arc<Tree> {
+        let count = by("count", |cx| {
+            Box::pin(async move {
+                let _: T = cx.step("n", async { Ok(T::default()) }).await?;
+                cx.emit(Event::new().with_text("counted")).await.map(|_| Flow::Continue)
+            })
+        });
+        let ask = Await::builder::<bool>("yes").question("Go on?").build();
+        Arc::new(Tree::new("diverging", vec![run(count), run(ask)]))
+    }
+    let (folder, server) = (Folder::new(), Server::start().await);
+    let store = SqliteStore::open(folder.path().join("runs.db")).await.unwrap();
+    let address = SocketAddr::from(([127, 0, 0, 1], crate::support::free_port()));
+    let worker = async |tree| {
+        let runner: Runner = Runner::builder().store(store.clone()).workflow(tree).build().unwrap();
+        Worker::start(address, &runner).await
+    };
+    let first = worker(tree::<u32>()).await;
+    server.register(address).await;
+    let restate = Restate::new(&server.ingress(), store.clone()).unwrap();
+    let client: Runner = Runner::builder().store(restate).build().unwrap();
+    let id = RunId::new();
+    let mut stream = client.run(tree::<u32>(), "go").run_id(id).stream();
+    while stream.next().await.is_some() {}
+    let wait = client.waiting().await.unwrap().remove(0);
+    first.stop().await;
+    let second = worker(tree::<String>()).await;
+    client.answer(&wait.id, true).await.unwrap();
+    until("the attempt fails", async || {
+        let open = server.query("SELECT last_failure FROM sys_invocation WHERE status <> 'completed'").await;
+        open.iter().any(|row| row["last_failure"].as_str().is_some_and(|why| why.contains("of another type")))
+    })
+    .await;
+    second.stop().await;
+    let _first = worker(tree::<u32>()).await;
+    until("the run ends", async || {
+        client.runs(&RunFilter::of_run(id)).await.unwrap()[0].status == RunStatus::Finished
+    })
+    .await;
 }
 
 /// Plays programs beside each other, in one worker after the other. Gives the number of workers.
