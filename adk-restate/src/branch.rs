@@ -1,7 +1,7 @@
 //! The service of the branches of a workflow: each is an invocation, which any worker may execute.
 
 use crate::Worker;
-use crate::handle::{Handle, Stop};
+use crate::handle::{Handle, Replay, Stop};
 use crate::idle::Gate;
 use crate::local::Local;
 use crate::posted::Posted;
@@ -63,6 +63,8 @@ fn run<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, 
             branches,
             app: task.session.app.clone(),
             run_id: task.run_id,
+            // It was executed before if something of it is stored, or its first entry is in the journal.
+            replay: Replay::new(true),
         };
         let result = drive(handle, task, parent).await?;
         Ok(Json(serde_json::to_value(result)?))

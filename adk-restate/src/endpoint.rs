@@ -75,12 +75,9 @@ impl Retries {
             .retry_policy_initial_interval(self.first)
             .retry_policy_exponentiation_factor(self.factor)
             .retry_policy_max_interval(self.longest);
-        match self.attempts {
-            Some(attempts) => {
-                options.retry_policy_max_attempts(attempts).retry_policy_pause_on_max_attempts()
-            }
-            None => options,
-        }
+        // Without a number, Restate has one of its own and pauses the invocation after that.
+        let attempts = self.attempts.unwrap_or(u64::from(u32::MAX));
+        options.retry_policy_max_attempts(attempts).retry_policy_pause_on_max_attempts()
     }
 }
 

@@ -7,11 +7,12 @@ use adk_core::engine::{ClaimId, RunStatus, Stored};
 use adk_core::model::Usage;
 use adk_core::{Error, ErrorKind, Result, RunId, StoreErrorKind};
 use restate_sdk::context::{CallFuture, DurableFuture, InvocationHandle, RequestTarget, RunFuture};
-use restate_sdk::errors::{HandlerError, TerminalError};
-use restate_sdk::serde::Json;
-use serde::Serialize;
+use restate_sdk::errors::{HandlerError, HandlerResult, TerminalError};
+use restate_sdk::serde::{Deserialize, Json, Serialize};
 use serde_json::Value;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 /// Longer times overflow clocks.
@@ -61,6 +62,25 @@ pub(crate) struct Handle<'a> {
     pub(crate) branches: String,
     pub(crate) app: String,
     pub(crate) run_id: RunId,
+    pub(crate) replay: Replay,
+}
+
+/// Whether this attempt may still be at what the journal has.
+#[derive(Clone)]
+pub(crate) struct Replay(Arc<AtomicBool>);
+
+impl Replay {
+    pub(crate) fn new(may_be_on: bool) -> Self {
+        Self(Arc::new(AtomicBool::new(may_be_on)))
+    }
+
+    pub(crate) fn may_be_on(&self) -> bool {
+        self.0.load(SeqCst)
+    }
+
+    fn is_over(&self) {
+        self.0.store(false, SeqCst);
+    }
 }
 
 impl<'a> Handle<'a> {
@@ -70,6 +90,24 @@ impl<'a> Handle<'a> {
 
     pub(crate) fn claim(&self) -> ClaimId {
         ClaimId::driven_above(self.run_id)
+    }
+
+    /// Does something once, as an entry of the journal. Restate refuses it where the journal has another entry.
+    pub(crate) async fn run<W, T>(
+        &self,
+        name: impl Into<String>,
+        work: impl FnOnce() -> W + Send,
+    ) -> Result<T, TerminalError>
+    where
+        W: Future<Output = HandlerResult<T>> + Send,
+        T: Serialize + Deserialize + 'static,
+    {
+        let replay = &self.replay;
+        let work = move || {
+            replay.is_over();
+            work()
+        };
+        self.ctx.run(work).name(name).await
     }
 
     /// Stores how far the run is.
@@ -83,14 +121,14 @@ impl<'a> Handle<'a> {
                 written => Ok(written?),
             }
         };
-        Ok(self.ctx.run(write).name(name).await?)
+        Ok(self.run(name, write).await?)
     }
 
     /// Calls another handler: its invocation, and what it will give.
     pub(crate) async fn call(
         &self,
         target: RequestTarget,
-        input: &(impl Serialize + Sync),
+        input: &(impl serde::Serialize + Sync),
     ) -> Result<(InvocationHandle, Durable<'a>), Stop> {
         let input = serde_json::to_value(input).map_err(Error::other)?;
         let call = self.ctx.request::<_, Json<Value>>(target, Json(input)).call();
@@ -106,11 +144,16 @@ impl<'a> Handle<'a> {
         left.iter().for_each(|(_, call)| call.cancel());
         let waits: Vec<_> = left.into_iter().map(|(id, _)| id).collect();
         let Some(registry) = self.worker.engine.waits().filter(|_| !waits.is_empty()) else { return Ok(()) };
-        match registry.withdraw(self.claim(), waits).await {
-            Err(error) if fails_attempt(&error) => Err(error.into()),
-            // A run that was cancelled or is deleted has no open wait.
-            _ => Ok(()),
-        }
+        let claim = self.claim();
+        let withdraw = move || async move {
+            match registry.withdraw(claim, waits).await {
+                Err(error) if fails_attempt(&error) => Err(error.into()),
+                // A run that was cancelled or is deleted has no open wait.
+                _ => Ok(()),
+            }
+        };
+        // An entry of the journal, so that another version that does not fit withdraws nothing.
+        Ok(self.run("withdraw", withdraw).await?)
     }
 
     /// The events of the run from a place of the log on, by their slots.

@@ -10,6 +10,7 @@
 
 mod batch;
 mod branch;
+mod checked;
 mod client;
 mod endpoint;
 mod handle;

@@ -175,13 +175,14 @@ impl Timers for Posted {
 }
 
 /// Whether the store has failed for a reason that passes or that an operator mends, or the program is another than the run
-/// needs: then the attempt fails, and Restate makes another.
+/// needs: then the attempt fails, and Restate makes another. The run goes on where it was when the program of before is back.
 pub(crate) fn fails_attempt(error: &Error) -> bool {
-    use adk_core::ErrorKind::{Store, TopologyChanged};
+    use adk_core::ErrorKind::{Diverged, Store, TopologyChanged};
     use adk_core::StoreErrorKind::{Corrupt, Full, Locked, Misplaced, OutcomeUnknown, ReadOnly, Unavailable};
     matches!(
         error.kind(),
-        TopologyChanged
+        Diverged
+            | TopologyChanged
             | Store(Corrupt | Full | Locked | Misplaced | OutcomeUnknown | ReadOnly | Unavailable)
     )
 }

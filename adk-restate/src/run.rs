@@ -2,7 +2,7 @@
 
 use crate::Worker;
 use crate::client::below;
-use crate::handle::{Handle, Stop, is_fenced};
+use crate::handle::{Handle, Replay, Stop, is_fenced};
 use crate::idle::{Gate, TurnGate};
 use crate::local::Local;
 use crate::posted::{Posted, fails_attempt};
@@ -13,7 +13,8 @@ use adk_core::engine::{
     ClaimId, DrivenRun, RunFilter, RunInfo, RunRecord, RunReport, RunStatus, RunTask, Waiting,
     error_to_value, refuse,
 };
-use adk_core::{BoxFuture, Error, ErrorKind, Result, RunRequest, StoreErrorKind};
+use adk_core::model::Usage;
+use adk_core::{BoxFuture, Error, ErrorKind, Result, RunId, RunRequest, StoreErrorKind};
 use restate_sdk::context::RunFuture;
 use restate_sdk::discovery::HandlerType;
 use restate_sdk::serde::Json;
@@ -44,6 +45,7 @@ fn run<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, 
             branches: String::new(),
             app: task.session.app.clone(),
             run_id: task.run_id,
+            replay: Replay::new(false),
         };
         let (run, app) = (task.run_id, task.session.app.clone());
         match drive(handle, task).await {
@@ -89,6 +91,8 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
         }
         Err(error) => return Err(error.into()),
     };
+    handle.replay = Replay::new(known.is_some());
+    let (ctx, replay) = (handle.ctx, handle.replay.clone());
     let serving = Serving::new(handle, Gate::Run(turns), request.stream(), (effects, local), known, trace);
     let (stopped, Served { end, usage, .. }) = serving.serve().await;
     stopped?;
@@ -101,9 +105,22 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
         Ok(_) => RunReport::of(end),
         Err(error) => RunReport::new(Err(error), Vec::new(), usage),
     };
-    match worker.registry()?.close(ClaimId::driven_above(run_id), status, report.usage).await {
-        Err(error) if is_fenced(&error) => Err(Stop::Cancelled),
-        closed => Ok(closed.map(|()| report)?),
+    let close = closed(worker, run_id, status, report.usage);
+    // Another version may end where the journal goes on. An entry of the journal is refused then, before the store says that the
+    // run has ended.
+    let is_open = if replay.may_be_on() {
+        ctx.run(|| async { Ok(close.await?) }).name("ended").await?
+    } else {
+        close.await?
+    };
+    if is_open { Ok(report) } else { Err(Stop::Cancelled) }
+}
+
+/// Stores how a run has ended. False when it was cancelled before.
+async fn closed(worker: &Worker, run: RunId, status: RunStatus, usage: Usage) -> Result<bool> {
+    match worker.registry()?.close(ClaimId::driven_above(run), status, usage).await {
+        Err(error) if is_fenced(&error) => Ok(false),
+        closed => closed.map(|()| true),
     }
 }
 

@@ -2,11 +2,13 @@
 //!
 //! All that it asks of Restate is in an order that follows from the workflow and from earlier results, since Restate executes
 //! a handler again and compares. So what is local (commits, loads of sessions) is finished before the loop looks at anything
-//! that is durable. Commits are no entries of the journal: the store has each slot once, and answers it again.
+//! that is durable. Commits are no entries of the journal: the store has each slot once, and answers it again. Only where
+//! another version may commit what does not fit, an entry [comes before](crate::checked).
 
 use crate::Worker;
 use crate::batch::{Batch, Called, CalledEvent, Stopped, Work};
 use crate::branch::{BranchCall, BranchResult};
+use crate::checked;
 use crate::handle::{CENTURY, Durable, Handle, Stop};
 use crate::idle::{Gate, go};
 use crate::local::{Bell, Local};
@@ -22,7 +24,7 @@ use adk_core::{BoxFuture, Error, ErrorKind, Outcome, Result, RunEnd, RunStream};
 use futures_util::Stream;
 use futures_util::future::{Either, FutureExt, select};
 use restate_sdk::context::macro_support::SealedDurableFuture;
-use restate_sdk::context::{InvocationHandle, RequestTarget, RunFuture};
+use restate_sdk::context::{InvocationHandle, RequestTarget};
 use restate_sdk::errors::TerminalError;
 use restate_sdk::serde::Json;
 use serde_json::Value;
@@ -249,13 +251,23 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         (slot, body): (Slot, Body),
         answer: Answer<Result<Stored>>,
     ) -> Result<(), Stop> {
-        let stored = match self.known.get(&slot.to_string()) {
-            Some(known) => Ok(slot.deliver(known.place, known.event.clone(), known.temp.clone())),
-            None => match self.worker().engine.commit(slot, body) {
-                Reply::Ready(stored) => stored,
-                Reply::Later(stored) => stored.await,
-            },
+        let text = slot.to_string();
+        let known = self.known.get(&text).cloned();
+        let is_checked = known.as_ref().map_or_else(|| self.has_to_check(&slot, &body), checked::is_checked);
+        if is_checked {
+            self.handle.run(text, || async { Ok(()) }).await?;
+        }
+        let stored = match known {
+            Some(known) => Ok(slot.deliver(known.place, known.event, known.temp)),
+            None => {
+                let body = if is_checked { checked::mark(body) } else { body };
+                match self.worker().engine.commit(slot, body) {
+                    Reply::Ready(stored) => stored,
+                    Reply::Later(stored) => stored.await,
+                }
+            }
         };
+        let stored = stored.map(checked::unmarked);
         match &stored {
             Ok(stored) => self.places.push(stored.place),
             Err(error) if fails_attempt(error) => return stored.map(drop).map_err(Stop::from),
@@ -263,6 +275,18 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         }
         let _ = answer.send(stored);
         Ok(())
+    }
+
+    /// Whether an entry of the journal has to come before a commit. What begins an element is the same in all versions. An
+    /// update of state may fail, which leaves nothing that would say that it was checked.
+    fn has_to_check(&self, slot: &Slot, body: &Body) -> bool {
+        let begins = match &self.gate {
+            Gate::Branch { path, .. } => {
+                slot.nth == 0 && path.ends_with(']') && slot.path.to_string() == *path
+            }
+            Gate::Run(_) => false,
+        };
+        self.handle.replay.may_be_on() && !begins && matches!(body, Body::Ready(_))
     }
 
     /// Gives up what nobody wants any more.
@@ -325,7 +349,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             }
         };
         // An entry of the journal, so that a later attempt does not open a wait again that was withdrawn.
-        self.ctx().run(open).name("ask").await?;
+        self.handle.run("ask", open).await?;
         if let Some(deadline) = waiting.deadline {
             let left = Duration::from_micros(deadline.saturating_sub(now_micros()));
             self.open.push(Open { kind: Awaited::Deadline(waiting), future: self.handle.timer(left) });
@@ -372,7 +396,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         let since = match kind {
             TimerKind::Pause => now_micros(),
             TimerKind::Limit => {
-                self.ctx().run(|| async { Ok(now_micros()) }).name(format!("{key} begins")).await?
+                self.handle.run(format!("{key} begins"), || async { Ok(now_micros()) }).await?
             }
         };
         let passed = Duration::from_micros(now_micros().saturating_sub(since));
@@ -392,7 +416,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         let (name, engine, look) = (batch.name(), self.worker().engine.clone(), self.look);
         let work = batch.clone();
         let work = move || async move { Ok(Json(work.perform(engine, limit, look).await?)) };
-        let Json(entry) = self.ctx().run(work).name(name).await?;
+        let Json(entry) = self.handle.run(name, work).await?;
         let stopped = entry.stopped;
         let (called, left) = batch.settle(entry);
         self.works = left;
@@ -520,7 +544,10 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         };
         events.retain(|(_, stored)| places.contains(&stored.place));
         self.places.extend(places);
-        Ok(BranchReport::from_value(report, events.into_iter().map(|(_, stored)| stored).collect()))
+        Ok(BranchReport::from_value(
+            report,
+            events.into_iter().map(|(_, stored)| checked::unmarked(stored)).collect(),
+        ))
     }
 
     /// Ends what still runs elsewhere, and waits for the branches: what they have committed is part of this one.

@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
+mod changes;
 mod people;
 mod refusals;
 mod runs;
 #[path = "../support/mod.rs"]
 mod support;
+#[path = "../../../adk-core/tests/support/mod.rs"]
+mod trees;

@@ -268,7 +268,8 @@ impl World {
         Self { server, worker, store, client, _folder: folder }
     }
 
-    /// The names of the entries in the journals of a run and its branches, in the order of each journal.
+    /// The names of the entries in the journals of a run and its branches, in the order of each journal, but for the entries
+    /// that a handler makes when it is executed again: before a commit, and before the end.
     pub async fn entries(&self, service: &str) -> Vec<String> {
         let sql = format!(
             "SELECT j.name FROM sys_journal j JOIN sys_invocation i ON i.id = j.id
@@ -276,6 +277,7 @@ impl World {
             ORDER BY i.target_service_name, j.id, j.index"
         );
         let rows = self.server.query(&sql).await;
-        rows.iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect()
+        let names = rows.iter().map(|row| row["name"].as_str().unwrap().to_owned());
+        names.filter(|name| !name.contains('!') && name != "ended").collect()
     }
 }

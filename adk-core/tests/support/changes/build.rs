@@ -28,8 +28,13 @@ const ATTEMPTS: Attempts = {
 
 /// The workflow of a version.
 pub fn tree(program: &Program, version: &Version, stage: &Stage) -> Tree {
+    named("w", program, version, stage)
+}
+
+/// The same with a name of its own.
+pub fn named(workflow: &str, program: &Program, version: &Version, stage: &Stage) -> Tree {
     let maker = Maker { program, version, stage };
-    Tree::new("w", maker.nodes(&program.body)).lets("items", json!(["a", "b", "c"]))
+    Tree::new(name(workflow.to_owned()), maker.nodes(&program.body)).lets("items", json!(["a", "b", "c"]))
 }
 
 /// A text that lives as long as the test, once for all programs.

@@ -3,7 +3,7 @@
 use super::super::survival::{Place, Random, Scratch, kill, start};
 use super::play::{Next, Play, Running, Shop, execute};
 use super::stage::Stage;
-use super::{Change, VERSIONS, grow};
+use super::{Change, VERSIONS, grown};
 use adk_core::ArtifactStore;
 use adk_core::engine::Engine;
 use adk_core::memory::MemoryService;
@@ -16,7 +16,7 @@ use std::time::Duration;
 const PEACE: u64 = 8;
 
 fn play(stage: Stage, seed: u64) -> Play {
-    Play::on(stage, grow::program(seed, VERSIONS, &Change::ALL))
+    Play::on(stage, grown(seed, &Change::ALL))
 }
 
 /// The program that is killed: one execution of a run.
@@ -55,7 +55,7 @@ where
         let mut random_kills = || random.micros(place.peace() / PEACE);
         match run_is_killed(place, seed, &world, &session, &mut random_kills).await {
             Ok(more) => kills += more as usize,
-            Err(why) => panic!("{why}\nseed {seed}: {:?}", grow::program(seed, VERSIONS, &Change::ALL)),
+            Err(why) => panic!("{why}\nseed {seed}: {:?}", grown(seed, &Change::ALL)),
         }
     }
     println!("{kills} kills, seeds from {first}");

@@ -15,7 +15,7 @@ pub mod killed;
 pub mod play;
 pub mod program;
 #[path = "../../flow/random.rs"]
-mod random;
+pub mod random;
 mod shrink;
 pub mod stage;
 
@@ -28,7 +28,7 @@ use std::fmt::Write as _;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// The versions of each program.
-const VERSIONS: usize = 4;
+pub const VERSIONS: usize = 4;
 
 /// How a store is tried.
 #[derive(Clone, Copy, Debug)]
@@ -50,21 +50,28 @@ pub struct Failure {
     pub why: String,
 }
 
-/// Plays random programs on a store, and panics at the first that fails. `open` gives a store, which may be an empty one
-/// for each program.
-pub async fn holds<E: Engine + Clone>(mut plan: Plan, mut open: impl AsyncFnMut() -> Shop<E>) {
+/// The programs that the environment wants: their number, the seed of the first, and the kinds of changes.
+pub fn wanted(plan: Plan) -> (u64, u64, &'static [Change]) {
     let variable = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
     let programs = variable("ADK_CHANGES").unwrap_or(plan.programs);
     let first = variable("ADK_CHANGES_SEED").unwrap_or_else(|| {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         since.as_nanos() as u64 % 1_000_000_000
     });
-    if let Ok(kind) = std::env::var("ADK_CHANGES_KIND") {
+    let kind = std::env::var("ADK_CHANGES_KIND").ok().map(|kind| {
         let at = Change::ALL.iter().position(|change| format!("{change:?}") == kind).unwrap();
-        plan.changes = &Change::ALL[at..=at];
-    }
-    let (began, mut histories) = (Instant::now(), 0);
+        &Change::ALL[at..=at]
+    });
     println!("seeds from {first}");
+    (first, programs, kind.unwrap_or(plan.changes))
+}
+
+/// Plays random programs on a store, and panics at the first that fails. `open` gives a store, which may be an empty one
+/// for each program.
+pub async fn holds<E: Engine + Clone>(mut plan: Plan, mut open: impl AsyncFnMut() -> Shop<E>) {
+    let (first, programs, kinds) = wanted(plan);
+    plan.changes = kinds;
+    let (began, mut histories) = (Instant::now(), 0);
     for seed in first..first + programs {
         let shop = open().await;
         match program_holds(seed, plan, &shop).await {
@@ -78,6 +85,11 @@ pub async fn holds<E: Engine + Clone>(mut plan: Plan, mut open: impl AsyncFnMut(
     println!("{programs} programs, {histories} histories in {:?}", began.elapsed());
 }
 
+/// The program of a seed, with its versions.
+pub fn grown(seed: u64, changes: &[Change]) -> Program {
+    grow::program(seed, VERSIONS, changes)
+}
+
 /// Plays the histories of one program. Gives their number.
 ///
 /// # Errors
@@ -87,7 +99,7 @@ async fn program_holds<E: Engine + Clone>(
     plan: Plan,
     shop: &Shop<E>,
 ) -> Result<usize, Box<Failure>> {
-    all_histories(seed, grow::program(seed, VERSIONS, plan.changes), plan, shop).await
+    all_histories(seed, grown(seed, plan.changes), plan, shop).await
 }
 
 async fn all_histories<E: Engine + Clone>(

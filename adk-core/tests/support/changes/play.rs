@@ -93,6 +93,14 @@ pub struct Deployed {
 }
 
 impl Deployed {
+    pub fn tree(&self) -> Arc<Tree> {
+        self.tree.clone()
+    }
+
+    pub fn hooks(&self) -> Hooks {
+        self.plugin
+    }
+
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.tree, &other.tree)
     }
@@ -118,8 +126,13 @@ impl Play {
 
     /// With what other processes have seen.
     pub fn on(stage: Stage, program: Program) -> Self {
+        Self::named("w", stage, program)
+    }
+
+    /// With workflows of this name.
+    pub fn named(workflow: &str, stage: Stage, program: Program) -> Self {
         let deploy = |version: &Version| Deployed {
-            tree: Arc::new(build::tree(&program, version, &stage)),
+            tree: Arc::new(build::named(workflow, &program, version, &stage)),
             plugin: version.plugin,
         };
         let versions = program.versions.iter().map(deploy).collect();
@@ -127,6 +140,10 @@ impl Play {
         first.agents.iter_mut().for_each(|agent| agent.max_turns = None);
         let unlimited = deploy(&first);
         Self { program, stage, versions, unlimited, refuses: true }
+    }
+
+    pub fn stage(&self) -> &Stage {
+        &self.stage
     }
 
     pub fn unlimited(&self) -> Deployed {
@@ -308,13 +325,13 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
         self.events().await.first().map(|event| event.invocation_id)
     }
 
-    async fn events(&self) -> Vec<Arc<Event>> {
+    pub async fn events(&self) -> Vec<Arc<Event>> {
         let key = SessionKey::new("app", "u", self.session);
         let session = self.shop.sessions.read(&key, &EventFilter::new()).await.unwrap();
         session.map(|session| session.events).unwrap_or_default()
     }
 
-    async fn status(&self, run: RunId) -> RunStatus {
+    pub async fn status(&self, run: RunId) -> RunStatus {
         let registry = self.shop.engine.registry().expect("it keeps runs");
         registry.runs("app", &RunFilter::of_run(run)).await.unwrap().remove(0).status
     }
@@ -333,7 +350,7 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
     }
 
     /// A run fails because the script says so, or a limit was lowered.
-    fn failed(&mut self, error: &str) -> Result<(), String> {
+    pub fn failed(&mut self, error: &str) -> Result<(), String> {
         self.failures.push(error.to_owned());
         let is_limit = error.contains("max_turns") && self.play.program.limits_turns();
         let is_scripted = error.contains(FAILURE) && self.play.program.may_fail();
@@ -344,7 +361,7 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
     }
 
     /// What was answered is not asked again.
-    fn look_at(&mut self, open: &[Waiting]) -> Result<(), String> {
+    pub fn look_at(&mut self, open: &[Waiting]) -> Result<(), String> {
         for wait in open {
             let what = identity(wait);
             if self.answers.contains_key(&what) {
@@ -358,7 +375,7 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
     }
 
     /// A person answers one question.
-    async fn answer(&mut self, runner: &Runner, wait: &Waiting) -> Result<(), String> {
+    pub async fn answer(&mut self, runner: &Runner, wait: &Waiting) -> Result<(), String> {
         let is_question = wait.schema["type"] == json!("boolean");
         let answer = if is_question {
             json!(!self.play.refuses || self.answers.len() % 3 != 2)
@@ -374,15 +391,29 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
         Ok(())
     }
 
-    /// What is true of every run that has ended.
+    /// What was answered.
+    pub fn answered(&self) -> impl Iterator<Item = &str> {
+        self.answers.keys().map(String::as_str)
+    }
+
+    /// What is true of every run that has finished.
     pub async fn judge(&self, run: RunId) -> Result<Vec<(String, u32, bool)>, String> {
+        let status = self.status(run).await;
+        if status != RunStatus::Finished {
+            return Err(self
+                .play
+                .stage
+                .first_fault()
+                .unwrap_or_else(|| format!("the run has ended as {status:?}")));
+        }
+        self.judge_calls(run).await
+    }
+
+    /// What is true of the calls and questions of every run that has ended. Gives its tool calls.
+    pub async fn judge_calls(&self, run: RunId) -> Result<Vec<(String, u32, bool)>, String> {
         let stage = &self.play.stage;
         if let Some(fault) = stage.first_fault() {
             return Err(fault);
-        }
-        let status = self.status(run).await;
-        if status != RunStatus::Finished {
-            return Err(format!("the run has ended as {status:?}"));
         }
         let open = waits_of(&self.shop.engine, run).await;
         if let Some(wait) = open.first() {

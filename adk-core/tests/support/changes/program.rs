@@ -41,7 +41,7 @@ impl fmt::Debug for Call {
 }
 
 /// What may differ from deploy to deploy.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Version {
     pub agents: Vec<AgentVersion>,
     pub plugin: Hooks,

@@ -148,7 +148,25 @@ impl Stage {
     /// The journal has the record of a step.
     pub fn record_step(&self, step: u64) {
         let calls = self.seen().steps.remove(&step);
-        calls.iter().flatten().for_each(|call| self.tell("record", call));
+        calls.iter().flatten().for_each(|call| self.record(call));
+    }
+
+    /// The journal has the record of a call.
+    pub fn record(&self, call: &str) {
+        self.tell("record", call);
+    }
+
+    /// The calls that this execution has made and that have no record.
+    pub fn unrecorded(&self) -> Vec<String> {
+        let seen = self.seen();
+        let is_new = |made: &Made| made.execution == seen.execution && !made.is_recorded;
+        seen.calls.iter().filter(|(_, made)| is_new(made)).map(|(call, _)| call.clone()).collect()
+    }
+
+    /// Whether the process has stopped at its point.
+    pub fn has_stopped(&self) -> bool {
+        let seen = self.seen();
+        seen.points > seen.at
     }
 
     /// The answer to a tool call is stored.

@@ -1,0 +1,241 @@
+//! The program changes while its runs wait or are interrupted, and the new version takes the address of the old one: random
+//! programs and changes, as every store plays them.
+//!
+//! Restate takes a version that asks for what its journal has, and refuses any other before a call is made. The program of
+//! before then brings the run to its end.
+//!
+//! `ADK_CHANGES` is the number of programs, `ADK_CHANGES_SEED` the seed of the first, `ADK_CHANGES_KIND` the only kind of change.
+
+mod case;
+mod journal;
+
+use crate::support::{Folder, Server, until};
+use crate::trees::changes::program::{Node, Version};
+use crate::trees::changes::random::Random;
+use crate::trees::changes::stage::Stage;
+use crate::trees::changes::{self, Change, Plan, Play, Program, Shop};
+use crate::trees::{Tree, by, run};
+use adk::restate::{Restate, Retries};
+use adk::sqlite::{Durability, Options, SqliteStore};
+use adk_core::engine::{RunFilter, RunStatus};
+use adk_core::{Await, Event, Flow, RunId, Runner};
+use case::{Case, Plugins};
+use futures_util::future::join_all;
+use journal::Journal;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
+use tokio::time::sleep;
+
+/// How many programs a worker has.
+const GROUP: usize = 50;
+
+/// No program needs so many workers, one after the other.
+const MOST: usize = 24;
+
+/// How often it is looked whether all is still.
+const LOOK: Duration = Duration::from_millis(25);
+
+/// How long a worker may take until all is still.
+const PATIENCE: Duration = Duration::from_secs(45);
+
+/// A worker that is stopped as by a kill: all that it does is dropped.
+struct Worker(Option<Runtime>);
+
+impl Worker {
+    async fn start(address: SocketAddr, runner: &Runner) -> Self {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let retries = Retries::new().between(Duration::from_millis(50), Duration::from_millis(250));
+        let endpoint = adk::restate::endpoint(runner).retry(retries);
+        let listener = runtime.spawn(tokio::net::TcpListener::bind(address)).await.unwrap().unwrap();
+        runtime.spawn(async move { endpoint.serve_on(listener, std::future::pending()).await.unwrap() });
+        Self(Some(runtime))
+    }
+
+    async fn stop(mut self) {
+        let runtime = self.0.take().expect("it is stopped once");
+        let stopped = tokio::task::spawn_blocking(move || runtime.shutdown_timeout(Duration::from_secs(10)));
+        stopped.await.unwrap();
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// What has come of the changes, by their kinds: how often a run went on, and how often it was refused.
+#[derive(Default)]
+pub struct Counts(BTreeMap<Vec<Change>, (u32, u32)>);
+
+impl Counts {
+    fn add(&mut self, mut changes: Vec<Change>, is_refused: bool) {
+        changes.sort_unstable();
+        changes.dedup();
+        let (gone_on, refused) = self.0.entry(changes).or_default();
+        *if is_refused { refused } else { gone_on } += 1;
+    }
+
+    fn show(&self) {
+        let single = self.0.iter().filter(|(changes, _)| changes.len() < 2);
+        for (changes, (gone_on, refused)) in single {
+            println!("{changes:?}: {gone_on} went on, {refused} were refused");
+        }
+        let all = self.0.values().fold((0, 0), |all, (gone_on, refused)| (all.0 + gone_on, all.1 + refused));
+        println!("all: {} went on, {} were refused", all.0, all.1);
+    }
+}
+
+/// `ADK_CHANGES` says how many programs there are.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Restate: tests/peers/run-restate.sh"]
+async fn no_change_repeats_a_recorded_call_or_loses_an_answer() {
+    let plan = Plan { changes: &Change::ALL, programs: 40, stops: 0 };
+    let (first, programs, kinds) = changes::wanted(plan);
+    let server = Server::start().await;
+    let (began, mut counts, mut workers) = (Instant::now(), Counts::default(), 0);
+    let seeds: Vec<_> = (first..first + programs).collect();
+    for seeds in seeds.chunks(GROUP) {
+        let programs = seeds.iter().map(|seed| (*seed, changes::grown(*seed, kinds))).collect();
+        workers += group(&server, programs, &mut counts).await;
+    }
+    println!("{programs} programs, {workers} workers in {:?}", began.elapsed());
+    counts.show();
+}
+
+/// A block keeps the number of elements that it began with, and what they have written is in its list. A version that is
+/// refused has stored nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Restate: tests/peers/run-restate.sh"]
+async fn another_max_of_an_each_loses_no_list() {
+    let server = Server::start().await;
+    let program = |limits: [u32; 4]| {
+        let version = |limit| Version { limits: vec![limit], ..Version::default() };
+        let changes = vec![Vec::new(), vec![Change::BlockLimit], Vec::new(), Vec::new()];
+        let body = vec![Node::Each(0, vec![Node::Ask(1)]), Node::Ask(2)];
+        Program { body, scripts: Vec::new(), fails: None, versions: limits.map(version).to_vec(), changes }
+    };
+    let limits = [[3, 1, 1, 1], [1, 3, 3, 3], [2, 3, 1, 1], [3, 3, 3, 3]];
+    let programs =
+        (0..).zip(limits.into_iter().cycle().take(24)).map(|(seed, limits)| (seed, program(limits)));
+    group(&server, programs.collect(), &mut Counts::default()).await;
+}
+
+/// A function that reads its record as another type fails the attempt and not the run.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Restate: tests/peers/run-restate.sh"]
+async fn a_version_that_diverges_leaves_the_run_to_the_one_before() {
+    fn tree<T: Serialize + DeserializeOwned + Default + Send + 'static>() -> Arc<Tree> {
+        let count = by("count", |cx| {
+            Box::pin(async move {
+                let _: T = cx.step("n", async { Ok(T::default()) }).await?;
+                cx.emit(Event::new().with_text("counted")).await.map(|_| Flow::Continue)
+            })
+        });
+        let ask = Await::builder::<bool>("yes").question("Go on?").build();
+        Arc::new(Tree::new("diverging", vec![run(count), run(ask)]))
+    }
+    let (folder, server) = (Folder::new(), Server::start().await);
+    let store = SqliteStore::open(folder.path().join("runs.db")).await.unwrap();
+    let address = SocketAddr::from(([127, 0, 0, 1], crate::support::free_port()));
+    let worker = async |tree| {
+        let runner: Runner = Runner::builder().store(store.clone()).workflow(tree).build().unwrap();
+        Worker::start(address, &runner).await
+    };
+    let first = worker(tree::<u32>()).await;
+    server.register(address).await;
+    let restate = Restate::new(&server.ingress(), store.clone()).unwrap();
+    let client: Runner = Runner::builder().store(restate).build().unwrap();
+    let id = RunId::new();
+    let mut stream = client.run(tree::<u32>(), "go").run_id(id).stream();
+    while stream.next().await.is_some() {}
+    let wait = client.waiting().await.unwrap().remove(0);
+    first.stop().await;
+    let second = worker(tree::<String>()).await;
+    client.answer(&wait.id, true).await.unwrap();
+    until("the attempt fails", async || {
+        let open = server.query("SELECT last_failure FROM sys_invocation WHERE status <> 'completed'").await;
+        open.iter().any(|row| row["last_failure"].as_str().is_some_and(|why| why.contains("of another type")))
+    })
+    .await;
+    second.stop().await;
+    let _first = worker(tree::<u32>()).await;
+    until("the run ends", async || {
+        client.runs(&RunFilter::of_run(id)).await.unwrap()[0].status == RunStatus::Finished
+    })
+    .await;
+}
+
+/// Plays programs beside each other, in one worker after the other. Gives the number of workers.
+async fn group(server: &Server, programs: Vec<(u64, Program)>, counts: &mut Counts) -> usize {
+    let seeds: Vec<_> = programs.iter().map(|(seed, _)| *seed).collect();
+    let folder = Folder::new();
+    let options = Options::default().durability(Durability::Process);
+    let store = SqliteStore::open_with(folder.path().join("runs.db"), options).await.unwrap();
+    let shop = Shop::of(&store);
+    let restate = Restate::new(&server.ingress(), store.clone()).unwrap();
+    let client: Runner = Runner::builder().app_name("app").store(restate).build().unwrap();
+    let play = |(seed, program)| Play::named(&case::name(seed), Stage::default(), program);
+    let plays: Vec<_> = programs.into_iter().map(play).collect();
+    let sessions: Vec<_> = seeds.iter().map(|seed| format!("s-{seed}")).collect();
+    let cases = seeds.iter().zip(&plays).zip(&sessions);
+    let mut cases: Vec<_> =
+        cases.map(|((seed, play), session)| Case::new(*seed, play, &shop, session)).collect();
+    let mut random = Random::new(seeds[0]);
+    let address = SocketAddr::from(([127, 0, 0, 1], crate::support::free_port()));
+    for number in 0..MOST {
+        let runner = worker_of(&store, &mut cases);
+        let worker = Worker::start(address, &runner).await;
+        if number == 0 {
+            server.register(address).await;
+            join_all(cases.iter().map(|case| case.begin(&client))).await;
+        }
+        let at_once = (number < 4 && random.one_in(3)).then(|| Duration::from_millis(random.below(1000)));
+        let since = Instant::now();
+        let journal = Journal::begin(server, &seeds);
+        loop {
+            let open = journal.open().await;
+            for case in cases.iter_mut().filter(|case| !case.has_ended) {
+                case.look(&open, &client).await;
+            }
+            if cases.iter().all(Case::is_still) || at_once.is_some_and(|time| since.elapsed() >= time) {
+                break;
+            }
+            if since.elapsed() > PATIENCE {
+                let busy: Vec<_> = cases.iter().filter(|case| !case.is_still()).collect();
+                panic!("not still: {busy:?}\n{open:#?}");
+            }
+            sleep(LOOK).await;
+        }
+        worker.stop().await;
+        let (left, recorded) = (journal.left().await, journal.recorded().await);
+        for case in cases.iter_mut().filter(|case| !case.is_judged) {
+            case.end_of_worker((&left, &recorded), counts).await;
+        }
+        if cases.iter().all(|case| case.is_judged) {
+            return number + 1;
+        }
+    }
+    let busy: Vec<_> = cases.iter().filter(|case| !case.is_judged).collect();
+    panic!("they do not end: {busy:#?}")
+}
+
+/// A runner with the programs that have not ended, each in the version that is its turn.
+fn worker_of(store: &SqliteStore, cases: &mut [Case<'_>]) -> Runner {
+    let mut builder = Runner::builder().app_name("app").store(store.clone());
+    let mut plugins = Plugins::default();
+    for case in cases.iter_mut() {
+        let deployed = case.begin_worker();
+        plugins.add(case.name.clone(), deployed.hooks());
+        builder = builder.workflow(deployed.tree());
+    }
+    builder.plugin(plugins).build().unwrap()
+}
