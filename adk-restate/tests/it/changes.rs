@@ -234,7 +234,7 @@ fn worker_of(store: &SqliteStore, cases: &mut [Case<'_>]) -> Runner {
     let mut plugins = Plugins::default();
     for case in cases.iter_mut() {
         let deployed = case.begin_worker();
-        plugins.add(case.name.clone(), deployed.hooks());
+        plugins.add(case.name.clone(), deployed.hooks(), case.play.stage());
         builder = builder.workflow(deployed.tree());
     }
     builder.plugin(plugins).build().unwrap()

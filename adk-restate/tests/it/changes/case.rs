@@ -6,6 +6,7 @@ use crate::trees::changes::build::Audit;
 use crate::trees::changes::play::{Deployed, Running, Shop};
 use crate::trees::changes::program::{Hooks, Node, Program};
 use crate::trees::changes::random::Random;
+use crate::trees::changes::stage::Stage;
 use crate::trees::changes::{Play, VERSIONS};
 use adk::sqlite::SqliteStore;
 use adk_core::engine::RunStatus;
@@ -23,7 +24,7 @@ pub fn name(seed: u64) -> String {
 pub struct Case<'a> {
     seed: u64,
     pub name: String,
-    play: &'a Play,
+    pub play: &'a Play,
     session: &'a str,
     run: RunId,
     running: Running<'a, SqliteStore>,
@@ -325,17 +326,18 @@ fn has_branches(nodes: &[Node]) -> bool {
 
 /// The plugin of each program, by the name of its workflow.
 #[derive(Default)]
-pub struct Plugins(BTreeMap<String, Hooks>);
+pub struct Plugins(BTreeMap<String, (Hooks, Stage)>);
 
 impl Plugins {
-    pub fn add(&mut self, workflow: String, hooks: Hooks) {
-        self.0.insert(workflow, hooks);
+    pub fn add(&mut self, workflow: String, hooks: Hooks, stage: &Stage) {
+        self.0.insert(workflow, (hooks, stage.clone()));
     }
 
     fn of(&self, cx: &CallbackContext) -> Audit {
         let path = cx.path().to_string();
         let root = path.split(['/', '#', '[']).next().unwrap_or_default();
-        Audit(self.0.get(root).copied().unwrap_or_default())
+        let (hooks, stage) = self.0.get(root).cloned().unwrap_or_default();
+        Audit(hooks, stage)
     }
 }
 
