@@ -75,6 +75,7 @@ fn arguments(function: &Function) -> impl Iterator<Item = TokenStream> {
     function.params.iter().map(|Param { local, source, .. }| match source {
         Source::Resource => quote!(#local),
         Source::Out => quote!(::core::clone::Clone::clone(&#local)),
+        Source::Changed => quote!(&mut #local),
         Source::Plain | Source::Key => quote!(#local.__give()),
     })
 }
@@ -94,8 +95,14 @@ fn outs(function: &Function) -> (TokenStream, TokenStream) {
         let (local, key, ty) = (&param.local, name_of(param), types::fixed(param.ty.to_token_stream()));
         // rustc points at the type that has no form in JSON.
         let place = quote_spanned!(types::caret(&param.ty)=> _);
-        let value = quote!(<#place as __adk::function::StateWrite>::json(#local.take(), #key)?);
-        (quote!(let #local = __adk::Out::<#ty>::new();), quote!(.set(#key, #value)))
+        let (made, left) = match param.source {
+            Source::Changed => {
+                (quote!(let mut #local: #ty = #local.__give();), quote!(::core::option::Option::Some(#local)))
+            }
+            _ => (quote!(let #local = __adk::Out::<#ty>::new();), quote!(#local.take())),
+        };
+        let value = quote!(<#place as __adk::function::StateWrite>::json(#left, #key)?);
+        (made, quote!(.set(#key, #value)))
     });
     outs.unzip()
 }

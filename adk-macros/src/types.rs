@@ -292,7 +292,15 @@ pub(crate) fn carets(sig: &Signature) -> (Span, Span) {
 
 /// Whether it is borrowed to be changed.
 pub(crate) fn is_lent(ty: &Type) -> bool {
-    matches!(ty, Type::Reference(reference) if reference.mutability.is_some())
+    lent(ty).is_some()
+}
+
+/// What is borrowed to be changed.
+pub(crate) fn lent(ty: &Type) -> Option<&Type> {
+    match ty {
+        Type::Reference(reference) if reference.mutability.is_some() => Some(&reference.elem),
+        _ => None,
+    }
 }
 
 /// Whether it is called as contexts are, itself or what is borrowed or perhaps there.

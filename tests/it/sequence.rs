@@ -170,3 +170,51 @@ async fn a_run_that_is_resumed_adds_the_same() {
     }
     assert!(kills > 15, "{kills}");
 }
+
+/// Keeps a fact, in place.
+#[tool]
+async fn keep(fact: String, #[key] facts: &mut Vec<String>) -> usize {
+    tokio::time::sleep(Duration::from_millis(u64::from(fact == "a") * 50)).await;
+    facts.push(fact);
+    facts.len()
+}
+
+/// Counts visits of the user.
+#[tool(blocking)]
+fn visit(#[key(user:visits)] visits: &mut Option<u32>) -> std::result::Result<u32, String> {
+    let count = visits.unwrap_or(0) + 1;
+    *visits = Some(count);
+    if count > 2 { Err("too often".into()) } else { Ok(count) }
+}
+
+workflow! {
+    /// Keeps facts.
+    Keeping(question: String) -> facts: Vec<String> {
+        let facts: Vec<String> = Vec::new();
+        agent keeper { instruction: "{question}", tools: [keep, visit], max_turns: 3 }
+        keeper
+    }
+}
+
+#[tokio::test]
+async fn a_parameter_that_is_borrowed_to_be_changed_reads_and_writes_its_key() {
+    let mut facts = vec!["here".to_owned()];
+    assert_eq!(keep("it is called as written".into(), &mut facts).await, 2);
+    let calls = [
+        ("keep", json!({"fact": "a"})),
+        ("visit", json!({})),
+        ("keep", json!({"fact": "b"})),
+        ("visit", json!({})),
+        ("visit", json!({})),
+    ];
+    let runner: Runner =
+        Runner::builder().model(ScriptedModel::new().calls(calls).text("done")).build().unwrap();
+    let outcome = runner.run(&Keeping::default(), "what?").await.unwrap();
+    let answers = outcome.session().events().flat_map(|event| event.function_responses());
+    let answers: Vec<_> = answers.map(|answer| json!(answer.response).to_string()).collect();
+    assert_eq!(answers[..4], [r#"{"result":1}"#, r#"{"result":1}"#, r#"{"result":2}"#, r#"{"result":2}"#]);
+    assert!(answers[4].contains("too often"), "{answers:?}");
+    // A call that fails leaves the key as it was.
+    assert_eq!(outcome.get::<u32>("user:visits").unwrap(), Some(2));
+    assert_eq!(outcome.output, ["a", "b"]);
+}

@@ -31,7 +31,7 @@ pub(super) struct Param {
     /// What the expansion calls it, as no user does.
     pub(super) local: Ident,
     pub(super) source: Source,
-    /// Its type, without the `&` of a resource and the `Out` of a key.
+    /// Its type, without the `&` of a resource, and the `Out` or the `&mut` of a key.
     pub(super) ty: Type,
     pub(super) docs: Vec<Attribute>,
     /// The value of `#[default(...)]`, and where it is.
@@ -48,6 +48,8 @@ pub(super) enum Source {
     Key,
     /// A key that is written.
     Out,
+    /// A key that a tool reads, changes and writes.
+    Changed,
 }
 
 impl Function {
@@ -61,8 +63,12 @@ impl Function {
         unspanned(&self.sig.ident)
     }
 
+    /// The parameters of a kind. One that changes a key is both of a key that is read and of one that is written.
     pub(super) fn params(&self, source: Source) -> impl Iterator<Item = &Param> {
-        self.params.iter().filter(move |param| param.source == source)
+        let changes = matches!(source, Source::Key | Source::Out);
+        self.params
+            .iter()
+            .filter(move |Param { source: own, .. }| *own == source || changes && *own == Source::Changed)
     }
 
     pub(super) fn returns(&self) -> TokenStream {
@@ -172,7 +178,11 @@ fn param(input: &mut PatType, local: Ident, is_tool: bool, report: &mut Diagnost
             }
             (Source::Out, inside)
         }
-        None if is_tool && key.is_some() && !types::is_lent(&ty) => (Source::Key, ty),
+        None if is_tool && key.is_some() => match types::lent(&ty) {
+            Some(inside) if !types::is_called_context(&ty) => (Source::Changed, inside.clone()),
+            Some(_) => (Source::Plain, ty),
+            None => (Source::Key, ty),
+        },
         None => (Source::Plain, ty),
     };
     if let Some((span, _)) = default.as_ref().filter(|_| source != Source::Plain) {
