@@ -98,7 +98,7 @@ pub(super) fn function(
     help: &str,
     report: &mut Diagnostics,
 ) -> Option<Function> {
-    let Parsed { mut attrs, vis, mut sig, body } = match Parsed::parse.parse2(ungrouped(item.clone())) {
+    let Parsed { mut attrs, vis, mut sig, body } = match Parsed::parse.parse2(item.clone()) {
         Ok(parsed) => parsed,
         Err(error) => {
             if !is_function(item) {
@@ -132,21 +132,6 @@ pub(super) fn function(
         }
     }
     Some(Function { attrs, vis, sig, body, params })
-}
-
-/// The item with its body as it was written: of a `$body:block`, `macro_rules!` makes a group without brackets around it.
-fn ungrouped(item: TokenStream) -> TokenStream {
-    let open = |token| match &token {
-        TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
-            let mut inside = group.stream().into_iter();
-            match (inside.next(), inside.next()) {
-                (Some(TokenTree::Group(body)), None) if body.delimiter() == Delimiter::Brace => body.into(),
-                _ => token,
-            }
-        }
-        _ => token,
-    };
-    item.into_iter().map(open).collect()
 }
 
 fn is_function(item: TokenStream) -> bool {

@@ -335,7 +335,6 @@ pub(in crate::workflow) fn closure(value: &mut Expr) -> Option<&mut ExprClosure>
     match value {
         Expr::Closure(closure) => Some(closure),
         Expr::Paren(paren) => closure(&mut paren.expr),
-        Expr::Group(group) => closure(&mut group.expr),
         Expr::Block(block) if block.label.is_none() => match block.block.stmts.last_mut()? {
             Stmt::Expr(end, None) => closure(end),
             _ => None,
