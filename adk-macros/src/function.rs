@@ -16,6 +16,7 @@ mod tests;
 mod tool;
 
 use crate::code::{code, read};
+use crate::conditions;
 use crate::deep;
 use crate::diag::Diagnostics;
 use crate::types;
@@ -190,11 +191,6 @@ fn twin(function: &Function) -> TokenStream {
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]",
     );
     quote!(#(#[cfg_attr(not(doc), #docs)])* #(#conditions)* #ours #vis struct #name {})
-}
-
-/// The conditions under which the item is there.
-fn conditions(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
-    attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
 }
 
 /// The block around the impl: what is in it cannot be named from outside, and hides no name of the user's.

@@ -211,3 +211,8 @@ pub fn workflow(input: TokenStream) -> TokenStream {
 pub fn llm_agent(input: TokenStream) -> TokenStream {
     workflow::llm_agent(written(input.into())).into()
 }
+
+/// The conditions under which something is there.
+fn conditions(attrs: &[syn::Attribute]) -> impl Iterator<Item = &syn::Attribute> {
+    attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
+}
