@@ -12,17 +12,24 @@ use super::plan::Plan;
 use crate::diag::Diagnostics;
 use adk_spec::Check;
 
+/// The checks that compare names.
+pub(super) const NAMES: [Check; 4] =
+    [Check::AgentReused, Check::NameDuplicate, Check::NameInvalid, Check::NameReserved];
+
+/// Takes limits that are keys for 1, and reports them.
+pub(super) fn limits(tree: &mut Workflow) -> Diagnostics {
+    let mut report = Diagnostics::default();
+    limits::workflow(tree, &mut report);
+    report
+}
+
 pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Diagnostics) {
-    // A target may be an agent that could not be read.
-    if report.is_empty() {
-        transfer::workflow(tree, plan, report);
-    }
+    transfer::workflow(tree, plan, report);
     names::workflow(tree, report);
     names::declared(&tree.items.agents, report);
     tools::workflow(&tree.items.agents, report);
     names::steps(tree, plan, report);
     keys::workflow(tree, plan, report);
-    limits::workflow(tree, plan, report);
 }
 
 /// The keys that a workflow declares, but for those of its steps.

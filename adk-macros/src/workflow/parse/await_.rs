@@ -36,7 +36,7 @@ impl Await {
         }
         let Arguments { timeout, default, .. } = arguments;
         if let (Some((word, _)), None, true) = (&default, &timeout, is_whole) {
-            sink.push(
+            sink.push_beside(
                 Diagnostic::syntax(
                     word.span(),
                     "a `default` counts when the `timeout` has passed, and this `await` has none",
@@ -72,7 +72,7 @@ struct Arguments {
 
 impl Arguments {
     fn argument(&mut self, list: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
-        let word = WORDS.next(list, &mut self.seen)?;
+        let word = WORDS.next(list, sink, &mut self.seen)?;
         let name = word.to_string();
         expect::token::<Token![=]>(list, &format!("`=` and the value of `{name}`"))?;
         if name == "timeout" {

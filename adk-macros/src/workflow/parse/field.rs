@@ -76,7 +76,7 @@ impl Fields {
                 Diagnostic::syntax(text.span(), "the name of a field is written without quotes").help(help)
             );
         }
-        let word = WORDS.next(input, seen)?;
+        let word = WORDS.next(input, sink, seen)?;
         let name = word.to_string();
         expect::token::<Token![:]>(input, &format!("`:` and the value of `{name}`"))?;
         self.value(input, &word, sink)
@@ -134,11 +134,11 @@ impl Fields {
             }
             "max_turns" => {
                 let what = "the most model calls of one turn, 1 or more, as in `max_turns: 3`";
-                self.max_turns = Some(expect::number(input, sink, &name, what, 1)?)
+                self.max_turns = Some(expect::number(input, sink, (&name, Check::Syntax), what, 1)?)
             }
             "answer_attempts" => {
                 let what = "how often the model may answer until an answer fits its type, 1 or more";
-                let attempts = expect::number(input, sink, &name, what, 1)?;
+                let attempts = expect::number(input, sink, (&name, Check::Syntax), what, 1)?;
                 self.declared.extend(quote!(.answer_attempts(#attempts)));
             }
             "budget" => self.budget = Some(budget(input, &what)?),
@@ -218,7 +218,9 @@ fn contents(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
         Ok("none") => quote!(None),
         Ok("last") if input.peek(token::Paren) => {
             let what = "how many of the newest turns are shown, 1 or more, as in `last(8)`";
-            let turns = only_in_parens(input, |inside| expect::number(inside, sink, "last", what, 1))?;
+            let turns = only_in_parens(input, |inside| {
+                expect::number(inside, sink, ("last", Check::Syntax), what, 1)
+            })?;
             quote!(Last(#turns))
         }
         _ => return Err(missing),
@@ -233,7 +235,7 @@ fn compact(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
     }
     let (mut calls, mut seen) = (TokenStream::new(), Vec::new());
     list(&braces(input)?, sink, |list, sink| {
-        let word = COMPACT.next(list, &mut seen)?;
+        let word = COMPACT.next(list, sink, &mut seen)?;
         expect::token::<Token![:]>(list, &format!("`:` and the value of `{word}`"))?;
         let value = expect::expr(list, sink, &format!("the value of `{word}`"))?;
         calls.extend(quote!(.#word(#value)));
@@ -254,7 +256,7 @@ pub(super) fn timeout(expr: Expr, zero: &str) -> Result<Timeout> {
         }
     };
     let help = "write a number and `ms`, `s`, `m` or `h`, as in `\"30s\"`, or a `Duration`";
-    millis.map(Timeout::Millis).map_err(|error| error.help(help))
+    millis.map(Timeout::Millis).map_err(|error| error.help(help).keeping_flow())
 }
 
 /// `"30s"`.
@@ -272,9 +274,11 @@ pub(super) fn budget(input: ParseStream<'_>, what: &str) -> Result<LitStr> {
     let text: LitStr = expect::token(input, what)?;
     match adk_spec::Budget::read(&text.value()) {
         Some(_) => Ok(text),
-        None => Err(Diagnostic::syntax(text.span(), format!("{:?} is no budget", text.value())).help(
-            "write an amount and a currency, `\"0.50 USD\"`, or a number of tokens, `\"20_000 tokens\"`",
-        )),
+        None => Err(Diagnostic::syntax(text.span(), format!("{:?} is no budget", text.value()))
+            .help(
+                "write an amount and a currency, `\"0.50 USD\"`, or a number of tokens, `\"20_000 tokens\"`",
+            )
+            .keeping_flow()),
     }
 }
 
