@@ -204,6 +204,9 @@ pub(crate) fn hint(place: Place, word: &str) -> Option<&'static str> {
         }
         (Step, "var") => LET,
         (Step, "fn" | "struct" | "enum" | "use" | "const") => OUTSIDE,
+        (Step, "async") => {
+            "a step is an agent: write an `async fn` with `#[agent]` outside of the workflow, and its name here"
+        }
         (Step, "exit") => "write `break`, which ends a loop",
         (Step, "continue") => "a round ends after the last step of its loop, and `break` ends the loop",
         (Step, "return") => "a workflow ends after its last step, and its outputs are declared after `->`",

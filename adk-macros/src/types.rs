@@ -63,6 +63,13 @@ pub(crate) fn storable(ty: &Type) -> Result<(), Hint> {
         Type::Path(path) => {
             let Some(last) = path.path.segments.last() else { return Ok(()) };
             let is_one_of = |names: &[&str]| names.iter().any(|name| last.ident == name);
+            // One with an error that is not named is not the standard library's.
+            if let (true, [value]) =
+                (is_one_of(&["Result"]), &*arguments(&last.arguments).collect::<Vec<_>>())
+            {
+                let help = format!("write `{}`: an error ends the run by itself", type_text(value));
+                return Err(Hint::new(ty, "holds an error that cannot be stored", help));
+            }
             if is_one_of(&CONTAINERS) {
                 arguments(&last.arguments).try_for_each(storable)
             } else if is_one_of(&POINTERS) {

@@ -22,7 +22,7 @@ pub(crate) fn workflow(input: TokenStream) -> TokenStream {
         let plan = plan::of(&tree);
         return expand::stub(&tree, &plan, Known::Nothing, diagnostics.into_tokens());
     }
-    let mut found = check::limits(&mut tree);
+    let mut found = check::mend(&mut tree);
     let mut plan = plan::of(&tree);
     check::workflow(&tree, &mut plan, &mut found);
     let known = if found.has(&check::NAMES) { Known::Names } else { Known::Flow };

@@ -61,6 +61,11 @@ impl Function {
         unspanned(&self.sig.ident)
     }
 
+    /// Whether it is in an `impl` or a trait, where no type can be beside it. It is refused.
+    pub(super) fn is_method(&self) -> bool {
+        self.sig.receiver().is_some()
+    }
+
     pub(super) fn params(&self, source: Source) -> impl Iterator<Item = &Param> {
         self.params.iter().filter(move |param| param.source == source)
     }

@@ -1,5 +1,6 @@
 //! What tokens alone can tell. The rest is checked in const evaluation, by `adk_spec::check`.
 
+mod arrows;
 mod keys;
 mod limits;
 mod names;
@@ -7,7 +8,7 @@ mod taken;
 mod tools;
 mod transfer;
 
-use super::ast::{Decl, DeclKind, Typed, Workflow};
+use super::ast::{BlockKind, Decl, DeclKind, Node, Typed, Workflow};
 use super::plan::Plan;
 use crate::diag::Diagnostics;
 use adk_spec::Check;
@@ -16,11 +17,30 @@ use adk_spec::Check;
 pub(super) const NAMES: [Check; 4] =
     [Check::AgentReused, Check::NameDuplicate, Check::NameInvalid, Check::NameReserved];
 
-/// Takes limits that are keys for 1, and reports them.
-pub(super) fn limits(tree: &mut Workflow) -> Diagnostics {
+/// Reports what would keep the flow from being looked at, and takes it out of the tree.
+pub(super) fn mend(tree: &mut Workflow) -> Diagnostics {
     let mut report = Diagnostics::default();
     limits::workflow(tree, &mut report);
+    tools::circles(tree, &mut report);
+    arrows::workflow(tree, &mut report);
     report
+}
+
+/// Looks at all nodes, those inside of blocks as well.
+fn each_node(nodes: &mut [Node], look: &mut dyn FnMut(&mut Node)) {
+    for node in nodes {
+        look(node);
+        let Node::Block(block) = node else { continue };
+        each_node(&mut block.nodes, look);
+        match &mut block.kind {
+            BlockKind::Match(choice) => {
+                let arms = choice.arms.iter_mut().filter_map(|arm| arm.node.as_mut());
+                arms.for_each(|node| each_node(std::slice::from_mut(node), look));
+            }
+            BlockKind::Try(tried) => each_node(tried.otherwise.as_deref_mut().unwrap_or_default(), look),
+            _ => {}
+        }
+    }
 }
 
 pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Diagnostics) {
@@ -55,5 +75,6 @@ pub(super) fn agents(agents: &[Decl], report: &mut Diagnostics) {
         }
     }
     names::declared(agents, report);
+    tools::circles_outside(agents, report);
     transfer::outside(agents, report);
 }

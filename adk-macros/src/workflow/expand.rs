@@ -13,6 +13,7 @@ mod editor;
 mod fields;
 mod fits;
 mod flow;
+mod functions;
 mod instruction;
 mod keys;
 mod needs;

@@ -1,6 +1,6 @@
 //! `loop-max`: limits that are a key of the workflow. Constants are looked at in const evaluation.
 
-use super::super::ast::{BlockKind, Counted, Limit, Node, Workflow};
+use super::super::ast::{Counted, Limit, Node, Workflow};
 use super::super::names::plain;
 use crate::diag::Diagnostics;
 use adk_spec::Check;
@@ -10,23 +10,11 @@ use syn::spanned::Spanned;
 
 pub(super) fn workflow(tree: &mut Workflow, report: &mut Diagnostics) {
     let keys: HashSet<String> = super::declared(tree).map(|typed| plain(&typed.key.name)).collect();
-    nodes(&mut tree.body, &keys, report);
-}
-
-fn nodes(all: &mut [Node], keys: &HashSet<String>, report: &mut Diagnostics) {
-    for node in all {
-        let Node::Block(block) = node else { continue };
-        block.kind.limits_mut().for_each(|limit| look_at(limit, keys, report));
-        nodes(&mut block.nodes, keys, report);
-        match &mut block.kind {
-            BlockKind::Match(choice) => {
-                let arms = choice.arms.iter_mut().filter_map(|arm| arm.node.as_mut());
-                arms.for_each(|node| nodes(std::slice::from_mut(node), keys, report));
-            }
-            BlockKind::Try(tried) => nodes(tried.otherwise.as_deref_mut().unwrap_or_default(), keys, report),
-            _ => {}
+    super::each_node(&mut tree.body, &mut |node| {
+        if let Node::Block(block) = node {
+            block.kind.limits_mut().for_each(|limit| look_at(limit, &keys, report));
         }
-    }
+    });
 }
 
 fn look_at(limit: &mut Limit, keys: &HashSet<String>, report: &mut Diagnostics) {

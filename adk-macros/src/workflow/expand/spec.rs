@@ -41,7 +41,13 @@ impl Expansion<'_> {
                 }
             }
         }
-        quote!(#all const _: () = { #asked };)
+        let paths = self.plan.all().filter(|(_, step)| self.placed_type(step).is_some());
+        let paths = paths.filter_map(|(_, step)| match step.what {
+            What::Path(run) => Some(&run.path),
+            _ => None,
+        });
+        let functions = super::functions::raise_functions("agent", 0, paths);
+        quote!(#all const _: () = { #asked }; #functions)
     }
 
     /// The type of an agent whose description is its own; `None` for others.

@@ -72,6 +72,10 @@ struct Arguments {
 
 impl Arguments {
     fn argument(&mut self, list: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
+        if list.peek(syn::LitStr) {
+            let error = expected(list, "one of the arguments of `await`, as in `timeout = \"72h\"`");
+            return Err(error.or_help(hint(Place::Await, "question").unwrap_or_default()));
+        }
         let word = WORDS.next(list, sink, &mut self.seen)?;
         let name = word.to_string();
         expect::token::<Token![=]>(list, &format!("`=` and the value of `{name}`"))?;

@@ -277,10 +277,15 @@ impl Typed {
         if !at_colon(input) {
             if text.starts_with(char::is_uppercase) {
                 let fact = format!("`{text}` looks like a type, and a key is before its type");
-                return Err(Diagnostic::syntax(key.name.span(), fact)
-                    .help(format!("write `KEY: {text}`, as in `draft: {text}`")));
+                let help = match text.as_str() {
+                    "Result" => "write `KEY: TYPE` with the type of the value, as in `draft: String`; an error ends the run by itself".to_owned(),
+                    _ => format!("write `KEY: {text}`, as in `draft: {text}`"),
+                };
+                return Err(Diagnostic::syntax(key.name.span(), fact).help(help));
             }
-            return Err(expected(input, &format!("`:` and the type of `{text}`, as in `{text}: String`")));
+            let is_set = input.peek(Token![=]);
+            let error = expected(input, &format!("`:` and the type of `{text}`, as in `{text}: String`"));
+            return Err(if is_set { error.help(format!("write `{text}: TYPE = ...`")) } else { error });
         }
         input.parse::<Token![:]>()?;
         Ok(Self { attrs, key, ty: stored(input)?, perhaps: false })

@@ -1,6 +1,7 @@
 //! The fields of an LLM agent.
 
 use super::super::ast::{Callback, Fields, MentionKind, Timeout, Tool};
+use super::super::names::is_identifier;
 use super::super::text::code;
 use super::expect::{self, expected};
 use super::words::Words;
@@ -180,7 +181,7 @@ impl Tool {
             let error = Diagnostic::syntax(word.span(), format!("expected {what}, found a call of `{word}`"));
             return Err(match nearest(&word.to_string(), ["agent"]) {
                 Some(near) => error.help(format!("did you mean `{near}`?")),
-                None => error,
+                None => error.help(format!("write `{word}` without `( )`: the model calls it")),
             });
         }
         let what = "the name of an agent of this workflow, or the path of one";
@@ -206,13 +207,18 @@ fn target(list: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Path> {
         || list.peek(Token![super])
         || list.peek(Token![self]);
     if !starts {
-        return Err(expected(list, what));
+        let quoted = list.fork().parse::<LitStr>().map(|text| text.value());
+        let error = expected(list, what);
+        return Err(match quoted.ok().filter(|text| is_identifier(text)) {
+            Some(name) => error.help(format!("write `{name}` without quotes")),
+            None => error,
+        });
     }
     expect::path(list, sink, MentionKind::Type)
 }
 
 fn contents(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
-    let missing = expected(input, "`none`, `default` or `last(8)`");
+    let (missing, quoted) = (expected(input, "`none`, `default` or `last(8)`"), input.peek(LitStr));
     let contents = match input.call(Ident::parse_any).map(|word| word.to_string()).as_deref() {
         Ok("default") => quote!(Default),
         Ok("none") => quote!(None),
@@ -223,6 +229,7 @@ fn contents(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
             })?;
             quote!(Last(#turns))
         }
+        _ if quoted => return Err(missing.help("write it without quotes")),
         _ => return Err(missing),
     };
     Ok(quote!(.include_contents(__adk::llm::IncludeContents::#contents)))

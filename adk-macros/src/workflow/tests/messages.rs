@@ -6,7 +6,7 @@ use super::super::{check, parse, plan};
 pub(super) fn errors(text: &str) -> Vec<String> {
     let (mut tree, mut diagnostics) = parse::workflow(text.parse().unwrap());
     if diagnostics.keep_flow() {
-        let mut found = check::limits(&mut tree);
+        let mut found = check::mend(&mut tree);
         check::workflow(&tree, &mut plan::of(&tree), &mut found);
         diagnostics.extend(found);
     }
