@@ -427,7 +427,7 @@ macro_rules! from_foreign {
     )*};
 }
 from_foreign! {
-    BoxError, BudgetError, fmt::Error, serde_json::Error, std::char::ParseCharError, std::env::VarError, std::io::Error,
+    &str, BoxError, BudgetError, String, fmt::Error, serde_json::Error, std::char::ParseCharError, std::env::VarError, std::io::Error,
     std::net::AddrParseError, std::num::ParseFloatError, std::num::ParseIntError, std::num::TryFromIntError,
     std::str::ParseBoolError, std::str::Utf8Error, std::string::FromUtf8Error, std::time::SystemTimeError, uuid::Error,
 }

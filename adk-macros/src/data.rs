@@ -4,7 +4,7 @@ use crate::deep;
 use crate::diag::Diagnostics;
 use crate::types::{mentions, storable};
 use crate::workflow::unspanned;
-use crate::{docs, facade, place};
+use crate::{conditions, docs, facade, place};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
@@ -60,7 +60,11 @@ fn check(input: &DeriveInput, report: &mut Diagnostics) {
         report.refuse(union.union_token.span, "a `union` has no form in JSON", "write an `enum`");
     }
     if !derives(&input.attrs, "Deserialize") {
-        for field in fields(input).filter(|field| !is_otherwise(&field.attrs)) {
+        // Whether a field with a condition is there is not known here.
+        let is_there = |(around, field): &(&[Attribute], &Field)| {
+            conditions(around).chain(conditions(&field.attrs)).next().is_none()
+        };
+        for (_, field) in fields(input).filter(is_there) {
             report.hint(storable(&field.ty));
         }
     }
@@ -73,26 +77,28 @@ fn stub(input: &DeriveInput, report: Diagnostics) -> TokenStream {
         attrs.retain(|attr| !attr.path().is_ident("serde") && !attr.path().is_ident("schemars"));
     });
     let (private, name, errors) = (facade::private(), unspanned(&input.ident), report.into_tokens());
-    let (bounded, arguments, conditions) = input.generics.split_for_impl();
+    let (bounded, arguments, wheres) = input.generics.split_for_impl();
+    let conditions = conditions(&input.attrs);
     let mut reading = input.generics.clone();
     reading.params.insert(0, syn::parse_quote!('__de));
     let (reading, ..) = reading.split_for_impl();
     quote! {
         #item
         #errors
+        #(#conditions)*
         const _: () = {
             use #private::{schemars as __schemars, serde as __serde};
-            impl #bounded __serde::Serialize for #name #arguments #conditions {
+            impl #bounded __serde::Serialize for #name #arguments #wheres {
                 fn serialize<__S: __serde::Serializer>(&self, _: __S) -> ::core::result::Result<__S::Ok, __S::Error> {
                     ::core::unreachable!()
                 }
             }
-            impl #reading __serde::Deserialize<'__de> for #name #arguments #conditions {
+            impl #reading __serde::Deserialize<'__de> for #name #arguments #wheres {
                 fn deserialize<__D: __serde::Deserializer<'__de>>(_: __D) -> ::core::result::Result<Self, __D::Error> {
                     ::core::unreachable!()
                 }
             }
-            impl #bounded __schemars::JsonSchema for #name #arguments #conditions {
+            impl #bounded __schemars::JsonSchema for #name #arguments #wheres {
                 fn schema_name() -> ::std::borrow::Cow<'static, ::core::primitive::str> {
                     ::core::unreachable!()
                 }
@@ -154,13 +160,15 @@ fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
     // With its own span, the name would be one more target for editors.
     let (name, number) = (unspanned(&input.ident), place::type_number(&input.ident.to_string()));
     let parameters: Vec<_> = generics.type_params().map(|parameter| &parameter.ident).collect();
-    let (with_bounds, arguments, conditions) = generics.split_for_impl();
+    let (with_bounds, arguments, wheres) = generics.split_for_impl();
+    let conditions = conditions(&input.attrs);
     quote! {
+        #(#conditions)*
         #[allow(deprecated)]
         const _: () = {
             use #private::typed::{self as __typed};
             #[automatically_derived]
-            impl #with_bounds __typed::Numbered for #name #arguments #conditions {
+            impl #with_bounds __typed::Numbered for #name #arguments #wheres {
                 const NUMBER: ::core::primitive::u64 = {
                     #parts
                     let __number = #number;
@@ -172,14 +180,17 @@ fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
     }
 }
 
-/// Asks of each field whether it is data.
+/// Asks of each field whether it is data, under the conditions under which it is there.
 fn parts(input: &DeriveInput) -> TokenStream {
     if is_otherwise(&input.attrs) || derives(&input.attrs, "JsonSchema") {
         return TokenStream::new();
     }
-    let asked =
-        fields(input).filter(|field| !is_otherwise(&field.attrs) && !crate::typed::is_plain(&field.ty));
-    asked.map(|Field { ty, .. }| quote!(let () = <#ty as __typed::DataField>::YES;)).collect()
+    let asked = fields(input).filter(|(_, field)| !crate::typed::is_plain(&field.ty));
+    let ask = |(around, Field { attrs, ty, .. }): (&[Attribute], &Field)| {
+        let conditions = conditions(around).chain(conditions(attrs));
+        quote!(#(#conditions)* let () = <#ty as __typed::DataField>::YES;)
+    };
+    asked.map(ask).collect()
 }
 
 /// Whether attributes say that something else is read and written.
@@ -190,17 +201,20 @@ fn is_otherwise(attrs: &[Attribute]) -> bool {
     })
 }
 
-fn fields(input: &DeriveInput) -> impl Iterator<Item = &Field> {
+/// The fields that are read and written as their types say, each with the attributes of its variant.
+fn fields(input: &DeriveInput) -> impl Iterator<Item = (&[Attribute], &Field)> {
     let of_struct = match &input.data {
-        Data::Struct(data) => Some(&data.fields),
+        Data::Struct(data) => Some((&[][..], &data.fields)),
         Data::Enum(_) | Data::Union(_) => None,
     };
     let variants = match &input.data {
         Data::Enum(data) => Some(&data.variants),
         Data::Struct(_) | Data::Union(_) => None,
     };
-    let of_variants = variants.into_iter().flatten().filter(|variant| !is_otherwise(&variant.attrs));
-    of_struct.into_iter().chain(of_variants.map(|variant| &variant.fields)).flatten()
+    let of_variants = variants.into_iter().flatten().map(|variant| (&*variant.attrs, &variant.fields));
+    let all = of_struct.into_iter().chain(of_variants).filter(|(around, _)| !is_otherwise(around));
+    let all = all.flat_map(|(around, fields)| fields.iter().map(move |field| (around, field)));
+    all.filter(|(_, field)| !is_otherwise(&field.attrs))
 }
 
 /// All attributes of a type: its own, and those of its variants and fields.

@@ -14,11 +14,13 @@ pub(crate) struct Diagnostic {
     span: (Span, Span),
     fact: String,
     help: Option<String>,
+    /// The flow of the workflow is known in spite of it.
+    keeps_flow: bool,
 }
 
 impl Diagnostic {
     pub(crate) fn new(check: Check, span: Span, fact: impl Display) -> Self {
-        Self { check, span: (span, span), fact: fact.to_string(), help: None }
+        Self { check, span: (span, span), fact: fact.to_string(), help: None, keeps_flow: false }
     }
 
     pub(crate) fn syntax(span: Span, fact: impl Display) -> Self {
@@ -35,6 +37,11 @@ impl Diagnostic {
 
     pub(crate) fn or_help(self, help: impl Display) -> Self {
         if self.help.is_some() { self } else { self.help(help) }
+    }
+
+    /// Says that what was read beside it has the flow that was meant.
+    pub(crate) fn keeping_flow(self) -> Self {
+        Self { keeps_flow: true, ..self }
     }
 
     /// Extends the marked source up to that token.
@@ -106,6 +113,22 @@ impl Diagnostics {
 
     pub(crate) fn at(&mut self, check: Check, span: Span, fact: impl Display) {
         self.push(Diagnostic::new(check, span, fact));
+    }
+
+    /// Whether the flow can be looked at: none of them has lost a part of it.
+    pub(crate) fn keep_flow(&self) -> bool {
+        self.all.iter().all(|one| one.keeps_flow)
+    }
+
+    /// Takes back that the flow is known beside an error.
+    pub(crate) fn lose_flow(&mut self, at: usize) {
+        if let Some(one) = self.all.get_mut(at) {
+            one.keeps_flow = false;
+        }
+    }
+
+    pub(crate) fn has(&self, checks: &[Check]) -> bool {
+        self.all.iter().any(|one| checks.contains(&one.check))
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -181,6 +204,9 @@ pub(crate) fn hint(place: Place, word: &str) -> Option<&'static str> {
         }
         (Step, "var") => LET,
         (Step, "fn" | "struct" | "enum" | "use" | "const") => OUTSIDE,
+        (Step, "async") => {
+            "a step is an agent: write an `async fn` with `#[agent]` outside of the workflow, and its name here"
+        }
         (Step, "exit") => "write `break`, which ends a loop",
         (Step, "continue") => "a round ends after the last step of its loop, and `break` ends the loop",
         (Step, "return") => "a workflow ends after its last step, and its outputs are declared after `->`",

@@ -16,6 +16,7 @@ mod tests;
 mod tool;
 
 use crate::code::{code, read};
+use crate::conditions;
 use crate::deep;
 use crate::diag::Diagnostics;
 use crate::types;
@@ -48,6 +49,9 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     };
     let args = args::agent(args, &mut report);
     check::agent(&function, &args, &mut report);
+    if function.is_method() {
+        return report.beside(written(&function));
+    }
     if report.is_empty() { agent::expand(&function, &args, &report) } else { agent::stub(&function, report) }
 }
 
@@ -62,6 +66,9 @@ pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     };
     let args = args::tool(args, &mut report);
     check::tool(&function, &args, &mut report);
+    if function.is_method() {
+        return report.beside(written(&function));
+    }
     if report.is_empty() { tool::expand(&function, &args, &report) } else { tool::stub(&function, report) }
 }
 
@@ -197,11 +204,6 @@ fn twin(function: &Function) -> TokenStream {
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]",
     );
     quote!(#(#[cfg_attr(not(doc), #docs)])* #(#conditions)* #ours #vis struct #name {})
-}
-
-/// The conditions under which the item is there.
-fn conditions(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
-    attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
 }
 
 /// The block around the impl: what is in it cannot be named from outside, and hides no name of the user's.

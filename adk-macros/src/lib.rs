@@ -7,6 +7,7 @@ mod deep;
 mod diag;
 mod docs;
 mod facade;
+mod fragments;
 mod function;
 #[cfg(test)]
 mod fuzz;
@@ -16,6 +17,7 @@ mod typed;
 mod types;
 mod workflow;
 
+use fragments::written;
 use proc_macro::TokenStream;
 
 /// Makes an agent of a function: its parameters are the keys that it reads, its return value is the key that it
@@ -85,7 +87,7 @@ use proc_macro::TokenStream;
 /// ```
 #[proc_macro_attribute]
 pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
-    function::agent(args.into(), item.into()).into()
+    function::agent(written(args.into()), written(item.into())).into()
 }
 
 /// Makes a tool of a function: a model may call it. Its doc comment tells the model when, its parameters are the
@@ -126,7 +128,7 @@ pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 ///   it still runs on its thread. The model reads the last error. Default: no limit, no further attempt.
 #[proc_macro_attribute]
 pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
-    function::tool(args.into(), item.into()).into()
+    function::tool(written(args.into()), written(item.into())).into()
 }
 
 /// Derives what a type needs to be an argument of a tool, an answer of a model or the value of a key: `Clone`,
@@ -147,7 +149,7 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 #[proc_macro_attribute]
 pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
-    data::data(args.into(), item.into()).into()
+    data::data(args.into(), written(item.into())).into()
 }
 
 /// Gives the fields of a struct to tools and agents, each by its type: what a runner is given as its resources.
@@ -178,14 +180,14 @@ pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
 /// A field with `#[resource(skip)]` is not given. Two fields of one type are refused, since a resource is taken by its type.
 #[proc_macro_derive(Resources, attributes(resource))]
 pub fn resources(item: TokenStream) -> TokenStream {
-    resources::derive(item.into()).into()
+    resources::derive(written(item.into())).into()
 }
 
 #[doc = include_str!("../docs/links.md")]
 #[doc = include_str!("../docs/language.md")]
 #[proc_macro]
 pub fn workflow(input: TokenStream) -> TokenStream {
-    workflow::workflow(input.into()).into()
+    workflow::workflow(written(input.into())).into()
 }
 
 /// Declares an LLM agent outside of a workflow, in the grammar of `workflow!`; workflows use it by its path.
@@ -207,5 +209,10 @@ pub fn workflow(input: TokenStream) -> TokenStream {
 /// The facade calls it `adk::llm::agent!`: the attribute `#[agent]` has the short name.
 #[proc_macro]
 pub fn llm_agent(input: TokenStream) -> TokenStream {
-    workflow::llm_agent(input.into()).into()
+    workflow::llm_agent(written(input.into())).into()
+}
+
+/// The conditions under which something is there.
+fn conditions(attrs: &[syn::Attribute]) -> impl Iterator<Item = &syn::Attribute> {
+    attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
 }

@@ -58,12 +58,18 @@ pub(crate) fn storable(ty: &Type) -> Result<(), Hint> {
         Type::Never(_) => Err(Hint::new(ty, "has no values", "write the type itself")),
         Type::Infer(_) | Type::ImplTrait(_) => named(ty),
         Type::Array(array) => storable(&array.elem),
-        Type::Group(group) => storable(&group.elem),
         Type::Paren(paren) => storable(&paren.elem),
         Type::Tuple(tuple) => tuple.elems.iter().try_for_each(storable),
         Type::Path(path) => {
             let Some(last) = path.path.segments.last() else { return Ok(()) };
             let is_one_of = |names: &[&str]| names.iter().any(|name| last.ident == name);
+            // One with an error that is not named is not the standard library's.
+            if let (true, [value]) =
+                (is_one_of(&["Result"]), &*arguments(&last.arguments).collect::<Vec<_>>())
+            {
+                let help = format!("write `{}`: an error ends the run by itself", type_text(value));
+                return Err(Hint::new(ty, "holds an error that cannot be stored", help));
+            }
             if is_one_of(&CONTAINERS) {
                 arguments(&last.arguments).try_for_each(storable)
             } else if is_one_of(&POINTERS) {
@@ -112,7 +118,6 @@ pub(crate) fn named(ty: &Type) -> Result<(), Hint> {
         }),
         Type::Infer(_) => Err(Hint::new(ty, "says no type", help)),
         Type::Array(array) => named(&array.elem),
-        Type::Group(group) => named(&group.elem),
         Type::Paren(paren) => named(&paren.elem),
         Type::Reference(reference) => named(&reference.elem),
         Type::Slice(slice) => named(&slice.elem),
@@ -269,7 +274,6 @@ pub(crate) fn caret(ty: &Type) -> Span {
     match ty {
         Type::Reference(reference) => caret(&reference.elem),
         Type::Slice(slice) => caret(&slice.elem),
-        Type::Group(group) => caret(&group.elem),
         Type::Paren(paren) => caret(&paren.elem),
         Type::Path(path) => match (argument(ty, "Option", 0), path.path.segments.last()) {
             (Some(inside), _) => caret(inside),
@@ -307,7 +311,6 @@ pub(crate) fn lent(ty: &Type) -> Option<&Type> {
 pub(crate) fn is_called_context(ty: &Type) -> bool {
     match ty {
         Type::Reference(reference) => is_called_context(&reference.elem),
-        Type::Group(group) => is_called_context(&group.elem),
         Type::Paren(paren) => is_called_context(&paren.elem),
         Type::Path(path) => match path.path.segments.last() {
             Some(last) if last.arguments.is_none() => last.ident.to_string().ends_with("Context"),

@@ -1,4 +1,5 @@
-//! `workflow!` and `llm::agent!`: normalise -> parse -> plan -> check -> expand. After an error the names alone are expanded.
+//! `workflow!` and `llm::agent!`: normalise -> parse -> plan -> check -> expand. After an error the names alone are expanded, and of a
+//! workflow that could be read what const evaluation finds in it.
 
 mod ast;
 mod check;
@@ -11,19 +12,25 @@ mod plan;
 mod tests;
 mod text;
 
+use expand::Known;
 pub(crate) use names::{plain as unraw, type_text, unspanned};
 use proc_macro2::TokenStream;
 
 pub(crate) fn workflow(input: TokenStream) -> TokenStream {
-    let (tree, mut diagnostics) = parse::workflow(input);
-    let mut plan = plan::of(&tree);
-    if diagnostics.is_empty() {
-        check::workflow(&tree, &mut plan, &mut diagnostics);
+    let (mut tree, mut diagnostics) = parse::workflow(input);
+    if !diagnostics.keep_flow() {
+        let plan = plan::of(&tree);
+        return expand::stub(&tree, &plan, Known::Nothing, diagnostics.into_tokens());
     }
+    let mut found = check::mend(&mut tree);
+    let mut plan = plan::of(&tree);
+    check::workflow(&tree, &mut plan, &mut found);
+    let known = if found.has(&check::NAMES) { Known::Names } else { Known::Flow };
+    diagnostics.extend(found);
     if diagnostics.is_empty() {
         expand::workflow(&tree, &plan)
     } else {
-        expand::stub(&tree, &plan, diagnostics.into_tokens())
+        expand::stub(&tree, &plan, known, diagnostics.into_tokens())
     }
 }
 

@@ -39,7 +39,7 @@ impl Spec<'_> {
     /// | `parallel-single` | a parallel of one branch |
     /// | `rounds-shown` | an agent with `include_contents: none` alone in a loop: by ADK's rule all its rounds are one turn, so it sees them |
     /// | `step-unreachable` | steps after a `break` |
-    /// | `placeholder-text` | `{}`, `{usr:name}` or `{topic.len}` in a prompt, which is text to ADK and to us |
+    /// | `placeholder-text` | `{}`, `{usr:name}` or, where `other` is no key, `{other.len}` in a prompt, which is text to ADK and to us |
     /// | `prompt-uncached` | a key before a long text that never changes, in a prompt: providers cache what is before it alone |
     /// | `agent-unplaced` | an agent that is declared and never placed |
     ///

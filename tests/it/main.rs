@@ -10,6 +10,7 @@ pub mod budget;
 pub mod callbacks;
 pub mod changed;
 pub mod desk;
+pub mod fragments;
 pub mod language;
 pub mod large;
 pub mod left_out;

@@ -44,6 +44,8 @@ pub trait Otherwise {
     const AGENT: bool = false;
     /// It is a tool.
     const TOOL: bool = false;
+    /// It is what a name means that has no type.
+    const NO_ITEM: bool = false;
     /// It is an agent that may be known at run time only.
     const DYN: bool = false;
     /// It says what it needs.
@@ -70,6 +72,15 @@ impl<T: Agent> Probe<T> {
     pub const AGENT_META: AgentMeta<'static> = T::META;
     /// A reference to it.
     pub const AGENT_META_REF: &'static AgentMeta<'static> = T::META_REF;
+}
+
+/// What a name means that has no type.
+#[derive(Debug)]
+pub struct NoItem;
+
+impl Probe<NoItem> {
+    /// It is.
+    pub const NO_ITEM: bool = true;
 }
 
 impl<T: DeserializeOwned + schemars::JsonSchema> Probe<T> {

@@ -169,7 +169,7 @@ fn read(args: TokenStream, words: &Words<'_>, report: &mut Diagnostics, each: &m
     let (mut sink, mut seen) = (Sink::of(words.check), Vec::new());
     let parser = |input: ParseStream<'_>| {
         list(input, &mut sink, |input, sink| {
-            let word = words.next(input, &mut seen)?;
+            let word = words.next(input, sink, &mut seen)?;
             let example = words.example(&word);
             each(&word, input, sink).map_err(|error| error.or_help(format!("write `{example}`")))
         });

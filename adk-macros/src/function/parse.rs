@@ -63,6 +63,11 @@ impl Function {
         unspanned(&self.sig.ident)
     }
 
+    /// Whether it is in an `impl` or a trait, where no type can be beside it. It is refused.
+    pub(super) fn is_method(&self) -> bool {
+        self.sig.receiver().is_some()
+    }
+
     /// The parameters of a kind. One that changes a key is both of a key that is read and of one that is written.
     pub(super) fn params(&self, source: Source) -> impl Iterator<Item = &Param> {
         let changes = matches!(source, Source::Key | Source::Out);
@@ -104,7 +109,7 @@ pub(super) fn function(
     help: &str,
     report: &mut Diagnostics,
 ) -> Option<Function> {
-    let Parsed { mut attrs, vis, mut sig, body } = match Parsed::parse.parse2(ungrouped(item.clone())) {
+    let Parsed { mut attrs, vis, mut sig, body } = match Parsed::parse.parse2(item.clone()) {
         Ok(parsed) => parsed,
         Err(error) => {
             if !is_function(item) {
@@ -138,21 +143,6 @@ pub(super) fn function(
         }
     }
     Some(Function { attrs, vis, sig, body, params })
-}
-
-/// The item with its body as it was written: of a `$body:block`, `macro_rules!` makes a group without brackets around it.
-fn ungrouped(item: TokenStream) -> TokenStream {
-    let open = |token| match &token {
-        TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
-            let mut inside = group.stream().into_iter();
-            match (inside.next(), inside.next()) {
-                (Some(TokenTree::Group(body)), None) if body.delimiter() == Delimiter::Brace => body.into(),
-                _ => token,
-            }
-        }
-        _ => token,
-    };
-    item.into_iter().map(open).collect()
 }
 
 fn is_function(item: TokenStream) -> bool {

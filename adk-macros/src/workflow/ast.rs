@@ -310,12 +310,12 @@ impl Key {
 }
 
 impl BlockKind {
-    pub(super) fn limits(&self) -> impl Iterator<Item = &Limit> {
+    pub(super) fn limits_mut(&mut self) -> impl Iterator<Item = &mut Limit> {
         let (one, other) = match self {
-            Self::Loop { max, .. } => (max.as_ref(), None),
-            Self::Parallel { max_concurrency, .. } => (max_concurrency.as_ref(), None),
-            Self::Each { max, max_concurrency, .. } => (max.as_ref(), max_concurrency.as_ref()),
-            Self::Try(tried) => (tried.attempts.as_ref(), None),
+            Self::Loop { max, .. } => (max.as_mut(), None),
+            Self::Parallel { max_concurrency, .. } => (max_concurrency.as_mut(), None),
+            Self::Each { max, max_concurrency, .. } => (max.as_mut(), max_concurrency.as_mut()),
+            Self::Try(tried) => (tried.attempts.as_mut(), None),
             Self::Sequence | Self::Match(_) => (None, None),
         };
         one.into_iter().chain(other)

@@ -1,5 +1,6 @@
 //! What tokens alone can tell. The rest is checked in const evaluation, by `adk_spec::check`.
 
+mod arrows;
 mod keys;
 mod limits;
 mod names;
@@ -7,22 +8,48 @@ mod taken;
 mod tools;
 mod transfer;
 
-use super::ast::{Decl, DeclKind, Typed, Workflow};
+use super::ast::{BlockKind, Decl, DeclKind, Node, Typed, Workflow};
 use super::plan::Plan;
 use crate::diag::Diagnostics;
 use adk_spec::Check;
 
-pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Diagnostics) {
-    // A target may be an agent that could not be read.
-    if report.is_empty() {
-        transfer::workflow(tree, plan, report);
+/// The checks that compare names.
+pub(super) const NAMES: [Check; 4] =
+    [Check::AgentReused, Check::NameDuplicate, Check::NameInvalid, Check::NameReserved];
+
+/// Reports what would keep the flow from being looked at, and takes it out of the tree.
+pub(super) fn mend(tree: &mut Workflow) -> Diagnostics {
+    let mut report = Diagnostics::default();
+    limits::workflow(tree, &mut report);
+    tools::circles(tree, &mut report);
+    arrows::workflow(tree, &mut report);
+    report
+}
+
+/// Looks at all nodes, those inside of blocks as well.
+fn each_node(nodes: &mut [Node], look: &mut dyn FnMut(&mut Node)) {
+    for node in nodes {
+        look(node);
+        let Node::Block(block) = node else { continue };
+        each_node(&mut block.nodes, look);
+        match &mut block.kind {
+            BlockKind::Match(choice) => {
+                let arms = choice.arms.iter_mut().filter_map(|arm| arm.node.as_mut());
+                arms.for_each(|node| each_node(std::slice::from_mut(node), look));
+            }
+            BlockKind::Try(tried) => each_node(tried.otherwise.as_deref_mut().unwrap_or_default(), look),
+            _ => {}
+        }
     }
+}
+
+pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Diagnostics) {
+    transfer::workflow(tree, plan, report);
     names::workflow(tree, report);
     names::declared(&tree.items.agents, report);
     tools::workflow(&tree.items.agents, report);
     names::steps(tree, plan, report);
     keys::workflow(tree, plan, report);
-    limits::workflow(tree, plan, report);
 }
 
 /// The keys that a workflow declares, but for those of its steps.
@@ -48,5 +75,6 @@ pub(super) fn agents(agents: &[Decl], report: &mut Diagnostics) {
         }
     }
     names::declared(agents, report);
+    tools::circles_outside(agents, report);
     transfer::outside(agents, report);
 }

@@ -13,6 +13,7 @@ mod editor;
 mod fields;
 mod fits;
 mod flow;
+mod functions;
 mod instruction;
 mod keys;
 mod needs;
@@ -24,7 +25,7 @@ mod tree;
 mod wired;
 
 pub(super) use alone::{agents, stubs};
-pub(super) use stub::workflow as stub;
+pub(super) use stub::{Known, workflow as stub};
 
 use super::ast::Workflow;
 use super::names;
@@ -45,6 +46,8 @@ struct Expansion<'a> {
     has_each: bool,
     /// Tables that rustc would search as a whole for each entry are in several pieces.
     is_large: bool,
+    /// What is left to say of a workflow that was refused.
+    refused: Option<Known>,
 }
 
 /// The whole expansion of a `workflow!` that no check of the macros refused.
@@ -92,7 +95,7 @@ impl<'a> Expansion<'a> {
         let is_each = |step: &Step<'_>| matches!(step.what, What::Block(block) if block.is_each());
         let has_each = plan.steps.iter().any(is_each);
         let is_large = flow::is_large(tree, plan);
-        Self { tree, plan, name: names::unspanned(name), has_each, is_large }
+        Self { tree, plan, name: names::unspanned(name), has_each, is_large, refused: None }
     }
 }
 

@@ -39,6 +39,8 @@ pub(crate) struct Sink {
     /// Paths in the order of the source, half-typed ones as well.
     mentions: Vec<Mention>,
     declared: HashSet<String>,
+    /// The error about a word that is read as another one.
+    guess: Option<usize>,
 }
 
 impl Sink {
@@ -48,6 +50,17 @@ impl Sink {
 
     fn push(&mut self, diagnostic: impl Into<Diagnostic>) {
         self.diagnostics.push(diagnostic);
+    }
+
+    /// Adds an error about a word that is read as the one that was meant. What is wrong with its value is not reported.
+    fn guess(&mut self, diagnostic: Diagnostic) {
+        self.guess = Some(self.diagnostics.len());
+        self.push(diagnostic);
+    }
+
+    /// Adds an error beside which everything was read that has to do with the flow.
+    fn push_beside(&mut self, diagnostic: impl Into<Diagnostic>) {
+        self.diagnostics.push(diagnostic.into().keeping_flow());
     }
 }
 
@@ -201,9 +214,15 @@ pub(crate) fn list(
             Err(missing)
         });
         match read {
-            Ok(()) => drop(input.parse::<Option<Token![,]>>()),
+            Ok(()) => {
+                sink.guess = None;
+                drop(input.parse::<Option<Token![,]>>());
+            }
             Err(error) => {
-                sink.push(error);
+                match sink.guess.take() {
+                    Some(guess) => sink.diagnostics.lose_flow(guess),
+                    None => sink.push(error),
+                }
                 skip(input, ',');
             }
         }

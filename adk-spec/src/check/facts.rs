@@ -48,6 +48,13 @@ pub const fn all(answers: &[bool]) -> bool {
 }
 
 impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, PAIRS, BLOCKS> {
+    /// The same without what is wrong with names, where a macro has reported that.
+    #[must_use]
+    pub const fn without_names(mut self) -> Self {
+        self.names = [Finding::None; N];
+        self
+    }
+
     /// Whether something is wrong: then its bounds are not checked, and it is a stub to workflows around it.
     pub const fn is_faulty(&self) -> bool {
         !self.clean

@@ -5,6 +5,26 @@ use crate::message::Message;
 use crate::spec::{AgentKind, AgentMeta, StepKind, ToolMeta};
 use crate::text::same;
 
+/// Ends const evaluation when a function stands where one with that attribute is expected.
+#[track_caller]
+pub const fn raise_function(attribute: &str, name: &str, is_plain: bool) {
+    if !is_plain {
+        return;
+    }
+    let is_tool = same(attribute, "tool");
+    let check = if is_tool { Check::ToolAttribute } else { Check::AgentAttribute };
+    let mut m = Message::of(
+        check,
+        &["`", name, "` is a function without `#[", attribute, "]`; help: write `#[", attribute],
+    );
+    m.push(if is_tool {
+        "]` before it"
+    } else {
+        "]` before it, or `#[agent(writes = KEY)]` when it returns the value of a key"
+    });
+    m.raise();
+}
+
 /// What is wrong with the tool at that place of an agent's list.
 pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> Option<Message> {
     let name = tools[at].name;

@@ -79,9 +79,14 @@ impl<'a> Placeholders<'a> {
         None
     }
 
+    /// The text there.
+    pub(crate) const fn text(&self, place: &Place) -> &'a str {
+        part(self.prompt, place.opened, place.inner)
+    }
+
     /// What is read there, if it is a placeholder.
     pub(crate) const fn parse(&self, place: &Place) -> Option<(Source<'a>, bool)> {
-        parse(part(self.prompt, place.opened, place.inner))
+        parse(self.text(place))
     }
 
     /// The next text between braces that is not escaped.
@@ -196,6 +201,21 @@ pub const fn is_key(text: &str) -> bool {
         Some(name) => is_identifier(name),
         None => is_identifier(text),
     }
+}
+
+/// The key of a text between braces that looks like a part of one, `review.notes` or `notes[0]`; empty for any other text.
+pub(crate) const fn key_of_part(inner: &str) -> &str {
+    let text = trim(inner);
+    let (bytes, mut at) = (text.as_bytes(), 0);
+    while at < bytes.len() && !matches!(bytes[at], b'.' | b'[') {
+        at += 1;
+    }
+    let is_part = matches!(
+        bytes.split_at(at).1,
+        [b'.', b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'0'..=b'9', ..] | [b'[', _, ..]
+    );
+    let key = part(text, 0, at);
+    if is_part && is_key(key) { key } else { "" }
 }
 
 const fn after<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {

@@ -10,7 +10,7 @@ const CASES: usize = 3;
 const OF_ONE_CALL: &[&str] = &["block-empty", "key-duplicate", "syntax"];
 
 /// What the other cases are about: what rustc says itself, and several checks at once.
-const OTHERS: &[&str] = &["wrong-", "readme", "several-errors"];
+const OTHERS: &[&str] = &["newcomer-", "wrong-", "readme", "several-errors"];
 
 /// `key-missing` and `key-missing-until`, but no `key-missingx`.
 fn shows(case: &str, check: &str) -> bool {

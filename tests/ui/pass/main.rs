@@ -17,6 +17,7 @@ mod bounds_exceeded;
 mod boxed_trait_key;
 mod callbacks;
 mod closures;
+mod conditions;
 #[path = "data-by-hand.rs"]
 mod data_by_hand;
 #[path = "exit-outside-loop.rs"]

@@ -172,3 +172,37 @@ mod borrowed_for_ever {
         }
     }
 }
+
+/// Braces that name no part of a key are text, and so are those that are escaped.
+mod braces_that_are_text {
+    use adk::prelude::*;
+
+    workflow! {
+        /// Writes JSON.
+        pub Writing(topic: String) -> text: String {
+            agent writer -> text: String {
+                instruction: r#"Write about {topic} as {"title": "...", "parts": [{"n": 1}]}, {}, {0}, {0.5}, {other.part}, \{topic.title}."#,
+            }
+            writer
+        }
+    }
+}
+
+/// A text is an error of the library's `Result`.
+mod errors_from_texts {
+    use adk::prelude::*;
+
+    #[agent(writes = text)]
+    fn check(draft: &str) -> Result<String> {
+        if draft.is_empty() {
+            return Err("the draft is empty".into());
+        }
+        Err(format!("`{draft}` is no draft"))?
+    }
+
+    /// Searches.
+    #[tool]
+    fn search(query: &str) -> Result<String> {
+        if query.is_empty() { Err("no query".into()) } else { Ok(query.to_owned()) }
+    }
+}

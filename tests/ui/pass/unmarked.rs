@@ -19,10 +19,10 @@ mod wide {
     use super::agents::*;
     use adk::prelude::*;
 
-    #[expect(dead_code)]
+    #[allow(dead_code)]
     fn publish() {}
 
-    #[expect(dead_code)]
+    #[allow(dead_code)]
     fn look_up() {}
 
     workflow! {

@@ -1,23 +1,23 @@
 //! `loop-max`: limits that are a key of the workflow. Constants are looked at in const evaluation.
 
-use super::super::ast::{Counted, Limit, Workflow};
+use super::super::ast::{Counted, Limit, Node, Workflow};
 use super::super::names::plain;
-use super::super::plan::{Plan, What};
 use crate::diag::Diagnostics;
 use adk_spec::Check;
 use std::collections::HashSet;
 use syn::Expr;
 use syn::spanned::Spanned;
 
-pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
+pub(super) fn workflow(tree: &mut Workflow, report: &mut Diagnostics) {
     let keys: HashSet<String> = super::declared(tree).map(|typed| plain(&typed.key.name)).collect();
-    for step in &plan.steps {
-        let What::Block(block) = step.what else { continue };
-        block.kind.limits().for_each(|limit| look_at(limit, &keys, report));
-    }
+    super::each_node(&mut tree.body, &mut |node| {
+        if let Node::Block(block) = node {
+            block.kind.limits_mut().for_each(|limit| look_at(limit, &keys, report));
+        }
+    });
 }
 
-fn look_at(limit: &Limit, keys: &HashSet<String>, report: &mut Diagnostics) {
+fn look_at(limit: &mut Limit, keys: &HashSet<String>, report: &mut Diagnostics) {
     let (name, is_loop) = (limit.of.argument(), limit.of == Counted::Rounds);
     let check = if is_loop { Check::LoopMax } else { Check::Syntax };
     if let Expr::Path(path) = &*limit.expr
@@ -30,5 +30,6 @@ fn look_at(limit: &Limit, keys: &HashSet<String>, report: &mut Diagnostics) {
             "write a number"
         };
         report.at(check, path.span(), format!("{fact}; help: {help}"));
+        limit.literal = Some(1);
     }
 }

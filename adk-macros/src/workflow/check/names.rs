@@ -115,6 +115,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
                 let field = written.get(name).filter(|_| taken.is_agent() && now.is_agent());
                 let (span, help) = match field {
                     Some(span) => (*span, "write another `name`".to_owned()),
+                    None if matches!(taken, Taken::Workflow) => (step.span, "rename one of them".to_owned()),
                     None => (step.span, now.remedy(name)),
                 };
                 report.at(Check::NameDuplicate, span, format!("{}; help: {help}", taken.describe(name)));

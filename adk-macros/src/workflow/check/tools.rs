@@ -1,9 +1,10 @@
 //! Agents as tools: they are written `agent(NAME)`, and a workflow makes them itself, so none can be what a caller supplies.
 
-use super::super::ast::{Decl, DeclKind};
-use super::super::names::plain;
+use super::super::ast::{Decl, DeclKind, Fields, Tool, Workflow};
+use super::super::names::{last, plain};
 use crate::diag::Diagnostics;
 use adk_spec::Check;
+use proc_macro2::{Ident, Span};
 
 /// Reports the agents among the tools that the caller supplies.
 pub(super) fn workflow(agents: &[Decl], report: &mut Diagnostics) {
@@ -27,5 +28,83 @@ pub(super) fn workflow(agents: &[Decl], report: &mut Diagnostics) {
                 ));
             }
         }
+    }
+}
+
+/// Reports agents that would be tools of themselves, and takes them from the tools: their descriptions would have no end.
+pub(super) fn circles(tree: &mut Workflow, report: &mut Diagnostics) {
+    let name = tree.name.clone();
+    let agents = &mut tree.items.agents;
+    for number in 0..agents.len() {
+        let closing = |tool: &Tool| closes(agents, name.as_ref(), number, tool);
+        let Some(fields) = fields(agents, number) else { continue };
+        let closing: Vec<bool> = fields.tools.iter().map(closing).collect();
+        tell(agents, number, &closing, report);
+        if let Some(DeclKind::Llm { fields, .. }) = agents.get_mut(number).map(|decl| &mut decl.kind) {
+            let mut closing = closing.into_iter();
+            fields.tools.retain(|_| !closing.next().unwrap_or_default());
+        }
+    }
+}
+
+/// The same of agents outside of a workflow, of which nothing more is looked at.
+pub(super) fn circles_outside(agents: &[Decl], report: &mut Diagnostics) {
+    for number in 0..agents.len() {
+        let Some(fields) = fields(agents, number) else { continue };
+        let closing: Vec<bool> = fields.tools.iter().map(|tool| closes(agents, None, number, tool)).collect();
+        tell(agents, number, &closing, report);
+    }
+}
+
+fn fields(agents: &[Decl], number: usize) -> Option<&Fields> {
+    match &agents.get(number)?.kind {
+        DeclKind::Llm { fields, .. } => Some(fields),
+        _ => None,
+    }
+}
+
+/// Whether a tool of an agent is that agent, or has it as a tool or a target below it; or is the workflow that declares it.
+fn closes(agents: &[Decl], workflow: Option<&Ident>, owner: usize, tool: &Tool) -> bool {
+    let Some(name) = tool.path.get_ident().filter(|_| tool.is_agent) else { return false };
+    if workflow.is_some_and(|workflow| workflow == name) {
+        return true;
+    }
+    let mut seen = vec![false; agents.len()];
+    let mut next: Vec<usize> = numbered(agents, name).into_iter().collect();
+    while let Some(number) = next.pop() {
+        if number == owner {
+            return true;
+        }
+        if seen.get_mut(number).is_none_or(|seen| std::mem::replace(seen, true)) {
+            continue;
+        }
+        let Some(fields) = fields(agents, number) else { continue };
+        let tools = fields.tools.iter().filter(|tool| tool.is_agent).map(|tool| &tool.path);
+        let below = tools.chain(&fields.transfer).filter_map(|path| path.get_ident());
+        next.extend(below.filter_map(|name| numbered(agents, name)));
+    }
+    false
+}
+
+fn numbered(agents: &[Decl], name: &Ident) -> Option<usize> {
+    agents.iter().position(|decl| plain(&decl.name) == plain(name))
+}
+
+fn tell(agents: &[Decl], number: usize, closing: &[bool], report: &mut Diagnostics) {
+    let (Some(decl), Some(fields)) = (agents.get(number), fields(agents, number)) else { return };
+    let by = plain(&decl.name);
+    for (tool, _) in fields.tools.iter().zip(closing).filter(|(_, closes)| **closes) {
+        let (name, span) =
+            last(&tool.path).map_or((String::new(), Span::call_site()), |name| (plain(name), name.span()));
+        let fact = if name == by {
+            format!(
+                "agent `{by}` is a tool of itself; help: remove `agent({by})` from its tools: what runs again is in a loop, as in `loop(max = 5) < {by} >`"
+            )
+        } else {
+            format!(
+                "`{name}` is a tool of agent `{by}`, and has `{by}` inside of it; help: remove one of the two"
+            )
+        };
+        report.at(Check::AgentReused, span, fact);
     }
 }

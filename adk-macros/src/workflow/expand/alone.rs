@@ -75,7 +75,7 @@ fn structure(decl: &Decl) -> TokenStream {
 /// What is implemented for an agent.
 fn agent(decl: &Decl, output: Option<&Typed>, fields: &Fields) -> TokenStream {
     let (name, text) = (&names::unspanned(&decl.name), names::plain(&decl.name));
-    let own = Declaration { number: 0, decl, output, fields };
+    let own = Declaration { number: 0, decl, output, fields, is_refused: false };
     let declares = own.expand(name, &place::definition(&text), &[], &|_| None);
     let (types, deprecated) = (super::fits::written(name, output), super::deprecated(&decl.attrs));
     let (impls, needs) = (impls(name), needs::of_agent(name, tool_types(0, fields, &|_| None)));

@@ -33,7 +33,6 @@ pub(super) fn added(to: &TokenStream, method: &Ident, hook: &Ident, value: &Expr
 fn is_direct(value: &Expr) -> bool {
     match value {
         Expr::Paren(paren) => is_direct(&paren.expr),
-        Expr::Group(group) => is_direct(&group.expr),
         _ => matches!(value, Expr::Closure(_)),
     }
 }
@@ -156,7 +155,6 @@ fn future(body: &mut Expr) -> Option<&mut Expr> {
             }
         }
         Expr::Paren(paren) => future(&mut paren.expr),
-        Expr::Group(group) => future(&mut group.expr),
         _ => None,
     }
 }

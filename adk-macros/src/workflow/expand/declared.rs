@@ -49,7 +49,8 @@ impl Expansion<'_> {
         let declared = agents.map(|(number, decl)| match &decl.kind {
             DeclKind::Llm { output, fields } => {
                 let id = definition(&format!("{name}.{}", names::plain(&decl.name)));
-                let own = Declaration { number, decl, output: output.as_deref(), fields };
+                let is_refused = self.refused.is_some();
+                let own = Declaration { number, decl, output: output.as_deref(), fields, is_refused };
                 own.expand(name, &id, &self.targets(number), &|path| self.own_agent(path))
             }
             DeclKind::Given { .. } => TokenStream::new(),
@@ -118,6 +119,8 @@ pub(super) struct Declaration<'a> {
     pub(super) decl: &'a Decl,
     pub(super) output: Option<&'a Typed>,
     pub(super) fields: &'a Fields,
+    /// Its values are not looked at: they may be those of fields that were misspelled.
+    pub(super) is_refused: bool,
 }
 
 impl Declaration<'_> {
@@ -129,14 +132,15 @@ impl Declaration<'_> {
         targets: &[TokenStream],
         agents: &dyn Fn(&Path) -> Option<OwnAgent>,
     ) -> TokenStream {
-        let Self { number, decl, output, fields } = *self;
+        let Self { number, decl, output, fields, is_refused } = *self;
         let name = fields.name.as_ref().map_or_else(|| names::plain(&decl.name), syn::LitStr::value);
         let description = docs::description(&decl.attrs);
         let Prompts { items, constants, sources, keys, instruction, make } = self.prompts();
         let writes = output.map(|typed| key_spec(typed, 1)).into_iter();
         let (text, output) = self.output();
         let (turns_const, turns) = self.turns().unzip();
-        let (settings_item, settings) = settings(number, fields, turns.as_ref()).unzip();
+        let settings = if is_refused { None } else { settings(number, fields, turns.as_ref()) };
+        let (settings_item, settings) = settings.unzip();
         let max_turns = self.max_turns(&text, turns.as_ref());
         let (turns, declared) = (turns.iter(), &fields.declared);
         let (tool_items, tool_metas, tools) = tools(&name, number, fields, agents);

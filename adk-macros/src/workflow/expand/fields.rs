@@ -78,6 +78,8 @@ pub(super) fn tools(
         let span = names::last(path).map_or_else(proc_macro2::Span::call_site, Ident::span);
         raises.extend(raise(span, &raise_tool, index(i)));
     }
+    let paths = fields.tools.iter().filter(|tool| !tool.is_agent).map(|tool| &tool.path);
+    items.extend(super::functions::raise_functions("tool", number, paths));
     let own = described.len();
     let files: Vec<_> = fields.toolsets.iter().map(|(item, _)| numbered("FILE", *item)).collect();
     let all = if files.is_empty() {

@@ -5,7 +5,7 @@
 
 use super::super::ast::{DeclKind, Typed, Workflow};
 use super::super::plan::{Plan, Step, What};
-use super::{Expansion, index, numbered, raise};
+use super::{Expansion, Known, index, numbered, raise};
 use crate::code::{code, read};
 use crate::typed::{READS, is_plain, list, places};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -57,7 +57,11 @@ impl Expansion<'_> {
         for (j, key) in self.tree.outputs.iter().enumerate() {
             let ty = &key.ty;
             types.extend(at(quote!((__typed::Is<#ty>, ()), ())));
-            raises.extend(self.raise(key.key.name.span(), count + j, NAME));
+            // One that is declared twice is reported as that.
+            let is_first = !self.tree.outputs.iter().take(j).any(|other| other.key.text() == key.key.text());
+            if is_first {
+                raises.extend(self.raise(key.key.name.span(), count + j, NAME));
+            }
         }
         let (known, pairs, holders) = (self.known(), self.pairs(), self.holders());
         let nobody = self.at(0, quote!(__typed::Untyped));
@@ -97,12 +101,14 @@ impl Expansion<'_> {
             }
         });
         let module = crate::place::module(&quote!(__SCOPE));
+        let without = self.refused.filter(|known| *known == Known::Names).map(|_| quote!(.without_names()));
         quote! {
             const __SIZES: #check::Sizes = #check::sizes(&#name::SPEC);
             const fn __facts(__answers: &[bool]) -> #facts {
                 #check::facts::<#steps, #rows, #pairs, #blocks, { __SIZES.names }, #sizes>(
                     &#name::SPEC, #module, __answers, #unlike,
                 )
+                #without
             }
             const __KNOWN: &#facts = &__facts(&[]);
             #of_blocks
@@ -182,7 +188,7 @@ impl Expansion<'_> {
             |reads: TokenStream, writes: TokenStream| self.at(at, quote!(__typed::Declared<#reads, #writes>));
         match step.what {
             What::Block(block) if block.is_each() => self.element(i),
-            What::Path(_) => self.says_itself(i),
+            What::Path(_) if self.placed_type(step).is_some() => self.says_itself(i),
             What::Declared(..) => match self.decl(step) {
                 Some(DeclKind::Llm { output, .. }) => declared(quote!(()), written(output)),
                 Some(DeclKind::Described { reads, output, .. }) => {

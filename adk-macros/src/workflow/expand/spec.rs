@@ -41,23 +41,35 @@ impl Expansion<'_> {
                 }
             }
         }
-        quote!(#all const _: () = { #asked };)
+        let paths = self.plan.all().filter(|(_, step)| self.placed_type(step).is_some());
+        let paths = paths.filter_map(|(_, step)| match step.what {
+            What::Path(run) => Some(&run.path),
+            _ => None,
+        });
+        let functions = super::functions::raise_functions("agent", 0, paths);
+        quote!(#all const _: () = { #asked }; #functions)
     }
 
     /// The type of an agent whose description is its own; `None` for others.
     pub(super) fn placed_type(&self, step: &Step<'_>) -> Option<TokenStream> {
         match (step.what, self.decl(step)) {
+            (What::Path(_), _) if self.is_refused(step) => None,
             (What::Path(run), _) => Some(run.path.to_token_stream()),
             (_, Some(DeclKind::Given { ty })) => Some(ty.to_token_stream()),
             _ => None,
         }
     }
 
+    /// Whether a step was refused by its name, as the workflow itself is: then its path leads to no agent that is looked at.
+    fn is_refused(&self, step: &Step<'_>) -> bool {
+        self.refused.is_some() && step.field.is_none() && !self.plan.alike
+    }
+
     /// The path of a step that nothing else mentions with a bound: where its agent is handed to the walk, rustc judges whether
     /// it is one, since each question about a type costs time.
     pub(super) fn judged_where_it_runs<'s>(&self, step: &'s Step<'_>) -> Option<&'s syn::Path> {
         match step.what {
-            What::Path(run) if step.field_used().is_some() => Some(&run.path),
+            What::Path(run) if step.field_used().is_some() && self.refused.is_none() => Some(&run.path),
             _ => None,
         }
     }
@@ -116,7 +128,8 @@ impl Expansion<'_> {
         let outputs = tree.outputs.iter().map(|typed| reading_spec(typed, 1));
         let unplaced = self.unplaced();
         let limits = self.limits(&mut items);
-        let exceeded = self.exceeded();
+        // What was refused may be what limits it.
+        let exceeded = self.refused.is_none().then(|| self.exceeded());
         let count = index(steps.len());
         quote! {
             #items

@@ -1,4 +1,4 @@
-//! A workflow that a check of the macros refused: its names, without its steps.
+//! A workflow that a check of the macros refused: its names and, where its flow is known, what const evaluation finds in it.
 //!
 //! The description holds the errors, so that rustc reports nothing of the workflows that run this one. Editors get what they
 //! complete half-typed code by.
@@ -6,14 +6,31 @@
 use super::super::ast::Workflow;
 use super::super::plan::Plan;
 use super::{Expansion, allow, deprecated};
-use crate::facade;
+use crate::{facade, place};
 use proc_macro2::TokenStream;
 use quote::quote;
 
+/// What is known of a workflow that was refused.
+#[derive(Clone, Copy, PartialEq)]
+pub(in super::super) enum Known {
+    /// A part of it could not be read.
+    Nothing,
+    /// Its flow, and what is wrong with its names.
+    Names,
+    /// Its flow.
+    Flow,
+}
+
 /// The names of the workflow, and the errors.
-pub(in super::super) fn workflow(tree: &Workflow, plan: &Plan<'_>, errors: TokenStream) -> TokenStream {
+pub(in super::super) fn workflow(
+    tree: &Workflow,
+    plan: &Plan<'_>,
+    known: Known,
+    errors: TokenStream,
+) -> TokenStream {
     let Some(name) = &tree.name else { return errors };
-    let expand = Expansion::new(tree, plan, name);
+    let expand = Expansion { refused: Some(known), ..Expansion::new(tree, plan, name) };
+    let flow = (known != Known::Nothing).then(|| expand.flow());
     let (editor, structs, keys) = (expand.editor(), expand.structs(), expand.key_structs());
     let (allow, names, deprecated) = (allow(), facade::names_of_workflows(), deprecated(&tree.attrs));
     let (name, label) = (&expand.name, &plan.name);
@@ -26,6 +43,7 @@ pub(in super::super) fn workflow(tree: &Workflow, plan: &Plan<'_>, errors: Token
         #deprecated
         const _: () = {
             #names
+            #flow
             #input_impls
             impl ::core::default::Default for #name {
                 fn default() -> Self {
@@ -47,5 +65,14 @@ pub(in super::super) fn workflow(tree: &Workflow, plan: &Plan<'_>, errors: Token
                 type Output = #output;
             }
         };
+    }
+}
+
+impl Expansion<'_> {
+    /// What const evaluation looks at.
+    fn flow(&self) -> TokenStream {
+        let scope = place::scope_const();
+        let (declared, awaits, placed, spec) = (self.declared(), self.awaits(), self.placed(), self.spec());
+        quote!(#scope #declared #awaits #placed #spec)
     }
 }

@@ -36,7 +36,7 @@ impl Await {
         }
         let Arguments { timeout, default, .. } = arguments;
         if let (Some((word, _)), None, true) = (&default, &timeout, is_whole) {
-            sink.push(
+            sink.push_beside(
                 Diagnostic::syntax(
                     word.span(),
                     "a `default` counts when the `timeout` has passed, and this `await` has none",
@@ -72,7 +72,11 @@ struct Arguments {
 
 impl Arguments {
     fn argument(&mut self, list: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
-        let word = WORDS.next(list, &mut self.seen)?;
+        if list.peek(syn::LitStr) {
+            let error = expected(list, "one of the arguments of `await`, as in `timeout = \"72h\"`");
+            return Err(error.or_help(hint(Place::Await, "question").unwrap_or_default()));
+        }
+        let word = WORDS.next(list, sink, &mut self.seen)?;
         let name = word.to_string();
         expect::token::<Token![=]>(list, &format!("`=` and the value of `{name}`"))?;
         if name == "timeout" {

@@ -42,7 +42,7 @@ impl Block {
         let inside = braces(input)?;
         if at_end(&inside) {
             drain(&inside);
-            sink.push(empty(&block.kind, open));
+            block.nothing(open, sink);
         } else if let BlockKind::Match(choice) = &mut block.kind {
             match_::arms(&inside, sink, &mut choice.arms);
         } else {
@@ -57,11 +57,25 @@ impl Block {
             }
             let inside = braces(input)?;
             if at_end(&inside) {
-                sink.push(empty(&BlockKind::Sequence, open));
+                sink.push_beside(empty(&BlockKind::Sequence, open));
             }
             step::steps(&inside, sink, attempts.otherwise.get_or_insert_default());
         }
         Ok(block)
+    }
+
+    /// Reports that there is nothing in the block. Nothing could end it, if it is a loop, which is no mistake of its own.
+    fn nothing(&mut self, open: Span, sink: &mut Sink) {
+        let error = empty(&self.kind, open);
+        match &mut self.kind {
+            BlockKind::Match(_) => return sink.push(error),
+            BlockKind::Loop { max, .. } => {
+                let one = syn::parse_quote_spanned!(open=> 1);
+                max.get_or_insert(Limit { of: Counted::Rounds, expr: Box::new(one), literal: Some(1) });
+            }
+            _ => {}
+        }
+        sink.push_beside(error);
     }
 
     /// A block without its steps: blocks are read by recursion, and so need small frames.
@@ -86,13 +100,15 @@ impl Block {
         if let (None, Some(Callback { hook, .. })) = (&name, arguments.callbacks.first()) {
             let fact = format!("`{hook}` belongs to a block with a name");
             let help = format!("name it, as in `refinement: {word}(...) < ... >`");
-            sink.push(Diagnostic::new(Check::FieldUnknown, hook.span(), fact).help(help));
+            sink.push_beside(Diagnostic::new(Check::FieldUnknown, hook.span(), fact).help(help));
         }
         let Arguments { text, max, until, max_concurrency, first, callbacks, cut, skip, budget, .. } =
             arguments;
         if let (Some(word), None) = (&cut, &max) {
             let fact = "`over` says what becomes of elements beyond `max`, and there is no `max`";
-            sink.push(Diagnostic::syntax(word.span(), fact).help("write `each(max = 20, over = cut)`"));
+            sink.push_beside(
+                Diagnostic::syntax(word.span(), fact).help("write `each(max = 20, over = cut)`"),
+            );
         }
         let kind = match word.as_str() {
             "loop" => BlockKind::Loop { max, until },
@@ -235,7 +251,7 @@ impl Arguments {
         let known = &[arguments_of(block), &ALWAYS].concat();
         let (check, place) = (Check::FieldUnknown, Place::Argument);
         let words = Words { of: &of, kind: "argument", check, place, known };
-        let word = words.next(list, &mut self.seen).map_err(|error| {
+        let word = words.next(list, sink, &mut self.seen).map_err(|error| {
             let steps = format!("the steps of a block are in `< >`, as in `{block} < step; step >`");
             if list.peek(Token![=]) { error } else { error.help(steps) }
         })?;
@@ -301,10 +317,8 @@ fn arguments_of(block: &str) -> &'static [&'static str] {
 
 /// A number from 1 on: a literal that is looked at here, or an expression that const evaluation looks at.
 fn limit(list: ParseStream<'_>, of: Counted, sink: &mut Sink) -> Result<Limit> {
-    let expr = expect::number(list, sink, of.argument(), of.what(), 1).map_err(|error| match of {
-        Counted::Rounds => error.of(Check::LoopMax),
-        _ => error,
-    })?;
+    let check = if of == Counted::Rounds { Check::LoopMax } else { Check::Syntax };
+    let expr = expect::number(list, sink, (of.argument(), check), of.what(), 1)?;
     let literal = match &expr {
         Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
         _ => None,

@@ -101,16 +101,17 @@ pub(super) fn expr(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Resul
     read
 }
 
-/// A whole number that is at least `least`. Const evaluation looks at what is no literal.
+/// A whole number that is at least `least`. Const evaluation looks at what is no literal. One that is wrong is reported, by its name
+/// and check, and read as 1.
 pub(super) fn number(
     input: ParseStream<'_>,
     sink: &mut Sink,
-    name: &str,
+    (name, check): (&str, Check),
     what: &str,
     least: u32,
 ) -> Result<Expr> {
     let span = input.span();
-    let value = expr(input, sink, what)?;
+    let value = expr(input, sink, what).map_err(|error| error.of(check))?;
     let found = match &value {
         Expr::Range(_) => "a range",
         Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) if !number.suffix().starts_with('f') => {
@@ -126,7 +127,9 @@ pub(super) fn number(
         }
         _ => return Ok(value),
     };
-    Err(Diagnostic::syntax(span, format!("`{name}` is {found}")).help(format!("it is {what}")))
+    let wrong = Diagnostic::new(check, span, format!("`{name}` is {found}"));
+    sink.push_beside(wrong.help(format!("it is {what}")));
+    Ok(syn::parse_quote_spanned!(span=> 1))
 }
 
 /// The type of a key: one that can be stored.
@@ -274,10 +277,15 @@ impl Typed {
         if !at_colon(input) {
             if text.starts_with(char::is_uppercase) {
                 let fact = format!("`{text}` looks like a type, and a key is before its type");
-                return Err(Diagnostic::syntax(key.name.span(), fact)
-                    .help(format!("write `KEY: {text}`, as in `draft: {text}`")));
+                let help = match text.as_str() {
+                    "Result" => "write `KEY: TYPE` with the type of the value, as in `draft: String`; an error ends the run by itself".to_owned(),
+                    _ => format!("write `KEY: {text}`, as in `draft: {text}`"),
+                };
+                return Err(Diagnostic::syntax(key.name.span(), fact).help(help));
             }
-            return Err(expected(input, &format!("`:` and the type of `{text}`, as in `{text}: String`")));
+            let is_set = input.peek(Token![=]);
+            let error = expected(input, &format!("`:` and the type of `{text}`, as in `{text}: String`"));
+            return Err(if is_set { error.help(format!("write `{text}: TYPE = ...`")) } else { error });
         }
         input.parse::<Token![:]>()?;
         Ok(Self { attrs, key, ty: stored(input)?, perhaps: false })

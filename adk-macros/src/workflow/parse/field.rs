@@ -1,6 +1,7 @@
 //! The fields of an LLM agent.
 
 use super::super::ast::{Callback, Fields, MentionKind, Timeout, Tool};
+use super::super::names::is_identifier;
 use super::super::text::code;
 use super::expect::{self, expected};
 use super::words::Words;
@@ -76,7 +77,7 @@ impl Fields {
                 Diagnostic::syntax(text.span(), "the name of a field is written without quotes").help(help)
             );
         }
-        let word = WORDS.next(input, seen)?;
+        let word = WORDS.next(input, sink, seen)?;
         let name = word.to_string();
         expect::token::<Token![:]>(input, &format!("`:` and the value of `{name}`"))?;
         self.value(input, &word, sink)
@@ -134,11 +135,11 @@ impl Fields {
             }
             "max_turns" => {
                 let what = "the most model calls of one turn, 1 or more, as in `max_turns: 3`";
-                self.max_turns = Some(expect::number(input, sink, &name, what, 1)?)
+                self.max_turns = Some(expect::number(input, sink, (&name, Check::Syntax), what, 1)?)
             }
             "answer_attempts" => {
                 let what = "how often the model may answer until an answer fits its type, 1 or more";
-                let attempts = expect::number(input, sink, &name, what, 1)?;
+                let attempts = expect::number(input, sink, (&name, Check::Syntax), what, 1)?;
                 self.declared.extend(quote!(.answer_attempts(#attempts)));
             }
             "budget" => self.budget = Some(budget(input, &what)?),
@@ -180,7 +181,7 @@ impl Tool {
             let error = Diagnostic::syntax(word.span(), format!("expected {what}, found a call of `{word}`"));
             return Err(match nearest(&word.to_string(), ["agent"]) {
                 Some(near) => error.help(format!("did you mean `{near}`?")),
-                None => error,
+                None => error.help(format!("write `{word}` without `( )`: the model calls it")),
             });
         }
         let what = "the name of an agent of this workflow, or the path of one";
@@ -206,21 +207,29 @@ fn target(list: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Path> {
         || list.peek(Token![super])
         || list.peek(Token![self]);
     if !starts {
-        return Err(expected(list, what));
+        let quoted = list.fork().parse::<LitStr>().map(|text| text.value());
+        let error = expected(list, what);
+        return Err(match quoted.ok().filter(|text| is_identifier(text)) {
+            Some(name) => error.help(format!("write `{name}` without quotes")),
+            None => error,
+        });
     }
     expect::path(list, sink, MentionKind::Type)
 }
 
 fn contents(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
-    let missing = expected(input, "`none`, `default` or `last(8)`");
+    let (missing, quoted) = (expected(input, "`none`, `default` or `last(8)`"), input.peek(LitStr));
     let contents = match input.call(Ident::parse_any).map(|word| word.to_string()).as_deref() {
         Ok("default") => quote!(Default),
         Ok("none") => quote!(None),
         Ok("last") if input.peek(token::Paren) => {
             let what = "how many of the newest turns are shown, 1 or more, as in `last(8)`";
-            let turns = only_in_parens(input, |inside| expect::number(inside, sink, "last", what, 1))?;
+            let turns = only_in_parens(input, |inside| {
+                expect::number(inside, sink, ("last", Check::Syntax), what, 1)
+            })?;
             quote!(Last(#turns))
         }
+        _ if quoted => return Err(missing.help("write it without quotes")),
         _ => return Err(missing),
     };
     Ok(quote!(.include_contents(__adk::llm::IncludeContents::#contents)))
@@ -233,7 +242,7 @@ fn compact(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
     }
     let (mut calls, mut seen) = (TokenStream::new(), Vec::new());
     list(&braces(input)?, sink, |list, sink| {
-        let word = COMPACT.next(list, &mut seen)?;
+        let word = COMPACT.next(list, sink, &mut seen)?;
         expect::token::<Token![:]>(list, &format!("`:` and the value of `{word}`"))?;
         let value = expect::expr(list, sink, &format!("the value of `{word}`"))?;
         calls.extend(quote!(.#word(#value)));
@@ -254,7 +263,7 @@ pub(super) fn timeout(expr: Expr, zero: &str) -> Result<Timeout> {
         }
     };
     let help = "write a number and `ms`, `s`, `m` or `h`, as in `\"30s\"`, or a `Duration`";
-    millis.map(Timeout::Millis).map_err(|error| error.help(help))
+    millis.map(Timeout::Millis).map_err(|error| error.help(help).keeping_flow())
 }
 
 /// `"30s"`.
@@ -272,9 +281,11 @@ pub(super) fn budget(input: ParseStream<'_>, what: &str) -> Result<LitStr> {
     let text: LitStr = expect::token(input, what)?;
     match adk_spec::Budget::read(&text.value()) {
         Some(_) => Ok(text),
-        None => Err(Diagnostic::syntax(text.span(), format!("{:?} is no budget", text.value())).help(
-            "write an amount and a currency, `\"0.50 USD\"`, or a number of tokens, `\"20_000 tokens\"`",
-        )),
+        None => Err(Diagnostic::syntax(text.span(), format!("{:?} is no budget", text.value()))
+            .help(
+                "write an amount and a currency, `\"0.50 USD\"`, or a number of tokens, `\"20_000 tokens\"`",
+            )
+            .keeping_flow()),
     }
 }
 
@@ -335,7 +346,6 @@ pub(in crate::workflow) fn closure(value: &mut Expr) -> Option<&mut ExprClosure>
     match value {
         Expr::Closure(closure) => Some(closure),
         Expr::Paren(paren) => closure(&mut paren.expr),
-        Expr::Group(group) => closure(&mut group.expr),
         Expr::Block(block) if block.label.is_none() => match block.block.stmts.last_mut()? {
             Stmt::Expr(end, None) => closure(end),
             _ => None,

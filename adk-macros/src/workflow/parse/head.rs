@@ -159,7 +159,7 @@ impl Workflow {
     }
 
     fn bound(&mut self, list: ParseStream<'_>, sink: &mut Sink, seen: &mut Vec<String>) -> Result<()> {
-        let word = WORDS.next(list, seen)?;
+        let word = WORDS.next(list, sink, seen)?;
         let name = word.to_string();
         if name == "ends" {
             self.bounds.push(Bound { span: word.span(), word, value: BoundValue::Ends });
@@ -172,7 +172,7 @@ impl Workflow {
             BoundValue::Time(field::timeout(time, "leaves no time for anything")?)
         } else {
             let most = format!("the most that is allowed, as in `{}`", WORDS.example(&word));
-            BoundValue::Number(expect::number(list, sink, &name, &most, 0)?)
+            BoundValue::Number(expect::number(list, sink, (&name, Check::Syntax), &most, 0)?)
         };
         self.bounds.push(Bound { word, span, value });
         Ok(())

@@ -55,9 +55,9 @@ impl Run {
             let name = from.text();
             if self.reads.iter().any(|(other, _)| other.text() == name) {
                 let fact = format!("`{name}` is renamed twice in this instance");
-                return Err(
-                    Diagnostic::new(Check::FieldUnknown, from.name.span(), fact).help("remove one of them")
-                );
+                let twice =
+                    Diagnostic::new(Check::FieldUnknown, from.name.span(), fact).help("remove one of them");
+                return Err(twice.keeping_flow());
             }
             self.reads.push((from, to));
             Ok(())

@@ -1,7 +1,7 @@
 //! Words that are known: fields of an agent, arguments of blocks, of `await`, of `bounds` and of attributes.
 
-use super::Result;
 use super::expect::expected;
+use super::{Result, Sink};
 use crate::diag::{Diagnostic, Place, hint};
 use adk_spec::Check;
 use adk_spec::nearest::nearest;
@@ -21,36 +21,49 @@ pub(crate) struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// Reads a word that is known and was not there before.
-    pub(crate) fn next(&self, input: ParseStream<'_>, seen: &mut Vec<String>) -> Result<Ident> {
+    /// Reads a word that is known and was not there before. A word that is near to a known one is read as that.
+    pub(crate) fn next(
+        &self,
+        input: ParseStream<'_>,
+        sink: &mut Sink,
+        seen: &mut Vec<String>,
+    ) -> Result<Ident> {
         let example = self.known.first().copied().unwrap_or_default();
         let what = format!("one of its {}s, as in `{example}`", self.kind);
         let word = input.call(Ident::parse_any).map_err(|_| expected(input, &what))?;
         let name = word.to_string();
         let fault = |fact: String| Diagnostic::new(self.check, word.span(), fact);
         if !self.names().any(|known| known == name) {
-            let fact = format!("{} has no {} `{name}`", self.of, self.kind);
-            return Err(fault(fact).help(self.instead_of(&name)));
+            let unknown = fault(format!("{} has no {} `{name}`", self.of, self.kind));
+            if let Some(remedy) = hint(self.place, &name) {
+                return Err(unknown.help(remedy));
+            }
+            let Some(near) = self.near(&name) else {
+                let unknown = unknown.help(format!("it takes `{}`", self.known.join("`, `")));
+                // Of a block it may be what ends it.
+                return Err(if self.place == Place::Argument { unknown } else { unknown.keeping_flow() });
+            };
+            let unknown = unknown.help(format!("did you mean `{near}`?")).keeping_flow();
+            if seen.iter().any(|seen| seen == near) {
+                return Err(unknown);
+            }
+            sink.guess(unknown);
+            return Ok(Ident::new(near, word.span()));
         }
         if seen.contains(&name) {
-            return Err(fault(format!("`{name}` is set twice")).help("remove one of them"));
+            let fact = format!("`{name}` is set twice");
+            return Err(fault(fact).help("remove one of them").keeping_flow());
         }
         seen.push(name);
         Ok(word)
     }
 
-    fn instead_of(&self, name: &str) -> String {
-        if let Some(remedy) = hint(self.place, name) {
-            return remedy.to_owned();
-        }
+    fn near(&self, name: &str) -> Option<&str> {
         // ADK calls its callbacks so.
         let short = name.strip_suffix("_callback").or(name.strip_suffix("_callbacks")).unwrap_or(name);
         let mut longer = self.names().filter(|known| name.len() > 2 && known.starts_with(short));
         let only = longer.next().filter(|_| longer.next().is_none());
-        match only.or_else(|| nearest(name, self.names())) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("it takes `{}`", self.known.join("`, `")),
-        }
+        only.or_else(|| nearest(name, self.names()))
     }
 
     /// How one of them may be written.

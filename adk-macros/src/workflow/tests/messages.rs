@@ -4,10 +4,11 @@ use super::super::{check, parse, plan};
 
 /// All errors.
 pub(super) fn errors(text: &str) -> Vec<String> {
-    let (tree, mut diagnostics) = parse::workflow(text.parse().unwrap());
-    let mut plan = plan::of(&tree);
-    if diagnostics.is_empty() {
-        check::workflow(&tree, &mut plan, &mut diagnostics);
+    let (mut tree, mut diagnostics) = parse::workflow(text.parse().unwrap());
+    if diagnostics.keep_flow() {
+        let mut found = check::mend(&mut tree);
+        check::workflow(&tree, &mut plan::of(&tree), &mut found);
+        diagnostics.extend(found);
     }
     diagnostics.texts()
 }

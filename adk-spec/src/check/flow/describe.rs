@@ -28,6 +28,7 @@ pub(super) const fn fault(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
         Flaw::ReadAs { ty, writer } => types::read(m, spec, fault, ty, &writer),
         Flaw::WrittenAs { ty, writer } => types::written(m, spec, fault, ty, &writer),
         Flaw::Untold { ty, reads, full, writer } => types::untold(m, spec, fault, (ty, reads), full, &writer),
+        Flaw::PartOfKey => missing::part_of_key(m, spec, fault),
         Flaw::NoSuchRead => exits::no_such_read(m, spec, fault),
         Flaw::OtherWrites => exits::other_writes(m, spec, fault),
         Flaw::SameWrites => exits::same_writes(m, spec, fault),

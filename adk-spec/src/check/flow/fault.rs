@@ -78,6 +78,8 @@ pub(super) enum Flaw<'a> {
         full: Option<[usize; 2]>,
         writer: keys::Writer<'a>,
     },
+    /// A prompt names a part of a key.
+    PartOfKey,
     /// A renaming of a key that the agent does not read.
     NoSuchRead,
     OtherWrites,
@@ -95,7 +97,8 @@ impl Flaw<'_> {
     pub(super) const fn is_of_key(&self) -> bool {
         !matches!(
             self,
-            Self::NoSuchRead
+            Self::PartOfKey
+                | Self::NoSuchRead
                 | Self::OtherWrites
                 | Self::SameWrites
                 | Self::Endless

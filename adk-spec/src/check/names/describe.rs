@@ -54,7 +54,13 @@ pub(in crate::check) const fn describe_into(
                 m.push(" has the same name as ");
                 first(m, twice);
             }
-            if spec.built { m.push("; help: give one of them another name") } else { remedy(m, step, twice) }
+            if spec.built {
+                m.push("; help: give one of them another name")
+            } else if twice.root && twice.inside.is_empty() {
+                m.push("; help: rename one of them")
+            } else {
+                remedy(m, step, twice)
+            }
         }
     }
 }

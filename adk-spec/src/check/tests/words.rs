@@ -202,3 +202,15 @@ fn races_and_types() {
          a list"
     );
 }
+
+#[test]
+fn a_part_of_a_key_in_a_prompt() {
+    assert_eq!(
+        said(
+            vec![f("a", "", "x"), llm("b", "Apply {x.notes}, not {z.notes}, \\{x.notes} or {x. }.", "y")],
+            ""
+        ),
+        "agent `b` says `{x.notes}`, which would be sent as text, since a placeholder names a whole key; help: write `{x}`, or let a \
+         function with `#[agent(writes = KEY)]` write that part and name its key, or write `\\\\{x.notes}` if the braces are text"
+    );
+}

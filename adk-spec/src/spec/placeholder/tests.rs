@@ -186,3 +186,25 @@ fn plain_keys_are_those_that_are_parsed() {
     }
     assert!(plain > 1_000);
 }
+
+#[test]
+fn a_part_of_a_key_looks_like_a_field_or_an_element() {
+    for (text, key) in [
+        ("review.notes", "review"),
+        (" review.notes ", "review"),
+        ("review.0", "review"),
+        ("notes[0]", "notes"),
+        ("user:plan.steps[1].name", "user:plan"),
+        ("review", ""),
+        ("review.", ""),
+        ("review. Then", ""),
+        ("notes[", ""),
+        (".notes", ""),
+        ("0.5", ""),
+        ("\"title\": \"...\"", ""),
+        ("a b.c", ""),
+        ("", ""),
+    ] {
+        assert_eq!(key_of_part(text), key, "{text}");
+    }
+}

@@ -8,8 +8,22 @@ use crate::check::Check;
 use crate::effects::contains;
 use crate::message::Message;
 use crate::nearest::Nearest;
+use crate::spec::placeholder::key_of_part;
 use crate::spec::{AgentKind, Spec, StepKind, has_prefix};
 use crate::text::part;
+
+/// A part of a key between braces, which is text to a prompt.
+pub(super) const fn part_of_key(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+    m.begin(Check::Syntax);
+    who(m, spec, fault.at);
+    m.all(&[
+        " says `{",
+        fault.key,
+        "}`, which would be sent as text, since a placeholder names a whole key; help: write `{",
+    ]);
+    m.all(&[key_of_part(fault.key), "}`, or let a function with `#[agent(writes = KEY)]` write that part and name its key, or write `\\\\{"]);
+    m.all(&[fault.key, "}` if the braces are text"]);
+}
 
 /// A key that is read and not certain.
 pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Reader<'_>) {

@@ -16,7 +16,19 @@ pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty
     if fault.at >= spec.steps.len() {
         m.all(&["output `", key, "` is declared as `", ty, "`, but "]);
         written_by(m, spec, key, writer);
-        return help(m, whole(ty, writer), writer, "declare it", "");
+        help(m, whole(ty, writer), writer, "declare it", "");
+        if writer.spec.optional && is_option(ty) && !is_option(writer.spec.ty) && !spec.built {
+            m.all(&[
+                ", or, if it may be nothing, add `let ",
+                key,
+                ": ",
+                ty,
+                " = None;` and return `Option<",
+                ty,
+                ">`",
+            ]);
+        }
+        return;
     }
     match spec.steps[fault.at].kind {
         StepKind::Loop { .. } => {
@@ -209,7 +221,7 @@ const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
 pub(super) const fn mixed(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
     m.begin(Check::KeyType);
     does(m, spec, fault.at, &[" writes `", fault.key]);
-    m.push("`, which is written inside of an `each`, where it becomes a list, and outside of one; help: write another key in one of the two places");
+    m.push("`, which is written inside of an `each`, where it becomes a list, and outside of one; help: write another key in one of the two places, or make the steps of an element a workflow of its own, which has keys of its own");
 }
 
 /// A type as that of a key, which owns its value.

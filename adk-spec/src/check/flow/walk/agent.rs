@@ -7,12 +7,13 @@ use super::Walk;
 use super::blocks::SURE;
 use crate::effects::{Act, DEEPEST, Effects, is_alone, is_session, may_exit};
 use crate::number::{NONE as NO_NUMBER, is_secret};
-use crate::spec::placeholder::{Placeholders, Source};
+use crate::spec::placeholder::{Placeholders, Source, key_of_part};
 use crate::spec::{AgentKind, AgentMeta, KeySpec, Renames, Spec, StepKind};
 use crate::text::same;
 
 impl<'a> Walk<'_, 'a> {
     pub(super) const fn agent(&mut self, at: usize, meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>) {
+        self.parts(at, meta, renames, DEEPEST);
         if is_alone(meta) && matches!(renames.reads, []) && matches!(renames.writes, []) {
             return self.plain(at, meta);
         }
@@ -59,6 +60,41 @@ impl<'a> Walk<'_, 'a> {
         }
         if behind {
             self.leaves(at, meta);
+        }
+    }
+
+    /// What prompts name as a part of a key, also those of its targets and of the agents that are its tools.
+    const fn parts(&mut self, at: usize, meta: &'a AgentMeta<'a>, renames: &Renames<'a>, deep: usize) {
+        if deep == 0 || matches!(meta.kind, AgentKind::Workflow) {
+            return;
+        }
+        if meta.prompt_keys.is_none() {
+            each!(prompt in meta.prompts => { self.parts_of(at, prompt, renames) });
+        }
+        each!(target in meta.transfer => { self.parts(at, target, renames, deep - 1) });
+        each!(tool in meta.tools => {
+            if let Some(agent) = tool.agent {
+                self.parts(at, agent, renames, deep - 1);
+            }
+        });
+    }
+
+    const fn parts_of(&mut self, at: usize, prompt: &'a str, renames: &Renames<'a>) {
+        let mut scan = Placeholders::new(prompt);
+        while let Some(place) = scan.place() {
+            let text = scan.text(&place);
+            let mut key = key_of_part(text);
+            if place.plain.is_some() || key.is_empty() || scan.parse(&place).is_some() {
+                continue;
+            }
+            each!(renamed in renames.reads => {
+                if same(renamed.0, key) {
+                    key = renamed.1;
+                }
+            });
+            if self.keys.resolve(&Named::new(key)).is_some() {
+                self.fault(at, Part::Name, text, Flaw::PartOfKey);
+            }
         }
     }
 

@@ -1,0 +1,235 @@
+//! Fragments of `macro_rules!` as their caller wrote them.
+//!
+//! rustc passes a fragment such as `$e:expr` in a group without delimiters, and ignores that group in what a macro returns: `$e * 10`
+//! with `1 + 1` would be 11. [`written`] replaces each of these groups, by parentheses where a neighbour would otherwise take the
+//! fragment apart, and by its tokens everywhere else. No other module sees a group without delimiters.
+
+use crate::deep;
+use proc_macro2::{Delimiter, Group, Punct, Spacing, TokenStream, TokenTree};
+use quote::quote;
+use syn::parse::Parser as _;
+use syn::{Expr, Pat, Type};
+
+/// Groups inside groups. What is nested deeper is refused by all that read it.
+const DEEPEST: usize = 256;
+
+/// The input of a macro without groups that have no delimiters.
+pub(crate) fn written(tokens: TokenStream) -> TokenStream {
+    replaced(&tokens, DEEPEST).unwrap_or(tokens)
+}
+
+/// The tokens with their fragments replaced; `None` when there is no fragment in them.
+fn replaced(tokens: &TokenStream, depth: usize) -> Option<TokenStream> {
+    let depth = depth.checked_sub(1)?;
+    let mut is_changed = false;
+    let inside = |token| match &token {
+        TokenTree::Group(group) => {
+            is_changed |= group.delimiter() == Delimiter::None;
+            let Some(inside) = replaced(&group.stream(), depth) else { return token };
+            is_changed = true;
+            TokenTree::Group(regrouped(group, group.delimiter(), inside))
+        }
+        _ => token,
+    };
+    let tokens: Vec<TokenTree> = tokens.clone().into_iter().map(inside).collect();
+    is_changed.then(|| opened(tokens))
+}
+
+/// Replaces the fragments among tokens in which no group holds one.
+fn opened(tokens: Vec<TokenTree>) -> TokenStream {
+    let mut out: Vec<TokenTree> = Vec::with_capacity(tokens.len());
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
+                separate(&mut out);
+                let place = Place { before: Before::of(&out), after: After::of(tokens.peek()) };
+                out.extend(place.written(&group));
+                separate(&mut out);
+            }
+            token => out.push(token),
+        }
+    }
+    out.into_iter().collect()
+}
+
+/// Keeps the last sign and the next one from being read as one.
+fn separate(out: &mut [TokenTree]) {
+    if let Some(TokenTree::Punct(last)) = out.last_mut() {
+        let mut alone = Punct::new(last.as_char(), Spacing::Alone);
+        alone.set_span(last.span());
+        *last = alone;
+    }
+}
+
+fn regrouped(group: &Group, delimiter: Delimiter, inside: TokenStream) -> Group {
+    let mut new = Group::new(delimiter, inside);
+    new.set_span(group.span());
+    new
+}
+
+/// Where a fragment is.
+#[derive(Clone, Copy)]
+struct Place {
+    before: Before,
+    after: After,
+}
+
+/// The token before a fragment.
+#[derive(Clone, Copy, PartialEq)]
+enum Before {
+    /// Nothing, or a sign after which any expression, pattern or type begins.
+    Separator,
+    Other,
+}
+
+/// The token after a fragment.
+#[derive(Clone, Copy, PartialEq)]
+enum After {
+    /// Nothing, or a sign before which any expression, pattern or type ends.
+    Separator,
+    /// `.`, `?` or a group, which bind closer than a sign before a value.
+    Postfix,
+    /// `::`.
+    Path,
+    /// Any other sign.
+    Operator,
+    /// A word, a literal or a block.
+    Other,
+}
+
+impl Before {
+    fn of(tokens: &[TokenTree]) -> Self {
+        let is_sign = |token: Option<&TokenTree>, signs: &[char]| matches!(token, Some(TokenTree::Punct(sign)) if signs.contains(&sign.as_char()));
+        let (last, rest) = match tokens.split_last() {
+            Some((last, rest)) => (last, rest),
+            None => return Self::Separator,
+        };
+        // `==`, `<=`, `..=` and `::` are other signs.
+        let is_joint =
+            matches!(rest.last(), Some(TokenTree::Punct(sign)) if sign.spacing() == Spacing::Joint);
+        if is_sign(Some(last), &[',', ';']) || is_sign(Some(last), &['=', ':']) && !is_joint {
+            Self::Separator
+        } else {
+            Self::Other
+        }
+    }
+}
+
+impl After {
+    fn of(token: Option<&TokenTree>) -> Self {
+        match token {
+            None => Self::Separator,
+            Some(TokenTree::Punct(sign)) => match sign.as_char() {
+                ',' | ';' => Self::Separator,
+                '.' | '?' => Self::Postfix,
+                ':' if sign.spacing() == Spacing::Joint => Self::Path,
+                _ => Self::Operator,
+            },
+            Some(TokenTree::Group(group)) if group.delimiter() != Delimiter::Brace => Self::Postfix,
+            Some(_) => Self::Other,
+        }
+    }
+}
+
+impl Place {
+    fn written(self, group: &Group) -> TokenStream {
+        let inside = group.stream();
+        let binds = Binds::of(&inside);
+        let is_apart = match (binds, self.before, self.after) {
+            // A type with generic arguments, of which a path goes on.
+            (Binds::Type, _, After::Path) => return quote!(<#inside>),
+            (Binds::Closely | Binds::Type, ..) => false,
+            (Binds::Prefix, _, after) => matches!(after, After::Postfix | After::Path),
+            (Binds::Block, _, after) => matches!(after, After::Postfix | After::Operator),
+            (Binds::Loosely, Before::Separator, After::Separator) => false,
+            (Binds::Loosely | Binds::AsStatement, ..) => true,
+        };
+        if is_apart {
+            TokenTree::from(regrouped(group, Delimiter::Parenthesis, inside)).into()
+        } else {
+            inside
+        }
+    }
+}
+
+/// How closely the parts of a fragment are bound.
+#[derive(Clone, Copy, PartialEq)]
+enum Binds {
+    /// A path, a literal, a call: nothing takes it apart. What is no expression, such as an item, as well.
+    Closely,
+    /// A type that is no path of names alone.
+    Type,
+    /// `-x`, `&x` and their like.
+    Prefix,
+    /// `{ ... }`, `if`, `match` and their like, which end a statement.
+    Block,
+    /// `a + b` and their like.
+    Loosely,
+    /// An expression that begins with a block: at the start of a statement it would end there.
+    AsStatement,
+}
+
+impl Binds {
+    fn of(fragment: &TokenStream) -> Self {
+        if deep::check(fragment.clone()).is_err() {
+            return Self::Loosely;
+        }
+        match syn::parse2::<Expr>(fragment.clone()) {
+            Ok(expr) => Self::of_expr(&expr, fragment),
+            Err(_) => Self::of_other(fragment),
+        }
+    }
+
+    fn of_expr(expr: &Expr, fragment: &TokenStream) -> Self {
+        match expr {
+            Expr::Array(_) | Expr::Repeat(_) | Expr::Tuple(_) => Self::Type,
+            Expr::Path(_) | Expr::Lit(_) | Expr::Infer(_) | Expr::Paren(_) | Expr::Macro(_) => Self::Closely,
+            Expr::Reference(_) | Expr::Unary(_) => Self::Prefix,
+            Expr::Async(_)
+            | Expr::Block(_)
+            | Expr::Const(_)
+            | Expr::ForLoop(_)
+            | Expr::If(_)
+            | Expr::Loop(_)
+            | Expr::Match(_)
+            | Expr::TryBlock(_)
+            | Expr::Unsafe(_)
+            | Expr::While(_) => Self::Block,
+            _ if begins_with_block(fragment) => Self::AsStatement,
+            Expr::Await(_)
+            | Expr::Call(_)
+            | Expr::Field(_)
+            | Expr::Index(_)
+            | Expr::MethodCall(_)
+            | Expr::Try(_) => Self::Closely,
+            _ => Self::Loosely,
+        }
+    }
+
+    fn of_other(fragment: &TokenStream) -> Self {
+        if let Ok(Pat::Or(_)) = Pat::parse_multi.parse2(fragment.clone()) {
+            return Self::Loosely;
+        }
+        match syn::parse2(fragment.clone()) {
+            Ok(Type::TraitObject(object)) if object.bounds.len() > 1 => Self::Loosely,
+            Ok(Type::ImplTrait(of)) if of.bounds.len() > 1 => Self::Loosely,
+            Ok(_) => Self::Type,
+            Err(_) => Self::Closely,
+        }
+    }
+}
+
+/// Whether the first token begins an expression that ends a statement.
+fn begins_with_block(fragment: &TokenStream) -> bool {
+    const WORDS: [&str; 7] = ["const", "for", "if", "loop", "match", "unsafe", "while"];
+    match fragment.clone().into_iter().next() {
+        Some(TokenTree::Group(group)) => group.delimiter() == Delimiter::Brace,
+        Some(TokenTree::Ident(word)) => WORDS.iter().any(|begins| word == begins),
+        Some(TokenTree::Punct(sign)) => sign.as_char() == '\'',
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

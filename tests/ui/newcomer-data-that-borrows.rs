@@ -1,0 +1,8 @@
+use adk::prelude::*;
+
+#[data]
+struct Review<'a> {
+    notes: &'a str,
+}
+
+fn main() {}

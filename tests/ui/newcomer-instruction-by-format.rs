@@ -1,0 +1,11 @@
+use adk::prelude::*;
+
+workflow! {
+    pub Writing(topic: String) -> text: String {
+        agent writer -> text: String { instruction: format!("Write about {topic}.") }
+
+        writer
+    }
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+use adk::prelude::*;
+
+/// Searches.
+fn search(query: String) -> String {
+    query
+}
+
+workflow! {
+    pub Writing(topic: String) -> text: String {
+        agent writer -> text: String { instruction: "Write about {topic}.", tools: [search] }
+
+        writer
+    }
+}
+
+fn main() {}
