@@ -1,6 +1,7 @@
 //! The conversation so far, as the contents of a model request.
 
 mod exchanges;
+mod order;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -13,7 +14,7 @@ use super::IncludeContents;
 use crate::content::{Content, FunctionCall, Part, Role};
 use crate::models::model::Contents;
 use crate::runtime::run::History;
-use crate::store::event::EventCompaction;
+use crate::store::event::{ConcurrentBlock, EventCompaction};
 use crate::store::session::{Heard, Listener};
 use crate::{Name, Result};
 use std::borrow::Cow;
@@ -49,8 +50,13 @@ pub(super) async fn contents(history: &History, agent: &Name, include: IncludeCo
         view = View::read(history, agent, Reach::Include(include), heard.events).await?;
     }
     let mut pairs = exchanges::pairs(&view.events);
-    let goes_on = is_known && view.turns == 0 && !reach_back(&view.events, &pairs, agent);
-    if view.is_whole {
+    // What was said in a block since then may come before what the agent was told of it.
+    let is_torn = heard
+        .block
+        .as_ref()
+        .is_some_and(|block| view.has_left_out || view.events.iter().any(|event| block.holds(event)));
+    let goes_on = is_known && view.turns == 0 && !is_torn && !reach_back(&view.events, &pairs, agent);
+    if view.is_whole && !is_torn {
         heard.clear();
     } else if !goes_on {
         heard.clear();
@@ -66,6 +72,7 @@ pub(super) async fn contents(history: &History, agent: &Name, include: IncludeCo
     let reports = if turns.is_none() { &mut told.reports } else { &mut HashMap::new() };
     add(&view, &exchanges, agent, &mut heard, reports);
     heard.events = history.len();
+    heard.block = view.events.last().and_then(|last| ConcurrentBlock::of(last)).or(heard.block);
     let contents = heard.contents.clone();
     if !exchanges.skips() {
         told.keep(listener, heard);

@@ -3,8 +3,8 @@
 use crate::runtime::run::Run;
 use crate::store::event::StateDelta;
 use crate::{Content, Error, ErrorKind, Name, Result, secret};
-use serde::de::DeserializeOwned;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::any::type_name;
 use std::fmt;
