@@ -11,6 +11,7 @@ use self::exchanges::{Exchanges, reach_back};
 use self::view::is_silent;
 pub(super) use self::view::{Reach, View};
 use super::IncludeContents;
+use super::respond::RESPOND;
 use crate::content::{Content, FunctionCall, Part, Role};
 use crate::models::model::Contents;
 use crate::runtime::run::History;
@@ -118,6 +119,8 @@ fn add(
                 None => {}
             }
             exchanges.answers(at, content, &view.events).into_iter().for_each(|said| contents.share(said));
+        } else if is_only_given(content) {
+            // What it gives is said after it.
         } else if std::mem::replace(&mut heard.is_explained, true) {
             let made = || Arc::new(report(&event.author, content, "For context:"));
             contents.share(reports.entry(view.places[at]).or_insert_with(made).clone());
@@ -154,11 +157,24 @@ fn own<'a>(at: usize, content: &'a Content, exchanges: &Exchanges<'_>) -> Option
     (!content.parts.iter().all(is_silent)).then_some(content)
 }
 
+/// Whether nothing is in there but the typed answer of another agent on its way: the call that gives it, or whether it fits.
+fn is_only_given(content: &Content) -> bool {
+    content.parts.iter().all(|part| is_silent(part) || is_given(part))
+}
+
+fn is_given(part: &Part) -> bool {
+    match part {
+        Part::FunctionCall(call) => call.name == RESPOND,
+        Part::FunctionResponse(response) => response.name == RESPOND,
+        _ => false,
+    }
+}
+
 /// What another agent said and did, as a report by the user.
 fn report(author: &str, content: &Content, context: &str) -> Content {
     let mut parts = Vec::with_capacity(1 + content.parts.len());
     parts.push(Part::text(context));
-    for part in content.parts.iter().filter(|part| !is_silent(part)) {
+    for part in content.parts.iter().filter(|part| !is_silent(part) && !is_given(part)) {
         parts.push(match part {
             Part::Text(text) => quote(author, ["said", "", ""], text),
             Part::FunctionCall(call) => {

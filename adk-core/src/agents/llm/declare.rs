@@ -1,6 +1,7 @@
 //! What the declaration of an LLM agent says: the fixed part that checks depend on, and settings that may change.
 
 use super::{Compaction, Instruction};
+use crate::encode::to_json;
 use crate::models::model::{GenerationConfig, ModelRef};
 use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::runtime::tool::{DynTool, Toolset};
@@ -215,9 +216,10 @@ pub struct OutputKey {
     pub key: &'static str,
     /// The JSON schema that the model has to keep to; `None` writes the text as it is.
     pub schema: Option<fn() -> Arc<Value>>,
-    /// Says what is wrong with a value that does not fit.
-    pub check: fn(&Value) -> Result<(), String>,
-    /// `check` for a description, which does not know what a JSON value is.
+    /// Reads a value, and gives it as its type serializes it, without fields that the type does not have; or says why it does
+    /// not fit.
+    pub read: fn(&Value) -> Result<Value, String>,
+    /// Whether `read` takes a value, for a description, which does not know what a JSON value is.
     pub(crate) accepts: Accepts,
     /// The schema, as a description has it.
     pub(crate) described: Option<ValueSchema>,
@@ -226,7 +228,7 @@ pub struct OutputKey {
 impl OutputKey {
     /// Text as it is.
     pub const fn text(key: &'static str) -> Self {
-        Self { key, schema: None, check: |_| Ok(()), accepts: |_| Ok(()), described: None }
+        Self { key, schema: None, read: |value| Ok(value.clone()), accepts: |_| Ok(()), described: None }
     }
 
     /// JSON that fits a type.
@@ -234,7 +236,7 @@ impl OutputKey {
         Self {
             key,
             schema: Some(schema::<T>),
-            check: fits::<T>,
+            read: read::<T>,
             accepts: accepts::<T>,
             described: Some(ValueSchema::Type {
                 hash: || schema::hash_of(self::schema::<T>),
@@ -251,8 +253,9 @@ fn schema<T: schemars::JsonSchema>() -> Arc<Value> {
     Arc::new(settings.into_generator().into_root_schema_for::<T>().into())
 }
 
-fn fits<T: DeserializeOwned>(value: &Value) -> Result<(), String> {
-    T::deserialize(value).map(drop).map_err(|error| error.to_string())
+fn read<T: Serialize + DeserializeOwned>(value: &Value) -> Result<Value, String> {
+    let value = T::deserialize(value).map_err(|error| error.to_string())?;
+    to_json(&value).map_err(|error| format!("it {error}"))
 }
 
 impl fmt::Debug for OutputKey {
