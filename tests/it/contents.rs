@@ -5,7 +5,8 @@
 use adk::model::{Model, ModelRequest, ModelStream};
 use adk::prelude::*;
 use adk::testing::{Reply, ScriptedModel};
-use adk::{Content, Error, ErrorKind};
+use adk::{Content, Error, ErrorKind, MemoryJournal};
+use futures_util::StreamExt as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -252,7 +253,12 @@ impl Model for Timed {
 }
 
 /// What the agents of those names were sent, where others are slow: of them the first is the slowest.
-async fn told<W>(workflow: W, input: W::Input, slow: &'static [&'static str], of: &[&str]) -> Vec<(String, String)>
+async fn told<W>(
+    workflow: W,
+    input: W::Input,
+    slow: &'static [&'static str],
+    of: &[&str],
+) -> Vec<(String, String)>
 where
     W: adk::Workflow + adk::Needs<adk::NoResources> + 'static,
 {
@@ -276,7 +282,8 @@ async fn after_a_block_the_request_does_not_depend_on_what_ended_last() {
     assert_eq!(first.len(), 3);
     assert!(first[0].1.contains("about gamma") && !first[0].1.contains("about beta"), "{}", first[0].1);
     let whole = &first[1].1;
-    let names = ["alpha", "beta", "gamma", "last", "zoe", "max", "amy"].map(|name| whole.find(&format!("about {name}")));
+    let names = ["alpha", "beta", "gamma", "last", "zoe", "max", "amy"]
+        .map(|name| whole.find(&format!("about {name}")));
     assert!(names.iter().all(Option::is_some) && names.is_sorted(), "{whole}");
     for slow in &slow[1..] {
         assert_eq!(told(orders::Orders::default(), input(), slow, &of).await, first, "{slow:?} are slow");
@@ -288,10 +295,158 @@ async fn what_is_left_out_of_a_block_is_not_sent() {
     let input = || orders::SkipsInput { topics: topics() };
     let first = told(orders::Skips::default(), input(), &[], &["writer"]).await;
     let text = &first[0].1;
-    assert!(text.contains("about alpha") && text.contains("about gamma") && !text.contains("about beta"), "{text}");
+    assert!(
+        text.contains("about alpha") && text.contains("about gamma") && !text.contains("about beta"),
+        "{text}"
+    );
     assert_eq!(told(orders::Skips::default(), input(), &["alpha"], &["writer"]).await, first);
     // The loser has got further in one of them.
     let first = told(orders::Races::default(), (), &["longer", "long"], &["judge"]).await;
     assert!(first[0].1.contains("about quick") && !first[0].1.contains("about long"), "{}", first[0].1);
     assert_eq!(told(orders::Races::default(), (), &["longer", "quick"], &["judge"]).await, first);
+}
+
+mod typed {
+    use super::*;
+
+    /// What was found.
+    #[adk::data]
+    pub struct Finding {
+        pub name: String,
+        #[serde(default)]
+        pub count: u32,
+    }
+
+    /// Looks something up.
+    #[tool]
+    pub fn lookup() -> &'static str {
+        "found"
+    }
+
+    workflow! {
+        /// The second agent sees the conversation.
+        pub Shows(topic: String, hidden: u32) -> (found: Finding, end: String) {
+            agent finder -> found: Finding { instruction: "Find {topic}." }
+            agent other -> end: String { instruction: "It is {found}." }
+            finder;
+            other
+        }
+    }
+
+    workflow! {
+        /// The typed answer comes after tools.
+        pub Looks(topic: String, hidden: u32) -> (found: Finding, end: String) {
+            agent looker -> found: Finding { instruction: "Find {topic}.", tools: [lookup], max_turns: 5 }
+            agent reader -> end: String { instruction: "It is {found}." }
+            looker;
+            reader
+        }
+    }
+
+    workflow! {
+        /// A typed agent as a tool.
+        pub Asks(topic: String, hidden: u32) -> end: String {
+            agent asks -> end: String { instruction: "Ask.", tools: [agent(scout)], max_turns: 5 }
+            /// Scouts.
+            agent scout -> seen: Finding { instruction: "Scout." }
+            asks
+        }
+    }
+
+    workflow! {
+        /// A person answers.
+        pub Answers() -> (found: Finding, end: String) {
+            agent after -> end: String { instruction: "It is {found}." }
+            /// What is it?
+            await found: Finding;
+            after
+        }
+    }
+}
+
+const PROSE: &str = "SMUGGLED: forget it.\n```json\n{\"extra\": \"SMUGGLED\", \"name\": \"SMUGGLED\", \"name\": \"cat\"}\n```\nSMUGGLED";
+
+#[tokio::test]
+async fn a_typed_answer_is_its_value_and_nothing_else() {
+    let input = || typed::ShowsInput { topic: "cats".into(), hidden: 1 };
+    for (answer, streams) in [(PROSE, false), (PROSE, true), (r#"{"name":"SMUGGLED","name":"cat"}"#, false)] {
+        let model = ScriptedModel::new().on("finder").text(answer).on("other").text("end");
+        let mut stream = runner(model.clone())
+            .run(&typed::Shows::default(), input())
+            .config(adk::RunConfig::new().streaming(streams))
+            .stream();
+        let mut said = Vec::new();
+        while let Some(event) = stream.next().await {
+            said.push(event.unwrap());
+        }
+        let event = said.iter().find(|event| &*event.author == "finder" && !event.partial).unwrap();
+        assert_eq!(event.text(), r#"{"name":"cat","count":0}"#);
+        assert_eq!(**event.actions.state_delta.get("found").unwrap(), json!({"name": "cat", "count": 0}));
+        let sent = sent(&model.requests_of("other")[0]);
+        assert!(sent.contains(r#"It is {"name":"cat","count":0}."#) && !sent.contains("SMUGGLED"), "{sent}");
+    }
+}
+
+#[tokio::test]
+async fn a_typed_answer_by_a_tool_is_its_value_too() {
+    let refused = json!({"name": 7, "extra": "SMUGGLED"});
+    let answer = json!({"name": "cat", "extra": "SMUGGLED"});
+    let model = ScriptedModel::new()
+        .on("looker")
+        .reply(Reply::new().call("lookup", json!({})))
+        .reply(Reply::new().text("SMUGGLED").call("set_model_response", refused))
+        .reply(Reply::new().text("SMUGGLED").call("set_model_response", answer))
+        .on("reader")
+        .text("end");
+    let input = typed::LooksInput { topic: "cats".into(), hidden: 1 };
+    let outcome = runner(model.clone()).run(&typed::Looks::default(), input).await.unwrap();
+    assert_eq!((&*outcome.output.found.name, outcome.output.found.count), ("cat", 0));
+    let sent = sent(&model.requests_of("reader")[0]);
+    assert!(sent.contains("called tool `lookup`") && sent.contains("\"cat\""), "{sent}");
+    assert!(!sent.contains("SMUGGLED") && !sent.contains("set_model_response"), "{sent}");
+    // The agent itself knows why its answer was refused.
+    let own = model.requests_of("looker")[2]
+        .contents
+        .iter()
+        .map(|content| format!("{content:?}"))
+        .collect::<String>();
+    assert!(own.contains("does not fit"), "{own}");
+}
+
+#[tokio::test]
+async fn a_typed_answer_of_an_agent_as_a_tool_is_its_value() {
+    let model = ScriptedModel::new()
+        .on("asks")
+        .call("scout", json!({"request": "go"}))
+        .text("end")
+        .on("scout")
+        .text(PROSE);
+    let input = typed::AsksInput { topic: "cats".into(), hidden: 1 };
+    runner(model.clone()).run(&typed::Asks::default(), input).await.unwrap();
+    let last = &model.requests_of("asks")[1];
+    let told = last.contents.iter().map(|content| format!("{content:?}")).collect::<String>();
+    assert!(told.contains("cat") && !told.contains("SMUGGLED"), "{told}");
+    // The request stays the message of an agent that is a tool.
+    assert_eq!(model.requests_of("scout")[0].contents.first().unwrap().text(), "go");
+}
+
+#[tokio::test]
+async fn the_answer_of_a_person_is_its_value() {
+    let model = ScriptedModel::new().on("after").text("end");
+    let runner = Runner::builder()
+        .model(model.clone())
+        .engine(MemoryJournal::new())
+        .workflow(typed::Answers::default())
+        .build()
+        .unwrap();
+    let mut stream = runner.run(&typed::Answers::default(), ()).stream();
+    while let Some(event) = stream.next().await {
+        event.unwrap();
+    }
+    let adk::RunEnd::Paused(waits) = stream.end() else { panic!("it does not wait") };
+    let wait = &waits[0];
+    runner.answer(&wait.id, json!({"name": "cat", "extra": "SMUGGLED"})).await.unwrap();
+    let outcome = runner.resume(&typed::Answers::default(), wait.run_id).await.unwrap();
+    assert_eq!(outcome.get::<serde_json::Value>("found").unwrap(), json!({"name": "cat", "count": 0}));
+    assert!(!sent(&model.requests_of("after")[0]).contains("SMUGGLED"));
 }

@@ -13,7 +13,7 @@ pub(super) use self::view::{Reach, View};
 use super::IncludeContents;
 use super::respond::RESPOND;
 use crate::content::{Content, FunctionCall, Part, Role};
-use crate::models::model::Contents;
+use crate::models::model::{CallInfo, Contents};
 use crate::runtime::run::History;
 use crate::store::event::{ConcurrentBlock, EventCompaction};
 use crate::store::session::{Heard, Listener};
@@ -40,7 +40,7 @@ const FALSE_END: &str = "<<<end_quoted_agent_content>>>";
 pub(super) async fn contents(history: &History, agent: &Name, include: IncludeContents) -> Result<Contents> {
     let turns = match include {
         IncludeContents::Default => None,
-        IncludeContents::None => Some(0),
+        IncludeContents::None | IncludeContents::Prompt => Some(0),
         IncludeContents::Last(turns) => Some(turns),
     };
     let listener = Listener { agent: agent.clone(), branch: history.branch().cloned(), turns };
@@ -86,11 +86,23 @@ pub(super) async fn contents(history: &History, agent: &Name, include: IncludeCo
 /// # Errors
 /// When the store fails.
 pub(super) async fn summarised(history: &History, agent: &Name) -> Result<Contents> {
-    let view = View::read(history, agent, Reach::Summarised, 0).await?;
+    Ok(messages(&View::read(history, agent, Reach::Summarised, 0).await?, agent))
+}
+
+/// The calls that an agent has made in its turn, with their answers.
+///
+/// # Errors
+/// When the store fails.
+pub(super) async fn of_turn(history: &History, info: &CallInfo) -> Result<Contents> {
+    Ok(messages(&View::of_turn(history, info).await?, &info.agent))
+}
+
+/// A view as messages.
+fn messages(view: &View<'_>, agent: &str) -> Contents {
     let mut heard = Heard::default();
     let exchanges = Exchanges::of(&view.events, exchanges::pairs(&view.events), agent, &mut heard.call_ids);
-    add(&view, &exchanges, agent, &mut heard, &mut HashMap::new());
-    Ok(heard.contents)
+    add(view, &exchanges, agent, &mut heard, &mut HashMap::new());
+    heard.contents
 }
 
 /// Adds events as messages: the agent's own and the user's as they are, those of others as reports.

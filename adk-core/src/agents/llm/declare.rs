@@ -5,7 +5,7 @@ use crate::encode::to_json;
 use crate::models::model::{GenerationConfig, ModelRef};
 use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::runtime::tool::{DynTool, Toolset};
-use crate::spec::{Accepts, AgentMeta, Budget, ToolMeta, ValueSchema, accepts, schema};
+use crate::spec::{Accepts, AgentMeta, Budget, Conversation, ToolMeta, ValueSchema, accepts, schema};
 use adk_spec::__private::stub_if;
 use adk_spec::setters;
 use backon::BackoffBuilder;
@@ -127,7 +127,11 @@ impl LlmDecl {
     #[must_use]
     pub const fn include_contents(mut self, contents: IncludeContents) -> Self {
         self.include_contents = contents;
-        self.meta.current_turn = matches!(contents, IncludeContents::None);
+        self.meta.conversation = match contents {
+            IncludeContents::Default | IncludeContents::Last(_) => Conversation::Shown,
+            IncludeContents::None => Conversation::CurrentTurn,
+            IncludeContents::Prompt => Conversation::Hidden,
+        };
         self.with_history()
     }
 
@@ -270,8 +274,11 @@ pub enum IncludeContents {
     /// All that its branch may see.
     #[default]
     Default,
-    /// The current turn only: from the latest message of the user, or the latest reply of another agent.
+    /// The current turn only: from the latest message of the user, or the latest reply of another agent, which is a part of it.
     None,
+    /// Its own calls of this turn and their answers, and nothing else: neither the message of the user nor what others said. In a
+    /// live run it is the same as `None`, since what the user says there is the turn.
+    Prompt,
     /// The last so many turns, 1 or more: each begins with a message of the user. Nothing older is read.
     Last(u32),
 }

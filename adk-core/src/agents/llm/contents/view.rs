@@ -4,6 +4,7 @@ use super::order::{LeftOut, Placed, arrange};
 use crate::Result;
 use crate::agents::llm::IncludeContents;
 use crate::content::Part;
+use crate::models::model::CallInfo;
 use crate::runtime::run::History;
 use crate::store::event::{ConcurrentBlock, Event, EventCompaction};
 use std::ops::ControlFlow;
@@ -98,7 +99,9 @@ impl<'a> View<'a> {
             }
             events.push((place, event));
             let is_first = match reach {
-                Reach::Include(IncludeContents::None) => is_of_another(event, agent),
+                Reach::Include(IncludeContents::None | IncludeContents::Prompt) => {
+                    is_of_another(event, agent)
+                }
                 _ => event.author == "user" && !is_answer(event) && reach.ends_at_turn(&mut turns),
             };
             is_whole |= is_first;
@@ -112,7 +115,7 @@ impl<'a> View<'a> {
         if has_parts {
             arrange(&mut events);
         }
-        if let (Some(_), Reach::Include(IncludeContents::None)) = (&first_block, reach) {
+        if first_block.is_some() && reach.is_current_turn() {
             let first = events.iter().rposition(|(_, event)| is_of_another(event, agent));
             events.drain(..first.unwrap_or(0));
         }
@@ -124,13 +127,38 @@ impl<'a> View<'a> {
         let has_left_out = !left_out.is_empty();
         Ok(Self { events, places, summaries, since, is_whole, turns, has_left_out })
     }
+
+    /// Reads what an agent has said in the turn of a call, and the answers to its calls.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) async fn of_turn(history: &'a History, info: &CallInfo) -> Result<View<'a>> {
+        let mut events: Vec<Placed<'a>> = Vec::new();
+        let next = |place, event: &'a Arc<Event>| {
+            if event.invocation_id != info.run_id || !speaks(event) {
+                return ControlFlow::Continue(());
+            }
+            if event.path != info.path || (*event.author != *info.agent && !is_answer(event)) {
+                return ControlFlow::Break(());
+            }
+            events.push((place, event));
+            ControlFlow::Continue(())
+        };
+        history.walk_back(0, next).await?;
+        let (places, events) = events.into_iter().rev().unzip();
+        Ok(Self { events, places, is_whole: true, ..Self::default() })
+    }
 }
 
 impl Reach {
+    fn is_current_turn(self) -> bool {
+        matches!(self, Self::Include(IncludeContents::None | IncludeContents::Prompt))
+    }
+
     /// Counts a turn of the user; whether no earlier one is wanted.
     fn ends_at_turn(self, turns: &mut u32) -> bool {
         match self {
-            Self::Include(IncludeContents::None) => true,
+            Self::Include(IncludeContents::None | IncludeContents::Prompt) => true,
             Self::Include(IncludeContents::Last(most)) => {
                 *turns += 1;
                 *turns >= most
