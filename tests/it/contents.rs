@@ -2,10 +2,11 @@
 
 #![allow(unreachable_pub, clippy::unwrap_used)]
 
+use adk::engine::MemoryJournal;
 use adk::model::{Model, ModelRequest, ModelStream};
 use adk::prelude::*;
 use adk::testing::{Reply, ScriptedModel};
-use adk::{Content, Error, ErrorKind, MemoryJournal};
+use adk::{Content, Error, ErrorKind};
 use futures_util::StreamExt as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -98,7 +99,9 @@ mod inputs {
 async fn inputs_are_state_and_the_message_is_what_the_user_says() {
     let said = |agent: &'static str| {
         let model = ScriptedModel::new().text("x").repeat_last();
-        (model.clone(), move || model.requests_of(agent).iter().map(sent).collect::<Vec<_>>().remove(0))
+        (model.clone(), move || {
+            model.requests_of(agent).iter().map(|asked| sent(asked)).collect::<Vec<_>>().remove(0)
+        })
     };
     let two = || inputs::TwoInput { topic: "cats".into(), hidden: "SECRET".into() };
     let (model, asked) = said("writes");
@@ -132,7 +135,7 @@ mod talks {
 
     workflow! {
         /// Sees the current turn alone, in each of its runs.
-        pub Talks(topic: String, tone: String) -> end: String {
+        pub Talking(topic: String, tone: String) -> end: String {
             agent talks -> end: String { include_contents: none, instruction: "Write." }
             talks
         }
@@ -140,7 +143,7 @@ mod talks {
 
     workflow! {
         /// Sees the last two turns.
-        pub Recalls(topic: String, tone: String) -> end: String {
+        pub Recalling(topic: String, tone: String) -> end: String {
             agent recalls -> end: String { include_contents: last(2), instruction: "Write." }
             recalls
         }
@@ -155,18 +158,18 @@ async fn a_run_without_a_message_begins_a_turn_too() {
     let session = runner.new_session("ann");
     let talks = |nth| {
         let (topic, tone) = input(nth);
-        session.run(&talks::Talks::default(), talks::TalksInput { topic, tone })
+        session.run(Arc::new(talks::Talking::default()), talks::TalkingInput { topic, tone })
     };
     talks(1).message("hello").await.unwrap();
     talks(2).await.unwrap();
     let texts = |agent: &str| -> Vec<Vec<String>> {
-        let of = |request: &ModelRequest| request.contents.iter().map(Content::text).collect();
+        let of = |request: &Arc<ModelRequest>| request.contents.iter().map(Content::text).collect();
         model.requests_of(agent).iter().map(of).collect()
     };
     assert_eq!(texts("talks"), [vec!["hello".to_owned()], vec![]]);
     let recalls = |nth| {
         let (topic, tone) = input(nth);
-        session.run(&talks::Recalls::default(), talks::RecallsInput { topic, tone })
+        session.run(Arc::new(talks::Recalling::default()), talks::RecallingInput { topic, tone })
     };
     recalls(3).await.unwrap();
     recalls(4).await.unwrap();
@@ -345,7 +348,7 @@ mod typed {
 
     workflow! {
         /// A typed agent as a tool.
-        pub Asks(topic: String, hidden: u32) -> end: String {
+        pub Asking(topic: String, hidden: u32) -> end: String {
             agent asks -> end: String { instruction: "Ask.", tools: [agent(scout)], max_turns: 5 }
             /// Scouts.
             agent scout -> seen: Finding { instruction: "Scout." }
@@ -371,8 +374,9 @@ async fn a_typed_answer_is_its_value_and_nothing_else() {
     let input = || typed::ShowsInput { topic: "cats".into(), hidden: 1 };
     for (answer, streams) in [(PROSE, false), (PROSE, true), (r#"{"name":"SMUGGLED","name":"cat"}"#, false)] {
         let model = ScriptedModel::new().on("finder").text(answer).on("other").text("end");
+        let shows = typed::Shows::default();
         let mut stream = runner(model.clone())
-            .run(&typed::Shows::default(), input())
+            .run(&shows, input())
             .config(adk::RunConfig::new().streaming(streams))
             .stream();
         let mut said = Vec::new();
@@ -421,8 +425,8 @@ async fn a_typed_answer_of_an_agent_as_a_tool_is_its_value() {
         .text("end")
         .on("scout")
         .text(PROSE);
-    let input = typed::AsksInput { topic: "cats".into(), hidden: 1 };
-    runner(model.clone()).run(&typed::Asks::default(), input).await.unwrap();
+    let input = typed::AskingInput { topic: "cats".into(), hidden: 1 };
+    runner(model.clone()).run(&typed::Asking::default(), input).await.unwrap();
     let last = &model.requests_of("asks")[1];
     let told = last.contents.iter().map(|content| format!("{content:?}")).collect::<String>();
     assert!(told.contains("cat") && !told.contains("SMUGGLED"), "{told}");
@@ -439,14 +443,15 @@ async fn the_answer_of_a_person_is_its_value() {
         .workflow(typed::Answers::default())
         .build()
         .unwrap();
-    let mut stream = runner.run(&typed::Answers::default(), ()).stream();
+    let answers = typed::Answers::default();
+    let mut stream = runner.run(&answers, ()).stream();
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
     let adk::RunEnd::Paused(waits) = stream.end() else { panic!("it does not wait") };
     let wait = &waits[0];
     runner.answer(&wait.id, json!({"name": "cat", "extra": "SMUGGLED"})).await.unwrap();
-    let outcome = runner.resume(&typed::Answers::default(), wait.run_id).await.unwrap();
-    assert_eq!(outcome.get::<serde_json::Value>("found").unwrap(), json!({"name": "cat", "count": 0}));
+    let outcome = runner.resume(&answers, wait.run_id).await.unwrap();
+    assert_eq!(outcome.get::<serde_json::Value>("found").unwrap(), Some(json!({"name": "cat", "count": 0})));
     assert!(!sent(&model.requests_of("after")[0]).contains("SMUGGLED"));
 }
