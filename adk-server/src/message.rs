@@ -3,7 +3,7 @@
 use crate::refuse::Refusal;
 use adk_core::Content;
 use adk_core::runner::KnownWorkflow;
-use axum::http::StatusCode;
+use adk_core::workflow::FieldFault;
 use serde_json::{Value, json};
 
 /// The field of the message. A workflow with an input of this name has that in its place.
@@ -31,9 +31,8 @@ pub(crate) fn split(workflow: &KnownWorkflow, mut body: Value) -> Result<(Value,
         None | Some(Value::Null) => None,
         Some(Value::String(text)) => Some(Content::user(text)),
         Some(_) => {
-            let fact = format!("the field `{FIELD}` is what the user says, and not a string");
-            let refusal = Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "input_invalid", fact);
-            return Err(refusal.help("nothing was begun; send it as a string, or leave it out"));
+            let fault = FieldFault::new(FIELD, "expected a string, which is what the user says");
+            return Err(Refusal::input(vec![fault]));
         }
     };
     Ok((body, message))
