@@ -15,7 +15,8 @@ pub(crate) fn body_schema(workflow: &KnownWorkflow) -> Value {
     if has_field(workflow)
         && let Some(fields) = schema.get_mut("properties").and_then(Value::as_object_mut)
     {
-        let description = "What the user says. Models see it, and of the inputs those that their prompts name.";
+        let description =
+            "What the user says. Models see it, and of the inputs those that their prompts name.";
         fields.insert(FIELD.to_owned(), json!({"type": "string", "description": description}));
     }
     schema

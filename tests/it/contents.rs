@@ -7,7 +7,6 @@ use adk::model::{Model, ModelRequest, ModelStream};
 use adk::prelude::*;
 use adk::testing::{Reply, ScriptedModel};
 use adk::{Content, Error, ErrorKind};
-use futures_util::StreamExt as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -247,7 +246,8 @@ impl Model for Timed {
     }
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
-        let name = request.system_instruction.split(['<', '>']).nth(1).unwrap_or_default().to_owned();
+        let first = request.system_instruction.lines().next().unwrap_or_default();
+        let name = first.split(['<', '>']).nth(1).unwrap_or(first).to_owned();
         self.asked.lock().unwrap().push((name.clone(), sent(&request)));
         let slow = self.slow.iter().rev().position(|slow| *slow == name);
         let wait = Duration::from_millis(slow.map_or(1, |nth| 10 * (nth as u64 + 1)));
@@ -454,4 +454,122 @@ async fn the_answer_of_a_person_is_its_value() {
     let outcome = runner.resume(&answers, wait.run_id).await.unwrap();
     assert_eq!(outcome.get::<serde_json::Value>("found").unwrap(), Some(json!({"name": "cat", "count": 0})));
     assert!(!sent(&model.requests_of("after")[0]).contains("SMUGGLED"));
+}
+
+mod waits {
+    use super::*;
+
+    workflow! {
+        /// A person answers for each topic, in any order.
+        pub Asked(topics: Vec<String>) -> report: String {
+            agent reader -> finding: String { include_contents: prompt, instruction: "Read {topic}" }
+            agent speaker -> spoken: String { include_contents: prompt, instruction: "Speak of {topic}: {noted}" }
+            agent last -> word: String { include_contents: none, instruction: "Say." }
+            agent writer -> report: String { instruction: "Sum up." }
+            each topic in topics <
+                reader;
+                /// What of {topic}?
+                await noted: String;
+                speaker
+            >
+            last;
+            writer
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_resumed_run_sends_the_same_in_whatever_order_people_answer() {
+    let mut all = Vec::new();
+    for order in [[0, 1, 2], [2, 0, 1], [1, 2, 0]] {
+        // The words of a reply depend on its prompt alone.
+        let model = Timed { slow: &[], asked: Arc::default() };
+        let journal = MemoryJournal::new();
+        let sessions: Arc<dyn adk::session::SessionStore> = Arc::new(adk::session::MemoryStore::default());
+        // Each answer is given to another process.
+        let runner = || {
+            let builder = Runner::builder().engine(journal.clone()).session_store(sessions.clone());
+            builder.model(model.clone()).workflow(waits::Asked::default()).build().unwrap()
+        };
+        let asked = waits::Asked::default();
+        let mut stream = runner().run(&asked, topics()).message("go").stream();
+        while let Some(event) = stream.next().await {
+            event.unwrap();
+        }
+        let adk::RunEnd::Paused(waits) = stream.end() else { panic!("it does not wait") };
+        for (nth, at) in order.into_iter().enumerate() {
+            let (next, place) = (runner(), format!("each_1[{at}]"));
+            let wait = waits.iter().find(|wait| wait.path.to_string().contains(&place)).unwrap();
+            next.answer(&wait.id, json!(format!("note {at}"))).await.unwrap();
+            let resumed = next.resume(&asked, wait.run_id).await;
+            assert_eq!(resumed.is_ok(), nth == 2, "{:?}", resumed.err());
+        }
+        let sent = model.asked.lock().unwrap().clone();
+        let of = |start: &str| {
+            sent.iter()
+                .filter(|(_, text)| text.starts_with(start))
+                .map(|(_, text)| text.clone())
+                .collect::<Vec<_>>()
+        };
+        let mut spoken = of("Speak of");
+        spoken.sort();
+        assert!(spoken.iter().all(|text| !text.contains("go")), "{spoken:?}");
+        all.push((spoken, of("Say."), of("Sum up.")));
+    }
+    assert_eq!((all[0].0.len(), all[0].1.len(), all[0].2.len()), (3, 1, 1));
+    assert!(all.iter().all(|one| *one == all[0]), "{all:#?}");
+}
+
+mod prompts {
+    use super::*;
+
+    /// Finds notes.
+    #[tool]
+    pub fn find(about: String) -> String {
+        format!("a note on {about}")
+    }
+
+    workflow! {
+        /// An agent that is shown nothing but its prompt, in each of its rounds.
+        pub Prompted(topic: String) -> note: String {
+            agent talker -> talk: String { instruction: "Talk of {topic}." }
+            agent noter -> note: String {
+                include_contents: prompt,
+                instruction: "Note: {talk}",
+                tools: [find],
+                max_turns: 3,
+            }
+            loop(max = 2) < talker; noter >
+        }
+    }
+}
+
+#[tokio::test]
+async fn with_prompt_an_agent_sees_its_own_calls_of_this_turn() {
+    let model = ScriptedModel::new().on("talker").text("talk").repeat_last().on("noter");
+    let model = model
+        .call("find", json!({"about": "cats"}))
+        .text("one")
+        .call("find", json!({"about": "dogs"}))
+        .text("two");
+    let outcome =
+        runner(model.clone()).run(&prompts::Prompted::default(), "cats").message("go").await.unwrap();
+    assert_eq!(outcome.output, "two");
+    let asked = model.requests_of("noter");
+    let shown: Vec<_> = asked
+        .iter()
+        .map(|request| {
+            let parts = request.contents.iter().flat_map(|content| &content.parts);
+            parts
+                .map(|part| match part {
+                    adk::Part::FunctionCall(call) => format!("calls {}", call.args["about"]),
+                    adk::Part::FunctionResponse(answer) => format!("gets {}", answer.response["result"]),
+                    other => format!("{other:?}"),
+                })
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let exchange = |about: &str| vec![format!("calls \"{about}\""), format!("gets \"a note on {about}\"")];
+    assert_eq!(shown, [vec![], exchange("cats"), vec![], exchange("dogs")]);
+    assert!(asked.iter().all(|request| request.system_instruction.starts_with("Note: talk\n")));
 }
