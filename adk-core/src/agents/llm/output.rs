@@ -113,7 +113,8 @@ impl fmt::Debug for Output {
 
 /// Whether a text is a value and nothing else, as this crate or Python writes it.
 fn is_written_as(text: &str, value: &Value) -> bool {
-    text == value.to_string() || text == respond::text(value)
+    let (own, of_python) = (value.to_string(), respond::text(value));
+    text == own || text == of_python
 }
 
 /// The key and its new value; `None` when the answer has no text, which leaves the key as it is. The content of a typed answer
