@@ -61,17 +61,17 @@ pub mod prelude;
 
 pub use adk_core::{
     AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, Actions, Agent, AgentKind, AgentMeta, AgentTool, AnnouncedKeys,
-    ArtifactStore, Artifacts, At, Await, AwaitBuilder, Blob, BoxError, BoxFuture, BoxStream, BuildError,
-    CallbackContext, Content, Context, Details, DynAgent, DynTool, Error, ErrorKind, Event, EventCompaction,
-    EventId, FailedAttempt, FileData, Flow, FolderArtifacts, FunctionCall, FunctionResponse, Gives, Handover,
-    History, InMemoryStore, IntoAgent, IntoAgents, IntoInput, KeySpec, LEFT_OUT_KEY, LIFECYCLE_KEY,
-    LOOP_ITERATION_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase, LiveQueue, LoopAgent, LoopEnd,
-    LoopEndReason, MAX_DEPTH, MemoryArtifacts, Name, Needs, NoAnswerKind, NoArtifacts, NoResources, Out,
-    Outcome, ParallelAgent, Part, Path, PathError, Plugin, Prepare, ProcessRequest, RareActions,
-    ReadonlyContext, Registry, Rehearsal, RemoteErrorKind, Resources, Result, Role, RunConfig, RunEnd, RunId,
-    RunRequest, RunStream, STATE_UPDATE_KEY, Secret, SequentialAgent, SessionTurns, Spec, State, StateDelta,
-    Store, StoreErrorKind, StoredPart, Thought, Tool, ToolArgs, ToolContext, ToolError, ToolMeta,
-    ToolWorkflow, Toolset, ToolsetErrorKind, Tree, UNWRITTEN_KEY, Unstamped, WINNER_KEY, Waiting, Watch,
+    ArtifactStore, Artifacts, At, Await, AwaitBuilder, BRANCH_ORDER_KEY, Blob, BoxError, BoxFuture,
+    BoxStream, BuildError, CallbackContext, Content, Context, Details, DynAgent, DynTool, Error, ErrorKind,
+    Event, EventCompaction, EventId, FailedAttempt, FileData, Flow, FolderArtifacts, FunctionCall,
+    FunctionResponse, Gives, Handover, History, InMemoryStore, IntoAgent, IntoAgents, IntoInput, KeySpec,
+    LEFT_OUT_KEY, LIFECYCLE_KEY, LOOP_ITERATION_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase, LiveQueue,
+    LoopAgent, LoopEnd, LoopEndReason, MAX_DEPTH, MemoryArtifacts, Name, Needs, NoAnswerKind, NoArtifacts,
+    NoResources, Out, Outcome, ParallelAgent, Part, Path, PathError, Plugin, Prepare, ProcessRequest,
+    RareActions, ReadonlyContext, Registry, Rehearsal, RemoteErrorKind, Resources, Result, Role, RunConfig,
+    RunEnd, RunId, RunRequest, RunStream, STATE_UPDATE_KEY, Secret, SequentialAgent, SessionTurns, Spec,
+    State, StateDelta, Store, StoreErrorKind, StoredPart, Thought, Tool, ToolArgs, ToolContext, ToolError,
+    ToolMeta, ToolWorkflow, Toolset, ToolsetErrorKind, Tree, UNWRITTEN_KEY, Unstamped, WINNER_KEY, Waiting, Watch,
     WithCallbacks, Workflow,
 };
 pub use adk_core::{

@@ -59,8 +59,8 @@ pub use runtime::{callback, runner, tool, workflow};
 pub use secret::Secret;
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};
 pub use store::event::{
-    Actions, Details, Event, EventCompaction, LEFT_OUT_KEY, LOOP_ITERATION_KEY, RareActions,
-    STATE_UPDATE_KEY, StateDelta, UNWRITTEN_KEY, Unstamped,
+    Actions, BRANCH_ORDER_KEY, Details, Event, EventCompaction, LEFT_OUT_KEY, LOOP_ITERATION_KEY,
+    RareActions, STATE_UPDATE_KEY, StateDelta, UNWRITTEN_KEY, Unstamped,
 };
 pub use store::{engine, session};
 

@@ -18,6 +18,9 @@ struct Node {
     parent: Path,
     name: Name,
     at: At,
+    /// In a branch of the parallel block that this node is: the number of the branch, in the order of the source. No part of the
+    /// text, and equal paths may differ in it.
+    branch: Option<u32>,
 }
 
 /// Without recursion, since the text of a path may come from anywhere and be of any length.
@@ -85,7 +88,58 @@ impl Path {
     }
 
     fn node(parent: Path, name: Name, at: At) -> Self {
-        Self(Some(Arc::new(Node { parent, name, at })))
+        Self(Some(Arc::new(Node { parent, name, at, branch: None })))
+    }
+
+    /// The same place in a branch of the parallel block that it is.
+    pub(crate) fn in_branch(&self, branch: u32) -> Self {
+        let parent = self.parent().cloned().unwrap_or_default();
+        let (name, at) = (self.name().clone(), self.at());
+        Self(Some(Arc::new(Node { parent, name, at, branch: Some(branch) })))
+    }
+
+    /// The number of the branch or the element that this node leads into.
+    fn part(&self) -> Option<u32> {
+        let node = self.0.as_ref()?;
+        match node.at {
+            At::Item(index) => Some(index),
+            _ => node.branch,
+        }
+    }
+
+    /// The blocks around this place whose parts run at the same time, outermost first, each with the number of its part.
+    pub(crate) fn parts(&self) -> Vec<(&Path, u32)> {
+        let nodes = std::iter::successors(Some(self), |path| path.parent());
+        let mut parts: Vec<_> = nodes.filter_map(|node| Some((node, node.part()?))).collect();
+        parts.reverse();
+        parts
+    }
+
+    /// Whether two nodes are parts of one block.
+    pub(crate) fn is_beside(&self, other: &Self) -> bool {
+        self.name() == other.name() && self.parent() == other.parent()
+    }
+
+    /// The branches of parallel blocks around this place, each as the depth of its block and its number in the order of the
+    /// source: what the text of a path does not say.
+    pub(crate) fn branches(&self) -> Vec<(u32, u32)> {
+        let nodes = std::iter::successors(Some(self), |path| path.parent());
+        let mut branches: Vec<_> = nodes.map(|node| node.0.as_ref().and_then(|node| node.branch)).collect();
+        branches.reverse();
+        (0..).zip(branches).filter_map(|(depth, branch)| Some((depth, branch?))).collect()
+    }
+
+    /// The same path in these branches.
+    pub(crate) fn with_branches(&self, branches: &[(u32, u32)]) -> Self {
+        let mut nodes: Vec<_> = std::iter::successors(Some(self), |path| path.parent()).collect();
+        nodes.reverse();
+        let mut path = Self::default();
+        for (depth, node) in (0..).zip(nodes) {
+            let branch = branches.iter().find(|(at, _)| *at == depth).map(|(_, branch)| *branch);
+            let (name, at) = (node.name().clone(), node.at());
+            path = Self(Some(Arc::new(Node { parent: path, name, at, branch })));
+        }
+        path
     }
 
     /// The last name: that of the agent or block itself.

@@ -15,7 +15,8 @@ use genai::chat::{
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// What ADK asks when a model is called with nothing to answer; Gemini refuses an empty conversation.
+/// What ADK asks when a model is called with nothing to answer. Providers refuse a conversation that is empty, or that begins with
+/// what the model said: an agent may be shown its own calls alone.
 const NOTHING_SAID: &str = "Handle the requests as specified in the System Instruction.";
 /// What ADK adds when the model spoke last.
 const GO_ON: &str = "Continue processing previous requests as instructed. Exit or provide a summary if no more outputs are needed.";
@@ -34,6 +35,9 @@ pub(crate) fn translate(
         return Err(asked.error(ModelErrorKind::InvalidRequest, "tools cannot be sent in this format", ""));
     }
     let mut messages = Messages { plan, asked, ids: Ids::default(), out: Vec::new() };
+    if request.contents.first().is_some_and(|content| content.role == Role::Model) {
+        messages.out.push(ChatMessage::user(NOTHING_SAID));
+    }
     for content in request.contents.iter() {
         match content.role {
             Role::User => messages.user(content)?,

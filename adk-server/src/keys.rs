@@ -77,6 +77,7 @@ pub(crate) struct Beginning<'a> {
     pub(crate) workflow: &'a str,
     /// Without one the run has a session of its own.
     pub(crate) session: Option<&'a str>,
+    /// What is asked for: the input, and what belongs to it.
     pub(crate) input: &'a Value,
     pub(crate) key: Option<Key>,
 }

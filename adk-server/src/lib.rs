@@ -43,6 +43,7 @@ mod follow;
 mod keys;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod message;
 mod openapi;
 mod page;
 mod refuse;

@@ -1,5 +1,6 @@
 //! The API as OpenAPI 3.1, made from what the workflows say of themselves.
 
+use crate::message::body_schema;
 use adk_core::Runner;
 use adk_core::runner::KnownWorkflow;
 use serde_json::{Map, Value, json};
@@ -40,7 +41,7 @@ fn begin(workflow: &KnownWorkflow) -> Value {
             header("Idempotency-Key", "1 to 255 characters. A request that is repeated with its key begins one run."),
             header("Prefer", "`respond-async`: the answer does not wait for the end."),
         ],
-        "requestBody": {"required": true, "content": content("application/json", form.input_schema())},
+        "requestBody": {"required": true, "content": content("application/json", body_schema(workflow))},
         "responses": {
             "200": {
                 "description": "The run has finished. As a stream: its events, and at last `end` with the run.",

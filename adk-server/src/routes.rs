@@ -6,6 +6,7 @@ use crate::adk_web;
 use crate::ag_ui;
 use crate::follow::{Item, follow, stored};
 use crate::keys::{Beginning, Begun, Key, may_begin, scope};
+use crate::message;
 use crate::openapi;
 use crate::page;
 use crate::refuse::{Refusal, json_response, short};
@@ -101,6 +102,7 @@ async fn workflows(State(app): Shared, Extension(caller): Who) -> Response {
                 "name": workflow.name(),
                 "description": workflow.description(),
                 "input": form.input_schema(),
+                "body": message::body_schema(&workflow),
                 "output": form.output_schema(),
                 "tree": workflow.spec(),
             })
@@ -193,7 +195,8 @@ async fn begin(
     let (asked, runner) = (asked(query)?, app.runner(&caller));
     let workflow = known(&runner, &name)?;
     let user = caller.acts_for(asked.user.as_deref())?;
-    let input = json_of(body)?;
+    let body = json_of(body)?;
+    let (input, message) = message::split(&workflow, body.clone())?;
     let faults = workflow.check(&input);
     if !faults.is_empty() {
         return Err(Refusal::input(faults));
@@ -205,9 +208,14 @@ async fn begin(
     // Begins and ends of steps are sent, so that a follower sees where the run is.
     let config = runner.config().clone().lifecycle_events(true);
     let (session, user) = (asked.session.as_deref(), &*user);
-    let beginning = Beginning { runner: &runner, user, workflow: &name, session, input: &input, key };
-    let request =
-        |session: &SessionHandle| Ok(session.run_by_name(&name, input.clone())?.config(config.clone()));
+    let beginning = Beginning { runner: &runner, user, workflow: &name, session, input: &body, key };
+    let request = |session: &SessionHandle| {
+        let request = session.run_by_name(&name, input.clone())?.config(config.clone());
+        Ok(match &message {
+            Some(message) => request.message(message.clone()),
+            None => request,
+        })
+    };
     let (run, listener, is_new) = match app.begin(&beginning, request).await? {
         Begun::Now(run, listener) => (run, Some(listener), true),
         Begun::Before(run) => {

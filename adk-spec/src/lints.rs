@@ -3,9 +3,9 @@
 mod keys;
 mod placeholder;
 
-use self::keys::{Read, by_tools, of_agent, read, written};
+use self::keys::{Read, by_tools, names_keys, of_agent, read, written};
 use crate::nearest::nearest;
-use crate::spec::{ERROR_KEY, Spec, Step, StepKind};
+use crate::spec::{AgentKind, AgentMeta, Conversation, ERROR_KEY, Spec, Step, StepKind};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -37,6 +37,7 @@ impl Spec<'_> {
     /// | `key-unwritten` | a key that is read only where it is there, as by `{note?}` or an `Option`, and that nobody writes |
     /// | `until-constant` | a loop that only `until` ends, whose key nothing inside writes |
     /// | `parallel-single` | a parallel of one branch |
+    /// | `conversation-repeated` | an agent in an `each` whose prompt names keys, and that sees the conversation too: it is sent again for each element |
     /// | `rounds-shown` | an agent with `include_contents: none` alone in a loop: by ADK's rule all its rounds are one turn, so it sees them |
     /// | `step-unreachable` | steps after a `break` |
     /// | `placeholder-text` | `{}`, `{usr:name}` or, where `other` is no key, `{other.len}` in a prompt, which is text to ADK and to us |
@@ -73,6 +74,7 @@ impl Spec<'_> {
         }
         self.single_parallels(&mut lints);
         self.shown_rounds(&mut lints);
+        self.repeated_conversations(&mut lints);
         self.unreachable_steps(&mut lints);
         self.placeholders_that_are_text(&mut lints);
         for name in self.unplaced {
@@ -211,14 +213,37 @@ impl Spec<'_> {
                 Step { kind: StepKind::Agent { meta, .. }, name: agent, .. },
                 end,
             ] = three
-                && meta.current_turn
+                && meta.conversation == Conversation::CurrentTurn
                 && matches!(end.kind, StepKind::End)
             {
                 let fact = format!(
                     "`{agent}` is alone in loop `{name}`, so all its rounds are its current turn, and `include_contents: none` \
-                     shows them all; help: leave `include_contents` out, or let another agent speak in the loop"
+                     shows them all; help: write `include_contents: prompt`, or let another agent speak in the loop"
                 );
                 lints.push(lint("rounds-shown", agent, &fact));
+            }
+        }
+    }
+
+    /// What an agent in an `each` needs is in its prompt.
+    fn repeated_conversations(&self, lints: &mut Vec<Lint>) {
+        let sees = |meta: &AgentMeta<'_>| {
+            meta.kind == AgentKind::Llm && meta.conversation == Conversation::Shown && names_keys(meta)
+        };
+        // The steps before this one are inside of an `each`.
+        let mut end = 0;
+        for (at, step) in self.steps.iter().enumerate() {
+            match step.kind {
+                StepKind::Each { .. } => end = end.max(step.end),
+                StepKind::Agent { meta, .. } if at < end && sees(meta) => {
+                    let name = step.name;
+                    let fact = format!(
+                        "the prompt of `{name}` names the keys that it needs, and `{name}` also sees the conversation, which is \
+                         sent again for each element; help: write `include_contents: prompt`, or `none` for the last message"
+                    );
+                    lints.push(lint("conversation-repeated", name, &fact));
+                }
+                _ => {}
             }
         }
     }

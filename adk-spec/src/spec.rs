@@ -16,7 +16,7 @@ mod tool;
 mod tree;
 
 pub use crate::money::{Budget, BudgetError, Currency, Money, Price, Prices, Quote};
-pub use agent::{Accepts, AgentKind, AgentMeta, Module, PromptKey, ValueSchema};
+pub use agent::{Accepts, AgentKind, AgentMeta, Conversation, Module, PromptKey, ValueSchema};
 pub use input::InputSpec;
 pub use key::KeySpec;
 pub(crate) use key::{OPENED, has_prefix, layout};

@@ -9,6 +9,7 @@ pub mod bounds;
 pub mod budget;
 pub mod callbacks;
 pub mod changed;
+pub mod contents;
 pub mod desk;
 pub mod fragments;
 pub mod language;

@@ -106,7 +106,7 @@ async fn a_secret_is_read_by_functions_and_tools_and_shown_to_nobody() {
         };
         session.export(export).await.expect("it can be given away");
         assert!(!shown.to_lowercase().contains("sesame"), "{shown}");
-        for told in [r#"\"password\":\"[secret]\""#, "$kept", "7 has 12 orders", "There are [17,18]"] {
+        for told in ["$kept", "7 has 12 orders", "There are [17,18]"] {
             assert!(shown.contains(told), "{told}: {shown}");
         }
         assert_eq!(outcome.output.expose(), "sesame-token-fresh-er");

@@ -46,7 +46,7 @@ impl Question<'_> {
         };
         let answer = cx.wait_for_all(vec![asked]).await?.pop().unwrap_or_default();
         // It was checked when it was given, but perhaps where only its schema was known.
-        form.check(&answer).map_err(|why| {
+        let answer = form.read(&answer).map_err(|why| {
             let message = format!("the answer for `{key}` is of another type: {why}");
             Error::new(ErrorKind::AnswerInvalid, message)
                 .with_help("give the workflow to the runner that is answered, so that answers are read there")

@@ -247,9 +247,9 @@ impl DynAgent for LlmAgent {
         Some(&self.settings.callbacks)
     }
 
-    fn stand_in_dyn(&self, content: Content) -> Result<Event> {
+    fn stand_in_dyn(&self, mut content: Content) -> Result<Event> {
         let value = match &self.output {
-            Some(output) => output::value(output, &content).map_err(|misfit| misfit.error(None, 1))?,
+            Some(output) => output::value(output, &mut content).map_err(|misfit| misfit.error(None, 1))?,
             None => None,
         };
         let event = Event::new().with_content(content);

@@ -1,9 +1,11 @@
 //! What happens in a run: ADK's `Event` and `EventActions`.
 
+mod concurrent;
 mod json;
 mod snake;
 mod stored;
 
+pub(crate) use concurrent::{ConcurrentBlock, is_concurrent};
 pub use stored::Unstamped;
 
 use crate::models::model::{FinishReason, Says, Usage};
@@ -23,6 +25,12 @@ pub const COST_KEY: &str = "cost";
 /// The key of [`Event::custom_metadata`] that tells the round of the innermost loop, counted from 0
 /// (adk-python, pull request 6268).
 pub const LOOP_ITERATION_KEY: &str = "loop_iteration";
+
+/// The key of [`Event::custom_metadata`] that tells the branches of parallel blocks that the event belongs to: an object with the
+/// number of each branch in the order of the source, from 0, by the depth of its block in the path.
+///
+/// A request shows branches in this order, whichever ended first.
+pub const BRANCH_ORDER_KEY: &str = "branch_order";
 
 /// The key of [`Event::custom_metadata`] by which an update of state is known ([`State::update`](crate::State::update)): an
 /// object with `update`, such as `user:n@0`, and for a tool call with `call`, such as `tool.add@2`.
@@ -419,11 +427,17 @@ impl Event {
         }
     }
 
-    /// ADK's custom metadata with the loop iteration in it, which is added only where the agent set none.
+    /// ADK's custom metadata with what the path says beside its text: the loop iteration, unless the agent set one, and the
+    /// order of branches.
     pub fn custom_metadata(&self) -> Map<String, Value> {
         let mut all = self.details.as_ref().map(|d| d.custom_metadata.clone()).unwrap_or_default();
         if let (Some(round), false) = (self.path.iteration(), all.contains_key(LOOP_ITERATION_KEY)) {
             all.insert(LOOP_ITERATION_KEY.into(), round.into());
+        }
+        let branches = self.path.branches();
+        if !branches.is_empty() {
+            let branches = branches.into_iter().map(|(depth, branch)| (depth.to_string(), branch.into()));
+            all.insert(BRANCH_ORDER_KEY.into(), Value::Object(branches.collect()));
         }
         all
     }

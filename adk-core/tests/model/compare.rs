@@ -2,6 +2,7 @@
 
 use crate::grow::KEPT;
 use crate::support::SKIP;
+use crate::tree::{BLIND, BRIEF, OBSERVER};
 use adk_core::{Event, FailedAttempt, LEFT_OUT_KEY, UNWRITTEN_KEY};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,9 +74,63 @@ fn is_inside(line: &str, at: &str, next: &[char]) -> bool {
     line.strip_prefix(at).is_some_and(|rest| rest.starts_with(next))
 }
 
-/// What events look like, but for those of the user.
+/// The lines in the order in which a request shows them: branches and elements one after the other, without those that have lost a race
+/// or were left out. Each line comes with what it is of.
+pub fn in_order<T: Clone>(items: &[Item], lines: &[(String, T)], parts: &Parts) -> Vec<T> {
+    let (mut lines, mut ordered) = (lines, Vec::new());
+    for item in items {
+        match item {
+            Item::Leaf(expected) => match lines.split_first() {
+                Some(((line, of), rest)) if line == expected => {
+                    ordered.push(of.clone());
+                    lines = rest;
+                }
+                _ => break,
+            },
+            Item::Forgotten(items) => {
+                let texts: Vec<_> = lines.iter().map(|(line, _)| line.clone()).collect();
+                if compare(items, &texts, true).is_ok() {
+                    ordered.extend(in_order(items, lines, parts));
+                    break;
+                }
+            }
+            Item::Branches { at, branches } => {
+                let count = lines.iter().take_while(|(line, _)| is_inside(line, at, &['/', '['])).count();
+                let (here, rest) = lines.split_at(count);
+                lines = rest;
+                for branch in branches.iter().filter(|branch| parts.count(at, &branch.at)) {
+                    let own: Vec<_> = here.iter().filter(|(line, _)| of(line, &branch.at)).cloned().collect();
+                    ordered.extend(in_order(&branch.items, &own, parts));
+                }
+            }
+        }
+    }
+    ordered
+}
+
+/// Which parts of blocks count.
+pub struct Parts {
+    won: BTreeMap<String, String>,
+    left_out: BTreeSet<String>,
+}
+
+impl Parts {
+    pub fn of(log: &[Arc<Event>]) -> Self {
+        let left_out = log.iter().flat_map(|event| failed_parts(event)).map(str::to_owned).collect();
+        Self { won: winners(log), left_out }
+    }
+
+    fn count(&self, block: &str, part: &str) -> bool {
+        let has_lost = self.won.get(block).is_some_and(|winner| part != format!("{block}/{winner}"));
+        !has_lost && !self.left_out.contains(part)
+    }
+}
+
+/// What events look like, but for those of the user and of the agents that observe.
 pub fn seen(events: &[Arc<Event>]) -> Vec<String> {
-    let is_seen = |event: &&Arc<Event>| event.author != "user" && left_out(event, "cancelled").is_none();
+    let is_seen = |event: &&Arc<Event>| {
+        !["user", BRIEF, BLIND, OBSERVER].contains(&&*event.author) && left_out(event, "cancelled").is_none()
+    };
     let lines = events.iter().filter(is_seen).map(|event| {
         let mut line = format!("{} {}", event.path, event.branch.as_deref().unwrap_or("-"));
         for (key, value) in event.actions.state_delta.iter() {

@@ -23,14 +23,16 @@ mod grow;
 mod tree;
 
 use adk_core::runner::SessionHandle;
-use adk_core::{Error, Event, Flow, LoopEndReason, Outcome, RunEnd, Runner};
-use compare::{Branch, Item, State, compare, replay, seen, winners};
+use adk_core::testing::ScriptedModel;
+use adk_core::{Content, Error, Event, Flow, LoopEndReason, Outcome, Part, RunEnd, Runner};
+use compare::{Branch, Item, Parts, State, compare, in_order, replay, seen, winners};
 use expect::{Ended, Failure};
 use grow::{KEPT, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 use support::Tree;
 use tokio::runtime::{Builder, Runtime};
+use tree::{BLIND, BRIEF, OBSERVER};
 
 /// The same numbers on every machine.
 pub struct Random(u64);
@@ -147,7 +149,7 @@ fn ended(outcome: &Outcome<()>) -> Vec<String> {
 type Ran = (Vec<Arc<Event>>, RunEnd<()>, Option<Error>);
 
 async fn drive(handle: &SessionHandle, tree: &Tree) -> Ran {
-    let mut stream = handle.run(tree, "go").stream();
+    let mut stream = handle.run(tree, "go").message("go").stream();
     let (mut taken, mut error) = (Vec::new(), None);
     while let Some(event) = stream.next().await {
         match event {
@@ -162,8 +164,9 @@ async fn drive(handle: &SessionHandle, tree: &Tree) -> Ran {
 /// second one sees nothing of what the first has left, but for `state` keys.
 fn check(seed: u64, runtime: &Runtime, happened: &mut Happened) -> Result<(), String> {
     let shape = Shape::grow(seed);
-    let tree = tree::tree(&shape, seed);
-    let runner: Runner = Runner::builder().build().unwrap();
+    let tree = tree::observed(&shape, seed);
+    let model = ScriptedModel::new().text("seen").repeat_last();
+    let runner: Runner = Runner::builder().model(model.clone()).build().unwrap();
     let handle = runner.session("u", "s");
     let (first, second) =
         runtime.block_on(async { tokio::join!(drive(&handle, &tree), drive(&handle, &tree)) });
@@ -179,6 +182,9 @@ fn check(seed: u64, runtime: &Runtime, happened: &mut Happened) -> Result<(), St
     }
     happened.events += taken.len();
     seen(&taken).iter().for_each(|line| happened.see(line));
+    if let Err(why) = as_sent(&shape, seed, &first, &model) {
+        return fail(format!("requests: {why}"));
+    }
     let mut state = State::new();
     for ran in [first, second] {
         state.retain(|key, _| key.starts_with(KEPT));
@@ -205,6 +211,43 @@ impl Happened {
         for (count, word) in self.lines.iter_mut().zip(WORDS) {
             *count += usize::from(line.contains(word));
         }
+    }
+}
+
+/// Whether the agents at the end of a run were sent what was said in it, in the order of the source.
+fn as_sent(shape: &Shape, seed: u64, (taken, ..): &Ran, model: &ScriptedModel) -> Result<(), String> {
+    let Some(run) = taken.first().map(|event| event.invocation_id) else { return Ok(()) };
+    let sent = |agent: &str| {
+        let all = model.requests_of(agent);
+        let asked = all.into_iter().find(|request| request.info.run_id == run)?;
+        Some(asked.contents.iter().map(said).collect::<Vec<_>>())
+    };
+    let Some(whole) = sent(OBSERVER) else { return Ok(()) };
+    let own: Vec<_> = taken.iter().filter(|event| !seen(&[(*event).clone()]).is_empty()).collect();
+    let lines: Vec<_> = seen(taken).into_iter().zip(own).collect();
+    let (mut events, mut loops) = (Vec::new(), Vec::new());
+    expect::workflow(shape, seed, &winners(taken), &mut events, &mut loops);
+    let ordered = in_order(&events, &lines, &Parts::of(taken)).into_iter();
+    let spoken = ordered.filter(|event| !event.text().is_empty());
+    let mut expected = vec!["go".to_owned()];
+    expected.extend(spoken.map(|event| format!("{}: {}", event.author, event.text())));
+    let last = expected.last().cloned();
+    if sent(BRIEF) != Some(Vec::from_iter(last)) || sent(BLIND) != Some(Vec::new()) {
+        return Err(format!("{:?} and {:?} of {expected:#?}", sent(BRIEF), sent(BLIND)));
+    }
+    expected.push(format!("{BRIEF}: seen"));
+    expected.push(format!("{BLIND}: seen"));
+    if whole == expected { Ok(()) } else { Err(format!("{whole:#?}, not {expected:#?}")) }
+}
+
+/// A message of the user, or what is quoted of another agent.
+fn said(content: &Content) -> String {
+    match &content.parts[..] {
+        [Part::Text(_), Part::Text(quote)] => {
+            let author = quote.split(['[', ']']).nth(1).unwrap_or_default();
+            format!("{author}: {}", quote.lines().nth(2).unwrap_or_default())
+        }
+        _ => content.text(),
     }
 }
 

@@ -3,14 +3,39 @@
 use crate::grow::{Shape, item};
 use crate::support::{self, Node, Tree, by};
 use crate::{Leave, Plan};
+use adk_core::llm::{IncludeContents, LlmAgent};
 use adk_core::spec::{Attempts, ERROR_KEY, KeySpec, Over, StepKind};
 use adk_core::{Error, ErrorKind, Event, Flow};
 
+/// Sees the current turn, in a tree that is observed.
+pub const BRIEF: &str = "brief";
+/// Sees nothing but its prompt.
+pub const BLIND: &str = "blind";
+/// Sees all.
+pub const OBSERVER: &str = "observer";
+
 pub fn tree(shape: &Shape, seed: u64) -> Tree {
+    ending_with(shape, seed, Vec::new())
+}
+
+/// The same with agents at the end that ask a model, and see what was said before.
+pub fn observed(shape: &Shape, seed: u64) -> Tree {
+    let agent =
+        |name, include| support::run(LlmAgent::builder(name).include_contents(include).build().unwrap());
+    let agents = vec![
+        agent(BRIEF, IncludeContents::None),
+        agent(BLIND, IncludeContents::Prompt),
+        agent(OBSERVER, IncludeContents::Default),
+    ];
+    ending_with(shape, seed, agents)
+}
+
+fn ending_with(shape: &Shape, seed: u64, last: Vec<Node>) -> Tree {
     let Shape::Workflow { name, inside, output, states } = shape else { unreachable!() };
+    let inside: Vec<_> = nodes(inside, seed).into_iter().chain(last).collect();
     let outputs = output.iter().map(|output| KeySpec::new(output.key, "u64")).collect();
     let states = states.iter().map(|key| KeySpec::new(key, "u32").optional(true)).collect();
-    Tree::with_keys(name, &[], Box::leak(outputs), nodes(inside, seed)).states(Box::leak(states))
+    Tree::with_keys(name, &[], Box::leak(outputs), inside).states(Box::leak(states))
 }
 
 fn nodes(shapes: &[Shape], seed: u64) -> Vec<Node> {

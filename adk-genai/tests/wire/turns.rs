@@ -111,6 +111,21 @@ async fn a_conversation_never_begins_with_nothing_nor_ends_with_the_model() {
     ask(&model, empty).await;
     let text = &server.last().body["contents"][0]["parts"][0]["text"];
     assert_eq!(text, "Handle the requests as specified in the System Instruction.");
+    // Then it calls a tool, and is asked again.
+    let call = FunctionCall { id: "a".into(), name: "get_weather".into(), ..FunctionCall::default() };
+    let mut called = request("", false);
+    called.contents.clear();
+    called.contents.push(Content::new(Role::Model, vec![Part::from(call.clone())]));
+    called.contents.push(results(vec![result(&call, json!("sunny"))]));
+    for name in [GEMINI, OPENAI, ANTHROPIC] {
+        ask(&self::model(&server, name), called.clone()).await;
+        let body = server.last().body.clone();
+        let all = body.get("contents").or_else(|| body.get("messages")).unwrap().as_array().unwrap();
+        let said =
+            all.iter().filter(|one| one["role"] != "system").map(ToString::to_string).collect::<Vec<_>>();
+        assert!(said[0].contains("\"user\"") && said[0].contains("Handle the requests"), "{name}: {body}");
+        assert!(said[1].contains("get_weather") && !said[1].contains("Handle"), "{name}: {body}");
+    }
     let mut late = request("hi", false);
     late.contents.push(Content::model("Hello."));
     ask(&model, late).await;

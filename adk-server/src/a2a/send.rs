@@ -76,7 +76,7 @@ impl Call {
     }
 
     async fn begin(&self, message: &Message, is_watched: bool) -> Result<Sent, RpcRefusal> {
-        let input = self.input(message)?;
+        let (input, said) = self.input(message)?;
         let faults = self.workflow.check(&input);
         if !faults.is_empty() {
             return Err(Refusal::input(faults).help("the card of the agent says what it takes").into());
@@ -93,7 +93,11 @@ impl Call {
         let beginning =
             Beginning { runner: &self.runner, user: &user, workflow, session, input: &input, key };
         let request = |session: &SessionHandle| {
-            Ok(session.run_by_name(workflow, input.clone())?.config(config.clone()))
+            let request = session.run_by_name(workflow, input.clone())?.config(config.clone());
+            Ok(match &said {
+                Some(said) => request.message(said.clone()),
+                None => request,
+            })
         };
         let (run, heard) = match self.app.begin(&beginning, request).await? {
             Begun::Now(run, listener) => (run, Heard::All(listener, None)),
@@ -106,8 +110,8 @@ impl Call {
         Ok(Sent { run, heard })
     }
 
-    /// The input that a message says: its data, field by field, beside what its text says.
-    fn input(&self, message: &Message) -> Result<Value, RpcRefusal> {
+    /// The input that a message gives, which is its data, field by field, beside what its text says; and its text.
+    fn input(&self, message: &Message) -> Result<(Value, Option<Content>), RpcRefusal> {
         let (mut text, mut fields) = (String::new(), Map::new());
         for part in &message.parts {
             match &part.content {
@@ -119,9 +123,10 @@ impl Call {
             }
         }
         if text.is_empty() {
-            return Ok(Value::Object(fields));
+            return Ok((Value::Object(fields), None));
         }
-        Ok(match self.workflow.input_of(&Content::user(text)) {
+        let said = Content::user(text);
+        let input = match self.workflow.input_of(&said) {
             Value::Object(mut input) => {
                 input.extend(fields);
                 Value::Object(input)
@@ -129,7 +134,8 @@ impl Call {
             // The text is for people: it describes the data.
             _ if !fields.is_empty() => Value::Object(fields),
             input => input,
-        })
+        };
+        Ok((input, Some(said)))
     }
 }
 

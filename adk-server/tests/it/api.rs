@@ -30,6 +30,44 @@ async fn a_run_takes_and_gives_json() {
 }
 
 #[tokio::test]
+async fn a_message_stands_beside_the_input() {
+    let served = Served::in_memory().await;
+    let input = json!({"topic": "cats", "times": 2});
+    let with = |message: Value| {
+        let mut body = input.clone();
+        body["message"] = message;
+        body
+    };
+    let said = async |body: &Value| {
+        let (status, run) = send(served.post("/v1/shouting/runs", body)).await;
+        assert_eq!((status, &run["output"]), (StatusCode::OK, &json!("CATS CATS")), "{run}");
+        let (_, events) =
+            send(served.get(&format!("/v1/runs/{}/events", run["run"].as_str().unwrap()))).await;
+        events["events"][0]["content"]["parts"].clone()
+    };
+    assert_eq!(said(&with(json!("Be loud."))).await, json!([{"text": "Be loud."}]));
+    // Inputs are keys and no message.
+    assert_eq!(said(&input).await, json!([]));
+    assert_eq!(said(&with(json!(null))).await, json!([]));
+    let (status, error) = send(served.post("/v1/shouting/runs", &with(json!(7)))).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(error["error"]["fields"][0]["field"], "message", "{error}");
+    let keyed = |body: &Value| send(served.post("/v1/shouting/runs", body).header("idempotency-key", "k"));
+    assert_eq!(keyed(&with(json!("one"))).await.0, StatusCode::OK);
+    assert_eq!(keyed(&with(json!("two"))).await.0, StatusCode::UNPROCESSABLE_ENTITY, "another request");
+    let (_, api) = send(served.get("/openapi.json")).await;
+    let body = "/paths/~1v1~1shouting~1runs/post/requestBody/content/application~1json/schema";
+    let body = api.pointer(body).unwrap();
+    assert_eq!(body["properties"]["message"]["type"], "string", "{body}");
+    assert_eq!(body["required"], json!(["topic"]), "{body}");
+    let (_, all) = send(served.get("/v1/workflows")).await;
+    let shouting = all["workflows"].as_array().unwrap().iter().find(|one| one["name"] == "shouting").unwrap();
+    assert_eq!(&shouting["body"], body);
+    assert!(shouting["input"]["properties"]["message"].is_null());
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
 async fn what_does_not_fit_is_refused_before_anything_runs() {
     let served = Served::in_memory().await;
     let run = |body: Value| send(served.post("/v1/shouting/runs", &body));
@@ -269,7 +307,7 @@ async fn a_slow_reader_slows_nobody_and_misses_nothing() {
     let events = sse(&text);
     let counted: Vec<_> =
         events.iter().filter_map(|event| event.2["content"]["parts"][0]["text"].as_str()).collect();
-    assert!(counted[1..].iter().map(|text| (*text).to_owned()).eq((0..4_000).map(|at: u32| at.to_string())));
+    assert!(counted.iter().map(|text| (*text).to_owned()).eq((0..4_000).map(|at: u32| at.to_string())));
     assert_eq!(events.last().unwrap().2["status"], "finished");
     served.stop().await.unwrap();
 }

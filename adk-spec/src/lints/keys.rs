@@ -73,6 +73,14 @@ pub(super) fn written<'a>(
     own.chain(below).collect()
 }
 
+/// Whether the prompts of an agent name keys.
+pub(super) fn names_keys(meta: &AgentMeta<'_>) -> bool {
+    meta.prompts.iter().any(|prompt| {
+        let mut found = Placeholders::new(prompt);
+        std::iter::from_fn(|| found.next()).any(|placeholder| matches!(placeholder.source, Source::Key(_)))
+    })
+}
+
 /// The keys that its tools write, and those of the agents that it may transfer to.
 pub(super) fn by_tools<'a>(meta: &AgentMeta<'a>, all: &mut Vec<&'a str>) {
     for tool in meta.tools {

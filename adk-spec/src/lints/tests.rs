@@ -1,6 +1,6 @@
 use super::*;
 use crate::spec::sketch::*;
-use crate::spec::{InputSpec, KeySpec, Renames, StepKind, ToolMeta};
+use crate::spec::{InputSpec, KeySpec, Over, Renames, StepKind, ToolMeta};
 
 /// The lints of a workflow, each with its node.
 fn found(spec: &Spec<'_>) -> Vec<String> {
@@ -151,11 +151,43 @@ fn an_agent_that_sees_all_its_rounds() {
     let again = |inside: Vec<Steps>| {
         found(&spec([block("again", StepKind::Loop { max: Some(3), until: None }, inside)]))
     };
-    let brief = || run(llm("critic").current_turn(true));
+    let brief = || run(llm("critic").conversation(Conversation::CurrentTurn));
     assert_eq!(again(vec![brief()]), ["rounds-shown critic"]);
     assert_eq!(again(vec![run(llm("critic"))]), [""; 0]);
     assert_eq!(again(vec![brief(), run(llm("writer"))]), [""; 0]);
     assert_eq!(found(&spec([brief()])), [""; 0]);
+}
+
+#[test]
+fn conversations_that_are_sent_for_each_element() {
+    let each = |inside: Vec<Steps>| {
+        let topic = StepKind::Each {
+            item: "topic",
+            list: "topics",
+            max: None,
+            over: Over::Fail,
+            max_concurrency: None,
+        };
+        found(
+            &spec([block("all", topic, inside)])
+                .inputs(const { &[InputSpec::new("topics", "Vec<String>", false)] }),
+        )
+    };
+    let reader = |prompts| run(llm("reader").prompts(prompts));
+    let repeated = ["conversation-repeated reader"];
+    assert_eq!(each(vec![reader(&["Read {topic}"])]), repeated);
+    // Anywhere inside.
+    let inside = vec![run(function("a").reads(keys(["topic"]))), sequence("s", [reader(&["Read {topic}"])])];
+    assert_eq!(each(inside), repeated);
+    for shown in [Conversation::CurrentTurn, Conversation::Hidden] {
+        assert_eq!(each(vec![run(llm("reader").prompts(&["Read {topic}"]).conversation(shown))]), [""; 0]);
+    }
+    // One that names no key needs the conversation.
+    let names_none = vec![run(function("a").reads(keys(["topic"]))), reader(&["Answer."])];
+    assert_eq!(each(names_none), [""; 0]);
+    let outside =
+        spec([reader(&["Read {topic}"])]).inputs(const { &[InputSpec::new("topic", "String", false)] });
+    assert_eq!(found(&outside), [""; 0]);
 }
 
 #[test]

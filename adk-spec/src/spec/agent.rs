@@ -58,6 +58,19 @@ pub enum AgentKind {
     Await,
 }
 
+/// How much of the conversation the model of an agent is shown: the field `include_contents`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Conversation {
+    /// All of it, or its last turns.
+    #[default]
+    Shown,
+    /// The current turn, with the last message before it: `none`.
+    CurrentTurn,
+    /// Nothing but the agent's own calls of this turn: `prompt`.
+    Hidden,
+}
+
 /// The description of an agent, one shape for all: a function, an LLM agent, a workflow, an `impl Agent` by hand.
 ///
 /// The macros write it; by hand it is a const, with the keys that `#[agent(...)]` on the `impl` does not declare:
@@ -107,9 +120,9 @@ pub struct AgentMeta<'a> {
     /// Whether its model may be asked for a summary before each of its calls: `compact: { after: 40, keep: 10 }`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compacts: bool,
-    /// Whether its model is shown the current turn alone: `include_contents: none`.
+    /// How much of the conversation its model is shown.
     #[serde(skip)]
-    pub current_turn: bool,
+    pub conversation: Conversation,
     /// What it takes from the program, beside what its tools do.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub resources: &'a [ResourceSpec<'a>],
@@ -166,7 +179,7 @@ impl<'a> AgentMeta<'a> {
             tools: &[],
             more_tools: false,
             compacts: false,
-            current_turn: false,
+            conversation: Conversation::Shown,
             resources: &[],
             transfer: &[],
             max_turns: match kind {
@@ -280,8 +293,8 @@ impl<'a> AgentMeta<'a> {
         more_tools(yes: bool) = yes;
         /// Whether its model may be asked for a summary before each of its calls.
         compacts(yes: bool) = yes;
-        /// Whether its model is shown the current turn alone.
-        current_turn(yes: bool) = yes;
+        /// How much of the conversation its model is shown.
+        conversation(shown: Conversation) = shown;
         /// What it takes from the program, beside what its tools do.
         resources(taken: &'a [ResourceSpec<'a>]) = taken;
         /// The agents that it may transfer to.

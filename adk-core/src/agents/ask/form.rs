@@ -22,11 +22,11 @@ impl Form {
         }
     }
 
-    /// Says what is wrong with a value that does not fit.
-    pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
+    /// The value as its type serializes it; why it does not fit, otherwise.
+    pub(crate) fn read(&self, value: &Value) -> Result<Value, String> {
         match self {
-            Self::Type(output) => (output.check)(value),
-            Self::Schema(schema) => decode::check(value, schema),
+            Self::Type(output) => (output.read)(value),
+            Self::Schema(schema) => decode::check(value, schema).map(|()| value.clone()),
         }
     }
 }

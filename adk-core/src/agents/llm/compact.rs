@@ -6,7 +6,7 @@ use crate::content::{Content, Part};
 use crate::models::model::{CallInfo, ModelRef, ModelRequest};
 use crate::runtime::run::{Chain, Context, Run};
 use crate::store::engine::CallKind;
-use crate::store::event::{Event, EventCompaction};
+use crate::store::event::{Event, EventCompaction, is_concurrent};
 use crate::{ErrorKind, Name, Result};
 use adk_spec::setters;
 use serde_json::json;
@@ -190,17 +190,18 @@ impl Due {
         }
         let mut lines = Vec::new();
         let mut size = 0;
-        for event in &events[..first_kept] {
+        for (at, event) in events[..first_kept].iter().enumerate() {
             lines.push(line(event));
             size += lines.last().map_or(0, String::len);
-            if size > MOST {
+            // A block is summarised as a whole, so that what was said at the same time is parted nowhere by chance.
+            if size > MOST && !is_concurrent(event, events[at + 1]) {
                 break;
             }
         }
         let cut = whole(events, lines.len(), run);
         let earlier = summaries.iter().take_while(|(at, _)| *at <= cut);
         let (mut text, mut earlier_len) = (String::new(), 0);
-        let mut end = events[..cut].last()?.timestamp;
+        let mut end = events[..cut].iter().map(|event| event.timestamp).max()?;
         for (_, summary) in earlier {
             let said = summary.content.text();
             let _ = writeln!(text, "Summary of what came before:\n{said}\n");
@@ -240,6 +241,16 @@ fn whole(events: &[&Arc<Event>], mut cut: usize, run: &Run) -> usize {
             _ => false,
         })
     };
+    // The events of a block are not in the order of time.
+    let mut latest: Vec<_> = events.iter().map(|event| event.timestamp).collect();
+    let mut earliest = latest.clone();
+    for at in 1..events.len() {
+        latest[at] = latest[at].max(latest[at - 1]);
+    }
+    for at in (1..events.len()).rev() {
+        earliest[at - 1] = earliest[at - 1].min(earliest[at]);
+    }
+    let is_apart = |at: usize| latest[at - 1] < earliest[at] && !is_concurrent(events[at - 1], events[at]);
     if let Some((open, _)) = events[..cut].iter().enumerate().find(is_open) {
         cut = open;
     }
@@ -250,7 +261,7 @@ fn whole(events: &[&Arc<Event>], mut cut: usize, run: &Run) -> usize {
                 cut = call.0;
             }
         }
-        while cut > 0 && events.get(cut).is_some_and(|next| next.timestamp <= events[cut - 1].timestamp) {
+        while cut > 0 && cut < events.len() && !is_apart(cut) {
             cut -= 1;
         }
         if cut == before {

@@ -1,6 +1,7 @@
 //! The conversation so far, as the contents of a model request.
 
 mod exchanges;
+mod order;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -10,10 +11,11 @@ use self::exchanges::{Exchanges, reach_back};
 use self::view::is_silent;
 pub(super) use self::view::{Reach, View};
 use super::IncludeContents;
+use super::respond::RESPOND;
 use crate::content::{Content, FunctionCall, Part, Role};
-use crate::models::model::Contents;
+use crate::models::model::{CallInfo, Contents};
 use crate::runtime::run::History;
-use crate::store::event::EventCompaction;
+use crate::store::event::{ConcurrentBlock, EventCompaction};
 use crate::store::session::{Heard, Listener};
 use crate::{Name, Result};
 use std::borrow::Cow;
@@ -38,7 +40,7 @@ const FALSE_END: &str = "<<<end_quoted_agent_content>>>";
 pub(super) async fn contents(history: &History, agent: &Name, include: IncludeContents) -> Result<Contents> {
     let turns = match include {
         IncludeContents::Default => None,
-        IncludeContents::None => Some(0),
+        IncludeContents::None | IncludeContents::Prompt => Some(0),
         IncludeContents::Last(turns) => Some(turns),
     };
     let listener = Listener { agent: agent.clone(), branch: history.branch().cloned(), turns };
@@ -49,8 +51,13 @@ pub(super) async fn contents(history: &History, agent: &Name, include: IncludeCo
         view = View::read(history, agent, Reach::Include(include), heard.events).await?;
     }
     let mut pairs = exchanges::pairs(&view.events);
-    let goes_on = is_known && view.turns == 0 && !reach_back(&view.events, &pairs, agent);
-    if view.is_whole {
+    // What was said in a block since then may come before what the agent was told of it.
+    let is_torn = heard
+        .block
+        .as_ref()
+        .is_some_and(|block| view.has_left_out || view.events.iter().any(|event| block.holds(event)));
+    let goes_on = is_known && view.turns == 0 && !is_torn && !reach_back(&view.events, &pairs, agent);
+    if view.is_whole && !is_torn {
         heard.clear();
     } else if !goes_on {
         heard.clear();
@@ -66,6 +73,7 @@ pub(super) async fn contents(history: &History, agent: &Name, include: IncludeCo
     let reports = if turns.is_none() { &mut told.reports } else { &mut HashMap::new() };
     add(&view, &exchanges, agent, &mut heard, reports);
     heard.events = history.len();
+    heard.block = view.events.last().and_then(|last| ConcurrentBlock::of(last)).or(heard.block);
     let contents = heard.contents.clone();
     if !exchanges.skips() {
         told.keep(listener, heard);
@@ -78,11 +86,23 @@ pub(super) async fn contents(history: &History, agent: &Name, include: IncludeCo
 /// # Errors
 /// When the store fails.
 pub(super) async fn summarised(history: &History, agent: &Name) -> Result<Contents> {
-    let view = View::read(history, agent, Reach::Summarised, 0).await?;
+    Ok(messages(&View::read(history, agent, Reach::Summarised, 0).await?, agent))
+}
+
+/// The calls that an agent has made in its turn, with their answers.
+///
+/// # Errors
+/// When the store fails.
+pub(super) async fn of_turn(history: &History, info: &CallInfo) -> Result<Contents> {
+    Ok(messages(&View::of_turn(history, info).await?, &info.agent))
+}
+
+/// A view as messages.
+fn messages(view: &View<'_>, agent: &str) -> Contents {
     let mut heard = Heard::default();
     let exchanges = Exchanges::of(&view.events, exchanges::pairs(&view.events), agent, &mut heard.call_ids);
-    add(&view, &exchanges, agent, &mut heard, &mut HashMap::new());
-    Ok(heard.contents)
+    add(view, &exchanges, agent, &mut heard, &mut HashMap::new());
+    heard.contents
 }
 
 /// Adds events as messages: the agent's own and the user's as they are, those of others as reports.
@@ -111,6 +131,8 @@ fn add(
                 None => {}
             }
             exchanges.answers(at, content, &view.events).into_iter().for_each(|said| contents.share(said));
+        } else if is_only_given(content) {
+            // What it gives is said after it.
         } else if std::mem::replace(&mut heard.is_explained, true) {
             let made = || Arc::new(report(&event.author, content, "For context:"));
             contents.share(reports.entry(view.places[at]).or_insert_with(made).clone());
@@ -147,11 +169,24 @@ fn own<'a>(at: usize, content: &'a Content, exchanges: &Exchanges<'_>) -> Option
     (!content.parts.iter().all(is_silent)).then_some(content)
 }
 
+/// Whether nothing is in there but the typed answer of another agent on its way: the call that gives it, or whether it fits.
+fn is_only_given(content: &Content) -> bool {
+    content.parts.iter().all(|part| is_silent(part) || is_given(part))
+}
+
+fn is_given(part: &Part) -> bool {
+    match part {
+        Part::FunctionCall(call) => call.name == RESPOND,
+        Part::FunctionResponse(response) => response.name == RESPOND,
+        _ => false,
+    }
+}
+
 /// What another agent said and did, as a report by the user.
 fn report(author: &str, content: &Content, context: &str) -> Content {
     let mut parts = Vec::with_capacity(1 + content.parts.len());
     parts.push(Part::text(context));
-    for part in content.parts.iter().filter(|part| !is_silent(part)) {
+    for part in content.parts.iter().filter(|part| !is_silent(part) && !is_given(part)) {
         parts.push(match part {
             Part::Text(text) => quote(author, ["said", "", ""], text),
             Part::FunctionCall(call) => {

@@ -1,10 +1,11 @@
 //! What the declaration of an LLM agent says: the fixed part that checks depend on, and settings that may change.
 
 use super::{Compaction, Instruction};
+use crate::encode::to_json;
 use crate::models::model::{GenerationConfig, ModelRef};
 use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::runtime::tool::{DynTool, Toolset};
-use crate::spec::{Accepts, AgentMeta, Budget, ToolMeta, ValueSchema, accepts, schema};
+use crate::spec::{Accepts, AgentMeta, Budget, Conversation, ToolMeta, ValueSchema, accepts, schema};
 use adk_spec::__private::stub_if;
 use adk_spec::setters;
 use backon::BackoffBuilder;
@@ -126,7 +127,11 @@ impl LlmDecl {
     #[must_use]
     pub const fn include_contents(mut self, contents: IncludeContents) -> Self {
         self.include_contents = contents;
-        self.meta.current_turn = matches!(contents, IncludeContents::None);
+        self.meta.conversation = match contents {
+            IncludeContents::Default | IncludeContents::Last(_) => Conversation::Shown,
+            IncludeContents::None => Conversation::CurrentTurn,
+            IncludeContents::Prompt => Conversation::Hidden,
+        };
         self.with_history()
     }
 
@@ -215,9 +220,10 @@ pub struct OutputKey {
     pub key: &'static str,
     /// The JSON schema that the model has to keep to; `None` writes the text as it is.
     pub schema: Option<fn() -> Arc<Value>>,
-    /// Says what is wrong with a value that does not fit.
-    pub check: fn(&Value) -> Result<(), String>,
-    /// `check` for a description, which does not know what a JSON value is.
+    /// Reads a value, and gives it as its type serializes it, without fields that the type does not have; or says why it does
+    /// not fit.
+    pub read: fn(&Value) -> Result<Value, String>,
+    /// Whether `read` takes a value, for a description, which does not know what a JSON value is.
     pub(crate) accepts: Accepts,
     /// The schema, as a description has it.
     pub(crate) described: Option<ValueSchema>,
@@ -226,7 +232,7 @@ pub struct OutputKey {
 impl OutputKey {
     /// Text as it is.
     pub const fn text(key: &'static str) -> Self {
-        Self { key, schema: None, check: |_| Ok(()), accepts: |_| Ok(()), described: None }
+        Self { key, schema: None, read: |value| Ok(value.clone()), accepts: |_| Ok(()), described: None }
     }
 
     /// JSON that fits a type.
@@ -234,7 +240,7 @@ impl OutputKey {
         Self {
             key,
             schema: Some(schema::<T>),
-            check: fits::<T>,
+            read: read::<T>,
             accepts: accepts::<T>,
             described: Some(ValueSchema::Type {
                 hash: || schema::hash_of(self::schema::<T>),
@@ -251,8 +257,9 @@ fn schema<T: schemars::JsonSchema>() -> Arc<Value> {
     Arc::new(settings.into_generator().into_root_schema_for::<T>().into())
 }
 
-fn fits<T: DeserializeOwned>(value: &Value) -> Result<(), String> {
-    T::deserialize(value).map(drop).map_err(|error| error.to_string())
+fn read<T: Serialize + DeserializeOwned>(value: &Value) -> Result<Value, String> {
+    let value = T::deserialize(value).map_err(|error| error.to_string())?;
+    to_json(&value).map_err(|error| format!("it {error}"))
 }
 
 impl fmt::Debug for OutputKey {
@@ -267,8 +274,11 @@ pub enum IncludeContents {
     /// All that its branch may see.
     #[default]
     Default,
-    /// The current turn only: from the latest message of the user, or the latest reply of another agent.
+    /// The current turn only: from the latest message of the user, or the latest reply of another agent, which is a part of it.
     None,
+    /// Its own calls of this turn and their answers, and nothing else: neither the message of the user nor what others said. In a
+    /// live run it is the same as `None`, since what the user says there is the turn.
+    Prompt,
     /// The last so many turns, 1 or more: each begins with a message of the user. Nothing older is read.
     Last(u32),
 }

@@ -1,9 +1,9 @@
 //! What an agent's answer writes to its key.
 
-use super::{OutputKey, no_answer};
+use super::{OutputKey, no_answer, respond};
 use crate::models::model::FinishReason;
-use crate::runtime::tool::decode;
-use crate::{Content, Error, ErrorKind, Name, Result};
+use crate::runtime::tool::{decode, text};
+use crate::{Content, Error, ErrorKind, Name, Part, Result, depth};
 use serde_json::Value;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -14,8 +14,8 @@ const SHOWN: usize = 200;
 /// The key that an answer is written to, and how.
 #[derive(Clone)]
 pub(crate) struct Output {
-    /// The key, with its prefix if it has one. Without one the model is asked for an answer of that form, and nobody looks
-    /// at it, as in ADK.
+    /// The key, with its prefix if it has one. Without one the model is asked for an answer of that form, and one that does not
+    /// fit is taken as it is, as in ADK.
     pub(crate) key: Option<Name>,
     form: Form,
 }
@@ -27,7 +27,7 @@ enum Form {
     Type {
         make: fn() -> Arc<Value>,
         made: OnceLock<Arc<Value>>,
-        check: fn(&Value) -> Result<(), String>,
+        read: fn(&Value) -> Result<Value, String>,
     },
     /// A schema that came from outside.
     Schema(Arc<Value>),
@@ -37,7 +37,7 @@ impl Output {
     pub(crate) fn declared(output: OutputKey) -> Self {
         let form = match output.schema {
             None => Form::Text,
-            Some(make) => Form::Type { make, made: OnceLock::new(), check: output.check },
+            Some(make) => Form::Type { make, made: OnceLock::new(), read: output.read },
         };
         Self { key: Some(Name::literal(output.key)), form }
     }
@@ -65,13 +65,38 @@ impl Output {
         }
     }
 
-    /// Says what is wrong with a value that does not fit.
-    pub(super) fn check(&self, value: &Value) -> Result<(), String> {
-        match &self.form {
-            Form::Text => Ok(()),
-            Form::Type { check, .. } => check(value),
-            Form::Schema(schema) => decode::check(value, schema),
+    /// Makes a value what its type serializes: repairs what providers do to values that were right, and drops what the type
+    /// does not have.
+    ///
+    /// # Errors
+    /// What is wrong with a value that does not fit.
+    pub(super) fn settle(&self, value: &mut Value) -> Result<(), String> {
+        let schema = self.schema().unwrap_or_default();
+        let own = match &self.form {
+            Form::Text => return Ok(()),
+            Form::Type { read, .. } => {
+                decode::settle(value, &schema, &|value| read(value).map(drop))?;
+                read(value)?
+            }
+            Form::Schema(schema) => {
+                decode::settle(value, schema, &|value| decode::check(value, schema))?;
+                decode::known(value, schema)
+            }
+        };
+        depth::check(&own).map_err(|deep| format!("it is {deep}"))?;
+        *value = own;
+        Ok(())
+    }
+
+    /// Puts the value of an answer in the place of its text, which may say more than the value.
+    pub(super) fn show(&self, value: &Value, content: &mut Content) {
+        let text = content.text();
+        if matches!(self.form, Form::Text) || is_written_as(&text, value) {
+            return;
         }
+        let at = content.parts.iter().position(|part| matches!(part, Part::Text(_))).unwrap_or(0);
+        content.parts.retain(|part| !matches!(part, Part::Text(_)));
+        content.parts.insert(at, Part::text(value.to_string()));
     }
 }
 
@@ -86,22 +111,34 @@ impl fmt::Debug for Output {
     }
 }
 
-/// The key and its new value; `None` when the answer has no text, which leaves the key as it is.
+/// Whether a text is a value and nothing else, as this crate or Python writes it.
+fn is_written_as(text: &str, value: &Value) -> bool {
+    let (own, of_python) = (value.to_string(), respond::text(value));
+    text == own || text == of_python
+}
+
+/// The key and its new value; `None` when the answer has no text, which leaves the key as it is. The content of a typed answer
+/// is the value alone from here on.
 ///
 /// # Errors
 /// When the text is no JSON, or JSON of another type than the agent's.
-pub(super) fn value(output: &Output, content: &Content) -> Result<Option<(Name, Value)>, Misfit> {
-    let Some(key) = &output.key else { return Ok(None) };
+pub(super) fn value(output: &Output, content: &mut Content) -> Result<Option<(Name, Value)>, Misfit> {
     let text = content.text();
     if matches!(output.form, Form::Text) {
-        return Ok((!text.is_empty()).then(|| (key.clone(), Value::String(text))));
+        let key = output.key.clone().filter(|_| !text.is_empty());
+        return Ok(key.map(|key| (key, Value::String(text))));
     }
     if text.trim().is_empty() {
         return Ok(None);
     }
-    let schema = output.schema().unwrap_or_default();
-    let value = decode::read(&text, &schema, &|value| output.check(value));
-    value.map(|value| Some((key.clone(), value))).map_err(|why| Misfit::new(output, text, why))
+    match (text::read(&text, &mut |value| output.settle(value)), &output.key) {
+        (Ok(value), key) => {
+            output.show(&value, content);
+            Ok(key.clone().map(|key| (key, value)))
+        }
+        (Err(_), None) => Ok(None),
+        (Err(why), Some(_)) => Err(Misfit::new(output, text, why)),
+    }
 }
 
 /// An answer that does not fit its type.
@@ -157,7 +194,7 @@ fn shown(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Part, Thought};
+    use crate::Thought;
     use serde_json::json;
 
     const COUNT: OutputKey = OutputKey::json::<Vec<u8>>("counts");
@@ -168,26 +205,29 @@ mod tests {
         let mut content = Content::model(" a ");
         content.parts.insert(0, Part::from(Thought { text: "hm".into(), signature: None }));
         content.parts.push(Part::text("b"));
-        assert_eq!(value(&Output::declared(text), &content).unwrap(), Some(("draft".into(), json!(" a b"))));
-        assert_eq!(value(&Output::declared(text), &Content::default()).unwrap(), None);
+        assert_eq!(
+            value(&Output::declared(text), &mut content).unwrap(),
+            Some(("draft".into(), json!(" a b")))
+        );
+        assert_eq!(value(&Output::declared(text), &mut Content::default()).unwrap(), None);
     }
 
     #[test]
     fn json_is_parsed_with_and_without_a_fence() {
         for answer in ["[1, 2]", " [1,2]\n", "```json\n[1, 2]\n```", "```\n[1, 2]```"] {
             assert_eq!(
-                value(&Output::declared(COUNT), &Content::model(answer)).unwrap(),
+                value(&Output::declared(COUNT), &mut Content::model(answer)).unwrap(),
                 Some(("counts".into(), json!([1, 2]))),
                 "{answer}"
             );
         }
-        assert_eq!(value(&Output::declared(COUNT), &Content::model(" \n")).unwrap(), None);
+        assert_eq!(value(&Output::declared(COUNT), &mut Content::model(" \n")).unwrap(), None);
     }
 
     #[test]
     fn an_answer_of_another_type_says_why() {
         let fail = |text: &str, finish: Option<&FinishReason>| {
-            value(&Output::declared(COUNT), &Content::model(text)).unwrap_err().error(finish, 1)
+            value(&Output::declared(COUNT), &mut Content::model(text)).unwrap_err().error(finish, 1)
         };
         let error = fail("[1, 300]", None);
         assert_eq!(error.kind(), ErrorKind::OutputInvalid);

@@ -1,8 +1,8 @@
 //! What a model is asked: the request of one call.
 
-use super::contents::{contents, summarised};
+use super::contents::{contents, of_turn, summarised};
 use super::toolbox::Toolbox;
-use super::{LlmAgent, live, respond, transfer};
+use super::{IncludeContents, LlmAgent, live, respond, transfer};
 use crate::Result;
 use crate::models::model::{CallInfo, ModelRequest};
 use crate::runtime::run::{Context, Prompt as _};
@@ -44,6 +44,9 @@ pub(super) async fn build(
     // In a box: the log is read for a moment, and the future is there for as long as the model takes.
     let contents = match agent.compact {
         Some(_) => Box::pin(summarised(&history, &info.agent)).await?,
+        None if agent.include_contents == IncludeContents::Prompt && cx.run.live.is_none() => {
+            Box::pin(of_turn(&history, &info)).await?
+        }
         None => Box::pin(contents(&history, &info.agent, agent.include_contents)).await?,
     };
     let system_instruction = paragraphs.join(GAP);

@@ -1,9 +1,9 @@
 //! An answer of a type beside tools: models that cannot be held to a schema while they may call tools give it by a tool.
 
 use super::Output;
-use crate::content::{Content, FunctionCall};
+use crate::content::{Content, FunctionCall, Part};
 use crate::models::model::ToolDeclaration;
-use crate::runtime::tool::{Tool, ToolArgs, ToolContext, ToolError, decode};
+use crate::runtime::tool::{Tool, ToolArgs, ToolContext, ToolError};
 use crate::spec::ToolMeta;
 use crate::store::event::Event;
 use serde::Serialize;
@@ -32,6 +32,47 @@ pub(super) fn given(calls: &[Arc<FunctionCall>]) -> Option<String> {
     Some(Value::Object(call.args.clone()).to_string())
 }
 
+/// Makes an answer in a reply what its type serializes, and takes out what the reply says around it.
+pub(super) fn settle(output: &Output, content: &mut Content) {
+    let mut is_given = false;
+    for part in &mut content.parts {
+        if let Part::FunctionCall(call) = part
+            && call.name == RESPOND
+        {
+            is_given = true;
+            let mut answer = answer(call.args.clone(), output);
+            // The tool refuses one that does not fit.
+            if output.settle(&mut answer).is_ok() {
+                Arc::make_mut(call).args = arguments(answer, output);
+            }
+        }
+    }
+    if is_given {
+        content.parts.retain(|part| !matches!(part, Part::Text(_)));
+    }
+}
+
+/// Whether the schema of an answer is no object, so that an argument holds it.
+fn is_wrapped(output: &Output) -> bool {
+    output.schema().is_none_or(|schema| schema.get("type").and_then(Value::as_str) != Some("object"))
+}
+
+/// The answer in the arguments of a call.
+fn answer(args: ToolArgs, output: &Output) -> Value {
+    if !is_wrapped(output) {
+        return Value::Object(args);
+    }
+    args.into_iter().find(|(name, _)| name == WRAPPED).map(|(_, value)| value).unwrap_or_default()
+}
+
+/// The arguments of a call with an answer.
+fn arguments(answer: Value, output: &Output) -> ToolArgs {
+    match answer {
+        Value::Object(fields) if !is_wrapped(output) => fields,
+        answer => ToolArgs::from_iter([(WRAPPED.to_owned(), answer)]),
+    }
+}
+
 /// The reason alone.
 pub(super) fn reason(refusal: &str) -> String {
     let reason = refusal.strip_prefix(MISFIT).unwrap_or(refusal);
@@ -41,16 +82,13 @@ pub(super) fn reason(refusal: &str) -> String {
 /// The tool by which a model gives its answer.
 pub(super) struct SetModelResponse {
     declaration: ToolDeclaration,
-    schema: Arc<Value>,
     output: Output,
-    wrapped: bool,
 }
 
 impl SetModelResponse {
     pub(super) fn new(output: Output, schema: Arc<Value>) -> Self {
-        let wrapped = schema.get("type").and_then(Value::as_str) != Some("object");
-        let parameters = if !wrapped {
-            schema.clone()
+        let parameters = if !is_wrapped(&output) {
+            schema
         } else {
             Arc::new(json!({
                 "type": "object",
@@ -59,7 +97,7 @@ impl SetModelResponse {
             }))
         };
         let declaration = ToolDeclaration::new(RESPOND, Self::META.description, parameters);
-        Self { declaration, schema, output, wrapped }
+        Self { declaration, output }
     }
 }
 
@@ -72,13 +110,8 @@ impl Tool for SetModelResponse {
     }
 
     async fn call(&self, args: ToolArgs, cx: &mut ToolContext) -> Result<Value, ToolError> {
-        let mut answer = if !self.wrapped {
-            Value::Object(args)
-        } else {
-            args.into_iter().find(|(name, _)| name == WRAPPED).map(|(_, value)| value).unwrap_or_default()
-        };
-        let checked = decode::settle(&mut answer, &self.schema, &|answer| self.output.check(answer));
-        match checked {
+        let mut answer = answer(args, &self.output);
+        match self.output.settle(&mut answer) {
             Ok(()) => {
                 cx.actions.set_model_response = Some(answer.clone());
                 Ok(answer)
@@ -94,7 +127,7 @@ pub(super) fn event(answer: &Value) -> Event {
 }
 
 /// JSON with a blank after each comma and colon, as Python writes it.
-fn text(value: &Value) -> String {
+pub(super) fn text(value: &Value) -> String {
     let mut bytes = Vec::new();
     let mut writer = serde_json::Serializer::with_formatter(&mut bytes, Spaced);
     // Writing to a vector does not fail, and a value has a form in JSON.

@@ -88,7 +88,10 @@ impl<'a> Turn<'a> {
     /// The event of an answer, the calls in it, and whether these were cut off. No part of [`run`], whose future would
     /// hold the answer and its event.
     fn heard(&mut self, answer: Fitting, cx: &mut Context) -> (Event, Vec<Arc<FunctionCall>>, bool) {
-        let (response, value) = answer;
+        let (mut response, value) = answer;
+        if let Some(output) = self.agent.output.as_ref().filter(|_| self.tools.responds()) {
+            respond::settle(output, &mut response.content);
+        }
         let is_cut_off = response.finish_reason == Some(FinishReason::MaxTokens);
         let (mut event, calls) = answer_event(response, value, self.number - 1, &mut self.call_ids, cx);
         let asked = std::mem::take(&mut self.asked);
@@ -158,7 +161,7 @@ impl<'a> Turn<'a> {
     async fn fitting(&mut self, cx: &mut Context) -> Result<Fitting> {
         let agent = self.agent;
         loop {
-            let response = self.ask(cx).await?;
+            let mut response = self.ask(cx).await?;
             self.number += 1;
             if let Some(seat) = &mut cx.frame.seat {
                 seat.calls = self.number;
@@ -168,7 +171,7 @@ impl<'a> Turn<'a> {
             let Some(output) = agent.output.as_ref().filter(|_| is_answer) else {
                 return Ok((response, None));
             };
-            match output::value(output, &response.content) {
+            match output::value(output, &mut response.content) {
                 Ok(value) => return Ok((response, value)),
                 Err(misfit) => {
                     let is_last = limit(agent, cx).is_some_and(|max| self.number >= max);

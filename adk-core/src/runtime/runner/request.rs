@@ -151,7 +151,9 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         (Asked::of(shared, key, private, shape, begin), body)
     }
 
-    /// What the user says, in place of the inputs: text, images, files. A run that is taken up again has its message.
+    /// What the user says, beside the inputs: text, images, files. Inputs are state, which models see where a prompt names them;
+    /// without a message the value of a single `String` input is the message, and any other workflow has none. A run that is
+    /// taken up again has its message.
     pub fn message(mut self, content: impl Into<Content>) -> Self {
         if let Some(asked) = self.only_at_first("message") {
             asked.message = Some(content.into());

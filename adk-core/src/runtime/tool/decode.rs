@@ -27,18 +27,6 @@ pub(crate) fn arg<'a, T>(
     Err(explain(name, &value, schema, &error.to_string()))
 }
 
-/// Reads a text as the whole answer.
-pub(crate) fn read(
-    text: &str,
-    schema: &Value,
-    check: &dyn Fn(&Value) -> Result<(), String>,
-) -> Result<Value, String> {
-    text::read(text, &mut |value| {
-        depth::check(value).map_err(|deep| format!("it is {deep}"))?;
-        settle(value, schema, check)
-    })
-}
-
 /// Sees that a whole answer fits, as [`arg`] does for an argument; why it does not, with the place.
 pub(crate) fn settle(
     value: &mut Value,
@@ -169,6 +157,33 @@ pub(crate) fn check(value: &Value, schema: &Value) -> Result<(), String> {
         None => Ok(()),
         Some(fault) if path.is_empty() => Err(fault.trim_start_matches(": ").to_owned()),
         Some(fault) => Err(format!("`{}`{fault}", path.trim_start_matches('.'))),
+    }
+}
+
+/// The part of a value that fits a schema which the schema knows: without fields that it does not have, where it does not say that
+/// there may be others.
+pub(crate) fn known(value: &Value, schema: &Value) -> Value {
+    if let Some(options) = options(schema) {
+        let option = options.iter().find(|option| check(value, option).is_ok());
+        return option.map_or_else(|| value.clone(), |option| known(value, option));
+    }
+    match value {
+        Value::Object(fields) => {
+            let (properties, others) = (schema.get("properties"), schema.get("additionalProperties"));
+            let is_closed = properties.is_some() && others.is_none_or(|others| *others == false);
+            let fields =
+                fields.iter().filter_map(|(key, value)| match properties.and_then(|all| all.get(key)) {
+                    Some(of) => Some((key.clone(), known(value, of))),
+                    None if is_closed => None,
+                    None => Some((key.clone(), others.map_or_else(|| value.clone(), |of| known(value, of)))),
+                });
+            Value::Object(fields.collect())
+        }
+        Value::Array(items) => match schema.get("items") {
+            Some(of) => items.iter().map(|item| known(item, of)).collect(),
+            None => value.clone(),
+        },
+        _ => value.clone(),
     }
 }
 

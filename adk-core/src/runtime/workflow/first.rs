@@ -30,7 +30,7 @@ impl Walk<'_> {
             let branch = branches.get(won.branch).ok_or_else(|| no_branch(&block))?.clone();
             let names = self.names(&branch);
             cx.pass_by(&won.spent, |path| below(&block, path).is_some_and(|name| !names.contains(name)));
-            let own = self.branch_context(&branch, cx);
+            let own = self.branch_context(won.branch, &branch, cx);
             let _joining = cx.joining();
             (self.branch(branch, None, own).await?, won)
         } else {

@@ -260,8 +260,9 @@ impl FormField {
 }
 
 impl FieldFault {
-    fn new(field: &str, message: String) -> Self {
-        Self { field: field.to_owned(), message }
+    /// What is wrong with a field of that key.
+    pub fn new(field: &str, message: impl Into<String>) -> Self {
+        Self { field: field.to_owned(), message: message.into() }
     }
 }
 

@@ -3,9 +3,10 @@
 use crate::runtime::run::Run;
 use crate::store::event::StateDelta;
 use crate::{Content, Error, ErrorKind, Name, Result, secret};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Serialize, Serializer};
 use serde_json::Value;
+use std::any::type_name;
 use std::fmt;
 use std::sync::Arc;
 
@@ -15,6 +16,8 @@ pub struct Keys {
     inputs: Vec<(Name, Arc<Value>)>,
     lets: Vec<(Name, Arc<Value>)>,
     message: Option<Content>,
+    /// Whether the last input is a `String`.
+    is_text: bool,
 }
 
 impl Keys {
@@ -22,7 +25,9 @@ impl Keys {
     ///
     /// # Errors
     /// When the value has no form in JSON, as with [`State::set`](crate::State::set).
-    pub fn input(&mut self, key: &'static str, value: &(impl Serialize + ?Sized)) -> Result<()> {
+    pub fn input<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
+        // By the type: the variant of an enum is also a string in JSON, but nothing that a user says.
+        self.is_text = type_name::<T>() == type_name::<String>();
         self.inputs.push((key.into(), crate::runtime::run::encode(key, value)?));
         Ok(())
     }
@@ -41,21 +46,20 @@ impl Keys {
         self.lets.push((key, value));
     }
 
-    /// Makes this the message of the user, in place of the inputs.
+    /// Sets the message of the user. It is no key.
     pub fn message(&mut self, content: Content) {
         self.message = Some(content);
     }
 
-    /// What the user says: the text of a single `String` input, otherwise the inputs as JSON.
+    /// The message of the user: what the workflow has set, or the value of its only input when that is a `String`. Other inputs
+    /// are keys and no message, so that a model sees only those that its prompt names.
     pub(crate) fn to_message(&self) -> Content {
-        if let Some(message) = &self.message {
-            return message.clone();
-        }
-        match &self.inputs[..] {
-            [] => Content::default(),
-            [(_, value)] if value.is_string() => Content::user(value.as_str().unwrap_or_default()),
-            inputs => Content::user(serde_json::to_string(&Inputs(inputs)).unwrap_or_default()),
-        }
+        let text = match &self.inputs[..] {
+            [(_, value)] if self.is_text => value.as_str(),
+            _ => None,
+        };
+        let given = self.message.clone();
+        given.unwrap_or_else(|| text.map(Content::user).unwrap_or_default())
     }
 
     /// What the user says beside the inputs; nothing, without parts, in most workflows.
@@ -65,15 +69,6 @@ impl Keys {
 
     pub(crate) fn into_delta(self) -> StateDelta {
         self.inputs.into_iter().chain(self.lets).collect()
-    }
-}
-
-/// Inputs as they are shown, in one object.
-struct Inputs<'a>(&'a [(Name, Arc<Value>)]);
-
-impl Serialize for Inputs<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(key, value)| (&**key, secret::shown(value))))
     }
 }
 

@@ -79,10 +79,11 @@ impl Walk<'_> {
                 StepKind::Parallel { .. } => {
                     let name = cx.peek_sought().ok_or_else(|| unknown(cx))?;
                     let step = self.find(&name, range).ok_or_else(|| unknown(cx))?;
-                    let mut parts = self.parts(at);
-                    let part = parts.find(|part| part.contains(&step)).ok_or_else(|| unknown(cx))?;
+                    let mut parts = (0..).zip(self.parts(at));
+                    let (index, part) =
+                        parts.find(|(_, part)| part.contains(&step)).ok_or_else(|| unknown(cx))?;
                     let first = self.steps.get(part.start).map_or("", |step| step.name);
-                    let own = cx.for_branch(first);
+                    let own = cx.for_branch(index, first);
                     cx.become_branch(own);
                     if part.start == step && cx.is_last_sought() {
                         return self.arrive(part, None, cx).await;

@@ -57,7 +57,7 @@ impl Walk<'_> {
         let (away, remote) = (Arc::<Away>::default(), cx.run.engine.remote());
         let spent = race.as_ref().map(|race| race.spent.clone()).unwrap_or_default();
         let branches = self.parts(at).enumerate().map(|(index, branch)| {
-            let own = self.branch_context(&branch, cx);
+            let own = self.branch_context(index, &branch, cx);
             let path = || cx.path().child(self.workflow.name(branch.start), At::Once);
             let sent = away.send(index, path, &own, remote);
             let branch = sent.unwrap_or_else(|| self.branch(branch, None, own));
@@ -76,9 +76,10 @@ impl Walk<'_> {
         together(branches, (limit, begun), &away, race, skip, cx).await
     }
 
-    /// The context of a branch of the parallel at this path.
-    pub(super) fn branch_context(&self, branch: &Range<usize>, cx: &Context) -> Context {
-        let mut own = cx.for_branch(self.steps.get(branch.start).map_or("", |step| step.name));
+    /// The context of a branch of the parallel at this path, which is the `index`th of its block.
+    pub(super) fn branch_context(&self, index: usize, branch: &Range<usize>, cx: &Context) -> Context {
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        let mut own = cx.for_branch(index, self.steps.get(branch.start).map_or("", |step| step.name));
         if cx.config().escalate_ends_all_loops {
             own.cut = Some(Cut::new(cx.path().clone()));
         }

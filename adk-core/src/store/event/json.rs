@@ -120,12 +120,16 @@ impl<'de> Deserialize<'de> for Event {
         let wire = Wire::deserialize(deserializer)?;
         // A path of another program is only a name.
         let path = wire.node_info.path;
-        let path = path.parse().unwrap_or_else(|_| Path::root(path));
+        let mut path = path.parse().unwrap_or_else(|_| Path::root(path));
         let mut custom_metadata = wire.custom_metadata;
         // What the path says was added when it was written.
         let said = custom_metadata.get(LOOP_ITERATION_KEY).and_then(Value::as_u64);
         if said.is_some() && said == path.iteration().map(u64::from) {
             custom_metadata.shift_remove(LOOP_ITERATION_KEY);
+        }
+        if let Some(branches) = custom_metadata.get(BRANCH_ORDER_KEY).and_then(branches) {
+            path = path.with_branches(&branches);
+            custom_metadata.shift_remove(BRANCH_ORDER_KEY);
         }
         let details = Details {
             custom_metadata,
@@ -150,6 +154,13 @@ impl<'de> Deserialize<'de> for Event {
             details: (details != Details::default()).then(|| Box::new(details)),
         })
     }
+}
+
+/// The branches of a path, as [`Event::custom_metadata`] writes them.
+fn branches(written: &Value) -> Option<Vec<(u32, u32)>> {
+    let number = |value: &Value| u32::try_from(value.as_u64()?).ok();
+    let branches = written.as_object()?.iter();
+    branches.map(|(depth, branch)| Some((depth.parse().ok()?, number(branch)?))).collect()
 }
 
 impl From<&Actions> for WireActions {

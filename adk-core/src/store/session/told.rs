@@ -3,6 +3,7 @@
 use crate::Name;
 use crate::content::Content;
 use crate::models::model::Contents;
+use crate::store::event::ConcurrentBlock;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -40,6 +41,8 @@ pub(crate) struct Heard {
     pub(crate) call_ids: HashSet<String>,
     /// Whether the agent was told how to read reports.
     pub(crate) is_explained: bool,
+    /// The last block of which it was told something.
+    pub(crate) block: Option<ConcurrentBlock>,
 }
 
 impl Heard {
@@ -47,7 +50,7 @@ impl Heard {
     pub(crate) fn clear(&mut self) {
         self.contents.clear();
         self.call_ids.clear();
-        (self.events, self.is_explained) = (0, false);
+        (self.events, self.is_explained, self.block) = (0, false, None);
     }
 }
 

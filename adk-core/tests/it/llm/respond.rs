@@ -40,9 +40,10 @@ async fn the_answer_comes_by_a_tool_and_reads_as_if_it_had_been_said() {
     let events = events(&model, &tree::<Reports>()).await;
     assert_eq!(events.len(), 5);
     let response = events[3].function_responses().next().unwrap();
-    assert_eq!(json!(response.response), json!({"title": "t", "score": 3}));
-    assert_eq!(events[4].text(), r#"{"title": "t", "score": 3}"#);
-    assert_eq!(delta(&events[4]), json!({"o": {"title": "t", "score": 3}}));
+    let own = json!({"title": "t", "score": 3, "note": null});
+    assert_eq!(json!(response.response), own, "as its type serializes it");
+    assert_eq!(events[4].text(), r#"{"title": "t", "score": 3, "note": null}"#);
+    assert_eq!(delta(&events[4]), json!({"o": own}));
     assert!(events[4].is_final_response());
     for request in model.requests() {
         let names: Vec<_> = request.tools.iter().map(|tool| tool.name.to_string()).collect();
@@ -73,7 +74,7 @@ async fn an_answer_that_does_not_fit_goes_back_to_the_model_with_the_place() {
     assert!(text(1).contains("`score`: expected") && text(1).contains("1000"), "{}", text(1));
     assert_eq!(
         delta(events.last().unwrap()),
-        json!({"o": {"title": "t", "score": 3}}),
+        json!({"o": {"title": "t", "score": 3, "note": null}}),
         "what is right is mended"
     );
 }
@@ -92,7 +93,7 @@ async fn an_answer_that_is_no_object_is_one_argument() {
 async fn text_that_fits_serves_as_well() {
     let model = ScriptedModel::new().text(r#"{"title": "t", "score": 3}"#);
     let said = events(&model, &tree::<Reports>()).await;
-    assert_eq!(delta(&said[0]), json!({"o": {"title": "t", "score": 3}}));
+    assert_eq!(delta(&said[0]), json!({"o": {"title": "t", "score": 3, "note": null}}));
     let error = failure(&ScriptedModel::new().text("Three.").repeat_last(), &tree::<Reports>()).await;
     assert_eq!(error.kind(), ErrorKind::OutputInvalid);
 }

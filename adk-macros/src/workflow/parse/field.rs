@@ -218,10 +218,11 @@ fn target(list: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Path> {
 }
 
 fn contents(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
-    let (missing, quoted) = (expected(input, "`none`, `default` or `last(8)`"), input.peek(LitStr));
+    let (missing, quoted) = (expected(input, "`none`, `prompt`, `default` or `last(8)`"), input.peek(LitStr));
     let contents = match input.call(Ident::parse_any).map(|word| word.to_string()).as_deref() {
         Ok("default") => quote!(Default),
         Ok("none") => quote!(None),
+        Ok("prompt") => quote!(Prompt),
         Ok("last") if input.peek(token::Paren) => {
             let what = "how many of the newest turns are shown, 1 or more, as in `last(8)`";
             let turns = only_in_parens(input, |inside| {

@@ -1,8 +1,8 @@
 use super::*;
-use crate::RunId;
 use crate::content::{FunctionResponse, Thought};
 use crate::store::event::Event;
 use crate::store::session::{Session, SessionKey};
+use crate::{At, Path, RunId};
 use futures_util::FutureExt as _;
 
 /// SplitMix64: the same on every machine.
@@ -46,8 +46,17 @@ fn event(random: &mut Random, runs: &[RunId], nth: u64) -> Event {
     event.author = author.into();
     event.invocation_id = random.of(runs);
     event.branch = random.of(&BRANCHES).filter(|_| random.below(3) == 0).map(Arc::from);
+    if event.branch.is_some() && random.below(2) == 0 {
+        event.path = part_path(random.below(2) as u32, random.below(3) as u32);
+    }
     event.timestamp = nth;
     event
+}
+
+/// A place in an element of an `each`, and in a branch of a parallel block inside of it.
+fn part_path(element: u32, branch: u32) -> Path {
+    let element = Path::root("w").child("each_1".into(), At::Item(element));
+    element.child("par".into(), At::Once).in_branch(branch).child("a".into(), At::Once)
 }
 
 fn session(events: &[Arc<Event>]) -> Arc<Session> {
@@ -92,5 +101,86 @@ fn what_is_added_is_what_a_look_at_everything_finds() {
             }
         }
         assert!(held.iter().all(|(contents, anew)| contents == anew), "seed {seed}: a request has changed");
+    }
+}
+
+/// What was said at the same time, in some order in which that may have happened: what one part says stays in its order.
+fn merged(random: &mut Random, mut parts: Vec<Vec<Event>>) -> Vec<Event> {
+    let mut merged = Vec::new();
+    parts.iter_mut().for_each(|part| part.reverse());
+    loop {
+        parts.retain(|part| !part.is_empty());
+        match parts.len() {
+            0 => return merged,
+            len => merged.extend(parts[random.below(len as u64) as usize].pop()),
+        }
+    }
+}
+
+#[test]
+fn whichever_part_ends_first_the_request_is_the_same() {
+    for seed in 0..25 {
+        let mut random = Random(seed);
+        let run = RunId::new();
+        let said = |author: &'static str, path: Path, branch: Option<String>, text: String| {
+            let mut event = Event::new().with_content(Content::model(text));
+            (event.author, event.path, event.invocation_id) = (author.into(), path, run);
+            event.branch = branch.map(Arc::from);
+            event
+        };
+        let around = |text: &str| said("b", Path::root("w").child("b".into(), At::Once), None, text.into());
+        let mut block = || {
+            let elements = (0..4).map(|element| {
+                let place = Path::root("w").child("each_1".into(), At::Item(element));
+                let own = format!("each_1[{element}]");
+                let before = said(
+                    "c",
+                    place.child("c".into(), At::Once),
+                    Some(own.clone()),
+                    format!("before {element}"),
+                );
+                let branches = (0..3).map(|branch| {
+                    // In the order of the source, and of no other.
+                    let (path, name) = (part_path(element, branch), ["z", "m", "a"][branch as usize]);
+                    let branch = || Some(format!("{own}.par.{name}"));
+                    (0..2)
+                        .map(|nth| said("c", path.clone(), branch(), format!("{name}{element} {nth}")))
+                        .collect()
+                });
+                let inside = merged(&mut random, branches.collect());
+                let after = said(
+                    "c",
+                    place.child("c".into(), At::Once),
+                    Some(own.clone()),
+                    format!("after {element}"),
+                );
+                [vec![before], inside, vec![after]].concat()
+            });
+            let elements = elements.collect();
+            merged(&mut random, elements)
+        };
+        let (one, other) = (block(), block());
+        let told = |block: Vec<Event>, include| {
+            let all = [vec![around("first")], block, vec![around("last")]].concat();
+            let all =
+                all.into_iter().enumerate().map(|(nth, event)| Event { timestamp: nth as u64, ..event });
+            // As a store gives them back.
+            let read = all.map(|event| Event::from_stored(&event.to_stored().unwrap()).unwrap());
+            let events: Vec<_> = read.map(Arc::new).collect();
+            let until_block = told(&session(&events[..events.len() - 1]), None, "b", include);
+            (until_block, told(&session(&events), None, "c", include))
+        };
+        for include in INCLUDE {
+            let (one, other) = (told(one.clone(), include), told(other.clone(), include));
+            assert_eq!(one, other, "seed {seed}, {include:?}");
+        }
+        let (contents, _) = told(one, IncludeContents::Default);
+        let texts = contents.iter().map(|content| content.text()).collect::<String>();
+        let at = |text: &str| texts.find(text).unwrap_or_else(|| panic!("{text} is not in {texts}"));
+        let order = ["before 0", "z0 0", "z0 1", "m0 0", "a0 0", "after 0", "before 1", "z1 0", "after 3"];
+        assert!(order.is_sorted_by_key(|text| at(text)), "{texts}");
+        let (contents, _) = told(other, IncludeContents::None);
+        assert_eq!(contents.len(), 1, "{contents:?}");
+        assert!(contents.iter().all(|content| content.text().contains("after 3")), "{contents:?}");
     }
 }

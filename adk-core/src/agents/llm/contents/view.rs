@@ -1,10 +1,12 @@
 //! [`View`]: the part of a session's log that an agent sees, read from the back only as far as it is needed.
 
+use super::order::{LeftOut, Placed, arrange};
 use crate::Result;
 use crate::agents::llm::IncludeContents;
 use crate::content::Part;
+use crate::models::model::CallInfo;
 use crate::runtime::run::History;
-use crate::store::event::{Event, EventCompaction};
+use crate::store::event::{ConcurrentBlock, Event, EventCompaction};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -16,7 +18,7 @@ pub(in crate::agents::llm) enum Reach {
     Summarised,
 }
 
-/// Events that say something, oldest first, and the summaries that replace others.
+/// Events that say something, oldest first and in the order of [`arrange`], and the summaries that replace others.
 #[derive(Default)]
 pub(in crate::agents::llm) struct View<'a> {
     pub(in crate::agents::llm) events: Vec<&'a Arc<Event>>,
@@ -30,6 +32,8 @@ pub(in crate::agents::llm) struct View<'a> {
     pub(super) is_whole: bool,
     /// How many turns of the user begin in them; counted where turns are wanted.
     pub(super) turns: u32,
+    /// A block has left out parts of itself, which may have said something before these events.
+    pub(super) has_left_out: bool,
 }
 
 /// A summary on the way back through the log.
@@ -50,7 +54,11 @@ impl<'a> View<'a> {
         reach: Reach,
         from: usize,
     ) -> Result<View<'a>> {
-        let (mut events, mut places) = (Vec::new(), Vec::new());
+        let mut events: Vec<Placed<'a>> = Vec::new();
+        let mut left_out: Vec<LeftOut> = Vec::new();
+        // The block in which the first event was found: what is said in it may be arranged before that.
+        let mut first_block: Option<ConcurrentBlock> = None;
+        let has_parts = history.branch().is_none();
         let mut summaries: Vec<Summary<'a>> = Vec::new();
         let mut since = None;
         let (mut is_whole, mut turns) = (from == 0, 0);
@@ -64,8 +72,19 @@ impl<'a> View<'a> {
                 }
                 return ControlFlow::Continue(());
             }
+            if has_parts {
+                left_out.extend(LeftOut::read(event));
+            }
             if !speaks(event) {
+                let is_first = first_block.is_none() && begins_turn(event) && reach.ends_at_turn(&mut turns);
+                is_whole |= is_first;
+                return if is_first { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+            }
+            if left_out.iter().any(|parts| parts.holds(event)) {
                 return ControlFlow::Continue(());
+            }
+            if first_block.as_ref().is_some_and(|block| !block.holds(event)) {
+                return ControlFlow::Break(());
             }
             let mut is_covered = false;
             for summary in summaries.iter_mut().filter(|summary| event.timestamp <= summary.of.end) {
@@ -78,30 +97,89 @@ impl<'a> View<'a> {
             if is_covered {
                 return ControlFlow::Continue(());
             }
-            events.push(event);
-            places.push(place);
-            // The answer to a call that ran on is a part of the turn.
-            let is_answer = event.author == "user" && event.function_responses().next().is_some();
+            events.push((place, event));
             let is_first = match reach {
-                Reach::Include(IncludeContents::None) => *event.author != *agent && !is_answer,
-                Reach::Include(IncludeContents::Last(most)) if event.author == "user" && !is_answer => {
-                    turns += 1;
-                    turns >= most
+                Reach::Include(IncludeContents::None | IncludeContents::Prompt) => {
+                    is_of_another(event, agent)
                 }
-                _ => false,
+                _ => event.author == "user" && !is_answer(event) && reach.ends_at_turn(&mut turns),
             };
             is_whole |= is_first;
-            if is_first { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if is_first && has_parts {
+                first_block = first_block.take().or_else(|| ConcurrentBlock::of(event));
+            }
+            if is_first && first_block.is_none() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         history.walk_back(from, next).await?;
         events.reverse();
-        places.reverse();
+        if has_parts {
+            arrange(&mut events);
+        }
+        if first_block.is_some() && reach.is_current_turn() {
+            let first = events.iter().rposition(|(_, event)| is_of_another(event, agent));
+            events.drain(..first.unwrap_or(0));
+        }
+        let (places, events): (Vec<_>, Vec<_>) = events.into_iter().unzip();
         let at = |summary: &Summary<'_>| events.len() - summary.after.unwrap_or(events.len());
         let mut summaries: Vec<_> = summaries.iter().map(|summary| (at(summary), summary.of)).collect();
         summaries.sort_by_key(|(at, of)| (*at, of.end));
         let since = since.unwrap_or(events.len());
-        Ok(Self { events, places, summaries, since, is_whole, turns })
+        let has_left_out = !left_out.is_empty();
+        Ok(Self { events, places, summaries, since, is_whole, turns, has_left_out })
     }
+
+    /// Reads what an agent has said in the turn of a call, and the answers to its calls.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) async fn of_turn(history: &'a History, info: &CallInfo) -> Result<View<'a>> {
+        let mut events: Vec<Placed<'a>> = Vec::new();
+        let next = |place, event: &'a Arc<Event>| {
+            if event.invocation_id != info.run_id || !speaks(event) {
+                return ControlFlow::Continue(());
+            }
+            if event.path != info.path || (*event.author != *info.agent && !is_answer(event)) {
+                return ControlFlow::Break(());
+            }
+            events.push((place, event));
+            ControlFlow::Continue(())
+        };
+        history.walk_back(0, next).await?;
+        let (places, events) = events.into_iter().rev().unzip();
+        Ok(Self { events, places, is_whole: true, ..Self::default() })
+    }
+}
+
+impl Reach {
+    fn is_current_turn(self) -> bool {
+        matches!(self, Self::Include(IncludeContents::None | IncludeContents::Prompt))
+    }
+
+    /// Counts a turn of the user; whether no earlier one is wanted.
+    fn ends_at_turn(self, turns: &mut u32) -> bool {
+        match self {
+            Self::Include(IncludeContents::None | IncludeContents::Prompt) => true,
+            Self::Include(IncludeContents::Last(most)) => {
+                *turns += 1;
+                *turns >= most
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The answer to a call that ran on is a part of the turn.
+fn is_answer(event: &Event) -> bool {
+    event.author == "user" && event.function_responses().next().is_some()
+}
+
+fn is_of_another(event: &Event, agent: &str) -> bool {
+    *event.author != *agent && !is_answer(event)
+}
+
+/// A run begins with an event of the user, which has no parts where the user says nothing.
+fn begins_turn(event: &Event) -> bool {
+    event.author == "user" && event.content.as_ref().is_some_and(|content| content.parts.is_empty())
 }
 
 fn speaks(event: &Event) -> bool {

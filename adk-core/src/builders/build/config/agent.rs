@@ -246,6 +246,7 @@ impl<'r> Reader<'r> {
         let faults = &mut self.faults;
         match fields.text("include_contents", faults) {
             Some("none") => agent = agent.include_contents(IncludeContents::None),
+            Some("prompt") => agent = agent.include_contents(IncludeContents::Prompt),
             None | Some("default") => {}
             Some(other) => {
                 let fact = format!("`include_contents` is `{other}`; help: it is `default` or `none`");

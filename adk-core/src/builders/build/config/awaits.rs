@@ -50,7 +50,7 @@ impl Reader<'_> {
                             it a `timeout`, as in `\"72h\"`, or remove it";
                 self.fault(Check::Syntax, &*place, fact);
             }
-            if let Err(why) = form.check(default) {
+            if let Err(why) = form.read(default) {
                 let fact = format!(
                     "the default of `{name}` is no answer to it: {why}; help: see its `output_schema`"
                 );

@@ -8,9 +8,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
 impl Context {
-    /// A context for a branch of the parallel block at this path: `outer.block.child` as in ADK.
-    pub(crate) fn for_branch(&self, child: &str) -> Self {
-        self.split(Some(&[self.frame.path.name(), ".", child]))
+    /// A context for a branch of the parallel block at this path: `outer.block.child` as in ADK. `index` is its number in the
+    /// order of the source.
+    pub(crate) fn for_branch(&self, index: u32, child: &str) -> Self {
+        let mut own = self.split(Some(&[self.frame.path.name(), ".", child]));
+        own.frame.path = self.frame.path.in_branch(index);
+        own
     }
 
     /// A context for steps of the block at this path that run in no branch of their own: `outer/try_1#2`.

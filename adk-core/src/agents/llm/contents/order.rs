@@ -1,0 +1,114 @@
+//! The order in which a request shows what was said at the same time: that of the list or of the source, whichever part ended
+//! first. And what it leaves out: the words of branches that lost a race, and of parts that failed and were skipped.
+
+use crate::runtime::run::WINNER_KEY;
+use crate::store::event::{Event, LEFT_OUT_KEY};
+use crate::{At, Path, RunId};
+use serde_json::Value;
+use std::iter::successors;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// An event with its place in the log.
+pub(super) type Placed<'a> = (usize, &'a Arc<Event>);
+
+/// Puts the events of each block in the order of its parts. The events of a part stay in the order of the log.
+pub(super) fn arrange(events: &mut [Placed<'_>]) {
+    let mut arranged: Vec<_> = events.iter().map(|(place, event)| (*place, *event, parts(event))).collect();
+    // By hand, since a path from elsewhere may be of any depth.
+    let mut open = vec![(0..arranged.len(), 0)];
+    while let Some((range, depth)) = open.pop() {
+        let mut at = range.start;
+        while at < range.end {
+            let end = end_of_block(&arranged, at..range.end, depth);
+            arranged[at..end].sort_by_key(|(_, _, parts)| parts.get(depth).map(|(_, part)| *part));
+            open.extend(runs_of_parts(&arranged, at..end, depth).map(|part| (part, depth + 1)));
+            at = end;
+        }
+    }
+    for (event, (place, arranged, _)) in events.iter_mut().zip(arranged) {
+        *event = (place, arranged);
+    }
+}
+
+type WithParts<'a> = (usize, &'a Arc<Event>, Vec<(&'a Path, u32)>);
+
+fn parts(event: &Event) -> Vec<(&Path, u32)> {
+    if event.branch.is_some() { event.path.parts() } else { Vec::new() }
+}
+
+/// Where the events end that belong to the same block as the first of them.
+fn end_of_block(events: &[WithParts<'_>], range: Range<usize>, depth: usize) -> usize {
+    let (_, first, parts) = &events[range.start];
+    let Some((block, _)) = parts.get(depth) else { return range.start + 1 };
+    let is_in = |(_, event, parts): &&WithParts<'_>| {
+        event.invocation_id == first.invocation_id
+            && parts.get(depth).is_some_and(|(node, _)| node.is_beside(block))
+    };
+    range.start + events[range].iter().take_while(is_in).count()
+}
+
+/// The events of each part of a block: those that hold another block.
+fn runs_of_parts<'a>(
+    events: &'a [WithParts<'_>],
+    range: Range<usize>,
+    depth: usize,
+) -> impl Iterator<Item = Range<usize>> + use<'a> {
+    let start = range.start;
+    let same = move |a: &WithParts<'_>, b: &WithParts<'_>| {
+        a.2.get(depth).map(|(_, part)| part) == b.2.get(depth).map(|(_, part)| part)
+    };
+    let parts = events[range].chunk_by(same).scan(start, move |at, part| {
+        let range = *at..*at + part.len();
+        *at = range.end;
+        Some((range, part.iter().any(|(_, _, parts)| parts.len() > depth + 1)))
+    });
+    parts.filter(|(range, is_deeper)| *is_deeper && range.len() > 1).map(|(range, _)| range)
+}
+
+/// What a block says at its end of parts whose words do not count.
+pub(super) struct LeftOut {
+    run: RunId,
+    block: Path,
+    /// How the branches of all its parts begin.
+    prefix: String,
+    /// Some of these branches.
+    branches: Vec<String>,
+    /// Whether these are the parts that count, and not those that are left out.
+    are_kept: bool,
+}
+
+impl LeftOut {
+    /// Reads the event in which a block says it.
+    pub(super) fn read(event: &Event) -> Option<Self> {
+        let metadata = &event.details.as_ref()?.custom_metadata;
+        let block = &event.path;
+        let around = event.branch.as_deref().map(|branch| format!("{branch}.")).unwrap_or_default();
+        let prefix = [&around, &**block.name()].concat();
+        let branch = |child: &str| format!("{prefix}.{child}");
+        let (branches, are_kept) = if let Some(Value::String(winner)) = metadata.get(WINNER_KEY) {
+            (vec![branch(winner)], true)
+        } else {
+            let failed = metadata.get(LEFT_OUT_KEY)?.get("failed")?.as_array()?;
+            let paths = failed.iter().filter_map(|part| part.get("path")?.as_str()?.parse::<Path>().ok());
+            let branch = |path: Path| match path.at() {
+                At::Item(index) => format!("{prefix}[{index}]"),
+                _ => branch(path.name()),
+            };
+            (paths.map(branch).collect(), false)
+        };
+        Some(Self { run: event.invocation_id, block: block.clone(), prefix, branches, are_kept })
+    }
+
+    /// Whether the words of an event do not count.
+    pub(super) fn holds(&self, event: &Event) -> bool {
+        let Some(branch) = event.branch.as_deref() else { return false };
+        let is_in = |part: &String| {
+            branch.strip_prefix(&**part).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        event.invocation_id == self.run
+            && branch.strip_prefix(&*self.prefix).is_some_and(|rest| rest.starts_with(['.', '[']))
+            && successors(Some(&event.path), |path| path.parent()).any(|path| path.is_beside(&self.block))
+            && self.branches.iter().any(is_in) != self.are_kept
+    }
+}
