@@ -110,6 +110,9 @@ pub struct AgentMeta<'a> {
     /// Whether its model is shown the current turn alone: `include_contents: none`.
     #[serde(skip)]
     pub current_turn: bool,
+    /// Whether callbacks, or functions that make its instruction, run in its turns: no `timeout` ends them.
+    #[serde(skip)]
+    pub own_code: bool,
     /// What it takes from the program, beside what its tools do.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub resources: &'a [ResourceSpec<'a>],
@@ -167,6 +170,7 @@ impl<'a> AgentMeta<'a> {
             more_tools: false,
             compacts: false,
             current_turn: false,
+            own_code: false,
             resources: &[],
             transfer: &[],
             max_turns: match kind {
@@ -282,6 +286,8 @@ impl<'a> AgentMeta<'a> {
         compacts(yes: bool) = yes;
         /// Whether its model is shown the current turn alone.
         current_turn(yes: bool) = yes;
+        /// Says whether callbacks, or functions that make its instruction, run in its turns.
+        own_code(yes: bool) = yes;
         /// What it takes from the program, beside what its tools do.
         resources(taken: &'a [ResourceSpec<'a>]) = taken;
         /// The agents that it may transfer to.
