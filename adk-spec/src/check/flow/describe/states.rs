@@ -7,6 +7,7 @@ use crate::effects::{Act, Effects};
 use crate::message::Message;
 use crate::spec::{KeySpec, Spec, StepKind};
 use crate::text::same;
+use crate::type_names::is_option;
 
 /// The workflow inside of a step that declares a key as `state`, and that key.
 const fn keeper<'a>(spec: &Spec<'a>, at: usize, key: &str) -> Option<(&'a str, KeySpec<'a>)> {
@@ -56,7 +57,8 @@ pub(super) const fn own_state(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
     if spec.built {
         m.all(&["`.state_key::<", state.ty, ">(\"", key, "\")`"]);
     } else {
-        let (open, close) = if state.opened { ("Option<", ">") } else { ("", "") };
+        let is_inside = state.optional && !is_option(state.ty);
+        let (open, close) = if is_inside { ("Option<", ">") } else { ("", "") };
         m.all(&["`state ", key, ": ", open, state.ty, close, ";`"]);
     }
     m.push(if is_here { ", and otherwise give this one another name" } else { "" });
