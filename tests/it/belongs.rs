@@ -5,7 +5,7 @@
 
 use adk::prelude::*;
 use adk::testing::ScriptedModel;
-use adk::{DynAgent, json};
+use adk::{DynAgent, ToolError, json};
 use std::sync::Arc;
 
 /// Joins the notes.
@@ -40,7 +40,7 @@ workflow! {
 /// A workflow of an agent over a list, and one with a nested default after it: the notes are those that something below has
 /// written.
 macro_rules! belongs {
-    ($name:ident, < $first:ident; $($agents:tt)* >, $each:expr) => {
+    ($name:ident, { $($agents:tt)* }, $each:expr) => {
         /// Where the notes are written.
         pub mod $name {
             use super::*;
@@ -49,7 +49,7 @@ macro_rules! belongs {
                 /// Notes on each topic.
                 pub Listing(topics: Vec<String>) -> joined: String {
                     $($agents)*
-                    each(max = 5, max_concurrency = 1) topic in topics < $first >
+                    each(max = 5, max_concurrency = 1) topic in topics < desk >
                     join
                 }
             }
@@ -58,7 +58,7 @@ macro_rules! belongs {
                 /// Notes once, and speaks.
                 pub Once(topic: String) -> said: String {
                     $($agents)*
-                    $first;
+                    desk;
                     Speaking
                 }
             }
@@ -90,51 +90,51 @@ fn ask(model: ScriptedModel, tool: &str) -> ScriptedModel {
 
 belongs!(
     target,
-    < desk;
+    {
         agent desk { instruction: "Who for {topic}?", transfer: [clerk], max_turns: 3 }
         agent clerk -> note: String { instruction: "Note on {topic}." }
-    >,
+    },
     |model, note| hand_over(model).on("clerk").text(note)
 );
 belongs!(
     tool_of_a_target,
-    < desk;
+    {
         agent desk { instruction: "Who for {topic}?", transfer: [clerk], max_turns: 3 }
         agent clerk { instruction: "Note on {topic}.", tools: [jot], max_turns: 3 }
-    >,
+    },
     |model, note| hand_over(model).on("clerk").call("jot", json!({"text": note})).text("done")
 );
 belongs!(
     agent_as_a_tool,
-    < desk;
+    {
         agent desk { instruction: "Ask for {topic}.", tools: [agent(clerk)], max_turns: 3 }
         /// Notes.
         agent clerk -> note: String { instruction: "Note on {topic}." }
-    >,
+    },
     |model, note| ask(model, "clerk").on("clerk").text(note)
 );
 belongs!(
     tool_of_an_agent_as_a_tool,
-    < desk;
+    {
         agent desk { instruction: "Ask for {topic}.", tools: [agent(clerk)], max_turns: 3 }
         /// Notes.
         agent clerk { instruction: "Note on {topic}.", tools: [jot], max_turns: 3 }
-    >,
+    },
     |model, note| ask(model, "clerk").on("clerk").call("jot", json!({"text": note})).text("done")
 );
 belongs!(
     workflow_as_a_tool,
-    < desk;
+    {
         agent desk { instruction: "Ask for {topic}.", tools: [agent(Noting)], max_turns: 3 }
-    >,
+    },
     |model, note| ask(model, "noting").on("scribe").text(note)
 );
 belongs!(
     workflow_as_a_tool_of_a_target,
-    < desk;
+    {
         agent desk { instruction: "Who for {topic}?", transfer: [clerk], max_turns: 3 }
         agent clerk { instruction: "Ask for {topic}.", tools: [agent(Noting)], max_turns: 3 }
-    >,
+    },
     |model, note| {
         let model = hand_over(model).on("clerk").call("noting", json!({"request": "a note"})).text("done");
         model.on("scribe").text(note)
@@ -154,7 +154,8 @@ workflow! {
 
 #[tokio::test]
 async fn what_belongs_to_an_instance_has_its_keys() {
-    let model = hand_over(ScriptedModel::new()).on("clerk").call("helper", json!({"request": "?"})).text("known");
+    let model =
+        hand_over(ScriptedModel::new()).on("clerk").call("helper", json!({"request": "?"})).text("known");
     let model = model.on("helper").text("hint");
     let runner = Runner::builder().model(model.clone()).build().unwrap();
     assert_eq!(runner.run(&Renaming::default(), "ESSAY").await.unwrap().output, "known");
@@ -204,7 +205,8 @@ workflow! {
 
 #[test]
 fn what_is_inside_of_a_given_agent_has_to_fit() {
-    for given in [|| Arc::new(Putting::default()) as Arc<dyn DynAgent>, || Arc::new(Looking::default()) as _] {
+    for given in [|| Arc::new(Putting::default()) as Arc<dyn DynAgent>, || Arc::new(Looking::default()) as _]
+    {
         let error = Beside::new(given()).unwrap_err().to_string();
         assert!(error.contains("`guest`") && error.contains("`user:mood`"), "{error}");
         Before::new(given()).unwrap();
