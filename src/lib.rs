@@ -71,8 +71,8 @@ pub use adk_core::{
     RareActions, ReadonlyContext, Registry, Rehearsal, RemoteErrorKind, Resources, Result, Role, RunConfig,
     RunEnd, RunId, RunRequest, RunStream, STATE_UPDATE_KEY, Secret, SequentialAgent, SessionTurns, Spec,
     State, StateDelta, Store, StoreErrorKind, StoredPart, Thought, Tool, ToolArgs, ToolContext, ToolError,
-    ToolMeta, ToolWorkflow, Toolset, ToolsetErrorKind, Tree, UNWRITTEN_KEY, Unstamped, WINNER_KEY, Waiting, Watch,
-    WithCallbacks, Workflow,
+    ToolMeta, ToolWorkflow, Toolset, ToolsetErrorKind, Tree, UNWRITTEN_KEY, Unstamped, WINNER_KEY, Waiting,
+    Watch, WithCallbacks, Workflow,
 };
 pub use adk_core::{
     build, callback, check, engine, fluent, memory, model, runner, session, spec, testing, tool, tools,

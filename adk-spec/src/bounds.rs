@@ -44,7 +44,9 @@ impl<'a> Spec<'a> {
     /// attempts times its steps, and its `else`. Without `max` neither loop nor `each` has a bound, whether a loop has `until`
     /// or not, unless there is nothing to count.
     /// An agent with `compact` counts a summary before each of its calls, at the price of its own model.
-    /// Retries do not count, nor does what is asked again since the model called a tool that is not there.
+    /// Retries do not count, nor does what another model is asked by `fallback`, or what is asked again since the model called a
+    /// tool that is not there.
+    /// Where agents are tools of another, the number is not known: a model calls them as often as it likes.
     ///
     /// Tokens and time are known where the parts say enough: `max_output_tokens`, and the `timeout` of each call, tool, function
     /// and `await` (written as texts such as `"30s"`). What runs at the same time counts as the longest of it, unless
@@ -152,6 +154,8 @@ pub(crate) struct Causes<'a> {
     pub(crate) count: usize,
     /// What `tokens` counts.
     pub(crate) unit: Unit<'a>,
+    /// An agent that calls agents as tools counts its own turns: how many calls the others make is not known.
+    pub(crate) known_calls: bool,
 }
 
 /// What an answer is counted by.
@@ -234,6 +238,10 @@ pub(crate) enum Why {
     Timeout,
     /// It has a tool without `timeout`, or one that may be anything.
     ToolTimeout,
+    /// Callbacks, or functions that make its instruction, run in its turns.
+    OwnCode,
+    /// The same of a block.
+    BlockCode,
     /// An `await` without `timeout`.
     Wait,
     /// A loop without `max`.
@@ -248,7 +256,7 @@ impl<'a> Causes<'a> {
     }
 
     pub(crate) const fn counted_by(unit: Unit<'a>) -> Self {
-        Self { first: [None; 3], count: 0, unit }
+        Self { first: [None; 3], count: 0, unit, known_calls: false }
     }
 
     pub(crate) const fn add(&mut self, cause: Cause<'a>) {

@@ -181,6 +181,17 @@ impl<'a> Effects<'a> {
         }
     }
 
+    /// Whether the agent of the step does the last effect, or a tool of it.
+    pub const fn is_own(&self) -> bool {
+        self.depth == 0
+    }
+
+    /// Whether the last effect is one of a tool, or of what is below one.
+    pub fn is_of_tool(&self) -> bool {
+        let around = self.around.iter().take(self.depth).flatten();
+        self.tool().is_some() || around.chain([&self.at]).any(|frame| matches!(frame.role, Role::Tool))
+    }
+
     /// Whether agents are nested deeper than is looked at.
     pub const fn is_too_deep(&self) -> bool {
         self.is_too_deep

@@ -4,6 +4,7 @@ mod keys;
 mod placeholder;
 
 use self::keys::{Read, by_tools, names_keys, of_agent, read, written};
+use crate::effects::Effects;
 use crate::nearest::nearest;
 use crate::spec::{AgentKind, AgentMeta, Conversation, ERROR_KEY, Spec, Step, StepKind};
 use std::collections::HashSet;
@@ -119,7 +120,7 @@ impl Spec<'_> {
                     lints.push(lint("key-unread", step.name, &fact));
                 }
                 StepKind::Agent { meta, .. } => {
-                    let writes = written(step.name, meta, step.renames).into_iter();
+                    let writes = written(step.name, meta, &step.renames).into_iter();
                     for (writer, key) in writes.filter(|(_, key)| is_unread(key)) {
                         let fact = format!(
                             "`{writer}` writes `{key}`, and nobody reads it; help: read it, make it an output of the \
@@ -144,9 +145,9 @@ impl Spec<'_> {
                 StepKind::Each { item, .. } => known.push(item),
                 StepKind::Else => known.push(ERROR_KEY),
                 StepKind::Agent { meta, .. } => {
-                    known.extend(written(step.name, meta, step.renames).into_iter().map(|(_, key)| key));
-                    by_tools(meta, &mut known);
-                    of_agent(step.name, meta, step.renames, &mut reads);
+                    known.extend(written(step.name, meta, &step.renames).into_iter().map(|(_, key)| key));
+                    by_tools(meta, &step.renames, &mut known);
+                    of_agent(step.name, meta, &step.renames, &mut reads);
                 }
                 _ => {}
             }
@@ -172,11 +173,10 @@ impl Spec<'_> {
             let changes = |inside: &Step<'_>| match inside.kind {
                 StepKind::Break { .. } => true,
                 StepKind::Agent { meta, .. } => {
-                    let writes = written(inside.name, meta, inside.renames);
-                    let by_tool =
-                        meta.tools.iter().flat_map(|tool| tool.writes).any(|write| write.name == key);
                     let exits = meta.may_exit || !meta.exits.is_empty() || !meta.transfer.is_empty();
-                    exits || by_tool || writes.iter().any(|(_, write)| *write == key)
+                    exits
+                        || Effects::writes(meta, &inside.renames)
+                            .any(|effect| effect.act.is_write() && effect.key == key)
                 }
                 _ => false,
             };

@@ -55,7 +55,7 @@ checks! {
     KeyMaybeMissing "key-maybe-missing": "a read of a key that is written on some paths only: by a later step of the same loop, in one arm of a `match`, after a point where the loop may have ended, by a tool or a function that may leave it out",
     KeyRace "key-race": "two branches of a `parallel` that write one key, or one that reads (also optionally) a key that another writes, even if it was written before the block",
     KeyType "key-type": "a key written as one type and read or written as another; `until` on a key that is no `bool`, `each` on one that is no list; also across modules and crates",
-    KeyDuplicate "key-duplicate": "a key declared twice among inputs, outputs, `let`, `state` and the items of `each`",
+    KeyDuplicate "key-duplicate": "a key declared twice among inputs, outputs, `let`, `state` and the items of `each`; a key of a workflow that a workflow inside of it declares as `state`",
     OutputMissing "output-missing": "a declared output that is not written on every path to the end",
     LoopEndless "loop-endless": "a loop without `max`, without `until`, and with nothing inside that can end it",
     LoopMax "loop-max": "a `max` that is zero, negative or not a whole number; an input or key as `max` (says: `set_max`)",

@@ -5,6 +5,7 @@
 pub mod attempts;
 pub mod attributes;
 pub mod awaits;
+pub mod belongs;
 pub mod bounds;
 pub mod budget;
 pub mod callbacks;

@@ -104,6 +104,13 @@ impl Grower {
         }
         let mut here = Here { depth: DEPTH, known, ..Here::default() };
         flow.body = self.nodes(&mut here);
+        for key in flow.definitions().iter().flat_map(|inner| inner.states.clone()) {
+            let is_new = |keys: &[Key]| !keys.contains(&key);
+            let inputs: Vec<_> = flow.inputs.iter().map(|(key, _)| *key).collect();
+            if is_new(&flow.states) && is_new(&flow.lets) && is_new(&inputs) && !self.random.one_in(4) {
+                flow.states.push(key);
+            }
+        }
         for _ in 0..self.random.below(3) {
             let key = self.read(&here, true).filter(|key| !flow.outputs.contains(key) && !is_note(key));
             flow.outputs.extend(key);

@@ -2,10 +2,10 @@
 
 use super::reference::{EXACT, Found, Relaxed, look};
 use super::spec::{Store, spec};
-use super::tree::{ERROR, Flow, KEYS, OWN};
+use super::tree::{Block, ERROR, Flow, KEYS, Key, Kind, Node, OWN, all_written, has_prefix};
 use adk_core::check::{Fault, faults};
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How the two compare.
 #[derive(Debug, Default)]
@@ -81,13 +81,18 @@ pub fn judge(flow: &Flow) -> Result<Verdict, String> {
         }
     }
     missed(&found, &told)?;
+    let kept = kept(flow);
+    if let Some(key) = kept.iter().find(|key| !told.iter().any(|told| told.is_of(key))) {
+        return Err(format!("nothing is said of `{key}`, which a workflow inside keeps in the session"));
+    }
     // What is refused by this rule is so wherever it applies.
     missed(&look(flow, RENAMINGS), &told)?;
     let (is_accepted, is_sound) = (told.is_empty(), found == Found::default());
     let mut verdict = Verdict { is_accepted, is_sound, ..Verdict::default() };
     let relaxed: Vec<_> = RULES.iter().map(|_| OnceCell::new()).collect();
     let mut explain = |told: &Told, holds: &dyn Fn(&Found) -> bool| -> Result<(), String> {
-        if holds(&found) {
+        let is_kept = told.check == "key-duplicate" && kept.iter().any(|key| told.is_of(key));
+        if is_kept || holds(&found) {
             return Ok(());
         }
         if made_one && (told.check == "field-unknown" || told.message.contains(" of the session besides")) {
@@ -113,6 +118,50 @@ pub fn judge(flow: &Flow) -> Result<Verdict, String> {
     Ok(verdict)
 }
 
+/// The keys of a workflow that a workflow inside of it declares as `state`, and it does not.
+fn kept(flow: &Flow) -> BTreeSet<Key> {
+    let mut own: BTreeSet<_> = flow.inputs.iter().map(|(key, _)| *key).chain(flow.lets.clone()).collect();
+    own.extend(all_written(&flow.body).iter().chain(&flow.outputs));
+    own.extend(touched(&flow.body));
+    let inside = flow.definitions().into_iter().flat_map(|inner| inner.states.clone());
+    inside.filter(|key| own.contains(key) && !has_prefix(key) && !flow.states.contains(key)).collect()
+}
+
+/// The keys that nodes read, but for items, and the items that what is inside declares as `state`.
+fn touched(nodes: &[Node]) -> Vec<Key> {
+    let mut keys = Vec::new();
+    for node in nodes {
+        match node {
+            Node::Run(agent) => {
+                let agents = [agent].into_iter().chain(agent.below());
+                keys.extend(agents.flat_map(|agent| &agent.reads).map(|read| read.key));
+                for nested in agent.called().filter(|nested| !nested.is_requested()) {
+                    keys.extend(nested.flow.inputs.iter().map(|(key, _)| nested.read(key)));
+                }
+            }
+            Node::Nested(nested) => keys.extend(nested.flow.inputs.iter().map(|(key, _)| nested.read(key))),
+            Node::Block(Block { kind, inside, .. }) => {
+                let mut inner = touched(inside);
+                match kind {
+                    Kind::Match { key } => keys.push(key),
+                    Kind::Loop { until, .. } => keys.extend(until),
+                    Kind::Each { item, list, .. } => {
+                        keys.push(list);
+                        inner.retain(|key| key != item);
+                        let body = Flow { body: inside.clone(), ..Flow::default() };
+                        let keeps = body.definitions().iter().any(|inner| inner.states.contains(item));
+                        keys.extend(keeps.then_some(*item));
+                    }
+                    _ => {}
+                }
+                keys.extend(inner);
+            }
+            Node::Break(_) | Node::Nothing => {}
+        }
+    }
+    keys
+}
+
 /// A fault, taken apart.
 struct Told {
     check: &'static str,
@@ -126,6 +175,7 @@ impl Told {
     fn new(fault: Fault) -> Self {
         let before: &[&str] = match fault.check.name() {
             "key-missing" | "key-maybe-missing" | "key-race" => &[" reads `", " writes `"],
+            "key-duplicate" => &[" keeps `", " reads `", "output `"],
             "key-type" => &[" reads `", " writes `", "output `", "but `", " in "],
             "output-missing" => &["output `"],
             "exit-outside-loop" => &["ends loop `", "may end loop `"],

@@ -108,7 +108,7 @@ pub(crate) const fn total<'a>(mut place: Place<'a>, cost: Cost, causes: &mut Cau
             if let Some(what) = What::of(step) {
                 if depth + 1 < DEEP {
                     depth += 1;
-                    let sum = Sum::NOTHING;
+                    let sum = begun(step, place.inside, cost, causes);
                     open[depth] = Open { what, name: step.name, end: step.end, sum, behind: place };
                 } else {
                     // From its opening step on, so that it is closed there.
@@ -164,6 +164,18 @@ pub(crate) const fn total<'a>(mut place: Place<'a>, cost: Cost, causes: &mut Cau
             open[depth].sum.add(&if let What::Workflow = what { sum.closed() } else { sum });
         }
     }
+}
+
+/// What a block costs by itself: of the time of its callbacks nothing is known.
+const fn begun<'a>(step: &Step<'a>, inside: &'a str, cost: Cost, causes: &mut Causes<'a>) -> Sum<'a> {
+    let mut sum = Sum::NOTHING;
+    if step.own_code {
+        sum.costs = sum.costs.with(Cost::Time, None);
+        if let Cost::Time = cost {
+            causes.add(Cause { name: step.name, inside, why: Why::BlockCode });
+        }
+    }
+    sum
 }
 
 /// Adds a block to the one around it.
@@ -291,6 +303,8 @@ const fn turn<'a>(
     let calls = match (why, meta.max_turns) {
         (None, Some(turns)) if is_target => Some(turns as u64),
         (None, _) => Some(1),
+        (Some(Why::Agents), Some(turns)) if causes.known_calls => Some(turns as u64),
+        (Some(Why::Agents), None) if causes.known_calls => Some(1),
         // One turn may call any number of them.
         (Some(Why::Agents), _) | (Some(_), None) => None,
         (Some(_), Some(turns)) => Some(turns as u64),
@@ -329,6 +343,7 @@ const fn costs(meta: &AgentMeta<'_>, calls: Option<u64>, unit: &Unit<'_>) -> (Co
     let no_tools = if asks { meta.tools.is_empty() && !meta.more_tools } else { matches!(calls, Some(0)) };
     let costs = costs.with(Cost::Tokens, tokens).with(Cost::ToolCalls, if no_tools { Some(0) } else { None });
     let (time, without) = match (meta.timeout, longest_tool(meta)) {
+        _ if meta.own_code => (None, Why::OwnCode),
         (Some(own), Some(tools)) => (Some(millis(own).saturating_add(tools)), Why::Timeout),
         (Some(_), None) => (None, Why::ToolTimeout),
         (None, _) if matches!(meta.kind, AgentKind::Await) => (None, Why::Wait),

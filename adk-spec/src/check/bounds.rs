@@ -43,7 +43,8 @@ const fn find(spec: &Spec<'_>) -> Option<(Message, &'static str)> {
 
 const fn exceeded(spec: &Spec<'_>, allowed: Option<u64>, cost: Cost) -> Option<Message> {
     let Some(allowed) = allowed else { return None };
-    let mut causes = Causes::new();
+    // What agents as tools call is held while the workflow runs.
+    let mut causes = Causes { known_calls: true, ..Causes::new() };
     let Sum { costs, largest, .. } = total(Place::start(spec.steps), cost, &mut causes);
     let mut m = Message::new();
     m.begin(Check::BoundsExceeded);
@@ -226,7 +227,7 @@ const fn unbounded(m: &mut Message, causes: &Causes<'_>, cost: Cost) {
     }
 }
 
-const REMEDIES: [&str; 8] = [
+const REMEDIES: [&str; 9] = [
     "give the agent a `max_turns`, as in `max_turns: 3`",
     "say it in its `META`, as in `.max_turns(Some(3))`",
     "give the loop a `max`, as in `loop(max = 5)`",
@@ -234,6 +235,7 @@ const REMEDIES: [&str; 8] = [
     "give the agent `max_output_tokens`, as in `max_output_tokens: 1000`",
     "give it a `timeout`, as in `timeout: \"30s\"` or `#[agent(timeout = \"30s\")]`",
     "give each tool a `timeout`, as in `#[tool(timeout = \"20s\")]`",
+    "limit the time of the whole run, as in `#[bounds(ends, time = \"10m\")]`",
     "",
 ];
 
@@ -252,8 +254,12 @@ const fn named_cause(m: &mut Message, cause: &Cause<'_>) -> usize {
         Why::Timeout => ("agent", " has no `timeout`", 5),
         Why::Wait => ("`await`", " has no `timeout`", 5),
         Why::ToolTimeout => ("agent", " has a tool without `timeout`", 6),
-        Why::Agents => ("agent", " calls agents as tools, as often as its model likes", 7),
-        Why::ToolCalls => ("agent", " calls tools as often as its model likes", 7),
+        Why::OwnCode => {
+            ("agent", " has callbacks or an instruction by a function, which no `timeout` ends", 7)
+        }
+        Why::BlockCode => ("block", " has callbacks, which no `timeout` ends", 7),
+        Why::Agents => ("agent", " calls agents as tools, as often as its model likes", 8),
+        Why::ToolCalls => ("agent", " calls tools as often as its model likes", 8),
     };
     named(m, kind, cause.name, cause.inside);
     m.push(fact);

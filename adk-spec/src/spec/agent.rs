@@ -123,6 +123,9 @@ pub struct AgentMeta<'a> {
     /// How much of the conversation its model is shown.
     #[serde(skip)]
     pub conversation: Conversation,
+    /// Whether callbacks, or functions that make its instruction, run in its turns: no `timeout` ends them.
+    #[serde(skip)]
+    pub own_code: bool,
     /// What it takes from the program, beside what its tools do.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub resources: &'a [ResourceSpec<'a>],
@@ -180,6 +183,7 @@ impl<'a> AgentMeta<'a> {
             more_tools: false,
             compacts: false,
             conversation: Conversation::Shown,
+            own_code: false,
             resources: &[],
             transfer: &[],
             max_turns: match kind {
@@ -295,6 +299,8 @@ impl<'a> AgentMeta<'a> {
         compacts(yes: bool) = yes;
         /// How much of the conversation its model is shown.
         conversation(shown: Conversation) = shown;
+        /// Says whether callbacks, or functions that make its instruction, run in its turns.
+        own_code(yes: bool) = yes;
         /// What it takes from the program, beside what its tools do.
         resources(taken: &'a [ResourceSpec<'a>]) = taken;
         /// The agents that it may transfer to.

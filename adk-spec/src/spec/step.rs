@@ -157,6 +157,8 @@ pub struct Step<'a> {
     pub skippable: bool,
     /// What the steps of the block may use, each time that it runs.
     pub budget: Option<Budget>,
+    /// Whether the block has callbacks, whose time nothing limits.
+    pub own_code: bool,
 }
 
 /// The keys of an instance: `critic(draft = essay) -> essay_criticism`.
@@ -336,6 +338,7 @@ impl<'a> Step<'a> {
             on_error: OnError::Fail,
             skippable: false,
             budget: None,
+            own_code: false,
         }
     }
 
@@ -353,6 +356,8 @@ impl<'a> Step<'a> {
         on_error(on_error: OnError) = on_error;
         /// Says that a `before_agent` callback of the block may answer in its place: what it writes is not certain then.
         skippable(yes: bool) = yes;
+        /// Says whether the block has callbacks.
+        own_code(yes: bool) = yes;
         /// What the steps of the block may use, each time that it runs.
         budget(budget: Budget) = Some(budget);
     }

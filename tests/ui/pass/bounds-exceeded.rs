@@ -36,10 +36,22 @@ workflow! {
     }
 }
 
+workflow! {
+    /// How often agents that are tools are called is not known; the run ends at the bound.
+    #[bounds(model_calls = 12)]
+    pub Asking(task: String) -> result: String {
+        /// Researches a question.
+        agent researcher -> facts: String { instruction: "Look up what you are asked." }
+        agent boss -> result: String { instruction: "{task}", tools: [agent(researcher)], max_turns: 8 }
+        boss
+    }
+}
+
 const MOST: u32 = 20;
 
 #[test]
 fn the_worst_case() {
     assert_eq!(Writing::SPEC.bounds().model_calls, Some(11));
     assert_eq!(Research::SPEC.bounds().model_calls, Some(41));
+    assert_eq!(Asking::SPEC.bounds().model_calls, None);
 }

@@ -12,3 +12,27 @@ workflow! {
         writer
     }
 }
+
+/// Adds a line.
+#[agent(writes = notes)]
+fn note(notes: Option<&str>, line: &str) -> String {
+    format!("{}{line};", notes.unwrap_or_default())
+}
+
+workflow! {
+    /// Keeps minutes over the session.
+    pub Minutes(line: String) {
+        state notes: Option<String>;
+        note
+    }
+}
+
+workflow! {
+    /// The same key of the session here.
+    pub Meeting(line: String) -> seen: String {
+        state notes: Option<String>;
+        agent reader -> seen: String { instruction: "Sum up {notes?}" }
+        Minutes;
+        reader
+    }
+}

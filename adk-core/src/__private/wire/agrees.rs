@@ -1,14 +1,16 @@
 //! Whether an agent that is given is the one that a workflow was checked with.
 
-use crate::spec::AgentMeta;
+use crate::check::{self, Fault};
 use crate::spec::placeholder::{Placeholders, Source};
+use crate::spec::{AgentMeta, Spec, StepKind};
 use crate::{Error, ErrorKind, Result};
 use std::collections::BTreeSet;
 
 const ENDS: &str = "may end the loops";
 
-/// Refuses an agent that reads or writes other keys than the workflow was checked with.
-pub fn agrees(declared: &AgentMeta<'_>, given: Option<&AgentMeta<'_>>) -> Result<()> {
+/// Refuses an agent that reads or writes other keys than the workflow was checked with, or whose tools and steps do not
+/// fit into it.
+pub fn agrees(spec: &Spec<'_>, declared: &AgentMeta<'_>, given: Option<&AgentMeta<'_>>) -> Result<()> {
     let Some(given) = given else { return Ok(()) };
     for (what, checked, has) in [
         ("reads", reads(declared), reads(given)),
@@ -38,7 +40,37 @@ pub fn agrees(declared: &AgentMeta<'_>, given: Option<&AgentMeta<'_>>) -> Result
             return Err(Error::new(ErrorKind::Config, message).with_help(help));
         }
     }
-    Ok(())
+    fits(spec, declared, given)
+}
+
+/// Checks the flow of the workflow once more, with what is inside of the agent: its steps, its tools, and the agents to which
+/// it may transfer.
+fn fits(spec: &Spec<'_>, declared: &AgentMeta<'_>, given: &AgentMeta<'_>) -> Result<()> {
+    if given.steps.is_empty() && given.tools.is_empty() && given.transfer.is_empty() {
+        return Ok(());
+    }
+    let inside = given.named(declared.name).reads(declared.reads).writes(declared.writes);
+    let mut steps = spec.steps.to_vec();
+    for step in &mut steps {
+        if let StepKind::Agent { meta, .. } = &mut step.kind
+            && meta.definition == declared.definition
+        {
+            *meta = &inside;
+        }
+    }
+    let mut other = *spec;
+    other.steps = &steps;
+    let is_new = |fault: &Fault| fault.is_of_flow() && !check::faults(spec).contains(fault);
+    let faults = check::faults(&other);
+    match faults.iter().find(|fault| is_new(fault)) {
+        None => Ok(()),
+        Some(fault) => {
+            let (fact, help) = fault.message.split_once("; help: ").unwrap_or((&fault.message, ""));
+            let message =
+                format!("the agent given for `{}` does not fit the workflow: {fact}", declared.name);
+            Err(Error::new(ErrorKind::Config, message).with_help(help))
+        }
+    }
 }
 
 fn keys(keys: &[crate::KeySpec<'_>]) -> BTreeSet<String> {

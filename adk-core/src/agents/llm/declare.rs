@@ -104,12 +104,31 @@ impl LlmDecl {
     setters! { [const]
         /// The prompt.
         instruction(prompt: &'static str) = prompt;
-        /// Makes the instruction, where it is no prompt.
-        make_instruction(make: fn() -> Instruction) = Some(make);
         /// The prompt for the agent and all those below it.
         global_instruction(prompt: &'static str) = prompt;
-        /// Makes that, where it is no prompt.
-        make_global_instruction(make: fn() -> Instruction) = Some(make);
+    }
+
+    /// Makes the instruction, where it is no prompt.
+    #[must_use]
+    pub const fn make_instruction(mut self, make: fn() -> Instruction) -> Self {
+        self.make_instruction = Some(make);
+        self.meta.own_code = self.meta.own_code || self.instruction.is_empty();
+        self
+    }
+
+    /// Makes the global one, where that is no prompt.
+    #[must_use]
+    pub const fn make_global_instruction(mut self, make: fn() -> Instruction) -> Self {
+        self.make_global_instruction = Some(make);
+        self.meta.own_code = self.meta.own_code || self.global_instruction.is_empty();
+        self
+    }
+
+    /// It has callbacks.
+    #[must_use]
+    pub const fn callbacks(mut self) -> Self {
+        self.meta.own_code = true;
+        self
     }
 
     /// The key that the answer is written to.

@@ -238,22 +238,23 @@ impl<'f> Machine<'f> {
     }
 
     /// When an agent has answered, or one of its targets in its place, perhaps after calls of its tools.
-    fn answers(&mut self, step: &'f str, agent: &'f Agent, scope: Scope, mut states: States) -> States {
+    fn answers(&mut self, step: &'f str, agent: &'f Agent, scope: Scope, start: States) -> States {
+        let mut states = start;
         for write in &agent.tools {
             self.write(step, scope, write.key, true, &mut states);
         }
         for helper in &agent.helpers {
-            states = states.or(self.answers(step, helper, scope, states));
+            states = states.or(self.answers(step, helper, scope, start));
         }
         for nested in &agent.flows {
-            states = states.or(self.nested(step, nested, scope, states, true).through);
+            states = states.or(self.nested(step, nested, scope, start, true).through);
         }
         let mut behind = states;
         for write in &agent.writes {
             self.write(step, scope, write.key, write.perhaps, &mut behind);
         }
         for target in &agent.targets {
-            behind = behind.or(self.answers(step, target, scope, states));
+            behind = behind.or(self.answers(step, target, scope, start));
         }
         behind
     }

@@ -79,9 +79,9 @@ impl Expansion<'_> {
                 parts.parameters.push((number, quote!(#parameter: #ty)));
                 parts.given.extend(quote!(#field: #parameter,));
                 let held = quote!(__wire::Holding<{ __wire::Probe::<#alias>::DYN }>);
-                parts
-                    .agree
-                    .extend(quote!(__wire::agrees(&#meta, <#alias as #held>::described(&#parameter))?;));
+                parts.agree.extend(
+                    quote!(__wire::agrees(&Self::SPEC, &#meta, <#alias as #held>::described(&#parameter))?;),
+                );
             }
             _ => {
                 let value = match kind {

@@ -145,6 +145,7 @@ impl Declaration<'_> {
         let (turns, declared) = (turns.iter(), &fields.declared);
         let (tool_items, tool_metas, tools) = tools(&name, number, fields, agents);
         let limits = call_limits(fields);
+        let callbacks = (!fields.callbacks.is_empty()).then(|| quote!(.callbacks()));
         let more_tools = fields.more_tools.then(|| quote!(.more_tools()));
         let transfer = (!targets.is_empty()).then(|| quote!(.transfer(&[#(#targets),*])));
         let [parent, peers] = fields.disallow_transfer;
@@ -171,6 +172,7 @@ impl Declaration<'_> {
                 )
                 #tool_metas
                 #more_tools
+                #callbacks
                 #limits
                 #transfer
                 #make

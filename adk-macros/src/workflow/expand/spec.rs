@@ -173,9 +173,10 @@ impl Expansion<'_> {
                 let description =
                     crate::docs::description(&block.attrs).map(|text| quote!(.description(#text)));
                 let skippable = may_skip(&block.callbacks).map(|yes| quote!(.skippable(#yes)));
+                let own_code = (!block.callbacks.is_empty()).then(|| quote!(.own_code(true)));
                 let skip = block.skip.then(|| quote!(.on_error(__adk::spec::OnError::Skip)));
                 let budget = block.budget.iter();
-                quote!(#made #description #skippable #skip #(.budget(__adk::spec::Budget::of(#budget)))*)
+                quote!(#made #description #skippable #own_code #skip #(.budget(__adk::spec::Budget::of(#budget)))*)
             }
             What::Branch => of_kind(quote!(Branch)),
             What::Arm(arm) => {

@@ -180,6 +180,41 @@ fn what_has_no_end_is_named() {
     );
 }
 
+/// How often agents are called that are tools is not known. What is known counts.
+#[test]
+fn agents_as_tools_are_held_while_the_workflow_runs() {
+    let calls = |turns| {
+        let tool = crate::spec::ToolMeta::of_agent(leak(llm("helper")));
+        run(llm("boss").tools(leak([tool])).max_turns(turns))
+    };
+    assert_eq!(said((Some(8), None), [calls(Some(8))]), None);
+    assert_eq!(said((Some(1), None), [calls(None)]), None);
+    let message = said((Some(23), None), [repeat("l", 3, [calls(Some(8))])]).unwrap();
+    assert!(message.contains("is 24 model calls, and it allows 23: loop `l`"), "{message}");
+    let message = said((Some(8), None), [calls(Some(8)), run(tools("critic"))]).unwrap();
+    assert!(message.contains(": agent `critic` has tools and no `max_turns`; help"), "{message}");
+    let spec = Spec::new("w", "", steps([calls(Some(8))]));
+    assert_eq!(spec.bounds().model_calls, None);
+}
+
+#[test]
+fn what_no_timeout_ends_is_no_proof_that_a_run_ends() {
+    let second = std::time::Duration::from_secs(1);
+    let proof = |steps: &'static [Step<'static>], limits: Limits| {
+        let faults = faults(&Spec::new("w", "", steps).limits(limits.ends(true)));
+        faults.into_iter().map(|fault| fault.message).next()
+    };
+    let limited = || llm("a").max_turns(Some(1)).timeout(second);
+    assert_eq!(proof(steps([run(limited())]), Limits::NONE), None);
+    let own = || steps([run(limited().own_code(true))]);
+    assert!(proof(own(), Limits::NONE).unwrap().contains("agent `a` has callbacks"));
+    assert_eq!(proof(own(), Limits::NONE.time(second)), None);
+    let mut block = sequence("s", [run(limited())]);
+    block[0].own_code = true;
+    let message = proof(steps([repeat("l", 2, [block])]), Limits::NONE).unwrap();
+    assert!(message.contains("block `s` has callbacks"), "{message}");
+}
+
 #[test]
 fn the_same_in_const_evaluation() {
     const A: AgentMeta<'static> = llm("a");

@@ -7,9 +7,11 @@ mod exits;
 mod known;
 mod missing;
 mod races;
+mod states;
 mod types;
 
 pub(super) use races::sibling_writes;
+pub(super) use states::is_kept;
 
 use super::{Fault, Flaw};
 use crate::effects::{Act, Effects, tool};
@@ -23,6 +25,7 @@ pub(super) const fn fault(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
         Flaw::NoOutput => missing::output(m, spec, fault),
         Flaw::Race { parallel, writes, reader } => races::race(m, spec, fault, parallel, writes, reader),
         Flaw::EachRace => races::each(m, spec, fault),
+        Flaw::OwnState => states::own_state(m, spec, fault),
         Flaw::SameInside(own) => races::same_inside(m, spec, fault, own),
         Flaw::Mixed => types::mixed(m, spec, fault),
         Flaw::ReadAs { ty, writer } => types::read(m, spec, fault, ty, &writer),

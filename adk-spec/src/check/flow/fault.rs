@@ -56,6 +56,8 @@ pub(super) enum Flaw<'a> {
     },
     /// A key of the session that all elements of an `each` write.
     EachRace,
+    /// A workflow inside keeps a key in the session that is called like one of the workflow around.
+    OwnState,
     /// An output is called like a key of the session that the workflow uses besides.
     SameInside(&'a str),
     /// Written inside an `each` and outside of one.

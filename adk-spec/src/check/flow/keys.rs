@@ -9,7 +9,7 @@ mod key;
 pub(super) use self::count::count;
 pub(super) use self::key::{Key, Named, Writer};
 use crate::__private::key;
-use crate::number::{NONE as NO_NUMBER, UNKNOWN, of_name};
+use crate::number::{NONE as NO_NUMBER, UNKNOWN, list_of, of_name, secret_of};
 use crate::spec::{ERROR_KEY, KeySpec, Step};
 use crate::text::same;
 
@@ -36,6 +36,15 @@ pub(super) struct Each {
 
 impl Each {
     pub(super) const NONE: Self = Self { at: NONE, item: NONE, is_else: false };
+}
+
+/// The number of so many lists around a type.
+const fn lists_of(number: u64, depth: usize) -> u64 {
+    match depth {
+        0 => number,
+        _ if number <= NO_NUMBER => UNKNOWN,
+        _ => lists_of(list_of(number), depth - 1),
+    }
 }
 
 /// All keys that are written.
@@ -89,12 +98,18 @@ impl<'t, 'a> Keys<'t, 'a> {
         self.deep += 1;
         let key = self.key(self.deep, &Named::new(spec.name));
         self.eaches[self.deep - 1].item = key;
+        self.all[key].own = true;
         if self.all[key].writer.is_none() {
             self.all[key].number = spec.number;
             self.all[key].writer = Some(Writer { spec, at, slot: 0, depth: 0, module: None });
             self.all[key].typed = true;
         }
         key
+    }
+
+    /// The item of a list that holds secrets is one, or holds some.
+    pub(super) const fn keep_secret(&mut self, item: usize) {
+        self.all[item].number = secret_of(UNKNOWN);
     }
 
     /// Nothing is known of the type of that key.
@@ -173,7 +188,7 @@ impl<'t, 'a> Keys<'t, 'a> {
             self.all[key].number = spec.number;
             self.all[key].writer = Some(Writer { spec, at, slot: 0, depth: 0, module: None });
         }
-        (self.all[key].typed, self.all[key].plain) = (true, true);
+        (self.all[key].typed, self.all[key].plain, self.all[key].own) = (true, true, true);
     }
 
     /// Adds the first write of a key whose type has a number, outside of every `each`, as most are; [`EVERY`] for others.
@@ -184,7 +199,7 @@ impl<'t, 'a> Keys<'t, 'a> {
         let Err(place) = self.lookup(spec.hash) else { return EVERY };
         let key = &mut self.all[self.len];
         (key.name, key.hash, key.number) = (spec.name, spec.hash, spec.number);
-        (key.typed, key.plain) = (true, true);
+        (key.typed, key.plain, key.own) = (true, true, true);
         key.writer = Some(Writer { spec: *spec, at, slot, depth: 0, module: None });
         self.len += 1;
         self.slots[place] = self.len;
@@ -207,11 +222,12 @@ impl<'t, 'a> Keys<'t, 'a> {
         self.all[key].plain = true;
         let mut depth = 0;
         loop {
+            self.all[key].own = self.all[key].own || !session;
             // Of two writers the one whose type can be looked up says what the type of the key is.
             if let Some(writer) = writer
                 && (self.all[key].writer.is_none() || (typed && !self.all[key].typed))
             {
-                self.all[key].number = if depth == 0 { writer.spec.number } else { UNKNOWN };
+                self.all[key].number = lists_of(writer.spec.number, depth);
                 self.all[key].writer = Some(Writer { depth, ..writer });
                 self.all[key].typed = typed;
             }

@@ -3,12 +3,13 @@
 //! Its own keys are not seen from outside, and its inputs and outputs are effects of the step. What it writes to the
 //! session counts as written perhaps: it is not what the workflow promises.
 
-use super::keys::{NONE, Named, Writer};
+use super::keys::{Key, NONE, Named, Writer};
 use super::walk::Walk;
 use super::{Flaw, Part, Reader};
-use crate::effects::{Act, Effect, Effects, runs_together};
+use crate::effects::{Act, Effect, Effects, contains, runs_together};
 use crate::hash::hash;
-use crate::spec::{AgentMeta, KeySpec, Module, Renames};
+use crate::number::is_secret;
+use crate::spec::{AgentMeta, KeySpec, Module, Renames, has_prefix};
 use crate::text::same;
 
 /// Whether something inside of a workflow that belongs to an agent writes, or reads, a key of the session.
@@ -56,8 +57,37 @@ impl<'a> Walk<'_, 'a> {
                 let key = self.write(at, &Named::new(effect.key), false, true);
                 self.writes_as(at, key, &spec, NONE, module);
             }
-            Act::Read { spec, .. } | Act::State(spec) => self.read_session(at, effect.key, &spec, module),
-            Act::Prompt { .. } => self.read_session(at, effect.key, &ANY, module),
+            Act::State(spec) => {
+                self.keeps(at, effect.key);
+                self.read_session(at, effect.key, &spec, module);
+            }
+            Act::Read { spec, .. } => self.read_session(at, effect.key, &spec, module),
+            Act::Prompt { .. } => {
+                self.read_session(at, effect.key, &ANY, module);
+                self.shows(at, effect.key);
+            }
+        }
+    }
+
+    /// A prompt inside of the step shows a key.
+    const fn shows(&mut self, at: usize, name: &'a str) {
+        if let Ok(key) = self.keys.lookup(hash(name))
+            && let Key { number, writer: Some(writer), .. } = self.keys.all[key]
+            && is_secret(number)
+        {
+            self.mismatch(at, Part::Name, name, Flaw::ReadAs { ty: "", writer });
+        }
+    }
+
+    /// A workflow inside of the step keeps a key in the session, which has to be that one here too: without a `state` a key
+    /// of this workflow is its own, where it is nested itself.
+    const fn keeps(&mut self, at: usize, name: &'a str) {
+        if let Some(key) = self.keys.resolve(&Named::new(name))
+            && self.keys.all[key].own
+            && !has_prefix(name)
+            && !contains(self.spec.states, name)
+        {
+            self.fault(at, Part::Name, name, Flaw::OwnState);
         }
     }
 

@@ -9,6 +9,7 @@ use super::keys::{EVERY, Each, Key, Keys, NEVER, NONE, Named, Writer};
 use super::types::{Asked, is_reported};
 use super::{Fault, Flaw, Part, Reader, Row};
 use crate::effects::{Act, Effects, is_alone, written_as};
+use crate::number::is_secret;
 use crate::sets::{Sets, Word};
 use crate::spec::{AgentMeta, Spec, StepKind};
 use crate::text::same;
@@ -146,6 +147,9 @@ impl<'a> Walk<'_, 'a> {
         while i < self.spec.outputs.len() {
             let (at, name) = (self.spec.steps.len() + i, self.spec.outputs[i].name);
             match self.keys.resolve(&Named::new(name)) {
+                Some(key) if self.is_only_inside(&Named::new(name), Some(key)) => {
+                    self.fault(at, Part::Name, name, Flaw::OwnState);
+                }
                 Some(key) => {
                     self.gives(at, key as u32, &self.spec.outputs[i]);
                     if !self.sets.has(SURE, key) {
@@ -209,6 +213,9 @@ impl<'a> Walk<'_, 'a> {
                 self.sets.add(SURE, item);
                 // Whose elements they are.
                 self.rows[at].own = read;
+                if is_secret(self.keys.all[read as usize].number) {
+                    self.keys.keep_secret(item);
+                }
                 if read == 0 {
                     // Nothing is known of the type of its elements.
                     self.keys.forget_type(item);

@@ -420,12 +420,12 @@ fn a_nested_workflow_touches_the_session() {
         |writes| nested("nested", vec![f("inner", "user:x?", writes)], |meta| meta.states(keys("plan")));
     assert_eq!(told(vec![par(vec![inner("own"), f("b", "", "own")])], ""), NOTHING);
     assert_eq!(told(vec![par(vec![inner(""), f("b", "", "user:x")])], ""), ["key-race b"]);
-    assert_eq!(told(vec![par(vec![f("b", "", "plan"), inner("plan")])], ""), ["key-race nested"]);
+    assert_eq!(told(vec![par(vec![f("b", "", "plan"), inner("plan")])], ""), ["key-duplicate nested"]);
     assert_eq!(told(vec![each("i", "list", vec![inner("user:y")])], ""), ["key-race nested"]);
-    // An element is another key than one of the session.
-    let items = || each("plan", "list", vec![inner("")]);
-    let writer = || nested("other", vec![f("w", "", "plan")], |meta| meta.states(keys("plan")));
-    assert_eq!(told(vec![par(vec![items(), writer()])], ""), ["key-race other"]);
+    // Two that write a key of the session.
+    let writer = |name| nested(name, vec![f("w", "", "plan")], |meta| meta.states(keys("plan")));
+    assert_eq!(told(vec![par(vec![inner(""), writer("other")])], ""), ["key-race other"]);
+    assert_eq!(told(vec![each("plan", "list", vec![inner("")])], ""), ["key-duplicate nested"]);
     // What it writes to the session counts as written perhaps.
     assert_eq!(told(vec![inner("user:y"), f("b", "user:y", "")], ""), ["key-maybe-missing b"]);
     assert_eq!(told(vec![par(vec![f("b", "user:y", ""), inner("user:y")])], ""), ["key-race nested"]);
@@ -466,6 +466,32 @@ fn a_workflow_that_is_a_tool_or_a_target_touches_the_session() {
 }
 
 #[test]
+fn a_key_that_a_workflow_inside_keeps_in_the_session() {
+    let keeps = |writes| nested("keeps", vec![f("k", "", writes)], |meta| meta.states(keys("kept")));
+    for writes in ["", "kept"] {
+        let told = |mut trees: Vec<Tree>| {
+            trees.push(keeps(writes));
+            told(trees, "")
+        };
+        assert_eq!(told(vec![]), NOTHING);
+        assert_eq!(told(vec![f("a", "", "kept")]), ["key-duplicate keeps"]);
+        assert_eq!(told(vec![f("a", "kept?", "")]), ["key-duplicate a"]);
+        assert_eq!(told(vec![f("a", "kept", "")]), ["key-duplicate a"]);
+        assert_eq!(told(vec![each("i", "list", vec![f("a", "", "kept")])]), ["key-duplicate keeps"]);
+        let other = || nested("other", vec![f("b", "", "kept")], |meta| meta.writes(keys("kept")));
+        assert_eq!(told(vec![other()]), ["key-duplicate keeps"]);
+        assert_eq!(told(vec![with(other(), &[], &["x"])]), NOTHING);
+        // It may also be a tool, or be deeper inside.
+        assert_eq!(told(vec![nested("outer", vec![other()], |meta| meta)]), NOTHING);
+    }
+    let Tree::Agent(_, meta, _) = keeps("") else { unreachable!() };
+    for as_tool in [true, false] {
+        assert_eq!(told(vec![f("a", "", "kept"), deep(3, meta, as_tool)], ""), ["key-duplicate a1"]);
+    }
+    assert_eq!(told(vec![f("a", "", "user:kept"), keeps("")], ""), NOTHING);
+}
+
+#[test]
 fn a_nested_workflow_sets_keys_of_the_session_at_its_start() {
     let lets = || nested("nested", vec![f("a", "", "")], |meta| meta.lets(keys("user:x own")));
     assert_eq!(told(vec![par(vec![lets(), f("b", "", "own")])], ""), NOTHING);
@@ -497,7 +523,7 @@ fn an_output_with_another_name() {
     let apart = || both(par(vec![f("a", "", "out"), f("b", "plan", "")]));
     assert_eq!(told(vec![with(apart(), &[], &["topic"])], ""), NOTHING);
     assert_eq!(told(vec![with(apart(), &[], &["plan"])], ""), ["key-race nested"]);
-    assert_eq!(told(vec![with(both(f("a", "plan", "out")), &[], &["plan"])], ""), NOTHING);
+    assert_eq!(told(vec![with(both(f("a", "plan", "out")), &[], &["plan"])], ""), ["key-duplicate nested"]);
 }
 
 #[test]

@@ -71,12 +71,14 @@ pub(in crate::check::flow) struct Key<'a> {
     pub(in crate::check::flow) writer: Option<Writer<'a>>,
     /// Whether the type of the writer can be looked up.
     pub(in crate::check::flow) typed: bool,
-    /// The number of its type, where no lists are around it.
+    /// The number of its type.
     pub(in crate::check::flow) number: u64,
     /// An `each` makes it a list.
     pub(super) listed: bool,
     /// Something other than an `each` writes it.
     pub(super) plain: bool,
+    /// The workflow itself declares or writes it, and not only the session inside of a step.
+    pub(in crate::check::flow) own: bool,
 }
 
 impl Key<'_> {
@@ -90,5 +92,6 @@ impl Key<'_> {
         number: UNKNOWN,
         listed: false,
         plain: false,
+        own: false,
     };
 }

@@ -21,14 +21,19 @@ impl<'a> Walk<'_, 'a> {
         optional: bool,
         reader: Reader<'a>,
     ) -> u32 {
-        let Some(key) = self.keys.resolve(name) else {
+        let found = self.keys.resolve(name);
+        if self.is_only_inside(name, found) {
+            self.fault(at, part, name.text(), Flaw::OwnState);
+            return 0;
+        }
+        let Some(key) = found else {
             if (!optional || is_claimed(part, name)) && !self.sets.has(SURE, EVERY) {
                 self.unwritten(at, part, name.text(), reader);
             }
             return 0;
         };
         if let (Reader::Prompt { .. }, Some(writer)) = (reader, self.keys.all[key].writer)
-            && is_secret(writer.spec.number)
+            && is_secret(self.keys.all[key].number)
         {
             self.mismatch(at, part, name.text(), Flaw::ReadAs { ty: "", writer });
         }
@@ -37,6 +42,15 @@ impl<'a> Walk<'_, 'a> {
             self.unwritten(at, part, name.text(), reader);
         }
         key as u32
+    }
+
+    /// Whether a key is none of this workflow's own, and one that a workflow inside keeps in the session.
+    pub(super) const fn is_only_inside(&self, name: &Named<'a>, key: Option<usize>) -> bool {
+        let is_own = match key {
+            Some(key) => self.keys.all[key].own,
+            None => false,
+        };
+        !is_own && !name.prefix && describe::is_kept(&self.spec, name.text())
     }
 
     /// Whether it is a race.

@@ -1,7 +1,7 @@
 //! A step that is an agent: what it reads, its renamings, its exits, what it writes, in this order.
 
 use super::super::describe::reads;
-use super::super::keys::{EVERY, NONE, Named};
+use super::super::keys::{EVERY, Key, NONE, Named};
 use super::super::{Fault, Flaw, Part, Reader};
 use super::Walk;
 use super::blocks::SURE;
@@ -20,11 +20,7 @@ impl<'a> Walk<'_, 'a> {
         if matches!(meta.kind, AgentKind::Workflow) {
             self.same_inside(at, meta, renames);
         }
-        // Its own writes are the last effects that a later step may be certain of.
-        let behind = writes_first(meta);
-        if !behind {
-            self.leaves(at, meta);
-        }
+        let (behind, mut left) = (writes_first(meta), false);
         let mut all = Effects::of(meta, renames);
         while let Some(effect) = all.next() {
             match effect.act {
@@ -39,17 +35,24 @@ impl<'a> Walk<'_, 'a> {
                     // The types of a transfer target are not looked up.
                     let slot = if target.is_some() { NONE } else { slot };
                     self.reads_as(at, part, key, &spec, slot, all.module());
+                    self.hides_secret(at, part, key, &spec, all.agent());
                 }
                 Act::Write { spec, slot, sure } => {
+                    // Only of its own writes a later step may be certain.
+                    if !behind && !left {
+                        self.leaves(at, meta);
+                        left = true;
+                    }
                     let key = self.write(at, &Named::new(effect.key), sure, false);
                     self.writes_as(at, key, &spec, slot, None);
-                    if self.parallels > 0 && !is_session(meta, spec.name) && reads_inside(meta, spec.name) {
-                        self.read_key(at, Part::Name, effect.key, key, Reader::Inside);
-                    }
+                    self.reads_output(at, all.agent(), &spec, key);
                 }
                 Act::May(spec) => {
                     let key = self.write(at, &Named::new(effect.key), false, false);
                     self.writes_as(at, key, &spec, NONE, all.module());
+                    if all.tool().is_none() {
+                        self.reads_output(at, all.agent(), &spec, key);
+                    }
                 }
                 Act::State(_) | Act::Start => {}
             }
@@ -58,7 +61,7 @@ impl<'a> Walk<'_, 'a> {
         if all.is_too_deep() {
             self.push(Fault::new(at, Part::Name, "", Flaw::TooDeep));
         }
-        if behind {
+        if !left {
             self.leaves(at, meta);
         }
     }
@@ -95,6 +98,31 @@ impl<'a> Walk<'_, 'a> {
             if self.keys.resolve(&Named::new(key)).is_some() {
                 self.fault(at, Part::Name, text, Flaw::PartOfKey);
             }
+        }
+    }
+
+    /// A workflow does not know of a secret that it takes as a `Value`, and may show it to a model.
+    const fn hides_secret(
+        &mut self,
+        at: usize,
+        part: Part,
+        key: u32,
+        spec: &KeySpec<'a>,
+        reader: &AgentMeta<'a>,
+    ) {
+        if let Key { name, number, writer: Some(writer), .. } = self.keys.all[key as usize]
+            && spec.any
+            && is_secret(number)
+            && matches!(reader.kind, AgentKind::Workflow)
+        {
+            self.mismatch(at, part, name, Flaw::ReadAs { ty: spec.ty, writer });
+        }
+    }
+
+    /// Inside of a workflow, an output is the key around it.
+    const fn reads_output(&mut self, at: usize, meta: &AgentMeta<'a>, output: &KeySpec<'a>, key: usize) {
+        if self.parallels > 0 && !is_session(meta, output.name) && reads_inside(meta, output.name) {
+            self.read_key(at, Part::Name, self.keys.all[key].name, key, Reader::Inside);
         }
     }
 
@@ -241,9 +269,10 @@ const fn reads_inside(workflow: &AgentMeta<'_>, output: &str) -> bool {
         if let StepKind::Agent { meta, .. } = spec.steps[i].kind {
             let mut all = Effects::writes(meta, &spec.steps[i].renames).outside();
             while let Some(effect) = all.next() {
-                if let Act::Write { spec, .. } = effect.act
+                if let Act::Write { spec, .. } | Act::May(spec) = effect.act
                     && same(effect.key, output)
-                    && reads_inside(meta, spec.name)
+                    && all.tool().is_none()
+                    && reads_inside(all.agent(), spec.name)
                 {
                     return true;
                 }

@@ -1,0 +1,214 @@
+//! What belongs to a step besides its agent: transfer targets, agents and workflows as tools, and the tools of all of them.
+//! They write keys of elements, count for the defaults of nested inputs, and have the keys of an instance.
+#![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
+
+use adk::prelude::*;
+use adk::testing::ScriptedModel;
+use adk::{DynAgent, ToolError, json};
+use std::sync::Arc;
+
+/// Joins the notes.
+#[agent(writes = joined)]
+fn join(note: &[String]) -> String {
+    note.join("|")
+}
+
+/// Keeps a note.
+#[tool(writes(note: String))]
+fn jot(text: &str, cx: &mut ToolContext) -> Result<String, ToolError> {
+    cx.state().set("note", text.to_owned())?;
+    Ok("kept".to_owned())
+}
+
+workflow! {
+    /// Notes what it is asked for.
+    pub Noting(request: String) -> note: String {
+        agent scribe -> note: String { instruction: "{request}" }
+        scribe
+    }
+}
+
+workflow! {
+    /// Speaks.
+    pub Speaking(note: String = "plain") -> said: String {
+        agent speaker -> said: String { instruction: "In {note}." }
+        speaker
+    }
+}
+
+/// A workflow of an agent over a list, and one with a nested default after it: the notes are those that something below has
+/// written.
+macro_rules! belongs {
+    ($name:ident, { $($agents:tt)* }, $each:expr) => {
+        /// Where the notes are written.
+        pub mod $name {
+            use super::*;
+
+            workflow! {
+                /// Notes on each topic.
+                pub Listing(topics: Vec<String>) -> joined: String {
+                    $($agents)*
+                    each(max = 5, max_concurrency = 1) topic in topics < desk >
+                    join
+                }
+            }
+
+            workflow! {
+                /// Notes once, and speaks.
+                pub Once(topic: String) -> said: String {
+                    $($agents)*
+                    desk;
+                    Speaking
+                }
+            }
+
+            #[tokio::test]
+            async fn its_notes_are_found() {
+                let each: fn(ScriptedModel, &str) -> ScriptedModel = $each;
+                let model = each(each(ScriptedModel::new(), "n1"), "n2");
+                let runner = Runner::builder().model(model).build().unwrap();
+                let outcome = runner.run(&Listing::default(), vec!["one".to_owned(), "two".to_owned()]).await;
+                assert_eq!(outcome.unwrap().output, "n1|n2");
+                let model = each(ScriptedModel::new(), "n1").on("speaker").text("said");
+                let runner = Runner::builder().model(model.clone()).build().unwrap();
+                runner.run(&Once::default(), "one").await.unwrap();
+                let asked = model.requests_of("speaker")[0].system_instruction.to_string();
+                assert!(asked.contains("In n1."), "{asked}");
+            }
+        }
+    };
+}
+
+fn hand_over(model: ScriptedModel) -> ScriptedModel {
+    model.on("desk").call("transfer_to_agent", json!({"agent_name": "clerk"}))
+}
+
+fn ask(model: ScriptedModel, tool: &str) -> ScriptedModel {
+    model.on("desk").call(tool, json!({"request": "a note"})).text("done")
+}
+
+belongs!(
+    target,
+    {
+        agent desk { instruction: "Who for {topic}?", transfer: [clerk], max_turns: 3 }
+        agent clerk -> note: String { instruction: "Note on {topic}." }
+    },
+    |model, note| hand_over(model).on("clerk").text(note)
+);
+belongs!(
+    tool_of_a_target,
+    {
+        agent desk { instruction: "Who for {topic}?", transfer: [clerk], max_turns: 3 }
+        agent clerk { instruction: "Note on {topic}.", tools: [jot], max_turns: 3 }
+    },
+    |model, note| hand_over(model).on("clerk").call("jot", json!({"text": note})).text("done")
+);
+belongs!(
+    agent_as_a_tool,
+    {
+        agent desk { instruction: "Ask for {topic}.", tools: [agent(clerk)], max_turns: 3 }
+        /// Notes.
+        agent clerk -> note: String { instruction: "Note on {topic}." }
+    },
+    |model, note| ask(model, "clerk").on("clerk").text(note)
+);
+belongs!(
+    tool_of_an_agent_as_a_tool,
+    {
+        agent desk { instruction: "Ask for {topic}.", tools: [agent(clerk)], max_turns: 3 }
+        /// Notes.
+        agent clerk { instruction: "Note on {topic}.", tools: [jot], max_turns: 3 }
+    },
+    |model, note| ask(model, "clerk").on("clerk").call("jot", json!({"text": note})).text("done")
+);
+belongs!(
+    workflow_as_a_tool,
+    {
+        agent desk { instruction: "Ask for {topic}.", tools: [agent(Noting)], max_turns: 3 }
+    },
+    |model, note| ask(model, "noting").on("scribe").text(note)
+);
+belongs!(
+    workflow_as_a_tool_of_a_target,
+    {
+        agent desk { instruction: "Who for {topic}?", transfer: [clerk], max_turns: 3 }
+        agent clerk { instruction: "Ask for {topic}.", tools: [agent(Noting)], max_turns: 3 }
+    },
+    |model, note| {
+        let model = hand_over(model).on("clerk").call("noting", json!({"request": "a note"})).text("done");
+        model.on("scribe").text(note)
+    }
+);
+
+workflow! {
+    /// Nothing here is called `topic` or `answer`.
+    pub Renaming(essay: String) -> reply: String {
+        agent desk -> answer: String { instruction: "Who for {topic}?", transfer: [clerk], max_turns: 3 }
+        agent clerk -> answer: String { instruction: "Know {topic}.", tools: [agent(helper)], max_turns: 3 }
+        /// Helps.
+        agent helper { instruction: "Help with {topic}." }
+        desk(topic = essay) -> reply
+    }
+}
+
+#[tokio::test]
+async fn what_belongs_to_an_instance_has_its_keys() {
+    let model =
+        hand_over(ScriptedModel::new()).on("clerk").call("helper", json!({"request": "?"})).text("known");
+    let model = model.on("helper").text("hint");
+    let runner = Runner::builder().model(model.clone()).build().unwrap();
+    assert_eq!(runner.run(&Renaming::default(), "ESSAY").await.unwrap().output, "known");
+    for (agent, prompt) in [("clerk", "Know ESSAY."), ("helper", "Help with ESSAY.")] {
+        let asked = model.requests_of(agent)[0].system_instruction.to_string();
+        assert!(asked.contains(prompt), "{asked}");
+    }
+}
+
+/// Writes a key of the user.
+#[agent(writes = user:mood)]
+fn put(topic: &str) -> String {
+    topic.to_owned()
+}
+
+workflow! {
+    /// What is supplied.
+    pub Putting(topic: String) {
+        put
+    }
+}
+
+workflow! {
+    /// Reads it.
+    pub Looking(topic: String) {
+        agent looker { instruction: "{topic} {user:mood?}" }
+        looker
+    }
+}
+
+workflow! {
+    /// Two at the same time.
+    pub Beside(topic: String) {
+        agent guest(topic: String) as Arc<dyn DynAgent>;
+        parallel < guest; put >
+    }
+}
+
+workflow! {
+    /// One after the other.
+    pub Before(topic: String) {
+        agent guest(topic: String) as Arc<dyn DynAgent>;
+        guest;
+        put
+    }
+}
+
+#[test]
+fn what_is_inside_of_a_given_agent_has_to_fit() {
+    for given in [|| Arc::new(Putting::default()) as Arc<dyn DynAgent>, || Arc::new(Looking::default()) as _]
+    {
+        let error = Beside::new(given()).unwrap_err().to_string();
+        assert!(error.contains("`guest`") && error.contains("`user:mood`"), "{error}");
+        Before::new(given()).unwrap();
+    }
+}
