@@ -215,7 +215,6 @@ impl<'a> Effects<'a> {
     }
 
     /// The next effect.
-    #[expect(clippy::should_implement_trait, reason = "const evaluation has no traits")]
     pub const fn next(&mut self) -> Option<Effect<'a>> {
         loop {
             let found = match self.phase {
