@@ -3,7 +3,7 @@
 #[path = "../../adk-core/tests/durable/engine.rs"]
 #[allow(clippy::unwrap_used, reason = "it is a part of tests")]
 #[allow(dead_code, reason = "the crash tests of the runtime use the rest")]
-pub mod engine;
+pub(crate) mod engine;
 
 use adk::engine::MemoryJournal;
 use adk::model::{Model, ModelRequest, ModelStream};
