@@ -81,7 +81,7 @@ fn counts(name: &'static str) -> By {
     by(name, move |cx| {
         Box::pin(async move {
             let before: Option<u64> = cx.state().get(&format!("user:{name}"))?;
-            cx.state().set("waits", before)?;
+            cx.state().set("waits", before.unwrap_or_default())?;
             let mut all = Vec::new();
             for scope in ["user:", "app:", "temp:", ""] {
                 let key = format!("{scope}{name}");

@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// The blocks that run now. Most runs have none, and an event costs them one load.
+/// The blocks that run now.
 #[derive(Debug, Default)]
 pub(crate) struct OpenBlocks {
     count: AtomicUsize,
@@ -109,9 +109,6 @@ impl OpenBlocks {
         temp: &StateDelta,
         before: impl Fn(&Name) -> Option<Arc<Value>>,
     ) {
-        if !self.is_any() {
-            return;
-        }
         for OpenBlock { path, scope, writes } in lock(&self.blocks).iter_mut() {
             let Some(part) = BlockPart::of(path, &event.path) else { continue };
             let scope = scope.as_deref();

@@ -26,7 +26,7 @@ pub(crate) struct Delivery {
     /// The `temp:` keys and secrets of the run.
     pub(crate) temp: RwLock<StateMap>,
     /// The blocks whose parts may be discarded.
-    pub(crate) blocks: OpenBlocks,
+    blocks: OnceLock<Box<OpenBlocks>>,
 }
 
 impl Delivery {
@@ -37,7 +37,7 @@ impl Delivery {
             outbox: Outbox::default(),
             own: OnceLock::new(),
             temp: RwLock::default(),
-            blocks: OpenBlocks::default(),
+            blocks: OnceLock::new(),
         }
     }
 
@@ -50,7 +50,9 @@ impl Delivery {
 
     /// An event of the run is about to be applied to its session.
     pub(crate) fn note(&self, event: &Event, temp: &StateDelta, session: &Session, own: Option<&OwnKeys>) {
-        self.blocks.note(event, temp, |key| self.value(key, session, own));
+        if let Some(blocks) = self.open_blocks() {
+            blocks.note(event, temp, |key| self.value(key, session, own));
+        }
     }
 
     fn value(&self, key: &str, session: &Session, own: Option<&OwnKeys>) -> Option<Arc<Value>> {
@@ -63,7 +65,7 @@ impl Delivery {
 
     /// The values of keys, where a block is open that may ask for them.
     fn before<'k>(&self, keys: impl Iterator<Item = &'k Name>) -> Vec<(Name, Option<Arc<Value>>)> {
-        if !self.blocks.is_any() {
+        if self.open_blocks().is_none() {
             return Vec::new();
         }
         keys.map(|key| (key.clone(), self.value(key, &self.session, self.live_own()))).collect()
@@ -76,6 +78,15 @@ impl Delivery {
     /// The keys of a closed workflow, as the store has them.
     pub(crate) fn live_own(&self) -> Option<&OwnKeys> {
         self.own.get().map(|own| &**own)
+    }
+
+    /// The blocks whose parts may be discarded. Few runs have one.
+    pub(crate) fn blocks(&self) -> &OpenBlocks {
+        self.blocks.get_or_init(Box::default)
+    }
+
+    fn open_blocks(&self) -> Option<&OpenBlocks> {
+        self.blocks.get().map(|blocks| &**blocks).filter(|blocks| blocks.is_any())
     }
 
     pub(crate) fn temp(&self, key: &str) -> Option<Arc<Value>> {
@@ -249,9 +260,11 @@ impl Slot {
             Ok(draft.event)
         };
         let (place, event) = delivery.session.append_update(&key, make, delivery.seed, put)?;
-        delivery.blocks.note(&event, &temp, |key| {
-            before.iter().find(|(written, _)| written == key).and_then(|(_, value)| value.clone())
-        });
+        if let Some(blocks) = delivery.open_blocks() {
+            blocks.note(&event, &temp, |key| {
+                before.iter().find(|(written, _)| written == key).and_then(|(_, value)| value.clone())
+            });
+        }
         Ok(Stored { place, event, temp, ticket: Some(ticket) })
     }
 

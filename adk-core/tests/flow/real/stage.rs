@@ -2,7 +2,7 @@
 
 use super::{Choices, Seen, Wrong};
 use crate::tree::has_prefix;
-use adk_core::{At, Event, Path};
+use adk_core::{At, Event, Path, UNWRITTEN_KEY};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
@@ -239,6 +239,10 @@ impl Stage {
                 state.touch(key, &event.path, true);
             }
         }
+        // What discarded branches have written is gone.
+        let unwritten = event.metadata(UNWRITTEN_KEY).and_then(Value::as_array);
+        let unwritten = unwritten.into_iter().flatten().filter_map(Value::as_str);
+        unwritten.filter(|key| !has_prefix(key)).for_each(|key| drop(state.store.remove(key)));
     }
 }
 
