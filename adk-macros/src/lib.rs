@@ -1,6 +1,7 @@
 //! The macros of `adk-workflow`: parse -> check -> expand, nothing else.
 #![deny(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 
+mod by;
 mod code;
 mod data;
 mod deep;

@@ -5,7 +5,7 @@ use crate::agents::about::{About, Parts};
 use crate::agents::llm::OutputKey;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Prepare};
-use crate::spec::{AgentKind, AgentMeta, Key, schema};
+use crate::spec::{AgentKind, AgentMeta, AnsweredBy, Key, schema};
 use crate::{BoxFuture, Error, Flow, Name, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -39,6 +39,7 @@ pub struct Await {
     key: Name,
     question: String,
     form: Form,
+    by: Option<AnsweredBy>,
     timeout: Option<Duration>,
     /// What counts when nobody has answered in time, or why it has no form in JSON.
     otherwise: Option<Result<Value, Arc<Error>>>,
@@ -51,7 +52,7 @@ impl Await {
         T: Serialize + DeserializeOwned + schemars::JsonSchema + 'static,
     {
         let (key, name, question) = (key.into(), None, String::new());
-        AwaitBuilder { key, name, question, timeout: None, otherwise: None, value: PhantomData }
+        AwaitBuilder { key, name, question, by: None, timeout: None, otherwise: None, value: PhantomData }
     }
 
     /// Waits for ever for a value of a form that is known at run time.
@@ -66,7 +67,20 @@ impl Await {
         };
         let name = Name::shared(&key.name);
         parts.writes = vec![key];
-        Self { about: About::made(parts), key: name, question, form, timeout: None, otherwise: None }
+        Self {
+            about: About::made(parts),
+            key: name,
+            question,
+            form,
+            by: None,
+            timeout: None,
+            otherwise: None,
+        }
+    }
+
+    /// Who may answer.
+    pub(crate) fn by(self, by: Option<AnsweredBy>) -> Self {
+        Self { by, ..self }
     }
 
     /// How long it waits, and what counts then.
@@ -81,6 +95,7 @@ pub struct AwaitBuilder<T> {
     key: String,
     name: Option<String>,
     question: String,
+    by: Option<AnsweredBy>,
     timeout: Option<Duration>,
     otherwise: Option<Result<Value, Arc<Error>>>,
     value: PhantomData<fn() -> T>,
@@ -102,6 +117,13 @@ where
         self
     }
 
+    /// Who may answer: users with a role, or each user but the one who began the run. Default: the user who began the run.
+    /// See [`Runner::answer_as`](crate::Runner::answer_as).
+    pub fn by(mut self, by: AnsweredBy) -> Self {
+        self.by = Some(by);
+        self
+    }
+
     /// How long it waits. Default: for ever. When nobody has answered by then, the [default](Self::default) counts, and
     /// without one the run fails with [`ErrorKind::Expired`](crate::ErrorKind::Expired);
     /// [`Runner::retry`](crate::Runner::retry) asks again.
@@ -118,11 +140,11 @@ where
 
     /// The step.
     pub fn build(self) -> Await {
-        let Self { key, name, question, timeout, otherwise, .. } = self;
+        let Self { key, name, question, by, timeout, otherwise, .. } = self;
         let own = key.rsplit(':').next().unwrap_or_default();
         let name = name.unwrap_or_else(|| own.to_owned());
         let form = Form::Type(OutputKey::json::<T>(""));
-        Await { timeout, otherwise, ..Await::of(name, Key::of::<T>(&*key), question, form) }
+        Await { by, timeout, otherwise, ..Await::of(name, Key::of::<T>(&*key), question, form) }
     }
 }
 
@@ -138,6 +160,7 @@ impl DynAgent for Await {
                 key: self.key.clone(),
                 text: &self.question,
                 form: self.form.clone(),
+                by: self.by.clone(),
                 timeout: self.timeout,
                 otherwise: otherwise.map_err(|error| error.copy())?,
             };
