@@ -37,8 +37,8 @@ impl By {
 impl ToTokens for By {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         tokens.extend(match self {
-            Self::Other => quote!(__adk::AnsweredBy::Other),
-            Self::Role(role) => quote!(__adk::AnsweredBy::Role(#role)),
+            Self::Other => quote!(__adk::spec::AnsweredBy::Other),
+            Self::Role(role) => quote!(__adk::spec::AnsweredBy::Role(#role)),
         });
     }
 }

@@ -29,7 +29,7 @@ use crate::routes::{Body, Who, json_of, known};
 use crate::serve::App;
 use adk_core::runner::{KnownWorkflow, SessionHandle};
 use adk_core::session::EventFilter;
-use adk_core::{Runner, StateDelta};
+use adk_core::{Answerer, Runner, StateDelta};
 use axum::Router;
 use axum::extract::{Extension, FromRequestParts, Path};
 use axum::http::StatusCode;
@@ -96,6 +96,7 @@ struct Place {
     runner: Runner,
     workflow: KnownWorkflow,
     user: String,
+    answerer: Answerer,
     /// Whether the state of the app is the caller's to set.
     is_operator: bool,
 }
@@ -105,7 +106,13 @@ impl Place {
         let runner = app.runner(caller);
         let workflow = known(&runner, name)?;
         let is_operator = caller.user.is_none();
-        Ok(Self { workflow, user: caller.acts_for(Some(user))?, is_operator, runner })
+        Ok(Self {
+            workflow,
+            user: caller.acts_for(Some(user))?,
+            is_operator,
+            answerer: caller.answerer(),
+            runner,
+        })
     }
 
     /// A session that is there.

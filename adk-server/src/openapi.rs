@@ -27,7 +27,7 @@ fn begin(workflow: &KnownWorkflow) -> Value {
     let questions: Map<_, _> = workflow
         .questions()
         .into_iter()
-        .map(|one| (one.path, json!({"question": one.question, "schema": one.schema})))
+        .map(|one| (one.path, json!({"question": one.question, "schema": one.schema, "by": one.by})))
         .collect();
     json!({"post": {
         "x-questions": questions,
@@ -118,6 +118,7 @@ fn fixed() -> Map<String, Value> {
                 "requestBody": {"required": true, "content": content("application/json", json!({}))},
                 "responses": {
                     "202": {"description": "The run goes on.", "content": content("application/json", reference("Run"))},
+                    "403": error("The wait names in `by` who may answer, and the caller is another; the message names the role."),
                     "default": error("It was answered before, is too late, or does not fit."),
                 },
             }}),

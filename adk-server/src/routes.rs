@@ -383,6 +383,7 @@ fn of_wait(wait: &Waiting) -> Value {
         "schema": wait.schema,
         "deadline": wait.deadline.map(seconds),
         "callId": wait.call_id,
+        "by": wait.by,
     })
 }
 
@@ -532,7 +533,15 @@ fn named(name: &str, data: &Value) -> sse::Event {
 
 async fn waiting(State(app): Shared, Extension(caller): Who, query: AskedFor) -> Answer {
     let (asked, runner) = (asked(query)?, app.runner(&caller));
-    let waiting: Vec<_> = runner.waiting_of(&asked.filter(&caller)?).await?.iter().map(of_wait).collect();
+    let names_user = asked.user.is_some();
+    let mut filter = asked.filter(&caller)?;
+    // Those of others are read only where some of them may be for the caller.
+    let others = || !caller.roles.is_empty() || runner.workflows().any(|workflow| workflow.asks_others());
+    if !names_user && others() {
+        filter.user = None;
+    }
+    let waiting = runner.waiting_of(&filter).await?;
+    let waiting: Vec<_> = waiting.iter().filter(|wait| caller.sees_wait(wait)).map(of_wait).collect();
     Ok(json_response(StatusCode::OK, &json!({"waiting": waiting})))
 }
 
@@ -540,18 +549,44 @@ async fn answer(State(app): Shared, Extension(caller): Who, Path(wait): Path<Str
     let runner = app.runner(&caller);
     let value = json_of(body)?;
     let run = wait.split('/').next().unwrap_or_default();
-    let run = found(&runner, &caller, run_id(run).map_err(|_| Refusal::missing("wait", &wait))?).await;
-    let run = run.map_err(|_| Refusal::missing("wait", &wait))?;
+    let run = run_id(run).map_err(|_| Refusal::missing("wait", &wait))?;
+    let run = found_for_answer(&runner, &caller, run, &wait).await?;
     let _ours = app.runs.reserve(run.run_id);
-    runner.answer(&wait, value).await?;
+    runner.answer_as(&wait, value, &caller.answerer()).await?;
     // The answer is stored, and a watch resumes the run where this fails.
     let _ = go_on(&app, &runner, run.run_id).await;
+    if !caller.sees(&run.session.user) {
+        return Ok(json_response(
+            StatusCode::ACCEPTED,
+            &json!({"run": run.run_id, "status": RunStatus::Running}),
+        ));
+    }
     let now = found(&runner, &caller, run.run_id).await;
     let run = now.unwrap_or_else(|_| with_status(run, RunStatus::Running));
     match as_stored(&runner, &run).await {
         Ok(json) => Ok(told(run.run_id, (StatusCode::ACCEPTED, json))),
         Err(_) => Ok(left(&run)),
     }
+}
+
+/// The run of a wait that the caller sees, or that names others than its user in `by`: an answer of the wrong caller is refused
+/// with the role that is needed.
+async fn found_for_answer(
+    runner: &Runner,
+    caller: &Caller,
+    run: RunId,
+    wait: &str,
+) -> Result<RunInfo, Refusal> {
+    let missing = || Refusal::missing("wait", wait);
+    let filter = RunFilter::of_run(run);
+    let found =
+        runner.runs(&filter).await.ok().and_then(|runs| runs.into_iter().next()).ok_or_else(missing)?;
+    if caller.sees(&found.session.user) {
+        return Ok(found);
+    }
+    let open = runner.waiting_of(&filter).await?;
+    let is_for_others = open.iter().any(|open| open.id == wait && open.by.is_some());
+    is_for_others.then_some(found).ok_or_else(missing)
 }
 
 /// Takes up a run that has an answer, if nobody has yet.

@@ -29,7 +29,6 @@ pub struct AwaitDecl {
     meta: AgentMeta<'static>,
     question: &'static str,
     form: OutputKey,
-    by: Option<AnsweredBy<&'static str>>,
     timeout: Option<fn() -> Duration>,
     otherwise: Option<fn() -> Result<Value>>,
 }
@@ -44,12 +43,10 @@ impl AwaitDecl {
         let form = OutputKey { key, ..form };
         let mut meta = meta.accepts(form.accepts);
         meta.schema = form.described;
-        Self { meta, question, form, by: None, timeout: None, otherwise: None }
+        Self { meta, question, form, timeout: None, otherwise: None }
     }
 
     setters! { [const]
-        /// Who may answer, where it is not the user who began the run.
-        by(by: AnsweredBy<&'static str>) = Some(by);
         /// How long it waits.
         timeout(timeout: fn() -> Duration) = Some(timeout);
         /// What counts when nobody has answered in time.
@@ -100,12 +97,12 @@ impl<W: Awaits<STEP>, const STEP: usize> Agent for Awaited<W, STEP> {
 
     fn boxed<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         Box::pin(async move {
-            let AwaitDecl { question, form, by, timeout, otherwise, .. } = W::DECL;
+            let AwaitDecl { meta, question, form, timeout, otherwise, .. } = W::DECL;
             let question = Question {
                 key: Name::literal(form.key),
                 text: question,
                 form: Form::Type(form),
-                by: by.map(AnsweredBy::from),
+                by: meta.by.map(AnsweredBy::from),
                 timeout: timeout.map(|make| make()),
                 otherwise: otherwise.map(|make| make()).transpose()?,
             };

@@ -8,6 +8,7 @@ mod a2a_peers;
 mod a2a_remote;
 mod adk_web;
 mod ag_ui;
+mod answerers;
 mod api;
 mod balanced;
 mod foreign;

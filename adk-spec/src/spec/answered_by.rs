@@ -20,3 +20,13 @@ impl From<AnsweredBy<&str>> for AnsweredBy {
         }
     }
 }
+
+impl AnsweredBy {
+    /// The same, borrowed.
+    pub fn as_deref(&self) -> AnsweredBy<&str> {
+        match self {
+            Self::Other => AnsweredBy::Other,
+            Self::Role(role) => AnsweredBy::Role(role),
+        }
+    }
+}

@@ -39,7 +39,6 @@ pub struct Await {
     key: Name,
     question: String,
     form: Form,
-    by: Option<AnsweredBy>,
     timeout: Option<Duration>,
     /// What counts when nobody has answered in time, or why it has no form in JSON.
     otherwise: Option<Result<Value, Arc<Error>>>,
@@ -56,10 +55,11 @@ impl Await {
     }
 
     /// Waits for ever for a value of a form that is known at run time.
-    pub(crate) fn of(name: String, key: Key, question: String, form: Form) -> Self {
+    pub(crate) fn of(name: String, key: Key, question: String, form: Form, by: Option<AnsweredBy>) -> Self {
         let mut parts = Parts::new(AgentKind::Await, name);
         parts.description.clone_from(&question);
         parts.prompts = vec![question.clone()];
+        parts.by = by;
         (parts.accepts, parts.schema) = match &form {
             Form::Type(output) => (Some(output.accepts), output.described),
             // An answer is held against the schema that is stored with the wait.
@@ -67,20 +67,7 @@ impl Await {
         };
         let name = Name::shared(&key.name);
         parts.writes = vec![key];
-        Self {
-            about: About::made(parts),
-            key: name,
-            question,
-            form,
-            by: None,
-            timeout: None,
-            otherwise: None,
-        }
-    }
-
-    /// Who may answer.
-    pub(crate) fn by(self, by: Option<AnsweredBy>) -> Self {
-        Self { by, ..self }
+        Self { about: About::made(parts), key: name, question, form, timeout: None, otherwise: None }
     }
 
     /// How long it waits, and what counts then.
@@ -144,7 +131,7 @@ where
         let own = key.rsplit(':').next().unwrap_or_default();
         let name = name.unwrap_or_else(|| own.to_owned());
         let form = Form::Type(OutputKey::json::<T>(""));
-        Await { by, timeout, otherwise, ..Await::of(name, Key::of::<T>(&*key), question, form) }
+        Await { timeout, otherwise, ..Await::of(name, Key::of::<T>(&*key), question, form, by) }
     }
 }
 
@@ -160,7 +147,7 @@ impl DynAgent for Await {
                 key: self.key.clone(),
                 text: &self.question,
                 form: self.form.clone(),
-                by: self.by.clone(),
+                by: self.meta().by.map(AnsweredBy::from),
                 timeout: self.timeout,
                 otherwise: otherwise.map_err(|error| error.copy())?,
             };

@@ -10,7 +10,7 @@ use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::{Needs, NoResources};
 use crate::runtime::run::RunConfig;
 use crate::runtime::workflow::{FieldFault, Form, Keys, Values, Workflow, form};
-use crate::spec::{NodeKind, Spec};
+use crate::spec::{AnsweredBy, Node, NodeKind, Spec, ToolMeta};
 use crate::store::engine::{BranchEnd, BranchTask, Engine, MemoryJournal, RunInfo, RunTask};
 use crate::store::session::SessionStore;
 use crate::{Content, Name, Result};
@@ -62,9 +62,18 @@ impl KnownWorkflow {
                 path: names.join("/"),
                 question: node.prompts.first().copied().unwrap_or_default().to_owned(),
                 schema: schema.unwrap_or_default(),
+                by: node.by.map(AnsweredBy::from),
             }
         });
         questions.collect()
+    }
+
+    /// Whether an `await` or a tool of it names in `by` others than the user who began the run. Tools of toolsets are unknown
+    /// here.
+    pub fn asks_others(&self) -> bool {
+        let asks = |tools: &[ToolMeta<'_>]| tools.iter().any(|tool| tool.by.is_some());
+        let is_asked = |node: &Node<'_>| node.by.is_some() || asks(node.tools);
+        asks(self.0.workflow().meta().tools) || self.spec().nodes().iter().any(is_asked)
     }
 
     /// What is wrong with an input, field by field; nothing with one that fits.
@@ -106,6 +115,8 @@ pub struct KnownQuestion {
     pub question: String,
     /// The JSON schema of the answer; null where it is not known.
     pub schema: Value,
+    /// Who may answer; `None` for the user who began the run.
+    pub by: Option<AnsweredBy>,
 }
 
 impl fmt::Debug for KnownWorkflow {

@@ -112,11 +112,7 @@ fn describe(parts: Parts) -> Made {
             .confirm(parts.confirm)
             .retry(parts.retry);
         let meta = parts.timeout.map_or(meta, |longest| meta.timeout(longest));
-        match &parts.by {
-            None => meta,
-            Some(AnsweredBy::Other) => meta.by(AnsweredBy::Other),
-            Some(AnsweredBy::Role(role)) => meta.by(AnsweredBy::Role(role)),
-        }
+        parts.by.as_ref().map_or(meta, |by| meta.by(by.as_deref()))
     })
 }
 

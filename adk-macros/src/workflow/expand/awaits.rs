@@ -42,11 +42,11 @@ impl Expansion<'_> {
                             #(.timeout(#longest))*
                             .prompts(&[#question])
                             .sources(&[""])
-                            .writes(&[#spec]),
+                            .writes(&[#spec])
+                            #(.by(#by))*,
                         #key,
                         <#ty as __wire::Awaitable>::JSON,
                     )
-                    #(.by(#by))*
                     #timeout
                     #otherwise;
                 }

@@ -63,8 +63,7 @@ impl Reader<'_> {
         }
         fields.finish("an `AwaitAgent`", &mut self.faults);
         match key {
-            Some(key) => Await::of(name, key_of(key.to_owned()), question, form)
-                .by(by)
+            Some(key) => Await::of(name, key_of(key.to_owned()), question, form, by)
                 .until(timeout, default)
                 .into_agent(),
             // Without a key that can be read, nothing is known of what it writes.
