@@ -9,6 +9,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::Value;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -107,6 +109,26 @@ where
 {
     fn authorize(&self, request: Parts) -> BoxFuture<'static, Result<Caller, Refusal>> {
         Box::pin(self(request))
+    }
+}
+
+/// An input that the server gives, see [`Server::input`](crate::Server::input).
+pub(crate) struct CallerInput {
+    pub(crate) name: String,
+    value: Box<dyn Fn(&Caller) -> Result<Value, serde_json::Error> + Send + Sync>,
+}
+
+impl CallerInput {
+    pub(crate) fn new<T: Serialize>(
+        name: String,
+        value: impl Fn(&Caller) -> T + Send + Sync + 'static,
+    ) -> Self {
+        Self { name, value: Box::new(move |caller| serde_json::to_value(value(caller))) }
+    }
+
+    /// The value for a caller. One without a form in JSON is null, which no input takes that has to be given.
+    pub(crate) fn value(&self, caller: &Caller) -> Value {
+        (self.value)(caller).unwrap_or_default()
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) use files::folder;
 
 use crate::access::Caller;
 use crate::refuse::{Refusal, json_response, short};
-use crate::routes::{Body, Who, json_of, known};
+use crate::routes::{Body, Who, json_of};
 use crate::serve::App;
 use adk_core::runner::{KnownWorkflow, SessionHandle};
 use adk_core::session::EventFilter;
@@ -104,7 +104,7 @@ struct Place {
 impl Place {
     fn of(app: &App, caller: &Caller, name: &str, user: &str) -> Result<Self, Refusal> {
         let runner = app.runner(caller);
-        let workflow = known(&runner, name)?;
+        let workflow = app.workflow(&runner, caller, name)?;
         let is_operator = caller.user.is_none();
         Ok(Self {
             workflow,
@@ -133,6 +133,10 @@ impl Place {
 
     /// Refuses what other users would see.
     fn may_set(&self, delta: &StateDelta) -> Result<(), Refusal> {
+        if let Some(key) = delta.iter().map(|(key, _)| key).find(|key| self.workflow.gives_input(key)) {
+            let message = format!("the server gives the input `{key}`");
+            return Err(Refusal::new(StatusCode::FORBIDDEN, "forbidden", message).help("leave it out"));
+        }
         let of_app = delta.iter().map(|(key, _)| key).find(|key| key.starts_with("app:"));
         let Some(key) = of_app.filter(|_| !self.is_operator) else { return Ok(()) };
         let message = format!("the state key `{}` belongs to all users of the app", short(key));

@@ -11,7 +11,7 @@ use crate::follow::{Item, follow, stored};
 use crate::keys::{self, Beginning};
 use crate::refuse::Refusal;
 use crate::routes::{
-    Answer, AskedFor, Body, Shared, Who, asked, found, json_of, known, output, run_id, sent, with_status,
+    Answer, AskedFor, Body, Shared, Who, asked, found, json_of, output, run_id, sent, with_status,
 };
 use crate::runs::{End, Listener};
 use crate::serve::App;
@@ -45,7 +45,7 @@ async fn run(
     body: Body,
 ) -> Answer {
     let (asked, runner) = (asked(query)?, app.runner(&caller));
-    let workflow = known(&runner, &name)?;
+    let workflow = app.workflow(&runner, &caller, &name)?;
     let user = caller.acts_for(asked.user.as_deref())?;
     let input = RunAgentInput::read(json_of(body)?)?;
     let open = app.stream()?;
@@ -103,6 +103,7 @@ impl Request {
         if !faults.is_empty() {
             return Err(Refusal::input(faults));
         }
+        let values = workflow.complete(values);
         let config = runner.config().clone().streaming(true).lifecycle_events(true);
         let (session, key) = (Some(&*input.thread_id), None);
         let beginning = Beginning { runner, user, workflow: workflow.name(), session, input: &values, key };

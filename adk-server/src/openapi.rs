@@ -1,12 +1,14 @@
 //! The API as OpenAPI 3.1, made from what the workflows say of themselves.
 
-use adk_core::Runner;
+use crate::access::Caller;
+use crate::serve::App;
 use adk_core::runner::KnownWorkflow;
 use serde_json::{Map, Value, json};
 
-pub(crate) fn document(runner: &Runner) -> Value {
+pub(crate) fn document(app: &App, caller: &Caller) -> Value {
+    let runner = app.runner(caller);
     let mut paths = fixed();
-    for workflow in runner.workflows() {
+    for workflow in app.workflows(&runner, caller) {
         paths.insert(format!("/v1/{}/runs", workflow.name()), begin(&workflow));
     }
     json!({

@@ -12,7 +12,7 @@ use crate::refuse::{Refusal, json_response, short};
 use crate::runs::{End, Listener};
 use crate::serve::{App, check};
 use adk_core::engine::{RunFilter, RunInfo, RunState, RunStatus, Waiting};
-use adk_core::runner::{KnownWorkflow, SessionHandle};
+use adk_core::runner::SessionHandle;
 use adk_core::{Event, EventId, RunId, Runner};
 use axum::Router;
 use axum::body::Bytes;
@@ -88,13 +88,13 @@ async fn health(State(app): Shared) -> Response {
 }
 
 async fn described(State(app): Shared, Extension(caller): Who) -> Response {
-    json_response(StatusCode::OK, &openapi::document(&app.runner(&caller)))
+    json_response(StatusCode::OK, &openapi::document(&app, &caller))
 }
 
 async fn workflows(State(app): Shared, Extension(caller): Who) -> Response {
     let runner = app.runner(&caller);
-    let all: Vec<_> = runner
-        .workflows()
+    let all: Vec<_> = app
+        .workflows(&runner, &caller)
         .map(|workflow| {
             let form = workflow.form();
             json!({
@@ -164,13 +164,6 @@ pub(crate) fn too_large() -> Refusal {
         .help("send less, or raise `Limits::body` of the server")
 }
 
-pub(crate) fn known(runner: &Runner, name: &str) -> Result<KnownWorkflow, Refusal> {
-    runner.workflows().find(|workflow| workflow.name() == name).ok_or_else(|| {
-        let names: Vec<_> = runner.workflows().map(|known| format!("`{}`", known.name())).collect();
-        Refusal::missing("workflow", name).help(format!("there are: {}", names.join(", ")))
-    })
-}
-
 fn wants_stream(headers: &HeaderMap) -> bool {
     let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     accept.flat_map(|value| value.split(',')).any(|kind| kind.trim().starts_with("text/event-stream"))
@@ -191,13 +184,14 @@ async fn begin(
     body: Body,
 ) -> Answer {
     let (asked, runner) = (asked(query)?, app.runner(&caller));
-    let workflow = known(&runner, &name)?;
+    let workflow = app.workflow(&runner, &caller, &name)?;
     let user = caller.acts_for(asked.user.as_deref())?;
     let input = json_of(body)?;
     let faults = workflow.check(&input);
     if !faults.is_empty() {
         return Err(Refusal::input(faults));
     }
+    let input = workflow.complete(input);
     // Before the run begins, whose id a refusal would not say.
     let stream = wants_stream(&headers).then(|| app.stream()).transpose()?;
     let key = text(&headers, "idempotency-key")?.map(|key| key_of(&caller, key)).transpose()?;

@@ -168,6 +168,7 @@ impl Asked {
         if !faults.is_empty() {
             return Err(Refusal::input(faults));
         }
+        let input = workflow.complete(input);
         let config = runner.config().clone().streaming(self.request.streaming);
         let request = |handle: &SessionHandle| {
             let request = handle.run_by_name(workflow.name(), input.clone())?;

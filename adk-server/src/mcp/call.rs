@@ -56,7 +56,7 @@ impl Call {
             let help = "nothing was begun; the input schema of the tool says what fits";
             return failed(&Refusal::input(faults).help(help).text());
         }
-        let (run, listener) = match self.start(workflow, input).await {
+        let (run, listener) = match self.start(workflow, workflow.complete(input)).await {
             Ok(Begun::Now(run, listener)) => (run, Some(listener)),
             Ok(Begun::Before(run) | Begun::Unknown(run)) => (run, None),
             Err(refusal) => return failed(&refusal.text()),

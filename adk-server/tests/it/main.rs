@@ -11,6 +11,7 @@ mod ag_ui;
 mod answerers;
 mod api;
 mod balanced;
+mod caller_inputs;
 mod foreign;
 mod keys;
 mod mcp;
