@@ -16,7 +16,7 @@ const WORDS: Words<'_> = Words {
     kind: "argument",
     check: Check::FieldUnknown,
     place: Place::Await,
-    known: &["by = \"staff\"", "timeout = \"72h\"", "default = false"],
+    known: &["timeout = \"72h\"", "default = false", "by = \"staff\""],
 };
 
 impl Await {
