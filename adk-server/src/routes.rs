@@ -573,8 +573,7 @@ async fn found_for_answer(
 ) -> Result<RunInfo, Refusal> {
     let missing = || Refusal::missing("wait", wait);
     let filter = RunFilter::of_run(run);
-    let found =
-        runner.runs(&filter).await.ok().and_then(|runs| runs.into_iter().next()).ok_or_else(missing)?;
+    let found = runner.runs(&filter).await?.into_iter().next().ok_or_else(missing)?;
     if caller.sees(&found.session.user) {
         return Ok(found);
     }

@@ -115,10 +115,7 @@ impl App {
 
     /// The workflows as a caller sees them: without the inputs that the server gives.
     pub(crate) fn workflows(&self, runner: &Runner, caller: &Caller) -> impl Iterator<Item = KnownWorkflow> {
-        let given: Vec<_> =
-            self.inputs.iter().map(|input| (input.name.clone(), input.value(caller))).collect();
-        let workflows: Vec<_> = runner.workflows().collect();
-        workflows.into_iter().map(move |workflow| workflow.with_inputs(given.iter().cloned()))
+        runner.workflows().map(|workflow| self.with_inputs(workflow, caller))
     }
 
     /// The workflow of that name.
@@ -128,10 +125,18 @@ impl App {
         caller: &Caller,
         name: &str,
     ) -> Result<KnownWorkflow, Refusal> {
-        self.workflows(runner, caller).find(|workflow| workflow.name() == name).ok_or_else(|| {
+        let workflow = runner.workflows().find(|workflow| workflow.name() == name).ok_or_else(|| {
             let names: Vec<_> = runner.workflows().map(|known| format!("`{}`", known.name())).collect();
             Refusal::missing("workflow", name).help(format!("there are: {}", names.join(", ")))
-        })
+        });
+        workflow.map(|workflow| self.with_inputs(workflow, caller))
+    }
+
+    fn with_inputs(&self, workflow: KnownWorkflow, caller: &Caller) -> KnownWorkflow {
+        if self.inputs.is_empty() {
+            return workflow;
+        }
+        workflow.with_inputs(self.inputs.iter().map(|input| (input.name.clone(), input.value(caller))))
     }
 
     /// The runner whose app the tenants are of.

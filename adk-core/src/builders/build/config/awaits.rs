@@ -45,6 +45,11 @@ impl Reader<'_> {
             "other" => AnsweredBy::Other,
             role => AnsweredBy::Role(role.to_owned()),
         });
+        if matches!(&by, Some(AnsweredBy::Role(role)) if role.is_empty()) {
+            let fact =
+                "a role has a name, and this one is empty; help: write the role that may answer, or `other`";
+            self.fault(Check::Syntax, fields.place_of("by"), fact);
+        }
         let timeout = timeout(&mut fields, &mut self.faults);
         let default = fields.value("default").cloned();
         if let Some(default) = &default {
