@@ -115,20 +115,22 @@ where
 /// An input that the server gives, see [`Server::input`](crate::Server::input).
 pub(crate) struct CallerInput {
     pub(crate) name: String,
-    value: Box<dyn Fn(&Caller) -> Result<Value, serde_json::Error> + Send + Sync>,
+    value: Box<ValueOf>,
 }
+
+type ValueOf = dyn Fn(&Caller) -> Value + Send + Sync;
 
 impl CallerInput {
     pub(crate) fn new<T: Serialize>(
         name: String,
         value: impl Fn(&Caller) -> T + Send + Sync + 'static,
     ) -> Self {
-        Self { name, value: Box::new(move |caller| serde_json::to_value(value(caller))) }
+        Self { name, value: Box::new(move |caller| serde_json::to_value(value(caller)).unwrap_or_default()) }
     }
 
     /// The value for a caller. One without a form in JSON is null, which no input takes that has to be given.
     pub(crate) fn value(&self, caller: &Caller) -> Value {
-        (self.value)(caller).unwrap_or_default()
+        (self.value)(caller)
     }
 }
 
