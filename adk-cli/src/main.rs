@@ -88,6 +88,9 @@ fn remedied(error: &Error) -> String {
     let help = match error.kind() {
         ErrorKind::UnknownRun => "`adk runs` lists the runs of the app",
         ErrorKind::UnknownWait => "`adk waiting` lists who waits",
+        ErrorKind::WrongAnswerer => {
+            "name the user who answers with `--user` and `--role`; the wait is still open"
+        }
         ErrorKind::AnswerInvalid => "`adk waiting --json` has its schema; the wait is still open",
         _ => return error.to_string(),
     };

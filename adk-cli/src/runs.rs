@@ -3,7 +3,7 @@
 use crate::events::{events_of, summary};
 use crate::output::{Cell, Output, Style, age, date, seconds, short};
 use crate::store::Place;
-use crate::waits::{WaitJson, waits_of};
+use crate::waits::{WaitJson, question, waits_of};
 use adk_core::engine::{RunFilter, RunInfo, RunState, RunStatus, Waiting};
 use adk_core::model::Usage;
 use adk_core::session::StateMap;
@@ -234,8 +234,8 @@ impl OneRun {
         for wait in waiting {
             rows.push(["waits".into(), Cell::new(&wait.id, Style::Yellow)]);
             let until = wait.deadline.map(|deadline| ["  until".into(), date(deadline).into()]);
-            let question =
-                (!wait.question.is_empty()).then(|| ["  asks".into(), Cell::from(&*wait.question)]);
+            let question = question(wait);
+            let question = (!question.is_empty()).then(|| ["  asks".into(), Cell::from(&*question)]);
             rows.extend(question.into_iter().chain(until));
             rows.push(["  schema".into(), wait.schema.to_string().into()]);
         }

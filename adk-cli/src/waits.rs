@@ -3,10 +3,11 @@
 use crate::output::{Cell, Output, date, seconds, short};
 use crate::store::{Opened, Place};
 use adk_core::engine::{RunFilter, Waiting};
-use adk_core::{Result, RunId};
+use adk_core::{AnsweredBy, Answerer, Result, RunId};
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
 
 #[derive(Args)]
 pub struct List {
@@ -26,6 +27,12 @@ pub struct Answer {
     /// The answer, such as `true`, `'"yes"'` or `'{"note": "shorter"}'`
     #[arg(value_name = "JSON", value_parser = json, allow_negative_numbers = true)]
     answer: Value,
+    /// A role of the user who answers, as a wait names it; may be repeated
+    #[arg(long = "role", value_name = "ROLE")]
+    roles: Vec<String>,
+    /// The user who answers, where it is not the one who began the run
+    #[arg(long)]
+    user: Option<String>,
     #[command(flatten)]
     place: Place,
     #[command(flatten)]
@@ -52,6 +59,8 @@ pub struct WaitJson<'a> {
     deadline: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     call_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'a AnsweredBy>,
 }
 
 impl<'a> From<&'a Waiting> for WaitJson<'a> {
@@ -66,7 +75,17 @@ impl<'a> From<&'a Waiting> for WaitJson<'a> {
             schema: &wait.schema,
             deadline: wait.deadline.map(seconds),
             call_id: wait.call_id.as_deref(),
+            by: wait.by.as_ref(),
         }
+    }
+}
+
+/// The question, after who may answer where it is not the user of the run.
+pub fn question(wait: &Waiting) -> Cow<'_, str> {
+    match &wait.by {
+        None => Cow::Borrowed(&wait.question),
+        Some(AnsweredBy::Other) => format!("by another user: {}", wait.question).into(),
+        Some(AnsweredBy::Role(role)) => format!("by role `{role}`: {}", wait.question).into(),
     }
 }
 
@@ -91,7 +110,7 @@ impl List {
                     Cell::from(&*wait.id),
                     Cell::from(&*wait.user),
                     wait.deadline.map(date).unwrap_or_default().into(),
-                    short(&wait.question, 80).into(),
+                    short(&question(wait), 80).into(),
                 ]
             });
             self.output.table(["WAIT", "USER", "UNTIL", "QUESTION"], rows.collect())?;
@@ -103,7 +122,9 @@ impl List {
 impl Answer {
     pub async fn run(self) -> Result<()> {
         let opened = self.place.open().await?;
-        opened.runner.answer(&self.wait, &self.answer).await?;
+        let mut answerer = self.user.map_or_else(Answerer::default, Answerer::user);
+        answerer.roles = self.roles;
+        opened.runner.answer_as(&self.wait, &self.answer, &answerer).await?;
         if self.output.json {
             self.output.json(&serde_json::json!({"id": self.wait, "answer": self.answer}))?;
         } else {

@@ -137,6 +137,8 @@ pub enum ErrorKind {
     Answered,
     /// An answer does not fit what is waited for. The wait is still open.
     AnswerInvalid,
+    /// A wait names in `by` who may answer it, and the answer came from another caller. The wait is still open.
+    WrongAnswerer,
     /// Nobody has answered a wait in time, and it has no default.
     Expired,
 }

@@ -57,7 +57,8 @@ pub use runtime::tool::{DynTool, ProcessRequest, Tool, ToolArgs, ToolContext, To
 pub use runtime::workflow::Workflow;
 pub use runtime::{callback, runner, tool, workflow};
 pub use secret::Secret;
-pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};
+pub use spec::{AgentKind, AgentMeta, AnsweredBy, KeySpec, Spec, ToolMeta};
+pub use store::engine::Answerer;
 pub use store::event::{
     Actions, BRANCH_ORDER_KEY, Details, Event, EventCompaction, LEFT_OUT_KEY, LOOP_ITERATION_KEY,
     RareActions, STATE_UPDATE_KEY, StateDelta, UNWRITTEN_KEY, Unstamped,

@@ -1,6 +1,7 @@
 //! The macros of `adk-workflow`: parse -> check -> expand, nothing else.
 #![deny(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 
+mod by;
 mod code;
 mod data;
 mod deep;
@@ -118,10 +119,11 @@ pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 ///   whose error can be displayed: the model reads it.
 /// - **Attributes**: `name = "..."`; `escalates` for a tool that ends a loop in a way that cannot be seen (a `Flow` it
 ///   returns and the word `escalate` in its body are seen); `writes(key: Type)` for what it sets in the
-///   state in a way that no parameter shows; `long_running`; `confirm`; `blocking`.
+///   state in a way that no parameter shows; `long_running`; `confirm`; `by`; `blocking`.
 /// - **`confirm`** asks a person before each call, `confirm = over_limit` before those for which the function `over_limit` is
 ///   true. It has the parameters of the tool without context, resources and keys, so it may be a closure:
-///   `confirm = |amount: f64, _: &str| amount > 100.0`. See [`workflow!`](macro.workflow.html#confirm).
+///   `confirm = |amount: f64, _: &str| amount > 100.0`. See [`workflow!`](macro.workflow.html#confirm). `by = "staff"` asks
+///   users with that role, `by = other` each user but the one who began the run; without it, that user is asked.
 /// - **Limits**: `timeout = "20s"` (`ms`, `s`, `m`, `h`) is the longest that one attempt of a call may take; it has to be
 ///   async or `blocking`. `retry = 2` makes a call up to two times more when it fails or takes too long, after waits of one
 ///   second, two, and so on. Wrong arguments and panics are not tried again, nor is a `blocking` call that takes too long:

@@ -20,7 +20,7 @@ pub(crate) use push::Push;
 
 use crate::access::Caller;
 use crate::refuse::{Refusal, json_response, short};
-use crate::routes::{Body, Shared, Who, found, known, run_id, sent};
+use crate::routes::{Body, Shared, Who, found, run_id, sent};
 use crate::serve::App;
 use adk_a2a::rpc::{ErrorCode, RpcRequest, RpcResponse};
 use adk_a2a::{StreamResponse, TaskRequest, VERSION_HEADER};
@@ -73,7 +73,7 @@ async fn card_of(
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     let runner = app.runner(&caller);
-    let workflow = known(&runner, &name)?;
+    let workflow = app.workflow(&runner, &caller, &name)?;
     let card = card::of(&workflow, &card::address(&uri, &headers), app.push.is_on());
     Ok(json_response(StatusCode::OK, &json(&card)))
 }
@@ -86,7 +86,7 @@ async fn rpc(
     body: Body,
 ) -> Response {
     let runner = app.runner(&caller);
-    let workflow = match known(&runner, &name) {
+    let workflow = match app.workflow(&runner, &caller, &name) {
         Ok(workflow) => workflow,
         Err(refusal) => return refusal.into_response(),
     };

@@ -2,12 +2,15 @@
 
 use crate::refuse::{Refusal, short};
 use crate::serve::App;
-use adk_core::BoxFuture;
+use adk_core::engine::Waiting;
+use adk_core::{Answerer, BoxFuture};
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::Value;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -20,15 +23,17 @@ pub struct Caller {
     pub user: Option<String>,
     /// The app, where it is another than that of the runner.
     pub app: Option<String>,
+    /// The roles of the user: which waits that name a role in `by` it may answer.
+    pub roles: Vec<String>,
 }
 
 impl Caller {
     /// A user.
     pub fn user(id: impl Into<String>) -> Self {
-        Self { user: Some(id.into()), app: None }
+        Self { user: Some(id.into()), ..Self::default() }
     }
 
-    /// One who sees everything, and acts for any user.
+    /// One who sees everything, acts for any user, and may answer every wait.
     pub fn operator() -> Self {
         Self::default()
     }
@@ -38,6 +43,26 @@ impl Caller {
     pub fn app(mut self, name: impl Into<String>) -> Self {
         self.app = Some(name.into());
         self
+    }
+
+    /// Adds a role, such as `staff`: the caller sees and answers the waits of all users that say `by = "staff"`.
+    #[must_use]
+    pub fn role(mut self, name: impl Into<String>) -> Self {
+        self.roles.push(name.into());
+        self
+    }
+
+    /// The caller as one who answers waits.
+    pub(crate) fn answerer(&self) -> Answerer {
+        match &self.user {
+            Some(user) => self.roles.iter().fold(Answerer::user(user), |answerer, role| answerer.role(role)),
+            None => Answerer::operator(),
+        }
+    }
+
+    /// Whether a wait is one of the caller, or names the caller in its `by`.
+    pub(crate) fn sees_wait(&self, wait: &Waiting) -> bool {
+        self.sees(&wait.user) || wait.by.is_some() && wait.may_answer(&self.answerer())
     }
 
     /// The user that a request is for. To name another user than oneself is refused in the words of what is not there.
@@ -84,6 +109,28 @@ where
 {
     fn authorize(&self, request: Parts) -> BoxFuture<'static, Result<Caller, Refusal>> {
         Box::pin(self(request))
+    }
+}
+
+/// An input that the server gives, see [`Server::input`](crate::Server::input).
+pub(crate) struct CallerInput {
+    pub(crate) name: String,
+    value: Box<ValueOf>,
+}
+
+type ValueOf = dyn Fn(&Caller) -> Value + Send + Sync;
+
+impl CallerInput {
+    pub(crate) fn new<T: Serialize>(
+        name: String,
+        value: impl Fn(&Caller) -> T + Send + Sync + 'static,
+    ) -> Self {
+        Self { name, value: Box::new(move |caller| serde_json::to_value(value(caller)).unwrap_or_default()) }
+    }
+
+    /// The value for a caller. One without a form in JSON is null, which no input takes that has to be given.
+    pub(crate) fn value(&self, caller: &Caller) -> Value {
+        (self.value)(caller)
     }
 }
 

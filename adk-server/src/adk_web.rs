@@ -25,11 +25,11 @@ pub(crate) use files::folder;
 
 use crate::access::Caller;
 use crate::refuse::{Refusal, json_response, short};
-use crate::routes::{Body, Who, json_of, known};
+use crate::routes::{Body, Who, json_of};
 use crate::serve::App;
 use adk_core::runner::{KnownWorkflow, SessionHandle};
 use adk_core::session::EventFilter;
-use adk_core::{Runner, StateDelta};
+use adk_core::{Answerer, Runner, StateDelta};
 use axum::Router;
 use axum::extract::{Extension, FromRequestParts, Path};
 use axum::http::StatusCode;
@@ -96,6 +96,7 @@ struct Place {
     runner: Runner,
     workflow: KnownWorkflow,
     user: String,
+    answerer: Answerer,
     /// Whether the state of the app is the caller's to set.
     is_operator: bool,
 }
@@ -103,9 +104,15 @@ struct Place {
 impl Place {
     fn of(app: &App, caller: &Caller, name: &str, user: &str) -> Result<Self, Refusal> {
         let runner = app.runner(caller);
-        let workflow = known(&runner, name)?;
+        let workflow = app.workflow(&runner, caller, name)?;
         let is_operator = caller.user.is_none();
-        Ok(Self { workflow, user: caller.acts_for(Some(user))?, is_operator, runner })
+        Ok(Self {
+            workflow,
+            user: caller.acts_for(Some(user))?,
+            is_operator,
+            answerer: caller.answerer(),
+            runner,
+        })
     }
 
     /// A session that is there.
@@ -126,6 +133,10 @@ impl Place {
 
     /// Refuses what other users would see.
     fn may_set(&self, delta: &StateDelta) -> Result<(), Refusal> {
+        if let Some(key) = delta.iter().map(|(key, _)| key).find(|key| self.workflow.gives_input(key)) {
+            let message = format!("the server gives the input `{key}`");
+            return Err(Refusal::new(StatusCode::FORBIDDEN, "forbidden", message).help("leave it out"));
+        }
         let of_app = delta.iter().map(|(key, _)| key).find(|key| key.starts_with("app:"));
         let Some(key) = of_app.filter(|_| !self.is_operator) else { return Ok(()) };
         let message = format!("the state key `{}` belongs to all users of the app", short(key));

@@ -11,11 +11,11 @@ use crate::follow::{Item, follow, stored};
 use crate::keys::{self, Beginning};
 use crate::refuse::Refusal;
 use crate::routes::{
-    Answer, AskedFor, Body, Shared, Who, asked, found, json_of, known, output, run_id, sent, with_status,
+    Answer, AskedFor, Body, Shared, Who, asked, found, json_of, output, run_id, sent, with_status,
 };
 use crate::runs::{End, Listener};
 use crate::serve::App;
-use adk_core::engine::{RunFilter, RunInfo, RunStatus};
+use adk_core::engine::{RunFilter, RunInfo, RunStatus, Waiting};
 use adk_core::runner::{KnownWorkflow, SessionHandle};
 use adk_core::session::EventFilter;
 use adk_core::{Error, ErrorKind, EventId, RunId, Runner};
@@ -45,7 +45,7 @@ async fn run(
     body: Body,
 ) -> Answer {
     let (asked, runner) = (asked(query)?, app.runner(&caller));
-    let workflow = known(&runner, &name)?;
+    let workflow = app.workflow(&runner, &caller, &name)?;
     let user = caller.acts_for(asked.user.as_deref())?;
     let input = RunAgentInput::read(json_of(body)?)?;
     let open = app.stream()?;
@@ -54,7 +54,7 @@ async fn run(
     let events = match begun {
         Ok(Begun::Going(going)) => request.events(*going).await,
         Ok(Begun::Cancelled) => request.only(Ending::Cancelled),
-        Err(refusal) if is_about_load(&refusal) => return Err(refusal),
+        Err(refusal) if is_of_http(&refusal) => return Err(refusal),
         Err(refusal) => request.only(failed(&refusal)),
     };
     let events = events.map(|event| {
@@ -103,6 +103,7 @@ impl Request {
         if !faults.is_empty() {
             return Err(Refusal::input(faults));
         }
+        let values = workflow.complete(values);
         let config = runner.config().clone().streaming(true).lifecycle_events(true);
         let (session, key) = (Some(&*input.thread_id), None);
         let beginning = Beginning { runner, user, workflow: workflow.name(), session, input: &values, key };
@@ -134,8 +135,14 @@ impl Request {
             return Ok(Begun::Cancelled);
         }
         let open = runner.waiting_of(&RunFilter::of_run(run.run_id)).await?;
-        let is_answered = |id: &str| input.resume.iter().any(|entry| entry.interrupt_id == id);
-        let missing: Vec<_> = open.iter().map(|wait| &*wait.id).filter(|id| !is_answered(id)).collect();
+        let answerer = caller.answerer();
+        let is_answered = |wait: &&Waiting| input.resume.iter().any(|entry| entry.interrupt_id == wait.id);
+        let (answered, rest): (Vec<_>, Vec<_>) = open.iter().partition(is_answered);
+        // Before the first answer, so that a refusal changes nothing.
+        answered.iter().try_for_each(|wait| wait.check_answerer(&answerer))?;
+        // Others answer the rest of theirs.
+        let own = rest.iter().filter(|wait| wait.may_answer(&answerer));
+        let missing: Vec<_> = own.map(|wait| &*wait.id).collect();
         if !missing.is_empty() {
             return Err(uncovered(missing));
         }
@@ -148,7 +155,8 @@ impl Request {
             let is_yes_or_no = wait.is_some_and(|wait| wait.schema["type"] == "boolean");
             // The protocol's own form of an approval.
             let approved = entry.payload.get("approved").filter(|_| is_yes_or_no);
-            match handle.answer(&entry.interrupt_id, approved.unwrap_or(&entry.payload)).await {
+            let value = approved.unwrap_or(&entry.payload);
+            match handle.answer_as(&entry.interrupt_id, value, &answerer).await {
                 // The same request has come before, and something else in it was refused.
                 Err(error) if error.kind() == ErrorKind::Answered && !open.is_empty() => {}
                 answered => answered?,
@@ -306,9 +314,10 @@ fn goes_on(run: RunId) -> Refusal {
         .help(format!("`GET /v1/runs/{run}` says how it ends"))
 }
 
-/// Whether the same request may be taken later.
-fn is_about_load(refusal: &Refusal) -> bool {
-    matches!(refusal.status(), StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
+/// Whether a refusal is known by its status: the same request may be taken later, or is not one for this caller.
+fn is_of_http(refusal: &Refusal) -> bool {
+    use StatusCode as Status;
+    matches!(refusal.status(), Status::FORBIDDEN | Status::TOO_MANY_REQUESTS | Status::SERVICE_UNAVAILABLE)
 }
 
 fn uncovered<'w>(open: impl IntoIterator<Item = &'w str>) -> Refusal {

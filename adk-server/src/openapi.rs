@@ -1,13 +1,15 @@
 //! The API as OpenAPI 3.1, made from what the workflows say of themselves.
 
+use crate::access::Caller;
 use crate::message::body_schema;
-use adk_core::Runner;
+use crate::serve::App;
 use adk_core::runner::KnownWorkflow;
 use serde_json::{Map, Value, json};
 
-pub(crate) fn document(runner: &Runner) -> Value {
+pub(crate) fn document(app: &App, caller: &Caller) -> Value {
+    let runner = app.runner(caller);
     let mut paths = fixed();
-    for workflow in runner.workflows() {
+    for workflow in app.workflows(&runner, caller) {
         paths.insert(format!("/v1/{}/runs", workflow.name()), begin(&workflow));
     }
     json!({
@@ -28,7 +30,7 @@ fn begin(workflow: &KnownWorkflow) -> Value {
     let questions: Map<_, _> = workflow
         .questions()
         .into_iter()
-        .map(|one| (one.path, json!({"question": one.question, "schema": one.schema})))
+        .map(|one| (one.path, json!({"question": one.question, "schema": one.schema, "by": one.by})))
         .collect();
     json!({"post": {
         "x-questions": questions,
@@ -119,6 +121,7 @@ fn fixed() -> Map<String, Value> {
                 "requestBody": {"required": true, "content": content("application/json", json!({}))},
                 "responses": {
                     "202": {"description": "The run goes on.", "content": content("application/json", reference("Run"))},
+                    "403": error("The wait names in `by` who may answer, and the caller is another; the message names the role."),
                     "default": error("It was answered before, is too late, or does not fit."),
                 },
             }}),

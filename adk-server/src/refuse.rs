@@ -149,6 +149,7 @@ fn status(kind: ErrorKind) -> StatusCode {
     use StoreErrorKind::{Exists, Full, Locked, Missing, ReadOnly, TooLarge, Unavailable};
     match kind {
         ErrorKind::UnknownRun | ErrorKind::UnknownWait | ErrorKind::Store(Missing) => StatusCode::NOT_FOUND,
+        ErrorKind::WrongAnswerer => StatusCode::FORBIDDEN,
         ErrorKind::Answered
         | ErrorKind::Expired
         | ErrorKind::RunBusy

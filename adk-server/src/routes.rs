@@ -13,7 +13,7 @@ use crate::refuse::{Refusal, json_response, short};
 use crate::runs::{End, Listener};
 use crate::serve::{App, check};
 use adk_core::engine::{RunFilter, RunInfo, RunState, RunStatus, Waiting};
-use adk_core::runner::{KnownWorkflow, SessionHandle};
+use adk_core::runner::SessionHandle;
 use adk_core::{Event, EventId, RunId, Runner};
 use axum::Router;
 use axum::body::Bytes;
@@ -89,13 +89,13 @@ async fn health(State(app): Shared) -> Response {
 }
 
 async fn described(State(app): Shared, Extension(caller): Who) -> Response {
-    json_response(StatusCode::OK, &openapi::document(&app.runner(&caller)))
+    json_response(StatusCode::OK, &openapi::document(&app, &caller))
 }
 
 async fn workflows(State(app): Shared, Extension(caller): Who) -> Response {
     let runner = app.runner(&caller);
-    let all: Vec<_> = runner
-        .workflows()
+    let all: Vec<_> = app
+        .workflows(&runner, &caller)
         .map(|workflow| {
             let form = workflow.form();
             json!({
@@ -166,13 +166,6 @@ pub(crate) fn too_large() -> Refusal {
         .help("send less, or raise `Limits::body` of the server")
 }
 
-pub(crate) fn known(runner: &Runner, name: &str) -> Result<KnownWorkflow, Refusal> {
-    runner.workflows().find(|workflow| workflow.name() == name).ok_or_else(|| {
-        let names: Vec<_> = runner.workflows().map(|known| format!("`{}`", known.name())).collect();
-        Refusal::missing("workflow", name).help(format!("there are: {}", names.join(", ")))
-    })
-}
-
 fn wants_stream(headers: &HeaderMap) -> bool {
     let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     accept.flat_map(|value| value.split(',')).any(|kind| kind.trim().starts_with("text/event-stream"))
@@ -193,7 +186,7 @@ async fn begin(
     body: Body,
 ) -> Answer {
     let (asked, runner) = (asked(query)?, app.runner(&caller));
-    let workflow = known(&runner, &name)?;
+    let workflow = app.workflow(&runner, &caller, &name)?;
     let user = caller.acts_for(asked.user.as_deref())?;
     let body = json_of(body)?;
     let (input, message) = message::split(&workflow, body.clone())?;
@@ -201,6 +194,7 @@ async fn begin(
     if !faults.is_empty() {
         return Err(Refusal::input(faults));
     }
+    let input = workflow.complete(input);
     // Before the run begins, whose id a refusal would not say.
     let stream = wants_stream(&headers).then(|| app.stream()).transpose()?;
     let key = text(&headers, "idempotency-key")?.map(|key| key_of(&caller, key)).transpose()?;
@@ -391,6 +385,7 @@ fn of_wait(wait: &Waiting) -> Value {
         "schema": wait.schema,
         "deadline": wait.deadline.map(seconds),
         "callId": wait.call_id,
+        "by": wait.by,
     })
 }
 
@@ -540,7 +535,15 @@ fn named(name: &str, data: &Value) -> sse::Event {
 
 async fn waiting(State(app): Shared, Extension(caller): Who, query: AskedFor) -> Answer {
     let (asked, runner) = (asked(query)?, app.runner(&caller));
-    let waiting: Vec<_> = runner.waiting_of(&asked.filter(&caller)?).await?.iter().map(of_wait).collect();
+    let names_user = asked.user.is_some();
+    let mut filter = asked.filter(&caller)?;
+    // Those of others are read only where some of them may be for the caller.
+    let others = || !caller.roles.is_empty() || runner.workflows().any(|workflow| workflow.asks_others());
+    if !names_user && others() {
+        filter.user = None;
+    }
+    let waiting = runner.waiting_of(&filter).await?;
+    let waiting: Vec<_> = waiting.iter().filter(|wait| caller.sees_wait(wait)).map(of_wait).collect();
     Ok(json_response(StatusCode::OK, &json!({"waiting": waiting})))
 }
 
@@ -548,18 +551,43 @@ async fn answer(State(app): Shared, Extension(caller): Who, Path(wait): Path<Str
     let runner = app.runner(&caller);
     let value = json_of(body)?;
     let run = wait.split('/').next().unwrap_or_default();
-    let run = found(&runner, &caller, run_id(run).map_err(|_| Refusal::missing("wait", &wait))?).await;
-    let run = run.map_err(|_| Refusal::missing("wait", &wait))?;
+    let run = run_id(run).map_err(|_| Refusal::missing("wait", &wait))?;
+    let run = found_for_answer(&runner, &caller, run, &wait).await?;
     let _ours = app.runs.reserve(run.run_id);
-    runner.answer(&wait, value).await?;
+    runner.answer_as(&wait, value, &caller.answerer()).await?;
     // The answer is stored, and a watch resumes the run where this fails.
     let _ = go_on(&app, &runner, run.run_id).await;
+    if !caller.sees(&run.session.user) {
+        return Ok(json_response(
+            StatusCode::ACCEPTED,
+            &json!({"run": run.run_id, "status": RunStatus::Running}),
+        ));
+    }
     let now = found(&runner, &caller, run.run_id).await;
     let run = now.unwrap_or_else(|_| with_status(run, RunStatus::Running));
     match as_stored(&runner, &run).await {
         Ok(json) => Ok(told(run.run_id, (StatusCode::ACCEPTED, json))),
         Err(_) => Ok(left(&run)),
     }
+}
+
+/// The run of a wait that the caller sees, or that names others than its user in `by`: an answer of the wrong caller is refused
+/// with the role that is needed.
+async fn found_for_answer(
+    runner: &Runner,
+    caller: &Caller,
+    run: RunId,
+    wait: &str,
+) -> Result<RunInfo, Refusal> {
+    let missing = || Refusal::missing("wait", wait);
+    let filter = RunFilter::of_run(run);
+    let found = runner.runs(&filter).await?.into_iter().next().ok_or_else(missing)?;
+    if caller.sees(&found.session.user) {
+        return Ok(found);
+    }
+    let open = runner.waiting_of(&filter).await?;
+    let is_for_others = open.iter().any(|open| open.id == wait && open.by.is_some());
+    is_for_others.then_some(found).ok_or_else(missing)
 }
 
 /// Takes up a run that has an answer, if nobody has yet.

@@ -1,14 +1,16 @@
 //! [`serve`]: from a runner to a router or a process that listens.
 
 use crate::a2a::Push;
-use crate::access::{self, Authorize, Caller, without_port};
+use crate::access::{self, Authorize, Caller, CallerInput, without_port};
 use crate::adk_web;
 use crate::keys::Starting;
 use crate::refuse::Refusal;
 use crate::routes;
 use crate::runs::{Runs, lock};
+use adk_core::runner::KnownWorkflow;
 use adk_core::{Error, ErrorKind, Needs, Result, Runner, Tool, ToolWorkflow, Workflow};
 use axum::Router;
+use serde::Serialize;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -27,9 +29,18 @@ use tokio::task::AbortHandle;
 /// # }
 /// ```
 pub fn serve<P, R>(runner: &Runner<P, R>) -> Server<P, R> {
-    let (hosts, limits, push_to) = Default::default();
+    let (inputs, hosts, limits, push_to) = Default::default();
     let key_lifetime = Duration::from_secs(24 * 3600);
-    Server { runner: runner.clone(), authorize: None, hosts, limits, key_lifetime, push_to, dev_ui: None }
+    Server {
+        runner: runner.clone(),
+        authorize: None,
+        inputs,
+        hosts,
+        limits,
+        key_lifetime,
+        push_to,
+        dev_ui: None,
+    }
 }
 
 /// A server to be configured.
@@ -37,6 +48,7 @@ pub fn serve<P, R>(runner: &Runner<P, R>) -> Server<P, R> {
 pub struct Server<P, R> {
     runner: Runner<P, R>,
     authorize: Option<Arc<dyn Authorize>>,
+    inputs: Vec<CallerInput>,
     hosts: Vec<String>,
     limits: Limits,
     key_lifetime: Duration,
@@ -71,6 +83,7 @@ pub(crate) struct App {
     /// What ends when the server stops.
     watches: Mutex<Vec<AbortHandle>>,
     pub(crate) authorize: Option<Arc<dyn Authorize>>,
+    inputs: Vec<CallerInput>,
     pub(crate) hosts: Vec<String>,
     pub(crate) runs: Arc<Runs>,
     pub(crate) starting: Starting,
@@ -98,6 +111,32 @@ impl App {
             Some(tenant) => self.runner.for_app(tenant),
             None => self.runner.clone(),
         }
+    }
+
+    /// The workflows as a caller sees them: without the inputs that the server gives.
+    pub(crate) fn workflows(&self, runner: &Runner, caller: &Caller) -> impl Iterator<Item = KnownWorkflow> {
+        runner.workflows().map(|workflow| self.with_inputs(workflow, caller))
+    }
+
+    /// The workflow of that name.
+    pub(crate) fn workflow(
+        &self,
+        runner: &Runner,
+        caller: &Caller,
+        name: &str,
+    ) -> Result<KnownWorkflow, Refusal> {
+        let workflow = runner.workflows().find(|workflow| workflow.name() == name).ok_or_else(|| {
+            let names: Vec<_> = runner.workflows().map(|known| format!("`{}`", known.name())).collect();
+            Refusal::missing("workflow", name).help(format!("there are: {}", names.join(", ")))
+        });
+        workflow.map(|workflow| self.with_inputs(workflow, caller))
+    }
+
+    fn with_inputs(&self, workflow: KnownWorkflow, caller: &Caller) -> KnownWorkflow {
+        if self.inputs.is_empty() {
+            return workflow;
+        }
+        workflow.with_inputs(self.inputs.iter().map(|input| (input.name.clone(), input.value(caller))))
     }
 
     /// The runner whose app the tenants are of.
@@ -164,6 +203,25 @@ impl<P, R> Server<P, R> {
         self
     }
 
+    /// Gives an input of the workflows that have it, from the caller: requests may not name it, and no schema, form or tool
+    /// shows it. A request whose caller has no value that fits is refused.
+    ///
+    /// ```no_run
+    /// # async fn run<W>(runner: adk_core::Runner, orders: W) -> adk_core::Result<()>
+    /// # where W: adk_core::Workflow + adk_core::Needs<adk_core::NoResources> + 'static {
+    /// let server = adk_server::serve(&runner).workflow(orders);
+    /// server.input("customer", |caller| caller.user.clone()).bind("127.0.0.1:8000").await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn input<T: Serialize>(
+        mut self,
+        name: impl Into<String>,
+        value: impl Fn(&Caller) -> T + Send + Sync + 'static,
+    ) -> Self {
+        self.inputs.push(CallerInput::new(name.into(), value));
+        self
+    }
+
     /// A name by which the server is reached, beside those of loopback: requests for other hosts, and those of pages of other
     /// origins, are refused. Without any, a server with [`authorize`](Self::authorize) takes requests for every host.
     pub fn host(mut self, name: impl Into<String>) -> Self {
@@ -207,7 +265,7 @@ impl<P, R> Server<P, R> {
     /// it is made inside of a Tokio runtime.
     ///
     /// # Errors
-    /// When a workflow has a name that a route has, an address to push to is no URL, or there is no page in the folder of
+    /// When a workflow has a name that a route has, no workflow has an [input](Self::input) that the server gives, an address to push to is no URL, or there is no page in the folder of
     /// [`dev_ui`](Self::dev_ui).
     pub fn router(self) -> Result<Router> {
         Ok(routes::router(self.app()?))
@@ -277,11 +335,22 @@ impl<P, R> Server<P, R> {
                 return Err(config(message).with_help("give it another name"));
             }
         }
+        for CallerInput { name, .. } in &self.inputs {
+            let has_it =
+                |workflow: KnownWorkflow| workflow.form().inputs().iter().any(|input| *input.key == **name);
+            if !runner.workflows().any(has_it) {
+                let message = format!("no workflow of the server has an input `{name}`");
+                return Err(
+                    config(message).with_help("give `.input(...)` the name of an input, after its workflow")
+                );
+            }
+        }
         let push = Push::new(&self.push_to)?;
         let (changes, changed) = mpsc::unbounded_channel();
         let app = App {
             watches: Mutex::default(),
             authorize: self.authorize,
+            inputs: self.inputs,
             hosts: self.hosts,
             runs: Arc::new(Runs::new(&self.limits, push.is_on().then_some(changes))),
             starting: Starting::default(),

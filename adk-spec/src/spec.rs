@@ -3,6 +3,7 @@
 //! Nothing here computes, except what a text says, [`ident`] and [`placeholder`], and what a picture of a workflow shows. An agent, wherever it was written, is described by an [`AgentMeta`]; a workflow is a [`Spec`].
 
 mod agent;
+mod answered_by;
 pub mod ident;
 mod input;
 mod key;
@@ -17,6 +18,7 @@ mod tree;
 
 pub use crate::money::{Budget, BudgetError, Currency, Money, Price, Prices, Quote};
 pub use agent::{Accepts, AgentKind, AgentMeta, Conversation, Module, PromptKey, ValueSchema};
+pub use answered_by::AnsweredBy;
 pub use input::InputSpec;
 pub use key::KeySpec;
 pub(crate) use key::{OPENED, has_prefix, layout};

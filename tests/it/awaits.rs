@@ -6,7 +6,8 @@ use adk::engine::MemoryJournal;
 use adk::prelude::*;
 use adk::session::MemoryStore;
 use adk::spec::NodeKind;
-use adk::{ErrorKind, RunEnd, Runner, Waiting};
+use adk::testing::ScriptedModel;
+use adk::{AnsweredBy, Answerer, ErrorKind, RunEnd, Runner, Waiting};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -286,4 +287,49 @@ async fn a_run_that_is_taken_up_twice_has_used_what_its_calls_used() {
     for usage in [outcome.usage, told[0].usage.unwrap()] {
         assert_eq!((usage.calls, usage.input_tokens, usage.output_tokens), (2, 20, 4));
     }
+}
+
+/// Pays an amount.
+#[tool(confirm = |amount: u32| amount > 10, by = "staff")]
+fn pay(amount: u32) -> String {
+    format!("paid {amount}")
+}
+
+workflow! {
+    /// Pays what an agent of the shop wants to pay, if others agree.
+    pub Refund() -> (told: String, checked: bool) {
+        agent payer -> told: String { instruction: "Pay.", tools: [pay] }
+        payer;
+        /// Was it right?
+        await(by = other) checked: bool;
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_names_a_role_is_answered_by_a_user_with_the_role() {
+    let world = World::default();
+    let amount = |amount: u32| adk::json!({"amount": amount});
+    let model = ScriptedModel::new().call("pay", amount(5)).call("pay", amount(49)).text("done");
+    let runner = world.builder().model(model).workflow(Refund::default()).build().unwrap();
+    let workflow = Refund::default();
+    let waiting = paused(runner.session("ann", "s").run(&workflow, ()).stream()).await;
+    assert_eq!(questions(&waiting), ["May the tool `pay` be called with {\"amount\":49}?"]);
+    assert_eq!(waiting[0].by, Some(AnsweredBy::Role("staff".into())));
+    for caller in [Answerer::default(), Answerer::user("ann"), Answerer::user("bob").role("editor")] {
+        let error = runner.answer_as(&waiting[0].id, true, &caller).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::WrongAnswerer, "{caller:?}");
+        assert!(error.to_string().contains("the role `staff`"), "{error}");
+    }
+    assert!(runner.recover().await.unwrap().is_empty());
+    let (ann, bob) = (Answerer::user("ann").role("staff"), Answerer::user("bob").role("staff"));
+    runner.answer_as(&waiting[0].id, true, &bob).await.unwrap();
+    let check = runner.recover().await.unwrap().remove(0).result.unwrap();
+    assert_eq!((questions(&check), check[0].by.clone()), (vec!["Was it right?"], Some(AnsweredBy::Other)));
+    assert_eq!(
+        runner.answer_as(&check[0].id, true, &ann).await.unwrap_err().kind(),
+        ErrorKind::WrongAnswerer,
+        "a role does not make her another user"
+    );
+    runner.answer_as(&check[0].id, true, &bob).await.unwrap();
+    assert!(runner.recover().await.unwrap().remove(0).result.unwrap().is_empty());
 }

@@ -257,3 +257,58 @@ async fn a_plugin_sees_every_run_of_its_runner() {
     // Before, the call, its answer, the last word, after.
     assert_eq!(outcome.get::<u32>("user:clerk_spoke").unwrap(), Some(5));
 }
+
+/// The app, the user and the session, as a context names them.
+macro_rules! whose {
+    ($cx:expr) => {
+        format!("{}/{}/{}", $cx.app(), $cx.user(), $cx.session())
+    };
+}
+
+/// Says whose run it is.
+#[tool]
+fn tool_whose(cx: &mut ToolContext) -> String {
+    whose!(cx)
+}
+
+#[agent(writes = by_agent)]
+fn agent_whose(cx: &mut Context) -> String {
+    whose!(cx)
+}
+
+fn callback_whose(cx: &mut CallbackContext) -> Result<()> {
+    let whose = whose!(cx);
+    cx.state().set("user:by_callback", whose)
+}
+
+fn instruction_whose(cx: adk::ReadonlyContext) -> String {
+    whose!(cx)
+}
+
+workflow! {
+    /// Asks every context whose run it is.
+    pub Whose() -> (by_agent: String, said: String) {
+        agent asked -> said: String {
+            instruction: instruction_whose,
+            tools: [tool_whose],
+            before_agent: callback_whose,
+        }
+        agent_whose;
+        asked
+    }
+}
+
+#[tokio::test]
+async fn each_context_names_the_user_the_session_and_the_app() {
+    let model = ScriptedModel::new().call("tool_whose", json!({})).text("done");
+    let runner = Runner::builder().app_name("shop").model(model.clone()).build().unwrap();
+    let outcome = runner.session("ann", "s1").run(&Whose::default(), ()).await.unwrap();
+    let whose = "shop/ann/s1";
+    assert_eq!(outcome.output.by_agent, whose);
+    assert_eq!(outcome.get::<String>("user:by_callback").unwrap().as_deref(), Some(whose));
+    let requests = model.requests();
+    let instruction = adk::json!(requests[0].system_instruction).to_string();
+    assert!(instruction.contains(whose), "{instruction}");
+    let answer = requests[1].contents.iter().flat_map(Content::function_responses).next().unwrap();
+    assert!(adk::json!(answer.response).to_string().contains(whose), "{answer:?}");
+}

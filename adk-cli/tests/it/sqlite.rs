@@ -1,5 +1,6 @@
 //! The commands on a SQLite file, which real runs of a workflow have written.
 use crate::support::{Folder, adk, command, fed, nobody, paused, ran, runner};
+use adk::ErrorKind;
 use adk::engine::RunFilter;
 use adk::prelude::*;
 use serde_json::{Value, json};
@@ -377,4 +378,30 @@ async fn cargo_runs_the_program() {
     };
     assert_eq!(through(&["adk", "waiting"]).good(), adk(&folder.store(), &["waiting"]).good());
     through(&["adk", "show", &nobody().to_string()]).refused(3, "there is no run");
+}
+
+workflow! {
+    /// Pays a claim when the staff agrees.
+    pub Claim(order: String) -> approved: bool {
+        /// Is the claim for {order} right?
+        await(by = "staff") approved: bool
+    }
+}
+
+#[tokio::test]
+async fn a_wait_is_answered_in_the_role_that_it_names() {
+    let folder = Folder::new();
+    let runner = Runner::builder().store(folder.open().await).build().unwrap();
+    let error = runner.session("ann", "s").run(&Claim::default(), "a7").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Paused);
+    let store = folder.store();
+    let listed = adk(&store, &["waiting", "--json"]).json();
+    assert_eq!(listed[0]["by"], json!({"role": "staff"}));
+    let wait = listed[0]["id"].as_str().unwrap();
+    let table = adk(&store, &["waiting"]).good();
+    assert!(table.contains("by role `staff`: Is the claim for a7 right?"), "{table}");
+    adk(&store, &["answer", wait, "true"]).refused(1, "the role `staff`");
+    adk(&store, &["answer", wait, "true", "--user", "bob", "--role", "editor"]).refused(1, "`--role`");
+    adk(&store, &["answer", wait, "true", "--role", "editor", "--role", "staff"]).good();
+    assert_eq!(adk(&store, &["waiting", "--json"]).json(), json!([]));
 }

@@ -4,7 +4,7 @@ use crate::agents::ask::{Form, Question, value_of};
 use crate::agents::llm::OutputKey;
 use crate::runtime::agent::{Agent, DynAgent};
 use crate::runtime::run::Context;
-use crate::spec::AgentMeta;
+use crate::spec::{AgentMeta, AnsweredBy};
 use crate::{BoxFuture, Flow, Name, Result};
 use adk_spec::setters;
 use serde::Serialize;
@@ -97,11 +97,12 @@ impl<W: Awaits<STEP>, const STEP: usize> Agent for Awaited<W, STEP> {
 
     fn boxed<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         Box::pin(async move {
-            let AwaitDecl { question, form, timeout, otherwise, .. } = W::DECL;
+            let AwaitDecl { meta, question, form, timeout, otherwise, .. } = W::DECL;
             let question = Question {
                 key: Name::literal(form.key),
                 text: question,
                 form: Form::Type(form),
+                by: meta.by.map(AnsweredBy::from),
                 timeout: timeout.map(|make| make()),
                 otherwise: otherwise.map(|make| make()).transpose()?,
             };

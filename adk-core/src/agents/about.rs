@@ -3,7 +3,7 @@
 
 use crate::runtime::agent::{AnnouncedKeys, DynAgent};
 use crate::runtime::tool::DynTool;
-use crate::spec::{Accepts, AgentKind, AgentMeta, Key, KeySpec, ToolMeta, ValueSchema};
+use crate::spec::{Accepts, AgentKind, AgentMeta, AnsweredBy, Key, KeySpec, ToolMeta, ValueSchema};
 use self_cell::self_cell;
 use std::fmt;
 use std::sync::Arc;
@@ -25,6 +25,8 @@ pub(crate) struct Parts {
     pub(crate) compacts: bool,
     pub(crate) transfer: Vec<Arc<dyn DynAgent>>,
     pub(crate) max_turns: Option<u32>,
+    /// Who may answer an `await`; `None` for the user who began the run.
+    pub(crate) by: Option<AnsweredBy>,
     /// Says what is wrong with a value that an `await` is answered with.
     pub(crate) accepts: Option<Accepts>,
     /// The schema of the value that a model or a person gives, which it writes.
@@ -49,6 +51,7 @@ impl Parts {
             compacts: false,
             transfer: Vec::new(),
             max_turns: None,
+            by: None,
             accepts: None,
             schema: None,
         }
@@ -124,6 +127,7 @@ impl About {
                 .transfer(&lists.transfer);
             let mut meta = meta.max_turns(parts.max_turns.or(meta.max_turns));
             (meta.accepts, meta.schema) = (parts.accepts, parts.schema);
+            meta.by = parts.by.as_ref().map(AnsweredBy::as_deref);
             meta
         });
         let announced = AnnouncedKeys::of(made.borrow_dependent());

@@ -10,6 +10,7 @@ use crate::agents::llm::render;
 use crate::encode::to_json;
 use crate::flow::Flow;
 use crate::runtime::run::{Asked, Context};
+use crate::spec::AnsweredBy;
 use crate::store::event::Event;
 use crate::{Error, ErrorKind, Name, Result, depth};
 use serde::Serialize;
@@ -24,6 +25,8 @@ pub(crate) struct Question<'a> {
     pub(crate) text: &'a str,
     /// What an answer has to be.
     pub(crate) form: Form,
+    /// Who may answer; `None` for the user who began the run.
+    pub(crate) by: Option<AnsweredBy>,
     pub(crate) timeout: Option<Duration>,
     /// What counts when nobody has answered in time.
     pub(crate) otherwise: Option<Value>,
@@ -35,11 +38,12 @@ impl Question<'_> {
     /// # Errors
     /// [`ErrorKind::Expired`] when nobody has answered in time and there is no default; a placeholder without a value.
     pub(crate) async fn ask(self, cx: &mut Context) -> Result<Flow> {
-        let Self { key, text, form, timeout, otherwise } = self;
+        let Self { key, text, form, by, timeout, otherwise } = self;
         let question = render(text, "question", cx).await?;
         let asked = Asked {
             question,
             schema: form.schema(),
+            by,
             timeout,
             otherwise,
             ..Asked::new(Name::literal("await"))

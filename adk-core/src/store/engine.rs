@@ -38,6 +38,7 @@
 //!
 //! Nothing that is passed to an engine borrows from the run, so an engine may send it to another thread.
 
+mod answerer;
 mod call;
 mod claim;
 mod clock;
@@ -56,6 +57,7 @@ mod slot;
 mod update;
 mod within;
 
+pub use answerer::Answerer;
 pub(crate) use call::{CallInputs, CallLabel};
 pub use call::{CallKind, StepKey};
 pub use claim::{Claim, ClaimCheck, ClaimId};

@@ -5,7 +5,7 @@ use super::survival::{Place, knows, runner, runner_of};
 use super::{By, Tree, by, exit, parallel, repeat, run, say};
 use adk_core::engine::{Engine as _, RunFilter, RunStatus};
 use adk_core::session::{EventFilter, SessionKey, SessionStore as _};
-use adk_core::{ArtifactStore, Await, Error, ErrorKind, Part, RunEnd, Runner, Waiting};
+use adk_core::{AnsweredBy, Answerer, ArtifactStore, Await, Error, ErrorKind, Part, RunEnd, Runner, Waiting};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -76,6 +76,66 @@ pub async fn answers(place: &impl Place) {
     let answers: (Option<bool>, Option<bool>) = (outcome.get("a").unwrap(), outcome.get("b").unwrap());
     assert_eq!(answers, (Some(won), Some(true)));
     assert!(third.waiting().await.unwrap().is_empty());
+}
+
+/// A question for a role, one for another user, and one for the user who began the run.
+fn addressed() -> Tree {
+    let staff = Await::builder::<bool>("staff").by(AnsweredBy::Role("staff".into())).build();
+    let other = Await::builder::<bool>("other").by(AnsweredBy::Other).build();
+    Tree::new(
+        "w",
+        vec![parallel("p", vec![run(staff), run(other), run(Await::builder::<bool>("own").build())])],
+    )
+}
+
+/// A question is answered by the users whom it names, and by no other.
+pub async fn callers(place: &impl Place) {
+    let waiting = pause(place, addressed).await;
+    let by: Vec<_> = waiting.iter().map(|wait| wait.by.clone()).collect();
+    assert_eq!(by, [Some(AnsweredBy::Role("staff".into())), Some(AnsweredBy::Other), None]);
+    let runner = process(place, addressed).await;
+    assert_eq!(runner.waiting().await.unwrap(), waiting, "the store keeps who may answer");
+    let [own, bob] = ["u", "bob"].map(Answerer::user);
+    let staff = bob.clone().role("editor").role("staff");
+    let callers = [
+        Answerer::default(),
+        own.clone(),
+        own.role("editor"),
+        bob.clone(),
+        staff.clone(),
+        Answerer::operator(),
+    ];
+    for (wait, may) in waiting.iter().zip([
+        [false, false, false, false, true, true],
+        [false, false, false, true, true, true],
+        [true, true, true, false, false, true],
+    ]) {
+        assert_eq!(callers.each_ref().map(|caller| wait.may_answer(caller)), may, "{}", wait.path);
+        for (caller, _) in callers.iter().zip(may).filter(|(_, may)| !may) {
+            let error = runner.answer_as(&wait.id, true, caller).await.unwrap_err();
+            let (kind, text) = match &wait.by {
+                None => (ErrorKind::UnknownWait, &*wait.id),
+                Some(AnsweredBy::Other) => (ErrorKind::WrongAnswerer, "another user"),
+                Some(AnsweredBy::Role(_)) => (ErrorKind::WrongAnswerer, "the role `staff`"),
+            };
+            assert_eq!(error.kind(), kind, "{caller:?}");
+            assert!(error.message().contains(text), "{error}");
+        }
+        let session = runner.session("u", "s");
+        assert_eq!(
+            session.answer(&wait.id, "no bool").await.unwrap_err().kind(),
+            match wait.by {
+                None => ErrorKind::AnswerInvalid,
+                Some(_) => ErrorKind::WrongAnswerer,
+            }
+        );
+    }
+    assert_eq!(runner.waiting().await.unwrap(), waiting, "nothing has changed");
+    assert!(runner.recover().await.unwrap().is_empty(), "nothing has changed");
+    runner.answer_as(&waiting[0].id, true, &staff).await.unwrap();
+    runner.answer_as(&waiting[1].id, true, &bob).await.unwrap();
+    runner.session("u", "s").answer(&waiting[2].id, false).await.unwrap();
+    assert!(runner.recover().await.unwrap().remove(0).result.unwrap().is_empty());
 }
 
 /// A run that is refused is as it was: one that waits still waits, one with an answer is still ready, one that has failed

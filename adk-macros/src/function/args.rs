@@ -1,5 +1,6 @@
 //! The arguments of `#[agent(...)]` and `#[tool(...)]`. A fault in one of them ends at the next comma.
 
+use crate::by::By;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::types::{Hint, named, storable, value};
 use crate::workflow::parse::{Parsed, Sink, Words, expect, field, list, parens};
@@ -59,6 +60,8 @@ pub(super) struct ToolArgs {
     pub(super) long_running: bool,
     /// `confirm`, or `confirm = PREDICATE`.
     pub(super) confirm: Option<Option<Expr>>,
+    /// `by = "staff"`, with its word.
+    pub(super) by: Option<(Span, By)>,
     pub(super) timeout: Option<Timeout>,
     pub(super) retry: Option<u32>,
     pub(super) blocking: Option<Span>,
@@ -86,6 +89,7 @@ const TOOL: Words<'_> = Words {
         "escalates",
         "long_running",
         "confirm = over_limit",
+        "by = \"staff\"",
         "timeout = \"20s\"",
         "retry = 2",
         "blocking",
@@ -149,6 +153,10 @@ pub(super) fn tool(args: TokenStream, report: &mut Diagnostics) -> ToolArgs {
             "long_running" => out.long_running = true,
             "confirm" => {
                 out.confirm = Some(input.parse::<Option<Token![=]>>()?.map(|_| input.parse()).transpose()?)
+            }
+            "by" => {
+                input.parse::<Token![=]>()?;
+                out.by = Some((word.span(), By::parse(input)?));
             }
             "timeout" => out.timeout = Some(timeout(word, input)?),
             "retry" => {

@@ -81,6 +81,11 @@ pub(super) fn by_hand(item: &ByHand, args: &ByHandArgs, report: &mut Diagnostics
 pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostics) {
     self::function(function, args.writes.iter().map(|write| &write.key), report);
     waits(function, args.blocking, args.timeout, report);
+    if let (Some((span, _)), None) = (&args.by, &args.confirm) {
+        let fact =
+            format!("`by` names who agrees to the calls of `{}`, and no call is confirmed", function.name());
+        report.refuse(*span, fact, "add `confirm`, or remove `by`");
+    }
     for param in function.params(Source::Plain) {
         if let Err(hint) = readable(&param.ty) {
             report.push(Diagnostic::new(Check::ToolArgument, hint.span, hint.fact).help(hint.help));

@@ -118,6 +118,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
         (args.blocking.is_some(), ".blocking(true)"),
     ];
     meta.extend(is_set.into_iter().filter(|(is, _)| *is).map(|(_, text)| read(text)));
+    meta.extend(args.by.as_ref().map(|(_, by)| quote!(.by(#by))));
     meta.extend(args.timeout.map(limit));
     meta.extend(args.retry.map(|times| code!(".retry({times})")));
     // Last: rustc promotes nothing after an `||` to a `'static`.

@@ -1,5 +1,6 @@
 //! What was written, as it was written.
 
+use crate::by::By;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::{Attribute, Expr, LitStr, Pat, Path, Type, Visibility};
 
@@ -283,11 +284,12 @@ pub(super) struct Limit {
     pub(super) literal: Option<u32>,
 }
 
-/// `NAME: await(timeout = "72h", default = EXPR) KEY: TYPE`.
+/// `NAME: await(by = "staff", timeout = "72h", default = EXPR) KEY: TYPE`.
 pub(super) struct Await {
     pub(super) name: Option<Ident>,
     /// With the question as its docs.
     pub(super) typed: Typed,
+    pub(super) by: Option<By>,
     pub(super) timeout: Option<Timeout>,
     pub(super) default: Option<Expr>,
 }

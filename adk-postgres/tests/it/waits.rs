@@ -30,6 +30,12 @@ async fn a_run_that_is_refused_is_as_it_was() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_wait_is_answered_by_whom_it_names() {
+    people::callers(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn waits_belong_to_a_user_and_a_session() {
     people::neighbours(&Database::new().await).await;
 }

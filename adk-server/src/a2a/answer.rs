@@ -37,6 +37,7 @@ impl Call {
                 return Err(RpcRefusal::new(code, fact, help));
             }
         };
+        wait.check_answerer(&self.caller.answerer())?;
         // A message that comes again, since its answer was lost, does not answer what is asked next. Whatever came with its id
         // before has answered nothing if the same wait is still open.
         let bound = self.bind_answer(message, &run, &wait.id, Some(&wait.id), self.app.key_lifetime).await?;
@@ -81,7 +82,7 @@ impl Call {
         let before = stored(&self.runner, &run, None).await?.last().map(|event| event.id);
         let mut refused = None;
         for value in answers(message, wait)? {
-            match self.runner.answer(&wait.id, value).await {
+            match self.runner.answer_as(&wait.id, value, &self.caller.answerer()).await {
                 Ok(()) => {
                     // The answer is stored, and a watch resumes the run where this fails.
                     let listener = go_on(&self.app, &self.runner, run.run_id).await.ok().flatten();

@@ -43,7 +43,7 @@ impl From<Refusal> for RpcRefusal {
         let code = match status {
             StatusCode::NOT_FOUND => ErrorCode::TaskNotFound,
             StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => ErrorCode::InvalidParams,
-            StatusCode::CONFLICT => ErrorCode::UnsupportedOperation,
+            StatusCode::CONFLICT | StatusCode::FORBIDDEN => ErrorCode::UnsupportedOperation,
             _ => ErrorCode::Internal,
         };
         let body = refusal.to_json();
@@ -59,10 +59,13 @@ impl From<Refusal> for RpcRefusal {
                 "fieldViolations": fields.iter().map(named).collect::<Vec<_>>(),
             }));
         }
-        // A client that knows only HTTP has to see that it may ask again.
+        // A client that knows only HTTP has to see that it may not do this, or may ask again.
         let is_of_http = matches!(
             status,
-            StatusCode::PAYLOAD_TOO_LARGE | StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
+            StatusCode::FORBIDDEN
+                | StatusCode::PAYLOAD_TOO_LARGE
+                | StatusCode::TOO_MANY_REQUESTS
+                | StatusCode::SERVICE_UNAVAILABLE
         );
         Self { status: if is_of_http { status } else { StatusCode::OK }, error }
     }

@@ -81,6 +81,7 @@ impl Call {
         if !faults.is_empty() {
             return Err(Refusal::input(faults).help("the card of the agent says what it takes").into());
         }
+        let input = self.workflow.complete(input);
         let user = self.caller.acts_for(None)?;
         let config = self.runner.config().clone();
         let streams = config.streaming || is_watched;

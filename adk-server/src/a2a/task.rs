@@ -226,7 +226,11 @@ fn asked(waiting: &Waiting) -> [Part; 2] {
         "" => format!("`{}` waits for a value.", waiting.path.name()),
         question => question.to_owned(),
     };
-    [Part::text(question), Part::data(json!({WAIT: waiting.id, "schema": waiting.schema}))]
+    let mut data = json!({WAIT: waiting.id, "schema": waiting.schema});
+    if let Some(by) = &waiting.by {
+        data["by"] = json!(by);
+    }
+    [Part::text(question), Part::data(data)]
 }
 
 fn message(run: &RunInfo, role: Role, parts: Vec<Part>) -> Message {

@@ -1,7 +1,7 @@
 //! Which apps there are, and what is asked of a server and an app as a whole.
 
 use super::{Answer, ok, unfit};
-use crate::routes::{Shared, Who, known};
+use crate::routes::{Shared, Who};
 use crate::serve::App;
 use adk_core::runner::KnownWorkflow;
 use axum::Router;
@@ -31,7 +31,7 @@ pub(super) fn router() -> Router<Arc<App>> {
         ("metrics-info", json!({"metricsInfo": []})),
     ] {
         let nothing = move |State(app): Shared, Extension(caller): Who, Path(name): Path<String>| async move {
-            Answer::Ok(known(&app.runner(&caller), &name).map(|_| ok(&body))?)
+            Answer::Ok(app.workflow(&app.runner(&caller), &caller, &name).map(|_| ok(&body))?)
         };
         router = router.route(&format!("/dev/apps/{{app}}/{path}"), get(nothing));
     }
@@ -70,7 +70,7 @@ fn described(workflow: &KnownWorkflow) -> Value {
 }
 
 async fn info(State(app): Shared, Extension(caller): Who, Path(name): Path<String>) -> Answer {
-    Ok(ok(&described(&known(&app.runner(&caller), &name)?)))
+    Ok(ok(&described(&app.workflow(&app.runner(&caller), &caller, &name)?)))
 }
 
 async fn version() -> Response {
@@ -88,6 +88,6 @@ async fn telemetry() -> Response {
 
 /// Agents are not built in the page.
 async fn builder(State(app): Shared, Extension(caller): Who, Path(name): Path<String>) -> Answer {
-    known(&app.runner(&caller), &name)?;
+    app.workflow(&app.runner(&caller), &caller, &name)?;
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], "").into_response())
 }

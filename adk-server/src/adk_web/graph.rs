@@ -2,7 +2,7 @@
 
 use super::{Answer, Place, no_session, ok, unfit};
 use crate::refuse::Refusal;
-use crate::routes::{Shared, Who, known};
+use crate::routes::{Shared, Who};
 use crate::serve::App;
 use adk_core::session::EventFilter;
 use adk_core::spec::{DotLook, Node, NodeKind};
@@ -25,7 +25,7 @@ pub(super) fn router() -> Router<Arc<App>> {
 }
 
 async fn build_graph(State(app): Shared, Extension(caller): Who, Path(name): Path<String>) -> Answer {
-    let workflow = known(&app.runner(&caller), &name)?;
+    let workflow = app.workflow(&app.runner(&caller), &caller, &name)?;
     Ok(ok(&json!({"name": name, "root_agent": tree(&workflow.spec())})))
 }
 
@@ -81,7 +81,7 @@ fn wanted(look: Look) -> Result<Wanted, Refusal> {
 
 /// The picture by the path of what it shows: all of it is in one. A page looks for that of the block around a node.
 async fn images(State(app): Shared, Extension(caller): Who, Path(name): Path<String>, look: Look) -> Answer {
-    let (wanted, workflow) = (wanted(look)?, known(&app.runner(&caller), &name)?);
+    let (wanted, workflow) = (wanted(look)?, app.workflow(&app.runner(&caller), &caller, &name)?);
     let spec = workflow.spec();
     let (nodes, image) = (spec.nodes(), json!({"dotSrc": spec.dot_with(&DotLook::new(wanted.dark_mode))}));
     if let Some(node) = wanted.node.filter(|node| !node.is_empty()) {
@@ -102,7 +102,7 @@ async fn images(State(app): Shared, Extension(caller): Who, Path(name): Path<Str
 }
 
 async fn image(State(app): Shared, Extension(caller): Who, Path(name): Path<String>, look: Look) -> Answer {
-    let (wanted, workflow) = (wanted(look)?, known(&app.runner(&caller), &name)?);
+    let (wanted, workflow) = (wanted(look)?, app.workflow(&app.runner(&caller), &caller, &name)?);
     Ok(ok(&json!({"dotSrc": workflow.spec().dot_with(&DotLook::new(wanted.dark_mode))})))
 }
 

@@ -76,6 +76,7 @@ async fn run_sse(State(app): Shared, Extension(caller): Who, body: Body) -> Answ
         Ok(turn) => stream::unfold(turn, |mut turn| async { Some((turn.next().await?, turn)) })
             .take_while(|event| ready(!event.as_ref().is_err_and(Refusal::is_of_store)))
             .boxed(),
+        Err(refusal) if refusal.status() == StatusCode::FORBIDDEN => return Err(refusal.into()),
         Err(refusal) => stream::iter([Err(refusal)]).boxed(),
     };
     let events = events.map(|event| {
@@ -127,6 +128,9 @@ impl Asked {
             answers.iter().map(|answer| Some((view::answered(&waits, answer)?, *answer))).collect();
         match answered.as_deref() {
             Some([(wait, _), ..]) => {
+                // Before the first answer, so that a refusal changes nothing.
+                let mut waits_of = answered.iter().flatten().map(|(wait, _)| wait);
+                waits_of.try_for_each(|wait| wait.check_answerer(&self.place.answerer))?;
                 let run = self.info(wait.run_id).await?;
                 let after = stored(&self.place.runner, &run, None).await?.last().map(|event| event.id);
                 for (wait, answer) in answered.iter().flatten() {
@@ -145,7 +149,7 @@ impl Asked {
     async fn answer(&self, wait: &Waiting, meanings: Vec<Value>) -> Result<(), Refusal> {
         let mut unfit = None;
         for value in meanings {
-            match self.place.runner.answer(&wait.id, value).await {
+            match self.place.runner.answer_as(&wait.id, value, &self.place.answerer).await {
                 Err(error) if error.kind() == ErrorKind::AnswerInvalid => unfit = unfit.or(Some(error)),
                 other => return Ok(other?),
             }
@@ -164,6 +168,7 @@ impl Asked {
         if !faults.is_empty() {
             return Err(Refusal::input(faults));
         }
+        let input = workflow.complete(input);
         let config = runner.config().clone().streaming(self.request.streaming);
         let request = |handle: &SessionHandle| {
             let request = handle.run_by_name(workflow.name(), input.clone())?;

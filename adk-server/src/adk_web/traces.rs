@@ -3,7 +3,7 @@
 use super::{Answer, SLASH, ok};
 use crate::follow::stored;
 use crate::refuse::Refusal;
-use crate::routes::{Shared, Who, known};
+use crate::routes::{Shared, Who};
 use crate::serve::App;
 use adk_core::engine::{RunFilter, RunInfo};
 use adk_core::{Event, Path as Place};
@@ -26,7 +26,7 @@ async fn of_session(
     Path((name, id)): Path<(String, String)>,
 ) -> Answer {
     let runner = app.runner(&caller);
-    let workflow = known(&runner, &name)?;
+    let workflow = app.workflow(&runner, &caller, &name)?;
     let mut filter = RunFilter::any().oldest_first();
     // The path does not say whose session it is.
     filter.user.clone_from(&caller.user);
@@ -45,7 +45,7 @@ async fn of_event(
     Extension(caller): Who,
     Path((name, event)): Path<(String, String)>,
 ) -> Answer {
-    known(&app.runner(&caller), &name)?;
+    app.workflow(&app.runner(&caller), &caller, &name)?;
     Err(Refusal::missing("trace of the event", &event).help("ask for the trace of its session").into())
 }
 

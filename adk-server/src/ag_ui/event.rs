@@ -105,6 +105,9 @@ pub(super) struct Interrupt {
     pub(super) response_schema: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) expires_at: Option<String>,
+    /// Who may answer, where it is not the user of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) metadata: Option<Value>,
 }
 
 /// Sets a key of the state: JSON Patch, where `add` replaces as well.

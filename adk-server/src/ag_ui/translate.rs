@@ -11,7 +11,7 @@ use super::event::{AgUiEvent, Interrupt, Outcome, PatchOperation, TokenUsage};
 use adk_core::engine::Waiting;
 use adk_core::memory::iso;
 use adk_core::{Content, Event, LifecyclePhase, Part};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 #[derive(Debug)]
@@ -249,6 +249,7 @@ impl Translator {
             tool_call_id,
             response_schema: wait.schema.is_object().then_some(wait.schema),
             expires_at: wait.deadline.map(iso),
+            metadata: wait.by.map(|by| json!({"adk": {"by": by}})),
         }
     }
 }

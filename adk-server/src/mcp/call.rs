@@ -10,7 +10,7 @@ use crate::runs::{End, Listener};
 use crate::serve::App;
 use adk_core::engine::{RunFilter, RunStatus, Waiting};
 use adk_core::runner::KnownWorkflow;
-use adk_core::{ErrorKind, Event, EventId, RunId, Runner};
+use adk_core::{AnsweredBy, ErrorKind, Event, EventId, RunId, Runner};
 use axum::http::StatusCode;
 use futures_util::StreamExt;
 use rmcp::RoleServer;
@@ -56,7 +56,7 @@ impl Call {
             let help = "nothing was begun; the input schema of the tool says what fits";
             return failed(&Refusal::input(faults).help(help).text());
         }
-        let (run, listener) = match self.start(workflow, input).await {
+        let (run, listener) = match self.start(workflow, workflow.complete(input)).await {
             Ok(Begun::Now(run, listener)) => (run, Some(listener)),
             Ok(Begun::Before(run) | Begun::Unknown(run)) => (run, None),
             Err(refusal) => return failed(&refusal.text()),
@@ -165,7 +165,9 @@ impl Call {
         if !peer.supported_elicitation_modes().contains(&ElicitationMode::Form) {
             return Ok(false);
         }
-        let Some((wait, question)) = waits.iter().find_map(|wait| Some((wait, Question::of(wait)?))) else {
+        let answerer = self.caller.answerer();
+        let mut own = waits.iter().filter(|wait| wait.may_answer(&answerer));
+        let Some((wait, question)) = own.find_map(|wait| Some((wait, Question::of(wait)?))) else {
             return Ok(false);
         };
         let mut fault = None;
@@ -180,7 +182,8 @@ impl Call {
             if declined(&given) {
                 return Ok(false);
             }
-            let Err(error) = self.runner.answer(&wait.id, question.value(given.content)).await else {
+            let value = question.value(given.content);
+            let Err(error) = self.runner.answer_as(&wait.id, value, &answerer).await else {
                 return Ok(true);
             };
             match error.kind() {
@@ -254,9 +257,14 @@ fn running(run: RunId) -> String {
 fn waiting(run: RunId, waits: &[Waiting]) -> String {
     let mut text =
         format!("The run `{run}` waits for people, and goes on when they have answered. Do not call again.");
-    for Waiting { id, question, schema, .. } in waits {
+    for Waiting { id, question, schema, by, .. } in waits {
+        let by = match by {
+            None => String::new(),
+            Some(AnsweredBy::Other) => " by another user".to_owned(),
+            Some(AnsweredBy::Role(role)) => format!(" by a user with the role `{role}`"),
+        };
         text.push_str(&format!(
-            "\n{question}\nIt is answered by `POST /v1/waiting/{id}` with JSON of this schema: {schema}"
+            "\n{question}\nIt is answered{by} by `POST /v1/waiting/{id}` with JSON of this schema: {schema}"
         ));
     }
     text

@@ -56,7 +56,9 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.app()?.runner(&self.caller).workflows().map(|workflow| tool(&workflow)).collect();
+        let app = self.app()?;
+        let runner = app.runner(&self.caller);
+        let tools = app.workflows(&runner, &self.caller).map(|workflow| tool(&workflow)).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -67,7 +69,7 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let app = self.app()?;
         let runner = app.runner(&self.caller);
-        let Some(workflow) = runner.workflows().find(|workflow| workflow.name() == request.name) else {
+        let Ok(workflow) = app.workflow(&runner, &self.caller, &request.name) else {
             let text = Refusal::missing("tool", &request.name).help("`tools/list` has all tools").text();
             return Err(ErrorData::invalid_params(text, None));
         };

@@ -1,6 +1,6 @@
 //! What an agent reads, writes and may do.
 
-use super::{KeySpec, ResourceSpec, Step, ToolMeta};
+use super::{AnsweredBy, KeySpec, ResourceSpec, Step, ToolMeta};
 use crate::hash::{hash, same};
 use std::any::Any;
 use std::time::Duration;
@@ -150,6 +150,9 @@ pub struct AgentMeta<'a> {
     /// The steps inside, when it is a workflow.
     #[serde(skip)]
     pub steps: &'a [Step<'a>],
+    /// Who may answer an `await`; `None` for the user who began the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<AnsweredBy<&'a str>>,
     /// Says what is wrong with a value that an `await` is answered with.
     #[serde(skip)]
     pub accepts: Option<Accepts>,
@@ -196,6 +199,7 @@ impl<'a> AgentMeta<'a> {
             states: &[],
             lets: &[],
             steps: &[],
+            by: None,
             accepts: None,
             schema: None,
             identity: 0,
@@ -349,6 +353,8 @@ impl<'a> AgentMeta<'a> {
     setters! { [const]
         /// Says what is wrong with a value that an `await` is answered with.
         accepts(check: Accepts) = Some(check);
+        /// Who may answer an `await`, where it is not the user who began the run.
+        by(by: AnsweredBy<&'a str>) = Some(by);
         /// The steps inside a workflow.
         steps(steps: &'a [Step<'a>]) = steps;
     }

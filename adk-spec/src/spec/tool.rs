@@ -1,6 +1,6 @@
 //! What a tool writes and may do.
 
-use super::{AgentMeta, KeySpec, Module, ResourceSpec};
+use super::{AgentMeta, AnsweredBy, KeySpec, Module, ResourceSpec};
 use std::time::Duration;
 
 /// The description of a tool, as far as checks need it.
@@ -28,6 +28,9 @@ pub struct ToolMeta<'a> {
     pub long_running: bool,
     /// Whether a person has to agree to calls: to each, or to those that the tool picks by their arguments.
     pub confirm: bool,
+    /// Who may agree; `None` for the user who began the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<AnsweredBy<&'a str>>,
     /// The longest that one attempt of a call may take; `None` for no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
@@ -53,6 +56,7 @@ impl<'a> ToolMeta<'a> {
             module: ("", 0),
             long_running: false,
             confirm: false,
+            by: None,
             timeout: None,
             retry: 0,
             blocking: false,
@@ -80,6 +84,8 @@ impl<'a> ToolMeta<'a> {
         long_running(yes: bool) = yes;
         /// Says whether a person has to agree to calls.
         confirm(yes: bool) = yes;
+        /// Says who may agree to calls, where it is not the user who began the run.
+        by(by: AnsweredBy<&'a str>) = Some(by);
         /// The longest that one attempt of a call may take.
         timeout(longest: Duration) = Some(longest);
         /// Says how often a call that failed is made again.

@@ -48,6 +48,11 @@ async fn a_run_that_is_refused_is_as_it_was() {
 }
 
 #[tokio::test]
+async fn a_wait_is_answered_by_whom_it_names() {
+    people::callers(&Folder::new()).await;
+}
+
+#[tokio::test]
 async fn waits_belong_to_a_user_and_a_session() {
     people::neighbours(&Folder::new()).await;
 }

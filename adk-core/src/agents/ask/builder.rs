@@ -5,7 +5,7 @@ use crate::agents::about::{About, Parts};
 use crate::agents::llm::OutputKey;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Prepare};
-use crate::spec::{AgentKind, AgentMeta, Key, schema};
+use crate::spec::{AgentKind, AgentMeta, AnsweredBy, Key, schema};
 use crate::{BoxFuture, Error, Flow, Name, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -51,14 +51,15 @@ impl Await {
         T: Serialize + DeserializeOwned + schemars::JsonSchema + 'static,
     {
         let (key, name, question) = (key.into(), None, String::new());
-        AwaitBuilder { key, name, question, timeout: None, otherwise: None, value: PhantomData }
+        AwaitBuilder { key, name, question, by: None, timeout: None, otherwise: None, value: PhantomData }
     }
 
     /// Waits for ever for a value of a form that is known at run time.
-    pub(crate) fn of(name: String, key: Key, question: String, form: Form) -> Self {
+    pub(crate) fn of(name: String, key: Key, question: String, form: Form, by: Option<AnsweredBy>) -> Self {
         let mut parts = Parts::new(AgentKind::Await, name);
         parts.description.clone_from(&question);
         parts.prompts = vec![question.clone()];
+        parts.by = by;
         (parts.accepts, parts.schema) = match &form {
             Form::Type(output) => (Some(output.accepts), output.described),
             // An answer is held against the schema that is stored with the wait.
@@ -81,6 +82,7 @@ pub struct AwaitBuilder<T> {
     key: String,
     name: Option<String>,
     question: String,
+    by: Option<AnsweredBy>,
     timeout: Option<Duration>,
     otherwise: Option<Result<Value, Arc<Error>>>,
     value: PhantomData<fn() -> T>,
@@ -102,6 +104,13 @@ where
         self
     }
 
+    /// Who may answer: users with a role, or each user but the one who began the run. Default: the user who began the run.
+    /// See [`Runner::answer_as`](crate::Runner::answer_as).
+    pub fn by(mut self, by: AnsweredBy) -> Self {
+        self.by = Some(by);
+        self
+    }
+
     /// How long it waits. Default: for ever. When nobody has answered by then, the [default](Self::default) counts, and
     /// without one the run fails with [`ErrorKind::Expired`](crate::ErrorKind::Expired);
     /// [`Runner::retry`](crate::Runner::retry) asks again.
@@ -118,11 +127,11 @@ where
 
     /// The step.
     pub fn build(self) -> Await {
-        let Self { key, name, question, timeout, otherwise, .. } = self;
+        let Self { key, name, question, by, timeout, otherwise, .. } = self;
         let own = key.rsplit(':').next().unwrap_or_default();
         let name = name.unwrap_or_else(|| own.to_owned());
         let form = Form::Type(OutputKey::json::<T>(""));
-        Await { timeout, otherwise, ..Await::of(name, Key::of::<T>(&*key), question, form) }
+        Await { timeout, otherwise, ..Await::of(name, Key::of::<T>(&*key), question, form, by) }
     }
 }
 
@@ -138,6 +147,7 @@ impl DynAgent for Await {
                 key: self.key.clone(),
                 text: &self.question,
                 form: self.form.clone(),
+                by: self.meta().by.map(AnsweredBy::from),
                 timeout: self.timeout,
                 otherwise: otherwise.map_err(|error| error.copy())?,
             };

@@ -11,6 +11,7 @@ use crate::content::FunctionCall;
 use crate::panic::caught;
 use crate::runtime::run::{Answer, Asked, CallStep, Context, OpenWait};
 use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, ToolRecord};
+use crate::spec::AnsweredBy;
 use crate::store::engine::CallKind;
 use crate::store::event::StateDelta;
 use crate::{BoxFuture, Name, Result};
@@ -28,6 +29,9 @@ pub(super) struct Before {
     /// The result without the tool: that of a callback, an error of the arguments, or that of a person who has refused.
     pub(super) given: Option<Result<Value, String>>,
     asks: bool,
+    /// Who may agree; `None` for the user who began the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by: Option<AnsweredBy>,
     pub(super) left: ToolRecord,
     /// What was answered to the questions of the call itself: no part of the record.
     #[serde(skip)]
@@ -104,7 +108,7 @@ async fn ask_about(
     let question = format!("May the tool `{}` be called with {}?", call.name, json!(before.args));
     let schema = json!({"type": "boolean"});
     // The name of the tool is part of the place, so that an answer is never one to another tool.
-    let asked = Asked { question, schema, ..Asked::new(wait) };
+    let asked = Asked { question, schema, by: before.by.clone(), ..Asked::new(wait) };
     Ok(match cx.ask(asked).await? {
         Answer::Open(waiting) => Confirmed::Open(waiting),
         Answer::There(Value::Bool(true)) => Confirmed::Begun(before),
@@ -149,7 +153,9 @@ async fn begin(
             )))
         });
         match asks {
-            Ok(asks) => before.asks = asks,
+            Ok(asks) => {
+                (before.asks, before.by) = (asks, tool.meta().by.filter(|_| asks).map(AnsweredBy::from));
+            }
             Err(error) => before.given = Some(hooks.failed(&call, error, &mut own).await?),
         }
     }

@@ -26,7 +26,7 @@ impl Tree {
     /// | `max_iterations` | `LoopAgent` | 1 or more |
     /// | `max_concurrency` | `ParallelAgent` | 1 or more; not of ADK |
     /// | `model`, `instruction`, `global_instruction`, `tools`, `output_key`, `output_schema`, `include_contents`, `generate_content_config`, `disallow_transfer_to_parent`, `disallow_transfer_to_peers` | `LlmAgent` | tools by name, or as `{name: NAME}`; the schema is a JSON schema, or `{name: NAME}` of a type or schema of the registry |
-    /// | `question`, `output_key`, `output_schema`, `timeout`, `default` | `AwaitAgent` | an [`Await`](crate::Await): the question may have placeholders; the name is by default the key; without a schema the answer is text; the timeout is a text such as `"72h"`, in `ms`, `s`, `m` or `h`, and a default needs one |
+    /// | `question`, `output_key`, `output_schema`, `by`, `timeout`, `default` | `AwaitAgent` | an [`Await`](crate::Await): the question may have placeholders; the name is by default the key; without a schema the answer is text; `by` is the role that may answer, or `other` for each user but the one who began the run; the timeout is a text such as `"72h"`, in `ms`, `s`, `m` or `h`, and a default needs one |
     /// | `before_agent_callbacks`, `after_agent_callbacks` | all but `AwaitAgent` | by name, or as `{name: NAME}` |
     /// | `before_model_callbacks`, `after_model_callbacks`, `on_model_error_callbacks`, and those of `tool` | `LlmAgent` | the same |
     /// | `max_turns`, `answer_attempts` | `LlmAgent` | 1 or more; not of ADK |

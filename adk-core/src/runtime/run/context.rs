@@ -197,6 +197,21 @@ impl Context {
         self.run.id
     }
 
+    /// The user who began the run.
+    pub fn user(&self) -> &str {
+        &self.run.session().key().user
+    }
+
+    /// The id of the session of the run.
+    pub fn session(&self) -> &str {
+        &self.run.session().key().id
+    }
+
+    /// The app of the run.
+    pub fn app(&self) -> &str {
+        &self.run.session().key().app
+    }
+
     pub(crate) fn resources(&self) -> &SharedResources {
         &self.run.services.resources
     }

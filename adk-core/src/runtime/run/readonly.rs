@@ -50,6 +50,21 @@ impl ReadonlyContext {
         self.run.id
     }
 
+    /// The user who began the run.
+    pub fn user(&self) -> &str {
+        &self.run.session().key().user
+    }
+
+    /// The id of the session of the run.
+    pub fn session(&self) -> &str {
+        &self.run.session().key().id
+    }
+
+    /// The app of the run.
+    pub fn app(&self) -> &str {
+        &self.run.session().key().app
+    }
+
     /// What the program gives of that type, see [`Resources`](crate::Resources).
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::{Needs, NoResources};
 use crate::runtime::run::RunConfig;
 use crate::runtime::workflow::{FieldFault, Form, Keys, Values, Workflow, form};
-use crate::spec::{NodeKind, Spec};
+use crate::spec::{AnsweredBy, Node, NodeKind, Spec, ToolMeta};
 use crate::store::engine::{BranchEnd, BranchTask, Engine, MemoryJournal, RunInfo, RunTask};
 use crate::store::session::SessionStore;
 use crate::{Content, Name, Result};
@@ -21,33 +21,66 @@ use std::sync::Arc;
 
 /// A workflow that a runner knows by its name.
 #[derive(Clone)]
-pub struct KnownWorkflow(pub(super) Arc<dyn Known>);
+pub struct KnownWorkflow {
+    known: Arc<dyn Known>,
+    /// The inputs of [`with_inputs`](Self::with_inputs).
+    given: Arc<Map<String, Value>>,
+}
 
 impl KnownWorkflow {
     /// Its name.
     pub fn name(&self) -> &str {
-        self.0.workflow().meta().name
+        self.known.workflow().meta().name
     }
 
     /// What its doc comment says; empty without one.
     pub fn description(&self) -> &str {
-        self.0.workflow().meta().description
+        self.known.workflow().meta().description
     }
 
     /// Its tree.
     pub fn spec(&self) -> Spec<'_> {
-        let meta = self.0.workflow().meta();
+        let meta = self.known.workflow().meta();
         Spec::new(meta.name, meta.description, meta.steps)
     }
 
     /// The workflow as an agent.
     pub fn agent(&self) -> &dyn DynAgent {
-        self.0.workflow()
+        self.known.workflow()
     }
 
-    /// Its inputs and outputs with their JSON schemas.
+    /// Gives values to inputs, which requests then may not give: they are not in the [`form`](Self::form).
+    /// [`complete`](Self::complete) adds them to an input. Names that no input has are ignored.
+    #[must_use]
+    pub fn with_inputs(mut self, values: impl IntoIterator<Item = (String, Value)>) -> Self {
+        let form = self.known.form();
+        let is_input = |name: &str| form.inputs().iter().any(|input| *input.key == *name);
+        let values = values.into_iter().filter(|(name, _)| is_input(name));
+        Arc::make_mut(&mut self.given).extend(values);
+        self
+    }
+
+    /// Whether [`with_inputs`](Self::with_inputs) gives this input.
+    pub fn gives_input(&self, name: &str) -> bool {
+        self.given.contains_key(name)
+    }
+
+    /// The input of a request, with the values of [`with_inputs`](Self::with_inputs): what a run takes.
+    pub fn complete(&self, input: Value) -> Value {
+        let given = || self.given.iter().map(|(key, value)| (key.clone(), value.clone()));
+        match input {
+            Value::Object(mut fields) => {
+                fields.extend(given());
+                Value::Object(fields)
+            }
+            Value::Null if !self.given.is_empty() => given().collect(),
+            other => other,
+        }
+    }
+
+    /// Its inputs and outputs with their JSON schemas. Inputs of [`with_inputs`](Self::with_inputs) are left out.
     pub fn form(&self) -> Form {
-        self.0.form()
+        self.known.form().without(|key| self.gives_input(key))
     }
 
     /// What its steps ask people: each `await`, in the order of the tree.
@@ -62,14 +95,28 @@ impl KnownWorkflow {
                 path: names.join("/"),
                 question: node.prompts.first().copied().unwrap_or_default().to_owned(),
                 schema: schema.unwrap_or_default(),
+                by: node.by.map(AnsweredBy::from),
             }
         });
         questions.collect()
     }
 
-    /// What is wrong with an input, field by field; nothing with one that fits.
+    /// Whether an `await` or a tool of it names in `by` others than the user who began the run. Tools of toolsets are unknown
+    /// here.
+    pub fn asks_others(&self) -> bool {
+        let asks = |tools: &[ToolMeta<'_>]| tools.iter().any(|tool| tool.by.is_some());
+        let is_asked = |node: &Node<'_>| node.by.is_some() || asks(node.tools);
+        asks(self.known.workflow().meta().tools) || self.spec().nodes().iter().any(is_asked)
+    }
+
+    /// What is wrong with the input of a request, field by field; nothing with one that fits.
     pub fn check(&self, input: &Value) -> Vec<FieldFault> {
-        self.0.check(input)
+        if self.given.is_empty() {
+            return self.known.check(input);
+        }
+        let named = input.as_object().into_iter().flat_map(Map::keys).filter(|key| self.gives_input(key));
+        let named = named.map(|key| FieldFault::new(key, "the server gives this input; leave it out"));
+        named.chain(self.known.check(&self.complete(input.clone()))).collect()
     }
 
     /// The input that a message says. A text is the value of the input, where there is one that has to be given or one at all;
@@ -106,6 +153,8 @@ pub struct KnownQuestion {
     pub question: String,
     /// The JSON schema of the answer; null where it is not known.
     pub schema: Value,
+    /// Who may answer; `None` for the user who began the run.
+    pub by: Option<AnsweredBy>,
 }
 
 impl fmt::Debug for KnownWorkflow {
@@ -117,7 +166,8 @@ impl fmt::Debug for KnownWorkflow {
 impl<P, R> Runner<P, R> {
     /// The workflows of [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow), in the order in which they were added.
     pub fn workflows(&self) -> impl Iterator<Item = KnownWorkflow> + '_ {
-        self.shared.workflows.iter().cloned().map(KnownWorkflow)
+        let known = self.shared.workflows.iter().cloned();
+        known.map(|known| KnownWorkflow { known, given: Arc::default() })
     }
 
     /// The settings of its runs, unless a run has its own.

@@ -9,7 +9,9 @@ use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::Needs;
 use crate::runtime::run::record;
 use crate::runtime::workflow::{FieldFault, Form, Workflow};
-use crate::store::engine::{BranchEnd, BranchTask, DueWaits, RunFilter, RunInfo, RunTask, Waiting, refuse};
+use crate::store::engine::{
+    Answerer, BranchEnd, BranchTask, DueWaits, RunFilter, RunInfo, RunTask, Waiting, refuse,
+};
 use crate::store::session::SessionKey;
 use crate::{Error, ErrorKind, Path, Result, RunId};
 use futures_util::StreamExt;
@@ -210,9 +212,9 @@ impl<P, R> Runner<P, R> {
         self.shared.engine.waiting(&self.shared.app, filter).await
     }
 
-    /// Answers a wait by its id, of any user: the caller decides who may answer, and
-    /// [`SessionHandle::answer`](super::SessionHandle::answer) refuses the waits of other sessions. The run goes on when it
-    /// is [resumed](Self::resume) or [recovered](Self::recover), in this process or another, and by itself where a
+    /// Answers a wait by its id, for the user who began its run: of any user, and
+    /// [`SessionHandle::answer`](super::SessionHandle::answer) refuses the waits of other sessions. A wait that says `by` is
+    /// answered with [`answer_as`](Self::answer_as), which names the caller. The run goes on when it is [resumed](Self::resume) or [recovered](Self::recover), in this process or another, and by itself where a
     /// [`watch`](Self::watch) runs. The first answer wins.
     ///
     /// The answer to an `await` is read as its type where its workflow is one of
@@ -221,9 +223,29 @@ impl<P, R> Runner<P, R> {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownWait`]; [`ErrorKind::Answered`] for a second answer; [`ErrorKind::Expired`] after its deadline;
-    /// [`ErrorKind::AnswerInvalid`] for one of another type. Nothing has changed then.
+    /// [`ErrorKind::AnswerInvalid`] for one of another type; [`ErrorKind::WrongAnswerer`] for a wait that says `by`. Nothing
+    /// has changed then.
     pub async fn answer(&self, wait: &str, value: impl Serialize) -> Result<()> {
-        self.shared.answer(None, wait, value).await
+        self.answer_as(wait, value, &Answerer::default()).await
+    }
+
+    /// Answers a wait, as [`answer`](Self::answer) does, and says who answers. A user without the role that the wait names in
+    /// `by` is refused; so is the user who began the run where the wait says `by = other`. The caller of this method vouches
+    /// for the user and the roles.
+    ///
+    /// ```
+    /// # use adk_core as adk;
+    /// use adk::{Answerer, Runner};
+    /// # async fn approve(runner: &Runner, wait: &str) -> adk::Result<()> {
+    /// runner.answer_as(wait, true, &Answerer::user("bob").role("staff")).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`answer`](Self::answer); [`ErrorKind::WrongAnswerer`] for a caller who may not answer, and
+    /// [`ErrorKind::UnknownWait`] for a wait of another user without a `by`. Nothing has changed then.
+    pub async fn answer_as(&self, wait: &str, value: impl Serialize, answerer: &Answerer) -> Result<()> {
+        self.shared.answer(None, wait, value, answerer).await
     }
 }
 
@@ -234,6 +256,7 @@ impl Shared {
         of: Option<&SessionKey>,
         wait: &str,
         value: impl Serialize,
+        answerer: &Answerer,
     ) -> Result<()> {
         let value = to_json(&value).map_err(|error| {
             let help = format!("{}; the wait is still open", error.help());
@@ -244,6 +267,7 @@ impl Shared {
         if of.is_some_and(|key| key.user != waiting.user || key.id != waiting.session) {
             return Err(refuse::unknown_wait(wait));
         }
+        waiting.check_answerer(answerer)?;
         if let Some(deadline) = waiting.deadline
             && deadline <= waits.now().await?
         {

@@ -7,7 +7,7 @@ use crate::id::IdSeed;
 use crate::runtime::live::LiveQueue;
 use crate::runtime::resources::{Needs, NoResources};
 use crate::runtime::workflow::{Live, Workflow};
-use crate::store::engine::{RunFilter, Waiting};
+use crate::store::engine::{Answerer, RunFilter, Waiting};
 use crate::store::event::{Event, StateDelta};
 use crate::store::session::{EventFilter, PAGE, Session, SessionKey, SessionSnapshot, now_micros};
 use crate::{Part, Result};
@@ -74,7 +74,16 @@ impl<R> SessionHandle<R> {
     /// As [`Runner::answer`](super::Runner::answer); [`ErrorKind::UnknownWait`](crate::ErrorKind::UnknownWait) for a wait
     /// of another session.
     pub async fn answer(&self, wait: &str, value: impl Serialize) -> Result<()> {
-        self.shared.answer(Some(&self.key), wait, value).await
+        self.answer_as(wait, value, &Answerer::default()).await
+    }
+
+    /// Answers a wait of a run of this session, and says who answers, see [`Runner::answer_as`](super::Runner::answer_as).
+    ///
+    /// # Errors
+    /// As [`Runner::answer_as`](super::Runner::answer_as); [`ErrorKind::UnknownWait`](crate::ErrorKind::UnknownWait) for a
+    /// wait of another session.
+    pub async fn answer_as(&self, wait: &str, value: impl Serialize, answerer: &Answerer) -> Result<()> {
+        self.shared.answer(Some(&self.key), wait, value, answerer).await
     }
 
     /// Makes the session with an initial state, which is split by the prefixes of its keys: those of the app and of the

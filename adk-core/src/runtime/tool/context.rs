@@ -282,6 +282,21 @@ impl ToolContext {
         self.run.id
     }
 
+    /// The user who began the run.
+    pub fn user(&self) -> &str {
+        &self.run.session().key().user
+    }
+
+    /// The id of the session of the run.
+    pub fn session(&self) -> &str {
+        &self.run.session().key().id
+    }
+
+    /// The app of the run.
+    pub fn app(&self) -> &str {
+        &self.run.session().key().app
+    }
+
     pub(crate) fn resources(&self) -> &SharedResources {
         &self.run.services.resources
     }

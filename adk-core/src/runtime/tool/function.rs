@@ -2,7 +2,7 @@
 
 use super::{DynTool, ToolArgs, ToolContext, ToolError, decode, schema};
 use crate::models::model::ToolDeclaration;
-use crate::spec::{Key, KeySpec, ToolMeta};
+use crate::spec::{AnsweredBy, Key, KeySpec, ToolMeta};
 use crate::{BoxFuture, panic};
 use schemars::{JsonSchema, Schema};
 use self_cell::self_cell;
@@ -78,6 +78,7 @@ struct Parts {
     may_exit: bool,
     long_running: bool,
     confirm: bool,
+    by: Option<AnsweredBy>,
     timeout: Option<Duration>,
     retry: u32,
 }
@@ -110,7 +111,8 @@ fn describe(parts: Parts) -> Made {
             .long_running(parts.long_running)
             .confirm(parts.confirm)
             .retry(parts.retry);
-        parts.timeout.map_or(meta, |longest| meta.timeout(longest))
+        let meta = parts.timeout.map_or(meta, |longest| meta.timeout(longest));
+        parts.by.as_ref().map_or(meta, |by| meta.by(by.as_deref()))
     })
 }
 
@@ -207,6 +209,13 @@ impl FunctionTool {
     #[must_use]
     pub fn confirm(self, yes: bool) -> Self {
         self.changed(|parts| parts.confirm = yes)
+    }
+
+    /// Says who may agree to the calls that it [asks](Self::confirm) about: users with a role, or each user but the one who
+    /// began the run. Default: the user who began the run. See [`Runner::answer_as`](crate::Runner::answer_as).
+    #[must_use]
+    pub fn by(self, by: AnsweredBy) -> Self {
+        self.changed(|parts| parts.by = Some(by))
     }
 
     /// Says that a person has to agree to the calls for which the predicate holds. It takes the arguments as the closure of

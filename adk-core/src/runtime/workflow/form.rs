@@ -70,6 +70,12 @@ impl Form {
         &self.outputs
     }
 
+    /// The form without some inputs.
+    pub(crate) fn without(mut self, is_left_out: impl Fn(&str) -> bool) -> Self {
+        self.inputs.retain(|input| !is_left_out(&input.key));
+        self
+    }
+
     /// The JSON schema of the input: an object with a property for each field, and no others.
     pub fn input_schema(&self) -> Value {
         object(&self.inputs)

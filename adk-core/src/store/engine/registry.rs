@@ -2,7 +2,7 @@
 
 use super::claim::Claim;
 use crate::models::model::Usage;
-use crate::spec::Topology;
+use crate::spec::{AnsweredBy, Topology};
 use crate::store::event::{Event, StateDelta};
 use crate::store::session::SessionKey;
 use crate::{Content, Flow, Path, RunId};
@@ -227,6 +227,9 @@ pub struct Waiting {
     /// The user whose run it is.
     #[serde(default)]
     pub user: String,
+    /// Who may answer; `None` for the user whose run it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<AnsweredBy>,
     /// The session of the run.
     #[serde(default)]
     pub session: String,

@@ -4,7 +4,7 @@ use adk_core::build::{Registry, Tree};
 use adk_core::engine::MemoryJournal;
 use adk_core::session::{MemoryStore, SessionStore};
 use adk_core::testing::ScriptedModel;
-use adk_core::{ErrorKind, RunEnd, Runner, Waiting};
+use adk_core::{AnsweredBy, ErrorKind, RunEnd, Runner, Waiting};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -127,6 +127,21 @@ async fn when_nobody_answers_in_time_the_default_counts_or_the_run_fails() {
     }
 }
 
+#[tokio::test]
+async fn a_config_names_who_may_answer() {
+    for (by, wanted) in [("staff", AnsweredBy::Role("staff".into())), ("other", AnsweredBy::Other)] {
+        let tree = tree(wait(json!({"by": by})));
+        assert_eq!(World::new().asks(&tree).await.by, Some(wanted));
+    }
+    let config = json!({"agent_class": "AwaitAgent", "output_key": "late", "by": ""});
+    let config = json!({"agent_class": "SequentialAgent", "name": "root", "sub_agents": [config]});
+    let error = Tree::from_config(&config, &registry()).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "sub_agents[0].by: syntax: a role has a name, and this one is empty; help: write the role that may answer, or `other`"
+    );
+}
+
 #[test]
 fn all_faults_at_once_each_with_its_place() {
     let config = json!({
@@ -160,7 +175,7 @@ sub_agents[6].default: syntax: the default of `kind` is no answer to it: unknown
 sub_agents[7].question: syntax: `question` is a list; help: expected a string
 sub_agents[7].output_key: syntax: `output_key` is the number 5; help: expected a string
 sub_agents[7].timeout: syntax: `timeout` is the number 30; help: expected a string
-sub_agents[7].sub_agents: field-unknown: an `AwaitAgent` has no field `sub_agents`; help: it has `agent_class`, `name`, `output_key`, `question`, `output_schema`, `timeout`, `default`
+sub_agents[7].sub_agents: field-unknown: an `AwaitAgent` has no field `sub_agents`; help: it has `agent_class`, `name`, `output_key`, `question`, `output_schema`, `by`, `timeout`, `default`
 sub_agents[8].name: name-duplicate: `late` has the same name as a step before it; help: give one of them another name"
     );
 }

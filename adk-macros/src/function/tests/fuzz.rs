@@ -23,7 +23,7 @@ const ITEMS: &[&str] = &[
 
 const ARGS: &[&str] = &[
     "writes = user:score, exits(a, b), blocking",
-    "name = \"a\", writes(a: B, user:c: d::E), confirm",
+    "name = \"a\", writes(a: B, user:c: d::E), confirm, by = other",
     "reads(a: Option<T>, b: &'a [u8]), writes(user:c: d::E<N>)",
 ];
 

@@ -22,6 +22,7 @@ impl Expansion<'_> {
             let timeout = wait.timeout.as_ref().map(duration).map(|time| quote!(.timeout(|| #time)));
             let longest = wait.timeout.iter().filter(|timeout| matches!(timeout, Timeout::Millis(_)));
             let longest = longest.map(duration);
+            let by = wait.by.iter();
             let otherwise = wait.default.as_ref().map(|value| {
                 let value = value_of(typed, value);
                 quote! {
@@ -41,7 +42,8 @@ impl Expansion<'_> {
                             #(.timeout(#longest))*
                             .prompts(&[#question])
                             .sources(&[""])
-                            .writes(&[#spec]),
+                            .writes(&[#spec])
+                            #(.by(#by))*,
                         #key,
                         <#ty as __wire::Awaitable>::JSON,
                     )

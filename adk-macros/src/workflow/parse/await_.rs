@@ -1,10 +1,11 @@
-//! `await(timeout = "72h", default = EXPR) KEY: TYPE`.
+//! `await(by = "staff", timeout = "72h", default = EXPR) KEY: TYPE`.
 
 use super::super::ast::{Await, Typed};
 use super::expect::{self, expected};
 use super::field::timeout;
 use super::words::Words;
 use super::{Result, Sink, at_colon_after_word, list, parens};
+use crate::by::By;
 use crate::diag::{Diagnostic, Place, hint};
 use adk_spec::Check;
 use syn::parse::ParseStream;
@@ -15,7 +16,7 @@ const WORDS: Words<'_> = Words {
     kind: "argument",
     check: Check::FieldUnknown,
     place: Place::Await,
-    known: &["timeout = \"72h\"", "default = false"],
+    known: &["timeout = \"72h\"", "default = false", "by = \"staff\""],
 };
 
 impl Await {
@@ -34,7 +35,7 @@ impl Await {
             list(&parens(input)?, sink, |list, sink| arguments.argument(list, sink));
             is_whole = sink.diagnostics.len() == before;
         }
-        let Arguments { timeout, default, .. } = arguments;
+        let Arguments { by, timeout, default, .. } = arguments;
         if let (Some((word, _)), None, true) = (&default, &timeout, is_whole) {
             sink.push_beside(
                 Diagnostic::syntax(
@@ -51,7 +52,7 @@ impl Await {
             return Err(expected(input, "a key and its type, as in `await decision: bool`"));
         };
         let default = default.map(|(_, value)| value);
-        Ok(Self { name, typed, timeout, default })
+        Ok(Self { name, typed, by, timeout, default })
     }
 }
 
@@ -64,6 +65,7 @@ fn explain(input: ParseStream<'_>, error: Diagnostic) -> Diagnostic {
 
 #[derive(Default)]
 struct Arguments {
+    by: Option<By>,
     timeout: Option<super::super::ast::Timeout>,
     /// With its word.
     default: Option<(Ident, Expr)>,
@@ -79,7 +81,9 @@ impl Arguments {
         let word = WORDS.next(list, sink, &mut self.seen)?;
         let name = word.to_string();
         expect::token::<Token![=]>(list, &format!("`=` and the value of `{name}`"))?;
-        if name == "timeout" {
+        if name == "by" {
+            self.by = Some(By::parse(list)?);
+        } else if name == "timeout" {
             let value = expect::expr(list, sink, "how long it waits, as in `timeout = \"72h\"`")?;
             self.timeout = Some(timeout(value, "leaves nobody the time to answer")?);
         } else {

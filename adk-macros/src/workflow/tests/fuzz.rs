@@ -23,7 +23,7 @@ pub Writing(topic: String, tone: String = "plain", user:lang: u8) -> (draft: Str
     each item in items < worker > all: each(max_concurrency = 4) part in user:parts { critic(draft = part, tone = user:tone) as third_critic -> note }
     told(draft = topic) as fourth -> app:score; x::multi -> (a, user:b);
     /// May {draft} go?
-    await(timeout = "72h", default = Decision::Go { by: 1 }) decision: Decision;
+    await(by = "staff", timeout = "72h", default = Decision::Go { by: 1 }) decision: Decision;
     parallel < await left: bool; signing: await(timeout = WEEK) user:team: Vec<u8> >
     sequence < < a > >; Drafting
 }"#;

@@ -3,6 +3,7 @@
 use super::super::ast::{Arm, BlockKind, DeclKind, Node, Timeout, Workflow};
 use super::super::names::{path_text, snake, type_text};
 use super::super::{parse, plan};
+use crate::by::By;
 use std::fmt::Write;
 
 fn read(text: &str) -> (Workflow, Vec<String>) {
@@ -42,9 +43,14 @@ fn node(node: &Node) -> String {
                 Some(Timeout::Value(value)) => quote::quote!(#value).to_string(),
                 None => String::new(),
             };
+            let by = match &wait.by {
+                Some(By::Role(role)) => format!("{}|", role.value()),
+                Some(By::Other) => "other|".to_owned(),
+                None => String::new(),
+            };
             let default = wait.default.as_ref().map(|value| quote::quote!(#value).to_string());
             let (key, ty) = (wait.typed.key.text(), type_text(&wait.typed.ty));
-            format!("{name}await({timeout}|{})[{key}: {ty}]", default.unwrap_or_default())
+            format!("{name}await({by}{timeout}|{})[{key}: {ty}]", default.unwrap_or_default())
         }
         Node::Block(block) => {
             let mut head = block.name.as_ref().map(|name| format!("{name}:")).unwrap_or_default();
@@ -91,6 +97,8 @@ fn awaits() {
         ("await x: T; d", "await(|)[x: T], d"),
         ("/// Is it?\nawait user:x: Option<T>", "await(|)[user:x: Option<T>]"),
         ("a: await(timeout = \"72h\", default = T::No,) x: T; d", "a=await(259200000ms|T :: No)[x: T], d"),
+        ("await(by = \"staff\") x: T", "await(staff||)[x: T]"),
+        ("await(timeout = WEEK, by = other) x: T", "await(other|WEEK|)[x: T]"),
         ("await(timeout = WEEK) x: T", "await(WEEK|)[x: T]"),
         ("parallel < await x: T; await y: Vec<T> >", "parallel[await(|)[x: T], await(|)[y: Vec<T>]]"),
         ("match k < 1 => await x: T, _ => () >", "match(k)[1 => await(|)[x: T], _ => ()]"),

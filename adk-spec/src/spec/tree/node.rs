@@ -2,8 +2,8 @@
 
 use super::reads;
 use crate::spec::{
-    Accepts, AgentKind, AgentMeta, Attempts, KeySpec, OnError, Over, Renames, Step, StepKind, ToolMeta,
-    ValueSchema,
+    Accepts, AgentKind, AgentMeta, AnsweredBy, Attempts, KeySpec, OnError, Over, Renames, Step, StepKind,
+    ToolMeta, ValueSchema,
 };
 use std::borrow::Cow;
 
@@ -75,6 +75,9 @@ pub struct Node<'a> {
     /// The keys of the session that a workflow needs.
     #[serde(skip)]
     pub states: &'a [KeySpec<'a>],
+    /// Who may answer an `await`; `None` for the user who began the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<AnsweredBy<&'a str>>,
     /// Says what is wrong with a value that an `await` is answered with.
     #[serde(skip)]
     pub accepts: Option<Accepts>,
@@ -163,6 +166,7 @@ impl<'a> Node<'a> {
             named: true,
             begins: Vec::new(),
             states: &[],
+            by: None,
             accepts: None,
             schema: None,
         }
@@ -182,6 +186,7 @@ impl<'a> Node<'a> {
             exits: Cow::Borrowed(meta.exits),
             begins: meta.begins(),
             states: meta.states,
+            by: meta.by,
             accepts: meta.accepts,
             schema: meta.schema,
             ..Self::new(meta.kind.into(), name)

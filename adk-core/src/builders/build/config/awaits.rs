@@ -6,7 +6,7 @@ use crate::agents::ask::{Await, Form};
 use crate::builders::build::item::{IntoAgent, SubAgent};
 use crate::builders::build::llm::OutputType;
 use crate::check::{Check, Fault};
-use crate::spec::Key;
+use crate::spec::{AnsweredBy, Key};
 use adk_spec::duration::millis;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -41,6 +41,15 @@ impl Reader<'_> {
             None if !is_text => (Form::Schema(Arc::new(Value::Null)), |key| Key::any(&key)),
             _ => (Form::Schema(Arc::new(json!({"type": "string"}))), Key::of::<String>),
         };
+        let by = fields.text("by", &mut self.faults).map(|by| match by {
+            "other" => AnsweredBy::Other,
+            role => AnsweredBy::Role(role.to_owned()),
+        });
+        if matches!(&by, Some(AnsweredBy::Role(role)) if role.is_empty()) {
+            let fact =
+                "a role has a name, and this one is empty; help: write the role that may answer, or `other`";
+            self.fault(Check::Syntax, fields.place_of("by"), fact);
+        }
         let timeout = timeout(&mut fields, &mut self.faults);
         let default = fields.value("default").cloned();
         if let Some(default) = &default {
@@ -59,9 +68,9 @@ impl Reader<'_> {
         }
         fields.finish("an `AwaitAgent`", &mut self.faults);
         match key {
-            Some(key) => {
-                Await::of(name, key_of(key.to_owned()), question, form).until(timeout, default).into_agent()
-            }
+            Some(key) => Await::of(name, key_of(key.to_owned()), question, form, by)
+                .until(timeout, default)
+                .into_agent(),
             // Without a key that can be read, nothing is known of what it writes.
             None => super::agent::unknown(&name),
         }

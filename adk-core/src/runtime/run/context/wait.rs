@@ -3,6 +3,7 @@
 use super::Context;
 use crate::runtime::run::OpenWait;
 use crate::runtime::run::record::{self, RecordOf};
+use crate::spec::AnsweredBy;
 use crate::store::engine::{Wait, Waiting, is_failure, now_micros};
 use crate::{Name, Result};
 use futures_util::future::try_join_all;
@@ -76,7 +77,7 @@ impl Context {
 
     /// The wait of a question that is asked `now`. It is numbered here.
     fn wait_of(&mut self, asked: Asked, now: u64) -> Wait {
-        let Asked { name, call_id, question, schema, timeout, otherwise } = asked;
+        let Asked { name, by, call_id, question, schema, timeout, otherwise } = asked;
         let key = self.wait_key(name);
         let (id, run_id, path) = (key.id(), key.run_id, key.path.clone());
         // The engine keeps the first, so it does not move when the run is executed once more.
@@ -90,6 +91,7 @@ impl Context {
             app: session.app.clone(),
             user: session.user.clone(),
             session: session.id.clone(),
+            by,
             path,
             question,
             schema,
@@ -134,6 +136,8 @@ pub(crate) enum Answer {
 /// What is asked from outside.
 pub(crate) struct Asked {
     pub(crate) name: Name,
+    /// Who may answer; `None` for the user who began the run.
+    pub(crate) by: Option<AnsweredBy>,
     /// The call of a long-running tool that it is the answer to.
     pub(crate) call_id: Option<String>,
     pub(crate) question: String,
@@ -149,6 +153,6 @@ impl Asked {
     /// Anything, at any time.
     pub(crate) fn new(name: Name) -> Self {
         let (question, schema) = (String::new(), Value::Null);
-        Self { name, call_id: None, question, schema, timeout: None, otherwise: None }
+        Self { name, by: None, call_id: None, question, schema, timeout: None, otherwise: None }
     }
 }
