@@ -2,15 +2,17 @@
 //!
 //! The winner is recorded. A run that is taken up again runs the winner alone, and passes by what the others had done.
 
+use super::away::Away;
 use super::discard::Discards;
 use super::together::Race;
-use super::walk::{Walk, Walked};
+use super::walk::{Walk, Walked, boxed};
 use crate::runtime::run::{Consumption, Context, WINNER_KEY, perform, record};
 use crate::store::engine::{BlockPart, CallInputs, CallKind};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Event, Name, Path, Result, depth};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The record of a race that is decided.
 #[derive(Serialize, Deserialize)]
@@ -35,9 +37,10 @@ impl Walk<'_> {
             (self.branch(branch, None, own).await?, won)
         } else {
             let mut race = Race::of(branches.len());
-            let ran = self.branches(at, limit, Some(&mut race), cx).await?;
+            let away = Arc::<Away>::default();
+            let ran = self.branches(at, limit, &away, Some(&mut race), cx).await?;
             let Some(branch) = race.winner else {
-                self.end_branches(at, &ran, &discards, cx).await?;
+                boxed(|| self.end_branches(at, &ran, &discards, cx)).await?;
                 return Ok(ran.walked);
             };
             let others = race.spent.iter().enumerate().filter(|(other, _)| *other != branch);
@@ -54,7 +57,7 @@ impl Walk<'_> {
         let winner = Event::new().with_metadata(WINNER_KEY, names.first().map_or("", Name::as_str));
         let is_discarded =
             move |part: &BlockPart| !matches!(part, BlockPart::Step(name) if names.contains(name));
-        discards.commit(winner, is_discarded, cx).await?;
+        boxed(|| discards.commit(winner, is_discarded, cx)).await?;
         Ok(walked)
     }
 

@@ -24,9 +24,10 @@ impl Walk<'_> {
     /// Runs the branches of a parallel.
     pub(super) async fn parallel(&self, at: usize, limit: Option<u32>, cx: &mut Context) -> Result<Walked> {
         let discards = self.skips(at).then(|| Discards::begin(cx));
-        let ran = self.branches(at, limit, None, cx).await?;
+        let away = Arc::<Away>::default();
+        let ran = self.branches(at, limit, &away, None, cx).await?;
         if let Some(discards) = discards {
-            self.end_branches(at, &ran, &discards, cx).await?;
+            boxed(|| self.end_branches(at, &ran, &discards, cx)).await?;
         }
         Ok(ran.walked)
     }
@@ -47,16 +48,19 @@ impl Walk<'_> {
     }
 
     /// Runs the branches of a parallel; all of them, unless they race.
-    pub(super) async fn branches(
-        &self,
+    ///
+    /// Not an `async fn`: its frame would be one more of each block, and blocks nest.
+    pub(super) fn branches<'s>(
+        &'s self,
         at: usize,
         limit: Option<u32>,
-        race: Option<&mut Race>,
-        cx: &mut Context,
-    ) -> Result<Ran> {
-        let (away, remote) = (Arc::<Away>::default(), cx.run.engine.remote());
+        away: &'s Arc<Away>,
+        race: Option<&'s mut Race>,
+        cx: &'s Context,
+    ) -> BoxFuture<'s, Result<Ran>> {
+        let remote = cx.run.engine.remote();
         let spent = race.as_ref().map(|race| race.spent.clone()).unwrap_or_default();
-        let branches = self.parts(at).enumerate().map(|(index, branch)| {
+        let branches = self.parts(at).enumerate().map(move |(index, branch)| {
             let own = self.branch_context(index, &branch, cx);
             let path = || cx.path().child(self.workflow.name(branch.start), At::Once);
             let sent = away.send(index, path, &own, remote);
@@ -73,7 +77,7 @@ impl Walk<'_> {
                 .map(|branch| self.names(&branch).iter().any(|name| begun.contains(&**name)))
                 .collect()
         });
-        together(branches, (limit, begun), &away, race, skip, cx).await
+        together(branches, (limit, begun), away, race, skip, cx)
     }
 
     /// The context of a branch of the parallel at this path, which is the `index`th of its block.
