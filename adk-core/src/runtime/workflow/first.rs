@@ -40,8 +40,7 @@ impl Walk<'_> {
             let away = Arc::<Away>::default();
             let ran = self.branches(at, limit, &away, Some(&mut race), cx).await?;
             let Some(branch) = race.winner else {
-                boxed(|| self.end_branches(at, &ran, &discards, cx)).await?;
-                return Ok(ran.walked);
+                return boxed(|| self.end_branches(at, ran, discards, cx)).await;
             };
             let others = race.spent.iter().enumerate().filter(|(other, _)| *other != branch);
             let spent = others.fold(Consumption::default(), |sum, (_, spent)| sum.plus(*lock(spent)));

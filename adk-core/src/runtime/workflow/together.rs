@@ -26,25 +26,26 @@ impl Walk<'_> {
         let discards = self.skips(at).then(|| Discards::begin(cx));
         let away = Arc::<Away>::default();
         let ran = self.branches(at, limit, &away, None, cx).await?;
-        if let Some(discards) = discards {
-            boxed(|| self.end_branches(at, &ran, &discards, cx)).await?;
+        match discards {
+            Some(discards) => boxed(|| self.end_branches(at, ran, discards, cx)).await,
+            None => Ok(ran.walked),
         }
-        Ok(ran.walked)
     }
 
     /// Says which branches are left out, and undoes what they and those that were cancelled have written.
     pub(super) async fn end_branches(
         &self,
         at: usize,
-        ran: &Ran,
-        discards: &Discards,
+        ran: Box<Ran>,
+        discards: Discards,
         cx: &mut Context,
-    ) -> Result<()> {
+    ) -> Result<Walked> {
         let kept = self.parts(at).enumerate().filter(|(index, _)| ran.kept.contains(index));
         let kept: Vec<_> = kept.flat_map(|(_, branch)| self.names(&branch)).collect();
         let is_discarded =
             move |part: &BlockPart| !matches!(part, BlockPart::Step(name) if kept.contains(name));
-        ran.end(discards, is_discarded, cx).await
+        ran.end(&discards, is_discarded, cx).await?;
+        Ok(ran.walked)
     }
 
     /// Runs the branches of a parallel; all of them, unless they race.
@@ -57,7 +58,7 @@ impl Walk<'_> {
         away: &'s Arc<Away>,
         race: Option<&'s mut Race>,
         cx: &'s Context,
-    ) -> BoxFuture<'s, Result<Ran>> {
+    ) -> BoxFuture<'s, Result<Box<Ran>>> {
         let remote = cx.run.engine.remote();
         let spent = race.as_ref().map(|race| race.spent.clone()).unwrap_or_default();
         let branches = self.parts(at).enumerate().map(move |(index, branch)| {
@@ -118,14 +119,26 @@ impl Walk<'_> {
         let discards = self.skips(at).then(|| Discards::begin(cx));
         let running = self.elements(at, item, (&elements.list, elements.count), limit, (&away, &scopes), cx);
         let ran = running.await?;
+        boxed(|| self.end_elements(at, scopes, ran, discards, cx)).await
+    }
+
+    /// Says which elements are left out, undoes what they have written, and commits the lists of the others.
+    async fn end_elements(
+        &self,
+        at: usize,
+        scopes: Mutex<Vec<Arc<KeyScope>>>,
+        ran: Box<Ran>,
+        discards: Option<Discards>,
+        cx: &mut Context,
+    ) -> Result<Walked> {
         if let Some(discards) = discards {
             let kept: BTreeSet<_> = ran.kept.iter().map(|index| *index as u32).collect();
             let is_discarded =
                 move |part: &BlockPart| !matches!(part, BlockPart::Element(at) if kept.contains(at));
-            boxed(|| ran.end(&discards, is_discarded, cx)).await?;
+            ran.end(&discards, is_discarded, cx).await?;
         }
         if let Walked::Through = ran.walked {
-            boxed(|| self.lists(at, scopes, &ran.failed, cx)).await?;
+            self.lists(at, scopes, &ran.failed, cx).await?;
         }
         Ok(ran.walked)
     }
@@ -140,7 +153,7 @@ impl Walk<'_> {
         limit: Option<u32>,
         (away, scopes): (&'s Arc<Away>, &'s Mutex<Vec<Arc<KeyScope>>>),
         cx: &'s Context,
-    ) -> BoxFuture<'s, Result<Ran>> {
+    ) -> BoxFuture<'s, Result<Box<Ran>>> {
         let body = at + 1..self.steps[at].end;
         let (each, item) = (self.workflow.name(at), Name::shared(item));
         let own: Vec<_> = self.written(body.clone()).into_iter().chain([item.clone()]).collect();
@@ -332,7 +345,7 @@ fn together<'s>(
     race: Option<&'s mut Race>,
     skip: Vec<Path>,
     cx: &'s Context,
-) -> BoxFuture<'s, Result<Ran>> {
+) -> BoxFuture<'s, Result<Box<Ran>>> {
     // As with `back` below: not a part of the frame that awaits it.
     Box::pin(run(waiting, limit, away, race, skip, cx))
 }
@@ -344,7 +357,7 @@ async fn run<'s>(
     race: Option<&'s mut Race>,
     skip: Vec<Path>,
     cx: &'s Context,
-) -> Result<Ran> {
+) -> Result<Box<Ran>> {
     let limit = limit.map_or(usize::MAX, |n| n.max(1) as usize);
     let _joining = cx.joining();
     let mut joined = JoinState { left: None, failed: Vec::new(), kept: Vec::new(), race };
@@ -383,7 +396,7 @@ async fn run<'s>(
                     withdrawn.await?;
                 }
                 let kept = joined.kept;
-                return ended.map(|walked| Ran { walked, failed: Vec::new(), kept });
+                return ended.map(|walked| Box::new(Ran { walked, failed: Vec::new(), kept }));
             }
         }
     }
@@ -431,13 +444,14 @@ impl JoinState<'_> {
     }
 
     #[inline(never)]
-    fn finish(mut self) -> Result<Ran> {
+    fn finish(mut self) -> Result<Box<Ran>> {
         self.failed.sort_unstable_by_key(|(index, ..)| *index);
         match (self.left, self.race.and_then(|race| race.failed.take())) {
-            (Some(exit), _) => Ok(Ran { walked: Walked::Exit(exit), failed: self.failed, kept: self.kept }),
+            (Some(exit), _) => Ok(Walked::Exit(exit)),
             (None, Some(error)) => Err(error),
-            (None, None) => Ok(Ran { walked: Walked::Through, failed: self.failed, kept: self.kept }),
+            (None, None) => Ok(Walked::Through),
         }
+        .map(|walked| Box::new(Ran { walked, failed: self.failed, kept: self.kept }))
     }
 }
 
