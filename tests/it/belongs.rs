@@ -160,7 +160,7 @@ async fn what_belongs_to_an_instance_has_its_keys() {
     let runner = Runner::builder().model(model.clone()).build().unwrap();
     assert_eq!(runner.run(&Renaming::default(), "ESSAY").await.unwrap().output, "known");
     for (agent, prompt) in [("clerk", "Know ESSAY."), ("helper", "Help with ESSAY.")] {
-        let asked = model.requests_of(agent)[0].system_instruction.to_string();
+        let asked = model.requests_of(agent)[0].system_instruction.clone();
         assert!(asked.contains(prompt), "{asked}");
     }
 }

@@ -281,6 +281,7 @@ fn callback_whose(cx: &mut CallbackContext) -> Result<()> {
     cx.state().set("user:by_callback", whose)
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "an instruction is called so")]
 fn instruction_whose(cx: adk::ReadonlyContext) -> String {
     whose!(cx)
 }

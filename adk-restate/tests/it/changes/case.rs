@@ -295,7 +295,7 @@ impl<'a> Case<'a> {
                 let answered = self.running.answered().filter(is_inside).count();
                 let own = events.iter().filter(|event| event.path.to_string() == path);
                 let lists: Vec<_> =
-                    own.filter_map(|event| event.actions.state_delta.get(&*key)?.as_array()).collect();
+                    own.filter_map(|event| event.actions.state_delta.get(&key)?.as_array()).collect();
                 if lists.len() != 1 || lists[0].len() != answered {
                     self.fails_if(Some(format!("{answered} answers for `{key}` of `{path}`, and {lists:?}")));
                 }
