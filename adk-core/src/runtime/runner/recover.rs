@@ -139,6 +139,9 @@ impl<P, R> Runner<P, R> {
     /// session. Runs that have failed are left alone, see [`retry`](Self::retry). A runner that [`for_app`](Self::for_app)
     /// has made resumes the runs of its app alone.
     ///
+    /// The list has no run that another process drives. It has a run that another process has ended in the meantime, with the
+    /// end that it had; such a run is not executed again.
+    ///
     /// # Errors
     /// When the store fails. What becomes of each run is in the list.
     pub async fn recover(&self) -> Result<Vec<Recovered>> {
