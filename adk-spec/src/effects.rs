@@ -87,10 +87,13 @@ pub(crate) const DEEPEST: usize = 128;
 /// All that the agent of a step does to keys: reads, then what is below it, then writes.
 #[derive(Debug)]
 pub struct Effects<'a> {
+    /// The agent of the step.
+    step: &'a AgentMeta<'a>,
+    renames: &'a Renames<'a>,
     /// The agent that is looked at.
     at: Frame<'a>,
-    /// Those around it.
-    around: [Option<Frame<'a>>; DEEPEST],
+    /// The way from the agent of the step to that one. Numbers alone: an array of frames takes 6 KB, and each move copies it.
+    way: [Turn; DEEPEST],
     depth: usize,
     is_too_deep: bool,
     phase: Phase,
@@ -113,12 +116,48 @@ struct Frame<'a> {
     place: Place<'a>,
 }
 
+impl<'a> Frame<'a> {
+    const fn of_step(
+        meta: &'a AgentMeta<'a>,
+        renames: &'a Renames<'a>,
+        workflow: Option<&'a AgentMeta<'a>>,
+    ) -> Self {
+        Self { meta, role: Role::Step, next: 0, place: Place { own: meta, renames, workflow } }
+    }
+
+    const fn below(&self, number: usize) -> Option<Self> {
+        let role = if number < self.meta.transfer.len() { Role::Target } else { Role::Tool };
+        match below(self.meta, number) {
+            Some(meta) => Some(Self { meta, role, next: 0, place: self.place }),
+            None => None,
+        }
+    }
+
+    /// The agent of a step of this workflow, if that step is one of an agent.
+    const fn inside(&self, number: usize) -> Option<Self> {
+        let step = &self.meta.steps[number];
+        match step.kind {
+            StepKind::Agent { meta, .. } => Some(Self::of_step(meta, &step.renames, Some(self.meta))),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Role {
     /// The agent of a step.
     Step,
     Target,
     Tool,
+}
+
+/// One level of the way down.
+#[derive(Clone, Copy, Debug)]
+enum Turn {
+    /// The agent of that number among those below.
+    Below(u32),
+    /// The step of that number inside of a workflow.
+    Inside(u32),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -138,10 +177,11 @@ enum Phase {
 impl<'a> Effects<'a> {
     /// Reads and writes of an agent, as an instance with these keys.
     pub const fn of(meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>) -> Self {
-        let place = Place { own: meta, renames, workflow: None };
         Self {
-            at: Frame { meta, role: Role::Step, next: 0, place },
-            around: [None; DEEPEST],
+            step: meta,
+            renames,
+            at: Frame::of_step(meta, renames, None),
+            way: [Turn::Below(0); DEEPEST],
             depth: 0,
             is_too_deep: false,
             phase: Phase::Prompts,
@@ -188,8 +228,7 @@ impl<'a> Effects<'a> {
 
     /// Whether the last effect is one of a tool, or of what is below one.
     pub fn is_of_tool(&self) -> bool {
-        let around = self.around.iter().take(self.depth).flatten();
-        self.tool().is_some() || around.chain([&self.at]).any(|frame| matches!(frame.role, Role::Tool))
+        self.tool().is_some() || (0..=self.depth).any(|depth| matches!(self.frame(depth).role, Role::Tool))
     }
 
     /// Whether agents are nested deeper than is looked at.
@@ -326,16 +365,15 @@ impl<'a> Effects<'a> {
 
     /// Goes on with the next agent below, or with what is inside of this one.
     const fn descend(&mut self) -> Option<Effect<'a>> {
-        let Frame { meta, next, place, .. } = self.at;
-        let Some(inner) = below(meta, next) else {
+        let Frame { meta, next, .. } = self.at;
+        let Some(inner) = self.at.below(next) else {
             if !self.inside || !matches!(meta.kind, AgentKind::Workflow) {
                 return self.go_to(Phase::Writes);
             }
             self.at.next = 0;
             return self.go_to(Phase::States);
         };
-        let role = if next < meta.transfer.len() { Role::Target } else { Role::Tool };
-        self.push(Frame { meta: inner, role, next: 0, place });
+        self.push(Turn::Below(next as u32), inner);
         None
     }
 
@@ -367,23 +405,20 @@ impl<'a> Effects<'a> {
         if next == workflow.steps.len() {
             return self.go_to(Phase::Writes);
         }
-        let step = &workflow.steps[next];
-        if let StepKind::Agent { meta, .. } = step.kind {
-            let place = Place { own: meta, renames: &step.renames, workflow: Some(workflow) };
-            self.push(Frame { meta, role: Role::Step, next: 0, place });
-        } else {
-            self.at.next += 1;
+        match self.at.inside(next) {
+            Some(inner) => self.push(Turn::Inside(next as u32), inner),
+            None => self.at.next += 1,
         }
         None
     }
 
-    const fn push(&mut self, inner: Frame<'a>) {
+    const fn push(&mut self, turn: Turn, inner: Frame<'a>) {
         self.at.next += 1;
         if self.depth == DEEPEST {
             self.is_too_deep = true;
             return;
         }
-        self.around[self.depth] = Some(self.at);
+        self.way[self.depth] = turn;
         self.depth += 1;
         self.at = inner;
         self.go_to(self.first_phase());
@@ -423,12 +458,30 @@ impl<'a> Effects<'a> {
         if self.depth == 0 {
             return self.go_to(Phase::Done);
         }
-        let phase = if let Role::Step = self.at.role { Phase::Inside } else { Phase::Below };
         self.depth -= 1;
-        if let Some(outer) = self.around[self.depth] {
-            self.at = outer;
-        }
+        self.at = self.frame(self.depth);
+        let (phase, last) = match self.way[self.depth] {
+            Turn::Below(number) => (Phase::Below, number),
+            Turn::Inside(number) => (Phase::Inside, number),
+        };
+        self.at.next = last as usize + 1;
         self.go_to(phase)
+    }
+
+    /// The frame at a depth of the way down, as it was when it was entered.
+    const fn frame(&self, depth: usize) -> Frame<'a> {
+        let (mut frame, mut i) = (Frame::of_step(self.step, self.renames, None), 0);
+        while i < depth {
+            let inner = match self.way[i] {
+                Turn::Below(number) => frame.below(number as usize),
+                Turn::Inside(number) => frame.inside(number as usize),
+            };
+            if let Some(inner) = inner {
+                frame = inner;
+            }
+            i += 1;
+        }
+        frame
     }
 }
 

@@ -83,6 +83,10 @@ pub(super) fn written<'a>(step: &'a Step<'_>) -> impl Iterator<Item = &'a str> {
 /// Whether a workflow that belongs to a step takes an input that has a default.
 pub(super) fn has_defaults(step: &Step<'_>) -> bool {
     let StepKind::Agent { meta, .. } = step.kind else { return false };
+    // Each start of a workflow asks this of all its steps, and most of them need no walk.
+    if meta.transfer.is_empty() && meta.tools.is_empty() && !meta.reads.iter().any(|key| key.optional) {
+        return false;
+    }
     let mut effects = Effects::of(meta, &step.renames).outside();
     while let Some(effect) = effects.next() {
         if effects.agent().kind == AgentKind::Workflow

@@ -9,12 +9,14 @@ use std::iter::successors;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// An event with its place in the log.
-pub(super) type Placed<'a> = (usize, &'a Arc<Event>);
-
-/// Puts the events of each block in the order of its parts. The events of a part stay in the order of the log.
-pub(super) fn arrange(events: &mut [Placed<'_>]) {
-    let mut arranged: Vec<_> = events.iter().map(|(place, event)| (*place, *event, parts(event))).collect();
+/// Puts the events of each block, and their places in the log, in the order of its parts. The events of a part stay in the
+/// order of the log.
+pub(super) fn arrange(events: &mut [&Arc<Event>], places: &mut [usize]) {
+    if events.iter().all(|event| event.branch.is_none()) {
+        return;
+    }
+    let placed = places.iter().copied().zip(events.iter().copied());
+    let mut arranged: Vec<_> = placed.map(|(place, event)| (place, event, parts(event))).collect();
     // By hand, since a path from elsewhere may be of any depth.
     let mut open = vec![(0..arranged.len(), 0)];
     while let Some((range, depth)) = open.pop() {
@@ -26,8 +28,8 @@ pub(super) fn arrange(events: &mut [Placed<'_>]) {
             at = end;
         }
     }
-    for (event, (place, arranged, _)) in events.iter_mut().zip(arranged) {
-        *event = (place, arranged);
+    for (to, (place, event, _)) in arranged.into_iter().enumerate() {
+        (events[to], places[to]) = (event, place);
     }
 }
 

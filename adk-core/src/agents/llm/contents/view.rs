@@ -1,6 +1,6 @@
 //! [`View`]: the part of a session's log that an agent sees, read from the back only as far as it is needed.
 
-use super::order::{LeftOut, Placed, arrange};
+use super::order::{LeftOut, arrange};
 use crate::Result;
 use crate::agents::llm::IncludeContents;
 use crate::content::Part;
@@ -54,7 +54,7 @@ impl<'a> View<'a> {
         reach: Reach,
         from: usize,
     ) -> Result<View<'a>> {
-        let mut events: Vec<Placed<'a>> = Vec::new();
+        let (mut events, mut places) = (Vec::new(), Vec::new());
         let mut left_out: Vec<LeftOut> = Vec::new();
         // The block in which the first event was found: what is said in it may be arranged before that.
         let mut first_block: Option<ConcurrentBlock> = None;
@@ -97,7 +97,8 @@ impl<'a> View<'a> {
             if is_covered {
                 return ControlFlow::Continue(());
             }
-            events.push((place, event));
+            events.push(event);
+            places.push(place);
             let is_first = match reach {
                 Reach::Include(IncludeContents::None | IncludeContents::Prompt) => {
                     is_of_another(event, agent)
@@ -112,14 +113,15 @@ impl<'a> View<'a> {
         };
         history.walk_back(from, next).await?;
         events.reverse();
+        places.reverse();
         if has_parts {
-            arrange(&mut events);
+            arrange(&mut events, &mut places);
         }
         if first_block.is_some() && reach.is_current_turn() {
-            let first = events.iter().rposition(|(_, event)| is_of_another(event, agent));
-            events.drain(..first.unwrap_or(0));
+            let first = events.iter().rposition(|event| is_of_another(event, agent)).unwrap_or(0);
+            events.drain(..first);
+            places.drain(..first);
         }
-        let (places, events): (Vec<_>, Vec<_>) = events.into_iter().unzip();
         let at = |summary: &Summary<'_>| events.len() - summary.after.unwrap_or(events.len());
         let mut summaries: Vec<_> = summaries.iter().map(|summary| (at(summary), summary.of)).collect();
         summaries.sort_by_key(|(at, of)| (*at, of.end));
@@ -133,7 +135,7 @@ impl<'a> View<'a> {
     /// # Errors
     /// When the store fails.
     pub(super) async fn of_turn(history: &'a History, info: &CallInfo) -> Result<View<'a>> {
-        let mut events: Vec<Placed<'a>> = Vec::new();
+        let (mut events, mut places) = (Vec::new(), Vec::new());
         let next = |place, event: &'a Arc<Event>| {
             if event.invocation_id != info.run_id || !speaks(event) {
                 return ControlFlow::Continue(());
@@ -141,11 +143,13 @@ impl<'a> View<'a> {
             if event.path != info.path || (*event.author != *info.agent && !is_answer(event)) {
                 return ControlFlow::Break(());
             }
-            events.push((place, event));
+            events.push(event);
+            places.push(place);
             ControlFlow::Continue(())
         };
         history.walk_back(0, next).await?;
-        let (places, events) = events.into_iter().rev().unzip();
+        events.reverse();
+        places.reverse();
         Ok(Self { events, places, is_whole: true, ..Self::default() })
     }
 }
