@@ -1,32 +1,24 @@
-//! The registry of runs and their journals, as rows.
+//! The registry of runs and what they record, as rows.
 
 use crate::Shared;
 use crate::batch::There;
 use crate::connection::PgConnection;
 use crate::error::{Doing, corrupt};
 use crate::lane::Job;
-use crate::lease::Drives;
 use crate::log::{self, Entry, Head};
 use crate::reader::{self, Filled};
+use crate::runs::{is_alive, key_of};
 use adk_core::engine::{
-    Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Pairs, RunFilter, RunInfo, RunRecord,
-    RunRows, RunState, RunStatus, Stored, Wait, Waiting, from_text, refuse, to_text,
+    Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Pairs, RunRecord, RunRows, RunStatus, Stored,
+    from_text, refuse, to_text,
 };
 use adk_core::model::Usage;
 use adk_core::session::{SessionKey, now_micros};
 use adk_core::{Error, Result, RunId, StateDelta};
 use serde_json::Value;
+use sqlx::Row as _;
 use sqlx::postgres::PgRow;
-use sqlx::{Postgres, QueryBuilder, Row as _};
 use std::collections::HashMap;
-
-/// Whether the process that has a run lives. An engine above the store always does.
-macro_rules! is_alive {
-    () => {
-        "(r.owner = '@'
-            OR EXISTS (SELECT 1 FROM adkw_owners o WHERE o.id = r.owner AND o.expires > clock_timestamp()))"
-    };
-}
 
 /// Enters the runs that begin here in the registry.
 pub(crate) async fn begin(
@@ -233,32 +225,6 @@ pub(crate) async fn finished(connection: &mut PgConnection, run: RunId, done: &[
     of.execute(connection).await.doing("write that an agent has finished").map(drop)
 }
 
-/// The answer to a wait, which is open from now on.
-pub(crate) async fn wait(
-    connection: &mut PgConnection,
-    claim: ClaimId,
-    wait: &Wait,
-) -> Result<Option<Value>> {
-    let what = "open a wait";
-    let id = wait.key.id();
-    let sql = "INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session, tenant_of)
-        SELECT $1, $2, $3, $4, $5, $6, session, tenant_of FROM adkw_runs WHERE id = $2 ON CONFLICT DO NOTHING";
-    // An engine above the store keeps the deadlines of its runs.
-    let deadline = wait.waiting.deadline.filter(|_| !claim.is_driven_above());
-    let deadline = deadline.map(|deadline| i64::try_from(deadline).unwrap_or(i64::MAX));
-    let of = sqlx::query(sql).bind(&id).bind(wait.key.run_id.to_string()).bind(wait.key.to_string());
-    let of = of.bind(to_text(&wait.waiting)?).bind(&wait.session.app).bind(deadline);
-    of.execute(&mut *connection).await.doing(what)?;
-    let sql = "SELECT answer FROM adkw_waits WHERE id = $1";
-    let of = sqlx::query_scalar::<_, Option<String>>(sql).bind(&id);
-    let answer = of.fetch_optional(&mut *connection).await.doing(what)?.flatten();
-    if answer.is_some() {
-        let sql = "UPDATE adkw_waits SET seen = TRUE WHERE id = $1";
-        sqlx::query(sql).bind(&id).execute(connection).await.doing(what)?;
-    }
-    answer.map(|text| from_text(&text, "an answer")).transpose()
-}
-
 /// Gives a claim back, and says how far the run is and what it has used when that is known. `false`: the run has another claim
 /// by now, or has ended otherwise. The claim of an engine above the store goes on until the end.
 pub(crate) async fn close(
@@ -433,12 +399,6 @@ pub(crate) async fn session_of(connection: &mut PgConnection, run: RunId) -> Res
     row.map(|row| key_of(&row, 0).doing(what)).transpose()
 }
 
-/// App, user and id of a session, from this column on.
-fn key_of(row: &PgRow, first: usize) -> sqlx::Result<SessionKey> {
-    let of = |column| row.try_get::<String, _>(first + column);
-    Ok(SessionKey::new(of(0)?, of(1)?, of(2)?))
-}
-
 /// What is stored of a run that an engine above the store drives, from a place of the log on.
 pub(crate) async fn driven(
     connection: &mut PgConnection,
@@ -476,284 +436,4 @@ fn is_driven_above(epoch: i64, status: &RunStatus) -> bool {
 async fn pairs(connection: &mut PgConnection, sql: &'static str, run: &str) -> Result<Pairs> {
     let of = sqlx::query_as::<_, (String, String)>(sql).bind(run);
     of.fetch_all(connection).await.doing("read the journal of a run")
-}
-
-/// Whose runs are looked for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Whose {
-    /// Those of an app.
-    App,
-    /// Those of the tenants of an app.
-    Tenants,
-}
-
-/// Adds what a filter selects: which runs, then whether it is one of these. `table` is the one whose index by session is to be used.
-fn select(query: &mut QueryBuilder<Postgres>, table: &str, (whose, app): (Whose, &str), filter: &RunFilter) {
-    let column = match whose {
-        Whose::App => "r.app = ",
-        Whose::Tenants => "r.tenant_of = ",
-    };
-    // A wait has the app of its run. With both conditions the planner expects few rows, and sorts all waits.
-    if table == "w" {
-        query.push("TRUE");
-    } else {
-        query.push(column).push_bind(app.to_owned());
-    }
-    query.push(match filter.state {
-        RunState::Unfinished => " AND r.status IN ('queued', 'running', 'paused', 'answered')",
-        RunState::Ready => " AND r.status IN ('queued', 'running', 'answered')",
-        RunState::Finished => " AND r.status = 'finished'",
-        RunState::Failed => " AND r.status = 'failed'",
-        RunState::Cancelled => " AND r.status = 'cancelled'",
-        RunState::Any => "",
-    });
-    if let Some(run) = filter.run {
-        query.push(" AND r.id = ").push_bind(run.to_string());
-    }
-    if let (Whose::App, Some(user), Some(session)) = (whose, &filter.user, &filter.session) {
-        // By its number, so that the order of the index is that of the list.
-        query
-            .push(" AND ")
-            .push(table)
-            .push(".session = (SELECT n.number FROM adkw_sessions n WHERE n.app_name = ");
-        query.push_bind(app.to_owned()).push(" AND n.user_id = ").push_bind(user.clone());
-        query.push(" AND n.id = ").push_bind(session.clone()).push(")");
-    } else {
-        if let Some(user) = &filter.user {
-            if let Whose::App = whose {
-                query.push(" AND s.app_name = ").push_bind(app.to_owned());
-            }
-            query.push(" AND s.user_id = ").push_bind(user.clone());
-        }
-        if let Some(session) = &filter.session {
-            query.push(" AND s.id = ").push_bind(session.clone());
-        }
-    }
-    if let Some(after) = filter.after {
-        let follows = if filter.oldest_first { " AND r.id > " } else { " AND r.id < " };
-        query.push(follows).push_bind(after.to_string());
-    }
-    if let Some(workflows) = &filter.workflows {
-        query.push(" AND r.workflow = ANY(").push_bind(workflows.clone()).push(")");
-    }
-}
-
-/// Runs that are found by one index.
-enum Part {
-    All,
-    /// Those that nobody drives.
-    Free,
-    /// Those of a process.
-    Of(String),
-    /// Those of these ids.
-    These(Vec<String>),
-}
-
-/// Processes that have runs and are not alive, but for this one. Each is found by the index, however many runs it has.
-async fn dead(connection: &mut PgConnection, own: &str) -> Result<Vec<String>> {
-    let sql = concat!(
-        "WITH RECURSIVE owners (owner) AS (
-            SELECT min(owner) FROM adkw_runs WHERE owner IS NOT NULL
-            UNION ALL SELECT (SELECT min(n.owner) FROM adkw_runs n WHERE n.owner > o.owner) FROM owners o
-                WHERE o.owner IS NOT NULL)
-        SELECT owner FROM owners r WHERE owner IS NOT NULL AND owner <> $1 AND NOT ",
-        is_alive!()
-    );
-    let of = sqlx::query_scalar(sql).bind(own);
-    of.fetch_all(connection).await.doing("look for processes that have died")
-}
-
-/// The runs that a filter selects, in the order of their ids, which begin with the time.
-pub(crate) async fn runs(
-    connection: &mut PgConnection,
-    whose: (Whose, &str),
-    filter: &RunFilter,
-    drives: &Drives,
-) -> Result<Vec<RunInfo>> {
-    let parts = match filter.state {
-        RunState::Ready => {
-            // Asked for before the rows are read: what is not among them any more is written by then.
-            let given_up = drives.given_up();
-            let mut parts = vec![Part::Free];
-            parts.extend(dead(connection, &drives.owner).await?.into_iter().map(Part::Of));
-            if !given_up.is_empty() {
-                parts.push(Part::These(given_up.into_iter().map(|claim| claim.run_id.to_string()).collect()));
-            }
-            parts
-        }
-        _ => vec![Part::All],
-    };
-    let mut all = Vec::new();
-    for part in parts {
-        let columns = concat!(
-            "SELECT r.id, s.app_name, s.user_id, s.id, r.workflow, r.status, r.error, r.owner, r.epoch, ",
-            is_alive!(),
-            ", r.created, r.updated, r.usage FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session WHERE "
-        );
-        let mut query = QueryBuilder::new(columns);
-        match part {
-            Part::All => {}
-            Part::Free => {
-                query.push("r.owner IS NULL AND ");
-            }
-            Part::Of(owner) => {
-                query.push("r.owner = ").push_bind(owner).push(" AND ");
-            }
-            Part::These(runs) => {
-                query.push("r.id = ANY(").push_bind(runs).push(") AND ");
-            }
-        }
-        select(&mut query, "r", whose, filter);
-        query.push(if filter.oldest_first { " ORDER BY r.id" } else { " ORDER BY r.id DESC" });
-        if let Some(limit) = filter.limit {
-            query.push(" LIMIT ").push_bind(i64::try_from(limit).unwrap_or(i64::MAX));
-        }
-        let rows = query.build().fetch_all(&mut *connection).await.doing("list the runs")?;
-        for row in rows {
-            let run = info(&row, drives)?;
-            if run.is_ready || filter.state != RunState::Ready {
-                all.push(run);
-            }
-        }
-    }
-    all.sort_by_key(|run| run.run_id);
-    all.dedup_by_key(|run| run.run_id);
-    if !filter.oldest_first {
-        all.reverse();
-    }
-    all.truncate(filter.limit.unwrap_or(usize::MAX));
-    Ok(all)
-}
-
-fn info(row: &PgRow, drives: &Drives) -> Result<RunInfo> {
-    let what = "list the runs";
-    let text = |column| row.try_get::<String, _>(column).doing(what);
-    let id = text(0)?;
-    let run_id: RunId = id.parse().map_err(|_| corrupt(format!("`{id}` is no id of a run")))?;
-    let (status, error) = (text(5)?, row.try_get::<Option<String>, _>(6).doing(what)?);
-    let epoch = row.try_get::<i64, _>(8).doing(what)?.unsigned_abs();
-    let is_free = match row.try_get::<Option<String>, _>(7).doing(what)? {
-        None => true,
-        // What this process has given back is free, also where that is not written yet.
-        Some(owner) if owner == drives.owner => drives.held(ClaimId { run_id, epoch }).is_none(),
-        Some(_) => !row.try_get::<bool, _>(9).doing(what)?,
-    };
-    let is_ready = is_free && matches!(&*status, "queued" | "running" | "answered");
-    let session = key_of(row, 1).doing(what)?;
-    let time = |column| row.try_get::<i64, _>(column).doing(what).map(i64::unsigned_abs);
-    let usage = row.try_get::<Option<String>, _>(12).doing(what)?;
-    let usage = usage.map(|usage| from_text(&usage, "what a run has used")).transpose()?;
-    let info = RunInfo::new(run_id, session, text(4)?, RunStatus::from_row(&status, error), is_ready);
-    Ok(info.at(time(10)?, time(11)?).used(usage))
-}
-
-/// The waits that are open, in the order in which they began. One that cannot be read is left out: it is reported when
-/// its run is claimed.
-pub(crate) async fn waiting(
-    connection: &mut PgConnection,
-    app: &str,
-    filter: &RunFilter,
-) -> Result<Vec<Waiting>> {
-    let mut query = QueryBuilder::new(
-        "SELECT w.waiting, s.app_name, s.user_id, s.id FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
-        JOIN adkw_sessions s ON s.number = w.session WHERE w.answer IS NULL AND w.app = ",
-    );
-    query.push_bind(app.to_owned()).push(" AND ");
-    select(&mut query, "w", (Whose::App, app), filter);
-    query.push(" ORDER BY w.number");
-    if let Some(limit) = filter.limit {
-        query.push(" LIMIT ").push_bind(i64::try_from(limit).unwrap_or(i64::MAX));
-    }
-    let rows = query.build().fetch_all(connection).await.doing("list the waits")?;
-    Ok(rows.iter().filter_map(|row| read_wait(row).ok()).collect())
-}
-
-/// A wait with its session. Those of earlier versions do not say whose they are.
-fn read_wait(row: &PgRow) -> Result<Waiting> {
-    let what = "read a wait";
-    let waiting: Waiting = from_text(&row.try_get::<String, _>(0).doing(what)?, "a wait")?;
-    Ok(waiting.of(key_of(row, 1).doing(what)?))
-}
-
-/// The time of the server.
-pub(crate) async fn now(connection: &mut PgConnection) -> Result<u64> {
-    let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
-    let now: i64 = sqlx::query_scalar(sql).fetch_one(connection).await.doing("ask for the time")?;
-    Ok(now.unsigned_abs())
-}
-
-/// Waits whose deadline has passed, and the next deadline.
-pub(crate) async fn due(
-    connection: &mut PgConnection,
-    (whose, app): (Whose, &str),
-    now: u64,
-    most: usize,
-) -> Result<DueWaits> {
-    macro_rules! due {
-        ($whose:literal) => {
-            concat!(
-                "SELECT w.waiting, s.app_name, s.user_id, s.id, w.deadline FROM adkw_waits w
-                JOIN adkw_runs r ON r.id = w.run JOIN adkw_sessions s ON s.number = r.session WHERE ",
-                $whose,
-                " AND w.answer IS NULL AND w.deadline IS NOT NULL ORDER BY w.deadline LIMIT $2"
-            )
-        };
-    }
-    let what = "look for deadlines";
-    let sql = match whose {
-        Whose::App => due!("w.app = $1"),
-        Whose::Tenants => due!("w.tenant_of = $1"),
-    };
-    let of = sqlx::query(sql).bind(app).bind(i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1));
-    let mut due = DueWaits::default();
-    for row in of.fetch_all(connection).await.doing(what)? {
-        let deadline = row.try_get::<i64, _>(4).doing(what)?.unsigned_abs();
-        if deadline > now || due.waits.len() == most {
-            due.next = Some(deadline);
-            break;
-        }
-        due.waits.extend(read_wait(&row).ok());
-    }
-    Ok(due)
-}
-
-/// Removes open waits that no agent awaits any more. The answers of others count as seen.
-pub(crate) async fn withdraw(connection: &mut PgConnection, waits: &[String]) -> Result<()> {
-    let what = "withdraw a wait";
-    let sql = "DELETE FROM adkw_waits WHERE id = ANY($1) AND answer IS NULL";
-    sqlx::query(sql).bind(waits).execute(&mut *connection).await.doing(what)?;
-    let sql = "UPDATE adkw_waits SET seen = TRUE WHERE id = ANY($1)";
-    sqlx::query(sql).bind(waits).execute(connection).await.doing(what).map(drop)
-}
-
-/// An open wait of an app by its id.
-pub(crate) async fn open_wait(connection: &mut PgConnection, app: &str, id: &str) -> Result<Waiting> {
-    let what = "look for a wait";
-    let sql = "SELECT w.waiting, s.app_name, s.user_id, s.id, w.answer IS NOT NULL FROM adkw_waits w
-        JOIN adkw_runs r ON r.id = w.run JOIN adkw_sessions s ON s.number = r.session
-        WHERE w.id = $2 AND w.app = $1
-        AND (w.answer IS NOT NULL OR r.status IN ('running', 'paused', 'answered'))";
-    let row = sqlx::query(sql).bind(app).bind(id).fetch_optional(connection).await.doing(what)?;
-    let row = row.ok_or_else(|| refuse::unknown_wait(id))?;
-    if row.try_get::<bool, _>(4).doing(what)? { Err(refuse::answered(id)) } else { read_wait(&row) }
-}
-
-/// Answers a wait that is open. The row of its session is locked, so its run is neither claimed nor closed meanwhile.
-pub(crate) async fn resolve(
-    connection: &mut PgConnection,
-    app: &str,
-    id: &str,
-    answer: &Value,
-) -> Result<()> {
-    let what = "answer a wait";
-    let sql = "SELECT 1 FROM sessions s JOIN adkw_sessions n
-            ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
-        JOIN adkw_runs r ON r.session = n.number JOIN adkw_waits w ON w.run = r.id
-        WHERE w.id = $2 AND w.app = $1 FOR NO KEY UPDATE OF s";
-    sqlx::query(sql).bind(app).bind(id).execute(&mut *connection).await.doing(what)?;
-    open_wait(&mut *connection, app, id).await?;
-    let sql = "WITH answered AS (UPDATE adkw_waits SET answer = $2 WHERE id = $1 RETURNING run)
-        UPDATE adkw_runs r SET status = 'answered' FROM answered a WHERE r.id = a.run AND r.status = 'paused'";
-    let of = sqlx::query(sql).bind(id).bind(answer.to_string());
-    of.execute(connection).await.doing(what).map(drop)
 }

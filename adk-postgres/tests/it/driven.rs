@@ -52,7 +52,7 @@ async fn open_sessions_see_its_events() {
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn random_interleavings_fill_each_slot_once() {
-    driven::interleaves(&Database::new().await, 8).await;
+    driven::interleaved::interleaves(&Database::new().await, 8).await;
 }
 
 /// A run is read by its own events, and the last of them by their places, however long its session is; and runs of an engine

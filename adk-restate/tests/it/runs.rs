@@ -4,9 +4,11 @@ use adk::engine::RunFilter;
 use adk::prelude::*;
 use adk::restate::Retries;
 use adk::session::{EventFilter, SessionStore};
-use adk::{ErrorKind, Event, RunConfig, RunId};
+use adk::{ErrorKind, Event, RunConfig, RunId, StoreErrorKind};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 /// Says what it is given, in a step.
@@ -268,4 +270,45 @@ async fn attempts_that_fail_are_repeated_as_the_endpoint_says() {
         "{service}"
     );
     assert_eq!(world.client.run(&Writing::default(), "cats").await.unwrap().output, "about cats!!!.");
+}
+
+/// The executions of [`look_up`].
+static LOOKS: AtomicU32 = AtomicU32::new(0);
+
+/// Looks something up in a store that is away twelve times. Nothing of it is recorded, so that each attempt looks again.
+#[agent(writes = looks)]
+async fn look_up(_: &mut Context) -> Result<u32> {
+    match LOOKS.fetch_add(1, Relaxed) {
+        ..12 => Err(Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), "away")),
+        looks => Ok(looks),
+    }
+}
+
+workflow! {
+    /// Looks something up.
+    Looking() -> looks: u32 {
+        look_up
+    }
+}
+
+/// The server pauses after three attempts what does not say how often it is repeated.
+#[tokio::test]
+#[ignore = "needs the binary of a Restate server"]
+async fn attempts_without_an_end_are_repeated_beyond_the_number_of_the_server() {
+    let three = [("RESTATE_DEFAULT_RETRY_POLICY__MAX_ATTEMPTS", "3")];
+    let world = World::start_with(&three, |builder| builder.workflow(Failing::default())).await;
+    let millisecond = Duration::from_millis(1);
+    let endpoint = adk::restate::endpoint(&world.client)
+        .workflow(Looking::default())
+        .retry(Retries::new().between(millisecond, millisecond));
+    let worker = support::Worker::start(endpoint).await;
+    world.server.register(worker.address).await;
+    let paused = support::until("the invocation is paused", async || {
+        !world.server.query("SELECT id FROM sys_invocation WHERE status = 'paused'").await.is_empty()
+    });
+    let looking = Looking::default();
+    tokio::select! {
+        ended = world.client.run(&looking, ()) => assert!(ended.unwrap().output >= 12),
+        () = paused => panic!("Restate has paused it after {} attempts", LOOKS.load(Relaxed)),
+    }
 }

@@ -40,7 +40,7 @@ async fn open_sessions_see_its_events() {
 
 #[tokio::test]
 async fn random_interleavings_fill_each_slot_once() {
-    driven::interleaves(&Folder::new(), 8).await;
+    driven::interleaved::interleaves(&Folder::new(), 8).await;
 }
 
 #[tokio::test]
