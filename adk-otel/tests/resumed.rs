@@ -113,7 +113,8 @@ async fn a_run_resumed_after_the_death_of_its_process_continues_its_trace() {
     let died = child.output().unwrap();
     assert!(!died.status.success());
     let text = String::from_utf8(died.stdout).unwrap();
-    let exported: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("span ")?.split_once(' ')).collect();
+    let exported: Vec<_> =
+        text.lines().filter_map(|line| line.strip_prefix("span ")?.split_once(' ')).collect();
     let names: Vec<_> = exported.iter().map(|(_, name)| *name).collect();
     for name in ["invoke_agent writer", "invoke_workflow judging", "execute_tool count"] {
         assert!(names.contains(&name), "{names:?}");
