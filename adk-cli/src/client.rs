@@ -13,13 +13,15 @@ const CLIENT: &str = include_str!("client.ts");
 /// Write clients for a server.
 #[derive(Subcommand)]
 pub enum Client {
-    /// Write a client in TypeScript to standard output; a program that forgets a question does not compile
+    /// Write a client in TypeScript to standard output; a program that forgets a question does not
+    /// compile
     Ts(Ts),
 }
 
 #[derive(Args)]
 pub struct Ts {
-    /// The OpenAPI document, as from `curl http://127.0.0.1:8000/openapi.json`; `-` reads standard input
+    /// The OpenAPI document, as from `curl http://127.0.0.1:8000/openapi.json`; `-` reads standard
+    /// input
     #[arg(value_name = "FILE")]
     openapi: PathBuf,
 }

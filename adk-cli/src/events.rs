@@ -13,7 +13,8 @@ use std::time::{Duration, UNIX_EPOCH};
 /// The time between two reads of the store.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// The maximum length of a printed state value or of the printed arguments of a call, in characters.
+/// The maximum length of a printed state value or of the printed arguments of a call, in
+/// characters.
 const LONGEST: usize = 80;
 
 #[derive(Args)]

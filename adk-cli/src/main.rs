@@ -87,7 +87,8 @@ fn is_broken_pipe(error: &Error) -> bool {
     source.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// Formats an error. The help of some errors names a Rust function; this text names a command instead.
+/// Formats an error. The help of some errors names a Rust function; this text names a command
+/// instead.
 fn with_cli_help(error: &Error) -> String {
     let help = match error.kind() {
         ErrorKind::UnknownRun => "`adk runs` lists the runs of the app",

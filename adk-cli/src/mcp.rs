@@ -1,4 +1,5 @@
-//! `adk mcp pull`: writes the tools of an MCP server to a file that a workflow includes at compile time.
+//! `adk mcp pull`: writes the tools of an MCP server to a file that a workflow includes at compile
+//! time.
 
 use adk_core::{Error, ErrorKind, Result, Toolset as _};
 use adk_mcp::{HttpServer, McpServer, McpToolset, StdioServer};
@@ -8,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Subcommand)]
 pub enum Mcp {
-    /// Write the tools of a server to NAME.mcp.json, for `toolset NAME: McpToolset = include!("NAME.mcp.json");`
+    /// Write the tools of a server to NAME.mcp.json, for `toolset NAME: McpToolset =
+    /// include!("NAME.mcp.json");`
     Pull(Pull),
 }
 

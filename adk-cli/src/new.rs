@@ -65,7 +65,8 @@ impl New {
     }
 }
 
-/// Creates an empty package. Cargo accepts a path; this function does not, because the files contain the name.
+/// Creates an empty package. Cargo accepts a path; this function does not, because the files
+/// contain the name.
 fn create_package(name: &str) -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let name_error = |why: &str| {

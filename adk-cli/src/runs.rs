@@ -275,7 +275,8 @@ fn usage_text(usage: &Usage) -> String {
     )
 }
 
-/// Returns the nodes of a run as a tree: each node follows its parent, siblings in order of their first events.
+/// Returns the nodes of a run as a tree: each node follows its parent, siblings in order of their
+/// first events.
 fn steps(events: &[Arc<Event>]) -> Vec<Step> {
     // The vector holds the numbers of a node and its ancestors, by which the nodes are sorted.
     let mut nodes: HashMap<String, (Vec<usize>, Step)> = HashMap::new();

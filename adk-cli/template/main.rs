@@ -33,8 +33,9 @@ workflow! {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
     let topic = std::env::args().nth(1).unwrap_or_else(|| "cats".to_owned());
-    // `Rehearsal` needs no model. With the feature `genai`, use `.model("gemini-2.5-flash")` and set its key.
-    // To keep runs, add the feature `sqlite` and `.store(adk::sqlite::SqliteStore::open("runs.db").await?)`.
+    // `Rehearsal` needs no model. With the feature `genai`, use `.model("gemini-2.5-flash")` and
+    // set its key. To keep runs, add the feature `sqlite` and
+    // `.store(adk::sqlite::SqliteStore::open("runs.db").await?)`.
     let runner = Runner::builder().model(Rehearsal::new().with_tool_calls()).build()?;
     let workflow = Writing::default();
     let mut stream = runner.run(&workflow, topic).stream();

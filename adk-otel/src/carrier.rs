@@ -20,7 +20,8 @@ impl TraceCarrier for TraceParent {
 
     fn extract(&self, span: &Span, context: &str) {
         let headers = HashMap::from([(KEY.to_owned(), context.to_owned())]);
-        // `set_parent` fails if the subscriber has no OpenTelemetry layer. Then no trace can be continued.
+        // `set_parent` fails if the subscriber has no OpenTelemetry layer. Then no trace can be
+        // continued.
         let _ = span.set_parent(TraceContextPropagator::new().extract(&headers));
     }
 }

@@ -1,7 +1,8 @@
 //! Traces and metrics of runs, exported over OTLP.
 //!
-//! The runtime creates the spans; this crate passes them to OpenTelemetry. Attributes and metrics have
-//! the names of OpenTelemetry's conventions for generative AI. A resumed run continues its first trace.
+//! The runtime creates the spans; this crate passes them to OpenTelemetry. Attributes and metrics
+//! have the names of OpenTelemetry's conventions for generative AI. A resumed run continues its
+//! first trace.
 //!
 //! [`Otel::install`] is the only call that a program needs:
 //!
@@ -38,7 +39,8 @@ use tracing_subscriber::{Layer, Registry, layer::SubscriberExt};
 /// The instrumentation scope of all spans and metrics.
 const SCOPE: &str = "adk";
 
-/// The export of spans and metrics. Dropping it sends the buffered data and may block for a few seconds.
+/// The export of spans and metrics. Dropping it sends the buffered data and may block for a few
+/// seconds.
 #[derive(Debug)]
 #[must_use = "dropping it ends the export"]
 pub struct Otel {
@@ -53,7 +55,8 @@ impl Otel {
     /// [`layer`](Self::layer) to it instead. The variable `OTEL_SERVICE_NAME` overrides the name.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] if the process has a subscriber, or an address in the environment cannot be read.
+    /// [`ErrorKind::Config`] if the process has a subscriber, or an address in the environment
+    /// cannot be read.
     pub fn install(service: impl Into<String>) -> Result<Self> {
         let this = Self::otlp(service)?;
         this.subscribe()?;
@@ -119,8 +122,8 @@ impl Otel {
         })
     }
 
-    /// Returns the layer for a subscriber of the program. Filter it to `INFO`; otherwise it also exports
-    /// the spans of the HTTP client.
+    /// Returns the layer for a subscriber of the program. Filter it to `INFO`; otherwise it also
+    /// exports the spans of the HTTP client.
     pub fn layer<S>(&self) -> impl Layer<S> + use<S>
     where
         S: Subscriber + for<'span> LookupSpan<'span>,

@@ -1,5 +1,5 @@
-//! [`Metrics`]: the metrics of runs. The layer counts open spans instead of exported spans, so sampling
-//! does not change the metrics.
+//! [`Metrics`]: the metrics of runs. The layer counts open spans instead of exported spans, so
+//! sampling does not change the metrics.
 
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Histogram, Meter};

@@ -1,4 +1,5 @@
-//! `adk mcp pull` with a real server: `tests/peers/run-mcp.sh cargo test -p adk-workflow-cli --test it -- --ignored mcp`.
+//! `adk mcp pull` with a real server: `tests/peers/run-mcp.sh cargo test -p adk-workflow-cli --test
+//! it -- --ignored mcp`.
 use crate::support::{Folder, ProgramOutput, run_program};
 use serde_json::json;
 use std::process::Command;

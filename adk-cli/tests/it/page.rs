@@ -1,4 +1,5 @@
-//! Compares the session in `docs/cli.md` with the real output. `DOCS=overwrite cargo test -p adk-workflow-cli --test it page` updates it.
+//! Compares the session in `docs/cli.md` with the real output. `DOCS=overwrite cargo test -p
+//! adk-workflow-cli --test it page` updates it.
 use crate::support::{Folder, run_program, runner};
 use adk::Waiting;
 use chrono::{DateTime, SecondsFormat};

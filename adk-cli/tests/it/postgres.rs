@@ -1,4 +1,5 @@
-//! The commands with a Postgres database: `tests/peers/run-postgres.sh cargo test -p adk-workflow-cli -- --ignored`.
+//! The commands with a Postgres database: `tests/peers/run-postgres.sh cargo test -p
+//! adk-workflow-cli -- --ignored`.
 use crate::database::Database;
 use crate::support::{self, adk, adk_with_input, pause_run, runner, unknown_run};
 use adk_postgres::PostgresStore;

@@ -1,5 +1,6 @@
-//! `adk client ts` with the TypeScript compiler, and a front end on Node.js that calls a real server:
-//! `tests/peers/run-clients.sh cargo test -p adk-workflow-cli --test it -- --ignored typescript`.
+//! `adk client ts` with the TypeScript compiler, and a front end on Node.js that calls a real
+//! server: `tests/peers/run-clients.sh cargo test -p adk-workflow-cli --test it -- --ignored
+//! typescript`.
 use crate::support::{Folder, run_program, runner};
 use std::path::Path;
 use std::process::{Command, Output};
