@@ -65,7 +65,7 @@ fn typescript(document: &Value) -> Option<String> {
         let output =
             post.pointer("/responses/200/content/application~1json/schema/allOf/1/properties/output");
         comment(&mut text, 1, post.get("description"));
-        let _ = writeln!(text, "  {}: {{", quoted(name));
+        let _ = writeln!(text, "  {}: {{", quote(name));
         let _ = writeln!(text, "    input: {};", type_of(input, 2));
         let _ = writeln!(
             text,
@@ -76,7 +76,7 @@ fn typescript(document: &Value) -> Option<String> {
         for (path, question) in post.get("x-questions")?.as_object()? {
             comment(&mut text, 3, question.get("question"));
             let schema = question.get("schema").unwrap_or(&Value::Null);
-            let _ = writeln!(text, "      {}: {};", quoted(path), type_of(schema, 3));
+            let _ = writeln!(text, "      {}: {};", quote(path), type_of(schema, 3));
         }
         text.push_str("    };\n  };\n");
     }
@@ -147,7 +147,7 @@ fn object(map: &Map<String, Value>, depth: usize) -> String {
             text,
             "{}{}{sign} {};",
             "  ".repeat(depth + 1),
-            quoted(name),
+            quote(name),
             type_of(schema, depth + 1)
         );
     }
@@ -161,7 +161,7 @@ fn union(all: impl Iterator<Item = String>) -> String {
     if all.is_empty() { "never".to_owned() } else { all.join(" | ") }
 }
 
-fn quoted(name: &str) -> String {
+fn quote(name: &str) -> String {
     Value::from(name).to_string()
 }
 

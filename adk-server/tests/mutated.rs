@@ -1,5 +1,5 @@
-//! Requests as nobody would send them: 10,000 that were made of good ones by a few random changes. None makes a panic or an answer
-//! of 500, and the server goes on.
+//! Requests as nobody would send them: 10,000 that were made of good ones by a few random changes.
+//! None makes a panic or an answer of 500, and the server goes on.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -18,7 +18,8 @@ use tokio::net::TcpStream;
 
 const REQUESTS: usize = 10_000;
 
-/// Good requests: method, path, further headers, body. `RUN` and `WAIT` are those of a run that waits.
+/// Good requests: method, path, further headers, body. `RUN` and `WAIT` are those of a run that
+/// waits.
 const GOOD: &[(&str, &str, &str, &str)] = &[
     ("GET", "/health", "", ""),
     ("GET", "/openapi.json", "", ""),

@@ -1,4 +1,5 @@
-//! Waits that name in `by` who may answer: each way to answer refuses the wrong caller with the role that is needed.
+//! Waits that name in `by` who may answer: each way to answer refuses the wrong caller with the
+//! role that is needed.
 
 use crate::support::{Served, send};
 use adk::prelude::*;

@@ -286,7 +286,8 @@ adk::workflow! {
     pub Ticking(most: u32) { tick }
 }
 
-/// Events that nobody reads for a while are neither kept in memory nor lost: the run goes on, and the reader gets each once.
+/// Events that nobody reads for a while are neither kept in memory nor lost: the run goes on, and
+/// the reader gets each once.
 #[tokio::test]
 async fn a_slow_reader_slows_nobody_and_misses_nothing() {
     let runner = adk::Runner::builder().build().unwrap();

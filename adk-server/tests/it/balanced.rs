@@ -1,4 +1,5 @@
-//! Two servers on one database: `tests/peers/run-postgres.sh cargo test -p adk-workflow-server --test it -- --ignored balanced`.
+//! Two servers on one database: `tests/peers/run-postgres.sh cargo test -p adk-workflow-server
+//! --test it -- --ignored balanced`.
 
 use crate::support::{Served, no_grace, send, sse};
 use adk::postgres::PostgresStore;
@@ -74,7 +75,8 @@ async fn any_server_shows_answers_and_cancels_what_another_one_drives() {
     two.stop().await.unwrap();
 }
 
-/// One key, asked at two servers while the table of runs is locked, and again until there is a result: one run each.
+/// One key, asked at two servers while the table of runs is locked, and again until there is a
+/// result: one run each.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_key_of_two_servers_is_one_run_while_the_table_of_runs_is_locked() {

@@ -1,4 +1,5 @@
-//! A walk over every route with another user's ids: nothing of that user is in an answer, and nothing of it changes.
+//! A walk over every route with another user's ids: nothing of that user is in an answer, and
+//! nothing of it changes.
 
 use crate::support::{Served, send};
 use adk::server::{Caller, Refusal};
@@ -11,8 +12,9 @@ use std::path::Path;
 /// What only Ann has said.
 const SAID: &str = "UNICORNS";
 
-/// The routes as the sources write them, each with a request of Bob for what is Ann's: a method, a path, and a body. `RUN`, `WAIT`,
-/// `SESSION` and `EVENT` are hers; `SHORT` is the session as ADK calls it.
+/// The routes as the sources write them, each with a request of Bob for what is Ann's: a method, a
+/// path, and a body. `RUN`, `WAIT`, `SESSION` and `EVENT` are hers; `SHORT` is the session as ADK
+/// calls it.
 const WALK: &[(&str, &str, &str, &str)] = &[
     ("/", "GET", "/", ""),
     ("/health", "GET", "/health", ""),
@@ -145,7 +147,8 @@ async fn no_route_shows_or_changes_what_belongs_to_another_user() {
     let runner = adk::Runner::builder().build().unwrap();
     let served = Served::new(&runner, |server| server.authorize(by_header)).await;
     let ann = |request: RequestBuilder| send(request.header("x-user", "ann"));
-    // One that every protocol would show: it was begun by ADK's, in a session that all others call by its whole name.
+    // One that every protocol would show: it was begun by ADK's, in a session that all others call
+    // by its whole name.
     let (status, _) = ann(served.post("/apps/approval/users/ann/sessions", &json!({"sessionId": "s"}))).await;
     assert_eq!(status, StatusCode::OK);
     let message = json!({"role": "user", "parts": [{"text": SAID}]});

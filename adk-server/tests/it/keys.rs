@@ -1,4 +1,5 @@
-//! Requests that come again, and stores that are away: a run begins once, and 503 says that none has begun.
+//! Requests that come again, and stores that are away: a run begins once, and 503 says that none
+//! has begun.
 
 use crate::support::away::Away;
 use crate::support::{Served, no_grace, read, send, sse};
@@ -173,7 +174,8 @@ async fn a_repeated_request_begins_no_second_run_while_the_first_one_waits() {
     served.stop().await.unwrap();
 }
 
-/// The key stays bound when the run cannot begin, as when the process dies in between. Whoever comes next begins the run.
+/// The key stays bound when the run cannot begin, as when the process dies in between. Whoever
+/// comes next begins the run.
 #[tokio::test]
 async fn a_key_whose_run_has_not_begun_begins_it_later_and_once() {
     let away = Away::default();
@@ -196,7 +198,8 @@ async fn a_key_whose_run_has_not_begun_begins_it_later_and_once() {
     served.stop().await.unwrap();
 }
 
-/// The store is lost in the commit of the first event. The run may have begun, so no answer is a 503.
+/// The store is lost in the commit of the first event. The run may have begun, so no answer is a
+/// 503.
 #[tokio::test]
 async fn a_begin_whose_outcome_is_unknown_is_no_503_and_at_most_one_run() {
     for (topic, goes, key, expected) in [
@@ -264,7 +267,8 @@ async fn a_task_whose_begin_is_unknown_is_submitted_and_begins_later_and_once() 
     served.stop().await.unwrap();
 }
 
-/// Begins a run by a request, lets the store go away in the middle of it, and gives the answer. The run goes on afterwards.
+/// Begins a run by a request, lets the store go away in the middle of it, and gives the answer. The
+/// run goes on afterwards.
 async fn answered(served: &Served, away: &Away, topic: &str, request: RequestBuilder) -> reqwest::Response {
     let asked = tokio::spawn(request.send());
     until(async || gate(topic).paid.load(SeqCst) == 1).await;
@@ -368,7 +372,8 @@ async fn a_store_that_is_away_before_the_begin_is_a_503() {
     served.stop().await.unwrap();
 }
 
-/// A 503 says nothing of an earlier request with the key. Whoever repeats with it gets the run of that.
+/// A 503 says nothing of an earlier request with the key. Whoever repeats with it gets the run of
+/// that.
 #[tokio::test]
 async fn a_repeated_request_while_the_store_is_away_is_repeated_with_its_key() {
     let away = Away::default();

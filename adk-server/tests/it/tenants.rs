@@ -1,4 +1,5 @@
-//! Tenants of one server, and what a server that has ended leaves to the next one: runs, and notifications of tasks.
+//! Tenants of one server, and what a server that has ended leaves to the next one: runs, and
+//! notifications of tasks.
 
 use crate::support::{Served, no_grace, send};
 use adk::RunId;

@@ -35,7 +35,8 @@ impl Away {
         self.is_full.store(is_full, SeqCst);
     }
 
-    /// The next commit is lost on its way, which nobody can know. If `goes`, the store is away afterwards.
+    /// The next commit is lost on its way, which nobody can know. If `goes`, the store is away
+    /// afterwards.
     pub fn lose(&self, goes: bool) {
         self.loses.store(true, SeqCst);
         self.goes.store(goes, SeqCst);

@@ -1,4 +1,5 @@
-//! A workflow that people watch and answer in the page, with a scripted model whose words are paid for.
+//! A workflow that people watch and answer in the page, with a scripted model whose words are paid
+//! for.
 
 use adk::prelude::*;
 use adk::spec::{Price, Prices};

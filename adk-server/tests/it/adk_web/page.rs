@@ -1,7 +1,8 @@
 //! Google's dev UI, unmodified, in Chromium.
 //!
-//! Run by `tests/peers/run-adk-python.sh tests/peers/run-clients.sh cargo test -p adk-workflow-server --test it -- --ignored adk_web`.
-//! The screenshots are in `ADK_SCREENSHOTS`, where that is set.
+//! Run by `tests/peers/run-adk-python.sh tests/peers/run-clients.sh cargo test -p
+//! adk-workflow-server --test it -- --ignored adk_web`. The screenshots are in `ADK_SCREENSHOTS`,
+//! where that is set.
 
 use super::fixtures::{Drafting, serve};
 use super::python::dev_ui;

@@ -1,7 +1,7 @@
 //! The same requests to the real google-adk and to this server, and their answers field by field.
 //!
-//! Run by `tests/peers/run-adk-python.sh cargo test -p adk-workflow-server --test it -- --ignored adk_web::python`; with
-//! `TABLE=overwrite` it writes the table in `docs/server-adk.md`.
+//! Run by `tests/peers/run-adk-python.sh cargo test -p adk-workflow-server --test it -- --ignored
+//! adk_web::python`; with `TABLE=overwrite` it writes the table in `docs/server-adk.md`.
 
 use super::differences::{Answer, Found, REASONS, compare, table};
 use super::fixtures::serve;
@@ -12,7 +12,8 @@ use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-/// A request: what it is called in the table, its method, path and body. `CALL` in a body is the id of the last call.
+/// A request: what it is called in the table, its method, path and body. `CALL` in a body is the id
+/// of the last call.
 type Request = (&'static str, &'static str, String, Value);
 
 fn said(app: &str, part: Value) -> Value {
