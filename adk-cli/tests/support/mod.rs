@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// What an editor says.
+/// The decision of an editor.
 #[adk::data]
 pub enum Decision {
     /// As it is.
     Publish,
     /// Once more, with a note.
     Revise {
-        /// What to change.
+        /// The requested change.
         note: String,
     },
 }

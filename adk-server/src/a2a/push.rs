@@ -78,7 +78,7 @@ enum Notification {
     Current,
 }
 
-/// The last state of which an address was notified.
+/// The last state that an address was notified of.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct NotifiedState {
     state: TaskState,
