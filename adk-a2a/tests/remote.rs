@@ -344,7 +344,7 @@ async fn a_question_of_a_task_is_a_wait_of_the_run() {
 
 #[tokio::test]
 async fn an_answer_that_an_earlier_process_sent_counts() {
-    answer_a_question(|| Reply::Error(-32004, "the task waits for no message")).await;
+    answer_a_question(|| Reply::Error(-32004, "the task does not wait for a message")).await;
 }
 
 /// Runs a task that asks a question, and answers it in another process. `reply` is the agent's
