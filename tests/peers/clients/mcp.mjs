@@ -88,7 +88,7 @@ assert.equal(text(await call('approval', { topic: 'cats' })), 'CATS CATS');
 const form = asked[0].requestedSchema;
 assert.equal(asked[0].message, 'May this be published? CATS CATS');
 assert.deepEqual(form.properties.answer.enum, ['Publish', 'Revise']);
-assert.equal(form.properties.note.description, 'What to change.');
+assert.equal(form.properties.note.description, 'The requested change.');
 assert.deepEqual(form.required, ['answer']);
 // After an invalid answer the server asks again.
 answers = [

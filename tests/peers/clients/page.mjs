@@ -231,7 +231,7 @@ await phone.has("moths", ".wait");
 await phone.press("Revise");
 await phone.fits("the desk");
 await phone.picture("phone-desk", { fullPage: true });
-for (const [hash, text] of [[address_of_run, "Page 29"], [failed, "Failed at print"], ["#/new/magazine", "Who reads it."], ["#/runs", "Opening"]]) {
+for (const [hash, text] of [[address_of_run, "Page 29"], [failed, "Failed at print"], ["#/new/magazine", "The readers."], ["#/runs", "Opening"]]) {
   await phone.goto(`${address}/${hash}`);
   await phone.has(text);
   if (hash === address_of_run) await phone.press("Steps", "aside summary");
