@@ -308,7 +308,7 @@ fn failure(refusal: &Refusal) -> Ending {
     Ending::Failed { message: format!("{}{help}", text("message")), code: text("kind").to_owned() }
 }
 
-/// The message for a run whose store is unavailable.
+/// Returns the refusal for a run whose store is unavailable.
 fn store_unavailable(run: RunId) -> Refusal {
     let message = format!("the store is unavailable; run `{run}` continues when the store recovers");
     Refusal::new(StatusCode::ACCEPTED, "running", message)

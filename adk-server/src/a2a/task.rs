@@ -34,7 +34,7 @@ impl RpcCall {
         self.task_of(run, end, history, &events).await
     }
 
-    /// Like [`Self::task`], for a run that this request has started or answered. If the store is
+    /// Returns the task of a run that this request has started or answered. If the store is
     /// unavailable, the task counts as working.
     pub(super) async fn started_task(
         &self,
@@ -48,7 +48,7 @@ impl RpcCall {
         }
     }
 
-    /// Like [`Self::task`], with the events of the run.
+    /// Returns the task of a run whose events are already read.
     pub(super) async fn task_of(
         &self,
         run: &RunInfo,
