@@ -10,6 +10,9 @@ use std::process::Command;
 const MAIN: &str = include_str!("../template/main.rs");
 const README: &str = include_str!("../template/README.md");
 const DOCKERFILE: &str = include_str!("../template/Dockerfile");
+const WRONG: &str = include_str!("../template/wrong.rs");
+const TWO_WRITERS: &str = include_str!("../template/wrong/two_writers.rs");
+const TWO_WRITERS_OUTPUT: &str = include_str!("../template/wrong/two_writers.stderr");
 const GITIGNORE: &str = "/target\n";
 
 #[derive(Args)]
@@ -31,15 +34,22 @@ impl New {
             "[dependencies]\n\
              # Features: `genai` for the models of all providers, `sqlite` and `postgres` for runs that survive the process.\n\
              adk-workflow = {adk}\n\
-             tokio = {{ version = \"1\", features = [\"macros\", \"rt\"] }}\n"
+             tokio = {{ version = \"1\", features = [\"macros\", \"rt\"] }}\n\
+             \n\
+             [dev-dependencies]\n\
+             trybuild = \"1\"\n"
         );
         let manifest = manifest.replacen("[dependencies]\n", &dependencies, 1);
         let with_name = |text: &str| text.replace("NAME", &self.name);
+        fs::create_dir_all(folder.join("tests/wrong"))?;
         for (file, text) in [
             ("Cargo.toml", &*manifest),
             ("src/main.rs", MAIN),
             ("README.md", &with_name(README)),
             ("Dockerfile", &with_name(DOCKERFILE)),
+            ("tests/wrong.rs", WRONG),
+            ("tests/wrong/two_writers.rs", TWO_WRITERS),
+            ("tests/wrong/two_writers.stderr", TWO_WRITERS_OUTPUT),
             (".gitignore", GITIGNORE),
             (".dockerignore", "target\n"),
         ] {
