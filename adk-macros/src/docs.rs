@@ -7,15 +7,19 @@ use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
 
 /// The description in doc comments. It is an expression, since a doc may be `include_str!`; `None` without words.
 pub(crate) fn description(attrs: &[Attribute]) -> Option<TokenStream> {
-    let docs: Vec<&Expr> = attrs.iter().filter_map(doc).collect();
-    let texts: Option<Vec<String>> = docs.iter().map(|doc| literal(doc)).collect();
-    match texts {
-        Some(texts) => {
-            let text = plain(&texts);
-            (!text.is_empty()).then(|| quote!(#text))
+    match text(attrs) {
+        Some(text) => (!text.is_empty()).then(|| quote!(#text)),
+        None => {
+            let docs = attrs.iter().filter_map(doc);
+            Some(quote!(::core::concat!(#(#docs, "\n"),*)))
         }
-        None => Some(quote!(::core::concat!(#(#docs, "\n"),*))),
     }
+}
+
+/// The description where all doc comments are literals.
+pub(crate) fn text(attrs: &[Attribute]) -> Option<String> {
+    let texts: Option<Vec<String>> = attrs.iter().filter_map(doc).map(literal).collect();
+    Some(plain(&texts?))
 }
 
 /// Takes the stars off the blocks among the doc comments, for derives that read these as they are.

@@ -10,6 +10,7 @@ mod by_hand;
 mod check;
 mod keys;
 mod parse;
+mod plain;
 #[cfg(test)]
 #[allow(clippy::indexing_slicing)]
 mod tests;
@@ -194,16 +195,27 @@ fn written(function: &Function) -> TokenStream {
 /// The braced struct of the same name: it is in the namespace of types only, so it can have the function's name.
 fn twin(function: &Function) -> TokenStream {
     let (vis, name) = (&function.vis, &function.sig.ident);
-    // Editors show the struct's docs where the name is a step of a workflow; rustdoc shows and tests the function's.
-    let docs = function.attrs.iter().filter(|attr| crate::docs::is_doc(attr)).map(|attr| &attr.meta);
-    let conditions = conditions(&function.attrs);
-    // Hidden from rustdoc alone: editors do not complete what is hidden.
-    let ours = read(
-        "#[cfg_attr(doc, doc(hidden))]
-        #[allow(dead_code, missing_docs, non_camel_case_types, clippy::empty_structs_with_brackets, clippy::pedantic)]
-        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]",
+    let (docs, conditions, allow) = (docs(function), conditions(&function.attrs), read(ALLOW));
+    let derived = read(
+        "#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]",
     );
-    quote!(#(#[cfg_attr(not(doc), #docs)])* #(#conditions)* #ours #vis struct #name {})
+    quote!(#docs #(#conditions)* #allow #derived #vis struct #name {})
+}
+
+/// What a type beside the function is allowed. It is hidden from rustdoc alone: editors do not complete what is hidden.
+const ALLOW: &str = "#[cfg_attr(doc, doc(hidden))]
+    #[allow(dead_code, missing_docs, non_camel_case_types, clippy::empty_structs_with_brackets, clippy::pedantic)]";
+
+/// The docs of the function for the type beside it. Editors show these where the name is a step of a workflow; rustdoc shows and
+/// tests those of the function.
+fn docs(function: &Function) -> TokenStream {
+    let docs = function.attrs.iter().filter(|attr| crate::docs::is_doc(attr)).map(|attr| &attr.meta);
+    quote!(#(#[cfg_attr(not(doc), #docs)])*)
+}
+
+/// The type for which a function is implemented as an agent.
+fn marker(function: &Function) -> Ident {
+    Ident::new(&format!("__agent_{}", function.name()), Span::call_site())
 }
 
 /// The block around the impl: what is in it cannot be named from outside, and hides no name of the user's.

@@ -3,13 +3,18 @@
 //! The macro knows only how types are spelled, so the types themselves choose here: by inherent methods, which win
 //! over those of traits, and by methods on `&Arg`, which come last.
 
+mod agent;
 mod output;
 mod param;
+mod plain;
 
+pub use agent::{AgentFunction, FunctionAgent};
 pub use output::{AnyOutput, Done, Tag, tag};
 pub use param::{
     Arg, Borrowed, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned, Slot, Text,
 };
+
+pub use plain::{About, Blocks, KeyName, Output, Param, Params, PlainFunction, PlainType, Returned, Waits};
 
 pub use adk_spec::__private::function_meta as meta;
 

@@ -1,0 +1,294 @@
+//! [`PlainFunction`]: a function whose parameters and value have types whose spelling says all, such as `&str` and `u32`.
+//!
+//! The types say here what the macro would otherwise ask of them in each expansion, so that the expansion has one const with names
+//! and one method that calls the function.
+
+use super::super::typed::{Is, Numbered, Typed};
+use super::agent::AgentFunction;
+use super::param::{Borrowed, Owned, Text, decode, read_text, required};
+use super::{AgentFailure, Done, Recorded, Step, Work};
+use crate::spec::KeySpec;
+use crate::{AgentMeta, BoxFuture, Context, Flow, Result, State};
+use adk_spec::number::number_of;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::marker::PhantomData;
+
+/// A function with plain types, for the marker of the function.
+pub trait PlainFunction: Sized + 'static {
+    /// The parameters as they are held while the function runs, as a tuple.
+    type Params: Params<Self>;
+    /// The value that the function returns, in [`Waits`] or [`Blocks`] where the function does.
+    type Output: Output;
+    /// The names of the function and of its keys.
+    const ABOUT: About;
+
+    /// Calls the function.
+    fn call(params: Self::Params) -> Self::Output;
+}
+
+/// The names that the source says of a function.
+#[derive(Debug)]
+pub struct About {
+    /// The name of the function.
+    pub name: &'static str,
+    /// The path of the function.
+    pub definition: &'static str,
+    /// The file and the column of the function, and its package.
+    pub scope: (&'static str, [Option<&'static str>; 3]),
+    /// The doc comment.
+    pub description: &'static str,
+    /// The keys of the parameters.
+    pub reads: &'static [KeyName],
+    /// The key of the value; an empty name for none.
+    pub writes: KeyName,
+}
+
+/// The name of a key without a prefix, and the name as a number.
+pub type KeyName = (&'static str, u64);
+
+/// A type whose spelling says all.
+pub trait PlainType: Numbered + Serialize + DeserializeOwned + Send + 'static {
+    /// How the type is spelled.
+    const SPELLED: &'static str;
+}
+
+/// A parameter as it is held while the function runs.
+pub trait Param: Sized + Send + 'static {
+    /// The type of the key.
+    type Key: PlainType;
+    /// How the type of the parameter is spelled.
+    const SPELLED: &'static str;
+
+    /// Reads the key.
+    ///
+    /// # Errors
+    /// When the key does not hold such a value.
+    fn load(state: &mut State<'_>, key: &'static str) -> Result<Self>;
+}
+
+/// The parameters of the function with the marker `F`.
+pub trait Params<F>: Sized + Send + 'static {
+    /// [`Typed::Reads`].
+    type Reads;
+    /// The keys that the function reads.
+    const KEYS: &'static [KeySpec<'static>];
+
+    /// Reads the keys.
+    ///
+    /// # Errors
+    /// When a key does not hold what its parameter takes.
+    fn load(state: &mut State<'_>) -> Result<Self>;
+}
+
+const fn read<F: PlainFunction, P: Param>(at: usize) -> KeySpec<'static> {
+    let (name, hash) = F::ABOUT.reads[at];
+    // As the macro numbers them where all are plain: in order.
+    plain_key::<P::Key>(name, hash, P::SPELLED, at as u8 + 1)
+}
+
+const fn plain_key<T: PlainType>(name: &'static str, hash: u64, spelled: &'static str, place: u8) -> KeySpec<'static> {
+    adk_spec::__private::key::<T>(name, hash, false, spelled, false, false, T::NUMBER, place)
+}
+
+macro_rules! params {
+    ($($param:ident $at:literal)*) => {
+        impl<F: PlainFunction, $($param: Param),*> Params<F> for ($($param,)*) {
+            type Reads = params!(@reads $($param)*);
+            const KEYS: &'static [KeySpec<'static>] = &[$(read::<F, $param>($at)),*];
+
+            #[allow(unused_variables, reason = "there may be no parameter")]
+            fn load(state: &mut State<'_>) -> Result<Self> {
+                Ok(($($param::load(state, F::ABOUT.reads[$at].0)?,)*))
+            }
+        }
+    };
+    (@reads) => { () };
+    (@reads $first:ident $($rest:ident)*) => { (Is<$first::Key>, params!(@reads $($rest)*)) };
+}
+
+// At most `PARAMS` of the macro.
+params!();
+params!(A 0);
+params!(A 0 B 1);
+params!(A 0 B 1 C 2);
+params!(A 0 B 1 C 2 D 3);
+params!(A 0 B 1 C 2 D 3 E 4);
+params!(A 0 B 1 C 2 D 3 E 4 G 5);
+
+impl Param for Text {
+    type Key = String;
+    const SPELLED: &'static str = "&str";
+
+    fn load(state: &mut State<'_>, key: &'static str) -> Result<Self> {
+        read_text(state, key)
+    }
+}
+
+macro_rules! plain {
+    ($($ty:ident)*) => {$(
+        plain!(@one $ty, stringify!($ty), concat!("&", stringify!($ty)));
+        plain!(@one Vec<$ty>, concat!("Vec<", stringify!($ty), ">"), concat!("&Vec<", stringify!($ty), ">"));
+    )*};
+    (@one $ty:ty, $spelled:expr, $borrowed:expr) => {
+        impl PlainType for $ty {
+            const SPELLED: &'static str = $spelled;
+        }
+
+        impl Returned for $ty {
+            type Writes = (Is<Self>, ());
+            type Key = Self;
+
+            fn done(self, key: &'static str) -> Result<Done> {
+                let value = crate::runtime::run::encode(key, self)?;
+                Ok(Done::new(Some(value), Flow::Continue))
+            }
+        }
+
+        impl Param for Borrowed<$ty> {
+            type Key = $ty;
+            const SPELLED: &'static str = $borrowed;
+
+            fn load(state: &mut State<'_>, key: &'static str) -> Result<Self> {
+                let value = required(state, key)?;
+                decode(state, key, &value).map(Self::new)
+            }
+        }
+    };
+}
+
+plain! { String bool char f32 f64 u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize }
+
+impl<T: PlainType> Param for Owned<T> {
+    type Key = T;
+    const SPELLED: &'static str = T::SPELLED;
+
+    fn load(state: &mut State<'_>, key: &'static str) -> Result<Self> {
+        let value = required(state, key)?;
+        decode(state, key, &value).map(Self::new)
+    }
+}
+
+/// The value that a function returns.
+pub trait Returned: Sized {
+    /// [`Typed::Writes`].
+    type Writes;
+    /// The type of the key that the value is written to; `()` for none.
+    type Key: PlainType;
+
+    /// The value as it is recorded, for the key.
+    ///
+    /// # Errors
+    /// The function's own.
+    fn done(self, key: &'static str) -> Result<Done>;
+}
+
+impl Returned for () {
+    type Writes = ();
+    type Key = ();
+
+    fn done(self, _: &'static str) -> Result<Done> {
+        Ok(Done::new(None, Flow::Continue))
+    }
+}
+
+impl PlainType for () {
+    const SPELLED: &'static str = "()";
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Returned, E: AgentFailure> Returned for Result<T, E> {
+    type Writes = T::Writes;
+    type Key = T::Key;
+
+    fn done(self, key: &'static str) -> Result<Done> {
+        E::ok(self)?.done(key)
+    }
+}
+
+/// How a function gives its value.
+pub trait Output: Sized {
+    /// The value.
+    type Value: Returned;
+
+    /// The call as one step.
+    fn step(call: impl FnOnce() -> Self + Send + 'static, key: &'static str) -> Work<'static>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<R: Returned> Output for R {
+    type Value = R;
+
+    fn step(call: impl FnOnce() -> Self + Send + 'static, key: &'static str) -> Work<'static> {
+        Recorded.call(move || call().done(key))
+    }
+}
+
+/// The value of an `async` function.
+#[allow(missing_debug_implementations, reason = "futures have no form")]
+pub struct Waits<R>(BoxFuture<'static, Result<Done>>, PhantomData<R>);
+
+impl<R: Returned> Waits<R> {
+    /// The value that the future gives, for the key.
+    pub fn new(key: &'static str, value: impl Future<Output = R> + Send + 'static) -> Self {
+        Self(Box::pin(async move { value.await.done(key) }), PhantomData)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<R: Returned> Output for Waits<R> {
+    type Value = R;
+
+    fn step(call: impl FnOnce() -> Self + Send + 'static, _: &'static str) -> Work<'static> {
+        Work::Step(Step::Wait(call().0))
+    }
+}
+
+/// The value of a function that blocks.
+#[derive(Debug)]
+pub struct Blocks<R>(pub R);
+
+#[diagnostic::do_not_recommend]
+impl<R: Returned> Output for Blocks<R> {
+    type Value = R;
+
+    fn step(call: impl FnOnce() -> Self + Send + 'static, key: &'static str) -> Work<'static> {
+        Recorded.block(move || call().0.done(key))
+    }
+}
+
+/// The key that the function with the marker `F` writes.
+struct Written<F>(PhantomData<F>);
+
+impl<F: PlainFunction> Written<F> {
+    const KEYS: &'static [KeySpec<'static>] = &[written::<F, <Value<F> as Returned>::Key>()];
+}
+
+type Value<F> = <<F as PlainFunction>::Output as Output>::Value;
+
+const fn written<F: PlainFunction, T: PlainType>() -> KeySpec<'static> {
+    let (name, hash) = F::ABOUT.writes;
+    plain_key::<T>(name, hash, T::SPELLED, 1)
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: PlainFunction> AgentFunction for F {
+    const META: &'static AgentMeta<'static> = {
+        let About { name, definition, scope: (place, package), description, .. } = F::ABOUT;
+        let reads = <F::Params as Params<F>>::KEYS;
+        let writes = if F::ABOUT.writes.0.is_empty() { &[] } else { Written::<F>::KEYS };
+        &super::meta(name, definition, number_of(place, package), description, reads, writes, false)
+    };
+    const KEY: &'static str = F::ABOUT.writes.0;
+
+    fn begin(cx: &mut Context) -> Result<Work<'_>> {
+        let params = F::Params::load(&mut cx.state())?;
+        Ok(F::Output::step(move || F::call(params), F::KEY))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: PlainFunction> Typed for F {
+    type Reads = <F::Params as Params<F>>::Reads;
+    type Writes = <Value<F> as Returned>::Writes;
+}
