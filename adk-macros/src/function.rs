@@ -173,11 +173,11 @@ fn item(function: &Function, inside: &TokenStream) -> TokenStream {
 }
 
 fn written(function: &Function) -> TokenStream {
-    let Function { attrs, vis, sig, body, .. } = function;
+    let Function { attrs, vis, sig, body, item, .. } = function;
     // These ask for another signature or for sections in a text that models read.
     let allow = read(
-        "#[allow(
-            private_interfaces,
+        "#[allow(private_interfaces)]
+        #[cfg_attr(clippy, allow(
             clippy::missing_errors_doc,
             clippy::missing_panics_doc,
             clippy::must_use_candidate,
@@ -187,30 +187,40 @@ fn written(function: &Function) -> TokenStream {
             clippy::trivially_copy_pass_by_ref,
             clippy::unnecessary_wraps,
             clippy::unused_async
-        )]",
+        ))]",
     );
-    quote!(#(#attrs)* #allow #vis #sig #body)
+    match item {
+        Some(item) => quote!(#allow #item),
+        None => quote!(#(#attrs)* #allow #vis #sig #body),
+    }
 }
 
 /// The braced struct of the same name: it is in the namespace of types only, so it can have the function's name.
 fn twin(function: &Function) -> TokenStream {
     let (vis, name) = (&function.vis, &function.sig.ident);
-    let (docs, conditions, allow) = (docs(function), conditions(&function.attrs), read(ALLOW));
+    let before = read(&beside(function));
     let derived = read(
         "#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]",
     );
-    quote!(#docs #(#conditions)* #allow #derived #vis struct #name {})
+    quote!(#before #derived #vis struct #name {})
 }
 
-/// What a type beside the function is allowed. It is hidden from rustdoc alone: editors do not complete what is hidden.
-const ALLOW: &str = "#[cfg_attr(doc, doc(hidden))]
-    #[allow(dead_code, missing_docs, non_camel_case_types, clippy::empty_structs_with_brackets, clippy::pedantic)]";
+/// The attributes of the type of the same name. Editors show the docs of the type where the name is a step of a workflow; rustdoc
+/// shows and tests those of the function.
+fn beside(function: &Function) -> String {
+    let docs = function.attrs.iter().filter(|attr| crate::docs::is_doc(attr));
+    let docs = docs.map(|attr| format!("#[cfg_attr(not(doc), {})]", attr.meta.to_token_stream()));
+    // Hidden from rustdoc alone: editors do not complete what is hidden.
+    format!("{}{}#[cfg_attr(doc, doc(hidden))] {ALLOW}", docs.collect::<String>(), conditions_text(function))
+}
 
-/// The docs of the function for the type beside it. Editors show these where the name is a step of a workflow; rustdoc shows and
-/// tests those of the function.
-fn docs(function: &Function) -> TokenStream {
-    let docs = function.attrs.iter().filter(|attr| crate::docs::is_doc(attr)).map(|attr| &attr.meta);
-    quote!(#(#[cfg_attr(not(doc), #docs)])*)
+/// What a type beside the function is allowed. Attributes for clippy cost nothing without it.
+const ALLOW: &str = "#[allow(dead_code, missing_docs, non_camel_case_types)]
+    #[cfg_attr(clippy, allow(clippy::empty_structs_with_brackets, clippy::pedantic))]";
+
+/// The conditions under which the function is there.
+fn conditions_text(function: &Function) -> String {
+    conditions(&function.attrs).map(|attr| attr.to_token_stream().to_string()).collect()
 }
 
 /// The type for which a function is implemented as an agent.

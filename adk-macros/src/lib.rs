@@ -215,6 +215,6 @@ pub fn llm_agent(input: TokenStream) -> TokenStream {
 }
 
 /// The conditions under which something is there.
-fn conditions(attrs: &[syn::Attribute]) -> impl Iterator<Item = &syn::Attribute> + Clone {
+fn conditions(attrs: &[syn::Attribute]) -> impl Iterator<Item = &syn::Attribute> {
     attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
 }

@@ -14,7 +14,9 @@ pub use param::{
     Arg, Borrowed, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned, Slot, Text,
 };
 
-pub use plain::{About, Blocks, KeyName, Output, Param, Params, PlainFunction, PlainType, Returned, Waits};
+pub use plain::{
+    About, AgentResult, Blocks, KeyName, Output, Param, Params, PlainFunction, PlainType, Returned, Waits,
+};
 
 pub use adk_spec::__private::function_meta as meta;
 

@@ -4,33 +4,35 @@ use super::args::AgentArgs;
 use super::keys::{Key, Keys};
 use super::parse::{Function, Source};
 use super::{
-    ALLOW, arguments, block, checked, item, key_spec, load, marker, name_of, needs, out_specs, output_types,
-    outs, plain, refuse, take_resources, whole, written,
+    ALLOW, arguments, beside, block, checked, conditions_text, item, key_spec, load, marker, name_of, needs,
+    out_specs, output_types, outs, plain, refuse, take_resources, whole, written,
 };
 use crate::code::{self, code, read};
 use crate::diag::Diagnostics;
 use crate::typed::{OPENED, is_plain};
-use crate::{conditions, docs, place, types};
+use crate::{docs, facade, place, types};
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ReturnType;
 
 /// The function, the type of its name, and the impl.
 pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
-    let inside = plain::expand(function, args).unwrap_or_else(|| asked(function, args, report));
-    let (written, twin, block) = (written(function), twin(function), block(&function.attrs, &inside));
-    quote!(#written #twin #block)
+    let (written, (before, after)) = (written(function), twin(function));
+    let (before, name, after) = (read(&before), &function.sig.ident, read(&after));
+    let plain = plain::expand(function, args);
+    let implemented = plain.unwrap_or_else(|| block(&function.attrs, &asked(function, args, report)));
+    quote!(#written #before #name #after #implemented)
 }
 
-/// The type of the same name, and the marker, which it is made of. An alias, since rustc would check each derive for each function.
-fn twin(function: &Function) -> TokenStream {
-    let (vis, name, private) = (&function.vis, &function.sig.ident, crate::facade::private());
-    let (docs, conditions, marker) = (super::docs(function), conditions(&function.attrs), marker(function));
-    let (conditions_again, allow) = (conditions.clone(), read(ALLOW));
-    quote! {
-        #(#conditions)* #[doc(hidden)] #allow #vis struct #marker;
-        #docs #(#conditions_again)* #allow #vis type #name = #private::function::FunctionAgent<#marker>;
-    }
+/// The type of the same name, and the marker that it is made of: what is before that name, and what is after it. An alias, since
+/// rustc would check each derive for each function.
+fn twin(function: &Function) -> (String, String) {
+    let (beside, vis, marker) = (beside(function), function.vis.to_token_stream(), marker(function));
+    let (path, conditions) = (facade::path(), conditions_text(function));
+    let after = format!(
+        "= {path}::function::FunctionAgent<{marker}>; {conditions}#[doc(hidden)] {ALLOW} {vis} struct {marker} {{}}"
+    );
+    (format!("{beside} {vis} type"), after)
 }
 
 /// Rust of the impl for a function with types that rustc is asked about.

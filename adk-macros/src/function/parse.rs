@@ -23,6 +23,8 @@ pub(super) struct Function {
     /// The body, unread.
     pub(super) body: Group,
     pub(super) params: Vec<Param>,
+    /// The item as it was written, where that is Rust: no parameter has an attribute that only we understand.
+    pub(super) item: Option<TokenStream>,
 }
 
 pub(super) struct Param {
@@ -129,6 +131,11 @@ pub(super) fn function(
         }
         !is_second
     });
+    let has_attributes = |input: &FnArg| match input {
+        FnArg::Receiver(_) => false,
+        FnArg::Typed(input) => !input.attrs.is_empty(),
+    };
+    let is_rust = report.is_empty() && !sig.inputs.iter().any(has_attributes);
     let mut params = Vec::new();
     for (place, input) in sig.inputs.iter_mut().enumerate() {
         match input {
@@ -142,7 +149,7 @@ pub(super) fn function(
             }
         }
     }
-    Some(Function { attrs, vis, sig, body, params })
+    Some(Function { attrs, vis, sig, body, params, item: is_rust.then_some(item) })
 }
 
 fn is_function(item: TokenStream) -> bool {
@@ -294,6 +301,11 @@ pub(super) struct Constant {
 /// Reads an `impl`; `None` when it is something else.
 pub(super) fn by_hand(item: &TokenStream) -> Option<ByHand> {
     let mut tokens: Vec<TokenTree> = item.clone().into_iter().collect();
+    let is_word = |token: &&TokenTree| matches!(token, TokenTree::Ident(_));
+    let begins = tokens.iter().find(is_word)?.to_string();
+    if !matches!(&*begins, "impl" | "unsafe" | "default") {
+        return None;
+    }
     let Some(TokenTree::Group(body)) = tokens.pop().filter(is_braced) else { return None };
     let head: TokenStream = tokens.into_iter().collect();
     let ItemImpl { attrs, generics, trait_, self_ty, .. } = syn::parse2(quote!(#head {})).ok()?;

@@ -3,74 +3,109 @@
 
 use super::args::AgentArgs;
 use super::parse::{Function, Param, Source};
-use crate::code::{code, hash, read};
+use crate::code::{code, hash};
 use crate::typed::is_plain;
-use crate::{docs, place, types};
-use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
-use syn::{GenericArgument, PathArguments, ReturnType, Type, TypeReference};
+use crate::{docs, facade, place, types};
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{ReturnType, Type, TypeReference};
 
 /// How many parameters the library knows.
 const PARAMS: usize = 6;
 
 /// The impl for the marker; `None` for a function with something that only rustc knows.
 pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStream> {
-    let (params, description) = (params(function)?, docs::text(&function.attrs)?);
-    let output = output(function, args)?;
-    if args.exits.is_some() || args.timeout.is_some() {
-        return None;
-    }
     let written = args.writes.as_ref().map_or("", |key| &key.text);
-    if written.contains(':') {
+    if args.exits.is_some() || args.timeout.is_some() || written.contains(':') {
         return None;
     }
-    let (types, keys, given): (Vec<_>, Vec<_>, Vec<_>) = params
-        .enumerate()
-        .map(|(at, (key, holder))| {
-            (format!("{holder}, "), format!("({key:?}, {}), ", hash(key)), format!("__adk_from.{at}.__give(), "))
-        })
-        .collect();
-    let (types, keys, given) = (types.concat(), keys.concat(), given.concat());
-    let (marker, name, text) = (super::marker(function), function.used(), function.name());
-    let (wrapper, call) = match (function.sig.asyncness, args.blocking) {
-        (Some(_), _) => (
-            Some("Waits"),
-            code!("__adk::function::Waits::new({written:?}, async move {{ {name}({given}).await }})"),
-        ),
-        (None, Some(_)) => (Some("Blocks"), code!("__adk::function::Blocks({name}({given}))")),
-        (None, None) => (None, code!("{name}({given})")),
-    };
-    let output = match wrapper {
-        Some(wrapper) => {
-            let wrapper = code!("__adk::function::{wrapper}");
-            quote!(#wrapper<#output>)
+    let (output, description) = (Output::of(function, args)?, docs::text(&function.attrs)?);
+    let (mut types, mut keys, mut given) = (String::new(), String::new(), String::new());
+    let adk = format!("{}::function", facade::path());
+    for (at, (key, holder)) in params(function)?.enumerate() {
+        types += &format!("{adk}::{holder}, ");
+        keys += &format!("({key:?}, {}), ", hash(key));
+        given += &format!("__adk_params.{at}.__give(), ");
+    }
+    let (value, call) = output.of_call(function, &given, &adk);
+    let (returned, call) = match (&function.sig.asyncness, args.blocking) {
+        (Some(_), _) => {
+            let waits = code!("{adk}::Waits::new");
+            (format!("{adk}::Waits<{value}>"), quote!(#waits(#written, async move { #call })))
         }
-        None => output,
+        (None, Some(_)) => {
+            let blocks = code!("{adk}::Blocks");
+            (format!("{adk}::Blocks<{value}>"), quote!(#blocks(#call)))
+        }
+        (None, None) => (value, call),
     };
-    let head = code!("impl __adk::function::PlainFunction for {marker}");
-    let (file, package) = place::parts();
-    let facts = code!(
-        "const ABOUT: __adk::function::About = __adk::function::About {{
-            name: {text:?},
-            definition: ::core::concat!(::core::module_path!(), \"::{text}\"),
-            scope: ({file}, {package}),
+    let (marker, name) = (super::marker(function), function.name());
+    let (conditions, (place, package)) = (super::conditions_text(function), place::parts());
+    let head = code!(
+        "{conditions}
+        #[automatically_derived]
+        #[allow(deprecated)]
+        #[cfg_attr(clippy, allow(clippy::all, clippy::nursery, clippy::pedantic))]
+        impl {adk}::PlainFunction for {marker}"
+    );
+    let written_as_number = hash(written);
+    let inside = code!(
+        "const ABOUT: {adk}::About = {adk}::About {{
+            name: {name:?},
+            definition: ::core::concat!(::core::module_path!(), \"::{name}\"),
+            scope: ({place}, {package}),
             description: {description:?},
             reads: &[{keys}],
-            writes: ({written:?}, {}),
+            writes: ({written:?}, {written_as_number}),
         }};
         type Params = ({types});
-        type Output =",
-        hash(written),
+        type Output = {returned};
+        fn call(__adk_params: ({types})) -> {returned}"
     );
-    let method = code!("fn call(__adk_from: ({types})) -> Self::Output");
-    Some(quote!(#head { #facts #output; #method { #call } }))
+    Some(quote!(#head { #inside { #call } }))
+}
+
+/// The type that the function returns.
+struct Output {
+    /// The type of the value, as it is spelled.
+    value: String,
+    /// Where rustc points at the error of a `Result`.
+    error: Option<Span>,
+}
+
+impl Output {
+    /// The output, where the library knows the type of the value and the type fits `writes`.
+    fn of(function: &Function, args: &AgentArgs) -> Option<Self> {
+        let ReturnType::Type(_, ty) = &function.sig.output else {
+            return args.writes.is_none().then(|| Self { value: "()".to_owned(), error: None });
+        };
+        let result = types::argument(ty, "Result", 0);
+        let value = result.unwrap_or(ty);
+        let fits = match &args.writes {
+            Some(_) => !matches!(value, Type::Reference(_)) && is_plain(value) && known(value),
+            None => matches!(value, Type::Tuple(tuple) if tuple.elems.is_empty()),
+        };
+        let error = result.map(|_| types::carets(&function.sig).1);
+        fits.then(|| Self { value: types::spelled(value), error })
+    }
+
+    /// The type of a call as text, and the call.
+    fn of_call(self, function: &Function, given: &str, adk: &str) -> (String, TokenStream) {
+        let (name, wait) = (function.used(), function.sig.asyncness.map_or("", |_| ".await"));
+        let Some(error) = self.error else { return (self.value, code!("{name}({given}){wait}")) };
+        // rustc points at the type of the error when it is none.
+        let error = quote_spanned!(error=> _);
+        let rest = code!("as {adk}::AgentFailure>::ok({name}({given}){wait})");
+        (format!("{adk}::AgentResult<{}>", self.value), quote!(<#error #rest))
+    }
 }
 
 /// The keys of the parameters, and what holds each.
 fn params(function: &Function) -> Option<impl Iterator<Item = (&str, String)>> {
-    let are_plain = function.params.len() <= PARAMS && function.params.iter().all(|param| {
-        param.source == Source::Plain && is_plain(&param.ty) && name(param).is_some() && known(&param.ty)
-    });
+    let are_plain = function.params.len() <= PARAMS
+        && function.params.iter().all(|param| {
+            param.source == Source::Plain && is_plain(&param.ty) && name(param).is_some() && known(&param.ty)
+        });
     are_plain.then(|| function.params.iter().filter_map(|param| Some((name(param)?, holder(&param.ty)))))
 }
 
@@ -82,35 +117,10 @@ fn name(param: &Param) -> Option<&str> {
 fn holder(ty: &Type) -> String {
     match ty {
         Type::Reference(TypeReference { elem, .. }) => match &*types::spelled(elem) {
-            "str" => "__adk::function::Text".to_owned(),
-            spelled => format!("__adk::function::Borrowed<{spelled}>"),
+            "str" => "Text".to_owned(),
+            spelled => format!("Borrowed<{spelled}>"),
         },
-        ty => format!("__adk::function::Owned<{}>", types::spelled(ty)),
-    }
-}
-
-/// The type that the function returns, where the library knows it and it fits `writes`.
-fn output(function: &Function, args: &AgentArgs) -> Option<TokenStream> {
-    let ReturnType::Type(_, ty) = &function.sig.output else {
-        return args.writes.is_none().then(|| read("()"));
-    };
-    let value = result(ty).unwrap_or(ty);
-    let is_unit = matches!(value, Type::Tuple(tuple) if tuple.elems.is_empty());
-    let is_value = !matches!(value, Type::Reference(_)) && is_plain(value) && known(value);
-    let fits = if args.writes.is_some() { is_value } else { is_unit };
-    fits.then(|| ty.to_token_stream())
-}
-
-/// The value of a `Result` whose error is not named here. Where it is, rustc points at it if it is no error.
-fn result(ty: &Type) -> Option<&Type> {
-    let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last().filter(|last| last.ident == "Result")?;
-    match &last.arguments {
-        PathArguments::AngleBracketed(list) if list.args.len() == 1 => match list.args.first() {
-            Some(GenericArgument::Type(value)) => Some(value),
-            _ => None,
-        },
-        _ => None,
+        ty => format!("Owned<{}>", types::spelled(ty)),
     }
 }
 

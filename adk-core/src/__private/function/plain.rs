@@ -6,7 +6,7 @@
 use super::super::typed::{Is, Numbered, Typed};
 use super::agent::AgentFunction;
 use super::param::{Borrowed, Owned, Text, decode, read_text, required};
-use super::{AgentFailure, Done, Recorded, Step, Work};
+use super::{Done, Recorded, Step, Work};
 use crate::spec::KeySpec;
 use crate::{AgentMeta, BoxFuture, Context, Flow, Result, State};
 use adk_spec::number::number_of;
@@ -87,7 +87,12 @@ const fn read<F: PlainFunction, P: Param>(at: usize) -> KeySpec<'static> {
     plain_key::<P::Key>(name, hash, P::SPELLED, at as u8 + 1)
 }
 
-const fn plain_key<T: PlainType>(name: &'static str, hash: u64, spelled: &'static str, place: u8) -> KeySpec<'static> {
+const fn plain_key<T: PlainType>(
+    name: &'static str,
+    hash: u64,
+    spelled: &'static str,
+    place: u8,
+) -> KeySpec<'static> {
     adk_spec::__private::key::<T>(name, hash, false, spelled, false, false, T::NUMBER, place)
 }
 
@@ -196,13 +201,15 @@ impl PlainType for () {
     const SPELLED: &'static str = "()";
 }
 
-#[diagnostic::do_not_recommend]
-impl<T: Returned, E: AgentFailure> Returned for Result<T, E> {
+/// The value of a function that may fail.
+pub type AgentResult<T> = Result<T>;
+
+impl<T: Returned> Returned for AgentResult<T> {
     type Writes = T::Writes;
     type Key = T::Key;
 
     fn done(self, key: &'static str) -> Result<Done> {
-        E::ok(self)?.done(key)
+        self?.done(key)
     }
 }
 
