@@ -50,14 +50,14 @@ pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStrea
     );
     let written_as_number = hash(written);
     let inside = code!(
-        "const ABOUT: {adk}::About = {adk}::About {{
-            name: {name:?},
-            definition: ::core::concat!(::core::module_path!(), \"::{name}\"),
-            scope: ({place}, {package}),
-            description: {description:?},
-            reads: &[{keys}],
-            writes: ({written:?}, {written_as_number}),
-        }};
+        "const ABOUT: {adk}::About = (
+            {name:?},
+            ::core::concat!(::core::module_path!(), \"::{name}\"),
+            {place},
+            {package},
+            {description:?},
+            &[({written:?}, {written_as_number}), {keys}],
+        );
         type Params = ({types});
         type Output = {returned};
         fn call(__adk_params: ({types})) -> {returned}"

@@ -47,7 +47,7 @@ impl<F: Typed> Typed for FunctionAgent<F> {
 #[diagnostic::do_not_recommend]
 impl<F: SaysNeeds> SaysNeeds for FunctionAgent<F> {}
 
-#[diagnostic::do_not_recommend]
+// rustc goes on to what the runner does not give, so this one may be recommended.
 impl<R: ?Sized, F: Needs<R>> Needs<R> for FunctionAgent<F> {}
 
 impl<F> Clone for FunctionAgent<F> {

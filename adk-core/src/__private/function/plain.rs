@@ -27,21 +27,29 @@ pub trait PlainFunction: Sized + 'static {
     fn call(params: Self::Params) -> Self::Output;
 }
 
-/// The names that the source says of a function.
-#[derive(Debug)]
-pub struct About {
-    /// The name of the function.
-    pub name: &'static str,
-    /// The path of the function.
-    pub definition: &'static str,
-    /// The file and the column of the function, and its package.
-    pub scope: (&'static str, [Option<&'static str>; 3]),
-    /// The doc comment.
-    pub description: &'static str,
-    /// The keys of the parameters.
-    pub reads: &'static [KeyName],
-    /// The key of the value; an empty name for none.
-    pub writes: KeyName,
+/// The names that the source says of a function. A tuple of literals is what rustc checks fastest.
+pub type About = (
+    // The name of the function.
+    &'static str,
+    // The path of the function.
+    &'static str,
+    // The file and the column of the function.
+    &'static str,
+    // The package of the function.
+    [Option<&'static str>; 3],
+    // The doc comment.
+    &'static str,
+    // The key of the value, with an empty name for none, and those of the parameters.
+    &'static [KeyName],
+);
+
+/// The key of the value, and those of the parameters.
+const fn keys<F: PlainFunction>() -> (KeyName, &'static [KeyName]) {
+    let (.., keys) = F::ABOUT;
+    match keys {
+        [written, read @ ..] => (*written, read),
+        [] => (("", 0), &[]),
+    }
 }
 
 /// The name of a key without a prefix, and the name as a number.
@@ -82,7 +90,7 @@ pub trait Params<F>: Sized + Send + 'static {
 }
 
 const fn read<F: PlainFunction, P: Param>(at: usize) -> KeySpec<'static> {
-    let (name, hash) = F::ABOUT.reads[at];
+    let (name, hash) = keys::<F>().1[at];
     // As the macro numbers them where all are plain: in order.
     plain_key::<P::Key>(name, hash, P::SPELLED, at as u8 + 1)
 }
@@ -104,7 +112,7 @@ macro_rules! params {
 
             #[allow(unused_variables, reason = "there may be no parameter")]
             fn load(state: &mut State<'_>) -> Result<Self> {
-                Ok(($($param::load(state, F::ABOUT.reads[$at].0)?,)*))
+                Ok(($($param::load(state, keys::<F>().1[$at].0)?,)*))
             }
         }
     };
@@ -274,19 +282,19 @@ impl<F: PlainFunction> Written<F> {
 type Value<F> = <<F as PlainFunction>::Output as Output>::Value;
 
 const fn written<F: PlainFunction, T: PlainType>() -> KeySpec<'static> {
-    let (name, hash) = F::ABOUT.writes;
+    let (name, hash) = keys::<F>().0;
     plain_key::<T>(name, hash, T::SPELLED, 1)
 }
 
 #[diagnostic::do_not_recommend]
 impl<F: PlainFunction> AgentFunction for F {
     const META: &'static AgentMeta<'static> = {
-        let About { name, definition, scope: (place, package), description, .. } = F::ABOUT;
+        let (name, definition, place, package, description, _) = F::ABOUT;
         let reads = <F::Params as Params<F>>::KEYS;
-        let writes = if F::ABOUT.writes.0.is_empty() { &[] } else { Written::<F>::KEYS };
+        let writes = if Self::KEY.is_empty() { &[] } else { Written::<F>::KEYS };
         &super::meta(name, definition, number_of(place, package), description, reads, writes, false)
     };
-    const KEY: &'static str = F::ABOUT.writes.0;
+    const KEY: &'static str = keys::<F>().0.0;
 
     fn begin(cx: &mut Context) -> Result<Work<'_>> {
         let params = F::Params::load(&mut cx.state())?;
