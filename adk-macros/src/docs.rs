@@ -25,7 +25,7 @@ pub(crate) fn text(attrs: &[Attribute]) -> Option<String> {
 /// Takes the stars off the blocks among the doc comments, for derives that read these as they are.
 pub(crate) fn without_blocks(attrs: &mut [Attribute]) {
     for attr in attrs {
-        let Some(text) = doc(attr).and_then(literal).filter(|text| text.contains('\n')) else { continue };
+        let Some(text) = literal_of(attr).filter(|text| text.contains('\n')) else { continue };
         let (text, span) = (plain(&[text]), attr.span());
         if let Meta::NameValue(meta) = &mut attr.meta {
             meta.value = Expr::Lit(ExprLit { attrs: Vec::new(), lit: Lit::Str(LitStr::new(&text, span)) });
@@ -42,6 +42,11 @@ fn doc(attr: &Attribute) -> Option<&Expr> {
         Meta::NameValue(meta) if meta.path.is_ident("doc") => Some(&meta.value),
         _ => None,
     }
+}
+
+/// The text of a doc comment.
+pub(crate) fn literal_of(attr: &Attribute) -> Option<String> {
+    doc(attr).and_then(literal)
 }
 
 fn literal(doc: &Expr) -> Option<String> {

@@ -209,7 +209,10 @@ fn twin(function: &Function) -> TokenStream {
 /// shows and tests those of the function.
 fn beside(function: &Function) -> String {
     let docs = function.attrs.iter().filter(|attr| crate::docs::is_doc(attr));
-    let docs = docs.map(|attr| format!("#[cfg_attr(not(doc), {})]", attr.meta.to_token_stream()));
+    let docs = docs.map(|attr| match crate::docs::literal_of(attr) {
+        Some(text) => format!("#[cfg_attr(not(doc), doc = {text:?})]"),
+        None => format!("#[cfg_attr(not(doc), {})]", attr.meta.to_token_stream()),
+    });
     // Hidden from rustdoc alone: editors do not complete what is hidden.
     format!("{}{}#[cfg_attr(doc, doc(hidden))] {ALLOW}", docs.collect::<String>(), conditions_text(function))
 }

@@ -13,7 +13,7 @@ use crate::typed::{OPENED, is_plain};
 use crate::{docs, facade, place, types};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::ReturnType;
+use syn::{ReturnType, Visibility};
 
 /// The function, the type of its name, and the impl.
 pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
@@ -27,7 +27,12 @@ pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Diagnostics
 /// The type of the same name, and the marker that it is made of: what is before that name, and what is after it. An alias, since
 /// rustc would check each derive for each function.
 fn twin(function: &Function) -> (String, String) {
-    let (beside, vis, marker) = (beside(function), function.vis.to_token_stream(), marker(function));
+    let (beside, marker) = (beside(function), marker(function));
+    let vis = match &function.vis {
+        Visibility::Inherited => String::new(),
+        Visibility::Public(_) => "pub".to_owned(),
+        vis => vis.to_token_stream().to_string(),
+    };
     let (path, conditions) = (facade::path(), conditions_text(function));
     let after = format!(
         "= {path}::function::FunctionAgent<{marker}>; {conditions}#[doc(hidden)] {ALLOW} {vis} struct {marker} {{}}"

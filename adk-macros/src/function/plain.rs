@@ -8,7 +8,7 @@ use crate::typed::is_plain;
 use crate::{docs, facade, place, types};
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{ReturnType, Type, TypeReference};
+use syn::{ReturnType, Type};
 
 /// How many parameters the library knows.
 const PARAMS: usize = 6;
@@ -22,7 +22,7 @@ pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStrea
     let (output, description) = (Output::of(function, args)?, docs::text(&function.attrs)?);
     let (mut types, mut keys, mut given) = (String::new(), String::new(), String::new());
     let adk = format!("{}::function", facade::path());
-    for (at, (key, holder)) in params(function)?.enumerate() {
+    for (at, (key, holder)) in params(function)?.into_iter().enumerate() {
         types += &format!("{adk}::{holder}, ");
         keys += &format!("({key:?}, {}), ", hash(key));
         given += &format!("__adk_params.{at}.__give(), ");
@@ -81,12 +81,12 @@ impl Output {
         };
         let result = types::argument(ty, "Result", 0);
         let value = result.unwrap_or(ty);
-        let fits = match &args.writes {
-            Some(_) => !matches!(value, Type::Reference(_)) && is_plain(value) && known(value),
-            None => matches!(value, Type::Tuple(tuple) if tuple.elems.is_empty()),
+        let value = match (&args.writes, value) {
+            (Some(_), Type::Path(_)) => spelled(value)?,
+            (None, Type::Tuple(tuple)) if tuple.elems.is_empty() => "()".to_owned(),
+            _ => return None,
         };
-        let error = result.map(|_| types::carets(&function.sig).1);
-        fits.then(|| Self { value: types::spelled(value), error })
+        Some(Self { value, error: result.map(|_| types::carets(&function.sig).1) })
     }
 
     /// The type of a call as text, and the call.
@@ -101,33 +101,35 @@ impl Output {
 }
 
 /// The keys of the parameters, and what holds each.
-fn params(function: &Function) -> Option<impl Iterator<Item = (&str, String)>> {
-    let are_plain = function.params.len() <= PARAMS
-        && function.params.iter().all(|param| {
-            param.source == Source::Plain && is_plain(&param.ty) && name(param).is_some() && known(&param.ty)
-        });
-    are_plain.then(|| function.params.iter().filter_map(|param| Some((name(param)?, holder(&param.ty)))))
+fn params(function: &Function) -> Option<Vec<(&str, String)>> {
+    let params = function.params.iter().map(|Param { name, source, ty, .. }| {
+        let key = name.as_ref().filter(|key| *source == Source::Plain && !key.text.contains(':'))?;
+        Some((&*key.text, holder(ty)?))
+    });
+    params.collect::<Option<Vec<_>>>().filter(|params| params.len() <= PARAMS)
 }
 
-/// The key of a parameter, without a prefix.
-fn name(param: &Param) -> Option<&str> {
-    param.name.as_ref().map(|key| &*key.text).filter(|text| !text.contains(':'))
+fn holder(ty: &Type) -> Option<String> {
+    Some(match (ty, spelled(ty)?) {
+        (Type::Reference(_), text) if text == "str" => "Text".to_owned(),
+        (Type::Reference(_), inside) => format!("Borrowed<{inside}>"),
+        (_, value) => format!("Owned<{value}>"),
+    })
 }
 
-fn holder(ty: &Type) -> String {
-    match ty {
-        Type::Reference(TypeReference { elem, .. }) => match &*types::spelled(elem) {
-            "str" => "Text".to_owned(),
-            spelled => format!("Borrowed<{spelled}>"),
-        },
-        ty => format!("Owned<{}>", types::spelled(ty)),
-    }
-}
-
-/// Whether the library knows a plain type: lists of lists have too many spellings.
-fn known(ty: &Type) -> bool {
-    match ty {
-        Type::Reference(reference) => known(&reference.elem),
-        ty => types::argument(ty, "Vec", 0).and_then(|inside| types::argument(inside, "Vec", 0)).is_none(),
+/// The spelling of a plain type that the library knows, without a `&`: a list of lists is not among those.
+fn spelled(ty: &Type) -> Option<String> {
+    let inside = match ty {
+        _ if !is_plain(ty) => return None,
+        Type::Reference(reference) => &*reference.elem,
+        ty => ty,
+    };
+    let name = |ty: &Type| match ty {
+        Type::Path(path) => path.path.get_ident().map(ToString::to_string),
+        _ => None,
+    };
+    match types::argument(inside, "Vec", 0) {
+        Some(element) => Some(format!("Vec<{}>", name(element)?)),
+        None => name(inside),
     }
 }
