@@ -51,7 +51,7 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     let args = args::agent(args, &mut report);
     check::agent(&function, &args, &mut report);
     if function.is_method() {
-        return report.beside(written(&function));
+        return report.beside(written(&function, false));
     }
     if report.is_empty() { agent::expand(&function, &args, &report) } else { agent::stub(&function, report) }
 }
@@ -68,7 +68,7 @@ pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     let args = args::tool(args, &mut report);
     check::tool(&function, &args, &mut report);
     if function.is_method() {
-        return report.beside(written(&function));
+        return report.beside(written(&function, false));
     }
     if report.is_empty() { tool::expand(&function, &args, &report) } else { tool::stub(&function, report) }
 }
@@ -168,16 +168,16 @@ fn needs(function: &Function, name: &Ident) -> Option<(TokenStream, TokenStream)
 
 /// The function, the struct, and the block with what is implemented for it.
 fn item(function: &Function, inside: &TokenStream) -> TokenStream {
-    let (written, twin, block) = (written(function), twin(function), block(&function.attrs, inside));
+    let (written, twin, block) = (written(function, false), twin(function), block(&function.attrs, inside));
     quote!(#written #twin #block)
 }
 
-fn written(function: &Function) -> TokenStream {
+fn written(function: &Function, has_plain_types: bool) -> TokenStream {
     let Function { attrs, vis, sig, body, item, .. } = function;
+    let interfaces = (!has_plain_types).then(|| read("#[allow(private_interfaces)]"));
     // These ask for another signature or for sections in a text that models read.
     let allow = read(
-        "#[allow(private_interfaces)]
-        #[cfg_attr(clippy, allow(
+        "#[cfg_attr(clippy, allow(
             clippy::missing_errors_doc,
             clippy::missing_panics_doc,
             clippy::must_use_candidate,
@@ -190,8 +190,8 @@ fn written(function: &Function) -> TokenStream {
         ))]",
     );
     match item {
-        Some(item) => quote!(#allow #item),
-        None => quote!(#(#attrs)* #allow #vis #sig #body),
+        Some(item) => quote!(#interfaces #allow #item),
+        None => quote!(#(#attrs)* #interfaces #allow #vis #sig #body),
     }
 }
 

@@ -15,7 +15,8 @@ pub use param::{
 };
 
 pub use plain::{
-    About, AgentResult, Blocks, KeyName, Output, Param, Params, PlainFunction, PlainType, Returned, Waits,
+    About, AgentResult, Blocks, KeyName, Output, Param, Params, ParamsOf, PlainFunction, PlainType, Returned,
+    Waits,
 };
 
 pub use adk_spec::__private::function_meta as meta;

@@ -4,7 +4,7 @@ use super::args::AgentArgs;
 use super::keys::{Key, Keys};
 use super::parse::{Function, Source};
 use super::{
-    ALLOW, arguments, beside, block, checked, conditions_text, item, key_spec, load, marker, name_of, needs,
+    arguments, beside, block, checked, conditions_text, item, key_spec, load, marker, name_of, needs,
     out_specs, output_types, outs, plain, refuse, take_resources, whole, written,
 };
 use crate::code::{self, code, read};
@@ -17,9 +17,10 @@ use syn::{ReturnType, Visibility};
 
 /// The function, the type of its name, and the impl.
 pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
-    let (written, (before, after)) = (written(function), twin(function));
+    let (before, after) = twin(function);
     let (before, name, after) = (read(&before), &function.sig.ident, read(&after));
     let plain = plain::expand(function, args);
+    let written = written(function, plain.is_some());
     let implemented = plain.unwrap_or_else(|| block(&function.attrs, &asked(function, args, report)));
     quote!(#written #before #name #after #implemented)
 }
@@ -35,7 +36,7 @@ fn twin(function: &Function) -> (String, String) {
     };
     let (path, conditions) = (facade::path(), conditions_text(function));
     let after = format!(
-        "= {path}::function::FunctionAgent<{marker}>; {conditions}#[doc(hidden)] {ALLOW} {vis} struct {marker} {{}}"
+        "= {path}::function::FunctionAgent<{marker}>; {conditions}#[doc(hidden)] #[allow(non_camel_case_types)] {vis} struct {marker} {{}}"
     );
     (format!("{beside} {vis} type"), after)
 }

@@ -41,14 +41,17 @@ pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStrea
     };
     let (marker, name) = (super::marker(function), function.name());
     let (conditions, (place, package)) = (super::conditions_text(function), place::parts());
+    let written_as_number = hash(written);
+    let may_be_deprecated =
+        |attr: &syn::Attribute| attr.path().is_ident("deprecated") || attr.path().is_ident("cfg_attr");
+    let deprecated = if function.attrs.iter().any(may_be_deprecated) { "#[allow(deprecated)]" } else { "" };
     let head = code!(
         "{conditions}
         #[automatically_derived]
-        #[allow(deprecated)]
+        {deprecated}
         #[cfg_attr(clippy, allow(clippy::all, clippy::nursery, clippy::pedantic))]
         impl {adk}::PlainFunction for {marker}"
     );
-    let written_as_number = hash(written);
     let inside = code!(
         "const ABOUT: {adk}::About = (
             {name:?},

@@ -17,7 +17,7 @@ use std::marker::PhantomData;
 /// A function with plain types, for the marker of the function.
 pub trait PlainFunction: Sized + 'static {
     /// The parameters as they are held while the function runs, as a tuple.
-    type Params: Params<Self>;
+    type Params: Params;
     /// The value that the function returns, in [`Waits`] or [`Blocks`] where the function does.
     type Output: Output;
     /// The names of the function and of its keys.
@@ -75,18 +75,23 @@ pub trait Param: Sized + Send + 'static {
     fn load(state: &mut State<'_>, key: &'static str) -> Result<Self>;
 }
 
-/// The parameters of the function with the marker `F`.
-pub trait Params<F>: Sized + Send + 'static {
+/// The parameters of a function.
+pub trait Params: Sized + Send + 'static {
     /// [`Typed::Reads`].
     type Reads;
-    /// The keys that the function reads.
-    const KEYS: &'static [KeySpec<'static>];
 
     /// Reads the keys.
     ///
     /// # Errors
     /// When a key does not hold what its parameter takes.
-    fn load(state: &mut State<'_>) -> Result<Self>;
+    fn load(state: &mut State<'_>, keys: &[KeyName]) -> Result<Self>;
+}
+
+/// The parameters of the function with the marker `F`. Apart from [`Params`], so that rustc answers for all functions at once
+/// whether a tuple has that.
+pub trait ParamsOf<F>: Params {
+    /// The keys that the function reads.
+    const KEYS: &'static [KeySpec<'static>];
 }
 
 const fn read<F: PlainFunction, P: Param>(at: usize) -> KeySpec<'static> {
@@ -106,14 +111,17 @@ const fn plain_key<T: PlainType>(
 
 macro_rules! params {
     ($($param:ident $at:literal)*) => {
-        impl<F: PlainFunction, $($param: Param),*> Params<F> for ($($param,)*) {
+        impl<$($param: Param),*> Params for ($($param,)*) {
             type Reads = params!(@reads $($param)*);
-            const KEYS: &'static [KeySpec<'static>] = &[$(read::<F, $param>($at)),*];
 
             #[allow(unused_variables, reason = "there may be no parameter")]
-            fn load(state: &mut State<'_>) -> Result<Self> {
-                Ok(($($param::load(state, keys::<F>().1[$at].0)?,)*))
+            fn load(state: &mut State<'_>, keys: &[KeyName]) -> Result<Self> {
+                Ok(($($param::load(state, keys[$at].0)?,)*))
             }
+        }
+
+        impl<F: PlainFunction, $($param: Param),*> ParamsOf<F> for ($($param,)*) {
+            const KEYS: &'static [KeySpec<'static>] = &[$(read::<F, $param>($at)),*];
         }
     };
     (@reads) => { () };
@@ -287,23 +295,23 @@ const fn written<F: PlainFunction, T: PlainType>() -> KeySpec<'static> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<F: PlainFunction> AgentFunction for F {
+impl<F: PlainFunction<Params: ParamsOf<F>>> AgentFunction for F {
     const META: &'static AgentMeta<'static> = {
         let (name, definition, place, package, description, _) = F::ABOUT;
-        let reads = <F::Params as Params<F>>::KEYS;
+        let reads = <F::Params as ParamsOf<F>>::KEYS;
         let writes = if Self::KEY.is_empty() { &[] } else { Written::<F>::KEYS };
         &super::meta(name, definition, number_of(place, package), description, reads, writes, false)
     };
     const KEY: &'static str = keys::<F>().0.0;
 
     fn begin(cx: &mut Context) -> Result<Work<'_>> {
-        let params = F::Params::load(&mut cx.state())?;
+        let params = F::Params::load(&mut cx.state(), keys::<F>().1)?;
         Ok(F::Output::step(move || F::call(params), F::KEY))
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<F: PlainFunction> Typed for F {
-    type Reads = <F::Params as Params<F>>::Reads;
+    type Reads = <F::Params as Params>::Reads;
     type Writes = <Value<F> as Returned>::Writes;
 }
