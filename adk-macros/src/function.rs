@@ -1,7 +1,7 @@
 //! `#[agent]` and `#[tool]`: a function as an agent or as a tool.
 //!
-//! The expansion begins with the function as it was written. A braced struct of its name follows, then a block with the impl: facts
-//! as consts, and calls. All that decides by types is in the library. A function that is refused has an impl as well, whose `META`
+//! The expansion begins with the function as it was written. A type of its name follows, then the impl: facts as consts, and calls.
+//! The type is an alias for agents, and a braced struct for tools. All that decides by types is in the library. A function that is refused has an impl as well, whose `META`
 //! holds the errors, so that rustc reports nothing that follows from them.
 
 mod agent;
