@@ -172,9 +172,10 @@ fn item(function: &Function, inside: &TokenStream) -> TokenStream {
     quote!(#written #twin #block)
 }
 
-fn written(function: &Function, has_plain_types: bool) -> TokenStream {
+/// The function as it was written. `is_public`: no type in its signature can be private.
+fn written(function: &Function, is_public: bool) -> TokenStream {
     let Function { attrs, vis, sig, body, item, .. } = function;
-    let interfaces = (!has_plain_types).then(|| read("#[allow(private_interfaces)]"));
+    let interfaces = (!is_public).then(|| read("#[allow(private_interfaces)]"));
     // These ask for another signature or for sections in a text that models read.
     let allow = read(
         "#[cfg_attr(clippy, allow(

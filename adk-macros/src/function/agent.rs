@@ -20,7 +20,9 @@ pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Diagnostics
     let (before, after) = twin(function);
     let (before, name, after) = (read(&before), &function.sig.ident, read(&after));
     let plain = plain::expand(function, args);
-    let written = written(function, plain.is_some());
+    // An error may be private. Other plain types are those of the standard library.
+    let is_public = matches!(function.sig.output, ReturnType::Default) || super::keys::is_plain(function);
+    let written = written(function, plain.is_some() && is_public);
     let implemented = plain.unwrap_or_else(|| block(&function.attrs, &asked(function, args, report)));
     quote!(#written #before #name #after #implemented)
 }
@@ -36,7 +38,11 @@ fn twin(function: &Function) -> (String, String) {
     };
     let (path, conditions) = (facade::path(), conditions_text(function));
     let after = format!(
-        "= {path}::function::FunctionAgent<{marker}>; {conditions}#[doc(hidden)] #[allow(non_camel_case_types)] {vis} struct {marker} {{}}"
+        "= {path}::function::FunctionAgent<{marker}>;
+        {conditions}
+        #[doc(hidden)]
+        #[allow(missing_copy_implementations, missing_debug_implementations, non_camel_case_types)]
+        {vis} struct {marker} {{}}"
     );
     (format!("{beside} {vis} type"), after)
 }
