@@ -1,7 +1,7 @@
 //! `#[agent]` and `#[tool]`: a function as an agent or as a tool.
 //!
-//! The expansion begins with the function as it was written. A type of its name follows, then the impl: facts as consts, and calls.
-//! The type is an alias for agents, and a braced struct for tools. All that decides by types is in the library. A function that is refused has an impl as well, whose `META`
+//! The expansion begins with the function as it was written. A braced struct of its name follows, then the impl: facts as consts,
+//! and calls. All that decides by types is in the library. A function that is refused has an impl as well, whose `META`
 //! holds the errors, so that rustc reports nothing that follows from them.
 
 mod agent;
@@ -219,17 +219,12 @@ fn beside(function: &Function) -> String {
 }
 
 /// What a type beside the function is allowed. Attributes for clippy cost nothing without it.
-const ALLOW: &str = "#[allow(dead_code, missing_docs, non_camel_case_types)]
+const ALLOW: &str = "#[allow(dead_code, missing_copy_implementations, missing_debug_implementations, missing_docs, non_camel_case_types)]
     #[cfg_attr(clippy, allow(clippy::empty_structs_with_brackets, clippy::pedantic))]";
 
 /// The conditions under which the function is there.
 fn conditions_text(function: &Function) -> String {
     conditions(&function.attrs).map(|attr| attr.to_token_stream().to_string()).collect()
-}
-
-/// The type for which a function is implemented as an agent.
-fn marker(function: &Function) -> Ident {
-    Ident::new(&format!("__agent_{}", function.name()), Span::call_site())
 }
 
 /// The block around the impl: what is in it cannot be named from outside, and hides no name of the user's.

@@ -8,7 +8,7 @@ mod output;
 mod param;
 mod plain;
 
-pub use agent::{AgentFunction, FunctionAgent};
+pub use agent::AgentFunction;
 pub use output::{AnyOutput, Done, Tag, tag};
 pub use param::{
     Arg, Borrowed, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned, Slot, Text,

@@ -4,52 +4,44 @@ use super::args::AgentArgs;
 use super::keys::{Key, Keys};
 use super::parse::{Function, Source};
 use super::{
-    arguments, beside, block, checked, conditions_text, item, key_spec, load, marker, name_of, needs,
-    out_specs, output_types, outs, plain, refuse, take_resources, whole, written,
+    arguments, beside, block, checked, conditions_text, item, key_spec, load, name_of, needs, out_specs,
+    output_types, outs, plain, refuse, take_resources, whole, written,
 };
 use crate::code::{self, code, read};
 use crate::diag::Diagnostics;
 use crate::typed::{OPENED, is_plain};
-use crate::{docs, facade, place, types};
+use crate::{docs, place, types};
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
-use syn::{ReturnType, Visibility};
+use quote::{quote, quote_spanned};
+use syn::ReturnType;
 
-/// The function, the type of its name, and the impl.
+/// The function, the struct of its name, and the impl.
 pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
-    let (before, after) = twin(function);
-    let (before, name, after) = (read(&before), &function.sig.ident, read(&after));
     let plain = plain::expand(function, args);
     // An error may be private. Other plain types are those of the standard library.
     let is_public = matches!(function.sig.output, ReturnType::Default) || super::keys::is_plain(function);
     let written = written(function, plain.is_some() && is_public);
     let implemented = plain.unwrap_or_else(|| block(&function.attrs, &asked(function, args, report)));
-    quote!(#written #before #name #after #implemented)
+    let (before, vis, name) = (read(&beside(function)), &function.vis, &function.sig.ident);
+    let default = default(function);
+    quote!(#written #before #vis struct #name {} #default #implemented)
 }
 
-/// The type of the same name, and the marker that it is made of: what is before that name, and what is after it. An alias, since
-/// rustc would check each derive for each function.
-fn twin(function: &Function) -> (String, String) {
-    let (beside, marker) = (beside(function), marker(function));
-    let vis = match &function.vis {
-        Visibility::Inherited => String::new(),
-        Visibility::Public(_) => "pub".to_owned(),
-        vis => vis.to_token_stream().to_string(),
-    };
-    let (path, conditions) = (facade::path(), conditions_text(function));
-    let after = format!(
-        "= {path}::function::FunctionAgent<{marker}>;
-        {conditions}
-        #[doc(hidden)]
-        #[allow(missing_copy_implementations, missing_debug_implementations, non_camel_case_types)]
-        {vis} struct {marker} {{}}"
-    );
-    (format!("{beside} {vis} type"), after)
+/// `Default` as text. A derive costs rustc more, and so does each further trait, for each function.
+fn default(function: &Function) -> TokenStream {
+    let (conditions, name) = (conditions_text(function), function.used());
+    code!(
+        "{conditions}
+        #[automatically_derived]
+        impl ::core::default::Default for {name} {{
+            fn default() -> Self {{ Self {{}} }}
+        }}"
+    )
 }
 
 /// Rust of the impl for a function with types that rustc is asked about.
 fn asked(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
-    let (types, name) = (output_types(function), &marker(function));
+    let (types, name) = (output_types(function), &function.used());
     let (checks, checked) = checked(&checks(function, args, report)).unzip();
     let keys = Keys::of(function, args);
     let meta = meta(function, args, &keys);

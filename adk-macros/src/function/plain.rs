@@ -13,7 +13,7 @@ use syn::{ReturnType, Type};
 /// How many parameters the library knows.
 const PARAMS: usize = 6;
 
-/// The impl for the marker; `None` for a function with something that only rustc knows.
+/// The impl; `None` for a function with something that only rustc knows.
 pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStream> {
     let written = args.writes.as_ref().map_or("", |key| &key.text);
     if args.exits.is_some() || args.timeout.is_some() || written.contains(':') {
@@ -39,7 +39,7 @@ pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStrea
         }
         (None, None) => (value, call),
     };
-    let (marker, name) = (super::marker(function), function.name());
+    let (ty, name) = (function.used(), function.name());
     let (conditions, (place, package)) = (super::conditions_text(function), place::parts());
     let written_as_number = hash(written);
     let may_be_deprecated =
@@ -50,7 +50,7 @@ pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStrea
         #[automatically_derived]
         {deprecated}
         #[cfg_attr(clippy, allow(clippy::all, clippy::nursery, clippy::pedantic))]
-        impl {adk}::PlainFunction for {marker}"
+        impl {adk}::PlainFunction for {ty}"
     );
     let inside = code!(
         "const ABOUT: {adk}::About = (

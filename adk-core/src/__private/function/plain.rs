@@ -14,8 +14,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::marker::PhantomData;
 
-/// A function with plain types, for the marker of the function.
-pub trait PlainFunction: Sized + 'static {
+/// A function with plain types, for the type of its name.
+pub trait PlainFunction: Send + Sync + Sized + 'static {
     /// The parameters as they are held while the function runs, as a tuple.
     type Params: Params;
     /// The value that the function returns, in [`Waits`] or [`Blocks`] where the function does.
@@ -87,7 +87,7 @@ pub trait Params: Sized + Send + 'static {
     fn load(state: &mut State<'_>, keys: &[KeyName]) -> Result<Self>;
 }
 
-/// The parameters of the function with the marker `F`. Apart from [`Params`], so that rustc answers for all functions at once
+/// The parameters of the function of the type `F`. Apart from [`Params`], so that rustc answers for all functions at once
 /// whether a tuple has that.
 pub trait ParamsOf<F>: Params {
     /// The keys that the function reads.
@@ -280,7 +280,7 @@ impl<R: Returned> Output for Blocks<R> {
     }
 }
 
-/// The key that the function with the marker `F` writes.
+/// The key that the function of the type `F` writes.
 struct Written<F>(PhantomData<F>);
 
 impl<F: PlainFunction> Written<F> {
