@@ -4,11 +4,14 @@
     benches/compile.py                                      # all kinds, 10, 100, 1,000 and 3,000 agents
     benches/compile.py functions 1000 --shape blocks        # one kind, one size, in loops and parallel blocks
     benches/compile.py models 100 --write some/directory    # only write the crate, for a profiler
+    benches/compile.py attribute 1000                       # functions with and without `#[agent]`, and the ratio
 
 Each row is the difference between two crates, each compiled without incremental compilation some times over: one with
 the agents alone, and one with a workflow over them. Two figures: the median of the differences of one round, and the
 difference of the two least times, which what else the machine does disturbs less. `inline` agents have no definition
 outside of their workflow; theirs is the whole cost beside an empty crate. It asserts nothing: times depend on the machine.
+
+`attribute` compares whole commands: `cargo check` of functions with `#[agent]`, and of the same functions without it.
 """
 
 import argparse
@@ -22,6 +25,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KINDS = ("models", "functions", "inline")
+ATTRIBUTE = "attribute"
 SHAPES = ("chain", "blocks")
 MANIFEST = """[package]
 name = "generated"
@@ -61,12 +65,12 @@ def model(i, shape, public):
 """
 
 
-def function(i, shape):
+def function(i, shape, has_attribute=True):
     parameters = ", ".join(f"{key}: &str" for key in keys(i, shape))
     texts = ", ".join(keys(i, shape))
+    attribute = f"#[agent(writes = key_{i})]\n" if has_attribute else ""
     return f"""/// Writes the part number {i}.
-#[agent(writes = key_{i})]
-pub fn agent_{i}({parameters}) -> String {{
+{attribute}pub fn agent_{i}({parameters}) -> String {{
     [{texts}].concat()
 }}
 """
@@ -96,6 +100,12 @@ def program(kind, count, shape, placed):
             out += [model(i, shape, False) for i in range(count)]
         out += [body(count, shape), "    }\n}\n"]
     return "".join(out)
+
+
+def functions(count, shape, has_attribute):
+    """A crate with that many functions and nothing else."""
+    head = "//! Generated.\n#![allow(unused_imports)]\nuse adk::prelude::*;\n"
+    return head + "".join(function(i, shape, has_attribute) for i in range(count))
 
 
 def write(directory, text):
@@ -134,9 +144,20 @@ def added(before, after):
     return f"{median:>8.2f} {min(after) - min(before):>8.2f}"
 
 
+def compare(sizes, shape, repeats, directory, cargo):
+    """Prints what functions take with `#[agent]` and without it."""
+    print(f"{'':>6} {'`#[agent]`':>17} {'plain':>17} {'ratio':>17}   user CPU seconds of {' '.join(cargo)}")
+    print(f"{'count':>6} " + " ".join([f"{'median':>8} {'least':>8}"] * 3))
+    for count in sizes:
+        texts = [functions(count, shape, has_attribute) for has_attribute in (True, False)]
+        both = [(statistics.median(times), min(times)) for times in measure(texts, repeats, directory, cargo)]
+        ratio = [agents / plain for agents, plain in zip(*both)]
+        print(f"{count:>6} " + " ".join(f"{one:>8.2f}" for figures in (*both, ratio) for one in figures), flush=True)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("kind", nargs="?", choices=(*KINDS, "all"), default="all")
+    arguments.add_argument("kind", nargs="?", choices=(*KINDS, ATTRIBUTE, "all"), default="all")
     arguments.add_argument("sizes", nargs="*", type=int, default=[10, 100, 1000, 3000])
     arguments.add_argument("--shape", choices=SHAPES, default="chain")
     arguments.add_argument("--repeats", type=int, default=5)
@@ -150,6 +171,8 @@ def main():
     empty = program("", 0, given.shape, False)
     write(directory, empty)
     check(directory, cargo)
+    if given.kind == ATTRIBUTE:
+        return compare(given.sizes, given.shape, given.repeats, directory, cargo)
     print(f"{'':>17} {'alone':>17} {'workflow adds':>17}   user CPU seconds, {given.shape}")
     print(f"{'agents':>10} {'count':>6} {'median':>8} {'least':>8} {'median':>8} {'least':>8}")
     for kind in kinds:

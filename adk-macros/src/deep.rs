@@ -28,7 +28,8 @@ pub(crate) fn check(tokens: TokenStream) -> Result<(), Diagnostic> {
 pub(crate) fn check_head(item: TokenStream) -> Result<(), Diagnostic> {
     let mut head: Vec<_> = item.into_iter().collect();
     head.pop_if(|token| matches!(token, TokenTree::Group(body) if body.delimiter() == Delimiter::Brace));
-    check(head.into_iter().collect())
+    let mut depth = Depth::default();
+    head.iter().try_for_each(|token| depth.see(token))
 }
 
 /// What is open around a token.

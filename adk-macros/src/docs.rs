@@ -7,21 +7,25 @@ use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
 
 /// The description in doc comments. It is an expression, since a doc may be `include_str!`; `None` without words.
 pub(crate) fn description(attrs: &[Attribute]) -> Option<TokenStream> {
-    let docs: Vec<&Expr> = attrs.iter().filter_map(doc).collect();
-    let texts: Option<Vec<String>> = docs.iter().map(|doc| literal(doc)).collect();
-    match texts {
-        Some(texts) => {
-            let text = plain(&texts);
-            (!text.is_empty()).then(|| quote!(#text))
+    match text(attrs) {
+        Some(text) => (!text.is_empty()).then(|| quote!(#text)),
+        None => {
+            let docs = attrs.iter().filter_map(doc);
+            Some(quote!(::core::concat!(#(#docs, "\n"),*)))
         }
-        None => Some(quote!(::core::concat!(#(#docs, "\n"),*))),
     }
+}
+
+/// The description where all doc comments are literals.
+pub(crate) fn text(attrs: &[Attribute]) -> Option<String> {
+    let texts: Option<Vec<String>> = attrs.iter().filter_map(doc).map(literal).collect();
+    Some(plain(&texts?))
 }
 
 /// Takes the stars off the blocks among the doc comments, for derives that read these as they are.
 pub(crate) fn without_blocks(attrs: &mut [Attribute]) {
     for attr in attrs {
-        let Some(text) = doc(attr).and_then(literal).filter(|text| text.contains('\n')) else { continue };
+        let Some(text) = literal_of(attr).filter(|text| text.contains('\n')) else { continue };
         let (text, span) = (plain(&[text]), attr.span());
         if let Meta::NameValue(meta) = &mut attr.meta {
             meta.value = Expr::Lit(ExprLit { attrs: Vec::new(), lit: Lit::Str(LitStr::new(&text, span)) });
@@ -38,6 +42,11 @@ fn doc(attr: &Attribute) -> Option<&Expr> {
         Meta::NameValue(meta) if meta.path.is_ident("doc") => Some(&meta.value),
         _ => None,
     }
+}
+
+/// The text of a doc comment.
+pub(crate) fn literal_of(attr: &Attribute) -> Option<String> {
+    doc(attr).and_then(literal)
 }
 
 fn literal(doc: &Expr) -> Option<String> {

@@ -1,7 +1,7 @@
 //! The path by which the user's crate knows the facade, also where the dependency is renamed, and the short names by which
 //! expansions call what they need of it.
 
-use crate::code::code;
+use crate::code::{code, read};
 use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -18,7 +18,12 @@ fn facade() -> String {
 
 /// `::adk::__private`: what expansions need, wherever they are.
 pub(crate) fn private() -> TokenStream {
-    code!("::{}::__private", facade())
+    read(&path())
+}
+
+/// That as text.
+pub(crate) fn path() -> String {
+    format!("::{}::__private", facade())
 }
 
 /// The short names, with which a block of an expansion begins: `__adk`, and in it `__typed`.

@@ -1,7 +1,7 @@
 //! `#[agent]` and `#[tool]`: a function as an agent or as a tool.
 //!
-//! The expansion begins with the function as it was written. A braced struct of its name follows, then a block with the impl: facts
-//! as consts, and calls. All that decides by types is in the library. A function that is refused has an impl as well, whose `META`
+//! The expansion begins with the function as it was written. A braced struct of its name follows, then the impl: facts as consts,
+//! and calls. All that decides by types is in the library. A function that is refused has an impl as well, whose `META`
 //! holds the errors, so that rustc reports nothing that follows from them.
 
 mod agent;
@@ -10,6 +10,7 @@ mod by_hand;
 mod check;
 mod keys;
 mod parse;
+mod plain;
 #[cfg(test)]
 #[allow(clippy::indexing_slicing)]
 mod tests;
@@ -50,7 +51,7 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     let args = args::agent(args, &mut report);
     check::agent(&function, &args, &mut report);
     if function.is_method {
-        return report.beside(written(&function));
+        return report.beside(written(&function, false));
     }
     if report.is_empty() { agent::expand(&function, &args, &report) } else { agent::stub(&function, report) }
 }
@@ -67,7 +68,7 @@ pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     let args = args::tool(args, &mut report);
     check::tool(&function, &args, &mut report);
     if function.is_method {
-        return report.beside(written(&function));
+        return report.beside(written(&function, false));
     }
     if report.is_empty() { tool::expand(&function, &args, &report) } else { tool::stub(&function, report) }
 }
@@ -167,16 +168,17 @@ fn needs(function: &Function, name: &Ident) -> Option<(TokenStream, TokenStream)
 
 /// The function, the struct, and the block with what is implemented for it.
 fn item(function: &Function, inside: &TokenStream) -> TokenStream {
-    let (written, twin, block) = (written(function), twin(function), block(&function.attrs, inside));
+    let (written, twin, block) = (written(function, false), twin(function), block(&function.attrs, inside));
     quote!(#written #twin #block)
 }
 
-fn written(function: &Function) -> TokenStream {
-    let Function { attrs, vis, sig, body, .. } = function;
+/// The function as it was written. `is_public`: no type in its signature can be private.
+fn written(function: &Function, is_public: bool) -> TokenStream {
+    let Function { attrs, vis, sig, body, item, .. } = function;
+    let interfaces = (!is_public).then(|| read("#[allow(private_interfaces)]"));
     // These ask for another signature or for sections in a text that models read.
     let allow = read(
-        "#[allow(
-            private_interfaces,
+        "#[cfg_attr(clippy, allow(
             clippy::missing_errors_doc,
             clippy::missing_panics_doc,
             clippy::must_use_candidate,
@@ -186,24 +188,43 @@ fn written(function: &Function) -> TokenStream {
             clippy::trivially_copy_pass_by_ref,
             clippy::unnecessary_wraps,
             clippy::unused_async
-        )]",
+        ))]",
     );
-    quote!(#(#attrs)* #allow #vis #sig #body)
+    match item {
+        Some(item) => quote!(#interfaces #allow #item),
+        None => quote!(#(#attrs)* #interfaces #allow #vis #sig #body),
+    }
 }
 
 /// The braced struct of the same name: it is in the namespace of types only, so it can have the function's name.
 fn twin(function: &Function) -> TokenStream {
     let (vis, name) = (&function.vis, &function.sig.ident);
-    // Editors show the struct's docs where the name is a step of a workflow; rustdoc shows and tests the function's.
-    let docs = function.attrs.iter().filter(|attr| crate::docs::is_doc(attr)).map(|attr| &attr.meta);
-    let conditions = conditions(&function.attrs);
-    // Hidden from rustdoc alone: editors do not complete what is hidden.
-    let ours = read(
-        "#[cfg_attr(doc, doc(hidden))]
-        #[allow(dead_code, missing_docs, non_camel_case_types, clippy::empty_structs_with_brackets, clippy::pedantic)]
-        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]",
+    let before = read(&beside(function));
+    let derived = read(
+        "#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]",
     );
-    quote!(#(#[cfg_attr(not(doc), #docs)])* #(#conditions)* #ours #vis struct #name {})
+    quote!(#before #derived #vis struct #name {})
+}
+
+/// The attributes of the type of the same name. Editors show the docs of the type where the name is a step of a workflow; rustdoc
+/// shows and tests those of the function.
+fn beside(function: &Function) -> String {
+    let docs = function.attrs.iter().filter(|attr| crate::docs::is_doc(attr));
+    let docs = docs.map(|attr| match crate::docs::literal_of(attr) {
+        Some(text) => format!("#[cfg_attr(not(doc), doc = {text:?})]"),
+        None => format!("#[cfg_attr(not(doc), {})]", attr.meta.to_token_stream()),
+    });
+    // Hidden from rustdoc alone: editors do not complete what is hidden.
+    format!("{}{}#[cfg_attr(doc, doc(hidden))] {ALLOW}", docs.collect::<String>(), conditions_text(function))
+}
+
+/// What a type beside the function is allowed. Attributes for clippy cost nothing without it.
+const ALLOW: &str = "#[allow(dead_code, missing_copy_implementations, missing_debug_implementations, missing_docs, non_camel_case_types)]
+    #[cfg_attr(clippy, allow(clippy::empty_structs_with_brackets, clippy::pedantic))]";
+
+/// The conditions under which the function is there.
+fn conditions_text(function: &Function) -> String {
+    conditions(&function.attrs).map(|attr| attr.to_token_stream().to_string()).collect()
 }
 
 /// The block around the impl: what is in it cannot be named from outside, and hides no name of the user's.

@@ -16,7 +16,13 @@ const PACKAGE: &str = "[
 
 /// The number of the scope in which the expansion is.
 pub(crate) fn scope() -> TokenStream {
-    code!("__typed::number_of(::core::concat!(::core::file!(), ' ', ::core::column!()), {PACKAGE})")
+    let (file, package) = parts();
+    code!("__typed::number_of({file}, {package})")
+}
+
+/// What that number is made of: a text, and the package.
+pub(crate) fn parts() -> (&'static str, &'static str) {
+    ("::core::concat!(::core::file!(), ' ', ::core::column!())", PACKAGE)
 }
 
 /// The scope once, as `__SCOPE`, for expansions that name it often.

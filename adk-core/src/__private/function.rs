@@ -3,12 +3,20 @@
 //! The macro knows only how types are spelled, so the types themselves choose here: by inherent methods, which win
 //! over those of traits, and by methods on `&Arg`, which come last.
 
+mod agent;
 mod output;
 mod param;
+mod plain;
 
+pub use agent::AgentFunction;
 pub use output::{AnyOutput, Done, Tag, tag};
 pub use param::{
     Arg, Borrowed, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned, Slot, Text,
+};
+
+pub use plain::{
+    About, AgentResult, Blocks, KeyName, Output, Param, Params, ParamsOf, PlainFunction, PlainType, Returned,
+    Waits,
 };
 
 pub use adk_spec::__private::function_meta as meta;

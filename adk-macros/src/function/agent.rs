@@ -4,8 +4,8 @@ use super::args::AgentArgs;
 use super::keys::{Key, Keys};
 use super::parse::{Function, Source};
 use super::{
-    arguments, checked, item, key_spec, load, name_of, needs, out_specs, output_types, outs, refuse,
-    take_resources, whole,
+    arguments, beside, block, checked, conditions_text, item, key_spec, load, name_of, needs, out_specs,
+    output_types, outs, plain, refuse, take_resources, whole, written,
 };
 use crate::code::{self, code, read};
 use crate::diag::Diagnostics;
@@ -17,29 +17,45 @@ use syn::ReturnType;
 
 /// The function, the struct of its name, and the impl.
 pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
+    let plain = plain::expand(function, args);
+    // An error may be private. Other plain types are those of the standard library.
+    let is_public = matches!(function.sig.output, ReturnType::Default) || super::keys::is_plain(function);
+    let written = written(function, plain.is_some() && is_public);
+    let implemented = plain.unwrap_or_else(|| block(&function.attrs, &asked(function, args, report)));
+    let (before, vis, name) = (read(&beside(function)), &function.vis, &function.sig.ident);
+    let default = default(function);
+    quote!(#written #before #vis struct #name {} #default #implemented)
+}
+
+/// `Default` as text. A derive costs rustc more, and so does each further trait, for each function.
+fn default(function: &Function) -> TokenStream {
+    let (conditions, name) = (conditions_text(function), function.used());
+    code!(
+        "{conditions}
+        #[automatically_derived]
+        impl ::core::default::Default for {name} {{
+            fn default() -> Self {{ Self {{}} }}
+        }}"
+    )
+}
+
+/// Rust of the impl for a function with types that rustc is asked about.
+fn asked(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
     let (types, name) = (output_types(function), &function.used());
     let (checks, checked) = checked(&checks(function, args, report)).unzip();
     let keys = Keys::of(function, args);
     let meta = meta(function, args, &keys);
-    let run = run(function, args, &keys);
-    let typed = keys.expand(function);
+    let begin = begin(function, args, &keys);
+    let typed = keys.expand(function, name);
     let key = args.writes.as_ref().map_or("", |key| &key.text);
-    let start = code!(
-        "#[automatically_derived]
-        impl __adk::MadeByMacro for {name}"
-    );
-    let constant = read("const META: &'static __adk::AgentMeta<'static> =");
-    let rest = code!(
-        "fn made(&self) -> __adk::Making<'_> {{
-            __adk::Making::Function({key:?}, __adk_begin)
-        }}"
-    );
+    let start = code!("impl __adk::function::AgentFunction for {name}");
+    let key = code!("const KEY: &'static str = {key:?}; const META: &'static __adk::AgentMeta<'static> =");
     let (taken, needs) = needs(function, name).unzip();
     let value = match checked {
         Some(checked) => quote!({ #checked &#meta #taken }),
         None => quote!(&#meta #taken),
     };
-    item(function, &quote!(#types #checks #typed #needs #run #start { #constant #value; #rest }))
+    quote!(#types #checks #typed #needs #start { #key #value; #begin })
 }
 
 /// The same of a function that is refused.
@@ -181,7 +197,7 @@ fn fixed(ty: &syn::Type) -> TokenStream {
     types::fixed(quote!(#ty))
 }
 
-fn run(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
+fn begin(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
     let loads = function.params(Source::Plain).enumerate().map(|(at, param)| {
         let of = if !keys.is_plain(at) && types::is_called_context(&param.ty) {
             "ContextRead"
@@ -194,7 +210,7 @@ fn run(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
     });
     let blocking = args.blocking.filter(|_| function.sig.asyncness.is_none());
     let first = function.params(Source::Plain).map(|param| &param.local).next();
-    let begin = match (first, blocking) {
+    let how = match (first, blocking) {
         (None, _) => read("let __adk_how = __adk::function::Recorded;"),
         (Some(first), None) => code!("let ({first}, __adk_how) = {first}.__begin(__adk_cx);"),
         (Some(first), Some(_)) => code!("let ({first}, __adk_how) = {first}.__begin_blocking(__adk_cx);"),
@@ -237,8 +253,7 @@ fn run(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
         (None, Some(_)) => quote!(wait(async move { #call })),
         (None, None) => quote!(call(move || { #call })),
     };
-    let head =
-        read("fn __adk_begin(__adk_cx: &mut __adk::Context) -> __adk::Result<__adk::function::Work<'_>>");
+    let head = read("fn begin(__adk_cx: &mut __adk::Context) -> __adk::Result<__adk::function::Work<'_>>");
     let names = read("use __adk::function::{AnyOutput as _, Held as _, LoadMaybe as _, LoadPlain as _};");
-    quote!(#head { #names #from #(#loads)* #begin ::core::result::Result::Ok(__adk_how.#work) })
+    quote!(#head { #names #from #(#loads)* #how ::core::result::Result::Ok(__adk_how.#work) })
 }

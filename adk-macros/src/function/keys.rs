@@ -5,7 +5,7 @@ use super::parse::{Function, Source};
 use crate::code::{code, read};
 use crate::typed::{READS, implement, places, plain};
 use crate::types;
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Type;
 
@@ -65,8 +65,8 @@ impl Keys {
     }
 
     /// The aliases and `impl Typed`.
-    pub(super) fn expand(&self, function: &Function) -> TokenStream {
-        let (Self { aliases, reads, written }, name) = (self, function.used());
+    pub(super) fn expand(&self, function: &Function, name: &Ident) -> TokenStream {
+        let Self { aliases, reads, written } = self;
         let head = quote!(impl __typed::Typed for #name);
         let reads: Vec<_> = function
             .params(Source::Plain)

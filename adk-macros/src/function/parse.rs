@@ -25,6 +25,8 @@ pub(super) struct Function {
     pub(super) params: Vec<Param>,
     /// Whether it is in an `impl` or a trait, where no type can be beside it. It is refused.
     pub(super) is_method: bool,
+    /// The item as it was written, where that is Rust: no parameter has an attribute that only we understand.
+    pub(super) item: Option<TokenStream>,
 }
 
 pub(super) struct Param {
@@ -135,13 +137,19 @@ pub(super) fn function(
             "write a function outside of the `impl`; for an `impl Agent` put the attribute before it, as in `#[agent(reads(text: String))]`; what `self` holds is taken as `#[resource] db: &Pool`",
         );
     }
+    let has_attributes = |input: &FnArg| match input {
+        FnArg::Receiver(_) => false,
+        FnArg::Typed(input) => !input.attrs.is_empty(),
+    };
+    let is_rust = report.is_empty() && !sig.inputs.iter().any(has_attributes);
     let mut params = Vec::new();
     for (place, input) in sig.inputs.iter_mut().enumerate() {
         if let FnArg::Typed(input) = input {
             params.push(param(input, format_ident!("__adk_{place}"), is_tool, report));
         }
     }
-    Some(Function { attrs, vis, sig, body, params, is_method: method.is_some() })
+    let item = is_rust.then_some(item);
+    Some(Function { attrs, vis, sig, body, params, is_method: method.is_some(), item })
 }
 
 /// The place of a `Self` that only a function in an `impl` or a trait can name: it is neither in an item of the body nor in the
@@ -310,6 +318,11 @@ pub(super) struct Constant {
 /// Reads an `impl`; `None` when it is something else.
 pub(super) fn by_hand(item: &TokenStream) -> Option<ByHand> {
     let mut tokens: Vec<TokenTree> = item.clone().into_iter().collect();
+    let is_word = |token: &&TokenTree| matches!(token, TokenTree::Ident(_));
+    let begins = tokens.iter().find(is_word)?.to_string();
+    if !matches!(&*begins, "impl" | "unsafe" | "default") {
+        return None;
+    }
     let Some(TokenTree::Group(body)) = tokens.pop().filter(is_braced) else { return None };
     let head: TokenStream = tokens.into_iter().collect();
     let ItemImpl { attrs, generics, trait_, self_ty, .. } = syn::parse2(quote!(#head {})).ok()?;

@@ -60,6 +60,10 @@ pub struct Lent<'a>(&'a mut Context);
 pub struct Misplaced(Infallible);
 
 impl<T> Owned<T> {
+    pub(super) fn new(value: T) -> Self {
+        Self(value)
+    }
+
     /// The argument.
     pub fn __give(self) -> T {
         self.0
@@ -67,6 +71,10 @@ impl<T> Owned<T> {
 }
 
 impl<T> Borrowed<T> {
+    pub(super) fn new(value: T) -> Self {
+        Self(value)
+    }
+
     /// The argument.
     pub fn __give(&self) -> &T {
         &self.0
@@ -195,10 +203,7 @@ impl Arg<&mut Context> {
 impl Arg<&str> {
     /// Reads a text.
     pub fn __slot(self) -> Slot<String, Text> {
-        Slot(|_, state, key| {
-            let value = required(state, key)?;
-            if value.is_string() { Ok(Text(value)) } else { Err(not_text(state, key, &value)) }
-        })
+        Slot(|_, state, key| read_text(state, key))
     }
 }
 
@@ -320,14 +325,19 @@ fn optional(state: &State<'_>, key: &str) -> Option<Arc<Value>> {
     state.value(key).filter(|value| !value.is_null())
 }
 
-fn required(state: &mut State<'_>, key: &str) -> Result<Arc<Value>> {
+pub(super) fn read_text(state: &mut State<'_>, key: &str) -> Result<Text> {
+    let value = required(state, key)?;
+    if value.is_string() { Ok(Text(value)) } else { Err(not_text(state, key, &value)) }
+}
+
+pub(super) fn required(state: &mut State<'_>, key: &str) -> Result<Arc<Value>> {
     match state.value(key) {
         Some(value) => Ok(value),
         None => Err(missing(state, key)),
     }
 }
 
-fn decode<T: DeserializeOwned>(state: &mut State<'_>, key: &str, value: &Value) -> Result<T> {
+pub(super) fn decode<T: DeserializeOwned>(state: &mut State<'_>, key: &str, value: &Value) -> Result<T> {
     crate::runtime::run::decode(key, value).map_err(|error| typed(state, error))
 }
 
