@@ -1,4 +1,5 @@
-//! Claims of runs, made and given back: also where that cannot be written, as on a full disk.
+//! Jobs that claim and release runs. A release takes effect even if it cannot be written, for
+//! example on a full disk.
 
 use crate::error::closed;
 use crate::journal;
@@ -10,7 +11,7 @@ use adk_core::{Result, RunId};
 use std::sync::{Arc, Weak};
 use tokio::sync::oneshot;
 
-/// Claims a run, and reads what is stored of it.
+/// Claims a run and reads its journal.
 struct MakeClaim {
     run: RunId,
     check: ClaimCheck,
@@ -26,8 +27,9 @@ impl Job for MakeClaim {
         Ok(())
     }
 
-    /// Here and not before: what was rolled back may be done again under the same number, and gives nothing back. A claim
-    /// that nobody reads is dropped, which gives it back.
+    /// Makes the [`Claim`] here and not in `run`: a transaction that was rolled back may assign the
+    /// same epoch again, and its claim must not release the new one. A claim without a receiver is
+    /// dropped, which releases it.
     fn done(self: Box<Self>, result: Result<()>, _: &mut Db) {
         let Self { claimed, store, reply, .. } = *self;
         let claimed = result.and_then(|()| claimed.ok_or_else(closed)).map(|mut claimed| {
@@ -38,7 +40,7 @@ impl Job for MakeClaim {
     }
 }
 
-/// Enters a run that waits for the turn of its session, with a claim.
+/// Inserts a run that waits for the turn of its session, with a claim.
 struct Enqueue {
     claim: ClaimId,
     record: RunRecord,
@@ -57,7 +59,7 @@ impl Job for Enqueue {
     }
 }
 
-/// A claim that is given back when it is dropped.
+/// Returns a claim that is released when it is dropped.
 fn held(claim: ClaimId, store: Weak<Shared>) -> Claim {
     Claim::new(claim, move |id| {
         if let Some(store) = store.upgrade() {
@@ -66,10 +68,10 @@ fn held(claim: ClaimId, store: Weak<Shared>) -> Claim {
     })
 }
 
-/// How far a run is, and what it has used.
+/// The status that a run has reached, and its usage.
 type End = (RunStatus, Usage);
 
-/// Gives a claim back, and says how far the run is when that is known.
+/// Releases a claim, and writes the status of the run if it is known.
 struct Close {
     claim: ClaimId,
     end: Option<End>,
@@ -88,7 +90,8 @@ impl Job for Close {
         if result.is_ok() {
             db.owner.is_written(claim);
         } else if !claim.is_driven_above() {
-            // This process may claim the run again all the same. Others can when it is written: once there is room.
+            // This process may claim the run again at once. Other processes can when the release is
+            // written.
             db.owner.gave_up(claim);
             if !db.file.is_lost() {
                 db.unwritten.push(claim);
@@ -102,7 +105,7 @@ impl Job for Close {
 }
 
 impl Db {
-    /// Jobs that write what could not be written before.
+    /// Takes the releases that could not be written, as jobs.
     pub(crate) fn unwritten(&mut self) -> impl Iterator<Item = Box<dyn Job>> + use<> {
         let claims = std::mem::take(&mut self.unwritten).into_iter();
         claims.map(|claim| Box::new(Close { claim, end: None, is_ours: false, reply: None }) as Box<dyn Job>)
@@ -134,14 +137,15 @@ impl Writer {
         result.await.map_err(|_| closed())?
     }
 
-    /// The same without an end, for callers that cannot wait. Lists of runs show it from now on.
+    /// Releases a claim without a status, for callers that cannot wait. Lists of runs show the
+    /// release at once.
     pub(crate) fn release(&self, claim: ClaimId) {
-        // Others go on under the same claim.
+        // The engine above continues the run under the same claim.
         if claim.is_driven_above() {
             return;
         }
         self.owner.gave_up(claim);
-        // When the thread has ended, there is no receiver.
+        // The send fails only after the thread has ended.
         let _ = self.post(Box::new(Close { claim, end: None, is_ours: false, reply: None }));
     }
 }

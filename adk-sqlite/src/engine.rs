@@ -1,4 +1,4 @@
-//! The store as the engine of runs.
+//! [`Engine`] of [`SqliteStore`], with its registries.
 
 use crate::SqliteStore;
 use crate::commit::Commit;
@@ -19,7 +19,8 @@ use serde_json::Value;
 use std::time::Duration;
 
 impl SqliteStore {
-    /// Whether the slot is filled already, which nobody has told a run that an engine above drives.
+    /// Reports whether the slot is already filled. Only an engine above the store can ask for a
+    /// filled slot, because such a run starts without the journal.
     async fn is_filled(&self, slot: &Slot) -> Result<bool> {
         if !slot.claim().is_driven_above() {
             return Ok(false);
@@ -61,7 +62,7 @@ impl Journal for SqliteStore {
             }
         };
         match post(slot, draft, update) {
-            // What waits holds the answer alone: there may be many.
+            // The future holds only the receiver, because many commits may wait at once.
             Ok(answer) => Reply::Later(Box::pin(async { answer.await.map_err(|_| closed())?.stored() })),
             Err(error) => Reply::Ready(Err(error)),
         }
@@ -78,8 +79,8 @@ impl Journal for SqliteStore {
             if claim.is_driven_above() {
                 return Ok(value);
             }
-            let (key, of) = (key.to_string(), value.clone());
-            let earlier = self.0.writer.write(move |db| journal::step(db, claim, &key, &of)).await?;
+            let (key, recorded) = (key.to_string(), value.clone());
+            let earlier = self.0.writer.write(move |db| journal::step(db, claim, &key, &recorded)).await?;
             Ok(earlier.unwrap_or(value))
         })
     }

@@ -297,8 +297,8 @@ async fn the_app_is_named_where_there_are_several() {
 async fn what_is_not_there_is_not_found_and_not_made() {
     let folder = Folder::new();
     let (missing, run) = (folder.store(), nobody().to_string());
-    adk(&missing, &["runs"]).refused(3, &format!("there is no file `{missing}`"));
-    fed(&missing, &["import", "ann", "s1"], "").refused(3, "there is no file");
+    adk(&missing, &["runs"]).refused(3, &format!("the file `{missing}` does not exist"));
+    fed(&missing, &["import", "ann", "s1"], "").refused(3, "does not exist");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 
     let text = folder.path().join("notes.txt");

@@ -9,7 +9,7 @@ use adk_postgres::PostgresStore;
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn it_does_what_every_store_does() {
+async fn the_common_tests_of_artifact_stores_pass() {
     let stores = Stores::of(&Database::new().await.open().await);
     artifacts::keeps(&stores, false).await;
     artifacts::refuses_depth(&stores).await;
@@ -26,7 +26,7 @@ async fn saves_at_the_same_time_have_versions_of_their_own() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_run_that_is_taken_up_loads_what_it_has_saved() {
+async fn a_resumed_run_loads_its_artifacts() {
     artifacts::lasts(&Database::new().await, Into::into).await;
 }
 

@@ -160,7 +160,7 @@ async fn tables_that_are_dropped_while_it_is_open_are_an_error() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_row_that_cannot_be_read_is_told_of_by_itself() {
+async fn an_unreadable_row_is_an_error_of_its_own() {
     let deep = format!(r#"{{"n":{}{}}}"#, "[".repeat(200), "]".repeat(200));
     for value in [&*deep, r#""no object""#, "[1]"] {
         for broken in [Broken::Session, Broken::Event, Broken::User, Broken::App] {

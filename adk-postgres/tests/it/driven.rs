@@ -21,7 +21,7 @@ async fn branches_are_executed_by_two_processes() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn waits_are_kept_for_whoever_answers() {
+async fn waits_are_kept_until_they_are_answered() {
     driven::keeps_waits(&Database::new().await).await;
 }
 
@@ -33,19 +33,19 @@ async fn any_process_closes_the_run() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_cancel_fences_all_of_them() {
+async fn a_cancel_fences_all_processes() {
     driven::is_fenced_by_a_cancel(&Database::new().await).await;
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn processes_on_the_plain_store_leave_it_alone() {
+async fn processes_on_the_plain_store_do_not_claim_such_runs() {
     driven::is_left_alone(&Database::new().await).await;
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn open_sessions_see_its_events() {
+async fn open_sessions_see_events_of_other_processes() {
     driven::is_seen_by_readers(&Database::new().await).await;
 }
 

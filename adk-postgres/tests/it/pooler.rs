@@ -53,7 +53,7 @@ impl Place for Pooled {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PgBouncer: tests/peers/run-pgbouncer.sh"]
-async fn it_does_what_every_store_does() {
+async fn the_common_tests_of_session_stores_pass() {
     let database = Pooled::new().await;
     let (one, two) = (database.open().await, database.open().await);
     store::scopes(&one).await;
@@ -75,7 +75,7 @@ async fn runs_of_several_processes_are_delivered_and_stored() {
 
 #[tokio::test]
 #[ignore = "needs PgBouncer: tests/peers/run-pgbouncer.sh"]
-async fn a_run_that_is_killed_ends_as_one_that_is_not() {
+async fn a_killed_run_ends_like_an_undisturbed_run() {
     killed::ends_the_same(&Pooled::new().await, survival::kills(2)).await;
 }
 

@@ -14,7 +14,7 @@ async fn open(database: &Database) -> PostgresStore {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn it_does_what_every_store_does() {
+async fn the_common_tests_of_session_stores_pass() {
     let database = Database::new().await;
     let postgres = open(&database).await;
     store::scopes(&postgres).await;
@@ -27,7 +27,7 @@ async fn it_does_what_every_store_does() {
 
 #[test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-fn it_refuses_what_is_nested_too_deep() {
+fn values_that_are_nested_too_deeply_are_rejected() {
     store::with_room(async || {
         let database = Database::new().await;
         store::depth(&open(&database).await).await;
@@ -36,7 +36,7 @@ fn it_refuses_what_is_nested_too_deep() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn what_was_written_is_there_when_it_is_opened_again() {
+async fn data_survives_a_reopened_store() {
     let database = Database::new().await;
     let key = SessionKey::new("a", "u", "s");
     let postgres = open(&database).await;
@@ -122,7 +122,7 @@ async fn a_value_comes_back_as_it_was_written() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_session_is_open_once_and_loads_what_is_asked_for() {
+async fn an_open_session_is_shared_and_loads_events_on_request() {
     let database = Database::new().await;
     let key = SessionKey::new("a", "u", "s");
     let postgres = open(&database).await;

@@ -6,31 +6,31 @@ use adk_core::engine::{RunFilter, RunRegistry as _, WaitRegistry as _};
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn each_question_is_answered_once_by_whatever_process() {
+async fn each_question_is_answered_once_across_processes() {
     people::answers(&Database::new().await).await;
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn deadlines_are_taken_by_whoever_recovers() {
+async fn recovery_takes_passed_deadlines() {
     people::deadlines(&Database::new().await).await;
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn whoever_watches_takes_answers_and_deadlines() {
+async fn a_watch_takes_answers_and_deadlines() {
     people::watches(&Database::new().await).await;
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_run_that_is_refused_is_as_it_was() {
+async fn a_refused_run_is_unchanged() {
     people::refusals(&Database::new().await).await;
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_wait_is_answered_by_whom_it_names() {
+async fn a_wait_is_answered_only_by_the_user_it_names() {
     people::callers(&Database::new().await).await;
 }
 
@@ -42,13 +42,13 @@ async fn waits_belong_to_a_user_and_a_session() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn more_runs_go_on_than_the_store_has_connections() {
+async fn more_runs_continue_than_the_store_has_connections() {
     people::many(&Database::new().await, 100).await;
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_failed_run_is_listed_and_goes_on_once_its_cause_is_mended() {
+async fn a_failed_run_is_listed_and_continues_once_its_cause_is_fixed() {
     mended::mended(&Database::new().await).await;
 }
 
@@ -60,7 +60,7 @@ async fn a_question_that_no_longer_matters_is_withdrawn_and_one_that_expired_is_
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn what_tenants_have_left_goes_on() {
+async fn unfinished_runs_of_tenants_continue() {
     tenants::left(&Database::new().await, async || {}).await;
     let database = Database::new().await;
     let sql = "UPDATE adkw_runs SET owner = '1-dead' WHERE status = 'running'";
