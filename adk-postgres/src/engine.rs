@@ -1,4 +1,4 @@
-//! The store as the engine of runs.
+//! [`Engine`] of [`PostgresStore`], with its registries.
 
 use crate::error::{Doing, closed};
 use crate::journal::Whose;
@@ -35,7 +35,7 @@ impl Shared {
         Ok(claimed)
     }
 
-    /// A claim that is given back when it is dropped.
+    /// Returns a claim that is released when it is dropped.
     fn held(self: &Arc<Self>, claim: ClaimId) -> Claim {
         let store = Arc::downgrade(self);
         Claim::new(claim, move |claim| {
@@ -66,7 +66,7 @@ impl Shared {
         }
     }
 
-    /// Stores what a run had used when another process cancelled it.
+    /// Stores the usage of a run that another process has cancelled.
     async fn used(self: &Arc<Self>, claim: ClaimId, usage: Usage) -> Result<()> {
         let used: OwnWork<_> = Box::new(move |connection| {
             Box::pin(async move { journal::used(connection, claim, &to_text(&usage)?).await })
@@ -75,7 +75,8 @@ impl Shared {
         Err(refuse::fenced(claim.run_id))
     }
 
-    /// The session of a run that this process writes; `None` when it does not drive it.
+    /// Returns the session of a run that this process may write. Returns `None` if this process
+    /// does not drive the run.
     async fn session_of(self: &Arc<Self>, claim: ClaimId) -> Result<Option<SessionKey>> {
         if !claim.is_driven_above() {
             return Ok(self.drives.session(claim));
@@ -83,12 +84,13 @@ impl Shared {
         self.stored_session(claim.run_id).await
     }
 
-    /// The session of a run of the registry.
+    /// Reads the session of a run from the registry.
     async fn stored_session(self: &Arc<Self>, run: RunId) -> Result<Option<SessionKey>> {
         self.call(Box::new(move |connection| Box::pin(journal::session_of(connection, run)))).await
     }
 
-    /// Whether the slot is filled already, which nobody has told a run that an engine above drives.
+    /// Reports whether the slot is already filled. Only an engine above the store can ask for a
+    /// filled slot, because such a run starts without the journal.
     async fn is_filled(self: &Arc<Self>, slot: &Slot) -> Result<bool> {
         if !slot.claim().is_driven_above() {
             return Ok(false);
@@ -141,7 +143,7 @@ impl Journal for PostgresStore {
                 return Ok(value);
             }
             let Some(session) = self.0.drives.session(claim) else {
-                // A run without an event has no record yet, and nothing that could be resumed.
+                // A run without an event has no record yet, so it cannot be resumed.
                 let session = self.0.stored_session(claim.run_id).await?;
                 return if session.is_some() { Err(refuse::fenced(claim.run_id)) } else { Ok(value) };
             };
@@ -216,7 +218,7 @@ impl RunRegistry for PostgresStore {
     fn enqueue(&self, claim: ClaimId, record: RunRecord) -> BoxFuture<'_, Result<Claim>> {
         let this = self.0.clone();
         Box::pin(async move {
-            // In a task of its own, as a claim.
+            // A task of its own completes even if the caller is dropped, as in `claim`.
             let own = this.clone();
             let task = this.runtime.spawn(async move { own.enqueue(claim, record).await });
             task.await.map_err(|_| closed())?
@@ -226,7 +228,8 @@ impl RunRegistry for PostgresStore {
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         let this = self.0.clone();
         Box::pin(async move {
-            // In a task of its own: a claim that nobody waits for any more is dropped there, which gives it back.
+            // A task of its own: if the caller is dropped, the claim is dropped in the task, which
+            // releases it.
             let own = this.clone();
             let task = this.runtime.spawn(async move { own.make_claim(run, check).await });
             task.await.map_err(|_| closed())?
@@ -281,7 +284,7 @@ impl RunRegistry for PostgresStore {
         let read: OwnWork<_> = Box::new(move |connection| {
             Box::pin(async move {
                 let what = "read a run";
-                // All of it as it was at one moment.
+                // One transaction reads one state of the database.
                 let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
                 connection.begin_with(begin).await.doing(what)?;
                 let driven = journal::driven(connection, run, from).await?;

@@ -1,4 +1,4 @@
-//! The store as ADK's session service.
+//! [`SessionStore`] of [`PostgresStore`].
 
 use crate::error::{Doing, closed};
 use crate::lane::{Job, Reply};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 impl Shared {
-    /// Asks something of a session, and waits for what becomes of it.
+    /// Posts a job for a session, and waits for its result.
     pub(crate) async fn ask<T>(
         self: &Arc<Self>,
         key: &SessionKey,
@@ -27,7 +27,7 @@ impl Shared {
         self.ask(key, |reply| Job::Open { reply }).await
     }
 
-    /// `false` when there is one already.
+    /// Creates a session. Returns `false` if it already exists.
     async fn create(self: &Arc<Self>, key: &SessionKey, state: &StateDelta) -> Result<bool> {
         let (this, key, state) = (self.clone(), key.clone(), state.clone());
         let created = self.runtime.spawn(async move {
@@ -50,7 +50,7 @@ impl Shared {
             let (key, filter) = (key.clone(), filter.clone());
             Box::pin(async move {
                 let what = "read a session";
-                // All of it as it was at one moment.
+                // One transaction reads one state of the database.
                 let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
                 connection.begin_with(begin).await.doing(what)?;
                 let snapshot = reader::snapshot(connection, &key, &filter).await?;
@@ -62,7 +62,8 @@ impl Shared {
     }
 }
 
-/// Whether there can be a session of that key. Postgres takes no NUL, not even to look for it.
+/// Reports whether a session with that key can exist. Postgres rejects NUL characters even in a
+/// search.
 fn can_be(key: &SessionKey) -> bool {
     ![&key.app, &key.user, &key.id].into_iter().any(|id| has_nul(id))
 }
@@ -101,7 +102,7 @@ impl SessionStore for PostgresStore {
                 match self.0.snapshot(key, filter).await? {
                     None => return Ok(None),
                     Some(Some(snapshot)) => return Ok(Some(snapshot)),
-                    // Events of other programs get their places first.
+                    // Lock the session first, which gives places to events of other programs.
                     Some(None) => {
                         if !self.0.ask(key, |reply| Job::Look { reply }).await? {
                             return Ok(None);
@@ -121,7 +122,7 @@ impl SessionStore for PostgresStore {
             }
             forget_temp(&mut events);
             self.0.ask(key, |reply| Job::Append { events, reply }).await?;
-            // Whoever has the session open sees them.
+            // Sessions that this process has open receive the events now.
             if self.0.live.is_open(key) { self.0.open(key).await.map(drop) } else { Ok(()) }
         })
     }

@@ -1,6 +1,8 @@
-//! What a run keeps comes back bit for bit. Run once more with `--features serde_json/arbitrary_precision`.
+//! Tests that the store returns values unchanged. Run them also with
+//! `--features serde_json/arbitrary_precision`.
 //!
-//! Run by `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --test values -- --ignored`.
+//! Run by
+//! `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --test values -- --ignored`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 

@@ -710,7 +710,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_looked_for_is_found_by_an_index() {
+    fn queries_use_indexes() {
         let connection = Connection::open_in_memory().unwrap();
         crate::schema::prepare(&connection).unwrap();
         let run: RunId = "e-01890000-0000-7000-8000-000000000000".parse().unwrap();

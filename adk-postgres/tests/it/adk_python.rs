@@ -1,6 +1,8 @@
-//! One database, opened by this crate and by the real google-adk for Python, in both directions.
+//! Tests that open one database with this crate and with the real google-adk for Python, in both
+//! orders.
 //!
-//! Run by `tests/peers/run-postgres.sh tests/peers/run-adk-python.sh cargo test -p adk-workflow-postgres --test it -- --ignored python`.
+//! Run by
+//! `tests/peers/run-postgres.sh tests/peers/run-adk-python.sh cargo test -p adk-workflow-postgres --test it -- --ignored python`.
 
 use crate::support::Database;
 use crate::trees::python;

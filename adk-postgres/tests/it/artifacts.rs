@@ -1,4 +1,5 @@
-//! Artifacts in the database: the store does what every artifact store does, also when it is opened again.
+//! The common tests of artifact stores for [`PostgresStore`], repeated after the database is
+//! reopened.
 
 use crate::support::{Database, quick};
 use crate::trees::artifacts::{self, Stores};
@@ -36,7 +37,7 @@ async fn a_runner_without_a_store_refuses_to_save() {
     artifacts::refuses(Database::new().await.open().await).await;
 }
 
-/// ADK deletes a session and knows nothing of artifacts.
+/// ADK deletes sessions, and does not know the tables of artifacts.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_session_that_another_program_deletes_takes_its_files_along() {
@@ -53,9 +54,9 @@ async fn a_session_that_another_program_deletes_takes_its_files_along() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_name_that_is_too_long_says_so() {
+async fn a_name_that_is_too_long_is_an_error() {
     let postgres = PostgresStore::connect_with(&Database::new().await.url, quick()).await.unwrap();
-    // The longest ids there are, of characters that take four bytes each and cannot be compressed.
+    // Ids of the maximum length, with characters of four bytes that cannot be compressed.
     let random = |from: u32, length: u32| -> String {
         let char = |n: u32| char::from_u32(0x1_0000 + (from + n).wrapping_mul(40_503) % 0xa_0000).unwrap();
         (0..length).map(char).collect()

@@ -1,4 +1,4 @@
-//! Memory in the database: the store does what every memory service does.
+//! The common tests of memory services for [`PostgresStore`].
 
 use crate::support::Database;
 use crate::trees::memory::{self, Remembering};

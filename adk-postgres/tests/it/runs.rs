@@ -1,4 +1,4 @@
-//! Runs on the store, by what every store has to do with them: also when its process is killed, over and over.
+//! The common tests of runs on a store, some of them with repeated kills of the process.
 
 use crate::support::{Database, quick};
 use crate::trees::store::with_room;
@@ -30,14 +30,14 @@ async fn victim() {
     survival::victim(PostgresStore::connect_with(&url, quick()).await.unwrap()).await;
 }
 
-/// `ADK_KILLS` says how often; 6 times when it is not set.
+/// `ADK_KILLS` sets the number of kills; the default is 6.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_kill_loses_and_repeats_no_delivered_event() {
     survival::loses_nothing(&Database::new().await, survival::kills(6), async || {}).await;
 }
 
-/// `ADK_KILLS` says how many kills there have to be; 6 when it is not set.
+/// `ADK_KILLS` sets the number of kills; the default is 6.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_killed_run_ends_like_an_undisturbed_run() {

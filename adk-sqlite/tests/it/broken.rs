@@ -41,7 +41,7 @@ async fn a_file_that_is_not_a_database_is_an_error() {
     for path in ["", ":memory:"] {
         let error = SqliteStore::open(path).await.unwrap_err();
         assert_eq!(kind(&error), StoreErrorKind::Misplaced, "{error}");
-        assert!(error.message().contains(&format!("`{path}`: it is no path")), "{error}");
+        assert!(error.message().contains(&format!("`{path}`: the path does not name a file")), "{error}");
     }
 }
 
