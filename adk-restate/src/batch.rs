@@ -1,4 +1,5 @@
-//! Steps that are done together: one `ctx.run` entry in the journal of Restate, named by their keys.
+//! [`Batch`]: recorded calls that share one `ctx.run` entry in the journal of Restate, named by
+//! their keys.
 
 use crate::posted::{Answer, Commit, fails_attempt};
 use adk_core::engine::{Engine, Reply, Slot, Stored, error_from_value, error_to_value};
@@ -13,13 +14,14 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until};
 
-/// A step, or a call whose event is its record.
+/// A recorded call, either a step or a call whose event is its record.
 pub(crate) struct Work {
-    /// `writing/critic:model@0`, or the path of the agent whose call it is.
+    /// Name of the call: `writing/critic:model@0`, or the path of the agent for a call with an
+    /// event.
     pub(crate) name: String,
     doing: Doing,
     answer: To,
-    /// What it has given, until that is in the journal.
+    /// The result until it is in the journal.
     given: Option<Result<Given>>,
 }
 
@@ -39,12 +41,12 @@ enum Given {
     Event(Stored),
 }
 
-/// What the entry in the journal says.
+/// Content of the entry in the journal.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Entry {
-    /// In the order of the names; null for a step that has not ended.
+    /// Results in the order of the names; null for a call that has not ended.
     results: Vec<Option<Recorded>>,
-    /// Why some have not ended.
+    /// Reason why some calls have not ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) stopped: Option<Stopped>,
 }
@@ -58,28 +60,28 @@ enum Recorded {
     Error(Value),
 }
 
-/// Why steps in flight give way.
+/// Reason to interrupt calls that are running.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Stopped {
-    /// The time is over that they have.
+    /// A time limit of the run has passed.
     Limit,
-    /// The handler looks whether it has been cancelled.
+    /// The handler checks whether the run was cancelled.
     Look,
 }
 
-/// An event whose call is in the journal.
+/// A call whose journal entry refers to its event.
 pub(crate) struct Called {
     pub(crate) place: u64,
     pub(crate) event: CalledEvent,
     pub(crate) answer: Answer<Result<Stored>>,
 }
 
-/// Where the event of a call is.
+/// Source of the event of a call.
 pub(crate) enum CalledEvent {
     /// This attempt has made the call.
     Stored(Stored),
-    /// An earlier one has.
+    /// An earlier attempt has made the call; its event fills this slot.
     Earlier(Slot),
 }
 
@@ -97,7 +99,7 @@ impl Work {
         Self { name, doing, answer: To::Call(answer), given: None }
     }
 
-    /// Whether nobody wants its result any more.
+    /// Reports whether the receiver of the result is gone.
     pub(crate) fn is_left(&self) -> bool {
         match &self.answer {
             To::Step(answer) => answer.is_closed(),
@@ -135,11 +137,15 @@ impl Work {
         })
     }
 
-    /// Answers from the journal. The event of a call comes back, to be delivered in the order of the log.
+    /// Sends a recorded result to its receiver. Returns a call with an event, which has to be
+    /// delivered in the order of the log.
     fn settle(self, recorded: Recorded) -> Option<Called> {
         let failed = |error: &Value| {
             error_from_value(error).unwrap_or_else(|| {
-                Error::new(ErrorKind::Diverged, format!("the record of `{}` cannot be read", self.name))
+                Error::new(
+                    ErrorKind::Diverged,
+                    format!("the journal has an unreadable record for `{}`", self.name),
+                )
             })
         };
         match (self.answer, recorded) {
@@ -161,7 +167,7 @@ impl Work {
     }
 }
 
-/// Steps that are done together. Clones share them.
+/// Recorded calls of one journal entry. Clones share the calls.
 #[derive(Clone)]
 pub(crate) struct Batch(Arc<Mutex<Vec<Work>>>);
 
@@ -179,10 +185,10 @@ impl Batch {
         self.with(|works| works.iter().map(|work| &*work.name).collect::<Vec<_>>().join("+"))
     }
 
-    /// Does the steps until all have ended, or one of these times is over.
+    /// Executes the calls until all have ended or one of the times has passed.
     ///
     /// # Errors
-    /// When the store has failed: then the attempt of the handler has.
+    /// Fails when the store fails, which makes the attempt of the handler fail.
     pub(crate) async fn perform(
         self,
         engine: Arc<dyn Engine>,
@@ -220,7 +226,8 @@ impl Batch {
         })
     }
 
-    /// Answers what the journal has. Those that have not ended come back.
+    /// Sends the recorded results to their receivers. Returns the calls with events, and the calls
+    /// that have not ended.
     pub(crate) fn settle(self, entry: Entry) -> (Vec<Called>, Vec<Work>) {
         let (mut called, mut left) = (Vec::new(), Vec::new());
         let mut results = entry.results.into_iter();

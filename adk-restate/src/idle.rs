@@ -1,5 +1,6 @@
-//! What a handler does when all of it waits for values from outside, and before it goes on: a run gives its turn away, and
-//! takes it again; a branch tells the handler that has sent it, and asks it.
+//! [`Gate`]: pauses and resumes a handler whose run only waits for outside values. A run releases
+//! the turn of its session and takes it again; a branch notifies the handler of its parent and asks
+//! it for permission.
 
 use crate::Worker;
 use crate::handle::{Durable, Handle, Stop};
@@ -13,14 +14,14 @@ use restate_sdk::serde::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// The object whose exclusive handler is the turn of a session.
+/// Virtual object whose exclusive handler represents the turn of a session.
 pub(crate) const SESSIONS: &str = "adk-sessions";
 
-/// Where it says so.
+/// Receiver of a handler's notifications.
 pub(crate) enum Gate {
     Run(TurnGate),
     Branch {
-        /// The invocation of the handler that has sent it.
+        /// Invocation of the parent's handler.
         parent: String,
         path: String,
         news: u32,
@@ -30,13 +31,13 @@ pub(crate) enum Gate {
 pub(crate) struct TurnGate {
     session: SessionKey,
     takes_turn: bool,
-    /// How many it has taken.
+    /// Number of turns that the run has taken.
     taken: u32,
-    /// The invocation that holds the current one.
+    /// Invocation that holds the current turn.
     turn: Option<String>,
 }
 
-/// A run asks for the turn of its session.
+/// Request of a run for the turn of its session.
 #[derive(Serialize, Deserialize)]
 struct TurnCall {
     run: String,
@@ -68,7 +69,7 @@ impl TurnGate {
 }
 
 impl Gate {
-    /// Nothing can go on.
+    /// Reports that all work of the handler waits.
     pub(crate) async fn pause(&mut self, handle: &Handle<'_>, usage: Usage) -> Result<(), Stop> {
         match self {
             Self::Run(turns) => {
@@ -83,7 +84,7 @@ impl Gate {
         Ok(())
     }
 
-    /// Waits until it may go on.
+    /// Waits for permission to continue.
     pub(crate) async fn go_on(&mut self, handle: &Handle<'_>, usage: Usage) -> Result<(), Stop> {
         match self {
             Self::Run(turns) => {
@@ -100,12 +101,13 @@ impl Gate {
     }
 }
 
-/// The signal by which a branch says for the nth time that it has become idle, or asks to go on.
+/// Returns the name of a branch's signal number `number`, which reports that it is idle or asks to
+/// continue.
 pub(crate) fn news(path: &str, number: u32) -> String {
     format!("{path} {number}")
 }
 
-/// The signal by which a branch may go on.
+/// Returns the name of the signal that permits a branch to continue.
 pub(crate) fn go(number: u32) -> String {
     format!("go {number}")
 }
@@ -116,7 +118,7 @@ fn turn(number: u32) -> String {
 
 pub(crate) const HANDLERS: Handlers = &[("turn", None, hold)];
 
-/// The turn of a session: gives it to a run, and ends when that has ended or gives it away.
+/// Gives the turn of a session to a run, and ends when the run ends or releases the turn.
 fn hold<'a>(_: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, Handled> {
     Box::pin(async move {
         let TurnCall { run, number } = invocation.read()?;
