@@ -1,4 +1,5 @@
-//! Real servers of others: `tests/peers/run-mcp.sh cargo test -p adk-workflow-mcp --test peers -- --ignored`.
+//! Tests with real servers:
+//! `tests/peers/run-mcp.sh cargo test -p adk-workflow-mcp --test peers -- --ignored`.
 #![allow(clippy::unwrap_used, missing_docs, reason = "these are tests")]
 
 mod support;
@@ -24,7 +25,7 @@ fn python() -> StdioServer {
     StdioServer::new(var("ADK_MCP_PYTHON").unwrap()).arg(var("ADK_MCP_SERVER").unwrap())
 }
 
-/// A server over HTTP, which ends with the test.
+/// A server over HTTP, killed on drop.
 struct Served(Child);
 
 impl Served {
@@ -55,7 +56,7 @@ fn free_port() -> u16 {
 
 #[tokio::test]
 #[ignore = "needs the servers of others"]
-async fn everything_gives_texts_structures_images_and_resources() {
+async fn the_everything_server_returns_texts_structures_images_and_resources() {
     let heard = calls(
         everything(),
         &[
@@ -88,7 +89,7 @@ async fn everything_gives_texts_structures_images_and_resources() {
 
 #[tokio::test]
 #[ignore = "needs the servers of others"]
-async fn a_long_call_tells_its_progress_and_may_take_too_long() {
+async fn a_long_call_reports_progress_and_has_a_timeout() {
     let told: Arc<Mutex<Vec<Progress>>> = Arc::default();
     let kept = told.clone();
     let toolset = everything().on_progress(move |progress| kept.lock().unwrap().push(progress));
@@ -137,7 +138,7 @@ async fn a_server_in_python_over_stdio() {
     assert_eq!(heard.answers[0]["result"][1], json!({"city": "Bern", "degrees": 21.5}));
     assert!(heard.error(1).contains("greater than the maximum of 7"), "{}", heard.error(1));
     assert_eq!(heard.answers[2]["artifacts"][0]["mimeType"], "image/png");
-    // The SDK keeps what an exception says to itself.
+    // The SDK does not send the text of an exception.
     assert_eq!(heard.error(3), "Error executing tool refuse");
     assert_eq!(heard.result(4), "done");
     assert!(told.lock().unwrap().contains(&3.0));
@@ -176,7 +177,7 @@ async fn resources_are_parts_and_prompts_are_texts() {
 
 #[tokio::test]
 #[ignore = "needs the servers of others"]
-async fn servers_over_http_and_one_that_is_started_again() {
+async fn servers_over_http_are_reconnected_after_a_restart() {
     let (port, other) = (free_port(), free_port());
     let mut everything = Command::new("node");
     everything.arg(node("server-everything")).arg("streamableHttp").env("PORT", port.to_string());
