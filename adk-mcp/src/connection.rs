@@ -162,7 +162,7 @@ impl Connection {
         let (mut tools, mut cursor) = (Vec::new(), None);
         for _ in 0..PAGES {
             let params = PaginatedRequestParams::default().with_cursor(cursor);
-            let page = self.heard(self.service.list_tools(Some(params)).await).await?;
+            let page = self.check_answer(self.service.list_tools(Some(params)).await).await?;
             tools.extend(page.tools);
             if tools.len() > most {
                 return Err(Failure::Bad(format!("it offers more than {most} tools")));
@@ -178,12 +178,12 @@ impl Connection {
     /// Reads a resource. Dropping the future asks the server to cancel the request.
     pub(crate) async fn resource(&self, uri: &str) -> Result<Vec<ResourceContents>, Failure> {
         let result = self.service.peer().read_resource(ReadResourceRequestParams::new(uri)).await;
-        Ok(self.heard(result).await?.contents)
+        Ok(self.check_answer(result).await?.contents)
     }
 
     pub(crate) async fn prompt(&self, params: GetPromptRequestParams) -> Result<Vec<PromptMessage>, Failure> {
         let result = self.service.peer().get_prompt(params).await;
-        Ok(self.heard(result).await?.messages)
+        Ok(self.check_answer(result).await?.messages)
     }
 
     /// Calls a tool. Dropping the future asks the server to cancel the call.
@@ -191,9 +191,9 @@ impl Connection {
         let tool = params.name.to_string();
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let sent = self.service.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
-        let handle = self.heard(sent).await?;
+        let handle = self.check_answer(sent).await?;
         let answer = Call::new(self.service.service(), handle, tool).answer().await;
-        match self.heard(answer).await? {
+        match self.check_answer(answer).await? {
             ServerResult::CallToolResult(result) => Ok(result),
             ServerResult::EmptyResult(_) => Ok(CallToolResult::default()),
             ServerResult::InputRequiredResult(_) => Err(Failure::Refused(
@@ -203,7 +203,7 @@ impl Connection {
         }
     }
 
-    async fn heard<T>(&self, answer: Result<T, ServiceError>) -> Result<T, Failure> {
+    async fn check_answer<T>(&self, answer: Result<T, ServiceError>) -> Result<T, Failure> {
         let error = match answer {
             Ok(answer) => return Ok(answer),
             Err(error) => error,

@@ -30,7 +30,7 @@ impl McpToolset {
         let connection = self.connection().await?;
         let contents = self.in_time(&what, connection.resource(uri)).await?;
         let size: usize = contents.iter().map(result::resource_size).sum();
-        self.held(&what, size)?;
+        self.check_size(&what, size)?;
         match contents.into_iter().next() {
             Some(ResourceContents::TextResourceContents { text, .. }) => {
                 Ok(Part::text(self.settings().server.without_secrets(&text)))
@@ -38,11 +38,11 @@ impl McpToolset {
             Some(ResourceContents::BlobResourceContents { blob, mime_type, .. }) => {
                 let kind = mime_type.filter(|kind| !kind.is_empty());
                 let kind = kind.unwrap_or_else(|| "application/octet-stream".to_owned());
-                let data =
-                    result::decode(&blob).ok_or_else(|| self.bad(&what, "the data is not valid base64"))?;
+                let data = result::decode(&blob)
+                    .ok_or_else(|| self.content_error(&what, "the data is not valid base64"))?;
                 Ok(Part::inline_data(kind, data))
             }
-            _ => Err(self.bad(&what, "the resource is empty")),
+            _ => Err(self.content_error(&what, "the resource is empty")),
         }
     }
 
@@ -84,14 +84,14 @@ impl McpToolset {
             _ => None,
         });
         let text = texts.collect::<Vec<_>>().join("\n\n");
-        self.held(&what, text.len())?;
+        self.check_size(&what, text.len())?;
         Ok(self.settings().server.without_secrets(&text))
     }
 
-    fn held(&self, what: &str, size: usize) -> Result<()> {
+    fn check_size(&self, what: &str, size: usize) -> Result<()> {
         let most = self.settings().limits.result_bytes;
         if size > most {
-            return Err(self.bad(what, &format!("it has {size} bytes, the limit is {most}")));
+            return Err(self.content_error(what, &format!("it has {size} bytes, the limit is {most}")));
         }
         Ok(())
     }
@@ -100,14 +100,14 @@ impl McpToolset {
     async fn in_time<T>(
         &self,
         what: &str,
-        asked: impl Future<Output = Result<T, Failure>> + Send,
+        request: impl Future<Output = Result<T, Failure>> + Send,
     ) -> Result<T> {
         let answer = match self.settings().timeout {
-            None => asked.await,
-            Some(timeout) => match tokio::time::timeout(timeout, asked).await {
+            None => request.await,
+            Some(timeout) => match tokio::time::timeout(timeout, request).await {
                 Ok(answer) => answer,
                 Err(_) => {
-                    return Err(self.bad(
+                    return Err(self.content_error(
                         what,
                         &format!("no answer came within {timeout:?}, the `timeout` of the toolset"),
                     ));
@@ -115,13 +115,13 @@ impl McpToolset {
             },
         };
         answer.map_err(|failure| match failure {
-            Failure::Lost(why) => self.unavailable(&why),
-            Failure::Refused(why) | Failure::Bad(why) => self.bad(what, &why),
+            Failure::Lost(why) => self.unavailable_error(&why),
+            Failure::Refused(why) | Failure::Bad(why) => self.content_error(what, &why),
         })
     }
 
-    fn bad(&self, what: &str, why: &str) -> Error {
-        let why = self.settings().server.redacted(why);
+    fn content_error(&self, what: &str, why: &str) -> Error {
+        let why = self.settings().server.redact(why);
         let message = format!("{what} of toolset `{}`: {why}", self.settings().name);
         Error::new(ErrorKind::Agent, message)
     }

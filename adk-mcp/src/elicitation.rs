@@ -48,10 +48,10 @@ pub(crate) struct OpenCall {
     result: BoxFuture<'static, Result<CallToolResult, Failure>>,
     to: mpsc::UnboundedSender<Question>,
     questions: mpsc::UnboundedReceiver<Question>,
-    asked: Option<Asked>,
+    question: Option<OpenQuestion>,
 }
 
-struct Asked {
+struct OpenQuestion {
     message: String,
     schema: Value,
     validator: Validator,
@@ -59,7 +59,7 @@ struct Asked {
 }
 
 /// Outcome of one part of a call.
-pub(crate) enum Heard {
+pub(crate) enum CallOutcome {
     Result(Result<CallToolResult, Failure>),
     /// The call continues with an answer.
     Asks(ToolError),
@@ -106,7 +106,7 @@ impl Shared {
         tool: &str,
         params: CallToolRequestParams,
         cx: &ToolContext,
-    ) -> Result<Heard, ToolError> {
+    ) -> Result<CallOutcome, ToolError> {
         let key = (cx.run_id(), cx.call_id().to_owned());
         let mut call = match cx.answers().last() {
             None => {
@@ -115,25 +115,27 @@ impl Shared {
                 OpenCall::new(connection, params)
             }
             Some(answer) => {
-                let Some(mut call) = lock(&self.open).remove(&key) else { return Err(self.gone(tool)) };
+                let Some(mut call) = lock(&self.open).remove(&key) else {
+                    return Err(self.lost_connection_error(tool));
+                };
                 if let Some(error) = call.answer(self, tool, answer) {
                     lock(&self.open).insert(key, call);
-                    return Ok(Heard::Asks(error));
+                    return Ok(CallOutcome::Asks(error));
                 }
                 call
             }
         };
-        let heard = call.part(self, tool, cx.may_ask()).await;
-        if let Heard::Asks(_) = heard {
+        let outcome = call.run_part(self, tool, cx.may_ask()).await;
+        if let CallOutcome::Asks(_) = outcome {
             let mut open = lock(&self.open);
             open.retain(|_, call| call.connection.is_alive());
             open.insert(key, call);
         }
-        Ok(heard)
+        Ok(outcome)
     }
 
     /// Returns the error for an answer whose connection has ended.
-    fn gone(&self, tool: &str) -> ToolError {
+    fn lost_connection_error(&self, tool: &str) -> ToolError {
         let name = &self.settings.name;
         ToolError::failed(format!(
             "the server of `{name}` asked a question in this call of `{tool}`. The question has been answered, but the \
@@ -144,7 +146,7 @@ impl Shared {
 
     fn question(&self, tool: &str, message: &str) -> String {
         let Self { settings, .. } = self;
-        let message = settings.server.redacted(message);
+        let message = settings.server.redact(message);
         format!("The server of `{}` asks in a call of `{tool}`: {message}", settings.name)
     }
 }
@@ -154,20 +156,20 @@ impl OpenCall {
         let (to, questions) = mpsc::unbounded_channel();
         let made = connection.clone();
         let result = Box::pin(async move { made.call(params).await });
-        Self { connection, result, to, questions, asked: None }
+        Self { connection, result, to, questions, question: None }
     }
 
     /// Sends an answer to the server. Returns the question again if the answer does not match its
     /// schema.
     fn answer(&mut self, shared: &Shared, tool: &str, answer: &Value) -> Option<ToolError> {
-        let Asked { message, schema, validator, reply } = self.asked.take()?;
+        let OpenQuestion { message, schema, validator, reply } = self.question.take()?;
         if !answer.is_null()
             && let Err(fault) = validator.validate(answer)
         {
             let question =
                 format!("{} (The last answer does not fit: {fault})", shared.question(tool, &message));
             let error = ToolError::asks(question, or_null(&shared.settings.server, &schema));
-            self.asked = Some(Asked { message, schema, validator, reply });
+            self.question = Some(OpenQuestion { message, schema, validator, reply });
             return Some(error);
         }
         let result = match answer {
@@ -180,7 +182,7 @@ impl OpenCall {
     }
 
     /// Waits for the result, or for a question.
-    async fn part(&mut self, shared: &Shared, tool: &str, may_ask: bool) -> Heard {
+    async fn run_part(&mut self, shared: &Shared, tool: &str, may_ask: bool) -> CallOutcome {
         let connection = self.connection.clone();
         let turn = connection.turn();
         let _turn = turn.turn.lock().await;
@@ -191,10 +193,10 @@ impl OpenCall {
                 biased;
                 Some(question) = self.questions.recv() => {
                     if let Some(error) = self.ask(shared, tool, question) {
-                        return Heard::Asks(error);
+                        return CallOutcome::Asks(error);
                     }
                 }
-                result = &mut self.result => return Heard::Result(result),
+                result = &mut self.result => return CallOutcome::Result(result),
             }
         }
     }
@@ -211,7 +213,7 @@ impl OpenCall {
         };
         let error =
             ToolError::asks(shared.question(tool, &message), or_null(&shared.settings.server, &schema));
-        self.asked = Some(Asked { message, schema, validator, reply });
+        self.question = Some(OpenQuestion { message, schema, validator, reply });
         Some(error)
     }
 }

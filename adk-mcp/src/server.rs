@@ -140,7 +140,7 @@ impl McpServer {
             Self::Http(server) => {
                 let query = server.url.expose_secret().strip_prefix(server.address()).unwrap_or_default();
                 let values = server.headers.iter().map(|(_, value)| value.expose_secret());
-                values.flat_map(|value| [value, bare(value)]).chain([query]).collect()
+                values.flat_map(|value| [value, bearer_token(value)]).chain([query]).collect()
             }
         };
         // Shorter values are words such as `1` and `true`.
@@ -162,7 +162,7 @@ impl McpServer {
     }
 
     /// Removes the secrets of the server from a foreign text, and shortens it for an error.
-    pub(crate) fn redacted(&self, text: &str) -> String {
+    pub(crate) fn redact(&self, text: &str) -> String {
         let mut text = self.without_secrets(text);
         if let Some((end, _)) = text.char_indices().nth(SHOWN) {
             text.truncate(end);
@@ -188,7 +188,7 @@ fn hide(secrets: &[&str], value: &mut Value) {
 }
 
 /// Returns the token of `Bearer TOKEN`.
-fn bare(value: &str) -> &str {
+fn bearer_token(value: &str) -> &str {
     value.split_once(' ').map_or(value, |(_, token)| token)
 }
 
@@ -215,7 +215,7 @@ mod tests {
         let stdio = StdioServer::new("server").env("KEY", "sesame-4");
         for server in [McpServer::from(http), McpServer::from(stdio)] {
             let said = "at https://h/mcp?key=sesame-1 with sesame-2, sesame-3 and sesame-4".to_owned();
-            let texts = [format!("{server:?}"), server.text(), server.redacted(&said)];
+            let texts = [format!("{server:?}"), server.text(), server.redact(&said)];
             match &server {
                 McpServer::Http(_) => {
                     assert!(!texts.iter().any(|text| ["-1", "-2", "-3"].iter().any(|n| text.contains(n))));

@@ -1,7 +1,7 @@
 //! [`McpTool`]: a tool of a server.
 
 use crate::connection::Failure;
-use crate::elicitation::Heard;
+use crate::elicitation::CallOutcome;
 use crate::toolset::{Settings, Shared};
 use crate::{result, schema};
 use adk_core::model::ToolDeclaration;
@@ -91,8 +91,8 @@ impl McpTool {
         let params = CallToolRequestParams::new(remote.clone()).with_arguments(args);
         let called = if shared.settings.elicitation {
             match shared.call(name, params, cx).await? {
-                Heard::Asks(error) => return Err(error),
-                Heard::Result(called) => called,
+                CallOutcome::Asks(error) => return Err(error),
+                CallOutcome::Result(called) => called,
             }
         } else {
             let connection =
@@ -100,7 +100,7 @@ impl McpTool {
             connection.call(params).await
         };
         let given = match called {
-            Ok(result) => match promised(output.as_ref(), &result) {
+            Ok(result) => match check_output(output.as_ref(), &result) {
                 Ok(()) => result::value(name, result, &shared.settings.limits, cx).await,
                 Err(faults) => Err(format!(
                     "the server of `{}` returned a result of `{name}` that does not match its output schema: {faults}",
@@ -116,13 +116,13 @@ impl McpTool {
                 server.hide(&mut value);
                 Ok(value)
             }
-            Err(why) => Err(ToolError::failed(server.redacted(&why))),
+            Err(why) => Err(ToolError::failed(server.redact(&why))),
         }
     }
 }
 
 /// Validates a result against the output schema of the tool.
-fn promised(output: Option<&Validator>, result: &CallToolResult) -> Result<(), String> {
+fn check_output(output: Option<&Validator>, result: &CallToolResult) -> Result<(), String> {
     let Some(output) = output.filter(|_| result.is_error != Some(true)) else { return Ok(()) };
     match &result.structured_content {
         Some(content) => schema::faults(output, content).map_or(Ok(()), Err),

@@ -95,8 +95,8 @@ impl McpToolset {
         self.shared.connection().await
     }
 
-    pub(crate) fn unavailable(&self, why: &str) -> Error {
-        self.shared.unavailable(why)
+    pub(crate) fn unavailable_error(&self, why: &str) -> Error {
+        self.shared.unavailable_error(why)
     }
 
     fn set(self, change: impl FnOnce(&mut Settings)) -> Self {
@@ -180,8 +180,8 @@ impl Shared {
         *connection = None;
         let opening = Connection::open(&self.settings);
         let opened = match tokio::time::timeout(self.settings.connect_timeout, opening).await {
-            Ok(opened) => opened.map_err(|why| self.unavailable(&why))?,
-            Err(_) => return Err(self.late()),
+            Ok(opened) => opened.map_err(|why| self.unavailable_error(&why))?,
+            Err(_) => return Err(self.timeout_error()),
         };
         let opened = Arc::new(opened);
         *connection = Some(opened.clone());
@@ -201,9 +201,9 @@ impl Shared {
         let listing = connection.tools(self.settings.limits.tools);
         let listed = match tokio::time::timeout(self.settings.connect_timeout, listing).await {
             Ok(Ok(tools)) => self.tools(tools)?,
-            Ok(Err(Failure::Lost(why))) => return Err(self.unavailable(&why)),
-            Ok(Err(Failure::Refused(why) | Failure::Bad(why))) => return Err(self.invalid(&why)),
-            Err(_) => return Err(self.late()),
+            Ok(Err(Failure::Lost(why))) => return Err(self.unavailable_error(&why)),
+            Ok(Err(Failure::Refused(why) | Failure::Bad(why))) => return Err(self.invalid_error(&why)),
+            Err(_) => return Err(self.timeout_error()),
         };
         let tools = listed.iter().map(calling).collect();
         *lock(&connection.listed) = Some(listed);
@@ -226,32 +226,33 @@ impl Shared {
                 None => remote.clone(),
             };
             let made = name_for_models(name).and_then(|name| ListedTool::new(tool, name, &self.settings));
-            let tool = made.map_err(|fault| self.invalid(&format!("its tool `{remote:.100}`: {fault}")))?;
+            let tool =
+                made.map_err(|fault| self.invalid_error(&format!("its tool `{remote:.100}`: {fault}")))?;
             Ok(Arc::new(tool))
         });
         tools.collect()
     }
 
-    fn unavailable(&self, why: &str) -> Error {
+    fn unavailable_error(&self, why: &str) -> Error {
         let help = "check the program or the address of the server, and run again";
         self.fault(ToolsetErrorKind::Unavailable, why, help)
     }
 
-    fn late(&self) -> Error {
+    fn timeout_error(&self) -> Error {
         let longest = self.settings.connect_timeout;
-        self.unavailable(&format!(
+        self.unavailable_error(&format!(
             "it did not list its tools in {longest:?}, the `connect_timeout` of the toolset"
         ))
     }
 
-    fn invalid(&self, why: &str) -> Error {
+    fn invalid_error(&self, why: &str) -> Error {
         let help = "exclude the tool with `.filter(...)`, or raise a limit with `.limits(...)`";
         self.fault(ToolsetErrorKind::Invalid, why, help)
     }
 
     fn fault(&self, kind: ToolsetErrorKind, why: &str, help: &str) -> Error {
         let Settings { name, server, .. } = &self.settings;
-        let why = server.redacted(why);
+        let why = server.redact(why);
         let message = format!("the server of toolset `{name}`, `{}`: {why}", server.text());
         Error::new(ErrorKind::Toolset(kind), message).with_help(help)
     }

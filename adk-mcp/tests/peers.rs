@@ -11,7 +11,7 @@ use std::env::var;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use support::{asked, calls, refused};
+use support::{calls, run_error, run_with_answers};
 
 fn node(server: &str) -> String {
     format!("{}/{server}/dist/index.js", var("ADK_MCP_NODE").unwrap())
@@ -150,12 +150,12 @@ async fn a_server_asks_the_user_and_the_run_waits() {
     let toolset = everything().elicitation(true);
     let call = [("trigger-elicitation-request", json!({}))];
     let answer = json!({"name": "Ada", "check": true, "integer": 42});
-    let (questions, told) = asked(|| toolset.clone(), &call, &[answer]).await;
+    let (questions, told) = run_with_answers(|| toolset.clone(), &call, &[answer]).await;
     let question = "asks in a call of `trigger-elicitation-request`: Please provide inputs";
     assert!(questions[0].contains(question), "{questions:?}");
     let told = told[0]["result"].as_str().unwrap();
     assert!(told.contains("- Name: Ada") && told.contains("- Favorite Integer: 42"), "{told}");
-    let (_, told) = asked(|| toolset.clone(), &call, &[serde_json::Value::Null]).await;
+    let (_, told) = run_with_answers(|| toolset.clone(), &call, &[serde_json::Value::Null]).await;
     assert!(told[0]["result"].as_str().unwrap().contains("declined"), "{told:?}");
     let heard = calls(everything(), &call).await.unwrap();
     assert!(heard.error(0).contains("no tool with that name"), "it is not offered to who cannot be asked");
@@ -195,7 +195,7 @@ async fn servers_over_http_are_reconnected_after_a_restart() {
     let heard = calls(McpToolset::new("everything", url(port)), &sum).await.unwrap();
     assert!(heard.result(0).contains('3'));
     drop(everything);
-    let error = refused(McpToolset::new("everything", url(port))).await;
+    let error = run_error(McpToolset::new("everything", url(port))).await;
     assert_eq!(error.kind(), ErrorKind::Toolset(ToolsetErrorKind::Unavailable));
     assert!(error.to_string().contains("cannot be reached"), "{error}");
 

@@ -20,9 +20,9 @@ pub(crate) struct Work {
     /// event.
     pub(crate) name: String,
     doing: Doing,
-    answer: To,
+    answer: Receiver,
     /// The result until it is in the journal.
-    given: Option<Result<Given>>,
+    given: Option<Result<CallResult>>,
 }
 
 enum Doing {
@@ -31,12 +31,12 @@ enum Doing {
     Commit(BoxFuture<'static, Result<Stored>>),
 }
 
-enum To {
+enum Receiver {
     Step(Answer<Result<Value>>),
     Call(Answer<Result<Stored>>),
 }
 
-enum Given {
+enum CallResult {
     Value(Value),
     Event(Stored),
 }
@@ -71,14 +71,14 @@ pub(crate) enum Stopped {
 }
 
 /// A call whose journal entry refers to its event.
-pub(crate) struct Called {
+pub(crate) struct FinishedCall {
     pub(crate) place: u64,
-    pub(crate) event: CalledEvent,
+    pub(crate) event: FinishedEvent,
     pub(crate) answer: Answer<Result<Stored>>,
 }
 
 /// Source of the event of a call.
-pub(crate) enum CalledEvent {
+pub(crate) enum FinishedEvent {
     /// This attempt has made the call.
     Stored(Stored),
     /// An earlier attempt has made the call; its event fills this slot.
@@ -91,19 +91,19 @@ impl Work {
         work: BoxFuture<'static, Result<Value>>,
         answer: Answer<Result<Value>>,
     ) -> Self {
-        Self { name, doing: Doing::Step(work), answer: To::Step(answer), given: None }
+        Self { name, doing: Doing::Step(work), answer: Receiver::Step(answer), given: None }
     }
 
     pub(crate) fn call(call: Commit, answer: Answer<Result<Stored>>) -> Self {
         let (name, doing) = (call.0.path.to_string(), Doing::Call(Some(call)));
-        Self { name, doing, answer: To::Call(answer), given: None }
+        Self { name, doing, answer: Receiver::Call(answer), given: None }
     }
 
     /// Reports whether the receiver of the result is gone.
-    pub(crate) fn is_left(&self) -> bool {
+    pub(crate) fn is_abandoned(&self) -> bool {
         match &self.answer {
-            To::Step(answer) => answer.is_closed(),
-            To::Call(answer) => answer.is_closed(),
+            Receiver::Step(answer) => answer.is_closed(),
+            Receiver::Call(answer) => answer.is_closed(),
         }
     }
 
@@ -122,8 +122,8 @@ impl Work {
             }));
         }
         let given = match &mut self.doing {
-            Doing::Step(work) => work.as_mut().poll(task).map_ok(Given::Value),
-            Doing::Commit(stored) => stored.as_mut().poll(task).map_ok(Given::Event),
+            Doing::Step(work) => work.as_mut().poll(task).map_ok(CallResult::Value),
+            Doing::Commit(stored) => stored.as_mut().poll(task).map_ok(CallResult::Event),
             Doing::Call(_) => Poll::Pending,
         };
         given.map(|given| self.given = Some(given))
@@ -131,15 +131,15 @@ impl Work {
 
     fn record(&self) -> Option<Recorded> {
         self.given.as_ref().map(|given| match given {
-            Ok(Given::Value(value)) => Recorded::Value(value.clone()),
-            Ok(Given::Event(stored)) => Recorded::Event(stored.place),
+            Ok(CallResult::Value(value)) => Recorded::Value(value.clone()),
+            Ok(CallResult::Event(stored)) => Recorded::Event(stored.place),
             Err(error) => Recorded::Error(error_to_value(error)),
         })
     }
 
     /// Sends a recorded result to its receiver. Returns a call with an event, which has to be
     /// delivered in the order of the log.
-    fn settle(self, recorded: Recorded) -> Option<Called> {
+    fn settle(self, recorded: Recorded) -> Option<FinishedCall> {
         let failed = |error: &Value| {
             error_from_value(error).unwrap_or_else(|| {
                 Error::new(
@@ -149,19 +149,19 @@ impl Work {
             })
         };
         match (self.answer, recorded) {
-            (To::Step(answer), Recorded::Value(value)) => drop(answer.send(Ok(value))),
-            (To::Step(answer), Recorded::Error(error)) => drop(answer.send(Err(failed(&error)))),
-            (To::Call(answer), Recorded::Error(error)) => drop(answer.send(Err(failed(&error)))),
-            (To::Call(answer), Recorded::Event(place)) => {
+            (Receiver::Step(answer), Recorded::Value(value)) => drop(answer.send(Ok(value))),
+            (Receiver::Step(answer), Recorded::Error(error)) => drop(answer.send(Err(failed(&error)))),
+            (Receiver::Call(answer), Recorded::Error(error)) => drop(answer.send(Err(failed(&error)))),
+            (Receiver::Call(answer), Recorded::Event(place)) => {
                 let event = match (self.given, self.doing) {
-                    (Some(Ok(Given::Event(stored))), _) => CalledEvent::Stored(stored),
-                    (_, Doing::Call(Some(call))) => CalledEvent::Earlier(call.0),
+                    (Some(Ok(CallResult::Event(stored))), _) => FinishedEvent::Stored(stored),
+                    (_, Doing::Call(Some(call))) => FinishedEvent::Earlier(call.0),
                     _ => return None,
                 };
-                return Some(Called { place, event, answer });
+                return Some(FinishedCall { place, event, answer });
             }
-            (To::Step(answer), Recorded::Event(_)) => drop(answer.send(Err(failed(&Value::Null)))),
-            (To::Call(answer), Recorded::Value(_)) => drop(answer.send(Err(failed(&Value::Null)))),
+            (Receiver::Step(answer), Recorded::Event(_)) => drop(answer.send(Err(failed(&Value::Null)))),
+            (Receiver::Call(answer), Recorded::Value(_)) => drop(answer.send(Err(failed(&Value::Null)))),
         }
         None
     }
@@ -228,7 +228,7 @@ impl Batch {
 
     /// Sends the recorded results to their receivers. Returns the calls with events, and the calls
     /// that have not ended.
-    pub(crate) fn settle(self, entry: Entry) -> (Vec<Called>, Vec<Work>) {
+    pub(crate) fn settle(self, entry: Entry) -> (Vec<FinishedCall>, Vec<Work>) {
         let (mut called, mut left) = (Vec::new(), Vec::new());
         let mut results = entry.results.into_iter();
         for work in self.with(std::mem::take) {

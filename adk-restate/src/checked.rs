@@ -27,7 +27,7 @@ pub(crate) fn mark(mut body: Body) -> Body {
 }
 
 /// Removes the mark from an event, for agents.
-pub(crate) fn unmarked(mut stored: Stored) -> Stored {
+pub(crate) fn remove_mark(mut stored: Stored) -> Stored {
     if is_checked(&stored) {
         stored.temp.retain(|key| key != CHECKED);
     }

@@ -50,7 +50,7 @@ tokio::task_local! {
 }
 
 /// Calls the wrapped store, bypassing Restate.
-pub(crate) fn below<T>(call: impl FnOnce() -> T) -> T {
+pub(crate) fn call_store<T>(call: impl FnOnce() -> T) -> T {
     BELOW.sync_scope((), call)
 }
 
@@ -105,7 +105,7 @@ impl Shared {
             async { call.call().await?.into_body().map(|Json(value)| value) }
         })
         .await
-        .map_err(|error| self.refused(&found.workflow, error))
+        .map_err(|error| self.call_error(&found.workflow, error))
     }
 
     /// Repeats a request until the server answers.
@@ -134,7 +134,7 @@ impl Shared {
             let send = self.client.request::<_, Json<Value>>(target.clone(), Json(input.clone()));
             async { send.send().await.map(|sent| sent.invocation_handle()) }
         });
-        let sent = sent.await.map_err(|error| self.refused(&workflow, error))?;
+        let sent = sent.await.map_err(|error| self.call_error(&workflow, error))?;
         self.end_of(run, &workflow, sent).await
     }
 
@@ -145,7 +145,7 @@ impl Shared {
             Ok(found) => self.end_of(id, workflow, found).await,
             // The server has forgotten an invocation that ended long ago.
             Err(ClientError::Status { status, .. }) if status.as_u16() == 404 => Ok(None),
-            Err(error) => Err(self.refused(workflow, error)),
+            Err(error) => Err(self.call_error(workflow, error)),
         }
     }
 
@@ -170,15 +170,15 @@ impl Shared {
                 // The connection lasted for a long time before it broke, so the patience starts
                 // again.
                 Err(error) if passes(&error) && begun.elapsed() > 2 * PATIENCE => {}
-                Err(error) => return Err(self.refused(workflow, error)),
+                Err(error) => return Err(self.call_error(workflow, error)),
             }
         }
     }
 
-    fn refused(&self, workflow: &str, error: ClientError) -> Error {
+    fn call_error(&self, workflow: &str, error: ClientError) -> Error {
         let url = &self.url;
         let said = error.response().map(|response| String::from_utf8_lossy(response.body()).into_owned());
-        let refused = match (&error, said) {
+        let converted = match (&error, said) {
             (ClientError::Status { status, .. }, Some(said)) if status.as_u16() == 404 => {
                 let message = format!("Restate at `{url}` has no workflow `{workflow}`: {said}");
                 Error::new(ErrorKind::Config, message).with_help(
@@ -199,7 +199,7 @@ impl Shared {
                 )
             }
         };
-        refused.with_source(error)
+        converted.with_source(error)
     }
 }
 

@@ -122,7 +122,7 @@ impl<P, R> Endpoint<P, R> {
         let listener = TcpListener::bind(&address).await.map_err(|error| {
             Error::new(ErrorKind::Config, format!("cannot serve on {address:?}: {error}")).with_source(error)
         })?;
-        self.serve_on(listener, stopped()).await
+        self.serve_on(listener, shutdown_signal()).await
     }
 
     /// Serves on a socket until `shutdown` is ready.
@@ -184,7 +184,7 @@ impl<P, R> fmt::Debug for Endpoint<P, R> {
 }
 
 /// Completes when the process receives an interrupt or a termination signal.
-async fn stopped() {
+async fn shutdown_signal() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

@@ -57,11 +57,11 @@ impl TurnGate {
         let call = json!(TurnCall { run: handle.invocation.clone(), number: self.taken });
         let target = RequestTarget::object(SESSIONS, self.session.to_string(), "turn");
         drop(handle.ctx.request::<_, Json<Value>>(target, Json(call)).send());
-        self.turn = Some(handle.ctx.signal(&turn(self.taken)).await?);
+        self.turn = Some(handle.ctx.signal(&turn_signal(self.taken)).await?);
         Ok(())
     }
 
-    fn give_away(&mut self, handle: &Handle<'_>) {
+    fn release_turn(&mut self, handle: &Handle<'_>) {
         if let Some(turn) = self.turn.take() {
             handle.ctx.invocation_handle(turn).signal("over").resolve(Json(true));
         }
@@ -74,18 +74,22 @@ impl Gate {
         match self {
             Self::Run(turns) => {
                 handle.status(RunStatus::Paused, usage).await?;
-                turns.give_away(handle);
+                turns.release_turn(handle);
             }
             Self::Branch { parent, path, news: number } => {
                 *number += 1;
-                handle.ctx.invocation_handle(parent.clone()).signal(news(path, *number)).resolve(Json(true));
+                handle
+                    .ctx
+                    .invocation_handle(parent.clone())
+                    .signal(news_signal(path, *number))
+                    .resolve(Json(true));
             }
         }
         Ok(())
     }
 
     /// Waits for permission to continue.
-    pub(crate) async fn go_on(&mut self, handle: &Handle<'_>, usage: Usage) -> Result<(), Stop> {
+    pub(crate) async fn resume(&mut self, handle: &Handle<'_>, usage: Usage) -> Result<(), Stop> {
         match self {
             Self::Run(turns) => {
                 turns.take(handle).await?;
@@ -93,8 +97,12 @@ impl Gate {
             }
             Self::Branch { parent, path, news: number } => {
                 *number += 1;
-                handle.ctx.invocation_handle(parent.clone()).signal(news(path, *number)).resolve(Json(true));
-                handle.ctx.signal::<Json<Value>>(&go(*number)).await?;
+                handle
+                    .ctx
+                    .invocation_handle(parent.clone())
+                    .signal(news_signal(path, *number))
+                    .resolve(Json(true));
+                handle.ctx.signal::<Json<Value>>(&go_signal(*number)).await?;
                 Ok(())
             }
         }
@@ -103,16 +111,16 @@ impl Gate {
 
 /// Returns the name of a branch's signal number `number`, which reports that it is idle or asks to
 /// continue.
-pub(crate) fn news(path: &str, number: u32) -> String {
+pub(crate) fn news_signal(path: &str, number: u32) -> String {
     format!("{path} {number}")
 }
 
 /// Returns the name of the signal that permits a branch to continue.
-pub(crate) fn go(number: u32) -> String {
+pub(crate) fn go_signal(number: u32) -> String {
     format!("go {number}")
 }
 
-fn turn(number: u32) -> String {
+fn turn_signal(number: u32) -> String {
     format!("turn {number}")
 }
 
@@ -124,7 +132,7 @@ fn hold<'a>(_: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, Hand
         let TurnCall { run, number } = invocation.read()?;
         let ctx = invocation.ctx;
         let run = ctx.invocation_handle(run);
-        run.signal(turn(number)).resolve(invocation.meta.invocation_id.clone());
+        run.signal(turn_signal(number)).resolve(invocation.meta.invocation_id.clone());
         let mut over = DurableFuturesUnordered::<Durable<'_>>::new();
         over.push(Box::pin(ctx.signal("over")));
         over.push(Box::pin(run.attach()));

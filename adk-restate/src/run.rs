@@ -1,7 +1,7 @@
 //! Service of a workflow. A run is an invocation of its handler `run`, with the run id as its key.
 
 use crate::Worker;
-use crate::client::below;
+use crate::client::call_store;
 use crate::handle::{Handle, Replay, Stop, is_fenced};
 use crate::idle::{Gate, TurnGate};
 use crate::local::Local;
@@ -52,7 +52,7 @@ fn run<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, 
             Ok(report) => Ok(Json(report.to_value()?)),
             Err(Stop::Cancelled) => {
                 // The cancellation may come from Restate, so write it to the store, too.
-                match below(|| worker.registry().map(|registry| registry.cancel(&app, run)))?.await {
+                match call_store(|| worker.registry().map(|registry| registry.cancel(&app, run)))?.await {
                     Err(error) if fails_attempt(&error) => Err(error.into()),
                     _ => Err(Stop::Cancelled.into()),
                 }
@@ -105,7 +105,7 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
         Ok(_) => RunReport::of(end),
         Err(error) => RunReport::new(Err(error), Vec::new(), usage),
     };
-    let close = closed(worker, run_id, status, report.usage);
+    let close = store_end(worker, run_id, status, report.usage);
     // An incompatible version may end while the journal contains further entries. Restate rejects
     // this entry then, before the store records the end of the run.
     let is_open = if replay.may_be_on() {
@@ -117,7 +117,7 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
 }
 
 /// Stores the end of a run. Returns `false` if the run was cancelled before.
-async fn closed(worker: &Worker, run: RunId, status: RunStatus, usage: Usage) -> Result<bool> {
+async fn store_end(worker: &Worker, run: RunId, status: RunStatus, usage: Usage) -> Result<bool> {
     match worker.registry()?.close(ClaimId::driven_above(run), status, usage).await {
         Err(error) if is_fenced(&error) => Ok(false),
         closed => closed.map(|()| true),
@@ -176,7 +176,7 @@ fn answer<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'
         let AnswerCall { app, wait, value } = invocation.read()?;
         let (ctx, own) = (invocation.ctx, invocation.meta.invocation_id);
         let (owner, id) = (app.clone(), wait.clone());
-        let open = move || async move { recorded(worker.waits()?.open_wait(&owner, &id).await.map(drop)) };
+        let open = move || async move { store_reply(worker.waits()?.open_wait(&owner, &id).await.map(drop)) };
         let Json(refused) = ctx.run(open).name("open").await?;
         if !refused.is_null() {
             return Ok(Json(refused));
@@ -189,9 +189,9 @@ fn answer<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'
         }
         let (id, given) = (wait.clone(), value.clone());
         let resolve = move || async move {
-            let resolved = below(|| worker.waits().map(|waits| waits.resolve(&app, &id, given)))?.await;
+            let resolved = call_store(|| worker.waits().map(|waits| waits.resolve(&app, &id, given)))?.await;
             // An earlier attempt of this invocation has answered.
-            recorded(
+            store_reply(
                 resolved
                     .or_else(|error| if error.kind() == ErrorKind::Answered { Ok(()) } else { Err(error) }),
             )
@@ -206,7 +206,7 @@ fn answer<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'
 
 /// Converts the result of a store call: null, an error as a value, or an error that fails the
 /// attempt.
-fn recorded(given: Result<()>) -> Handled {
+fn store_reply(given: Result<()>) -> Handled {
     match given {
         Ok(()) => Ok(Json(Value::Null)),
         Err(error) if fails_attempt(&error) => Err(error.into()),

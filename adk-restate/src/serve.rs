@@ -7,11 +7,11 @@
 //! An entry [precedes](crate::checked) a commit only where an incompatible version might commit.
 
 use crate::Worker;
-use crate::batch::{Batch, Called, CalledEvent, Stopped, Work};
+use crate::batch::{Batch, FinishedCall, FinishedEvent, Stopped, Work};
 use crate::branch::{BranchCall, BranchResult};
 use crate::checked;
 use crate::handle::{CENTURY, Durable, Handle, Stop};
-use crate::idle::{Gate, go};
+use crate::idle::{Gate, go_signal};
 use crate::local::{Bell, Local};
 use crate::posted::{Answer, Commit, Effect, fails_attempt};
 use crate::run::AnswerCall;
@@ -174,7 +174,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         if let Err(Stop::Retry(_) | Stop::Failed(_)) = served {
             return served;
         }
-        self.rest().await?;
+        self.finish_branches().await?;
         served
     }
 
@@ -183,7 +183,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             if self.settle().await? {
                 return Ok(());
             }
-            self.leave().await?;
+            self.drop_unwanted().await?;
             self.start().await?;
             match self.perform().await? {
                 Performed::Nothing | Performed::Part(Stopped::Limit) => self.next(false).await?,
@@ -270,7 +270,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
                 }
             }
         };
-        let stored = stored.map(checked::unmarked);
+        let stored = stored.map(checked::remove_mark);
         match &stored {
             Ok(stored) => self.places.push(stored.place),
             Err(error) if fails_attempt(error) => return stored.map(drop).map_err(Stop::from),
@@ -294,7 +294,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
     }
 
     /// Cancels branches and waits that no agent wants any more.
-    async fn leave(&mut self) -> Result<(), Stop> {
+    async fn drop_unwanted(&mut self) -> Result<(), Stop> {
         for branch in self.branches.values_mut() {
             let is_cancelled = |cancelled: &mut BoxFuture<'static, ()>| {
                 unconstrained(cancelled.as_mut()).now_or_never().is_some()
@@ -386,7 +386,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
 
     /// Waits for the next signal of a branch.
     fn listen(&mut self, number: u32, branch: &Branch) {
-        let future = Box::pin(self.ctx().signal(&crate::idle::news(&branch.path, branch.news)));
+        let future = Box::pin(self.ctx().signal(&crate::idle::news_signal(&branch.path, branch.news)));
         self.open.push(Open { kind: Awaited::News(number), future });
     }
 
@@ -412,7 +412,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
     }
 
     async fn perform(&mut self) -> Result<Performed, Stop> {
-        self.works.retain(|work| !work.is_left());
+        self.works.retain(|work| !work.is_abandoned());
         if self.works.is_empty() {
             return Ok(Performed::Nothing);
         }
@@ -426,21 +426,21 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         let (called, left) = batch.settle(entry);
         self.works = left;
         for called in called {
-            self.called(called).await?;
+            self.deliver_call(called).await?;
         }
         Ok(stopped.map_or(Performed::All, Performed::Part))
     }
 
-    async fn called(&mut self, called: Called) -> Result<(), Stop> {
-        let Called { place, event, answer } = called;
+    async fn deliver_call(&mut self, called: FinishedCall) -> Result<(), Stop> {
+        let FinishedCall { place, event, answer } = called;
         let stored = match event {
-            CalledEvent::Stored(stored) => stored,
-            CalledEvent::Earlier(slot) => {
+            FinishedEvent::Stored(stored) => stored,
+            FinishedEvent::Earlier(slot) => {
                 let text = slot.to_string();
                 if !self.known.contains_key(&text) {
                     self.known.extend(self.handle.stored(place).await?);
                 }
-                let known = self.known.get(&text).ok_or_else(|| lost(&text))?;
+                let known = self.known.get(&text).ok_or_else(|| missing_event(&text))?;
                 slot.deliver(known.place, known.event.clone(), known.temp.clone())
             }
         };
@@ -453,7 +453,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
     async fn next(&mut self, only_look: bool) -> Result<(), Stop> {
         if only_look {
             self.open.push(Open { kind: Awaited::Look, future: self.handle.timer(Duration::ZERO) });
-        } else if !self.is_idle && self.can_nothing_go_on() {
+        } else if !self.is_idle && self.waits_for_outside() {
             self.gate.pause(&self.handle, self.stream.usage()).await?;
             self.is_idle = true;
         }
@@ -470,11 +470,11 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         };
         let Open { kind, future } = self.open.remove(next);
         let given = future.await;
-        self.came(kind, given).await
+        self.handle_result(kind, given).await
     }
 
     /// Reports whether all remaining work waits for values from outside.
-    fn can_nothing_go_on(&self) -> bool {
+    fn waits_for_outside(&self) -> bool {
         let pauses = |open: &Open<'_>| matches!(open.kind, Awaited::Timer { kind: TimerKind::Pause, .. });
         let waits = |open: &Open<'_>| matches!(open.kind, Awaited::Answer { .. });
         self.works.is_empty()
@@ -483,15 +483,19 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             && (!self.branches.is_empty() || self.open.iter().any(waits))
     }
 
-    async fn go_on(&mut self) -> Result<(), Stop> {
+    async fn resume(&mut self) -> Result<(), Stop> {
         if self.is_idle {
-            self.gate.go_on(&self.handle, self.stream.usage()).await?;
+            self.gate.resume(&self.handle, self.stream.usage()).await?;
             self.is_idle = false;
         }
         Ok(())
     }
 
-    async fn came(&mut self, kind: Awaited, given: Result<Json<Value>, TerminalError>) -> Result<(), Stop> {
+    async fn handle_result(
+        &mut self,
+        kind: Awaited,
+        given: Result<Json<Value>, TerminalError>,
+    ) -> Result<(), Stop> {
         match kind {
             Awaited::Look => {}
             Awaited::Deadline(waiting) => {
@@ -500,35 +504,36 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
                 drop(self.ctx().request::<_, Json<Value>>(self.handle.of_run("answer"), Json(input)).send());
             }
             Awaited::Answer { answer, .. } => {
-                self.go_on().await?;
-                let _ = answer.send(given.map(|Json(value)| Some(value)).map_err(|error| failed(&error)));
+                self.resume().await?;
+                let _ = answer
+                    .send(given.map(|Json(value)| Some(value)).map_err(|error| invocation_error(&error)));
             }
             Awaited::Timer { answer, .. } => {
-                self.go_on().await?;
+                self.resume().await?;
                 let _ = answer.send(());
             }
             Awaited::News(number) => {
                 let Some(mut branch) = self.branches.remove(&number) else { return Ok(()) };
                 branch.is_idle = !branch.is_idle;
                 if !branch.is_idle {
-                    self.go_on().await?;
-                    branch.call.signal(go(branch.news)).resolve(Json(true));
+                    self.resume().await?;
+                    branch.call.signal(go_signal(branch.news)).resolve(Json(true));
                 }
                 branch.news += 1;
                 self.listen(number, &branch);
                 self.branches.insert(number, branch);
             }
             Awaited::Branch(number) => {
-                self.go_on().await?;
+                self.resume().await?;
                 let Some(branch) = self.branches.remove(&number) else { return Ok(()) };
-                let report = self.reported(branch.cancelled.is_none(), given).await?;
+                let report = self.branch_report(branch.cancelled.is_none(), given).await?;
                 let _ = branch.answer.send(report);
             }
         }
         Ok(())
     }
 
-    async fn reported(
+    async fn branch_report(
         &mut self,
         was_cancelled: bool,
         given: Result<Json<Value>, TerminalError>,
@@ -538,7 +543,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             Ok(Ok(result)) => result,
             // The branch was cancelled before it began.
             Err(error) if error.code() == 409 => BranchResult::cancelled(Vec::new())?,
-            Err(error) => return Ok(Err(failed(&error))),
+            Err(error) => return Ok(Err(invocation_error(&error))),
             Ok(Err(error)) => return Ok(Err(Error::other(error))),
         };
         if is_cancelled && !was_cancelled {
@@ -552,13 +557,13 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         self.places.extend(places);
         Ok(BranchReport::from_value(
             report,
-            events.into_iter().map(|(_, stored)| checked::unmarked(stored)).collect(),
+            events.into_iter().map(|(_, stored)| checked::remove_mark(stored)).collect(),
         ))
     }
 
     /// Ends remaining requests, and waits for the branches, because their commits belong to this
     /// run.
-    async fn rest(&mut self) -> Result<(), Stop> {
+    async fn finish_branches(&mut self) -> Result<(), Stop> {
         let (branches, others) = std::mem::take(&mut self.open)
             .into_iter()
             .partition::<Vec<_>, _>(|open| matches!(open.kind, Awaited::Branch(_)));
@@ -616,12 +621,12 @@ fn key_of(effect: &Effect) -> (u8, String) {
     }
 }
 
-fn failed(error: &TerminalError) -> Error {
+fn invocation_error(error: &TerminalError) -> Error {
     Error::new(ErrorKind::Agent, format!("Restate ended a part of the run: {}", error.message()))
         .with_help("inspect the invocation in the web UI of the Restate server")
 }
 
-fn lost(slot: &str) -> Error {
+fn missing_event(slot: &str) -> Error {
     let message = format!("the journal of Restate has the event of slot `{slot}`, and the store does not");
     Error::new(ErrorKind::Store(adk_core::StoreErrorKind::Missing), message)
         .with_help("give all workers the same store")

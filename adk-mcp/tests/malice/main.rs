@@ -11,7 +11,7 @@ use adk_mcp::{HttpServer, Limits, McpToolset, StdioServer};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
 use std::time::Duration;
-use support::{asked, calls, refused};
+use support::{calls, run_error, run_with_answers};
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
@@ -82,7 +82,7 @@ async fn lists() {
         ("many", "more than 128 tools"),
         ("endless", "more than 100 pages"),
     ] {
-        let error = refused(bad(badly)).await;
+        let error = run_error(bad(badly)).await;
         assert_eq!(error.kind(), ErrorKind::Toolset(ToolsetErrorKind::Invalid), "{badly}: {error}");
         let text = error.to_string();
         assert!(text.contains(fault) && text.contains("toolset `bad`"), "{badly}: {text}");
@@ -100,7 +100,7 @@ async fn absent() {
         (bad("exits"), "(exit status: 3); standard error ends with: no license; the key is [secret]"),
         (bad("huge list"), "it sent a message of more than 16777216 bytes"),
     ] {
-        let error = refused(toolset).await;
+        let error = run_error(toolset).await;
         assert_eq!(error.kind(), ErrorKind::Toolset(ToolsetErrorKind::Unavailable), "{error}");
         assert!(error.to_string().contains(fault) && error.is_retryable(), "{error}");
         assert!(error.to_string().contains("toolset `bad`"), "{error}");
@@ -218,7 +218,7 @@ async fn ends() {
     calls(toolset, &[("pid", json!({}))]).await.unwrap();
     assert_eq!(running("stays"), 1);
     drop(other);
-    refused(bad("deaf").connect_timeout(Duration::from_millis(300))).await;
+    run_error(bad("deaf").connect_timeout(Duration::from_millis(300))).await;
     for _ in 0..200 {
         if running("stays") + running("deaf") == 0 {
             return;
@@ -240,16 +240,17 @@ async fn people() {
     let same = || toolset.clone();
     let green = json!({"tea": "green"});
     // Another call continues while one call waits.
-    let (questions, told) = asked(same, &choose, &[json!({"tea": "x"}), green.clone()]).await;
+    let (questions, told) = run_with_answers(same, &choose, &[json!({"tea": "x"}), green.clone()]).await;
     assert_eq!(questions[0], "The server of `bad` asks in a call of `choose`: Which tea?");
     assert!(questions[1].starts_with(&format!("{} (The last answer does not fit: ", questions[0])));
     assert_eq!(told[0]["result"], "{\"action\":\"accept\",\"content\":{\"tea\":\"green\"}}");
     assert!(told[1].contains_key("result"), "{told:?}");
-    let (_, told) = asked(same, &choose, &[Value::Null]).await;
+    let (_, told) = run_with_answers(same, &choose, &[Value::Null]).await;
     assert_eq!(told[0]["result"], "{\"action\":\"decline\"}");
 
     // Another process has no such connection, and does not repeat the call.
-    let (_, told) = asked(|| bad("").elicitation(true), &choose, std::slice::from_ref(&green)).await;
+    let (_, told) =
+        run_with_answers(|| bad("").elicitation(true), &choose, std::slice::from_ref(&green)).await;
     let error = told[0]["error"].as_str().unwrap();
     assert!(error.contains("the connection of the call has ended"), "{error}");
 
@@ -290,7 +291,7 @@ const IN_CALLS: [(&str, &str); 6] = [
 async fn over_http() {
     for (badly, fault) in AT_FIRST {
         let toolset = bad_http(badly).await;
-        let error = refused(toolset).await;
+        let error = run_error(toolset).await;
         assert_eq!(error.kind(), ErrorKind::Toolset(ToolsetErrorKind::Unavailable), "{badly}: {error}");
         assert!(error.to_string().contains(fault), "{badly}: {error}");
     }
@@ -309,7 +310,7 @@ async fn secrets() {
     for badly in ["exits", "silent", "huge list", "reserved"] {
         let toolset = bad(badly).connect_timeout(Duration::from_millis(500));
         shown.push(format!("{toolset:?}"));
-        shown.push(everything_of(&refused(toolset).await));
+        shown.push(everything_of(&run_error(toolset).await));
     }
     let told =
         calls(bad(""), &[("tell", json!({})), ("tell", json!({"fail": true})), ("die", json!({}))]).await;
@@ -317,14 +318,14 @@ async fn secrets() {
     for (badly, _) in AT_FIRST {
         let toolset = bad_http(badly).await;
         shown.push(format!("{toolset:?}"));
-        shown.push(everything_of(&refused(toolset).await));
+        shown.push(everything_of(&run_error(toolset).await));
     }
     for badly in IN_CALLS.iter().map(|(badly, _)| *badly).chain([""]) {
         let told = calls(bad_http(badly).await, &[("echo", json!({}))]).await.unwrap();
         shown.push(format!("{:?} {:?}", told.answers, told.described));
     }
     let odd = HttpServer::new("http://127.0.0.1:1/?key=sesame-query").header("x-key", "sesame\n-header");
-    shown.push(everything_of(&refused(McpToolset::new("bad", odd)).await));
+    shown.push(everything_of(&run_error(McpToolset::new("bad", odd)).await));
     assert!(shown.iter().any(|text| text.contains("[secret]")), "{shown:?}");
     for text in shown {
         assert!(!text.contains("sesame"), "{text}");

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// Result of a run.
 #[allow(dead_code, reason = "each test looks at something else")]
-pub struct Heard {
+pub struct RunResult {
     /// Answers to the calls, in their order.
     pub answers: Vec<Map<String, Value>>,
     /// Tool names of the first model request.
@@ -21,7 +21,7 @@ pub struct Heard {
     pub artifacts: Vec<String>,
 }
 
-impl Heard {
+impl RunResult {
     /// Returns the text of a call's result.
     pub fn result(&self, call: usize) -> &str {
         self.answers[call].get("result").and_then(Value::as_str).unwrap_or_else(|| {
@@ -38,7 +38,7 @@ impl Heard {
 }
 
 /// Makes calls one after the other.
-pub async fn calls(toolset: impl Toolset, calls: &[(&str, Value)]) -> Result<Heard> {
+pub async fn calls(toolset: impl Toolset, calls: &[(&str, Value)]) -> Result<RunResult> {
     let mut model = ScriptedModel::new();
     for (name, args) in calls {
         model = model.call(*name, args.clone());
@@ -58,14 +58,14 @@ pub async fn calls(toolset: impl Toolset, calls: &[(&str, Value)]) -> Result<Hea
     let offered = model.requests()[0].tools.clone();
     let tools = offered.iter().map(|tool| tool.name.to_string()).collect();
     let described = offered.iter().map(|tool| tool.description.to_string()).collect();
-    Ok(Heard { answers, tools, described, artifacts })
+    Ok(RunResult { answers, tools, described, artifacts })
 }
 
 /// Makes the calls of one turn in a run that waits for the given answers, one after the other.
 /// `process` returns the toolset of each process that continues the run. Returns the questions, and
 /// the answers that the model reads.
 #[allow(dead_code, reason = "each test looks at something else")]
-pub async fn asked(
+pub async fn run_with_answers(
     process: impl Fn() -> McpToolset,
     calls: &[(&str, Value)],
     answers: &[Value],
@@ -94,6 +94,6 @@ pub async fn asked(
 }
 
 /// Returns the error of a run that fails before its first call.
-pub async fn refused(toolset: impl Toolset) -> Error {
+pub async fn run_error(toolset: impl Toolset) -> Error {
     calls(toolset, &[]).await.map(|heard| heard.tools).expect_err("the run fails")
 }
