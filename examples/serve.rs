@@ -1,6 +1,6 @@
-//! Serves a workflow to people and programs: `cargo run --features server,sqlite --example serve`, then open the address that
-//! it prints. `--model NAME` asks a model; without it the answers are rehearsed. Stop it at any moment and start it again: runs
-//! go on where they were.
+//! Serves a workflow to people and programs: `cargo run --features server,sqlite --example serve`,
+//! then open the printed address. `--model NAME` selects a model; without it the replies are
+//! rehearsed. You can stop and restart the program at any time: it resumes its runs.
 
 use adk::RunConfig;
 use adk::prelude::*;
@@ -8,36 +8,36 @@ use adk::sqlite::SqliteStore;
 use clap::Parser;
 use std::time::Duration;
 
-/// Who reads it.
+/// The readers of a post.
 #[adk::data]
 pub enum Audience {
-    /// Those who know nothing of it yet.
+    /// Readers without prior knowledge.
     Beginners,
-    /// Those of one trade.
+    /// Readers of one trade.
     Experts {
-        /// Which trade.
+        /// The trade.
         trade: String,
     },
 }
 
-/// What an editor says.
+/// The decision of an editor.
 #[adk::data]
 pub enum Decision {
-    /// It goes out as it is.
+    /// Publish the draft unchanged.
     Publish,
     /// The writer tries once more.
     Revise {
-        /// What to change.
+        /// The requested change.
         note: String,
     },
-    /// It does not appear.
+    /// Do not publish the draft.
     Drop,
 }
 
 /// Counts the words of the draft.
 #[agent(writes = size, timeout = "1m")]
 async fn measure(draft: &str) -> usize {
-    // Yours asks a service, and takes as long.
+    // A real agent would call a service, which takes time.
     tokio::time::sleep(Duration::from_secs(2)).await;
     draft.split_whitespace().count()
 }
@@ -45,35 +45,35 @@ async fn measure(draft: &str) -> usize {
 /// Publishes the draft.
 #[agent(writes = post)]
 fn publish(draft: &str) -> String {
-    // Yours sends it somewhere.
+    // A real agent would send the draft to a web site.
     draft.to_owned()
 }
 
-/// Leaves it at that.
+/// Publishes nothing.
 #[agent(writes = post)]
 fn forget() -> String {
     "(nothing was published)".to_owned()
 }
 
 workflow! {
-    /// Drafts a post, and publishes it when an editor agrees.
+    /// Drafts a post and publishes it when an editor agrees.
     pub Posting(
-        /// What it is about.
+        /// The topic of the post.
         topic: String,
-        /// Who reads it.
+        /// The readers.
         audience: Audience = Audience::Beginners,
-        /// The most words.
+        /// The maximum number of words.
         words: u32 = 80,
     ) -> post: String {
         /// Writes the draft.
         agent writer -> draft: String {
             instruction: "Write a post of at most {words} words about {topic}, for {audience}.",
         }
-        /// Finds what is weak.
+        /// Finds weaknesses.
         agent critic -> criticism: String { instruction: "Criticise this post in one sentence: {draft}" }
         /// Applies the criticism.
         agent refiner -> draft: String { instruction: "Improve this post: {draft} The critic says: {criticism}" }
-        /// Changes the draft as the editor wants it.
+        /// Applies the changes of the editor.
         agent reviser -> draft: String { instruction: "Change this post: {draft} The editor says: {decision}" }
 
         writer;
@@ -95,13 +95,13 @@ workflow! {
 
 #[derive(Parser)]
 struct Cli {
-    /// Where it listens
+    /// The address of the server
     #[arg(long, default_value = "127.0.0.1:8000")]
     address: String,
-    /// Where runs are kept
+    /// The file for the runs
     #[arg(long, value_name = "FILE", default_value = "serve.db")]
     store: std::path::PathBuf,
-    /// The model, such as gemini-2.5-flash; without one it rehearses
+    /// The model, such as gemini-2.5-flash; without one the replies are rehearsed
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
 }

@@ -1,7 +1,8 @@
-//! A worker that survives its own death. Each line that it reads begins a run; kill it at any moment and start it again.
+//! A worker that survives its own death. Each input line starts a run. You can kill and restart the
+//! worker at any time.
 //!
 //! ```sh
-//! cargo run --features sqlite --example worker -- work          # type topics; Ctrl-C or kill -9 it; start it again
+//! cargo run --features sqlite --example worker -- work          # type topics; kill and restart it
 //! cargo run --features sqlite --example worker -- list          # the runs that have not ended
 //! cargo run --features sqlite --example worker -- cancel e-...  # from any process
 //! ```
@@ -16,7 +17,7 @@ use tokio::sync::mpsc;
 /// Checks the facts of a draft.
 #[agent(writes = facts, timeout = "1m")]
 async fn check_facts(draft: &str) -> String {
-    // Yours takes as long, and is not made again once its result is recorded.
+    // A real check takes time, too. A recorded result is not computed again.
     tokio::time::sleep(Duration::from_secs(2)).await;
     format!("{} facts are right", draft.len())
 }
@@ -36,21 +37,21 @@ async fn main() -> Result<()> {
     let file = std::env::var("DATABASE").unwrap_or_else(|_| "worker.db".to_owned());
     let store = SqliteStore::open(file).await?;
     let runner = Runner::builder().model(Rehearsal::new()).store(store);
-    // The workflows that this process can take up.
+    // The workflows that this process can resume.
     let runner = runner.workflow(Reporting::default()).build()?;
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["work"] => work(&runner).await,
         ["list"] => list(&runner).await,
         ["cancel", run] => runner.cancel(run.parse()?).await.map(drop),
-        _ => Err(Error::other("say `work`, `list` or `cancel RUN`")),
+        _ => Err(Error::other("unknown command; help: use `work`, `list` or `cancel RUN`")),
     }
 }
 
 async fn work(runner: &Runner) -> Result<()> {
-    // Takes up what an earlier process has left, and what was answered or given back since.
+    // Resumes the runs of an earlier process, and runs that were answered or released.
     let watch = runner.watch().inspect(|run| match run.result {
-        Ok(_) => println!("{} was taken up, and has ended", run.run_id),
+        Ok(_) => println!("{} was resumed and has ended", run.run_id),
         Err(error) => println!("{} has failed: {error}", run.run_id),
     });
     let watch = tokio::spawn(async move { watch.await });

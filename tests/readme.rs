@@ -14,25 +14,13 @@ fn blocks(page: &'static str, kind: &str) -> Vec<&'static str> {
 
 #[test]
 fn the_error_messages_are_those_of_the_compiler() {
-    // `tests/ui/harness` holds these two files together.
+    // The cases of `tests/ui` compare these two files.
     let (code, messages) = (include_str!("ui/readme.rs"), include_str!("ui/readme.stderr"));
     assert_eq!(blocks(README, "rust,compile_fail"), [code]);
     let [shown] = &blocks(README, "text")[..] else { panic!("one block of messages") };
-    // The README shows them as rustc prints them, without the name of a file: an error, and the line of the program.
-    let mut expected = Vec::new();
-    for line in messages.lines() {
-        if let Some(text) = line.strip_prefix("error: ") {
-            expected.push(format!("error[E0080]: evaluation panicked: {text}"));
-        } else if let Some(place) = line.strip_prefix(" --> ") {
-            let line = place.split(':').next().and_then(|number| number.parse::<usize>().ok());
-            let line = line.expect("a place begins with its line");
-            let source = code.lines().nth(line - 1).expect("a line of the program");
-            expected.push(format!("{line} | {source}"));
-        }
-    }
-    let is_told =
-        |line: &&str| line.starts_with("error") || line.starts_with(|first: char| first.is_ascii_digit());
-    assert_eq!(shown.lines().filter(is_told).collect::<Vec<_>>(), expected);
+    // The README shows the messages without the name of the file.
+    let is_shown = |line: &&str| !line.trim_start().starts_with("-->");
+    assert_eq!(shown.lines().collect::<Vec<_>>(), messages.lines().filter(is_shown).collect::<Vec<_>>());
 }
 
 #[test]

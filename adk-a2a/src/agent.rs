@@ -3,7 +3,7 @@
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::follow;
-use crate::types::text_of;
+use crate::types::joined_text;
 use crate::{Message, Part, Role, StreamResponse, Task, TaskState};
 use adk_core::spec::{AgentMeta, KeySpec};
 use adk_core::{AgentKind, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result};
@@ -21,13 +21,16 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// How long a remote agent may take, unless a timeout is set.
+/// The default timeout of a task.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
-/// An agent of another program, at the address of its card or of the folder that has it: `https://example.org/a2a/writer` has
-/// its card at `https://example.org/a2a/writer/.well-known/agent-card.json`.
+/// Returns a builder for an agent of another program.
 ///
-/// It is a step of a workflow as one whose keys are known at run time:
+/// `url` is the address of the agent's card or of the folder that contains it: for
+/// `https://example.org/a2a/writer` the card is at
+/// `https://example.org/a2a/writer/.well-known/agent-card.json`.
+///
+/// A workflow declares the agent as a step whose keys are known at run time:
 ///
 /// ```
 /// use adk::DynAgent;
@@ -35,7 +38,7 @@ const TIMEOUT: Duration = Duration::from_secs(600);
 /// use std::sync::Arc;
 ///
 /// workflow! {
-///     /// Has a text written elsewhere.
+///     /// Asks a remote agent to write a text.
 ///     pub Writing(topic: String) -> text: String {
 ///         agent writer(topic: String) -> text: String as Arc<dyn DynAgent>;
 ///         writer
@@ -51,21 +54,28 @@ const TIMEOUT: Duration = Duration::from_secs(600);
 /// # }
 /// ```
 ///
-/// **What is sent.** The one key that it reads, when that is a text; otherwise an object with all keys, as a part with data.
+/// **Message.** If the agent reads only one key and its value is a text, the message is that text.
+/// Otherwise the message has one data part: an object with all keys.
 ///
-/// **What is written.** The artifacts of the task, or what the agent says at its end: a `String` is their text, another type
-/// their data, or their text read as JSON. Where the card says that the agent streams, text is handed on as it comes.
+/// **Output.** The agent writes the artifacts of the task, or, if the task has no artifacts, its
+/// last message. A `String` gets their text. Another type gets their data, or their text parsed as
+/// JSON. If the card announces streaming, the run emits text as it arrives.
 ///
-/// **When the run is cancelled** the task is left to the agent. **When it is taken up again** the message is not sent again: the id of the task is recorded before anything else, and
-/// the task is asked for by it. A task that has failed by then is sent again. The id of the message is always the same, so an
-/// agent that knows messages again, as `adk` does, begins no second task for one whose answer was lost.
+/// **Cancellation.** Cancelling the run does not cancel the task.
 ///
-/// **A task that asks for something** is a wait of the run, as an `await` is: it is listed by
-/// [`Runner::waiting`](adk_core::Runner::waiting), and the answer is sent to the task.
+/// **Resumption.** A resumed run does not send the message again: it recorded the id of the task
+/// first, and asks for that task. If the task has failed, the run sends the message again. The id
+/// of the message is always the same, so an agent that detects repeated messages, as `adk` does,
+/// starts no second task.
+///
+/// **Questions.** A task that requires input is a wait of the run, like an `await`:
+/// [`Runner::waiting`](adk_core::Runner::waiting) lists it, and the run sends the answer to the
+/// task.
 ///
 /// # Errors of a run
-/// [`ErrorKind::Remote`] and [`ErrorKind::Timeout`], with the address without its query and what may be a password;
-/// [`ErrorKind::OutputInvalid`] for an answer of another type than the key has.
+/// [`ErrorKind::Remote`] and [`ErrorKind::Timeout`]; the message contains the address without its
+/// query and credentials. [`ErrorKind::OutputInvalid`] if the answer does not have the type of the
+/// key.
 pub fn remote(url: impl Into<String>) -> RemoteAgentBuilder {
     RemoteAgentBuilder {
         url: url.into(),
@@ -78,26 +88,26 @@ pub fn remote(url: impl Into<String>) -> RemoteAgentBuilder {
     }
 }
 
-/// A [`RemoteAgent`] to be.
-#[must_use = "it is no agent until it is built"]
+/// A builder of a [`RemoteAgent`], from [`remote`].
+#[must_use = "call `build` to get the agent"]
 pub struct RemoteAgentBuilder {
     url: String,
     name: String,
     description: String,
-    reads: Vec<Read>,
-    write: Option<Write>,
+    reads: Vec<ReadKey>,
+    write: Option<WrittenKey>,
     headers: Vec<(String, String)>,
     timeout: Duration,
 }
 
-struct Read {
+struct ReadKey {
     key: String,
     ty: String,
     id: fn() -> TypeId,
     get: fn(&mut Context, &str) -> Result<Option<Value>>,
 }
 
-struct Write {
+struct WrittenKey {
     key: String,
     ty: String,
     id: fn() -> TypeId,
@@ -105,35 +115,36 @@ struct Write {
 }
 
 impl RemoteAgentBuilder {
-    /// The name of the step. Default: `remote`.
+    /// Sets the name of the step. Default: `remote`.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// What it does, for models that may hand over to it. Default: empty.
+    /// Sets the description for models that may hand over to the agent. Default: empty.
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
         self
     }
 
-    /// A key that is sent.
+    /// Adds a key whose value the message contains.
     pub fn reads<T: Serialize + DeserializeOwned + 'static>(mut self, key: impl Into<String>) -> Self {
         let get = |cx: &mut Context, key: &str| {
             let value: Option<T> = cx.state().get(key)?;
             value.map(|value| serde_json::to_value(value).map_err(Error::other)).transpose()
         };
-        self.reads.push(Read { key: key.into(), ty: name_of::<T>(), id: TypeId::of::<T>, get });
+        self.reads.push(ReadKey { key: key.into(), ty: short_type_name::<T>(), id: TypeId::of::<T>, get });
         self
     }
 
-    /// The key that the answer is written to. Without one the answer is said, and not kept.
+    /// Sets the key for the answer. Without a key the answer is only text of an event.
     pub fn writes<T: DeserializeOwned + 'static>(mut self, key: impl Into<String>) -> Self {
         let accepts = |value: &dyn Any| match value.downcast_ref::<Value>() {
             Some(value) => T::deserialize(value).map(drop).map_err(|error| error.to_string()),
-            None => Err("it is no JSON".to_owned()),
+            None => Err("the value is not JSON".to_owned()),
         };
-        self.write = Some(Write { key: key.into(), ty: name_of::<T>(), id: TypeId::of::<T>, accepts });
+        self.write =
+            Some(WrittenKey { key: key.into(), ty: short_type_name::<T>(), id: TypeId::of::<T>, accepts });
         self
     }
 
@@ -148,37 +159,38 @@ impl RemoteAgentBuilder {
         self
     }
 
-    /// How long its task may take, without the time that it waits for an answer; then it is cancelled. Default: 10 minutes.
+    /// Sets the timeout of a task, without the time that the task waits for an answer. A task that
+    /// exceeds it is cancelled. Default: 10 minutes.
     pub fn timeout(mut self, longest: Duration) -> Self {
         self.timeout = longest;
         self
     }
 
-    /// The agent. Nothing is asked before it runs.
+    /// Builds the agent. The agent sends its first request when it runs.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] when the address is no URL, or a header cannot be sent.
+    /// [`ErrorKind::Config`] if the address is not an HTTP URL, or a header is invalid.
     pub fn build(self) -> Result<RemoteAgent> {
         let connection = Arc::new(Connection::new(&self.url, &self.headers)?);
         let Self { name, description, reads, write, timeout, .. } = self;
-        let listed = Listed::new(Owned { name, description, reads, write }, |owned| Keys {
-            reads: owned
+        let spec = SpecWithKeys::new(RemoteSpec { name, description, reads, write }, |spec| SpecKeys {
+            reads: spec
                 .reads
                 .iter()
                 .map(|read| KeySpec::new(&read.key, &read.ty).with_id(Some(read.id)))
                 .collect(),
-            writes: owned.write.iter().map(Write::spec).collect(),
+            writes: spec.write.iter().map(WrittenKey::spec).collect(),
         });
-        let meta = Described::new(listed, |listed| {
-            let (owned, keys) = (listed.borrow_owner(), listed.borrow_dependent());
-            let meta = AgentMeta::new(AgentKind::Custom, &owned.name).description(&owned.description);
+        let meta = SpecWithMeta::new(spec, |spec| {
+            let (spec, keys) = (spec.borrow_owner(), spec.borrow_dependent());
+            let meta = AgentMeta::new(AgentKind::Custom, &spec.name).description(&spec.description);
             meta.reads(&keys.reads).writes(&keys.writes).max_turns(Some(0)).timeout(timeout)
         });
         Ok(RemoteAgent { meta, connection, timeout })
     }
 }
 
-impl Write {
+impl WrittenKey {
     fn spec(&self) -> KeySpec<'_> {
         KeySpec::new(&self.key, &self.ty).with_id(Some(self.id)).accepting(Some(self.accepts))
     }
@@ -188,53 +200,53 @@ impl Write {
     }
 }
 
-/// How a type is spelled in a workflow, which knows it by that: without paths.
-fn name_of<T>() -> String {
-    let (mut name, mut rest) = (String::new(), type_name::<T>());
-    while let Some((path, more)) = rest.split_once("::") {
+/// Returns the name of a type without module paths, as a workflow writes it and compares it.
+fn short_type_name<T>() -> String {
+    let (mut name, mut tail) = (String::new(), type_name::<T>());
+    while let Some((path, more)) = tail.split_once("::") {
         name.push_str(path.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_'));
-        rest = more;
+        tail = more;
     }
-    name + rest
+    name + tail
 }
 
-struct Owned {
+struct RemoteSpec {
     name: String,
     description: String,
-    reads: Vec<Read>,
-    write: Option<Write>,
+    reads: Vec<ReadKey>,
+    write: Option<WrittenKey>,
 }
 
-struct Keys<'a> {
+struct SpecKeys<'a> {
     reads: Vec<KeySpec<'a>>,
     writes: Vec<KeySpec<'a>>,
 }
 
 self_cell!(
-    struct Listed {
-        owner: Owned,
+    struct SpecWithKeys {
+        owner: RemoteSpec,
         #[covariant]
-        dependent: Keys,
+        dependent: SpecKeys,
     }
 );
 
 self_cell!(
-    struct Described {
-        owner: Listed,
+    struct SpecWithMeta {
+        owner: SpecWithKeys,
         #[covariant]
         dependent: AgentMeta,
     }
 );
 
-/// An agent of another program, see [`remote`].
+/// An agent of another program. [`remote`] returns its builder.
 pub struct RemoteAgent {
-    meta: Described,
+    meta: SpecWithMeta,
     connection: Arc<Connection>,
     timeout: Duration,
 }
 
 impl RemoteAgent {
-    fn owned(&self) -> &Owned {
+    fn spec(&self) -> &RemoteSpec {
         self.meta.borrow_owner().borrow_owner()
     }
 
@@ -247,34 +259,34 @@ impl RemoteAgent {
                 StreamResponse::Message(message) => return self.write(cx, message.parts).await,
                 StreamResponse::Task(task) if task.status.state.is_settled() => *task,
                 StreamResponse::Task(task) => self.settle(cx, *task, message.clone(), is_new).await?,
-                _ => return Err(self.error(Failure::invalid("gave no task"))),
+                _ => return Err(self.error(Failure::invalid("did not reply with a task"))),
             };
             if task.status.state != TaskState::InputRequired {
                 let parts: Vec<_> = task.artifacts.into_iter().flat_map(|artifact| artifact.parts).collect();
-                let said = || task.status.message.map(|message| message.parts).unwrap_or_default();
-                return self.write(cx, if parts.is_empty() { said() } else { parts }).await;
+                let message = || task.status.message.map(|message| message.parts).unwrap_or_default();
+                return self.write(cx, if parts.is_empty() { message() } else { parts }).await;
             }
             let answer = self.ask(cx, &task).await?;
             message = Message {
                 message_id: next_id(&message.message_id),
                 context_id: task.context_id,
                 task_id: task.id,
-                parts: vec![part_of(answer)],
+                parts: vec![to_part(answer)],
                 ..Message::default()
             };
         }
     }
 
-    /// What is sent first.
+    /// Creates the first message of the task.
     fn message(&self, cx: &mut Context) -> Result<Message> {
         let mut fields = Map::new();
-        for Read { key, get, .. } in &self.owned().reads {
+        for ReadKey { key, get, .. } in &self.spec().reads {
             let value = get(cx, key)?.ok_or_else(|| {
                 Error::new(
                     ErrorKind::KeyMissing,
-                    format!("`{key}` is to be sent, and nothing has written it"),
+                    format!("no step has written `{key}`, which the remote agent reads"),
                 )
-                .with_help("place the step after one that writes it, or pass it as an input")
+                .with_help("place the agent after a step that writes the key, or pass the key as an input")
             })?;
             fields.insert(key.clone(), value);
         }
@@ -292,14 +304,14 @@ impl RemoteAgent {
         message: Message,
         is_new: Arc<AtomicBool>,
     ) -> impl Future<Output = Result<StreamResponse>> + Send + use<> {
-        let (connection, timeout, failed) = (self.connection.clone(), self.timeout, self.failed());
+        let (connection, timeout, to_error) = (self.connection.clone(), self.timeout, self.to_error());
         cx.step("send", async move {
             is_new.store(true, Relaxed);
-            follow::send(connection, message, timeout).await.map_err(failed)
+            follow::send(connection, message, timeout).await.map_err(to_error)
         })
     }
 
-    /// Waits for the end of a task, and hands on its text as it comes.
+    /// Waits until the task has ended or asks for input, and emits its text as it arrives.
     async fn settle(
         &self,
         cx: &mut Context,
@@ -307,35 +319,35 @@ impl RemoteAgent {
         message: Message,
         is_new: Arc<AtomicBool>,
     ) -> Result<Task> {
-        let (pieces, mut heard) = mpsc::unbounded_channel();
-        let (connection, timeout, failed) = (self.connection.clone(), self.timeout, self.failed());
+        let (pieces, mut received) = mpsc::unbounded_channel();
+        let (connection, timeout, to_error) = (self.connection.clone(), self.timeout, self.to_error());
         let work = async move {
             let mut id = task.id;
             if !is_new.load(Relaxed) && message.task_id.is_empty() {
-                // The run was taken up again: what has failed in the meantime is sent once more.
+                // The run was resumed. If the task has failed, send the message again.
                 let now = follow::get(&connection, &id).await?;
                 let has_failed = now.status.state.is_terminal() && now.status.state != TaskState::Completed;
                 if has_failed {
                     match follow::send(connection.clone(), message, timeout).await? {
                         StreamResponse::Task(task) => id = task.id,
-                        _ => return Err(Failure::invalid("answered a task with a message")),
+                        _ => return Err(Failure::invalid("replied to a repeated message without a task")),
                     }
                 }
             }
             follow::settle(connection, id, pieces, timeout).await
         };
-        let step = cx.step("task", async move { work.await.map_err(failed) });
+        let step = cx.step("task", async move { work.await.map_err(to_error) });
         let mut step = pin!(step);
-        let shows = self.owned().write.as_ref().is_none_or(Write::is_text);
+        let emits_text = self.spec().write.as_ref().is_none_or(WrittenKey::is_text);
         loop {
-            match select(step.as_mut(), pin!(heard.recv())).await {
+            match select(step.as_mut(), pin!(received.recv())).await {
                 Either::Left((settled, _)) => return settled,
-                Either::Right((Some(piece), _)) if shows && !piece.is_empty() => {
+                Either::Right((Some(piece), _)) if emits_text && !piece.is_empty() => {
                     let event = Event { partial: true, ..Event::new().with_text(piece) };
                     cx.emit(event).await?;
                 }
                 Either::Right((Some(_), _)) => {}
-                // The task has settled, and is being recorded.
+                // The task has settled; the step is recording it.
                 Either::Right((None, _)) => return step.await,
             }
         }
@@ -345,14 +357,14 @@ impl RemoteAgent {
         let parts = task.status.message.as_ref().map(|message| &message.parts[..]).unwrap_or_default();
         let schema = parts.iter().find_map(|part| part.as_data()?.get("schema"));
         let schema = schema.filter(|schema| schema.is_object()).cloned();
-        let question = self.connection.without_secrets(&text_of(parts));
+        let question = self.connection.redact(&joined_text(parts));
         cx.wait_for("input", question, schema.unwrap_or_else(|| json!({"type": "string"}))).await
     }
 
     async fn write(&self, cx: &mut Context, parts: Vec<Part>) -> Result<Flow> {
-        let text = text_of(&parts);
+        let text = joined_text(&parts);
         let mut event = if text.is_empty() { Event::new() } else { Event::new().with_text(&*text) };
-        if let Some(write) = &self.owned().write {
+        if let Some(write) = &self.spec().write {
             let data = parts.into_iter().rev().find_map(|part| part.as_data().cloned());
             let value = match data {
                 _ if write.is_text() && !text.is_empty() => Value::String(text),
@@ -361,9 +373,10 @@ impl RemoteAgent {
                 None => serde_json::from_str(&text).unwrap_or(Value::String(text)),
             };
             (write.accepts)(&value).map_err(|why| {
-                let message = format!("{} gave no `{}` for `{}`: {why}", self.shown(), write.ty, write.key);
+                let message =
+                    format!("{} did not return a `{}` for `{}`: {why}", self.label(), write.ty, write.key);
                 Error::new(ErrorKind::OutputInvalid, message)
-                    .with_help("declare the type that the agent answers with, or a `String`")
+                    .with_help("declare the type that the agent returns, or `String`")
             })?;
             event = event.with_state(write.key.clone(), value);
         }
@@ -371,25 +384,25 @@ impl RemoteAgent {
         Ok(Flow::Continue)
     }
 
-    fn shown(&self) -> String {
-        shown(&self.owned().name, &self.connection)
+    fn label(&self) -> String {
+        label(&self.spec().name, &self.connection)
     }
 
     fn error(&self, failure: Failure) -> Error {
-        self.failed()(failure)
+        self.to_error()(failure)
     }
 
-    fn failed(&self) -> impl Fn(Failure) -> Error + Send + Sync + use<> {
-        let (name, connection) = (self.owned().name.clone(), self.connection.clone());
+    fn to_error(&self) -> impl Fn(Failure) -> Error + Send + Sync + use<> {
+        let (name, connection) = (self.spec().name.clone(), self.connection.clone());
         move |Failure { kind, fact, help, .. }| {
-            let message = format!("{} {}", shown(&name, &connection), connection.redacted(&fact));
+            let message = format!("{} {}", label(&name, &connection), connection.redact_short(&fact));
             Error::new(kind, message).with_help(help)
         }
     }
 }
 
-fn shown(name: &str, connection: &Connection) -> String {
-    format!("the remote agent `{name}` at {}", connection.shown())
+fn label(name: &str, connection: &Connection) -> String {
+    format!("the remote agent `{name}` at {}", connection.public_url())
 }
 
 fn next_id(id: &str) -> String {
@@ -397,7 +410,7 @@ fn next_id(id: &str) -> String {
     format!("{base}@{}", number.parse::<u32>().unwrap_or_default() + 1)
 }
 
-fn part_of(value: Value) -> Part {
+fn to_part(value: Value) -> Part {
     match value {
         Value::String(text) => Part::text(text),
         value => Part::data(value),
@@ -422,13 +435,13 @@ impl DynAgent for RemoteAgent {
 impl fmt::Debug for RemoteAgent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RemoteAgent")
-            .field("name", &self.owned().name)
-            .field("url", &self.connection.shown())
+            .field("name", &self.spec().name)
+            .field("url", &self.connection.public_url())
             .finish()
     }
 }
 
-/// What may be secret is not shown.
+/// The output omits the address and the headers, which may contain secrets.
 impl fmt::Debug for RemoteAgentBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RemoteAgentBuilder").field("name", &self.name).finish_non_exhaustive()

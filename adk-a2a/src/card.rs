@@ -1,44 +1,44 @@
-//! What an agent says of itself.
+//! [`AgentCard`]: the self-description of an agent.
 
 use serde::{Deserialize, Serialize};
 
-/// What an agent can do, and where it is asked.
+/// The capabilities and the addresses of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentCard {
-    /// Its name.
+    /// The name of the agent.
     pub name: String,
-    /// For people and other agents.
+    /// A description for people and other agents.
     #[serde(default)]
     pub description: String,
-    /// Where it is asked, the preferred one first.
+    /// The interfaces of the agent, in order of preference.
     pub supported_interfaces: Vec<AgentInterface>,
     /// The version of the agent.
     #[serde(default)]
     pub version: String,
-    /// What it can do beside answering.
+    /// The optional features of the protocol that the agent supports.
     #[serde(default)]
     pub capabilities: AgentCapabilities,
-    /// Media types that it takes.
+    /// The media types that the agent accepts.
     #[serde(default)]
     pub default_input_modes: Vec<String>,
-    /// Media types that it answers with.
+    /// The media types of its answers.
     #[serde(default)]
     pub default_output_modes: Vec<String>,
-    /// What it does.
+    /// The skills of the agent.
     #[serde(default)]
     pub skills: Vec<AgentSkill>,
 }
 
-/// Where an agent is asked.
+/// One address of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentInterface {
     /// The address.
     pub url: String,
-    /// Such as `JSONRPC`.
+    /// The binding of the protocol, such as `JSONRPC`.
     pub protocol_binding: String,
-    /// Sent with each request, where it is not empty.
+    /// The tenant, which each request repeats if it is not empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tenant: String,
     /// The version of the protocol, such as `1.0`.
@@ -46,37 +46,37 @@ pub struct AgentInterface {
     pub protocol_version: String,
 }
 
-/// What an agent can do beside answering.
+/// The optional features of the protocol that an agent supports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AgentCapabilities {
-    /// Whether it tells of a task as it goes on.
+    /// Whether the agent streams updates of a task.
     pub streaming: bool,
-    /// Whether it posts to an address of the client.
+    /// Whether the agent posts updates to an address of the client.
     pub push_notifications: bool,
-    /// Whether it says more of itself to those that it knows.
+    /// Whether authenticated clients can get a longer card.
     pub extended_agent_card: bool,
 }
 
-/// One thing that an agent does.
+/// One skill of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AgentSkill {
-    /// Unique in the card.
+    /// The id, unique in the card.
     pub id: String,
-    /// For people.
+    /// The name for people.
     pub name: String,
-    /// For people and other agents.
+    /// A description for people and other agents.
     pub description: String,
-    /// Words to find it by.
+    /// Search terms.
     pub tags: Vec<String>,
-    /// What may be said to it.
+    /// Example messages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<String>,
-    /// Media types that it takes, where they are not those of the card.
+    /// The accepted media types, if they differ from the card.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub input_modes: Vec<String>,
-    /// Media types that it answers with, where they are not those of the card.
+    /// The media types of answers, if they differ from the card.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub output_modes: Vec<String>,
 }

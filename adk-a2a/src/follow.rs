@@ -1,9 +1,10 @@
-//! A task of a remote agent, from the message to its end: each of its calls is a recorded step of its own.
+//! The life of a remote task, from the message to its end. The caller records each function here as
+//! one step.
 
 use crate::connection::{ANSWER, Connection};
 use crate::failure::Failure;
 use crate::rpc::ErrorCode;
-use crate::types::text_of;
+use crate::types::joined_text;
 use crate::{
     Message, SendMessageConfiguration, SendMessageRequest, StreamResponse, Task, TaskRequest, TaskState,
 };
@@ -13,13 +14,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// How often in a row a request may fail for a passing reason.
+/// The maximum number of consecutive transient failures.
 const ATTEMPTS: u32 = 5;
-/// The first pause before a task is asked for again, and the longest: each is twice the one before.
+/// The first pause between two requests. Each pause is twice the previous one.
 const PAUSE: Duration = Duration::from_millis(250);
+/// The longest pause between two requests.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Sends a message. The answer is a task as it begins, or a message that needs none.
+/// Sends a message. Returns the new task, or the answer if the agent needs no task.
 pub(crate) async fn send(
     connection: Arc<Connection>,
     message: Message,
@@ -34,22 +36,27 @@ pub(crate) async fn send(
         SendMessageRequest { message, configuration: Some(configuration), ..SendMessageRequest::default() };
     let mut pauses = Pauses::default();
     loop {
-        // An agent may not know that it is not to wait for the end.
+        // An agent may ignore `return_immediately` and reply at the end of the task.
         match connection.call("SendMessage", &request, Some(longest)).await {
             Ok(StreamResponse::Task(task)) => {
-                return succeeded(&connection, *task).map(|task| StreamResponse::Task(Box::new(task)));
+                return check_state(&connection, *task).map(|task| StreamResponse::Task(Box::new(task)));
             }
             Ok(StreamResponse::Message(message)) => return Ok(StreamResponse::Message(message)),
-            Ok(_) => return Err(Failure::invalid("answered a message with neither a task nor a message")),
-            // Of what was perhaps sent the workflow decides whether it is sent again.
-            Err(failure) if failure.is_unsent && pauses.again().await => {}
-            Err(failure) => return answered(&connection, &request.message.task_id, failure).await,
+            Ok(_) => return Err(Failure::invalid("replied with neither a task nor a message")),
+            // Only the workflow may repeat a request that the agent may have received.
+            Err(failure) if failure.is_unsent && pauses.wait_after_failure().await => {}
+            Err(failure) => return find_answered_task(&connection, &request.message.task_id, failure).await,
         }
     }
 }
 
-/// An answer that was sent before the process ended is not taken twice: then the task goes on, or has ended.
-async fn answered(connection: &Connection, id: &str, failure: Failure) -> Result<StreamResponse, Failure> {
+/// Returns the task of a rejected answer if it does not wait any more: the answer of an earlier
+/// process arrived.
+async fn find_answered_task(
+    connection: &Connection,
+    id: &str,
+    failure: Failure,
+) -> Result<StreamResponse, Failure> {
     if id.is_empty() || failure.code != Some(ErrorCode::UnsupportedOperation as i64) {
         return Err(failure);
     }
@@ -57,10 +64,10 @@ async fn answered(connection: &Connection, id: &str, failure: Failure) -> Result
     if task.status.state == TaskState::InputRequired {
         return Err(failure);
     }
-    succeeded(connection, task).map(|task| StreamResponse::Task(Box::new(task)))
+    check_state(connection, task).map(|task| StreamResponse::Task(Box::new(task)))
 }
 
-/// Waits until a task has ended or waits for an answer, and hands on the text that comes until then.
+/// Waits until a task has ended or asks for input, and sends its text to `pieces` as it arrives.
 pub(crate) async fn settle(
     connection: Arc<Connection>,
     id: String,
@@ -72,26 +79,26 @@ pub(crate) async fn settle(
         let mut shown = HashSet::new();
         loop {
             let streamed = stream(&connection, &id, &mut shown, &pieces).await;
-            // A stream may end before the task does, and says nothing of a task that has ended.
-            let asked = match streamed {
+            // A stream may end before its task, and has no events of an ended task.
+            let current = match streamed {
                 Ok(()) => get(&connection, &id).await,
                 Err(failure) => Err(failure),
             };
-            match asked {
+            match current {
                 Ok(task) if task.status.state.is_settled() => return Ok(task),
-                Ok(_) => pauses.wait().await,
-                Err(failure) if failure.is_passing() && pauses.again().await => {}
+                Ok(_) => pauses.wait_after_reply().await,
+                Err(failure) if failure.is_transient() && pauses.wait_after_failure().await => {}
                 Err(failure) => return Err(failure),
             }
         }
     };
     match tokio::time::timeout(longest, settled).await {
-        Ok(settled) => settled.and_then(|task| succeeded(&connection, task)),
+        Ok(settled) => settled.and_then(|task| check_state(&connection, task)),
         Err(_) => {
             let request = TaskRequest { id, ..TaskRequest::default() };
-            // Nobody waits for it any more; an agent that cannot cancel it may go on.
+            // Best effort: an agent that cannot cancel the task continues it.
             let _ = connection.call::<Task>("CancelTask", request, Some(ANSWER)).await;
-            let help = "give the remote agent a longer `.timeout(...)`";
+            let help = "set a longer `.timeout(...)` for the remote agent";
             let fact = format!("did not end its task in {longest:?}, its `timeout`");
             let failure = Failure::new(RemoteErrorKind::Unavailable, fact, help);
             Err(Failure { kind: ErrorKind::Timeout, ..failure })
@@ -117,7 +124,7 @@ async fn stream(
     let request = TaskRequest { id: id.to_owned(), ..TaskRequest::default() };
     let mut events = match connection.stream("SubscribeToTask", request).await {
         Ok(events) => events,
-        // It has ended.
+        // The task has ended.
         Err(failure) if failure.code == Some(ErrorCode::UnsupportedOperation as i64) => return Ok(()),
         Err(failure) => return Err(failure),
     };
@@ -126,7 +133,7 @@ async fn stream(
             StreamResponse::Task(task) => {
                 for artifact in task.artifacts {
                     if shown.insert(artifact.artifact_id) {
-                        let _ = pieces.send(text_of(&artifact.parts));
+                        let _ = pieces.send(joined_text(&artifact.parts));
                     }
                 }
                 task.status.state
@@ -134,7 +141,7 @@ async fn stream(
             StreamResponse::ArtifactUpdate(update) => {
                 let is_new = shown.insert(update.artifact.artifact_id);
                 if update.append || is_new {
-                    let _ = pieces.send(text_of(&update.artifact.parts));
+                    let _ = pieces.send(joined_text(&update.artifact.parts));
                 }
                 continue;
             }
@@ -148,21 +155,26 @@ async fn stream(
     Ok(())
 }
 
-/// A task that goes on, has ended well, or asks for something. A failed one is a failure of its step, so that the step is made
-/// again when the run is.
-fn succeeded(connection: &Connection, task: Task) -> Result<Task, Failure> {
+/// Returns the task, or a failure if the task has failed. A failed step is not recorded, so a
+/// resumed run repeats it.
+fn check_state(connection: &Connection, task: Task) -> Result<Task, Failure> {
     use RemoteErrorKind::{Failed, Refused, Unauthorized};
     let (kind, fact, help) = match task.status.state {
-        TaskState::Failed => (Failed, "has failed", "ask who runs it, or resume the run to send it again"),
-        TaskState::Canceled => (Failed, "has cancelled its task", "resume the run to send it again"),
-        TaskState::Rejected => (Refused, "does not do this", "compare what is sent with what its card says"),
+        TaskState::Failed => {
+            (Failed, "has failed", "ask its operator, or resume the run to send the message again")
+        }
+        TaskState::Canceled => (Failed, "has cancelled its task", "resume the run to send the message again"),
+        TaskState::Rejected => {
+            (Refused, "rejected the task", "compare the message with the card of the agent")
+        }
         TaskState::AuthRequired => {
-            (Unauthorized, "wants to be authorized", "give it a token that it knows, by `.bearer(...)`")
+            (Unauthorized, "requires authorization", "pass a valid token with `.bearer(...)`")
         }
         _ => return Ok(task),
     };
-    let said = task.status.message.map(|message| text_of(&message.parts)).filter(|text| !text.is_empty());
-    let fact = said.map_or_else(|| fact.to_owned(), |said| format!("{fact}: {}", connection.redacted(&said)));
+    let text = task.status.message.map(|message| joined_text(&message.parts)).filter(|text| !text.is_empty());
+    let fact =
+        text.map_or_else(|| fact.to_owned(), |text| format!("{fact}: {}", connection.redact_short(&text)));
     Err(Failure::new(kind, fact, help))
 }
 
@@ -173,8 +185,8 @@ struct Pauses {
 }
 
 impl Pauses {
-    /// After a failure; whether to try it again.
-    async fn again(&mut self) -> bool {
+    /// Waits after a transient failure. Returns `false` after too many failures.
+    async fn wait_after_failure(&mut self) -> bool {
         self.failed += 1;
         if self.failed >= ATTEMPTS {
             return false;
@@ -183,8 +195,8 @@ impl Pauses {
         true
     }
 
-    /// After an answer that is not the end.
-    async fn wait(&mut self) {
+    /// Waits after a reply that does not end the task.
+    async fn wait_after_reply(&mut self) {
         self.failed = 0;
         self.pause().await;
     }

@@ -1,5 +1,7 @@
-//! The [A2A](https://a2a-protocol.org) protocol, version 1.0, over JSON-RPC: its types, and with the feature `client` agents of
-//! other programs as steps of a workflow, see `remote`.
+//! The [A2A](https://a2a-protocol.org) protocol, version 1.0, over JSON-RPC.
+//!
+//! The crate has the types of the protocol. With the feature `client` it also has `remote`, which
+//! makes an agent of another program a step of a workflow.
 
 #[cfg(feature = "client")]
 mod agent;
@@ -25,11 +27,11 @@ pub use types::{
     TaskRequest, TaskState, TaskStatus, TaskStatusUpdateEvent,
 };
 
-/// The version of the protocol, in the header [`VERSION_HEADER`].
+/// The version of the protocol, sent in the header [`VERSION_HEADER`].
 pub const VERSION: &str = "1.0";
-/// The header of a request that names the version.
+/// The header of a request that names the version of the protocol.
 pub const VERSION_HEADER: &str = "A2A-Version";
-/// Where the card of an agent is, below its address.
+/// The path of an agent's card, relative to the agent's address.
 pub const CARD_PATH: &str = ".well-known/agent-card.json";
 /// The content type of a push notification.
 pub const CONTENT_TYPE: &str = "application/a2a+json";

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// `JSONRPC`, as a card names it.
+/// The name of this binding in a card.
 pub const BINDING: &str = "JSONRPC";
 
 /// A request.
@@ -11,32 +11,32 @@ pub const BINDING: &str = "JSONRPC";
 pub struct RpcRequest {
     /// Always `2.0`.
     pub jsonrpc: String,
-    /// What the answer is known by.
+    /// The id, which the response repeats.
     #[serde(default)]
     pub id: Value,
     /// The method.
     pub method: String,
-    /// Its parameters.
+    /// The parameters of the method.
     #[serde(default)]
     pub params: Value,
 }
 
 impl RpcRequest {
-    /// A request.
+    /// Creates a request.
     pub fn new(id: impl Into<Value>, method: &str, params: Value) -> Self {
         Self { jsonrpc: "2.0".to_owned(), id: id.into(), method: method.to_owned(), params }
     }
 }
 
-/// An answer: a result or an error.
+/// A response: a result or an error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RpcResponse {
     /// Always `2.0`.
     pub jsonrpc: String,
-    /// That of the request.
+    /// The id of the request.
     #[serde(default)]
     pub id: Value,
-    /// The result. One that is null, as that of a deletion, is `None` when it is read.
+    /// The result. A `null` result, such as that of a deletion, is read as `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
     /// The error.
@@ -45,7 +45,7 @@ pub struct RpcResponse {
 }
 
 impl RpcResponse {
-    /// The answer to a request.
+    /// Creates the response to a request.
     pub fn new(id: Value, result: Result<Value, RpcError>) -> Self {
         let (result, error) = match result {
             Ok(result) => (Some(result), None),
@@ -55,21 +55,21 @@ impl RpcResponse {
     }
 }
 
-/// Why a request has no result.
+/// The error of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RpcError {
-    /// One of [`ErrorCode`], or another.
+    /// The value of an [`ErrorCode`], or another code.
     pub code: i64,
-    /// For people.
+    /// The message for people.
     #[serde(default)]
     pub message: String,
-    /// Details; A2A makes a list of them.
+    /// Details. In A2A they are a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }
 
 impl RpcError {
-    /// An error with a fact and, where there is one, a remedy.
+    /// Creates an error with a fact and an optional remedy.
     pub fn new(code: ErrorCode, message: impl Into<String>, help: Option<&str>) -> Self {
         let mut info = json!({
             "@type": "type.googleapis.com/google.rpc.ErrorInfo",
@@ -83,36 +83,36 @@ impl RpcError {
     }
 }
 
-/// The errors of JSON-RPC and of A2A.
+/// The error codes of JSON-RPC and A2A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorCode {
-    /// The request is no JSON.
+    /// The body is not JSON.
     Parse = -32700,
-    /// It is no request.
+    /// The JSON is not a request.
     InvalidRequest = -32600,
-    /// There is no such method.
+    /// The method is unknown.
     MethodNotFound = -32601,
-    /// The parameters do not fit.
+    /// The parameters are invalid.
     InvalidParams = -32602,
-    /// Anything else.
+    /// Any other error.
     Internal = -32603,
-    /// There is no such task.
+    /// The task is unknown.
     TaskNotFound = -32001,
     /// The task has ended.
     TaskNotCancelable = -32002,
-    /// The agent posts to nobody.
+    /// The agent sends no push notifications.
     PushNotificationNotSupported = -32003,
-    /// The agent does not do that, or the task is not so far.
+    /// The agent does not support the operation, or not in this state of the task.
     UnsupportedOperation = -32004,
-    /// The agent does not take such parts.
+    /// The agent does not accept the media type of a part.
     ContentTypeNotSupported = -32005,
-    /// The version of the request is another.
+    /// The agent does not support the version of the request.
     VersionNotSupported = -32009,
 }
 
 impl ErrorCode {
-    /// The name that a program knows it by.
+    /// Returns the name of the error for programs.
     pub fn reason(self) -> &'static str {
         match self {
             Self::Parse | Self::InvalidRequest | Self::MethodNotFound => "INVALID_REQUEST",

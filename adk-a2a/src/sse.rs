@@ -1,9 +1,9 @@
-//! The data of server-sent events.
+//! [`Events`]: a parser of server-sent events.
 
-/// The most bytes of one event.
+/// The maximum size of one event, in bytes.
 pub(crate) const MOST: usize = 16 << 20;
 
-/// Takes bytes as they come, and gives the data of events.
+/// A parser that takes chunks of bytes and returns the data of complete events.
 #[derive(Default)]
 pub(crate) struct Events {
     line: Vec<u8>,
@@ -12,8 +12,8 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Takes more bytes; `None` when an event is larger than is taken.
-    pub(crate) fn take(&mut self, bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
+    /// Parses a chunk. Returns `None` if an event is larger than [`MOST`].
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
         let mut events = Vec::new();
         for &byte in bytes {
             if byte != b'\n' {
@@ -48,15 +48,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_come_whole_however_their_bytes_come() {
+    fn events_are_complete_for_all_chunk_sizes() {
         let text =
             b": hello\r\nevent: x\r\ndata: {\"a\":\r\ndata: \"\xc3\xa4\"}\r\n\r\nid: 1\n\ndata:2\n\ndata: 3";
         for size in 1..text.len() {
             let mut events = Events::default();
-            let all: Vec<_> =
-                text.chunks(size).flat_map(|chunk| events.take(chunk).expect("small")).collect();
+            let all: Vec<_> = text
+                .chunks(size)
+                .flat_map(|chunk| events.push(chunk).expect("the events are small"))
+                .collect();
             assert_eq!(all, [b"{\"a\":\n\"\xc3\xa4\"}".to_vec(), b"2".to_vec()], "{size}");
         }
-        assert!(Events::default().take(&vec![b'x'; MOST + 1]).is_none());
+        assert!(Events::default().push(&vec![b'x'; MOST + 1]).is_none());
     }
 }

@@ -1,30 +1,30 @@
-//! What is sent: messages, tasks, and what happens to them. Names and JSON are those of the specification.
+//! Messages, tasks and their updates. The names and the JSON follow the specification.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What a client and an agent say to each other.
+/// A message between a client and an agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Message {
-    /// Given by who sends it.
+    /// The id, chosen by the sender.
     pub message_id: String,
     /// The conversation.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context_id: String,
-    /// The task that it is about.
+    /// The task of the message.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub task_id: String,
-    /// Who says it.
+    /// The sender.
     pub role: Role,
-    /// What is said.
+    /// The content.
     pub parts: Vec<Part>,
-    /// Anything else.
+    /// Additional data.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
 }
 
-/// Who says something.
+/// The sender of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     /// The client.
@@ -40,41 +40,41 @@ pub enum Role {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Part {
-    /// What it holds.
+    /// The content.
     #[serde(flatten)]
     pub content: PartContent,
-    /// Such as `text/plain`; empty when it was not said.
+    /// The media type, such as `text/plain`; empty if unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub media_type: String,
     /// A file name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub filename: String,
-    /// Anything else.
+    /// Additional data.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
 }
 
-/// What a [`Part`] holds.
+/// The content of a [`Part`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PartContent {
     /// Text.
     Text(String),
-    /// Bytes, as base64.
+    /// Bytes in base64.
     Raw(String),
-    /// A file by its address.
+    /// The address of a file.
     Url(String),
     /// JSON.
     Data(Value),
 }
 
 impl Part {
-    /// Text.
+    /// Creates a part with text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(PartContent::Text(text.into()), "text/plain")
     }
 
-    /// JSON.
+    /// Creates a part with JSON.
     pub fn data(data: Value) -> Self {
         Self::new(PartContent::Data(data), "application/json")
     }
@@ -84,7 +84,7 @@ impl Part {
         Self { content, media_type: media_type.to_owned(), filename, metadata }
     }
 
-    /// The text, when it is one.
+    /// Returns the text of a text part.
     pub fn as_text(&self) -> Option<&str> {
         match &self.content {
             PartContent::Text(text) => Some(text),
@@ -92,7 +92,7 @@ impl Part {
         }
     }
 
-    /// The JSON, when it is some.
+    /// Returns the JSON of a data part.
     pub fn as_data(&self) -> Option<&Value> {
         match &self.content {
             PartContent::Data(data) => Some(data),
@@ -102,41 +102,41 @@ impl Part {
 }
 
 #[cfg(feature = "client")]
-pub(crate) fn text_of(parts: &[Part]) -> String {
+pub(crate) fn joined_text(parts: &[Part]) -> String {
     parts.iter().filter_map(Part::as_text).collect()
 }
 
-/// What an agent works on.
+/// A task of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Task {
-    /// Given by the agent.
+    /// The id, chosen by the agent.
     pub id: String,
     /// The conversation.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context_id: String,
-    /// How far it is.
+    /// The current status.
     pub status: TaskStatus,
-    /// What came of it so far.
+    /// The results so far.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Artifact>,
-    /// What was said.
+    /// The messages of the task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Message>,
-    /// Anything else.
+    /// Additional data.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
 }
 
-/// How far a task is.
+/// The status of a task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TaskStatus {
     /// The state.
     pub state: TaskState,
-    /// What the agent says to it.
+    /// A message of the agent about the status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<Message>,
-    /// Since when, such as `2026-11-26T12:00:00.000Z`.
+    /// The time of the last change, such as `2026-11-26T12:00:00.000Z`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
 }
@@ -144,115 +144,115 @@ pub struct TaskStatus {
 /// The state of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TaskState {
-    /// The agent has it, and has not begun.
+    /// The agent has accepted the task and has not started it.
     #[serde(rename = "TASK_STATE_SUBMITTED")]
     Submitted,
-    /// The agent works on it.
+    /// The agent works on the task.
     #[serde(rename = "TASK_STATE_WORKING")]
     Working,
-    /// It has ended well.
+    /// The task has succeeded.
     #[serde(rename = "TASK_STATE_COMPLETED")]
     Completed,
-    /// It has failed.
+    /// The task has failed.
     #[serde(rename = "TASK_STATE_FAILED")]
     Failed,
-    /// It was cancelled.
+    /// The task was cancelled.
     #[serde(rename = "TASK_STATE_CANCELED")]
     Canceled,
-    /// The agent waits for a message of the client.
+    /// The agent waits for a message from the client.
     #[serde(rename = "TASK_STATE_INPUT_REQUIRED")]
     InputRequired,
-    /// The agent does not do it.
+    /// The agent has rejected the task.
     #[serde(rename = "TASK_STATE_REJECTED")]
     Rejected,
-    /// The agent waits until it is authorized.
+    /// The agent waits for authorization.
     #[serde(rename = "TASK_STATE_AUTH_REQUIRED")]
     AuthRequired,
-    /// It is not said, or one of another version.
+    /// The state is missing or unknown.
     #[default]
     #[serde(rename = "TASK_STATE_UNSPECIFIED", other)]
     Unspecified,
 }
 
 impl TaskState {
-    /// Whether it has ended.
+    /// Returns whether the task has ended.
     pub fn is_terminal(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Canceled | Self::Rejected)
     }
 
-    /// Whether nothing more happens before the client says something.
+    /// Returns whether the task has ended or waits for the client.
     pub fn is_settled(self) -> bool {
         self.is_terminal() || matches!(self, Self::InputRequired | Self::AuthRequired)
     }
 }
 
-/// What came of a task.
+/// A result of a task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Artifact {
-    /// Unique in the task.
+    /// The id, unique in the task.
     pub artifact_id: String,
-    /// For people.
+    /// The name for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// For people.
+    /// The description for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// What it holds.
+    /// The content.
     pub parts: Vec<Part>,
-    /// Anything else.
+    /// Additional data.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
 }
 
-/// One thing of a stream, and what an agent answers to a message: a task or a message.
+/// One item of a stream. The answer to a message is a task or a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum StreamResponse {
-    /// A task as it is.
+    /// The current state of a task.
     Task(Box<Task>),
-    /// An answer that needs no task.
+    /// An answer without a task.
     Message(Box<Message>),
-    /// The status of the task has changed, or the agent says something.
+    /// A new status of the task, or a message of the agent.
     StatusUpdate(Box<TaskStatusUpdateEvent>),
-    /// An artifact of the task, or a piece of one.
+    /// An artifact of the task, or a part of an artifact.
     ArtifactUpdate(Box<TaskArtifactUpdateEvent>),
 }
 
-/// The status of a task has changed.
+/// A change of the status of a task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskStatusUpdateEvent {
     /// The task.
     pub task_id: String,
-    /// Its conversation.
+    /// The conversation of the task.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context_id: String,
-    /// How far it is now.
+    /// The new status.
     pub status: TaskStatus,
-    /// Anything else.
+    /// Additional data.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
 }
 
-/// An artifact of a task, or a piece of one.
+/// An artifact of a task, or a part of an artifact.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskArtifactUpdateEvent {
     /// The task.
     pub task_id: String,
-    /// Its conversation.
+    /// The conversation of the task.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context_id: String,
     /// The artifact.
     pub artifact: Artifact,
-    /// Whether its parts follow those that came before; otherwise they replace them.
+    /// Whether the parts extend the previous parts of the artifact; otherwise they replace them.
     #[serde(default)]
     pub append: bool,
-    /// Whether this was the last piece.
+    /// Whether this is the last part of the artifact.
     #[serde(default)]
     pub last_chunk: bool,
-    /// Anything else.
+    /// Additional data.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
 }
@@ -261,33 +261,33 @@ pub struct TaskArtifactUpdateEvent {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SendMessageRequest {
-    /// For an agent that serves several.
+    /// The tenant, for an agent that serves several tenants.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tenant: String,
-    /// What is said.
+    /// The content.
     pub message: Message,
-    /// How it is answered.
+    /// The options for the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<SendMessageConfiguration>,
-    /// Anything else.
+    /// Additional data.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
 }
 
-/// How a message is answered.
+/// The options for the answer to a message.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SendMessageConfiguration {
-    /// Media types that the client takes; none for all.
+    /// The media types that the client accepts; an empty list accepts all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accepted_output_modes: Vec<String>,
-    /// Where the agent tells how far the task is.
+    /// The address for notifications about the task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_push_notification_config: Option<TaskPushNotificationConfig>,
-    /// The most messages of the history in the answer; `None` for all.
+    /// The maximum number of history messages in the answer; `None` for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history_length: Option<u32>,
-    /// Whether the answer is the task as it begins; otherwise as it ends or waits.
+    /// Whether the agent answers at once; otherwise it answers when the task has ended or waits.
     pub return_immediately: bool,
 }
 
@@ -295,12 +295,12 @@ pub struct SendMessageConfiguration {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskRequest {
-    /// For an agent that serves several.
+    /// The tenant, for an agent that serves several tenants.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tenant: String,
     /// The task.
     pub id: String,
-    /// The most messages of the history in the answer; `None` for all.
+    /// The maximum number of history messages in the answer; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history_length: Option<u32>,
 }
@@ -309,24 +309,24 @@ pub struct TaskRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ListTasksRequest {
-    /// Only tasks of this conversation.
+    /// Selects the tasks of one conversation.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub context_id: String,
-    /// Only tasks of this state; [`Unspecified`](TaskState::Unspecified) for all.
+    /// Selects the tasks in one state; [`Unspecified`](TaskState::Unspecified) selects all.
     pub status: TaskState,
-    /// The most tasks of one answer, from 1 to 100; default 50.
+    /// The maximum number of tasks in one page, from 1 to 100; default 50.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page_size: Option<u32>,
-    /// Where the page begins; from the answer before.
+    /// The start of the page, from the previous page.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub page_token: String,
-    /// The most messages of each history; `None` for all.
+    /// The maximum number of history messages of each task; `None` for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history_length: Option<u32>,
-    /// Only tasks whose status was written at this time or later.
+    /// Selects the tasks whose status changed at this time or later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_timestamp_after: Option<String>,
-    /// Whether the tasks come with their artifacts; default no.
+    /// Whether the tasks include their artifacts; default no.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub include_artifacts: Option<bool>,
 }
@@ -335,49 +335,49 @@ pub struct ListTasksRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ListTasksResponse {
-    /// The tasks, those that have changed last first.
+    /// The tasks, the last changed first.
     pub tasks: Vec<Task>,
-    /// Where the next page begins; empty for none.
+    /// The start of the next page; empty on the last page.
     pub next_page_token: String,
-    /// The most tasks of one answer.
+    /// The maximum number of tasks in one page.
     pub page_size: u32,
-    /// How many there are in all.
+    /// The number of all selected tasks.
     pub total_size: usize,
 }
 
-/// Where the agent tells how far a task is.
+/// The address for notifications about a task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TaskPushNotificationConfig {
-    /// Unique in the task; given by the agent where the client gives none.
+    /// The id, unique in the task; the agent chooses it if the client does not.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub id: String,
     /// The task.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub task_id: String,
-    /// The address that is posted to.
+    /// The address for `POST` requests.
     pub url: String,
-    /// Sent with each notification, in the header `X-A2A-Notification-Token`.
+    /// The value of the header `X-A2A-Notification-Token` of each notification.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub token: String,
-    /// Sent with each notification, in the header `Authorization`.
+    /// The header `Authorization` of each notification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authentication: Option<AuthenticationInfo>,
 }
 
-/// How an agent says to a client who it is.
+/// The authentication of an agent to a client.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AuthenticationInfo {
-    /// Such as `Bearer`.
+    /// The scheme, such as `Bearer`.
     pub scheme: String,
-    /// What follows it.
+    /// The credentials after the scheme.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub credentials: String,
 }
 
-/// The parameters of `GetTaskPushNotificationConfig`, `DeleteTaskPushNotificationConfig` and, without an id,
-/// `ListTaskPushNotificationConfigs`.
+/// The parameters of `GetTaskPushNotificationConfig` and `DeleteTaskPushNotificationConfig`, and
+/// without an id of `ListTaskPushNotificationConfigs`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PushConfigRequest {
@@ -392,9 +392,9 @@ pub struct PushConfigRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ListTaskPushNotificationConfigsResponse {
-    /// All of the task.
+    /// All configurations of the task.
     pub configs: Vec<TaskPushNotificationConfig>,
-    /// Where the next page begins; empty for none.
+    /// The start of the next page; empty on the last page.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub next_page_token: String,
 }

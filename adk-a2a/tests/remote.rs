@@ -1,4 +1,4 @@
-//! Remote agents as steps, against an agent that does what each test says.
+//! Remote agents as steps. Each test defines the replies of the remote agent.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -22,7 +22,7 @@ workflow! {
     }
 }
 
-/// What an agent says of a text.
+/// The verdict of an agent on a text.
 #[adk::data]
 #[derive(PartialEq)]
 pub struct Verdict {
@@ -51,7 +51,7 @@ async fn run(agent: RemoteAgentBuilder) -> adk::Result<String> {
 }
 
 #[tokio::test]
-async fn a_text_is_sent_and_an_answer_written() {
+async fn an_agent_sends_a_text_and_writes_the_answer() {
     let agent = Agent::new(false, |_, _| {
         let message =
             json!({"messageId": "r", "role": "ROLE_AGENT", "parts": [{"text": "A cat "}, {"text": "sat."}]});
@@ -73,7 +73,7 @@ async fn a_text_is_sent_and_an_answer_written() {
 }
 
 #[tokio::test]
-async fn several_keys_are_data() {
+async fn several_keys_are_sent_as_data() {
     let agent = Agent::new(false, |method, _| match method {
         "SendMessage" => Reply::Result(json!({"task": task("TASK_STATE_SUBMITTED")})),
         _ => {
@@ -96,7 +96,7 @@ async fn several_keys_are_data() {
 }
 
 #[tokio::test]
-async fn text_is_handed_on_as_it_comes() {
+async fn text_is_emitted_as_it_arrives() {
     let agent = Agent::new(true, |method, _| match method {
         "SendMessage" => Reply::Result(json!({"task": task("TASK_STATE_WORKING")})),
         "SubscribeToTask" => Reply::Stream(vec![
@@ -127,7 +127,7 @@ async fn text_is_handed_on_as_it_comes() {
 }
 
 #[tokio::test]
-async fn a_connection_that_is_lost_is_made_again() {
+async fn a_lost_connection_is_reestablished() {
     let (subscribed, asked) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let agent = Agent::new(true, move |method, _| match method {
         "SendMessage" => Reply::Result(json!({"task": task("TASK_STATE_WORKING")})),
@@ -163,7 +163,8 @@ async fn a_connection_that_is_lost_is_made_again() {
     assert_eq!(agent.methods(), ["SendMessage", "SubscribeToTask", "GetTask", "SubscribeToTask", "GetTask"]);
 }
 
-/// The failure of an agent that answers so, to a client whose address and token are secret.
+/// Returns the error for an agent with these replies. The address and the token of the client are
+/// secret.
 async fn failure(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Error {
     let agent = Agent::new(false, move |method, _| answer(method)).await;
     let url = agent.url().replace("http://", "http://ann:sesame-1@") + "?key=sesame-2";
@@ -172,14 +173,14 @@ async fn failure(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Erro
 }
 
 #[tokio::test]
-async fn failures_name_the_agent_and_a_remedy_and_no_secret() {
+async fn errors_name_the_agent_and_a_remedy_and_contain_no_secret() {
     use RemoteErrorKind::{Failed, Invalid, Refused, Unauthorized, Unavailable};
     let ended = |state: &'static str| {
         move |_: &str| {
             let mut ended = task(state);
-            let said = "no: sesame-3 at ?key=sesame-2";
+            let text = "no: sesame-3 at ?key=sesame-2";
             ended["status"]["message"] =
-                json!({"messageId": "r", "role": "ROLE_AGENT", "parts": [{"text": said}]});
+                json!({"messageId": "r", "role": "ROLE_AGENT", "parts": [{"text": text}]});
             Reply::Result(json!({ "task": ended }))
         }
     };
@@ -189,20 +190,20 @@ async fn failures_name_the_agent_and_a_remedy_and_no_secret() {
     for (error, kind, words) in [
         (failure(ended("TASK_STATE_FAILED")).await, Failed, "has failed: no:"),
         (failure(ended("TASK_STATE_CANCELED")).await, Failed, "cancelled"),
-        (failure(ended("TASK_STATE_REJECTED")).await, Refused, "does not do this"),
+        (failure(ended("TASK_STATE_REJECTED")).await, Refused, "rejected the task"),
         (failure(ended("TASK_STATE_AUTH_REQUIRED")).await, Unauthorized, "`.bearer(...)`"),
         (failure(status(401)).await, Unauthorized, "`.bearer(...)`"),
         (failure(status(503)).await, Unavailable, "503"),
         (failure(status(429)).await, Unavailable, "429"),
-        (failure(status(404)).await, Refused, "no agent answers there"),
-        (failure(status(302)).await, Refused, "redirects are not followed"),
+        (failure(status(404)).await, Refused, "it has no agent"),
+        (failure(status(302)).await, Refused, "does not follow redirects"),
         (failure(rpc(-32602)).await, Refused, "code -32602"),
         (failure(rpc(-32603)).await, Failed, "code -32603"),
-        (failure(|_| Reply::Text("<html>sesame-1")).await, Invalid, "no JSON-RPC"),
-        (failure(result(json!({"other": 1}))).await, Invalid, "none of A2A"),
+        (failure(|_| Reply::Text("<html>sesame-1")).await, Invalid, "invalid JSON-RPC"),
+        (failure(result(json!({"other": 1}))).await, Invalid, "not valid A2A"),
         (failure(result(json!({"statusUpdate": {"taskId": "t", "status": {"state": "x"}}}))).await, Invalid, "neither a task"),
         (failure(|_| Reply::Card(json!({"name": "x", "supportedInterfaces": []}))).await, Refused, "no interface of A2A 1.0"),
-        (failure(|_| Reply::Card(json!([]))).await, Invalid, "card that cannot be read"),
+        (failure(|_| Reply::Card(json!([]))).await, Invalid, "has an invalid card"),
         (
             failure(|_| {
                 let there = json!({"url": "http://evil.example/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"});
@@ -235,7 +236,7 @@ async fn failures_name_the_agent_and_a_remedy_and_no_secret() {
 }
 
 #[tokio::test]
-async fn an_answer_of_another_type_is_no_output() {
+async fn an_answer_of_another_type_is_refused() {
     let answer = |_: &str, _: &Value| {
         let message = json!({"messageId": "r", "role": "ROLE_AGENT", "parts": [{"text": "fair"}]});
         Reply::Result(json!({ "message": message }))
@@ -251,7 +252,7 @@ async fn an_answer_of_another_type_is_no_output() {
 }
 
 #[tokio::test]
-async fn a_task_that_takes_too_long_is_cancelled() {
+async fn a_task_that_exceeds_its_timeout_is_cancelled() {
     let agent = Agent::new(false, |method, _| match method {
         "SendMessage" => Reply::Result(json!({"task": task("TASK_STATE_WORKING")})),
         "CancelTask" => Reply::Result(task("TASK_STATE_CANCELED")),
@@ -265,7 +266,7 @@ async fn a_task_that_takes_too_long_is_cancelled() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_taken_up_again_asks_for_its_task() {
+async fn a_resumed_run_asks_for_its_task() {
     let mut agent = Agent::new(true, |method, params| match method {
         "SendMessage" => Reply::Result(json!({"task": task("TASK_STATE_WORKING")})),
         "SubscribeToTask" | "card" => Reply::Hang,
@@ -291,11 +292,11 @@ async fn a_run_that_is_taken_up_again_asks_for_its_task() {
     let workflow = writing(writer(&agent));
     let killed =
         tokio::spawn(async move { session.run(&workflow, "cats").await.map(|outcome| outcome.output) });
-    // The task is recorded by the time at which it is watched.
+    // The run records the task before it subscribes to it.
     agent.wait_for("SubscribeToTask").await;
     killed.abort();
     assert!(killed.await.unwrap_err().is_cancelled());
-    agent.hang_no_more();
+    agent.stop_hanging();
     drop(first);
     let recovered = second.recover().await.unwrap();
     assert_eq!(recovered.len(), 1);
@@ -307,11 +308,12 @@ async fn a_run_that_is_taken_up_again_asks_for_its_task() {
 }
 
 #[tokio::test]
-async fn a_task_that_has_failed_is_sent_again_with_its_run() {
+async fn a_retried_run_sends_the_message_of_a_failed_task_again() {
     let agent = Agent::new(false, |method, params| match (method, params["id"].as_str()) {
         ("SendMessage", _) => Reply::Result(json!({"task": task("TASK_STATE_WORKING")})),
         _ => Reply::Count(Box::new(|count| {
-            // Failed for the first run, still so when it is taken up again, then done.
+            // The task has failed in the first run and after the resume; the repeated message
+            // succeeds.
             let mut now = task(if count < 2 { "TASK_STATE_FAILED" } else { "TASK_STATE_COMPLETED" });
             now["status"]["message"] =
                 json!({"messageId": "r", "role": "ROLE_AGENT", "parts": [{"text": "done"}]});
@@ -332,26 +334,27 @@ async fn a_task_that_has_failed_is_sent_again_with_its_run() {
         .filter(|call| call.0 == "SendMessage")
         .map(|call| call.1["message"]["messageId"].clone())
         .collect();
-    assert_eq!(ids[0], ids[1], "an agent may know it again");
+    assert_eq!(ids[0], ids[1], "the agent can detect the repeated message");
 }
 
 #[tokio::test]
-async fn what_a_task_asks_is_a_wait_of_the_run() {
-    asked(|| Reply::Result(json!({"task": task("TASK_STATE_WORKING")}))).await;
+async fn a_question_of_a_task_is_a_wait_of_the_run() {
+    answer_a_question(|| Reply::Result(json!({"task": task("TASK_STATE_WORKING")}))).await;
 }
 
 #[tokio::test]
-async fn an_answer_that_was_taken_before_counts() {
-    asked(|| Reply::Error(-32004, "the task waits for no message")).await;
+async fn an_answer_that_an_earlier_process_sent_counts() {
+    answer_a_question(|| Reply::Error(-32004, "the task does not wait for a message")).await;
 }
 
-/// A task asks, and is answered in another process; what it says to the answer.
-async fn asked(says: fn() -> Reply) {
+/// Runs a task that asks a question, and answers it in another process. `reply` is the agent's
+/// reply to the answer.
+async fn answer_a_question(reply: fn() -> Reply) {
     let agent = Agent::new(false, move |method, params| match method {
         "SendMessage" if params["message"].get("taskId").is_none() => {
             Reply::Result(json!({"task": waiting()}))
         }
-        "SendMessage" => says(),
+        "SendMessage" => reply(),
         _ => {
             let mut done = task("TASK_STATE_COMPLETED");
             done["status"]["message"] =

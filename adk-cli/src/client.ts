@@ -3,15 +3,15 @@ export type Input<W extends Name> = Workflows[W]["input"];
 export type Output<W extends Name> = Workflows[W]["output"];
 export type Questions<W extends Name> = Workflows[W]["questions"];
 
-/** A function for each question that a workflow may ask. One that is missing does not compile. */
+/** A function for each question that a workflow may ask. A missing function is a compile error. */
 export type Answers<W extends Name> = {
   [Q in keyof Questions<W>]: (wait: Wait) => Promise<Questions<W>[Q]>;
 };
 
-/** A run of a workflow, with its output once it has finished. */
+/** A run of a workflow; `output` is set when the run has finished. */
 export type RunOf<W extends Name> = Omit<Run, "output"> & { output?: Output<W> };
 
-/** What the server has refused, or how a run has failed. */
+/** The error of a refused request or of a failed run. */
 export class AdkError extends Error {
   constructor(readonly status: number, readonly fault: Fault, readonly run?: Run) {
     super(fault.help ? `${fault.message}; help: ${fault.help}` : fault.message);
@@ -22,26 +22,26 @@ export class AdkError extends Error {
 export interface Options {
   user?: string;
   session?: string;
-  /** Requests with the same key begin one run. */
+  /** Requests with the same key start only one run. */
   idempotencyKey?: string;
   signal?: AbortSignal;
 }
 
-/** Asks a server. `init` is sent with each request, such as its headers. */
+/** A client of one server. Each request uses `init`, for example its headers. */
 export class Client {
   constructor(private readonly base: string, private readonly init: RequestInit = {}) {}
 
-  /** Begins a run, and waits until it has finished or waits for an answer. */
+  /** Starts a run and returns when the run has finished or waits for an answer. */
   async run<W extends Name>(name: W, input: Input<W>, options: Options = {}): Promise<RunOf<W>> {
     return this.begin(name, input, options, {}) as Promise<RunOf<W>>;
   }
 
-  /** Begins a run, and does not wait for it. */
+  /** Starts a run and returns at once. */
   async start<W extends Name>(name: W, input: Input<W>, options: Options = {}): Promise<RunOf<W>> {
     return this.begin(name, input, options, { prefer: "respond-async" }) as Promise<RunOf<W>>;
   }
 
-  /** Runs a workflow to its end, and has each of its questions answered. */
+  /** Runs a workflow to its end. `answers` answers its questions. */
   async complete<W extends Name>(
     name: W,
     input: Input<W>,
@@ -54,10 +54,10 @@ export class Client {
         throw new AdkError(502, run.error ?? { message: `the run was ${run.status}` }, run);
       }
       for (const wait of run.waiting ?? []) {
-        // The path of a wait has the rounds of loops and the numbers of elements, which the question has not.
+        // The path of a wait contains loop rounds and element numbers; the name of a question does not.
         const question = wait.path.replace(/(#|@)\d+|\[\d+\]/g, "");
         const answer = (answers as Record<string, (wait: Wait) => Promise<unknown>>)[question];
-        if (!answer) throw new AdkError(0, { message: `nothing answers \`${question}\`` }, run);
+        if (!answer) throw new AdkError(0, { message: `no function answers the question \`${question}\`` }, run);
         await this.answer(wait.id, await answer(wait), options.signal);
       }
       for await (const _ of this.events(run.run, undefined, options.signal));
@@ -87,7 +87,7 @@ export class Client {
     return this.json("POST", `v1/waiting/${path}`, value, {}, signal);
   }
 
-  /** The events of a run after one, until it ends or waits. A connection that is lost is made again where it was. */
+  /** Yields the events of a run after the event `after`, until the run ends or waits. Reconnects without loss. */
   async *events(run: string, after?: string, signal?: AbortSignal): AsyncGenerator<Event> {
     for (let failures = 0; ; ) {
       try {
@@ -144,8 +144,8 @@ export class Client {
       ...this.init, method, headers: all, signal, body: body === undefined ? undefined : JSON.stringify(body),
     });
     if (response.ok) return response;
-    const told = await response.json().catch(() => ({})) as { error?: Fault; run?: string };
-    const fault = told.error ?? { message: `the server answered ${response.status}` };
-    throw new AdkError(response.status, fault, told.run ? (told as unknown as Run) : undefined);
+    const reply = await response.json().catch(() => ({})) as { error?: Fault; run?: string };
+    const fault = reply.error ?? { message: `the server answered ${response.status}` };
+    throw new AdkError(response.status, fault, reply.run ? (reply as unknown as Run) : undefined);
   }
 }

@@ -1,4 +1,4 @@
-//! `adk events`: the events of a run, also as they come.
+//! `adk events`: prints the events of a run, and follows them with `--follow`.
 
 use crate::output::{Output, Style, date, printable, short};
 use crate::runs::run_id;
@@ -10,10 +10,11 @@ use clap::Args;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// How often the store is looked at.
+/// The time between two reads of the store.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// The longest value of a state key, or arguments of a call, that is printed.
+/// The maximum length of a printed state value or of the printed arguments of a call, in
+/// characters.
 const LONGEST: usize = 80;
 
 #[derive(Args)]
@@ -21,7 +22,7 @@ pub struct Events {
     /// The id of the run
     #[arg(value_parser = run_id)]
     run: RunId,
-    /// Print events as they come, until the run has ended or waits; with `--json` one on each line
+    /// Print new events until the run has ended or waits; with `--json` one event per line
     #[arg(long)]
     follow: bool,
     #[command(flatten)]
@@ -35,16 +36,16 @@ impl Events {
         let opened = self.place.open().await?;
         let (mut next, mut has_noted) = (None, false);
         loop {
-            // Its status first: what it has emitted until then is read after it.
+            // Read the status before the events, so that no event of an ended run is missed.
             let run = opened.find(self.run).await?;
             let (session, events) = events_of(&opened, &run, next).await?;
             next = Some(session.len);
             self.print(&events)?;
-            if !self.follow || !goes_on(&run) {
+            if !self.follow || !can_continue(&run) {
                 return opened.close().await;
             }
             if run.is_ready && !has_noted {
-                eprintln!("note: no process drives the run; it goes on in one that resumes it");
+                eprintln!("note: no process drives the run; it continues when a process resumes it");
                 has_noted = true;
             }
             tokio::time::sleep(EVERY).await;
@@ -61,10 +62,10 @@ impl Events {
                 continue;
             }
             let path = self.output.paint(&printable(&event.path.to_string()), Style::Bold);
-            let by = if event.author == *event.path.name() { "" } else { &*event.author };
-            let by = if by.is_empty() { String::new() } else { format!(" ({})", printable(by)) };
-            self.output.line(format!("{} {path}{by}", date(event.timestamp)))?;
-            for line in summary(event).iter().flat_map(|said| said.lines()) {
+            let author = if event.author == *event.path.name() { "" } else { &*event.author };
+            let author = if author.is_empty() { String::new() } else { format!(" ({})", printable(author)) };
+            self.output.line(format!("{} {path}{author}", date(event.timestamp)))?;
+            for line in summary(event).iter().flat_map(|text| text.lines()) {
                 self.output.line(format!("    {}", printable(line)))?;
             }
         }
@@ -72,11 +73,11 @@ impl Events {
     }
 }
 
-fn goes_on(run: &RunInfo) -> bool {
+fn can_continue(run: &RunInfo) -> bool {
     run.is_ready || run.status.is_active()
 }
 
-/// The session of a run, and its events from that place of the log on.
+/// Returns the session of a run and the events of the run from a place of the log onwards.
 pub async fn events_of(
     opened: &Opened,
     run: &RunInfo,
@@ -94,7 +95,7 @@ pub async fn events_of(
     Ok((session, events))
 }
 
-/// What an event says and does.
+/// Describes the text and the actions of an event, one line for each.
 pub fn summary(event: &Event) -> Vec<String> {
     let mut lines = vec![event.text()];
     let calls = event.function_calls();
@@ -103,7 +104,11 @@ pub fn summary(event: &Event) -> Vec<String> {
     }));
     let answers = event.function_responses();
     lines.extend(answers.map(|answer| {
-        format!("{} gave {}", answer.name, short(&serde_json::json!(answer.response).to_string(), LONGEST))
+        format!(
+            "{} returned {}",
+            answer.name,
+            short(&serde_json::json!(answer.response).to_string(), LONGEST)
+        )
     }));
     let state = event.actions.state_delta.iter();
     lines.extend(state.map(|(key, value)| format!("{key} = {}", short(&value.to_string(), LONGEST))));

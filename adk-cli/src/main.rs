@@ -1,6 +1,6 @@
-//! The program `adk`: makes projects, and shows, answers and cancels runs of a store.
+//! The program `adk`: creates projects, and shows, answers and cancels the runs of a store.
 //!
-//! Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 not found.
+//! Exit codes: 0 success, 1 failure, 2 wrong usage, 3 not found.
 
 mod client;
 mod events;
@@ -16,9 +16,13 @@ use adk_core::{Error, ErrorKind, StoreErrorKind};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Make projects of agent workflows, and look after their runs.
+/// Create projects of agent workflows and manage their runs.
 #[derive(Parser)]
-#[command(name = "adk", version, after_help = "Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 not found.")]
+#[command(
+    name = "adk",
+    version,
+    after_help = "Exit codes: 0 success, 1 failure, 2 wrong usage, 3 not found."
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -26,25 +30,25 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Make a project that runs at once, without a key
+    /// Create a project that runs at once, without an API key
     New(new::New),
-    /// List runs, the newest first
+    /// List runs, newest first
     Runs(runs::Runs),
-    /// Show a run: its status, what it used, what it waits for, its steps and the state of its session
-    Show(runs::OneRun),
+    /// Show the status, usage, waits, steps and session state of a run
+    Show(runs::RunArgs),
     /// Print the events of a run
     Events(events::Events),
-    /// List what waits for an answer
+    /// List the waits that need an answer
     Waiting(waits::List),
-    /// Answer a wait; its run goes on in the program that resumes it
+    /// Answer a wait; the program that resumes the run continues it
     Answer(waits::Answer),
-    /// Cancel a run, in whatever process it is driven
-    Cancel(runs::OneRun),
-    /// Write a session to the standard output, as lines of JSON
+    /// Cancel a run, even if another process drives it
+    Cancel(runs::RunArgs),
+    /// Write a session to standard output as lines of JSON
     Export(sessions::Export),
-    /// Make a session from the lines of an export on the standard input
+    /// Create a session from an export on standard input
     Import(sessions::Import),
-    /// Write clients of a server
+    /// Write clients for a server
     #[command(subcommand)]
     Client(client::Client),
     /// Work with MCP servers
@@ -54,25 +58,25 @@ enum Command {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let done = match Cli::parse().command {
+    let result = match Cli::parse().command {
         Command::New(new) => new.run(),
         Command::Runs(runs) => runs.run().await,
-        Command::Show(one) => one.show().await,
+        Command::Show(run) => run.show().await,
         Command::Events(events) => events.run().await,
         Command::Waiting(list) => list.run().await,
         Command::Answer(answer) => answer.run().await,
-        Command::Cancel(one) => one.cancel().await,
+        Command::Cancel(run) => run.cancel().await,
         Command::Export(export) => export.run().await,
         Command::Import(import) => import.run().await,
         Command::Client(client::Client::Ts(ts)) => ts.run(),
         Command::Mcp(mcp::Mcp::Pull(pull)) => pull.run().await,
     };
-    match done {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader has seen enough, as `head` does.
+        // The reader, such as `head`, closes the pipe when it has enough lines.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", remedied(&error));
+            eprintln!("error: {}", with_cli_help(&error));
             ExitCode::from(code(error.kind()))
         }
     }
@@ -83,13 +87,14 @@ fn is_broken_pipe(error: &Error) -> bool {
     source.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// The error as a person reads it, with a remedy of this program where the library names one of its own.
-fn remedied(error: &Error) -> String {
+/// Formats an error. The help of some errors names a Rust function; this text names a command
+/// instead.
+fn with_cli_help(error: &Error) -> String {
     let help = match error.kind() {
         ErrorKind::UnknownRun => "`adk runs` lists the runs of the app",
-        ErrorKind::UnknownWait => "`adk waiting` lists who waits",
+        ErrorKind::UnknownWait => "`adk waiting` lists the open waits",
         ErrorKind::WrongAnswerer => {
-            "name the user who answers with `--user` and `--role`; the wait is still open"
+            "pass the user who answers with `--user` and `--role`; the wait is still open"
         }
         ErrorKind::AnswerInvalid => "`adk waiting --json` has its schema; the wait is still open",
         _ => return error.to_string(),

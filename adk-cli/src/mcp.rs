@@ -1,4 +1,5 @@
-//! `adk mcp pull`: writes the tools of an MCP server to a file that a workflow is compiled with.
+//! `adk mcp pull`: writes the tools of an MCP server to a file that a workflow includes at compile
+//! time.
 
 use adk_core::{Error, ErrorKind, Result, Toolset as _};
 use adk_mcp::{HttpServer, McpServer, McpToolset, StdioServer};
@@ -8,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Subcommand)]
 pub enum Mcp {
-    /// Write the tools of a server to NAME.mcp.json, for `toolset NAME: McpToolset = include!("NAME.mcp.json");`
+    /// Write the tools of a server to NAME.mcp.json, for `toolset NAME: McpToolset =
+    /// include!("NAME.mcp.json");`
     Pull(Pull),
 }
 
@@ -16,22 +18,22 @@ pub enum Mcp {
 pub struct Pull {
     /// The name of the toolset
     name: String,
-    /// These tools alone, by their names at the server, as `.filter(...)` keeps them
+    /// Write only these tools, by their names at the server, like `.filter(...)`
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     only: Option<Vec<String>>,
-    /// The prefix that `.prefix(...)` gives them
+    /// The prefix of the tool names, like `.prefix(...)`
     #[arg(long)]
     prefix: Option<String>,
-    /// Gives the server this variable of the environment
+    /// Pass this environment variable to the server
     #[arg(long, value_name = "VARIABLE", conflicts_with = "url")]
     env: Vec<String>,
-    /// Sends the token that this variable of the environment holds to the URL
+    /// Send the token in this environment variable to the URL
     #[arg(long, value_name = "VARIABLE", conflicts_with = "command")]
     bearer_env: Option<String>,
-    /// The address of a server over HTTP
+    /// The address of an HTTP server
     #[arg(long, conflicts_with = "command", required_unless_present = "command")]
     url: Option<String>,
-    /// The program that is the server, with its arguments
+    /// The command of a stdio server, with its arguments
     #[arg(last = true)]
     command: Vec<String>,
 }
@@ -41,7 +43,7 @@ impl Pull {
         let Some(url) = &self.url else {
             let (program, args) = self.command.split_first().ok_or_else(|| {
                 Error::new(ErrorKind::Config, "the command of the server is missing")
-                    .with_help("write it after `--`, or give `--url`")
+                    .with_help("write the command after `--`, or pass `--url`")
             })?;
             let mut server = StdioServer::new(program).args(args);
             for name in &self.env {
@@ -86,6 +88,6 @@ impl Pull {
 fn variable(name: &str) -> Result<String> {
     var(name).map_err(|_| {
         let message = format!("the environment has no variable `{name}`");
-        Error::new(ErrorKind::Config, message).with_help("set it, or leave the option out")
+        Error::new(ErrorKind::Config, message).with_help("set the variable, or omit the option")
     })
 }

@@ -1,4 +1,4 @@
-//! `adk new`: a project that runs at once.
+//! `adk new`: creates a project that runs at once.
 
 use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
 use clap::Args;
@@ -10,13 +10,13 @@ use std::process::Command;
 const MAIN: &str = include_str!("../template/main.rs");
 const README: &str = include_str!("../template/README.md");
 const DOCKERFILE: &str = include_str!("../template/Dockerfile");
-const IGNORED: &str = "/target\n";
+const GITIGNORE: &str = "/target\n";
 
 #[derive(Args)]
 pub struct New {
-    /// The name of the package, and of its folder
+    /// The name of the package and of its folder
     name: String,
-    /// Use a checkout of adk-workflow in this folder instead of the released version
+    /// Use the checkout of adk-workflow in this folder instead of the released version
     #[arg(long, value_name = "DIR")]
     path: Option<PathBuf>,
 }
@@ -24,69 +24,70 @@ pub struct New {
 impl New {
     pub fn run(self) -> Result<()> {
         let adk = self.dependency()?;
-        make(&self.name)?;
+        create_package(&self.name)?;
         let folder = Path::new(&self.name);
         let manifest = fs::read_to_string(folder.join("Cargo.toml"))?;
-        let ours = format!(
+        let dependencies = format!(
             "[dependencies]\n\
-             # Features: `genai` for models of every provider, `sqlite` and `postgres` for runs that survive the process.\n\
+             # Features: `genai` for the models of all providers, `sqlite` and `postgres` for runs that survive the process.\n\
              adk-workflow = {adk}\n\
              tokio = {{ version = \"1\", features = [\"macros\", \"rt\"] }}\n"
         );
-        let manifest = manifest.replacen("[dependencies]\n", &ours, 1);
-        let named = |text: &str| text.replace("NAME", &self.name);
+        let manifest = manifest.replacen("[dependencies]\n", &dependencies, 1);
+        let with_name = |text: &str| text.replace("NAME", &self.name);
         for (file, text) in [
             ("Cargo.toml", &*manifest),
             ("src/main.rs", MAIN),
-            ("README.md", &named(README)),
-            ("Dockerfile", &named(DOCKERFILE)),
-            (".gitignore", IGNORED),
+            ("README.md", &with_name(README)),
+            ("Dockerfile", &with_name(DOCKERFILE)),
+            (".gitignore", GITIGNORE),
             (".dockerignore", "target\n"),
         ] {
             fs::write(folder.join(file), text)?;
         }
-        println!("made the project `{0}`; run it:\n\n  cd {0}\n  cargo run", self.name);
+        println!("created the project `{0}`; to run it:\n\n  cd {0}\n  cargo run", self.name);
         Ok(())
     }
 
-    /// Where the project gets adk-workflow from.
+    /// Returns the dependency on adk-workflow as TOML.
     fn dependency(&self) -> Result<String> {
         let Some(path) = &self.path else {
             return Ok(format!("\"{}\"", env!("CARGO_PKG_VERSION")));
         };
         let checkout = path.canonicalize().ok().filter(|path| path.join("adk-core/Cargo.toml").is_file());
         let checkout = checkout.ok_or_else(|| {
-            let message = format!("`{}` is no checkout of adk-workflow", path.display());
+            let message = format!("`{}` is not a checkout of adk-workflow", path.display());
             Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
-                .with_help("name the folder that holds `adk-core`")
+                .with_help("pass the folder that contains `adk-core`")
         })?;
-        // A string of JSON is one of TOML.
+        // A JSON string is also a TOML string.
         Ok(format!("{{ path = {} }}", serde_json::to_string(&checkout)?))
     }
 }
 
-/// Makes an empty package. Cargo checks its name, which is no path: it is written into files.
-fn make(name: &str) -> Result<()> {
+/// Creates an empty package. Cargo accepts a path; this function does not, because the files
+/// contain the name.
+fn create_package(name: &str) -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-    let refused = |why: &str| {
-        let message = format!("there cannot be a project `{name}`: {why}");
+    let name_error = |why: &str| {
+        let message = format!("cannot create the project `{name}`: {why}");
         Error::new(ErrorKind::Agent, message)
-            .with_help("take another name, of letters, digits, `-` and `_`, that nothing here has")
+            .with_help("choose an unused name of letters, digits, `-` and `_`")
     };
     if name.contains(['/', '\\']) {
-        return Err(refused("it is a path"));
+        return Err(name_error("the name is a path"));
     }
     if name == "adk-workflow" {
-        return Err(refused("what it depends on is called so"));
+        return Err(name_error("its dependency has this name"));
     }
-    let made = Command::new(cargo).args(["new", "--quiet", "--bin", "--vcs", "none", "--", name]).output();
-    let made = made.map_err(|error| {
+    let output = Command::new(cargo).args(["new", "--quiet", "--bin", "--vcs", "none", "--", name]).output();
+    let output = output.map_err(|error| {
         Error::other(format!("cannot start `cargo`: {error}")).with_help("install Rust, or set `CARGO`")
     })?;
-    if made.status.success() {
+    if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&made.stderr);
-    let why = said.lines().next().unwrap_or_default();
-    Err(refused(why.trim_start_matches("error: ")))
+    let message = String::from_utf8_lossy(&output.stderr);
+    let why = message.lines().next().unwrap_or_default();
+    Err(name_error(why.trim_start_matches("error: ")))
 }

@@ -1,4 +1,4 @@
-//! [`Output`]: what is printed, for people or for programs.
+//! [`Output`]: prints tables for people and JSON for programs.
 
 use adk_core::Result;
 use chrono::{DateTime, SecondsFormat};
@@ -10,12 +10,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 #[derive(Args)]
 pub struct Output {
-    /// Print JSON, for programs
+    /// Print JSON for programs
     #[arg(long)]
     pub json: bool,
 }
 
-/// How a word is shown on a terminal.
+/// The style of a word on a terminal.
 #[derive(Clone, Copy)]
 pub enum Style {
     Plain,
@@ -84,7 +84,7 @@ impl Output {
         Ok(())
     }
 
-    /// The text in a style, on a terminal that shows colours.
+    /// Returns the text in a style if standard output is a terminal and `NO_COLOR` is not set.
     pub fn paint(&self, text: &str, style: Style) -> String {
         let code = match style {
             Style::Plain => return text.to_owned(),
@@ -93,8 +93,8 @@ impl Output {
             Style::Green => 32,
             Style::Yellow => 33,
         };
-        let is_off = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        if is_off || text.is_empty() || !stdout().is_terminal() {
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        if no_color || text.is_empty() || !stdout().is_terminal() {
             text.to_owned()
         } else {
             format!("\x1b[{code}m{text}\x1b[0m")
@@ -102,12 +102,12 @@ impl Output {
     }
 }
 
-/// The text without what a terminal would obey: models and users have written it.
+/// Replaces control characters, because models and users write the text and a terminal obeys them.
 pub fn printable(text: &str) -> String {
     text.chars().map(|char| if char.is_control() { ' ' } else { char }).collect()
 }
 
-/// The beginning of a text, on one line.
+/// Returns the first `most` characters of a text on one line.
 pub fn short(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most) {
@@ -116,18 +116,18 @@ pub fn short(text: &str, most: usize) -> String {
     }
 }
 
-/// Microseconds since 1970 as seconds, the unit of ADK's JSON.
+/// Converts microseconds to seconds, the unit of ADK's JSON.
 pub fn seconds(micros: u64) -> f64 {
     micros as f64 / 1e6
 }
 
-/// Microseconds since 1970 as a date, such as `2026-11-26T15:12:14Z`.
+/// Formats microseconds since 1970 as a date, such as `2026-11-26T15:12:14Z`.
 pub fn date(micros: u64) -> String {
     let date = i64::try_from(micros).ok().and_then(DateTime::from_timestamp_micros);
     date.map_or_else(|| micros.to_string(), |date| date.to_rfc3339_opts(SecondsFormat::Secs, true))
 }
 
-/// How long ago that is, in microseconds since 1970, such as `3m`.
+/// Formats the time since a point, given in microseconds since 1970, such as `3m`.
 pub fn age(micros: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let age = now.saturating_sub(Duration::from_micros(micros)).as_secs();

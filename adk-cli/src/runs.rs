@@ -14,18 +14,18 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// The longest text of a step or a state key that `adk show` prints.
+/// The maximum length of a step or a state value that `adk show` prints, in characters.
 const LONGEST: usize = 80;
 
 #[derive(Args)]
 pub struct Runs {
-    /// Which runs
+    /// List only runs with this status
     #[arg(long, value_enum, default_value_t = Status::Any)]
     status: Status,
-    /// Only runs of this user
+    /// List only runs of this user
     #[arg(long)]
     user: Option<String>,
-    /// The most runs to list
+    /// The maximum number of runs to list
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
     #[command(flatten)]
@@ -36,22 +36,22 @@ pub struct Runs {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Status {
-    /// All
+    /// All runs
     Any,
-    /// That run or wait
+    /// Runs that have not ended
     Unfinished,
-    /// That could go on and that no process drives
+    /// Runs that can continue and that no process drives
     Ready,
-    /// That have ended well
+    /// Runs that have finished without an error
     Finished,
-    /// That have failed
+    /// Runs that have failed
     Failed,
-    /// That were cancelled
+    /// Runs that were cancelled
     Cancelled,
 }
 
 #[derive(Args)]
-pub struct OneRun {
+pub struct RunArgs {
     /// The id of the run
     #[arg(value_parser = run_id)]
     run: RunId,
@@ -61,12 +61,12 @@ pub struct OneRun {
     output: Output,
 }
 
-/// The id of a run, as it is printed.
+/// Parses the id of a run.
 pub fn run_id(text: &str) -> Result<RunId, String> {
-    text.parse().map_err(|_| "it is no id of a run; help: `adk runs` lists them".to_owned())
+    text.parse().map_err(|_| "not a run id; help: `adk runs` lists the ids".to_owned())
 }
 
-/// A run as programs read it.
+/// The JSON of a run.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RunJson<'a> {
@@ -87,7 +87,7 @@ struct RunJson<'a> {
     usage: Option<Usage>,
 }
 
-/// A run with all that `adk show` knows of it.
+/// The JSON of `adk show`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RunDetails<'a> {
@@ -98,12 +98,12 @@ struct RunDetails<'a> {
     state: BTreeMap<&'a str, &'a Value>,
 }
 
-/// What happened at one place of the tree.
+/// The events of one node of the tree, for `adk show`.
 #[derive(Serialize)]
 struct Step {
     path: String,
     events: usize,
-    /// The last event, in short.
+    /// A summary of the last event.
     last: String,
 }
 
@@ -163,13 +163,13 @@ impl Runs {
         let heads = ["RUN", "WORKFLOW", "STATUS", "AGE", "TOKENS", "USER", "SESSION"];
         self.output.table(heads, rows.collect())?;
         if has_more {
-            eprintln!("note: there are more; `--limit` lists them");
+            eprintln!("note: more runs exist; a higher `--limit` lists them");
         }
         opened.close().await
     }
 }
 
-/// The status, and whether nobody drives a run that could go on.
+/// Returns the status, and `ready` for a run that can continue and that no process drives.
 fn status(run: &RunInfo) -> Cell {
     let style = match run.status {
         RunStatus::Finished => Style::Green,
@@ -182,7 +182,7 @@ fn status(run: &RunInfo) -> Cell {
     Cell::new(format!("{status}{ready}"), style)
 }
 
-impl OneRun {
+impl RunArgs {
     pub async fn show(self) -> Result<()> {
         let opened = self.place.open().await?;
         let run = opened.find(self.run).await?;
@@ -194,7 +194,7 @@ impl OneRun {
             let state = session.state.iter().map(|(key, value)| (&**key, &**value)).collect();
             self.output.json(&RunDetails { run: (&run).into(), waiting, steps, state })?;
         } else {
-            self.people(&run, &waiting, &steps, &session.state)?;
+            self.print_details(&run, &waiting, &steps, &session.state)?;
         }
         opened.close().await
     }
@@ -206,7 +206,7 @@ impl OneRun {
             let (status, _) = status.to_row();
             let message = format!("run `{}` cannot be cancelled: it has ended ({status})", self.run);
             return Err(Error::new(ErrorKind::Agent, message)
-                .with_help("`adk runs --status unfinished` lists those that can"));
+                .with_help("`adk runs --status unfinished` lists the runs that can be cancelled"));
         }
         if self.output.json {
             self.output.json(&RunJson::from(&opened.find(self.run).await?))?;
@@ -216,7 +216,13 @@ impl OneRun {
         opened.close().await
     }
 
-    fn people(&self, run: &RunInfo, waiting: &[Waiting], steps: &[Step], state: &StateMap) -> Result<()> {
+    fn print_details(
+        &self,
+        run: &RunInfo,
+        waiting: &[Waiting],
+        steps: &[Step],
+        state: &StateMap,
+    ) -> Result<()> {
         let mut rows: Vec<[Cell; 2]> = vec![
             ["run".into(), run.run_id.to_string().into()],
             ["workflow".into(), Cell::from(&*run.workflow)],
@@ -227,7 +233,7 @@ impl OneRun {
             ["began".into(), format!("{} ({} ago)", date(run.created), age(run.created)).into()],
             ["updated".into(), format!("{} ({} ago)", date(run.updated), age(run.updated)).into()],
         ];
-        rows.extend(run.usage.map(|usage| ["used".into(), used(&usage).into()]));
+        rows.extend(run.usage.map(|usage| ["used".into(), usage_text(&usage).into()]));
         if let RunStatus::Failed(error) = &run.status {
             rows.push(["error".into(), Cell::new(error, Style::Red)]);
         }
@@ -256,12 +262,12 @@ impl OneRun {
             .iter()
             .map(|(key, value)| [Cell::from(&**key), short(&value.to_string(), LONGEST).into()])
             .collect();
-        rows.sort_by(|[one, _], [other, _]| one.text().cmp(other.text()));
+        rows.sort_by(|[left, _], [right, _]| left.text().cmp(right.text()));
         self.output.table(["STATE", "VALUE"], rows)
     }
 }
 
-fn used(usage: &Usage) -> String {
+fn usage_text(usage: &Usage) -> String {
     let Usage { calls, input_tokens, output_tokens, tool_calls, cost, .. } = usage;
     let cost = if cost.is_zero() { String::new() } else { format!(", cost {cost} USD") };
     format!(
@@ -269,26 +275,27 @@ fn used(usage: &Usage) -> String {
     )
 }
 
-/// The places of a run as a tree: each below the one around it, in the order of their first events.
+/// Returns the nodes of a run as a tree: each node follows its parent, siblings in order of their
+/// first events.
 fn steps(events: &[Arc<Event>]) -> Vec<Step> {
-    // With the numbers of the places on the way to it, by which they are sorted.
-    let mut places: HashMap<String, (Vec<usize>, Step)> = HashMap::new();
+    // The vector holds the numbers of a node and its ancestors, by which the nodes are sorted.
+    let mut nodes: HashMap<String, (Vec<usize>, Step)> = HashMap::new();
     for event in events {
         let path = event.path.to_string();
         let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
-        let mut way = Vec::new();
-        for place in ends.map(|end| &path[..end]) {
-            way.push(places.len());
-            let step = || Step { path: place.to_owned(), events: 0, last: String::new() };
-            let (known, _) = places.entry(place.to_owned()).or_insert_with(|| (way.clone(), step()));
-            way.clone_from(known);
+        let mut numbers = Vec::new();
+        for node in ends.map(|end| &path[..end]) {
+            numbers.push(nodes.len());
+            let step = || Step { path: node.to_owned(), events: 0, last: String::new() };
+            let (known, _) = nodes.entry(node.to_owned()).or_insert_with(|| (numbers.clone(), step()));
+            numbers.clone_from(known);
         }
-        if let Some((_, step)) = places.get_mut(&path) {
+        if let Some((_, step)) = nodes.get_mut(&path) {
             step.events += 1;
             step.last = short(&summary(event).join("; "), LONGEST);
         }
     }
-    let mut steps: Vec<_> = places.into_values().collect();
-    steps.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let mut steps: Vec<_> = nodes.into_values().collect();
+    steps.sort_by(|(left, _), (right, _)| left.cmp(right));
     steps.into_iter().map(|(_, step)| step).collect()
 }

@@ -17,9 +17,9 @@ pub struct Export {
 
 #[derive(Args)]
 pub struct Import {
-    /// The user that gets the session
+    /// The user of the new session
     user: String,
-    /// The id of the session, which nobody has yet
+    /// The id of the new session; it must be unused
     session: String,
     #[command(flatten)]
     place: Place,

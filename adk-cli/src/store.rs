@@ -1,4 +1,4 @@
-//! The store of a command and the app in it.
+//! [`Place`]: the arguments that select a store and an app.
 
 use adk_core::engine::{RunFilter, RunInfo, refuse};
 use adk_core::{Error, ErrorKind, Result, RunId, Runner};
@@ -6,7 +6,7 @@ use adk_postgres::PostgresStore;
 use adk_sqlite::SqliteStore;
 use clap::Args;
 
-/// The app whose runs are meant when the store has none.
+/// The name of the app if the store has no app yet.
 const DEFAULT_APP: &str = "app";
 
 #[derive(Args)]
@@ -14,7 +14,7 @@ pub struct Place {
     /// The store: a SQLite file, or `postgres://user@host/database`
     #[arg(long, value_name = "STORE", env = "ADK_STORE", hide_env_values = true)]
     store: String,
-    /// The app; needed where the store has several
+    /// The app; required if the store has several apps
     #[arg(long, value_name = "NAME")]
     app: Option<String>,
 }
@@ -31,23 +31,23 @@ pub struct Opened {
 }
 
 impl Place {
-    /// Opens a store that is there.
+    /// Opens an existing store.
     pub async fn open(&self) -> Result<Opened> {
         self.open_with(false).await
     }
 
-    /// Opens a store. If `create`, a database without tables gets them.
+    /// Opens a store. If `create` is set, creates missing tables in an existing database.
     pub async fn open_with(&self, create: bool) -> Result<Opened> {
         let store = match self.store.split_once("://") {
             Some(("postgres" | "postgresql", _)) => {
                 let options = adk_postgres::Options::default().connections(2).create(create);
                 Store::Postgres(PostgresStore::connect_with(&self.store, options).await?)
             }
-            // Its rest may hold a password.
+            // The error omits the rest of the address, which may contain a password.
             Some((scheme, _)) => {
-                let message = format!("a store of the kind `{scheme}://` is not known");
+                let message = format!("the kind of store `{scheme}://` is unknown");
                 return Err(Error::new(ErrorKind::Config, message)
-                    .with_help("name a SQLite file, or `postgres://user@host/database`"));
+                    .with_help("pass a SQLite file or `postgres://user@host/database`"));
             }
             None => {
                 let create = create && std::path::Path::new(&self.store).exists();
@@ -57,7 +57,7 @@ impl Place {
         };
         let app = match &self.app {
             Some(app) => app.clone(),
-            None => only(match &store {
+            None => only_app(match &store {
                 Store::Sqlite(store) => store.apps().await?,
                 Store::Postgres(store) => store.apps().await?,
             })?,
@@ -72,34 +72,34 @@ impl Place {
 
 fn runner(store: impl adk_core::Store, app: String) -> Result<Runner> {
     let runner = Runner::builder().app_name(app).store(store);
-    // Only the name can be wrong.
+    // `build` fails only if the name is invalid.
     runner.build().map_err(|error| {
-        Error::new(error.kind(), error.message()).with_help("name the app of the store with `--app`")
+        Error::new(error.kind(), error.message()).with_help("pass the app of the store with `--app`")
     })
 }
 
-/// The app that is meant when none was named.
-fn only(mut apps: Vec<String>) -> Result<String> {
+/// Returns the app of a command without `--app`.
+fn only_app(mut apps: Vec<String>) -> Result<String> {
     match apps.len() {
         0 => Ok(DEFAULT_APP.to_owned()),
         1 => Ok(apps.remove(0)),
         _ => {
             let message = format!("the store has {} apps: `{}`", apps.len(), apps.join("`, `"));
-            Err(Error::new(ErrorKind::Config, message).with_help("name one of them with `--app`"))
+            Err(Error::new(ErrorKind::Config, message).with_help("select one with `--app`"))
         }
     }
 }
 
 impl Opened {
-    /// The run of that id.
+    /// Returns the run with an id.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownRun`].
+    /// [`ErrorKind::UnknownRun`] if the app has no run with this id.
     pub async fn find(&self, run: RunId) -> Result<RunInfo> {
         self.runner.runs(&RunFilter::of_run(run)).await?.pop().ok_or_else(|| refuse::unknown_run(run))
     }
 
-    /// Closes the connections.
+    /// Closes the connections to the store.
     pub async fn close(self) -> Result<()> {
         match self.store {
             Store::Postgres(store) => store.shut_down().await,

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 #[derive(Args)]
 pub struct List {
-    /// Only waits of this user
+    /// List only waits of this user
     #[arg(long)]
     user: Option<String>,
     #[command(flatten)]
@@ -27,10 +27,10 @@ pub struct Answer {
     /// The answer, such as `true`, `'"yes"'` or `'{"note": "shorter"}'`
     #[arg(value_name = "JSON", value_parser = json, allow_negative_numbers = true)]
     answer: Value,
-    /// A role of the user who answers, as a wait names it; may be repeated
+    /// A role of the user who answers; may be repeated
     #[arg(long = "role", value_name = "ROLE")]
     roles: Vec<String>,
-    /// The user who answers, where it is not the one who began the run
+    /// The user who answers; by default the user of the run
     #[arg(long)]
     user: Option<String>,
     #[command(flatten)]
@@ -41,10 +41,10 @@ pub struct Answer {
 
 fn json(text: &str) -> Result<Value, String> {
     serde_json::from_str(text)
-        .map_err(|error| format!("it is no JSON: {error}; help: a text needs its quotes, as in '\"yes\"'"))
+        .map_err(|error| format!("invalid JSON: {error}; help: write quotes around a text, as in '\"yes\"'"))
 }
 
-/// A wait as programs read it.
+/// The JSON of a wait.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitJson<'a> {
@@ -80,7 +80,7 @@ impl<'a> From<&'a Waiting> for WaitJson<'a> {
     }
 }
 
-/// The question, after who may answer where it is not the user of the run.
+/// Returns the question. A prefix names who may answer, if not the user of the run.
 pub fn question(wait: &Waiting) -> Cow<'_, str> {
     match &wait.by {
         None => Cow::Borrowed(&wait.question),
@@ -89,7 +89,7 @@ pub fn question(wait: &Waiting) -> Cow<'_, str> {
     }
 }
 
-/// What a run waits for.
+/// Returns the waits of a run.
 pub async fn waits_of(opened: &Opened, run: RunId) -> Result<Vec<Waiting>> {
     let mut filter = RunFilter::unfinished();
     filter.run = Some(run);
@@ -128,7 +128,7 @@ impl Answer {
         if self.output.json {
             self.output.json(&serde_json::json!({"id": self.wait, "answer": self.answer}))?;
         } else {
-            self.output.line("answered: its run goes on in the program that resumes it")?;
+            self.output.line("answered: the program that resumes the run continues it")?;
         }
         opened.close().await
     }

@@ -33,8 +33,9 @@ workflow! {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
     let topic = std::env::args().nth(1).unwrap_or_else(|| "cats".to_owned());
-    // It rehearses without a model. With the feature `genai`: `.model("gemini-2.5-flash")`, and its key in the environment.
-    // Runs end with the process. With the feature `sqlite`: `.store(adk::sqlite::SqliteStore::open("runs.db").await?)`.
+    // `Rehearsal` needs no model. With the feature `genai`, use `.model("gemini-2.5-flash")` and
+    // set its key. To keep runs, add the feature `sqlite` and
+    // `.store(adk::sqlite::SqliteStore::open("runs.db").await?)`.
     let runner = Runner::builder().model(Rehearsal::new().with_tool_calls()).build()?;
     let workflow = Writing::default();
     let mut stream = runner.run(&workflow, topic).stream();
@@ -56,7 +57,7 @@ mod tests {
     use adk::testing::ScriptedModel;
 
     #[tokio::test]
-    async fn the_writer_hears_the_critic() -> Result<()> {
+    async fn the_writer_reads_the_criticism() -> Result<()> {
         let model = ScriptedModel::new()
             .on("writer")
             .call("count_words", json!({"text": "Cats sleep."}))

@@ -49,7 +49,7 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     };
     let args = args::agent(args, &mut report);
     check::agent(&function, &args, &mut report);
-    if function.is_method() {
+    if function.is_method {
         return report.beside(written(&function));
     }
     if report.is_empty() { agent::expand(&function, &args, &report) } else { agent::stub(&function, report) }
@@ -66,7 +66,7 @@ pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     };
     let args = args::tool(args, &mut report);
     check::tool(&function, &args, &mut report);
-    if function.is_method() {
+    if function.is_method {
         return report.beside(written(&function));
     }
     if report.is_empty() { tool::expand(&function, &args, &report) } else { tool::stub(&function, report) }

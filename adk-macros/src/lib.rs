@@ -119,7 +119,8 @@ pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 ///   whose error can be displayed: the model reads it.
 /// - **Attributes**: `name = "..."`; `escalates` for a tool that ends a loop in a way that cannot be seen (a `Flow` it
 ///   returns and the word `escalate` in its body are seen); `writes(key: Type)` for what it sets in the
-///   state in a way that no parameter shows; `long_running`; `confirm`; `by`; `blocking`.
+///   state in a way that no parameter shows; `long_running`; `confirm`; `by`; `blocking`. The word `skip_summarization` in the
+///   body is seen too: an agent that has to write a key cannot have such a tool, unless the tool ends a loop or one writes the key.
 /// - **`confirm`** asks a person before each call, `confirm = over_limit` before those for which the function `over_limit` is
 ///   true. It has the parameters of the tool without context, resources and keys, so it may be a closure:
 ///   `confirm = |amount: f64, _: &str| amount > 100.0`. See [`workflow!`](macro.workflow.html#confirm). `by = "staff"` asks

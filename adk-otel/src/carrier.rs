@@ -1,4 +1,4 @@
-//! The trace context of a span as W3C's `traceparent`.
+//! [`TraceParent`]: the trace context of a span in the W3C format `traceparent`.
 
 use adk_core::TraceCarrier;
 use opentelemetry::propagation::TextMapPropagator;
@@ -20,7 +20,8 @@ impl TraceCarrier for TraceParent {
 
     fn extract(&self, span: &Span, context: &str) {
         let headers = HashMap::from([(KEY.to_owned(), context.to_owned())]);
-        // It fails for a subscriber without OpenTelemetry: then there is no trace to continue.
+        // `set_parent` fails if the subscriber has no OpenTelemetry layer. Then no trace can be
+        // continued.
         let _ = span.set_parent(TraceContextPropagator::new().extract(&headers));
     }
 }

@@ -1,4 +1,5 @@
-//! Attributes that the conventions have as lists. `tracing` has no lists, so the runtime gives their one element.
+//! [`Conventional`]: an exporter that writes attributes as the lists that the conventions define.
+//! `tracing` has no list values, so the runtime records only their one element.
 
 use opentelemetry::{Array, Value};
 use opentelemetry_sdk::Resource;

@@ -1,20 +1,21 @@
 //! Traces and metrics of runs, exported over OTLP.
 //!
-//! The spans are those of the runtime; this crate gives them to OpenTelemetry. Attributes and metrics have the names of its
-//! conventions for generative AI. A resumed run continues the trace that it began.
+//! The runtime creates the spans; this crate passes them to OpenTelemetry. Attributes and metrics
+//! have the names of OpenTelemetry's conventions for generative AI. A resumed run continues its
+//! first trace.
 //!
-//! [`Otel::install`] is the one call that a program needs:
+//! [`Otel::install`] is the only call that a program needs:
 //!
 //! ```no_run
 //! # fn main() -> adk_core::Result<()> {
 //! let _otel = adk_otel::Otel::install("my-service")?;
-//! // Runs go here. What they left is sent when `_otel` is dropped.
+//! // Start runs here. Dropping `_otel` sends the spans that are still buffered.
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! The address comes from the environment, as OpenTelemetry has it: `OTEL_EXPORTER_OTLP_ENDPOINT`, by default
-//! `http://localhost:4318`, and `OTEL_EXPORTER_OTLP_HEADERS` for a key.
+//! The exporter reads OpenTelemetry's environment variables: `OTEL_EXPORTER_OTLP_ENDPOINT` is the
+//! address, by default `http://localhost:4318`; `OTEL_EXPORTER_OTLP_HEADERS` may hold a key.
 
 mod carrier;
 mod conventional;
@@ -35,10 +36,11 @@ use tracing::{Subscriber, level_filters::LevelFilter};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer, Registry, layer::SubscriberExt};
 
-/// The name under which spans and metrics are reported.
+/// The instrumentation scope of all spans and metrics.
 const SCOPE: &str = "adk";
 
-/// The export of spans and metrics. Dropping it sends what is left, and blocks for up to a few seconds until then.
+/// The export of spans and metrics. Dropping it sends the buffered data and may block for a few
+/// seconds.
 #[derive(Debug)]
 #[must_use = "dropping it ends the export"]
 pub struct Otel {
@@ -47,34 +49,35 @@ pub struct Otel {
 }
 
 impl Otel {
-    /// Exports all spans of level `INFO` and the metrics over OTLP, as a service of that name.
+    /// Exports all spans of level `INFO` and the metrics over OTLP, under the name of a service.
     ///
-    /// It sets the subscriber of the process. A program that has one adds [`layer`](Self::layer) to it instead. The variable
-    /// `OTEL_SERVICE_NAME` replaces the name.
+    /// This function sets the subscriber of the process. A program that has a subscriber adds
+    /// [`layer`](Self::layer) to it instead. The variable `OTEL_SERVICE_NAME` overrides the name.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] if the process has a subscriber, or an address in the environment cannot be read.
+    /// [`ErrorKind::Config`] if the process has a subscriber, or an address in the environment
+    /// cannot be read.
     pub fn install(service: impl Into<String>) -> Result<Self> {
         let this = Self::otlp(service)?;
         this.subscribe()?;
         Ok(this)
     }
 
-    /// The same export without a subscriber.
+    /// Creates the OTLP export without setting a subscriber.
     ///
     /// # Errors
     /// [`ErrorKind::Config`] if an address in the environment cannot be read.
     pub fn otlp(service: impl Into<String>) -> Result<Self> {
         let address = |error| {
-            failed("cannot export over OTLP", error)
-                .with_help("look at the variables `OTEL_EXPORTER_OTLP_...`")
+            config_error("cannot export over OTLP", error)
+                .with_help("check the variables `OTEL_EXPORTER_OTLP_...`")
         };
         let spans = SpanExporter::builder().with_http().build().map_err(address)?;
         let metrics = MetricExporter::builder().with_http().build().map_err(address)?;
         Ok(Self::with_metrics(service, spans, metrics))
     }
 
-    /// Exports spans with another exporter, such as one in memory, and no metrics.
+    /// Exports spans with a custom exporter, such as an in-memory one, and no metrics.
     pub fn new(
         service: impl Into<String>,
         spans: impl opentelemetry_sdk::trace::SpanExporter + 'static,
@@ -82,7 +85,7 @@ impl Otel {
         Self::build(service.into(), spans, SdkMeterProvider::builder())
     }
 
-    /// Exports spans and metrics with other exporters.
+    /// Exports spans and metrics with custom exporters.
     pub fn with_metrics(
         service: impl Into<String>,
         spans: impl opentelemetry_sdk::trace::SpanExporter + 'static,
@@ -107,19 +110,20 @@ impl Otel {
         Self { tracers: tracers.build(), meters: meters.with_resource(resource).build() }
     }
 
-    /// Makes this the subscriber of the process, for all spans of level `INFO`.
+    /// Sets a subscriber of the process that exports all spans of level `INFO`.
     ///
     /// # Errors
     /// [`ErrorKind::Config`] if the process has a subscriber.
     pub fn subscribe(&self) -> Result<()> {
         let layer = self.layer().with_filter(LevelFilter::INFO);
         tracing::subscriber::set_global_default(Registry::default().with(layer)).map_err(|error| {
-            failed("this process has a subscriber of `tracing` already", error)
-                .with_help("add `Otel::otlp(...)?.layer()` to that one")
+            config_error("this process already has a `tracing` subscriber", error)
+                .with_help("add `Otel::otlp(...)?.layer()` to that subscriber")
         })
     }
 
-    /// The layer for a subscriber of the program. Filter it to `INFO`, or it exports the spans of the HTTP client as well.
+    /// Returns the layer for a subscriber of the program. Filter it to `INFO`; otherwise it also
+    /// exports the spans of the HTTP client.
     pub fn layer<S>(&self) -> impl Layer<S> + use<S>
     where
         S: Subscriber + for<'span> LookupSpan<'span>,
@@ -134,10 +138,10 @@ impl Otel {
         spans.and_then(metrics::Metrics::new(&self.meters.meter(SCOPE)))
     }
 
-    /// Sends what has ended so far. It blocks for up to a few seconds.
+    /// Sends all spans that have ended, and the metrics. It may block for a few seconds.
     ///
     /// # Errors
-    /// [`ErrorKind::Agent`] if it cannot be sent.
+    /// [`ErrorKind::Agent`] if the exporter cannot send them.
     pub fn flush(&self) -> Result<()> {
         self.tracers.force_flush().and_then(|()| self.meters.force_flush()).map_err(Error::other)
     }
@@ -145,12 +149,12 @@ impl Otel {
 
 impl Drop for Otel {
     fn drop(&mut self) {
-        // Nobody can act on an error here; OpenTelemetry logs it.
+        // `drop` cannot return an error; OpenTelemetry logs it.
         let _ = self.tracers.shutdown();
         let _ = self.meters.shutdown();
     }
 }
 
-fn failed(what: &str, error: impl Display) -> Error {
-    Error::new(ErrorKind::Config, format!("{what}: {error}"))
+fn config_error(fact: &str, error: impl Display) -> Error {
+    Error::new(ErrorKind::Config, format!("{fact}: {error}"))
 }

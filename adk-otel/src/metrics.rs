@@ -1,4 +1,5 @@
-//! Metrics of the spans of runs. They are counted here and not from exported spans, so sampling does not change them.
+//! [`Metrics`]: the metrics of runs. The layer counts open spans instead of exported spans, so
+//! sampling does not change the metrics.
 
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Histogram, Meter};
@@ -11,7 +12,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-/// Attributes with few values, which tell what was called and how it ended.
+/// Attributes with few distinct values. They identify the callee and the kind of error.
 const DIMENSIONS: [&str; 8] = [
     "gen_ai.operation.name",
     "gen_ai.provider.name",
@@ -23,7 +24,7 @@ const DIMENSIONS: [&str; 8] = [
     "error.type",
 ];
 
-/// Counts tokens and measures durations.
+/// A layer that counts tokens and measures durations.
 pub(crate) struct Metrics {
     tokens: Histogram<u64>,
     durations: Histogram<f64>,
@@ -55,14 +56,14 @@ impl Metrics {
             let dimensions: Vec<_> = dimensions.iter().filter(is_of_tokens).cloned().chain([kind]).collect();
             self.tokens.record(count, &dimensions);
         }
-        // A run that waits for a person has not taken that long.
+        // The duration of an unfinished run would include its wait for a person.
         if !is_unfinished {
             self.durations.record(since.elapsed().as_secs_f64(), &dimensions);
         }
     }
 }
 
-/// A span as far as it is counted.
+/// The measured data of one span.
 struct Operation {
     since: Instant,
     dimensions: Vec<KeyValue>,

@@ -1,6 +1,6 @@
-//! The spans of branches that other processes run, on the engine of the runtime's own tests.
+//! The spans of remote branches, with the engine of the runtime's tests.
 
-#![allow(dead_code, clippy::unwrap_used, reason = "it uses a part of that engine, and fails by a panic")]
+#![allow(dead_code, clippy::unwrap_used, reason = "the test uses a part of that engine and fails by a panic")]
 
 #[path = "../../adk-core/tests/elsewhere/client.rs"]
 mod client;
@@ -25,14 +25,14 @@ fn tree() -> Tree {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_branch_elsewhere_is_below_the_run_that_it_belongs_to() {
+async fn a_remote_branch_is_a_child_of_the_span_of_its_run() {
     let collected = Collected::new();
     let process = Process::new(log::Log::default(), tree, usize::MAX);
     let (runner, posted) = process.runner();
     let tree = tree();
     let (ended, _) = process.serve(runner.run(&tree, "go"), posted, process.killed.notified()).await;
     ended.unwrap().unwrap();
-    // Each process has a first span of its own.
+    // Each process opens its own root span.
     let expected = "\
 invoke_workflow w [w]
   invoke_workflow w [w/p/a]
@@ -45,7 +45,7 @@ invoke_workflow w [w]
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_is_handed_over_is_below_the_span_of_who_asked() {
+async fn a_run_that_another_process_executes_is_a_child_of_the_span_of_its_caller() {
     let collected = Collected::new();
     let (log, tree) = (log::Log::default(), tree());
     let runner = client::client(self::tree, &log);

@@ -1,4 +1,4 @@
-//! Runs that are taken up again: one trace, and no span of a recorded call comes twice.
+//! Resumed runs: a run has one trace, and a recorded call has only one span.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -16,7 +16,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use support::{Collected, attribute};
 
-/// Set in the process that dies in the middle of a call.
+/// The exporter of the process that dies in the middle of a call.
 static VICTIM: OnceLock<Otel> = OnceLock::new();
 
 /// Counts words.
@@ -65,7 +65,7 @@ workflow! {
     }
 }
 
-/// Prints names and traces, for the process that has started this one.
+/// Prints the traces and names of spans; the parent process reads them.
 #[derive(Debug)]
 struct Printer;
 
@@ -83,7 +83,7 @@ fn runner(model: ScriptedModel, store: SqliteStore) -> Runner {
 }
 
 #[tokio::test]
-#[ignore = "is started by another test, and dies"]
+#[ignore = "another test starts it, and it aborts its process"]
 async fn victim() {
     let Ok(file) = std::env::var("ADK_VICTIM") else { return };
     let otel = VICTIM.get_or_init(|| Otel::new("victim", Printer));
@@ -102,19 +102,20 @@ async fn victim() {
         .call("send", json!({"text": "A cat."}));
     let runner = runner(model, SqliteStore::open(file).await.unwrap());
     let ended = runner.run(&Printing::default(), "cats").await;
-    panic!("it is to die, and ended: {ended:?}");
+    panic!("the run ended, but its process should have died: {ended:?}");
 }
 
 #[tokio::test]
-async fn a_run_whose_process_died_goes_on_in_its_trace() {
+async fn a_run_resumed_after_the_death_of_its_process_continues_its_trace() {
     let file = std::env::temp_dir().join(format!("adk-otel-{}.db", std::process::id()));
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args(["victim", "--exact", "--ignored", "--nocapture"]).env("ADK_VICTIM", &file);
     let died = child.output().unwrap();
     assert!(!died.status.success());
     let text = String::from_utf8(died.stdout).unwrap();
-    let told: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("span ")?.split_once(' ')).collect();
-    let names: Vec<_> = told.iter().map(|(_, name)| *name).collect();
+    let exported: Vec<_> =
+        text.lines().filter_map(|line| line.strip_prefix("span ")?.split_once(' ')).collect();
+    let names: Vec<_> = exported.iter().map(|(_, name)| *name).collect();
     for name in ["invoke_agent writer", "invoke_workflow judging", "execute_tool count"] {
         assert!(names.contains(&name), "{names:?}");
     }
@@ -125,7 +126,7 @@ async fn a_run_whose_process_died_goes_on_in_its_trace() {
     let run = runner.runs(&Default::default()).await.unwrap().remove(0);
     let outcome = runner.resume(&Printing::default(), run.run_id).await.unwrap();
     assert_eq!(outcome.output, "The end.");
-    // The call that was cut off is made again, and what comes after it. Nothing else is.
+    // The resumed run repeats the interrupted call and continues after it. It repeats nothing else.
     let expected = "\
 invoke_workflow printing [printing]
   invoke_agent editor [printing/editor]
@@ -134,7 +135,7 @@ invoke_workflow printing [printing]
 ";
     assert_eq!(collected.tree(), expected);
     for span in collected.spans() {
-        assert_eq!(span.span_context.trace_id().to_string(), told[0].0);
+        assert_eq!(span.span_context.trace_id().to_string(), exported[0].0);
         assert_eq!(attribute(&span, "adk.run.id"), Some(run.run_id.to_string()));
     }
     drop(runner);
@@ -157,7 +158,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn a_run_that_has_waited_goes_on_in_its_trace() {
+async fn a_run_resumed_after_a_wait_continues_its_trace() {
     let collected = Collected::new();
     let model = ScriptedModel::new().on("writer").text("A cat.").on("editor").text("The end.");
     let runner: Runner = Runner::builder().model(model).engine(MemoryJournal::new()).build().unwrap();
@@ -167,7 +168,7 @@ async fn a_run_that_has_waited_goes_on_in_its_trace() {
     let waiting = runner.waiting().await.unwrap().remove(0);
     runner.answer(&waiting.id, "yes").await.unwrap();
     runner.resume(&workflow, waiting.run_id).await.unwrap();
-    // What waited is no error, and its second part is below the first.
+    // A span that waited is not marked as an error, and the resumed part is a child of the first.
     let expected = "\
 invoke_workflow publishing [publishing] unfinished=true
   invoke_agent writer [publishing/writer]

@@ -1,4 +1,4 @@
-//! The spans of whole workflows, as OpenTelemetry gets them.
+//! The spans of whole workflows, as OpenTelemetry exports them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -13,7 +13,7 @@ use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData};
 use std::sync::atomic::{AtomicBool, Ordering};
 use support::{Collected, attribute};
 
-/// Says what the weather is. It fails at first.
+/// Reports the weather. The first call fails.
 #[tool(retry = 1)]
 fn weather(city: &str) -> Result<String> {
     static HAS_FAILED: AtomicBool = AtomicBool::new(false);
@@ -23,7 +23,7 @@ fn weather(city: &str) -> Result<String> {
     tracing::info_span!("lookup", city).in_scope(|| Ok(format!("{city} is sunny")))
 }
 
-/// Joins what was found.
+/// Joins the draft and the notes.
 #[agent(writes = report)]
 fn join(draft: &str, notes: Vec<String>) -> String {
     format!("{draft} {}", notes.join(" "))
@@ -122,7 +122,7 @@ invoke_workflow trip [trip]
 ";
 
 #[tokio::test(start_paused = true)]
-async fn each_agent_and_call_has_a_span_below_who_made_it() {
+async fn each_agent_and_call_has_a_span_below_its_caller() {
     let collected = Collected::new();
     let runner: Runner = Runner::builder().model(model()).build().unwrap();
     let outcome = runner.session("ada", "monday").run(&Trip::default(), "Bern").await.unwrap();
@@ -138,22 +138,22 @@ async fn each_agent_and_call_has_a_span_below_who_made_it() {
         assert_eq!(attribute(span, "gen_ai.operation.name").as_deref(), Some(operation));
         let is_call = operation == "chat";
         assert_eq!(span.span_kind, if is_call { SpanKind::Client } else { SpanKind::Internal });
-        // What is said is nobody's business.
+        // Spans hold no contents unless `trace_contents` is set.
         assert!(!format!("{span:?}").contains("secret"), "{span:?}");
         assert!(!span.attributes.iter().any(|attribute| {
             let name = attribute.key.as_str();
             name.ends_with(".messages") || name.contains(".call.arg") || name.ends_with(".result")
         }));
     }
-    let of = |name: &str| spans.iter().find(|span| span.name == name).unwrap();
-    let tool = of("execute_tool guide");
+    let find = |name: &str| spans.iter().find(|span| span.name == name).unwrap();
+    let tool = find("execute_tool guide");
     assert_eq!(attribute(tool, "gen_ai.tool.call.id").as_deref(), Some("c2"));
     assert_eq!(attribute(tool, "gen_ai.tool.description").as_deref(), Some("Knows the city."));
     assert_eq!(
-        attribute(of("invoke_agent scout"), "gen_ai.agent.description").as_deref(),
+        attribute(find("invoke_agent scout"), "gen_ai.agent.description").as_deref(),
         Some("Looks around.")
     );
-    assert_eq!(attribute(of("invoke_agent join"), "adk.agent.kind").as_deref(), Some("function"));
+    assert_eq!(attribute(find("invoke_agent join"), "adk.agent.kind").as_deref(), Some("function"));
     let counted =
         |span: &&opentelemetry_sdk::trace::SpanData| attribute(span, "gen_ai.usage.input_tokens").is_some();
     let chat = spans.iter().find(counted).unwrap();
@@ -163,7 +163,7 @@ async fn each_agent_and_call_has_a_span_below_who_made_it() {
 }
 
 #[tokio::test]
-async fn contents_are_there_when_they_are_asked_for() {
+async fn spans_hold_contents_if_the_run_asks_for_them() {
     let collected = Collected::new();
     let model = ScriptedModel::new().on("judge").text("It is good.");
     let runner: Runner = Runner::builder().model(model).build().unwrap();
@@ -178,7 +178,7 @@ async fn contents_are_there_when_they_are_asked_for() {
 }
 
 #[tokio::test]
-async fn an_error_marks_each_span_that_it_ends() {
+async fn an_error_marks_each_span_that_ends_with_it() {
     let collected = Collected::new();
     let model = ScriptedModel::new().on("judge").error(ModelErrorKind::Unauthorized, "no");
     let runner: Runner = Runner::builder().model(model).build().unwrap();
@@ -193,7 +193,7 @@ invoke_workflow judging [judging] type=model.unauthorized
 }
 
 #[tokio::test]
-async fn a_run_belongs_to_the_span_around_it() {
+async fn a_run_is_a_child_of_the_current_span() {
     use tracing::Instrument;
     let collected = Collected::new();
     let model = ScriptedModel::new().on("judge").text("Good.");
@@ -215,7 +215,7 @@ async fn tokens_and_durations_and_errors_are_measured() {
     runner.run(&Judging::default(), "text").await.unwrap();
     collected.otel.flush().unwrap();
     let metrics = collected.metrics.get_finished_metrics().unwrap();
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for metric in metrics.iter().flat_map(|all| all.scope_metrics()).flat_map(|scope| scope.metrics()) {
         let dimensions = |attributes: Vec<String>| {
             let mut attributes = attributes;
@@ -225,20 +225,20 @@ async fn tokens_and_durations_and_errors_are_measured() {
         match metric.data() {
             AggregatedMetrics::U64(MetricData::Histogram(tokens)) => {
                 for point in tokens.data_points() {
-                    let of = point.attributes().map(|one| format!("{}={}", one.key, one.value)).collect();
-                    told.push(format!("{} {} {}", metric.name(), point.sum(), dimensions(of)));
+                    let pairs = point.attributes().map(|one| format!("{}={}", one.key, one.value)).collect();
+                    lines.push(format!("{} {} {}", metric.name(), point.sum(), dimensions(pairs)));
                 }
             }
             AggregatedMetrics::F64(MetricData::Histogram(durations)) => {
                 for point in durations.data_points() {
-                    let of = point.attributes().map(|one| format!("{}={}", one.key, one.value)).collect();
-                    told.push(format!("{} x{} {}", metric.name(), point.count(), dimensions(of)));
+                    let pairs = point.attributes().map(|one| format!("{}={}", one.key, one.value)).collect();
+                    lines.push(format!("{} x{} {}", metric.name(), point.count(), dimensions(pairs)));
                 }
             }
             other => panic!("{other:?}"),
         }
     }
-    told.sort_unstable();
+    lines.sort_unstable();
     let expected = [
         "gen_ai.client.operation.duration x1 error.type=model.rate_limited gen_ai.agent.name=judge \
          gen_ai.operation.name=chat gen_ai.request.model=scripted",
@@ -251,5 +251,5 @@ async fn tokens_and_durations_and_errors_are_measured() {
         "gen_ai.client.token.usage 4 gen_ai.agent.name=judge gen_ai.operation.name=chat \
          gen_ai.request.model=scripted gen_ai.token.type=output",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(lines, expected);
 }

@@ -3,11 +3,11 @@
 use crate::Shared;
 use crate::connection::PgConnection;
 use crate::error::{closed, is_slot_taken, outcome_unknown, passes};
-use crate::journal;
 use crate::lane::Job;
 use crate::log::{self, Entry, Head, Rows};
 use crate::reader::{self, Shelf};
 use crate::transact::{Lost, Patience};
+use crate::{journal, waits};
 use adk_core::engine::{Draft, Slot, Stored, Update, refuse, to_text};
 use adk_core::session::{Scope, Session, SessionKey, SessionRow, split};
 use adk_core::{Error, ErrorKind, Event, EventId, Result, StateDelta, StoreErrorKind};
@@ -232,9 +232,9 @@ impl Batch<'_> {
             Job::Step { claim, key, value, .. } => {
                 Outcome::Value(journal::step(connection, claim.run_id, key, value).await?)
             }
-            Job::Wait { claim, wait, .. } => Outcome::Value(journal::wait(connection, *claim, wait).await?),
+            Job::Wait { claim, wait, .. } => Outcome::Value(waits::wait(connection, *claim, wait).await?),
             Job::Withdraw { waits, .. } => {
-                journal::withdraw(connection, waits).await?;
+                waits::withdraw(connection, waits).await?;
                 Outcome::Done(true)
             }
             Job::Finished { claim, done, .. } => {

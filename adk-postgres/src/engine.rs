@@ -1,9 +1,10 @@
 //! [`Engine`] of [`PostgresStore`], with its registries.
 
 use crate::error::{Doing, closed};
-use crate::journal::Whose;
 use crate::lane::Job;
+use crate::runs::{self, Whose};
 use crate::transact::OwnWork;
+use crate::waits;
 use crate::{PostgresStore, Shared, journal, keys};
 use adk_core::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine, Journal,
@@ -199,7 +200,7 @@ impl PostgresStore {
         let (app, filter, this) = (app.to_owned(), filter.clone(), self.0.clone());
         let list: OwnWork<_> = Box::new(move |connection| {
             let (app, filter, this) = (app.clone(), filter.clone(), this.clone());
-            Box::pin(async move { journal::runs(connection, (whose, &app), &filter, &this.drives).await })
+            Box::pin(async move { runs::runs(connection, (whose, &app), &filter, &this.drives).await })
         });
         Box::pin(self.0.call(list))
     }
@@ -208,7 +209,7 @@ impl PostgresStore {
         let app = app.to_owned();
         let look: OwnWork<_> = Box::new(move |connection| {
             let app = app.clone();
-            Box::pin(async move { journal::due(connection, (whose, &app), now, most).await })
+            Box::pin(async move { waits::due(connection, (whose, &app), now, most).await })
         });
         Box::pin(self.0.call(look))
     }
@@ -320,7 +321,7 @@ impl WaitRegistry for PostgresStore {
         let (app, filter) = (app.to_owned(), filter.clone());
         let list: OwnWork<_> = Box::new(move |connection| {
             let (app, filter) = (app.clone(), filter.clone());
-            Box::pin(async move { journal::waiting(connection, &app, &filter).await })
+            Box::pin(async move { waits::waiting(connection, &app, &filter).await })
         });
         Box::pin(self.0.call(list))
     }
@@ -329,13 +330,13 @@ impl WaitRegistry for PostgresStore {
         let (app, wait) = (app.to_owned(), wait.to_owned());
         let look: OwnWork<_> = Box::new(move |connection| {
             let (app, wait) = (app.clone(), wait.clone());
-            Box::pin(async move { journal::open_wait(connection, &app, &wait).await })
+            Box::pin(async move { waits::open_wait(connection, &app, &wait).await })
         });
         Box::pin(self.0.call(look))
     }
 
     fn now(&self) -> BoxFuture<'_, Result<u64>> {
-        Box::pin(self.0.call(Box::new(|connection| Box::pin(journal::now(connection)))))
+        Box::pin(self.0.call(Box::new(|connection| Box::pin(waits::now(connection)))))
     }
 
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
@@ -357,7 +358,7 @@ impl WaitRegistry for PostgresStore {
         let (app, wait) = (app.to_owned(), wait.to_owned());
         let resolve: OwnWork<_> = Box::new(move |connection| {
             let (app, wait, answer) = (app.clone(), wait.clone(), answer.clone());
-            Box::pin(async move { journal::resolve(connection, &app, &wait, &answer).await })
+            Box::pin(async move { waits::resolve(connection, &app, &wait, &answer).await })
         });
         Box::pin(self.0.call_in_transaction(resolve))
     }

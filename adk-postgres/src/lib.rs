@@ -55,10 +55,12 @@ mod limits;
 mod log;
 mod memory;
 mod reader;
+mod runs;
 mod schema;
 mod sessions;
 mod transact;
 mod types;
+mod waits;
 
 use adk_core::engine::Engine;
 use adk_core::memory::MemoryService;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Requests for a second of a run of two agents, here and in the `api_server` of google-adk, each run in a session of its own; events of
-# one stream; the memory of 1,000 open streams. Needs `wrk`, and the environment of tests/peers/run-adk-python.sh:
+# Measures the requests per second for runs of two agents, here and in the `api_server` of google-adk, with one session
+# per run; the events per second of one stream; and the memory of 1,000 open streams. Needs `wrk` and the environment of
+# tests/peers/run-adk-python.sh:
 #   tests/peers/run-adk-python.sh adk-server/benches/load.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -17,7 +18,7 @@ cat >"$folder/ours.lua" <<'LUA'
 wrk.method, wrk.body = "POST", '{"topic": "cats"}'
 wrk.headers["Content-Type"] = "application/json"
 LUA
-# A session of its own for each run, which the server makes.
+# Each run has its own session, which the server creates.
 cat >"$folder/adk.lua" <<'LUA'
 wrk.method, wrk.headers["Content-Type"] = "POST", "application/json"
 local thread, count = 0, 0
@@ -70,7 +71,7 @@ memory() { awk '/VmRSS/ {print $2}' "/proc/$server/status"; }
 before=$(memory)
 after=$(python3 - "$server" <<'PYTHON'
 import socket, sys
-# Each is one run of its own and one open stream.
+# Each request starts one run and opens one stream.
 body = b'{"topic": "cats"}'
 head = (b"POST /v1/idling/runs HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
         b"Content-Length: %d\r\n\r\n" % len(body))
@@ -84,9 +85,9 @@ for stream in streams:
 print([line for line in open(f"/proc/{sys.argv[1]}/status") if "VmRSS" in line][0].split()[1])
 PYTHON
 )
-echo "1,000 open streams, each of a run that goes on: $(((after - before) * 1024 / 1000)) bytes each"
+echo "1,000 open streams of unfinished runs: $(((after - before) * 1024 / 1000)) bytes each"
 stop
 "$load" 8706 & server=$!
 begin=$(date +%s%N)
 until curl -sf http://127.0.0.1:8706/health >/dev/null; do :; done
-echo "from the start of the process to its first answer: $((($(date +%s%N) - begin) / 1000000)) ms"
+echo "time from the start of the process to its first response: $((($(date +%s%N) - begin) / 1000000)) ms"

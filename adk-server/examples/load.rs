@@ -1,4 +1,4 @@
-//! The server that `benches/load.sh` asks: a run of two functions, and streams of many events.
+//! The server for `benches/load.sh`: runs of two functions, and streams of many events.
 //!
 //! ```sh
 //! cargo run --release -p adk-workflow-server --example load -- 8000 [FILE.db]
@@ -19,7 +19,7 @@ fn second(draft: &str) -> String {
     draft.to_uppercase()
 }
 
-/// Says one more.
+/// Emits a number of events.
 #[agent]
 async fn tick(cx: &mut Context, events: u32) -> Result<()> {
     for at in 0..events {
@@ -36,17 +36,17 @@ async fn idle(topic: &str) {
 }
 
 workflow! {
-    /// Two functions, one after the other.
+    /// Runs two functions in sequence.
     pub Two(topic: String) -> post: String { first; second }
 }
 
 workflow! {
-    /// As many events as are asked for.
+    /// Emits the requested number of events.
     pub Ticking(events: u32) { tick }
 }
 
 workflow! {
-    /// One event, and then none.
+    /// Emits one event and then waits.
     pub Idling(topic: String) { idle }
 }
 

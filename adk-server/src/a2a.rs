@@ -1,26 +1,30 @@
-//! [A2A](https://a2a-protocol.org) 1.0 over JSON-RPC: a workflow is an agent at `/a2a/NAME`, a run is a task, a session is a
-//! context, and what a run waits for is input that a message with the id of the task gives.
+//! [A2A](https://a2a-protocol.org) 1.0 over JSON-RPC. A workflow is an agent at `/a2a/NAME`, a run
+//! is a task, and a session is a context. A wait is a task that requires input; a message with the
+//! id of the task answers it.
 
 mod answer;
 mod card;
 mod error;
+#[cfg(not(feature = "push"))]
+mod no_push;
 #[cfg(feature = "push")]
 mod prefix;
 #[cfg(feature = "push")]
 mod push;
-#[cfg(not(feature = "push"))]
-#[path = "a2a/no_push.rs"]
-mod push;
+
 mod send;
 mod task;
 mod time;
 mod updates;
 
+#[cfg(not(feature = "push"))]
+pub(crate) use no_push::NoPush as Push;
+#[cfg(feature = "push")]
 pub(crate) use push::Push;
 
 use crate::access::Caller;
 use crate::refuse::{Refusal, json_response, short};
-use crate::routes::{Body, Shared, Who, found, run_id, sent};
+use crate::routes::{Body, Shared, Who, find_run, run_id, sse_response};
 use crate::serve::App;
 use adk_a2a::rpc::{ErrorCode, RpcRequest, RpcResponse};
 use adk_a2a::{StreamResponse, TaskRequest, VERSION_HEADER};
@@ -46,26 +50,26 @@ pub(crate) fn router() -> Router<Arc<App>> {
     Router::new()
         .route("/a2a/{workflow}", post(rpc))
         .route("/a2a/{workflow}/", post(rpc))
-        .route("/a2a/{workflow}/.well-known/agent-card.json", get(card_of))
+        .route("/a2a/{workflow}/.well-known/agent-card.json", get(serve_card))
 }
 
-/// What a method works with.
+/// The context of a method call.
 #[derive(Clone)]
-struct Call {
+struct RpcCall {
     app: Arc<App>,
     runner: Runner,
     caller: Caller,
     workflow: KnownWorkflow,
 }
 
-enum Answer {
+enum RpcAnswer {
     Value(Value),
     Stream(BoxStream<'static, Result<StreamResponse, Refusal>>),
 }
 
-type Answered = Result<Answer, RpcRefusal>;
+type RpcResult = Result<RpcAnswer, RpcRefusal>;
 
-async fn card_of(
+async fn serve_card(
     State(app): Shared,
     Extension(caller): Who,
     Path(name): Path<String>,
@@ -74,7 +78,7 @@ async fn card_of(
 ) -> Result<Response, Refusal> {
     let runner = app.runner(&caller);
     let workflow = app.workflow(&runner, &caller, &name)?;
-    let card = card::of(&workflow, &card::address(&uri, &headers), app.push.is_on());
+    let card = card::agent_card(&workflow, &card::address(&uri, &headers), app.push.is_on());
     Ok(json_response(StatusCode::OK, &json(&card)))
 }
 
@@ -92,29 +96,29 @@ async fn rpc(
     };
     let request = match request(body) {
         Ok(request) => request,
-        Err(refusal) => return refused(Value::Null, refusal),
+        Err(refusal) => return error_response(Value::Null, refusal),
     };
     let RpcRequest { id, method, params, .. } = request;
-    let call = Call { app: app.clone(), runner, caller, workflow };
+    let call = RpcCall { app: app.clone(), runner, caller, workflow };
     let answer = match version(&headers) {
         Ok(()) => call.answer(&method, params).await,
         Err(refusal) => Err(refusal),
     };
     match answer {
-        Ok(Answer::Value(value)) => json_response(StatusCode::OK, &json(&RpcResponse::new(id, Ok(value)))),
-        Ok(Answer::Stream(stream)) => streamed(&app, id, stream),
-        Err(refusal) => refused(id, refusal),
+        Ok(RpcAnswer::Value(value)) => json_response(StatusCode::OK, &json(&RpcResponse::new(id, Ok(value)))),
+        Ok(RpcAnswer::Stream(stream)) => stream_response(&app, id, stream),
+        Err(refusal) => error_response(id, refusal),
     }
 }
 
 fn request(body: Body) -> Result<RpcRequest, RpcRefusal> {
     let bytes = body.map_err(|error| match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => RpcRefusal::from(crate::routes::too_large()),
-        _ => RpcRefusal::new(ErrorCode::Parse, "the body ended early", "send it again"),
+        _ => RpcRefusal::new(ErrorCode::Parse, "the body is incomplete", "send the request again"),
     })?;
     let value: Value = serde_json::from_slice(&bytes).map_err(|error| {
-        let help = "send a request of JSON-RPC 2.0, in UTF-8, nested at most 127 deep";
-        RpcRefusal::new(ErrorCode::Parse, format!("the body is no JSON: {error}"), help)
+        let help = "send a JSON-RPC 2.0 request in UTF-8 with at most 127 levels";
+        RpcRefusal::new(ErrorCode::Parse, format!("the body is not valid JSON: {error}"), help)
             .status(StatusCode::BAD_REQUEST)
     })?;
     let invalid = |fact: String| {
@@ -122,46 +126,46 @@ fn request(body: Body) -> Result<RpcRequest, RpcRefusal> {
         RpcRefusal::new(ErrorCode::InvalidRequest, fact, help)
     };
     let request: RpcRequest = serde_json::from_value(value)
-        .map_err(|error| invalid(format!("this is no request of JSON-RPC: {error}")))?;
+        .map_err(|error| invalid(format!("the body is not a JSON-RPC request: {error}")))?;
     if request.jsonrpc != "2.0" {
         return Err(invalid("the field `jsonrpc` is not `2.0`".to_owned()));
     }
     if !(request.id.is_string() || request.id.is_number() || request.id.is_null()) {
-        return Err(invalid("the field `id` is neither a text nor a number".to_owned()));
+        return Err(invalid("the field `id` is neither a string nor a number".to_owned()));
     }
     Ok(request)
 }
 
-/// A request without a version is one of 0.3, says the specification.
+/// Checks the version. By the specification, a request without a version has version 0.3.
 fn version(headers: &HeaderMap) -> Result<(), RpcRefusal> {
     let version = headers.get(VERSION_HEADER).map(|version| version.to_str().unwrap_or("?")).unwrap_or("0.3");
     if version == "1" || version.starts_with("1.") {
         return Ok(());
     }
     let version: String = version.chars().take(20).collect();
-    let fact = format!("version `{version}` of A2A is not spoken here");
+    let fact = format!("this server does not support version `{version}` of A2A");
     Err(RpcRefusal::new(ErrorCode::VersionNotSupported, fact, "send the header `A2A-Version: 1.0`"))
 }
 
-impl Call {
-    async fn answer(&self, method: &str, params: Value) -> Answered {
+impl RpcCall {
+    async fn answer(&self, method: &str, params: Value) -> RpcResult {
         match method {
-            "SendMessage" => self.send(read(params)?).await.map(|task| Answer::Value(json(&task))),
-            "SendStreamingMessage" => self.send_streaming(read(params)?).await.map(Answer::Stream),
+            "SendMessage" => self.send(read(params)?).await.map(|task| RpcAnswer::Value(json(&task))),
+            "SendStreamingMessage" => self.send_streaming(read(params)?).await.map(RpcAnswer::Stream),
             "GetTask" => {
-                let asked: TaskRequest = read(params)?;
-                let run = self.run(&asked.id).await?;
-                let task = self.task(&run, None, asked.history_length).await?;
-                Ok(Answer::Value(json(&task)))
+                let request: TaskRequest = read(params)?;
+                let run = self.run(&request.id).await?;
+                let task = self.task(&run, None, request.history_length).await?;
+                Ok(RpcAnswer::Value(json(&task)))
             }
-            "ListTasks" => self.list(read(params)?).await.map(|list| Answer::Value(json(&list))),
+            "ListTasks" => self.list(read(params)?).await.map(|list| RpcAnswer::Value(json(&list))),
             "CancelTask" => {
-                let asked: TaskRequest = read(params)?;
-                self.cancel(&asked.id).await.map(|task| Answer::Value(json(&task)))
+                let request: TaskRequest = read(params)?;
+                self.cancel(&request.id).await.map(|task| RpcAnswer::Value(json(&task)))
             }
             "SubscribeToTask" => {
-                let asked: TaskRequest = read(params)?;
-                self.subscribe(&asked.id).await.map(Answer::Stream)
+                let request: TaskRequest = read(params)?;
+                self.subscribe(&request.id).await.map(RpcAnswer::Stream)
             }
             "CreateTaskPushNotificationConfig"
             | "GetTaskPushNotificationConfig"
@@ -169,28 +173,32 @@ impl Call {
             | "DeleteTaskPushNotificationConfig" => self.push_config(method, params).await,
             "GetExtendedAgentCard" => Err(RpcRefusal::new(
                 ErrorCode::UnsupportedOperation,
-                "there is no extended card",
-                "the card at `.well-known/agent-card.json` says everything",
+                "the agent has no extended card",
+                "use the card at `.well-known/agent-card.json`",
             )),
             other => {
-                let fact = format!("there is no method `{}`", short(other));
-                let help = "methods are those of A2A 1.0, such as `SendMessage` and `GetTask`";
+                let fact = format!("the method `{}` is unknown", short(other));
+                let help = "use a method of A2A 1.0, such as `SendMessage` or `GetTask`";
                 Err(RpcRefusal::new(ErrorCode::MethodNotFound, fact, help))
             }
         }
     }
 
-    /// A run of this workflow that the caller may see.
+    /// Returns a run of this workflow that the caller may see.
     async fn run(&self, id: &str) -> Result<RunInfo, RpcRefusal> {
         if id.is_empty() {
-            return Err(RpcRefusal::new(ErrorCode::InvalidParams, "the id of the task is empty", "give one"));
+            return Err(RpcRefusal::new(
+                ErrorCode::InvalidParams,
+                "the id of the task is empty",
+                "set the id of a task",
+            ));
         }
         let missing = || {
-            let help = "`ListTasks` has the ids of all tasks";
+            let help = "list the ids of all tasks with `ListTasks`";
             RpcRefusal::new(ErrorCode::TaskNotFound, format!("there is no task `{}`", short(id)), help)
         };
         let id = run_id(id).map_err(|_| missing())?;
-        let run = match found(&self.runner, &self.caller, id).await {
+        let run = match find_run(&self.runner, &self.caller, id).await {
             Err(refusal) if refusal.status() == StatusCode::NOT_FOUND => return Err(missing()),
             found => found?,
         };
@@ -200,7 +208,7 @@ impl Call {
 
 fn read<T: DeserializeOwned>(params: Value) -> Result<T, RpcRefusal> {
     serde_json::from_value(params).map_err(|error| {
-        let fact = format!("the parameters do not fit: {error}");
+        let fact = format!("the parameters are invalid: {error}");
         RpcRefusal::new(ErrorCode::InvalidParams, fact, "compare them with the specification of A2A 1.0")
     })
 }
@@ -209,22 +217,23 @@ fn json(value: &impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }
 
-fn refused(id: Value, refusal: RpcRefusal) -> Response {
+fn error_response(id: Value, refusal: RpcRefusal) -> Response {
     let (status, error) = refusal.into_parts();
     json_response(status, &json(&RpcResponse::new(id, Err(error))))
 }
 
-/// Each event is an answer to the request.
-fn streamed(
+/// Streams events, each as a response to the request.
+fn stream_response(
     app: &App,
     id: Value,
     stream: impl Stream<Item = Result<StreamResponse, Refusal>> + Send + 'static,
 ) -> Response {
-    let permit = match app.stream() {
+    let permit = match app.acquire_stream() {
         Ok(permit) => permit,
-        Err(refusal) => return refused(id, refusal.into()),
+        Err(refusal) => return error_response(id, refusal.into()),
     };
-    // Where the store fails, the task has not: the stream has no end, and the client subscribes again.
+    // A store error does not mean that the task has failed: the stream just ends, and the client
+    // subscribes again.
     let events = stream.take_while(|event| ready(!event.as_ref().is_err_and(Refusal::is_of_store)));
     let events = events.map(move |event| {
         let result =
@@ -232,7 +241,7 @@ fn streamed(
         let answer = json(&RpcResponse::new(id.clone(), result));
         sse::Event::default().data(answer.to_string())
     });
-    let mut response = sent(events, permit);
+    let mut response = sse_response(events, permit);
     response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-cache"));
     response
 }

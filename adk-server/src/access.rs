@@ -1,4 +1,4 @@
-//! Who asks, and from where.
+//! [`Caller`] and [`Authorize`]: the identity of callers, and the checks of `Host` and `Origin`.
 
 use crate::refuse::{Refusal, short};
 use crate::serve::App;
@@ -14,45 +14,46 @@ use serde_json::Value;
 use std::future::Future;
 use std::sync::Arc;
 
-/// Who asks, as [`Authorize`] or a layer around the router says it: to all others the sessions, runs, waits and artifacts of a
-/// user are not there.
+/// The caller of a request, from [`Authorize`] or from a layer around the router. A caller sees
+/// only its own sessions, runs, waits and artifacts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Caller {
-    /// The user; `None` for an operator, who acts for any user.
+    /// The user; `None` for an operator, who may act for all users.
     pub user: Option<String>,
-    /// The app, where it is another than that of the runner.
+    /// The app, if it is not the app of the runner.
     pub app: Option<String>,
-    /// The roles of the user: which waits that name a role in `by` it may answer.
+    /// The roles of the user. The caller may answer waits that name one of them in `by`.
     pub roles: Vec<String>,
 }
 
 impl Caller {
-    /// A user.
+    /// Creates a caller for a user.
     pub fn user(id: impl Into<String>) -> Self {
         Self { user: Some(id.into()), ..Self::default() }
     }
 
-    /// One who sees everything, acts for any user, and may answer every wait.
+    /// Creates an operator, who sees all data, may act for all users and may answer all waits.
     pub fn operator() -> Self {
         Self::default()
     }
 
-    /// The app whose sessions and runs it sees, where it is another than that of the runner.
+    /// Sets the app whose sessions and runs the caller sees, if it is not the app of the runner.
     #[must_use]
     pub fn app(mut self, name: impl Into<String>) -> Self {
         self.app = Some(name.into());
         self
     }
 
-    /// Adds a role, such as `staff`: the caller sees and answers the waits of all users that say `by = "staff"`.
+    /// Adds a role, such as `staff`. The caller sees and may answer the waits of all users with
+    /// `by = "staff"`.
     #[must_use]
     pub fn role(mut self, name: impl Into<String>) -> Self {
         self.roles.push(name.into());
         self
     }
 
-    /// The caller as one who answers waits.
+    /// Converts the caller to an answerer of waits.
     pub(crate) fn answerer(&self) -> Answerer {
         match &self.user {
             Some(user) => self.roles.iter().fold(Answerer::user(user), |answerer, role| answerer.role(role)),
@@ -60,12 +61,13 @@ impl Caller {
         }
     }
 
-    /// Whether a wait is one of the caller, or names the caller in its `by`.
+    /// Returns whether a wait belongs to the caller, or its `by` includes the caller.
     pub(crate) fn sees_wait(&self, wait: &Waiting) -> bool {
         self.sees(&wait.user) || wait.by.is_some() && wait.may_answer(&self.answerer())
     }
 
-    /// The user that a request is for. To name another user than oneself is refused in the words of what is not there.
+    /// Returns the user of a request. The error for another user does not reveal whether that user
+    /// exists.
     pub(crate) fn acts_for(&self, named: Option<&str>) -> Result<String, Refusal> {
         match (&self.user, named) {
             (Some(own), None) => Ok(own.clone()),
@@ -80,7 +82,7 @@ impl Caller {
     }
 }
 
-/// Says who asks. A closure that returns a future is one:
+/// Identifies the caller of a request. Closures that return a future implement this trait:
 ///
 /// ```
 /// use adk_server::{Authorize, Caller, Refusal};
@@ -88,17 +90,17 @@ impl Caller {
 /// async fn by_token(request: Parts) -> Result<Caller, Refusal> {
 ///     match request.headers.get("authorization").map(|value| value.as_bytes()) {
 ///         Some(b"Bearer secret") => Ok(Caller::user("ann")),
-///         _ => Err(Refusal::unauthorized("the request has no token that is known")),
+///         _ => Err(Refusal::unauthorized("the request has no valid token")),
 ///     }
 /// }
 /// # fn takes(_: impl Authorize) {}
 /// # takes(by_token);
 /// ```
 pub trait Authorize: Send + Sync + 'static {
-    /// Who asks.
+    /// Returns the caller of a request.
     ///
     /// # Errors
-    /// What is answered to one who may not.
+    /// The response for a caller that is not authenticated or not allowed.
     fn authorize(&self, request: Parts) -> BoxFuture<'static, Result<Caller, Refusal>>;
 }
 
@@ -112,7 +114,7 @@ where
     }
 }
 
-/// An input that the server gives, see [`Server::input`](crate::Server::input).
+/// An input that the server sets, see [`Server::input`](crate::Server::input).
 pub(crate) struct CallerInput {
     pub(crate) name: String,
     value: Box<ValueOf>,
@@ -128,15 +130,16 @@ impl CallerInput {
         Self { name, value: Box::new(move |caller| serde_json::to_value(value(caller)).unwrap_or_default()) }
     }
 
-    /// The value for a caller. One without a form in JSON is null, which no input takes that has to be given.
+    /// Returns the value for a caller. A value that cannot be JSON becomes `null`, which required
+    /// inputs refuse.
     pub(crate) fn value(&self, caller: &Caller) -> Value {
         (self.value)(caller)
     }
 }
 
-/// Refuses requests that come by way of another site, and says who asks.
+/// Refuses requests from other sites and inserts the [`Caller`] into the request.
 pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    if let Err(refusal) = from_here(&app, request.uri(), request.headers()) {
+    if let Err(refusal) = check_site(&app, request.uri(), request.headers()) {
         return refusal.into_response();
     }
     let (mut parts, body) = request.into_parts();
@@ -153,31 +156,30 @@ pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: N
     next.run(Request::from_parts(parts, body)).await
 }
 
-/// A page of another site may send a request here in the name of a user: by its `Origin`, or by a name of its own that leads to
-/// this address, which is in the `Host`.
-fn from_here(app: &App, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
+/// Refuses requests of other sites. A foreign page could act for a user of the browser: such a
+/// request has a foreign `Origin`, or a foreign `Host` if a DNS name of the site points to this
+/// server.
+fn check_site(app: &App, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let host = text(header::HOST).or_else(|| uri.authority().map(|authority| authority.as_str()));
     if !host.is_some_and(|host| app.is_host(host)) {
         let name = host.unwrap_or_default();
-        return Err(
-            forbidden("host", name).help("a name that leads here is given to the server by `.host(...)`")
-        );
+        return Err(forbidden("host", name).help("register the host names of the server with `.host(...)`"));
     }
     let Some(origin) = text(header::ORIGIN) else { return Ok(()) };
-    let of = origin.split_once("://").map_or(origin, |(_, host)| host);
-    if host == Some(of) || app.is_host(of) && !app.hosts.is_empty() {
+    let origin_host = origin.split_once("://").map_or(origin, |(_, host)| host);
+    if host == Some(origin_host) || app.is_host(origin_host) && !app.hosts.is_empty() {
         return Ok(());
     }
-    Err(forbidden("origin", origin).help("a page of another origin asks by a server of its own"))
+    Err(forbidden("origin", origin).help("send requests of other origins through your own server"))
 }
 
 fn forbidden(what: &str, name: &str) -> Refusal {
-    let message = format!("requests of the {what} `{}` are not answered", short(name));
+    let message = format!("the server refuses requests of the {what} `{}`", short(name));
     Refusal::new(StatusCode::FORBIDDEN, "forbidden", message)
 }
 
-/// The name in `name:port`.
+/// Returns the name in `name:port`.
 pub(crate) fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,

@@ -1,16 +1,21 @@
-//! Google's dev UI, and the JSON of ADK's `api_server`: for adk-web as it is, and for other programs that ask an ADK server.
+//! Google's dev UI and the JSON API of ADK's `api_server`, for adk-web and other clients of an ADK
+//! server.
 //!
-//! An app of ADK is a workflow of the runner, by its name. Its sessions are sessions of the runner's own app whose ids begin
-//! with the name of the workflow and a slash, which no client of ADK sees: the session `s` of the app `research` is
-//! `research/s` to all others. So the lists of workflows do not mix, and a run that was begun here is listed, answered and
-//! cancelled as any other. Keys of the state with the prefixes `user:` and `app:`, and files with `user:`, belong to the
-//! user and to the app of the runner, and so to all of its workflows. Sessions that were begun elsewhere are not listed here.
+//! An ADK app is a workflow of the runner. Its sessions are sessions of the runner's app whose ids
+//! begin with the name of the workflow and a slash; ADK clients do not see this prefix. The session
+//! `s` of the app `research` is the session `research/s` in all other routes. Thus the session
+//! lists of two workflows do not mix, and the other routes list, answer and cancel runs that were
+//! started here. State keys with the prefixes `user:` and `app:`, and files with `user:`, belong to
+//! the user and to the app of the runner, and therefore to all its workflows. These routes do not
+//! list sessions that were created through other routes.
 //!
-//! As in ADK, a client that goes away while its run goes on cancels it: that is the stop button of adk-web.
+//! As in ADK, a client that disconnects during a run cancels the run: adk-web's stop button works
+//! this way.
 //!
-//! What waits for a person is a call in ADK, and no event here: [`view`] shows it as one, `adk_request_confirmation` for a
-//! tool that has to be confirmed and `adk_request_input` for an `await`. The answer to such a call, or to that of a
-//! long-running tool, answers the wait, and the run goes on.
+//! A wait is a function call in ADK. [`view`] shows a wait as such a call:
+//! `adk_request_confirmation` for a tool that needs a confirmation, and `adk_request_input` for an
+//! `await`. The response to such a call, or to the call of a long-running tool, answers the wait,
+//! and the run continues.
 
 mod apps;
 mod artifacts;
@@ -25,7 +30,7 @@ pub(crate) use files::folder;
 
 use crate::access::Caller;
 use crate::refuse::{Refusal, json_response, short};
-use crate::routes::{Body, Who, json_of};
+use crate::routes::{Body, Who, parse_body};
 use crate::serve::App;
 use adk_core::runner::{KnownWorkflow, SessionHandle};
 use adk_core::session::EventFilter;
@@ -40,7 +45,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Between the name of a workflow and the id of a session: no name holds it.
+/// The separator of a workflow name and a session id. No workflow name contains it.
 const SLASH: char = '/';
 
 pub(crate) fn router() -> Router<Arc<App>> {
@@ -48,25 +53,25 @@ pub(crate) fn router() -> Router<Arc<App>> {
     json.merge(graph::router()).merge(traces::router()).merge(files::router())
 }
 
-type Answer = Result<Response, Fault>;
+type Answer = Result<Response, AdkFault>;
 
-/// An error as ADK says it, in `detail`, beside the `error` of all others.
-struct Fault(Refusal);
+/// An error in ADK's format, in `detail`, next to the `error` of the other routes.
+struct AdkFault(Refusal);
 
-impl<E: Into<Refusal>> From<E> for Fault {
+impl<E: Into<Refusal>> From<E> for AdkFault {
     fn from(error: E) -> Self {
         Self(error.into())
     }
 }
 
-impl IntoResponse for Fault {
+impl IntoResponse for AdkFault {
     fn into_response(self) -> Response {
         let error = self.0.to_json();
-        json_response(self.0.status(), &json!({"detail": in_a_line(&self.0), "error": error}))
+        json_response(self.0.status(), &json!({"detail": one_line(&self.0), "error": error}))
     }
 }
 
-fn in_a_line(error: &Refusal) -> String {
+fn one_line(error: &Refusal) -> String {
     match error.to_json()["help"].as_str() {
         Some(help) => format!("{}; help: {help}", error.message()),
         None => error.message().to_owned(),
@@ -77,32 +82,32 @@ fn ok(body: &Value) -> Response {
     json_response(StatusCode::OK, body)
 }
 
-/// A body of a type; `None` for none, or null.
+/// Parses a body. Returns `None` for an empty body or `null`.
 fn read<T: DeserializeOwned>(body: Body) -> Result<Option<T>, Refusal> {
-    let json = json_of(body).map_err(|refusal| match refusal.status() {
-        StatusCode::BAD_REQUEST => unfit(refusal.message()),
+    let json = parse_body(body).map_err(|refusal| match refusal.status() {
+        StatusCode::BAD_REQUEST => invalid_body(refusal.message()),
         _ => refusal,
     })?;
-    serde_json::from_value(json).map_err(|error| unfit(format!("the body does not fit: {error}")))
+    serde_json::from_value(json).map_err(|error| invalid_body(format!("the body is invalid: {error}")))
 }
 
-fn unfit(message: impl Into<String>) -> Refusal {
+fn invalid_body(message: impl Into<String>) -> Refusal {
     Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "body_invalid", message)
-        .help("the documentation of google-adk has the fields")
+        .help("see the fields in the documentation of google-adk")
 }
 
-/// A user's sessions of an app of ADK.
-struct Place {
+/// An ADK app and one user of it.
+struct AppUser {
     runner: Runner,
     workflow: KnownWorkflow,
     user: String,
     answerer: Answerer,
-    /// Whether the state of the app is the caller's to set.
+    /// Whether the caller may set state keys of the app.
     is_operator: bool,
 }
 
-impl Place {
-    fn of(app: &App, caller: &Caller, name: &str, user: &str) -> Result<Self, Refusal> {
+impl AppUser {
+    fn new(app: &App, caller: &Caller, name: &str, user: &str) -> Result<Self, Refusal> {
         let runner = app.runner(caller);
         let workflow = app.workflow(&runner, caller, name)?;
         let is_operator = caller.user.is_none();
@@ -115,8 +120,8 @@ impl Place {
         })
     }
 
-    /// A session that is there.
-    async fn there(&self, id: &str) -> Result<SessionHandle, Refusal> {
+    /// Returns an existing session.
+    async fn existing_session(&self, id: &str) -> Result<SessionHandle, Refusal> {
         let handle = self.session(id);
         handle.get(&EventFilter::new().last(0)).await?.ok_or_else(|| no_session(id))?;
         Ok(handle)
@@ -126,19 +131,19 @@ impl Place {
         self.runner.session(&self.user, format!("{}{SLASH}{id}", self.workflow.name()))
     }
 
-    /// The id of a session as clients know it; `None` for one of another workflow.
+    /// Returns the id of a session as clients know it, or `None` for a session of another workflow.
     fn id<'a>(&self, stored: &'a str) -> Option<&'a str> {
         stored.strip_prefix(self.workflow.name())?.strip_prefix(SLASH)
     }
 
-    /// Refuses what other users would see.
+    /// Refuses state keys that the caller may not set.
     fn may_set(&self, delta: &StateDelta) -> Result<(), Refusal> {
         if let Some(key) = delta.iter().map(|(key, _)| key).find(|key| self.workflow.gives_input(key)) {
-            let message = format!("the server gives the input `{key}`");
-            return Err(Refusal::new(StatusCode::FORBIDDEN, "forbidden", message).help("leave it out"));
+            let message = format!("the server sets the input `{key}`");
+            return Err(Refusal::new(StatusCode::FORBIDDEN, "forbidden", message).help("omit the key"));
         }
-        let of_app = delta.iter().map(|(key, _)| key).find(|key| key.starts_with("app:"));
-        let Some(key) = of_app.filter(|_| !self.is_operator) else { return Ok(()) };
+        let app_key = delta.iter().map(|(key, _)| key).find(|key| key.starts_with("app:"));
+        let Some(key) = app_key.filter(|_| !self.is_operator) else { return Ok(()) };
         let message = format!("the state key `{}` belongs to all users of the app", short(key));
         Err(Refusal::new(StatusCode::FORBIDDEN, "forbidden", message)
             .help("set keys of the session or `user:` keys"))
@@ -147,20 +152,20 @@ impl Place {
 
 /// The app and the user of a path.
 #[derive(Deserialize)]
-struct Owner {
+struct OwnerPath {
     app: String,
     user: String,
 }
 
-impl FromRequestParts<Arc<App>> for Place {
+impl FromRequestParts<Arc<App>> for AppUser {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Response> {
         let Extension(caller) =
             Who::from_request_parts(parts, app).await.map_err(IntoResponse::into_response)?;
-        let owner = Path::<Owner>::from_request_parts(parts, app).await;
-        let Path(Owner { app: name, user }) = owner.map_err(IntoResponse::into_response)?;
-        Self::of(app, &caller, &name, &user).map_err(|refusal| Fault(refusal).into_response())
+        let path = Path::<OwnerPath>::from_request_parts(parts, app).await;
+        let Path(OwnerPath { app: name, user }) = path.map_err(IntoResponse::into_response)?;
+        Self::new(app, &caller, &name, &user).map_err(|refusal| AdkFault(refusal).into_response())
     }
 }
 

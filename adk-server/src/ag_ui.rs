@@ -1,17 +1,18 @@
-//! AG-UI 1.0: `POST /ag-ui/NAME` runs a workflow for a user interface, as a stream of events.
+//! AG-UI 1.0: `POST /ag-ui/NAME` runs a workflow and streams its events to a user interface.
 //!
-//! What cannot be read is refused by its status; what else goes wrong is the event `RUN_ERROR`.
+//! An invalid request is refused with an HTTP status; later errors become the event `RUN_ERROR`.
 
 mod event;
 mod input;
 mod translate;
 
 use crate::access::Caller;
-use crate::follow::{Item, follow, stored};
-use crate::keys::{self, Beginning};
+use crate::follow::{Item, follow, stored_events};
+use crate::keys::{RunStart, StartOutcome};
 use crate::refuse::Refusal;
 use crate::routes::{
-    Answer, AskedFor, Body, Shared, Who, asked, found, json_of, output, run_id, sent, with_status,
+    Answer, Body, RunQueryParam, Shared, Who, find_run, output, parse_body, parse_run_query, run_id,
+    sse_response, with_status,
 };
 use crate::runs::{End, Listener};
 use crate::serve::App;
@@ -41,30 +42,31 @@ async fn run(
     State(app): Shared,
     Extension(caller): Who,
     Path(name): Path<String>,
-    query: AskedFor,
+    query: RunQueryParam,
     body: Body,
 ) -> Answer {
-    let (asked, runner) = (asked(query)?, app.runner(&caller));
+    let (query, runner) = (parse_run_query(query)?, app.runner(&caller));
     let workflow = app.workflow(&runner, &caller, &name)?;
-    let user = caller.acts_for(asked.user.as_deref())?;
-    let input = RunAgentInput::read(json_of(body)?)?;
-    let open = app.stream()?;
-    let request = Request { app, caller, runner, workflow, user, input };
-    let begun = if request.input.resume.is_empty() { request.begin().await } else { request.resume().await };
-    let events = match begun {
-        Ok(Begun::Going(going)) => request.events(*going).await,
-        Ok(Begun::Cancelled) => request.only(Ending::Cancelled),
-        Err(refusal) if is_of_http(&refusal) => return Err(refusal),
-        Err(refusal) => request.only(failed(&refusal)),
+    let user = caller.acts_for(query.user.as_deref())?;
+    let input = RunAgentInput::read(parse_body(body)?)?;
+    let permit = app.acquire_stream()?;
+    let request = AgUiRequest { app, caller, runner, workflow, user, input };
+    let outcome =
+        if request.input.resume.is_empty() { request.begin().await } else { request.resume().await };
+    let events = match outcome {
+        Ok(RequestOutcome::Active(active)) => request.events(*active).await,
+        Ok(RequestOutcome::Cancelled) => request.single_outcome(Ending::Cancelled),
+        Err(refusal) if needs_http_status(&refusal) => return Err(refusal),
+        Err(refusal) => request.single_outcome(failure(&refusal)),
     };
     let events = events.map(|event| {
         let data = serde_json::to_string(&event).unwrap_or_default();
         sse::Event::default().data(data)
     });
-    Ok(sent(events, open))
+    Ok(sse_response(events, permit))
 }
 
-struct Request {
+struct AgUiRequest {
     app: Arc<App>,
     caller: Caller,
     runner: Runner,
@@ -73,32 +75,32 @@ struct Request {
     input: RunAgentInput,
 }
 
-enum Begun {
-    Going(Box<Going>),
-    /// The client has given up the run that it was about.
+enum RequestOutcome {
+    Active(Box<ActiveRun>),
+    /// The request has cancelled the run.
     Cancelled,
 }
 
-/// A run that was begun or taken up again.
-struct Going {
+/// A run that the request has started or resumed.
+struct ActiveRun {
     run: RunInfo,
     after: Option<EventId>,
     listener: Option<Listener>,
-    abort: Abort,
+    abort: AbortOnDrop,
     translator: Translator,
 }
 
-impl Request {
-    async fn begin(&self) -> Result<Begun, Refusal> {
+impl AgUiRequest {
+    async fn begin(&self) -> Result<RequestOutcome, Refusal> {
         let Self { app, runner, workflow, input, user, .. } = self;
         let mut filter = RunFilter::unfinished().user(user).workflows([workflow.name()]);
         filter.session = Some(input.thread_id.clone());
         let open = runner.waiting_of(&filter).await?;
         if !open.is_empty() {
-            return Err(uncovered(open.iter().map(|wait| &*wait.id)));
+            return Err(unanswered(open.iter().map(|wait| &*wait.id)));
         }
-        let said = input.said()?;
-        let values = input.input_of(workflow, said.as_ref());
+        let content = input.user_message()?;
+        let values = input.input_of(workflow, content.as_ref());
         let faults = workflow.check(&values);
         if !faults.is_empty() {
             return Err(Refusal::input(faults));
@@ -106,74 +108,75 @@ impl Request {
         let values = workflow.complete(values);
         let config = runner.config().clone().streaming(true).lifecycle_events(true);
         let (session, key) = (Some(&*input.thread_id), None);
-        let beginning = Beginning { runner, user, workflow: workflow.name(), session, input: &values, key };
+        let start = RunStart { runner, user, workflow: workflow.name(), session, input: &values, key };
         let request = |handle: &SessionHandle| {
             let mut request = handle.run_by_name(workflow.name(), values.clone())?.config(config.clone());
-            if let Some(said) = &said {
-                request = request.message(said.clone());
+            if let Some(content) = &content {
+                request = request.message(content.clone());
             }
             for (key, value) in input.session_keys(workflow) {
                 request = request.state(key, value);
             }
             Ok(request)
         };
-        let (run, listener) = match app.begin(&beginning, request).await? {
-            keys::Begun::Now(run, listener) => (run, Some(listener)),
-            keys::Begun::Before(run) => (run, None),
-            keys::Begun::Unknown(run) => return Err(goes_on(run.run_id)),
+        let (run, listener) = match app.begin(&start, request).await? {
+            StartOutcome::Started(run, listener) => (run, Some(listener)),
+            StartOutcome::Existing(run) => (run, None),
+            StartOutcome::Unknown(run) => return Err(store_unavailable(run.run_id)),
         };
         let (abort, translator) = (self.abort(run.run_id), Translator::default());
-        Ok(Begun::Going(Box::new(Going { run, after: None, listener, abort, translator })))
+        Ok(RequestOutcome::Active(Box::new(ActiveRun { run, after: None, listener, abort, translator })))
     }
 
-    async fn resume(&self) -> Result<Begun, Refusal> {
+    async fn resume(&self) -> Result<RequestOutcome, Refusal> {
         let Self { app, runner, input, user, caller, .. } = self;
-        let run = self.interrupted().await?;
+        let run = self.interrupted_run().await?;
         if input.resume.iter().any(|entry| entry.status == ResumeStatus::Cancelled) {
             runner.cancel(run.run_id).await?;
-            app.runs.changed(&run.session.app, run.run_id, false);
-            return Ok(Begun::Cancelled);
+            app.runs.report_change(&run.session.app, run.run_id, false);
+            return Ok(RequestOutcome::Cancelled);
         }
         let open = runner.waiting_of(&RunFilter::of_run(run.run_id)).await?;
         let answerer = caller.answerer();
         let is_answered = |wait: &&Waiting| input.resume.iter().any(|entry| entry.interrupt_id == wait.id);
         let (answered, rest): (Vec<_>, Vec<_>) = open.iter().partition(is_answered);
-        // Before the first answer, so that a refusal changes nothing.
+        // Check all answers before the first one is stored, so that a refusal changes nothing.
         answered.iter().try_for_each(|wait| wait.check_answerer(&answerer))?;
-        // Others answer the rest of theirs.
+        // Other users may answer the waits that this caller may not.
         let own = rest.iter().filter(|wait| wait.may_answer(&answerer));
         let missing: Vec<_> = own.map(|wait| &*wait.id).collect();
         if !missing.is_empty() {
-            return Err(uncovered(missing));
+            return Err(unanswered(missing));
         }
-        let events = stored(runner, &run, None).await?;
-        let translator = Translator::resumed(events.iter().map(|event| &**event));
+        let events = stored_events(runner, &run, None).await?;
+        let translator = Translator::for_resumed_run(events.iter().map(|event| &**event));
         let handle = runner.session(user, &input.thread_id);
         let _ours = app.runs.reserve(run.run_id);
         for entry in &input.resume {
             let wait = open.iter().find(|wait| wait.id == entry.interrupt_id);
             let is_yes_or_no = wait.is_some_and(|wait| wait.schema["type"] == "boolean");
-            // The protocol's own form of an approval.
+            // AG-UI sends an approval as `{"approved": true}`.
             let approved = entry.payload.get("approved").filter(|_| is_yes_or_no);
             let value = approved.unwrap_or(&entry.payload);
             match handle.answer_as(&entry.interrupt_id, value, &answerer).await {
-                // The same request has come before, and something else in it was refused.
+                // A repeated request: this answer was stored before another answer of it was
+                // refused.
                 Err(error) if error.kind() == ErrorKind::Answered && !open.is_empty() => {}
                 answered => answered?,
             }
         }
         let abort = self.abort(run.run_id);
-        // All answers are stored, and a watch resumes the run where this fails.
-        let now = found(runner, caller, run.run_id).await;
+        // All answers are stored. If resuming fails here, a watch resumes the run.
+        let now = find_run(runner, caller, run.run_id).await;
         let run = now.unwrap_or_else(|_| with_status(run, RunStatus::Running));
         let request = if run.is_ready { runner.resume_by_name(&run).ok() } else { None };
-        let listener = request.and_then(|request| app.runs.go_on(&run.session, run.run_id, request));
+        let listener = request.and_then(|request| app.runs.drive_resumed(&run.session, run.run_id, request));
         let after = events.last().map(|event| event.id);
-        Ok(Begun::Going(Box::new(Going { run, after, listener, abort, translator })))
+        Ok(RequestOutcome::Active(Box::new(ActiveRun { run, after, listener, abort, translator })))
     }
 
-    /// The run that all answers are for. An interrupt begins with the id of its run.
-    async fn interrupted(&self) -> Result<RunInfo, Refusal> {
+    /// Returns the run of all answers. The id of an interrupt begins with the id of its run.
+    async fn interrupted_run(&self) -> Result<RunInfo, Refusal> {
         let mut runs = self.input.resume.iter().map(|entry| {
             let run = entry.interrupt_id.split('/').next().unwrap_or_default();
             run_id(run).map_err(|_| Refusal::missing("interrupt", &entry.interrupt_id))
@@ -181,11 +184,11 @@ impl Request {
         let first = runs.next().transpose()?.unwrap_or_default();
         for run in runs {
             if run? != first {
-                return Err(Refusal::bad("resume_invalid", "the answers are for more than one run")
-                    .help("answer one run in each request"));
+                return Err(Refusal::bad("resume_invalid", "the answers belong to more than one run")
+                    .help("send one request for each run"));
             }
         }
-        let found = found(&self.runner, &self.caller, first).await.ok().filter(|run| {
+        let found = find_run(&self.runner, &self.caller, first).await.ok().filter(|run| {
             *run.workflow == *self.workflow.name()
                 && run.session.user == self.user
                 && run.session.id == self.input.thread_id
@@ -193,20 +196,20 @@ impl Request {
         found.ok_or_else(|| Refusal::missing("interrupt", &self.input.resume[0].interrupt_id))
     }
 
-    fn abort(&self, run: RunId) -> Abort {
-        Abort { runner: self.runner.clone(), run, is_armed: true }
+    fn abort(&self, run: RunId) -> AbortOnDrop {
+        AbortOnDrop { runner: self.runner.clone(), run, is_armed: true }
     }
 
-    async fn events(self, going: Going) -> BoxStream<'static, AgUiEvent> {
-        let Going { run, after, listener, abort, translator } = going;
+    async fn events(self, active: ActiveRun) -> BoxStream<'static, AgUiEvent> {
+        let ActiveRun { run, after, listener, abort, translator } = active;
         let session = self.runner.session(&run.session.user, &run.session.id);
-        // The run has begun, also where the store is away now.
+        // A store error here must not hide the run, which has started.
         let session = session.get(&EventFilter::new().last(0)).await.ok().flatten();
         let state = session.map(|session| session.state).unwrap_or_default();
         let state = state.iter().map(|(key, value)| (key.to_string(), Value::clone(value)));
         let snapshot = Value::Object(state.collect::<Map<_, _>>());
         let metadata = json!({"adk": {"run": run.run_id}});
-        let head = [self.started(metadata), AgUiEvent::StateSnapshot { snapshot }];
+        let head = [self.started_event(metadata), AgUiEvent::StateSnapshot { snapshot }];
         let (app, runner) = (self.app.clone(), self.runner.clone());
         let is_new = listener.is_some();
         let listener = listener.or_else(|| app.runs.listen(run.run_id));
@@ -216,13 +219,13 @@ impl Request {
         stream::iter(head).chain(rest.flat_map(stream::iter)).boxed()
     }
 
-    /// The events of a run that has none.
-    fn only(&self, ending: Ending) -> BoxStream<'static, AgUiEvent> {
+    /// Returns the events for a request without a run to follow.
+    fn single_outcome(&self, ending: Ending) -> BoxStream<'static, AgUiEvent> {
         let end = self.end(Translator::default(), ending);
-        stream::iter(std::iter::once(self.started(Value::Null)).chain(end)).boxed()
+        stream::iter(std::iter::once(self.started_event(Value::Null)).chain(end)).boxed()
     }
 
-    fn started(&self, metadata: Value) -> AgUiEvent {
+    fn started_event(&self, metadata: Value) -> AgUiEvent {
         let RunAgentInput { thread_id, run_id, .. } = &self.input;
         AgUiEvent::RunStarted {
             thread_id: thread_id.clone(),
@@ -238,11 +241,11 @@ impl Request {
 }
 
 struct Sender {
-    request: Request,
+    request: AgUiRequest,
     run: RunId,
     events: BoxStream<'static, Result<Item, Refusal>>,
-    abort: Abort,
-    /// `None` at the end.
+    abort: AbortOnDrop,
+    /// The translator; `None` after the last event.
     translator: Option<Translator>,
 }
 
@@ -251,28 +254,27 @@ impl Sender {
         let translator = self.translator.as_mut()?;
         let ending = match self.events.next().await {
             Some(Ok(Item::Event(event))) => return Some(translator.event(&event)),
-            Some(Ok(Item::End(end))) => ending(&self.request.runner, self.run, end.as_deref()).await,
+            Some(Ok(Item::End(end))) => read_ending(&self.request.runner, self.run, end.as_deref()).await,
             Some(Err(refusal)) => Err(refusal),
             None => {
-                let message =
-                    format!("the server stops, and another process goes on with run `{}`", self.run);
+                let message = format!("the server stops, and another process continues run `{}`", self.run);
                 Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "closing", message))
             }
         };
         self.abort.is_armed = false;
         let ending = ending.unwrap_or_else(|refusal| {
-            if refusal.is_of_store() { failed(&goes_on(self.run)) } else { failed(&refusal) }
+            if refusal.is_of_store() { failure(&store_unavailable(self.run)) } else { failure(&refusal) }
         });
         Some(self.request.end(self.translator.take()?, ending))
     }
 }
 
-/// How a run ended, where this process knows it, and as the store says it.
-async fn ending(runner: &Runner, run: RunId, end: Option<&End>) -> Result<Ending, Refusal> {
+/// Returns the end of a run: from this process if it knows the end, otherwise from the store.
+async fn read_ending(runner: &Runner, run: RunId, end: Option<&End>) -> Result<Ending, Refusal> {
     match end {
         Some(End::Finished { output, .. }) => return Ok(Ending::Finished(output.clone())),
         Some(End::Failed(error)) if error.is_of_store() => return Err(error.into()),
-        Some(End::Failed(error)) => return Ok(of_error(error)),
+        Some(End::Failed(error)) => return Ok(error_ending(error)),
         Some(End::Paused) | None => {}
     }
     let filter = RunFilter::of_run(run);
@@ -284,8 +286,7 @@ async fn ending(runner: &Runner, run: RunId, end: Option<&End>) -> Result<Ending
         RunStatus::Cancelled => Ending::Cancelled,
         _ => match runner.waiting_of(&filter).await? {
             open if open.is_empty() => {
-                let message =
-                    format!("what run `{run}` waited for was answered elsewhere, and it goes on there");
+                let message = format!("another process has answered and continues run `{run}`");
                 return Err(Refusal::new(StatusCode::CONFLICT, "answered", message));
             }
             open => Ending::Waiting(open),
@@ -293,48 +294,49 @@ async fn ending(runner: &Runner, run: RunId, end: Option<&End>) -> Result<Ending
     })
 }
 
-fn of_error(error: &Error) -> Ending {
+fn error_ending(error: &Error) -> Ending {
     match error.kind() {
         ErrorKind::Cancelled => Ending::Cancelled,
-        _ => failed(&Refusal::from(error)),
+        _ => failure(&Refusal::from(error)),
     }
 }
 
-fn failed(refusal: &Refusal) -> Ending {
+fn failure(refusal: &Refusal) -> Ending {
     let json = refusal.to_json();
     let text = |key: &str| json[key].as_str().unwrap_or_default();
     let help = if text("help").is_empty() { String::new() } else { format!("; help: {}", text("help")) };
     Ending::Failed { message: format!("{}{help}", text("message")), code: text("kind").to_owned() }
 }
 
-/// A run that goes on while the store is away.
-fn goes_on(run: RunId) -> Refusal {
-    let message = format!("the store is away, and run `{run}` goes on when it is back");
+/// Returns the refusal for a run whose store is unavailable.
+fn store_unavailable(run: RunId) -> Refusal {
+    let message = format!("the store is unavailable; run `{run}` continues when the store recovers");
     Refusal::new(StatusCode::ACCEPTED, "running", message)
-        .help(format!("`GET /v1/runs/{run}` says how it ends"))
+        .help(format!("get the result with `GET /v1/runs/{run}`"))
 }
 
-/// Whether a refusal is known by its status: the same request may be taken later, or is not one for this caller.
-fn is_of_http(refusal: &Refusal) -> bool {
+/// Returns whether a refusal must have an HTTP status: the caller may not do this, or may try again
+/// later.
+fn needs_http_status(refusal: &Refusal) -> bool {
     use StatusCode as Status;
     matches!(refusal.status(), Status::FORBIDDEN | Status::TOO_MANY_REQUESTS | Status::SERVICE_UNAVAILABLE)
 }
 
-fn uncovered<'w>(open: impl IntoIterator<Item = &'w str>) -> Refusal {
+fn unanswered<'w>(open: impl IntoIterator<Item = &'w str>) -> Refusal {
     let open: Vec<_> = open.into_iter().map(|id| format!("`{id}`")).collect();
     let message = format!("the thread waits for an answer to {}", open.join(", "));
     Refusal::new(StatusCode::CONFLICT, "interrupted", message)
         .help("answer or cancel all of them in `resume`")
 }
 
-/// Cancels a run whose client has gone away before the end.
-struct Abort {
+/// A guard that cancels the run if the client disconnects before the end.
+struct AbortOnDrop {
     runner: Runner,
     run: RunId,
     is_armed: bool,
 }
 
-impl Drop for Abort {
+impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         if !self.is_armed {
             return;
@@ -344,7 +346,7 @@ impl Drop for Abort {
             runtime.spawn(async move {
                 let now = runner.runs(&RunFilter::of_run(run)).await.unwrap_or_default();
                 if now.iter().any(|run| run.status.is_active()) {
-                    // Nobody is there to be told.
+                    // The client is gone, so the result has no receiver.
                     drop(runner.cancel(run).await);
                 }
             });

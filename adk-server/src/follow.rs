@@ -1,4 +1,5 @@
-//! The events of a run, as they happen or as they are stored: a cursor is the id of an event.
+//! [`follow`] and [`stored_events`]: live and stored events of a run. The id of an event serves as
+//! a cursor.
 
 use crate::refuse::Refusal;
 use crate::runs::{End, Listener};
@@ -12,27 +13,27 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 use tokio::sync::broadcast::error::RecvError;
 
-/// How often the store is looked at for events of a run that another process drives.
+/// The interval for reading events of a run that another process drives.
 pub(crate) const EVERY: Duration = Duration::from_millis(250);
 
 pub(crate) enum Item {
     Event(Arc<Event>),
-    /// The end, as this process knows it; `None` when the store does.
+    /// The end of the run; `None` if only the store knows how the run ended.
     End(Option<Arc<End>>),
 }
 
-/// The stored events of a run after a cursor, oldest first.
-pub(crate) async fn stored(
+/// Reads the stored events of a run after a cursor, oldest first.
+pub(crate) async fn stored_events(
     runner: &Runner,
     run: &RunInfo,
     after: Option<EventId>,
 ) -> Result<Vec<Arc<Event>>, Refusal> {
-    stored_from(runner, run, after, &mut None).await
+    stored_events_from(runner, run, after, &mut None).await
 }
 
-/// Reads from a place of the log on, where that is known, and moves the place to the end of the log: the events of other runs
-/// are read once.
-async fn stored_from(
+/// Reads the stored events of a run after a cursor. If `place` is set, reads only the log from
+/// there. Sets `place` to the end of the log, so that the events of other runs are read only once.
+async fn stored_events_from(
     runner: &Runner,
     run: &RunInfo,
     after: Option<EventId>,
@@ -53,16 +54,19 @@ async fn stored_from(
     Ok(events)
 }
 
-/// The time in the bits of an id, in microseconds since 1970: when an event happened, or a run was given its id.
+/// Returns the creation time in the bits of an event id or run id, in microseconds since 1970.
 pub(crate) fn micros(bits: u128) -> u64 {
     let millis = u64::try_from(bits >> 80).unwrap_or_default();
     let within = u64::try_from(bits >> 64 & 0xfff).unwrap_or_default();
     millis.saturating_mul(1000).saturating_add(within)
 }
 
-/// The events of a run after a cursor, and those that are to come, until it ends or waits. A listener hears what is not stored
-/// as well: the parts of answers. One that is too slow reads in the store, so it slows nobody. Of a run that was begun or taken up
-/// for its listener nothing is read at first: what is not stored comes between what is stored.
+/// Follows the events of a run after a cursor until the run ends or waits.
+///
+/// A listener also receives events that are not stored: the pieces of replies. A listener that is
+/// too slow falls back to the store, so that it does not slow down the run. `is_read` is set for a
+/// run that was started or resumed for this listener: the listener then receives all events, and
+/// the store is not read first.
 pub(crate) fn follow(
     app: Arc<App>,
     runner: Runner,
@@ -95,13 +99,13 @@ struct Follower {
     runner: Runner,
     run: RunInfo,
     last: Option<EventId>,
-    /// The place in the log after all that was read in the store.
+    /// The place in the log after the last event that was read from the store.
     place: Option<usize>,
     listener: Option<Listener>,
     ready: VecDeque<Arc<Event>>,
-    /// Whether all that was stored has been read since the listener began.
+    /// Whether the stored events have been read since the listener was created.
     is_read: bool,
-    /// Whether events of the listener may be older than what was read.
+    /// Whether the listener may return events that are older than those read from the store.
     has_lagged: bool,
     is_over: bool,
 }
@@ -123,15 +127,16 @@ impl Follower {
                 if let Err(refusal) = self.read().await {
                     return Some(Err(refusal));
                 }
-                self.ready.extend(self.listener.iter_mut().flat_map(|listener| listener.begun.drain(..)));
+                self.ready
+                    .extend(self.listener.iter_mut().flat_map(|listener| listener.open_steps.drain(..)));
                 continue;
             }
             let Some(listener) = &mut self.listener else {
                 if self.app.runs.is_closing() {
-                    // The client asks another process for the rest.
+                    // The client reads the remaining events from another process.
                     return None;
                 }
-                match self.elsewhere().await {
+                match self.poll_store().await {
                     Ok(true) => return Some(Ok(Item::End(None))),
                     Ok(false) => continue,
                     Err(refusal) => return Some(Err(refusal)),
@@ -148,9 +153,9 @@ impl Follower {
                 }
                 Ok(_) => {}
                 Err(RecvError::Lagged(_)) => (self.is_read, self.has_lagged) = (false, true),
-                Err(RecvError::Closed) => match listener.ended() {
+                Err(RecvError::Closed) => match listener.try_end() {
                     Some(end) => return Some(Ok(Item::End(Some(end)))),
-                    // The process stops and another one goes on, or was faster to take it up.
+                    // This process stops, or another process drives the run.
                     None => (self.listener, self.is_read) = (None, false),
                 },
             }
@@ -158,20 +163,21 @@ impl Follower {
     }
 
     async fn read(&mut self) -> Result<(), Refusal> {
-        self.ready = stored_from(&self.runner, &self.run, self.last, &mut self.place).await?.into();
+        self.ready = stored_events_from(&self.runner, &self.run, self.last, &mut self.place).await?.into();
         Ok(())
     }
 
-    /// Looks at a run that is not driven here; whether it has ended or waits, and all of its events are read.
-    async fn elsewhere(&mut self) -> Result<bool, Refusal> {
+    /// Reads the store for a run that another process drives. Returns `true` if the run has ended
+    /// or waits, and all its events have been returned.
+    async fn poll_store(&mut self) -> Result<bool, Refusal> {
         let now = self.runner.runs(&RunFilter::of_run(self.run.run_id)).await?;
-        // One that has an answer is about to go on.
-        let goes_on = now.first().is_some_and(|run| run.status.is_active() || run.is_ready);
+        // A paused run with an answer is about to continue.
+        let can_continue = now.first().is_some_and(|run| run.status.is_active() || run.is_ready);
         self.read().await?;
         if !self.ready.is_empty() {
             return Ok(false);
         }
-        if !goes_on {
+        if !can_continue {
             return Ok(true);
         }
         self.listener = self.app.runs.listen(self.run.run_id);

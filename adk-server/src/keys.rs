@@ -1,5 +1,5 @@
-//! Runs that begin once: [`App::begin`] binds the key of a request to the id of its run, and the store refuses a second run of that
-//! id.
+//! [`App::begin`]: starts a run at most once per request key. The key is bound to the id of the
+//! run, and the store refuses a second run with that id.
 
 use crate::access::Caller;
 use crate::follow::micros;
@@ -15,30 +15,30 @@ use std::collections::HashSet;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How long a repeated request waits for the first one to begin its run.
+/// The time that a repeated request waits for the first request to start its run.
 const WAIT: Duration = Duration::from_secs(2);
 
-/// How often a run is begun under one id when the store is lost in the commit of its first event.
+/// The number of attempts to start a run whose first commit has an unknown outcome.
 const ATTEMPTS: u32 = 2;
 
-/// The runs that requests to this process are about to begin.
+/// The runs that requests to this process are about to start.
 #[derive(Default)]
 pub(crate) struct Starting(watch::Sender<HashSet<RunId>>);
 
-/// The right to begin a run in this process, for as long as this lives.
+/// The exclusive right to start a run in this process. Dropping it releases the right.
 struct StartingRun<'a> {
     starting: &'a Starting,
     run: RunId,
 }
 
 impl Starting {
-    /// `None` when another request begins the run.
+    /// Returns `None` if another request is starting the run.
     fn enter(&self, run: RunId) -> Option<StartingRun<'_>> {
         let is_first = self.0.send_if_modified(|runs| runs.insert(run));
         is_first.then_some(StartingRun { starting: self, run })
     }
 
-    /// Waits until no request begins the run; `false` when that takes too long.
+    /// Waits until no request is starting the run. Returns `false` after [`WAIT`].
     async fn wait(&self, run: RunId) -> bool {
         let mut runs = self.0.subscribe();
         tokio::time::timeout(WAIT, runs.wait_for(|runs| !runs.contains(&run))).await.is_ok()
@@ -51,49 +51,51 @@ impl Drop for StartingRun<'_> {
     }
 }
 
-/// The key of a request that begins a run.
+/// The key of a request that starts a run.
 pub(crate) struct Key {
     pub(crate) scope: String,
     pub(crate) key: String,
-    /// Whether a key whose run has failed or was cancelled begins another run.
+    /// Whether a repeated request starts a new run if the first run has failed or was cancelled.
     pub(crate) begins_again: bool,
 }
 
-/// The scope of the keys that a caller gives in a protocol. Keys of one caller are unknown to all others.
+/// Returns the scope of the keys of one caller in one protocol. Callers do not share keys.
 pub(crate) fn scope(protocol: &str, caller: &Caller) -> String {
     json!([protocol, caller.user]).to_string()
 }
 
-/// The same digest for the same JSON, whatever the order of its fields.
+/// Returns a digest of JSON that does not depend on the order of fields.
 pub(crate) fn digest(mut request: Value) -> String {
     request.sort_all_objects();
     format!("{:032x}", RunId::of_text(&request.to_string()).as_u128())
 }
 
-/// A run to be begun.
-pub(crate) struct Beginning<'a> {
+/// The parameters of a run that is to be started.
+pub(crate) struct RunStart<'a> {
     pub(crate) runner: &'a Runner,
     pub(crate) user: &'a str,
     pub(crate) workflow: &'a str,
-    /// Without one the run has a session of its own.
+    /// The session; without one, the run gets its own session.
     pub(crate) session: Option<&'a str>,
-    /// What is asked for: the input, and what belongs to it.
+    /// The body of the request, which the digest of the key covers.
     pub(crate) input: &'a Value,
     pub(crate) key: Option<Key>,
 }
 
-/// How the run of a request began.
-pub(crate) enum Begun {
-    /// By this request.
-    Now(RunInfo, Listener),
-    /// By an earlier request with the same key.
-    Before(RunInfo),
-    /// Whether it has begun is not known, and it may begin later: an earlier request is about to, or the store was lost.
+/// The outcome of [`App::begin`].
+pub(crate) enum StartOutcome {
+    /// This request has started the run.
+    Started(RunInfo, Listener),
+    /// An earlier request with the same key has started the run.
+    Existing(RunInfo),
+    /// The run may or may not have started: an earlier request is starting it, or the store is
+    /// unavailable.
     Unknown(RunInfo),
 }
 
-impl Beginning<'_> {
-    /// The session is known by the run, so that every request with the key begins it there.
+impl RunStart<'_> {
+    /// Returns the session. A default session is named after the run, so that repeated requests use
+    /// the same one.
     fn session(&self, run: RunId) -> SessionHandle {
         match self.session {
             Some(session) => self.runner.session(self.user, session),
@@ -105,13 +107,13 @@ impl Beginning<'_> {
         Ok(self.runner.runs(&RunFilter::of_run(run)).await?.into_iter().next())
     }
 
-    /// The run as far as it is known without the store.
+    /// Returns the data of the run that is known without the store.
     fn info(&self, run: RunId) -> RunInfo {
         let (key, time) = (self.session(run).key().clone(), micros(run.as_u128()));
         RunInfo::new(run, key, self.workflow, RunStatus::Running, false).at(time, time)
     }
 
-    /// The run of a key: `run`, if the key is free.
+    /// Binds a key to `run` if the key is free. Returns the run that the key is bound to.
     async fn bind(&self, key: &Key, run: RunId, lifetime: Duration) -> Result<RunId, Refusal> {
         let request = RequestKey::new(self.runner.app_name(), &key.scope, &key.key);
         let digest = digest(json!([self.workflow, self.user, self.session, self.input]));
@@ -143,51 +145,52 @@ pub(crate) async fn bind(
     lifetime: Duration,
 ) -> Result<KeyBinding> {
     let keys = runner.engine().keys().ok_or_else(|| {
-        Error::new(ErrorKind::Config, "the engine of this server keeps no keys of requests")
-            .with_help("leave out the key, or give the runner an engine with `Engine::keys`")
+        Error::new(ErrorKind::Config, "the engine of this server does not store request keys")
+            .with_help("omit the key, or use an engine with `Engine::keys`")
     })?;
     keys.bind(key, binding, replaces, lifetime).await
 }
 
-/// A key that was given with another request before.
+/// Refuses a key that an earlier, different request has used.
 pub(crate) fn another_request() -> Refusal {
-    let message = "the key of this request belongs to another request, which came before";
+    let message = "an earlier, different request has used the key of this request";
     Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "key_reused", message)
-        .help("give each request a key of its own, and repeat a request as it was")
+        .help("use a new key for each request, and repeat a request unchanged")
 }
 
-/// A key whose run may or may not have begun.
+/// Refuses a request whose run may or may not have started.
 pub(crate) fn may_begin(run: RunId) -> Refusal {
-    let message = format!("run `{run}` of this key may have begun, or may begin soon");
+    let message = format!("run `{run}` of this key may have started or may start soon");
     Refusal::new(StatusCode::CONFLICT, "starting", message)
         .help("send the same request with the same key again")
         .retry()
 }
 
 impl App {
-    /// Begins a run, unless an earlier request with its key did.
+    /// Starts a run, unless an earlier request with its key has started one.
     ///
-    /// A run begins once under its id, also when several processes begin it. So whoever finds a bound key whose run is not in the
-    /// store begins the run itself.
+    /// The store accepts each run id once, also from several processes. Therefore a request that
+    /// finds a bound key without a stored run starts that run itself.
     ///
     /// # Errors
-    /// When this request has begun nothing. Where the store is away, an earlier request with its key may have begun its run.
+    /// If this request has not started a run. If the store is unavailable, an earlier request with
+    /// the key may have started one.
     pub(crate) async fn begin(
         &self,
-        beginning: &Beginning<'_>,
+        start: &RunStart<'_>,
         request: impl Fn(&SessionHandle) -> Result<RunRequest<'static, Value>>,
-    ) -> Result<Begun, Refusal> {
+    ) -> Result<StartOutcome, Refusal> {
         let id = RunId::new();
-        let run = match &beginning.key {
-            Some(key) => beginning.bind(key, id, self.key_lifetime).await?,
+        let run = match &start.key {
+            Some(key) => start.bind(key, id, self.key_lifetime).await?,
             None => id,
         };
-        let unknown = || Ok(Begun::Unknown(beginning.info(run)));
+        let unknown = || Ok(StartOutcome::Unknown(start.info(run)));
         let mut is_repeated = run != id;
         let _starting = loop {
             if is_repeated {
-                match beginning.find(run).await {
-                    Ok(Some(run)) => return Ok(Begun::Before(run)),
+                match start.find(run).await {
+                    Ok(Some(run)) => return Ok(StartOutcome::Existing(run)),
                     Ok(None) => {}
                     Err(_) => return unknown(),
                 }
@@ -200,24 +203,25 @@ impl App {
                 return unknown();
             }
         };
-        let session = beginning.session(run);
+        let session = start.session(run);
         for _ in 0..ATTEMPTS {
             let refusal = match self.runs.start(session.key(), request(&session)?.run_id(run)).await {
                 Ok(Started { run, listener }) => {
-                    let now = beginning.find(run).await.ok().flatten();
-                    return Ok(Begun::Now(now.unwrap_or_else(|| beginning.info(run)), listener));
+                    let now = start.find(run).await.ok().flatten();
+                    return Ok(StartOutcome::Started(now.unwrap_or_else(|| start.info(run)), listener));
                 }
                 Err(refusal) => refusal,
             };
             is_repeated |= refusal.is_outcome_unknown();
-            // A request that has found the key bound may have begun the run before.
-            let is_adopted = beginning.key.is_some() && refusal.status() == StatusCode::CONFLICT;
+            // Another request with this key may have started the run first.
+            let is_adopted = start.key.is_some() && refusal.status() == StatusCode::CONFLICT;
             if !is_repeated && !is_adopted {
                 return Err(refusal);
             }
-            match beginning.find(run).await {
-                Ok(Some(run)) => return Ok(Begun::Before(run)),
-                // It was not written, or not yet: the id decides.
+            match start.find(run).await {
+                Ok(Some(run)) => return Ok(StartOutcome::Existing(run)),
+                // The commit is not visible yet, or it failed. Trying again is safe: the store
+                // accepts an id once.
                 Ok(None) if refusal.is_outcome_unknown() => {}
                 Ok(None) if refusal.status() != StatusCode::SERVICE_UNAVAILABLE => return Err(refusal),
                 Ok(None) | Err(_) => return unknown(),

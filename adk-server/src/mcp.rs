@@ -1,7 +1,8 @@
-//! The Model Context Protocol: every workflow, and every tool of [`Server::tool`](crate::Server::tool), as a tool of `/mcp`
-//! (streamable HTTP), or of standard input and output.
+//! The Model Context Protocol: all workflows, and all tools of
+//! [`Server::tool`](crate::Server::tool), as MCP tools at `/mcp` (streamable HTTP) or over standard
+//! input and output.
 //!
-//! A call is a run. It is cancelled when the client cancels the call, and goes on when the client is gone.
+//! A call is a run. Cancelling the call cancels the run; a client that disconnects does not.
 
 mod call;
 mod handler;
@@ -28,40 +29,40 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How long a silent session lives.
+/// The lifetime of an idle session.
 const IDLE: Duration = Duration::from_secs(3600);
 
-/// How many users have sessions before those without any are forgotten.
+/// The number of users at which users without sessions are removed.
 const USERS: usize = 64;
 
 pub(crate) fn router() -> Router<Arc<App>> {
     Router::new().route("/mcp", any(serve))
 }
 
-/// The sessions of one user, which no other user can name.
+/// The sessions of one user. No other user can use them.
 #[derive(Clone)]
-struct OfUser {
+struct UserSessions {
     service: StreamableHttpService<Handler, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
 }
 
-impl OfUser {
+impl UserSessions {
     fn is_idle(&self) -> bool {
-        // A request that may begin a session has clones of both.
+        // A request that may start a session holds a clone.
         Arc::strong_count(&self.sessions) <= 2
             && self.sessions.sessions.try_read().is_ok_and(|all| all.is_empty())
     }
 }
 
-/// All sessions. They end with this.
+/// The sessions of all users. Dropping this value ends them.
 #[derive(Default)]
 pub(crate) struct Sessions {
-    users: Mutex<HashMap<Caller, OfUser>>,
+    users: Mutex<HashMap<Caller, UserSessions>>,
     end: CancellationToken,
 }
 
 impl Sessions {
-    fn of(&self, app: &Arc<App>, caller: Caller) -> OfUser {
+    fn for_caller(&self, app: &Arc<App>, caller: Caller) -> UserSessions {
         let mut users = lock(&self.users);
         if users.len() >= USERS {
             users.retain(|_, user| !user.is_idle());
@@ -69,14 +70,14 @@ impl Sessions {
         let user = users.entry(caller.clone()).or_insert_with(|| {
             let mut sessions = LocalSessionManager::default();
             sessions.session_config.keep_alive = Some(IDLE);
-            // `Host` and `Origin` are checked for all routes.
+            // `access::check` checks `Host` and `Origin` for all routes.
             let config = StreamableHttpServerConfig::default()
                 .disable_allowed_hosts()
                 .with_max_request_body_bytes(app.limits.body)
                 .with_cancellation_token(self.end.clone());
             let (app, sessions) = (Arc::downgrade(app), Arc::new(sessions));
             let make = move || Ok(Handler::new(app.clone(), caller.clone()));
-            OfUser { service: StreamableHttpService::new(make, sessions.clone(), config), sessions }
+            UserSessions { service: StreamableHttpService::new(make, sessions.clone(), config), sessions }
         });
         user.clone()
     }
@@ -93,16 +94,15 @@ async fn serve(
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Response, Refusal> {
-    let OfUser { service, sessions } = app.mcp.of(&app, caller);
+    let UserSessions { service, sessions } = app.mcp.for_caller(&app, caller);
     match request.headers().get("mcp-session-id").map(|id| String::from_utf8_lossy(id.as_bytes())) {
         Some(id) if !sessions.sessions.read().await.contains_key(&*id) => {
-            return Err(Refusal::missing("session", &id).help("begin one with `initialize`"));
+            return Err(Refusal::missing("session", &id).help("start a session with `initialize`"));
         }
         None if sessions.sessions.read().await.len() >= app.limits.runs_per_user => {
-            let message =
-                format!("{} sessions of this user are open, and that is the most", app.limits.runs_per_user);
+            let message = format!("this user has reached the limit of {} sessions", app.limits.runs_per_user);
             return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too_many_sessions", message)
-                .help("end one with `DELETE /mcp`"));
+                .help("end a session with `DELETE /mcp`"));
         }
         _ => {}
     }
@@ -115,29 +115,29 @@ async fn serve(
     if !is_stream {
         return Ok(response);
     }
-    // It has no end of its own, and must not keep the server from stopping.
-    let (permit, closing) = (app.stream()?, app.runs.closing().boxed());
+    // The stream has no end, so it must end when the server stops.
+    let (permit, closing) = (app.acquire_stream()?, app.runs.wait_closing().boxed());
     Ok(response.map(|body| {
         let events = body.into_data_stream().take_until(closing);
         Body::from_stream(events.inspect(move |_| {
-            let _open = &permit;
+            let _permit = &permit;
         }))
     }))
 }
 
-/// An error in the words of the transport as one of ours.
+/// Converts an error of the transport to a refusal.
 async fn refusal(response: Response) -> Refusal {
     let (status, body) = (response.status(), response.into_body());
     let text = to_bytes(body, 1 << 16).await.unwrap_or_default();
     Refusal::new(status, "mcp", String::from_utf8_lossy(&text))
-        .help("speak streamable HTTP of MCP, up to 2025-11-25; a session begins with `initialize`")
+        .help("use MCP streamable HTTP up to version 2025-11-25; start a session with `initialize`")
 }
 
-/// Serves on standard input and output, until the input ends; then runs have a time to end.
+/// Serves on standard input and output until the input ends. Runs then have a grace period to end.
 pub(crate) async fn stdio(app: Arc<App>) -> Result<()> {
     let handler = Handler::new(Arc::downgrade(&app), Caller::operator());
     let failed =
-        |error: String| Error::new(ErrorKind::Config, format!("the MCP client cannot be served: {error}"));
+        |error: String| Error::new(ErrorKind::Config, format!("cannot serve the MCP client: {error}"));
     let service =
         handler.serve(rmcp::transport::stdio_pipes()).await.map_err(|error| failed(error.to_string()))?;
     let ended = service.waiting().await.map_err(|error| failed(error.to_string()));

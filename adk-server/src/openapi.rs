@@ -1,4 +1,4 @@
-//! The API as OpenAPI 3.1, made from what the workflows say of themselves.
+//! [`document`]: the API as OpenAPI 3.1, from the schemas of the workflows.
 
 use crate::access::Caller;
 use crate::message::body_schema;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 pub(crate) fn document(app: &App, caller: &Caller) -> Value {
     let runner = app.runner(caller);
-    let mut paths = fixed();
+    let mut paths = fixed_paths();
     for workflow in app.workflows(&runner, caller) {
         paths.insert(format!("/v1/{}/runs", workflow.name()), begin(&workflow));
     }
@@ -26,7 +26,7 @@ fn begin(workflow: &KnownWorkflow) -> Value {
         reference("Run"),
         {"type": "object", "properties": {"output": form.output_schema()}},
     ]});
-    // What a client has to be able to ask; OpenAPI has no word for it.
+    // The questions that a client must be able to answer; OpenAPI has no field for them.
     let questions: Map<_, _> = workflow
         .questions()
         .into_iter()
@@ -35,52 +35,52 @@ fn begin(workflow: &KnownWorkflow) -> Value {
     json!({"post": {
         "x-questions": questions,
         "operationId": format!("run_{}", workflow.name()),
-        "summary": format!("Begins a run of {}", workflow.name()),
+        "summary": format!("Starts a run of {}", workflow.name()),
         "description": workflow.description(),
         "parameters": [
-            query("user", "The user whose run it is; an operator alone names another than oneself."),
-            query("session", "The session that it goes on; without one it has its own."),
-            header("Idempotency-Key", "1 to 255 characters. A request that is repeated with its key begins one run."),
-            header("Prefer", "`respond-async`: the answer does not wait for the end."),
+            query("user", "The user of the run; only an operator may name another user."),
+            query("session", "The session of the run; without one, the run gets its own session."),
+            header("Idempotency-Key", "1 to 255 characters. Repeated requests with the same key start only one run."),
+            header("Prefer", "`respond-async`: the response does not wait for the end of the run."),
         ],
         "requestBody": {"required": true, "content": content("application/json", body_schema(workflow))},
         "responses": {
             "200": {
-                "description": "The run has finished. As a stream: its events, and at last `end` with the run.",
+                "description": "The run has finished. As a stream: the events of the run, then `end` with the run.",
                 "content": {
                     "application/json": {"schema": run},
                     "text/event-stream": {"schema": reference("Event")},
                 },
             },
-            "202": {"description": "The run goes on, or waits. Also when the store is away after the run has begun.", "content": content("application/json", reference("Run"))},
-            "409": error("The key belongs to a run that may begin soon: send the same request again after `Retry-After`."),
-            "422": error("The input does not fit, and `fields` says why; or the key belongs to another request."),
-            "503": error("Nothing has begun: the request may be sent again."),
-            "default": error("The run has failed, or was not begun."),
+            "202": {"description": "The run continues or waits, or the store became unavailable after the start of the run.", "content": content("application/json", reference("Run"))},
+            "409": error("The key belongs to a run that may start soon: send the same request again after `Retry-After`."),
+            "422": error("The input is invalid, and `fields` lists the errors; or an earlier, different request has used the key."),
+            "503": error("No run was started: send the request again."),
+            "default": error("The run has failed, or was not started."),
         },
     }})
 }
 
-/// The paths that are the same for all workflows.
-fn fixed() -> Map<String, Value> {
-    let user = query("user", "Only those of this user.");
-    let session = query("session", "Only those of this session.");
-    let workflow = query("workflow", "Only those of this workflow.");
+/// Returns the paths that do not depend on the workflows.
+fn fixed_paths() -> Map<String, Value> {
+    let user = query("user", "Select the items of this user.");
+    let session = query("session", "Select the items of this session.");
+    let workflow = query("workflow", "Select the items of this workflow.");
     let run = path("run", "The id of the run.");
     let list = json!([
         user,
         session,
         workflow,
         query("status", "any, unfinished, finished, failed or cancelled."),
-        query("after", "The `next` of the page before."),
-        query("limit", "The most of a page: 100."),
+        query("after", "The `next` of the previous page."),
+        query("limit", "The maximum number of items in a page, at most 100."),
     ]);
-    let of = |name: &str| json!({"type": "array", "items": reference(name)});
-    let page = |name: &str, items: &str| json!({"type": "object", "required": [name], "properties": {name: of(items), "next": {"type": ["string", "null"]}}});
+    let list_of = |name: &str| json!({"type": "array", "items": reference(name)});
+    let page = |name: &str, items: &str| json!({"type": "object", "required": [name], "properties": {name: list_of(items), "next": {"type": ["string", "null"]}}});
     let all = [
         (
             "/health",
-            json!({"get": get("health", "Whether runs are taken", json!([]), json!({"type": "object"}))}),
+            json!({"get": get("health", "Whether the server accepts runs", json!([]), json!({"type": "object"}))}),
         ),
         (
             "/v1/workflows",
@@ -101,28 +101,28 @@ fn fixed() -> Map<String, Value> {
                 "The events of a run: a list, or a stream with `Accept: text/event-stream`",
                 json!([
                     run,
-                    query("after", "The id of the event before."),
-                    query("limit", "The most of a list; else all that there are."),
-                    header("Last-Event-ID", "The same.")
+                    query("after", "The id of the last received event."),
+                    query("limit", "The maximum number of events in a list; by default all events."),
+                    header("Last-Event-ID", "The id of the last received event.")
                 ]),
                 page("events", "Event"),
             )}),
         ),
         (
             "/v1/waiting",
-            json!({"get": get("waiting", "What waits for people", json!([user, session, workflow]), page("waiting", "Wait"))}),
+            json!({"get": get("waiting", "The open waits", json!([user, session, workflow]), page("waiting", "Wait"))}),
         ),
         (
             "/v1/waiting/{wait}",
             json!({"post": {
                 "operationId": "answer",
-                "summary": "Answers a wait; the body is the answer, which fits its schema",
-                "parameters": [path("wait", "The id of the wait; it holds slashes.")],
+                "summary": "Answers a wait; the body is the answer and must fit the schema of the wait",
+                "parameters": [path("wait", "The id of the wait, which contains slashes.")],
                 "requestBody": {"required": true, "content": content("application/json", json!({}))},
                 "responses": {
-                    "202": {"description": "The run goes on.", "content": content("application/json", reference("Run"))},
-                    "403": error("The wait names in `by` who may answer, and the caller is another; the message names the role."),
-                    "default": error("It was answered before, is too late, or does not fit."),
+                    "202": {"description": "The run continues.", "content": content("application/json", reference("Run"))},
+                    "403": error("The caller is not among those that `by` of the wait allows; the message names the role."),
+                    "default": error("The wait was answered before or has expired, or the answer does not fit."),
                 },
             }}),
         ),
@@ -137,7 +137,7 @@ fn get(id: &str, summary: &str, parameters: Value, schema: Value) -> Value {
         "parameters": parameters,
         "responses": {
             "200": {"description": summary, "content": content("application/json", schema)},
-            "default": error("It is not there, or may not be asked."),
+            "default": error("The item does not exist, or the caller may not see it."),
         },
     })
 }
@@ -166,7 +166,7 @@ fn path(name: &str, description: &str) -> Value {
     json!({"in": "path", "required": true, "name": name, "description": description, "schema": {"type": "string"}})
 }
 
-/// The types that all workflows share.
+/// Returns the types that all workflows share.
 fn schemas() -> Value {
     serde_json::from_str(include_str!("schemas.json")).unwrap_or_default()
 }

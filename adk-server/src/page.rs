@@ -1,4 +1,4 @@
-//! A page for people: one file, which asks the API alone.
+//! The web page: one file, which uses only the API.
 
 use crate::serve::App;
 use axum::Router;
@@ -10,16 +10,16 @@ use std::sync::Arc;
 
 const PAGE: &str = include_str!("page.html");
 
-/// What the file has in place of the nonce.
+/// The placeholder of the nonce in the file.
 const NONCE: &str = "NONCE";
 
 pub(crate) fn router() -> Router<Arc<App>> {
     Router::new().route("/", get(page))
 }
 
-/// The page, with a policy by which nothing but its own style and script counts, and nothing but this server is asked.
+/// Returns the page. Its policy allows only its own style and script, and requests to this server.
 async fn page() -> impl IntoResponse {
-    // The keys of the standard library's maps are random.
+    // The hash keys of the standard library are random.
     let [one, two] = [0, 1].map(|part| RandomState::new().hash_one(part));
     let nonce = format!("{one:016x}{two:016x}");
     let policy = format!(

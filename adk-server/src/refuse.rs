@@ -1,4 +1,4 @@
-//! Errors as JSON: `{"error": {"kind", "message", "help", ...}}`.
+//! [`Refusal`]: an error as JSON, `{"error": {"kind", "message", "help", ...}}`.
 
 use adk_core::workflow::FieldFault;
 use adk_core::{Error, ErrorKind, StoreErrorKind};
@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Why a request is refused: what the client reads.
+/// The error of a request, as the client receives it.
 #[derive(Debug)]
 pub struct Refusal(Box<Inner>);
 
@@ -15,9 +15,9 @@ pub struct Refusal(Box<Inner>);
 struct Inner {
     status: StatusCode,
     body: Body,
-    /// The failure of the store that is the reason.
+    /// The store error that caused the refusal.
     store: Option<StoreErrorKind>,
-    /// Whether the same request may be taken soon.
+    /// Whether the same request may succeed soon.
     is_passing: bool,
 }
 
@@ -30,13 +30,13 @@ struct Body {
     /// The agent that has failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
-    /// The fields of an input that do not fit.
+    /// The invalid fields of an input.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fields: Vec<FieldFault>,
 }
 
 impl Refusal {
-    /// A refusal with a status, a kind in snake case, and a fact.
+    /// Creates a refusal with a status, a kind in snake case, and a fact.
     pub fn new(status: StatusCode, kind: impl Into<String>, message: impl Into<String>) -> Self {
         let body =
             Body { kind: kind.into(), message: message.into(), help: None, path: None, fields: Vec::new() };
@@ -44,14 +44,14 @@ impl Refusal {
         Self(Box::new(Inner { status, body, store: None, is_passing }))
     }
 
-    /// Says what to do about it.
+    /// Sets the remedy.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.0.body.help = Some(help.into());
         self
     }
 
-    /// One for those who did not say who they are.
+    /// Creates a refusal for callers that are not authenticated.
     pub fn unauthorized(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
     }
@@ -71,7 +71,7 @@ impl Refusal {
         });
         let message = faults.collect::<Vec<_>>().join("; ");
         let mut refusal = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "input_invalid", message)
-            .help("nothing was begun; `GET /v1/workflows` has the schema of the input");
+            .help("correct the fields, see the schema in `GET /v1/workflows`; no run was started");
         refusal.0.body.fields = fields;
         refusal
     }
@@ -82,12 +82,13 @@ impl Refusal {
         self
     }
 
-    /// Whether the store has failed, and not the run: a run that has begun goes on when the store is back.
+    /// Returns whether the store has failed and not the run. A started run continues when the store
+    /// recovers.
     pub(crate) fn is_of_store(&self) -> bool {
         self.0.store.is_some()
     }
 
-    /// Whether the store was lost in a commit, which it may have written.
+    /// Returns whether the outcome of a commit is unknown.
     pub(crate) fn is_outcome_unknown(&self) -> bool {
         self.0.store == Some(StoreErrorKind::OutcomeUnknown)
     }
@@ -100,7 +101,7 @@ impl Refusal {
         &self.0.body.message
     }
 
-    /// The body as text: the fact, then the remedy.
+    /// Returns the body as text: the fact, then the remedy.
     #[cfg(feature = "mcp")]
     pub(crate) fn text(&self) -> String {
         let Body { message, help, path, .. } = &self.0.body;
@@ -109,13 +110,13 @@ impl Refusal {
         format!("{path}{message}{help}")
     }
 
-    /// The body alone, for the end of a stream.
+    /// Returns the body as JSON, for the end of a stream.
     pub(crate) fn to_json(&self) -> Value {
         serde_json::to_value(&self.0.body).unwrap_or_default()
     }
 }
 
-/// What a client has sent, as short as an error may say it.
+/// Shortens text of a client for an error.
 pub(crate) fn short(text: &str) -> String {
     text.chars().take(100).collect()
 }
@@ -144,7 +145,7 @@ impl From<Error> for Refusal {
     }
 }
 
-/// What the client can do about it. A run that fails is no failure of the server.
+/// Returns the status for a kind of error. A failed run is not an error of this server.
 fn status(kind: ErrorKind) -> StatusCode {
     use StoreErrorKind::{Exists, Full, Locked, Missing, ReadOnly, TooLarge, Unavailable};
     match kind {

@@ -1,4 +1,4 @@
-//! The runs that this process drives: they go on without anybody who listens.
+//! [`Runs`]: the runs that this process drives. A run needs no connected client.
 
 use crate::refuse::Refusal;
 use crate::serve::Limits;
@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio::task::AbortHandle;
 
-/// How many events are kept for a slow listener; then it reads them in the store.
-const BEHIND: usize = 256;
+/// The number of events that are buffered for a slow listener before it falls back to the store.
+const BUFFERED_EVENTS: usize = 256;
 
-/// How a run ended here.
+/// The end of a run that this process drove.
 #[derive(Debug)]
 pub(crate) enum End {
     Finished { output: Value, usage: Usage },
@@ -25,232 +25,238 @@ pub(crate) enum End {
     Failed(Error),
 }
 
-/// A run that was begun or taken up here.
+/// A run that this process has started or resumed.
 pub(crate) struct Started {
     pub(crate) run: RunId,
     pub(crate) listener: Listener,
 }
 
-/// Hears the events of a run that is driven here from the moment at which it was made.
+/// Receives the events of a run that this process drives, from the creation of the listener on.
 pub(crate) struct Listener {
-    /// The begins of the steps that go on, for one who was not there when they came.
-    pub(crate) begun: Vec<Arc<Event>>,
+    /// The start events of the steps that were open when the listener was created.
+    pub(crate) open_steps: Vec<Arc<Event>>,
     pub(crate) events: broadcast::Receiver<Arc<Event>>,
     end: watch::Receiver<Option<Arc<End>>>,
 }
 
 impl Listener {
-    /// How the run ended, once it has; `None` when the process stops before.
+    /// Waits for the end of the run. Returns `None` if the process stops first.
     pub(crate) async fn end(&mut self) -> Option<Arc<End>> {
         self.end.wait_for(Option::is_some).await.ok()?.clone()
     }
 
-    pub(crate) fn ended(&self) -> Option<Arc<End>> {
+    pub(crate) fn try_end(&self) -> Option<Arc<End>> {
         self.end.borrow().clone()
     }
 }
 
-struct Driven {
+struct DrivenRun {
     events: broadcast::Sender<Arc<Event>>,
-    begun: Arc<Begun>,
+    open_steps: Arc<OpenSteps>,
     end: watch::Receiver<Option<Arc<End>>>,
     task: AbortHandle,
 }
 
-/// The begins of the agents and blocks of a run that have not ended, where its events tell of them.
+/// The start events of the agents and blocks of a run that have not ended.
 #[derive(Default)]
-struct Begun(Mutex<Vec<Arc<Event>>>);
+struct OpenSteps(Mutex<Vec<Arc<Event>>>);
 
-impl Begun {
+impl OpenSteps {
     fn note(&self, event: &Arc<Event>) {
         match event.lifecycle().map(|lifecycle| lifecycle.phase) {
             Some(LifecyclePhase::Started) => lock(&self.0).push(event.clone()),
-            Some(_) => lock(&self.0).retain(|begun| begun.path != event.path),
+            Some(_) => lock(&self.0).retain(|started| started.path != event.path),
             None => {}
         }
     }
 }
 
-/// A run goes on here, or it does not any more or was cancelled.
+/// A run was started, has ended or was cancelled.
 #[derive(Clone, Debug)]
 #[cfg_attr(not(feature = "push"), expect(dead_code, reason = "only the sender of notifications reads it"))]
-pub(crate) struct Change {
+pub(crate) struct RunChange {
     pub(crate) app: String,
     pub(crate) run: RunId,
-    pub(crate) goes_on: bool,
+    pub(crate) is_running: bool,
 }
 
 pub(crate) struct Runs {
-    driven: Mutex<HashMap<RunId, Driven>>,
-    /// Those that are about to be.
+    driven: Mutex<HashMap<RunId, DrivenRun>>,
+    /// Runs that this process is about to drive.
     reserved: Mutex<Vec<RunId>>,
-    /// How many there are for each user of an app, with those that have no id yet.
+    /// The number of runs of each user of an app, including runs that have no id yet.
     by_user: Mutex<HashMap<User, usize>>,
-    /// Who hears of changes, if anybody does.
-    changes: Option<mpsc::UnboundedSender<Change>>,
-    /// Whether new ones are taken, and how many there are.
-    open: watch::Sender<Open>,
-    most: usize,
+    /// The receiver of changes, if push notifications are enabled.
+    changes: Option<mpsc::UnboundedSender<RunChange>>,
+    /// Whether the server accepts new runs, and the number of driven runs.
+    open: watch::Sender<Admission>,
+    max_per_user: usize,
 }
 
 #[derive(Clone, Copy)]
-struct Open {
+struct Admission {
     is_closing: bool,
     count: usize,
 }
 
-/// An app and one of its users: the users of two tenants may have the same name.
+/// An app and one of its users, because two tenants may have users of the same name.
 type User = (String, String);
 
-/// One run of a user, for as long as this lives.
-struct Place {
+/// The permit for one run of a user. Dropping it frees the slot.
+struct RunPermit {
     runs: Arc<Runs>,
-    of: User,
+    user: User,
 }
 
 impl Runs {
-    pub(crate) fn new(limits: &Limits, changes: Option<mpsc::UnboundedSender<Change>>) -> Self {
-        let open = watch::Sender::new(Open { is_closing: false, count: 0 });
+    pub(crate) fn new(limits: &Limits, changes: Option<mpsc::UnboundedSender<RunChange>>) -> Self {
+        let open = watch::Sender::new(Admission { is_closing: false, count: 0 });
         let (driven, reserved, by_user) = Default::default();
-        Self { driven, reserved, by_user, changes, open, most: limits.runs_per_user }
+        Self { driven, reserved, by_user, changes, open, max_per_user: limits.runs_per_user }
     }
 
-    /// Drives a run to its end or its next wait. It is in the registry when this returns: its first event is committed, or it
-    /// waits for the turn of its session.
+    /// Starts a run and drives it to its end or its next wait.
+    ///
+    /// The registry has the run when this function returns: its first event is committed, or the
+    /// run is queued in its session.
     ///
     /// # Errors
-    /// When the server stops, the user has too many runs, or the run cannot begin.
+    /// If the server stops, the user has too many runs, or the run cannot start.
     pub(crate) async fn start(
         self: &Arc<Self>,
         session: &SessionKey,
         request: RunRequest<'static, Value>,
     ) -> Result<Started, Refusal> {
-        let place = self.place(session)?;
+        let permit = self.acquire_permit(session)?;
         let mut stream = request.stream();
         let run = stream.entered().await?;
-        let listener = self.spawn(lock(&self.driven), run, place, stream);
+        let listener = self.spawn(lock(&self.driven), run, permit, stream);
         Ok(Started { run, listener })
     }
 
-    /// Drives a run that was resumed, and hears all of it. Its first new event may come late, so nobody waits for it. Nothing
-    /// where it is driven here already, or the user has too many runs.
-    pub(crate) fn go_on(
+    /// Drives a resumed run and returns a listener for all its events. The function does not wait
+    /// for the first event, which may come late. Returns `None` if this process drives the run
+    /// already, or the user has too many runs.
+    pub(crate) fn drive_resumed(
         self: &Arc<Self>,
         session: &SessionKey,
         run: RunId,
         request: RunRequest<'static, Value>,
     ) -> Option<Listener> {
-        let place = self.place(session).ok()?;
+        let permit = self.acquire_permit(session).ok()?;
         let all = lock(&self.driven);
-        // Two answers to one run may come at once.
+        // Two answers to one run may arrive at the same time.
         (!all.contains_key(&run)).then(|| {
-            self.changed(&session.app, run, true);
-            self.spawn(all, run, place, request.stream())
+            self.report_change(&session.app, run, true);
+            self.spawn(all, run, permit, request.stream())
         })
     }
 
-    /// Drives a run that another process has left, or that was answered there, as all others here. The runner is one for its app.
+    /// Drives a run that another process has released or answered. `runner` must be the runner of
+    /// its app.
     ///
     /// # Errors
-    /// Those of the run; [`ErrorKind::RunBusy`] where its user has no room for it now.
+    /// The errors of the run; [`ErrorKind::RunBusy`] if the user has too many runs.
     pub(crate) async fn resume(self: Arc<Self>, runner: Runner, run: RunInfo) -> Result<Vec<Waiting>> {
         let request = runner.resume_by_name(&run)?;
-        let end = match self.go_on(&run.session, run.run_id, request) {
+        let end = match self.drive_resumed(&run.session, run.run_id, request) {
             Some(mut listener) => listener.end().await,
             None => None,
         };
         match end.as_deref() {
             Some(End::Finished { .. } | End::Paused) => Ok(Vec::new()),
             Some(End::Failed(error)) => Err(Error::new(error.kind(), error.message())),
-            None => Err(Error::new(ErrorKind::RunBusy, "it is not driven here")),
+            None => Err(Error::new(ErrorKind::RunBusy, "this process does not drive the run")),
         }
     }
 
-    /// Keeps a run that is about to be answered for one who then [drives](Self::go_on) it, and hears all of it.
-    pub(crate) fn reserve(self: &Arc<Self>, run: RunId) -> Reserved {
+    /// Reserves a run before it is answered, so that only the answering request
+    /// [drives](Self::drive_resumed) it.
+    pub(crate) fn reserve(self: &Arc<Self>, run: RunId) -> Reservation {
         lock(&self.reserved).push(run);
-        Reserved { runs: self.clone(), run }
+        Reservation { runs: self.clone(), run }
     }
 
-    /// Whether a run is driven here or is about to be.
-    pub(crate) fn is_ours(&self, run: RunId) -> bool {
+    /// Returns whether this process drives the run or is about to.
+    pub(crate) fn is_driven_here(&self, run: RunId) -> bool {
         lock(&self.reserved).contains(&run) || lock(&self.driven).contains_key(&run)
     }
 
     fn spawn(
         self: &Arc<Self>,
-        mut all: MutexGuard<'_, HashMap<RunId, Driven>>,
+        mut all: MutexGuard<'_, HashMap<RunId, DrivenRun>>,
         run: RunId,
-        place: Place,
+        permit: RunPermit,
         stream: RunStream<'static, Value>,
     ) -> Listener {
-        let (events, (ends, end)) = (broadcast::Sender::new(BEHIND), watch::channel(None));
-        let begun = Arc::<Begun>::default();
-        let listener = Listener { begun: Vec::new(), events: events.subscribe(), end: end.clone() };
-        let (runs, sender, noted) = (self.clone(), events.clone(), begun.clone());
+        let (events, (ends, end)) = (broadcast::Sender::new(BUFFERED_EVENTS), watch::channel(None));
+        let open_steps = Arc::<OpenSteps>::default();
+        let listener = Listener { open_steps: Vec::new(), events: events.subscribe(), end: end.clone() };
+        let (runs, sender, noted) = (self.clone(), events.clone(), open_steps.clone());
         let task = tokio::spawn(async move {
-            let gone = Gone { runs: &runs, run };
+            let guard = DrivenGuard { runs: &runs, run };
             let ended = drive(stream, &noted, &sender).await;
-            // Another one was faster and drives it: its events are in the store.
+            // Another process drives the run; the listener reads its events from the store.
             if !matches!(&ended, End::Failed(error) if error.kind() == ErrorKind::RunBusy) {
                 ends.send_replace(Some(Arc::new(ended)));
             }
-            drop(gone);
-            runs.changed(&place.of.0, run, false);
+            drop(guard);
+            runs.report_change(&permit.user.0, run, false);
         });
-        all.insert(run, Driven { events, begun, end, task: task.abort_handle() });
+        all.insert(run, DrivenRun { events, open_steps, end, task: task.abort_handle() });
         listener
     }
 
-    /// Says that a run goes on here, or that it does not any more or was cancelled.
-    pub(crate) fn changed(&self, app: &str, run: RunId, goes_on: bool) {
+    /// Reports that a run was started (`is_running`), has ended or was cancelled.
+    pub(crate) fn report_change(&self, app: &str, run: RunId, is_running: bool) {
         if let Some(changes) = &self.changes {
-            // Who hears of them ends with the server.
-            let _ = changes.send(Change { app: app.to_owned(), run, goes_on });
+            // The receiver ends with the server.
+            let _ = changes.send(RunChange { app: app.to_owned(), run, is_running });
         }
     }
 
-    /// A listener of a run that is driven here.
+    /// Returns a listener of a run that this process drives.
     pub(crate) fn listen(&self, run: RunId) -> Option<Listener> {
         let all = lock(&self.driven);
         let driven = all.get(&run)?;
-        // The events before the begins: what begins between the two is heard twice, and nothing is missed.
+        // Subscribe before reading the open steps: a step that starts in between is seen twice, not
+        // missed.
         let events = driven.events.subscribe();
-        let begun = lock(&driven.begun.0).clone();
-        Some(Listener { begun, events, end: driven.end.clone() })
+        let open_steps = lock(&driven.open_steps.0).clone();
+        Some(Listener { open_steps, events, end: driven.end.clone() })
     }
 
-    /// The begins of what goes on in a run that is driven here.
-    pub(crate) fn begun(&self, run: RunId) -> Vec<Arc<Event>> {
-        lock(&self.driven).get(&run).map(|driven| lock(&driven.begun.0).clone()).unwrap_or_default()
+    /// Returns the start events of the open steps of a run that this process drives.
+    pub(crate) fn open_steps(&self, run: RunId) -> Vec<Arc<Event>> {
+        lock(&self.driven).get(&run).map(|driven| lock(&driven.open_steps.0).clone()).unwrap_or_default()
     }
 
-    /// Whether new runs are taken.
+    /// Returns whether the server refuses new runs because it stops.
     pub(crate) fn is_closing(&self) -> bool {
         self.open.borrow().is_closing
     }
 
-    /// Takes no new runs, and waits until those that are driven have ended or wait.
+    /// Refuses new runs, and waits until all driven runs have ended or wait.
     pub(crate) async fn close(&self) {
         self.open.send_modify(|open| open.is_closing = true);
         let _ = self.open.subscribe().wait_for(|open| open.count == 0).await;
     }
 
-    /// Ends when new runs are not taken any more.
+    /// Completes when the server begins to refuse new runs.
     #[cfg(feature = "mcp")]
-    pub(crate) fn closing(&self) -> impl Future<Output = ()> + Send + 'static {
+    pub(crate) fn wait_closing(&self) -> impl Future<Output = ()> + Send + 'static {
         let mut open = self.open.subscribe();
         async move { drop(open.wait_for(|open| open.is_closing).await) }
     }
 
-    /// Lets go of what is still driven: it stays in the store as it is, for the next process.
+    /// Aborts all driven runs. They stay in the store for the next process.
     pub(crate) fn abandon(&self) {
         for driven in lock(&self.driven).values() {
             driven.task.abort();
         }
     }
 
-    fn place(self: &Arc<Self>, session: &SessionKey) -> Result<Place, Refusal> {
+    fn acquire_permit(self: &Arc<Self>, session: &SessionKey) -> Result<RunPermit, Refusal> {
         let mut by_user = lock(&self.by_user);
         let mut is_closing = false;
         self.open.send_modify(|open| {
@@ -258,45 +264,45 @@ impl Runs {
             open.count += usize::from(!is_closing);
         });
         if is_closing {
-            let message = "the server stops and takes no new runs";
-            return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "closing", message).help("ask again"));
+            let message = "the server is stopping and accepts no new runs";
+            return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "closing", message)
+                .help("send the request again"));
         }
-        let of = (session.app.clone(), session.user.clone());
-        let count = by_user.entry(of.clone()).or_default();
+        let user = (session.app.clone(), session.user.clone());
+        let count = by_user.entry(user.clone()).or_default();
         *count += 1;
-        let place = Place { runs: self.clone(), of };
-        if *count > self.most {
+        let permit = RunPermit { runs: self.clone(), user };
+        if *count > self.max_per_user {
             drop(by_user);
-            drop(place);
-            let message =
-                format!("{} runs of this user are driven at the moment, and that is the most", self.most);
+            drop(permit);
+            let message = format!("this user has reached the limit of {} concurrent runs", self.max_per_user);
             return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too_many_runs", message)
-                .help("wait until one has ended, or cancel one"));
+                .help("wait until a run has ended, or cancel one"));
         }
-        Ok(place)
+        Ok(permit)
     }
 }
 
-impl Drop for Place {
+impl Drop for RunPermit {
     fn drop(&mut self) {
         let mut by_user = lock(&self.runs.by_user);
-        if let Some(count) = by_user.get_mut(&self.of) {
+        if let Some(count) = by_user.get_mut(&self.user) {
             *count -= 1;
             if *count == 0 {
-                by_user.remove(&self.of);
+                by_user.remove(&self.user);
             }
         }
         self.runs.open.send_modify(|open| open.count -= 1);
     }
 }
 
-/// A run is kept for one who will drive it, for as long as this lives.
-pub(crate) struct Reserved {
+/// The reservation of a run for the caller that will drive it. Dropping it ends the reservation.
+pub(crate) struct Reservation {
     runs: Arc<Runs>,
     run: RunId,
 }
 
-impl Drop for Reserved {
+impl Drop for Reservation {
     fn drop(&mut self) {
         let mut reserved = lock(&self.runs.reserved);
         if let Some(at) = reserved.iter().position(|run| *run == self.run) {
@@ -305,13 +311,13 @@ impl Drop for Reserved {
     }
 }
 
-/// Takes a run off the list, however its task ends.
-struct Gone<'a> {
+/// Removes a run from the list when its task ends, panics included.
+struct DrivenGuard<'a> {
     runs: &'a Runs,
     run: RunId,
 }
 
-impl Drop for Gone<'_> {
+impl Drop for DrivenGuard<'_> {
     fn drop(&mut self) {
         lock(&self.runs.driven).remove(&self.run);
     }
@@ -320,14 +326,14 @@ impl Drop for Gone<'_> {
 /// Drives a run to its end or its next wait.
 async fn drive(
     mut stream: RunStream<'static, Value>,
-    begun: &Begun,
+    open_steps: &OpenSteps,
     events: &broadcast::Sender<Arc<Event>>,
 ) -> End {
     while let Some(event) = stream.next().await {
         match event {
             Ok(event) => {
-                begun.note(&event);
-                // Nobody may listen.
+                open_steps.note(&event);
+                // Sending fails if the run has no listener.
                 drop(events.send(event));
             }
             Err(error) => return End::Failed(error),

@@ -1,4 +1,4 @@
-//! [`serve`]: from a runner to a router or a process that listens.
+//! [`serve`] and [`Server`]: build a router or a listening process from a runner.
 
 use crate::a2a::Push;
 use crate::access::{self, Authorize, Caller, CallerInput, without_port};
@@ -20,7 +20,8 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
 
-/// Serves the workflows of a runner over HTTP: those of `RunnerBuilder::workflow`, and those that are added here.
+/// Serves the workflows of a runner over HTTP: the workflows of `RunnerBuilder::workflow` and of
+/// [`Server::workflow`].
 ///
 /// ```no_run
 /// # async fn run<W>(runner: adk_core::Runner, research: W) -> adk_core::Result<()>
@@ -43,8 +44,8 @@ pub fn serve<P, R>(runner: &Runner<P, R>) -> Server<P, R> {
     }
 }
 
-/// A server to be configured.
-#[must_use = "nothing is served until it is bound, or its router is"]
+/// The configuration of a server. [`serve`] creates it.
+#[must_use = "call `bind`, `serve` or `router` to serve the workflows"]
 pub struct Server<P, R> {
     runner: Runner<P, R>,
     authorize: Option<Arc<dyn Authorize>>,
@@ -56,18 +57,18 @@ pub struct Server<P, R> {
     dev_ui: Option<PathBuf>,
 }
 
-/// What a server takes at most.
+/// The limits of a server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of a request body; default 1 MiB.
+    /// The maximum size of a request body in bytes; default 1 MiB.
     pub body: usize,
-    /// Runs that are driven for one user of an app at a time; default 256.
+    /// The maximum number of concurrent runs of one user of an app; default 256.
     pub runs_per_user: usize,
-    /// Streams of events that are open at a time; default 4,096.
+    /// The maximum number of concurrent event streams; default 4,096.
     pub streams: usize,
-    /// How long runs may go on after the server was told to stop; default 10 seconds. Those that have not ended then stay in
-    /// the store, for the next process.
+    /// The time that runs may take after the server was asked to stop; default 10 seconds. Runs
+    /// that have not ended by then stay in the store for the next process.
     pub grace: Duration,
 }
 
@@ -77,10 +78,10 @@ impl Default for Limits {
     }
 }
 
-/// What all requests share.
+/// The state that all requests share.
 pub(crate) struct App {
     runner: Runner,
-    /// What ends when the server stops.
+    /// Tasks that end when the server stops.
     watches: Mutex<Vec<AbortHandle>>,
     pub(crate) authorize: Option<Arc<dyn Authorize>>,
     inputs: Vec<CallerInput>,
@@ -98,7 +99,8 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// Whether a request may be for this host. With an [`Authorize`] and no names, any: then it knows who asks.
+    /// Returns whether requests may name this host. A server with an [`Authorize`] and no host
+    /// names accepts all.
     pub(crate) fn is_host(&self, host: &str) -> bool {
         let name = without_port(host);
         self.hosts.is_empty() && self.authorize.is_some()
@@ -113,12 +115,12 @@ impl App {
         }
     }
 
-    /// The workflows as a caller sees them: without the inputs that the server gives.
+    /// Returns the workflows as a caller sees them: without the inputs that the server sets.
     pub(crate) fn workflows(&self, runner: &Runner, caller: &Caller) -> impl Iterator<Item = KnownWorkflow> {
         runner.workflows().map(|workflow| self.with_inputs(workflow, caller))
     }
 
-    /// The workflow of that name.
+    /// Returns a workflow by name.
     pub(crate) fn workflow(
         &self,
         runner: &Runner,
@@ -127,7 +129,7 @@ impl App {
     ) -> Result<KnownWorkflow, Refusal> {
         let workflow = runner.workflows().find(|workflow| workflow.name() == name).ok_or_else(|| {
             let names: Vec<_> = runner.workflows().map(|known| format!("`{}`", known.name())).collect();
-            Refusal::missing("workflow", name).help(format!("there are: {}", names.join(", ")))
+            Refusal::missing("workflow", name).help(format!("use one of: {}", names.join(", ")))
         });
         workflow.map(|workflow| self.with_inputs(workflow, caller))
     }
@@ -139,21 +141,21 @@ impl App {
         workflow.with_inputs(self.inputs.iter().map(|input| (input.name.clone(), input.value(caller))))
     }
 
-    /// The runner whose app the tenants are of.
+    /// Returns the runner that was passed to [`serve`].
     #[cfg(feature = "push")]
     pub(crate) fn main_runner(&self) -> &Runner {
         &self.runner
     }
 
-    /// Takes up what another process has left, and what is answered elsewhere, of all tenants.
+    /// Resumes runs of all tenants that another process has released or answered.
     fn watch(&self) {
-        let (runs, ours, runner) = (self.runs.clone(), self.runs.clone(), self.runner.clone());
-        let watch = runner.watch().leave(move |run| ours.is_ours(run));
+        let (runs, known, runner) = (self.runs.clone(), self.runs.clone(), self.runner.clone());
+        let watch = runner.watch().leave(move |run| known.is_driven_here(run));
         let watch = watch.resume_by(move |run| runs.clone().resume(runner.for_app(&run.session.app), run));
         self.until_stopped(tokio::spawn(watch.into_future()).abort_handle());
     }
 
-    /// Ends a task when the server stops.
+    /// Aborts a task when the server stops.
     pub(crate) fn until_stopped(&self, task: AbortHandle) {
         let mut watches = lock(&self.watches);
         watches.retain(|watch| !watch.is_finished());
@@ -166,45 +168,47 @@ impl App {
         }
     }
 
-    /// Takes no new runs, and gives those that go on a time to end.
+    /// Refuses new runs, and waits for the others up to [`Limits::grace`].
     pub(crate) async fn stop(&self) {
         self.stop_watching();
         let _ = tokio::time::timeout(self.limits.grace, self.runs.close()).await;
         self.runs.abandon();
     }
 
-    /// The right to an open stream.
-    pub(crate) fn stream(&self) -> Result<tokio::sync::OwnedSemaphorePermit, Refusal> {
+    /// Acquires a permit for an open stream.
+    pub(crate) fn acquire_stream(&self) -> Result<tokio::sync::OwnedSemaphorePermit, Refusal> {
         self.streams.clone().try_acquire_owned().map_err(|_| {
-            let message = format!("{} streams are open, and that is the most", self.limits.streams);
+            let message = format!("the server has reached the limit of {} open streams", self.limits.streams);
             Refusal::new(axum::http::StatusCode::SERVICE_UNAVAILABLE, "too_many_streams", message)
-                .help("ask again later, or for the events as a list")
+                .help("try again later, or request the events as a list")
         })
     }
 }
 
 impl<P, R> Server<P, R> {
-    /// Serves one more workflow under its name.
+    /// Adds a workflow, served under its name.
     pub fn workflow<W: Workflow + Needs<R> + 'static>(mut self, workflow: W) -> Self {
         self.runner = self.runner.with_workflow(workflow);
         self
     }
 
-    /// Serves a tool by itself, as a workflow whose inputs are its arguments: see [`ToolWorkflow`].
+    /// Adds a tool, served as a workflow whose inputs are its arguments. See [`ToolWorkflow`].
     pub fn tool<T: Tool>(self, tool: T) -> Self {
         self.workflow(ToolWorkflow::new(tool))
     }
 
-    /// Who asks, for each request. Without it everybody is an [operator](Caller::operator), and the server binds to loopback
-    /// addresses alone. A layer around the [router](Self::router) may say it as well, by a [`Caller`] in the extensions of the
-    /// request.
+    /// Sets the function that identifies the caller of each request. Without it, each caller is an
+    /// [operator](Caller::operator), and the server binds only to loopback addresses.
+    /// Alternatively, a layer around the [router](Self::router) may insert a [`Caller`] into the
+    /// extensions of the request.
     pub fn authorize(mut self, authorize: impl Authorize) -> Self {
         self.authorize = Some(Arc::new(authorize));
         self
     }
 
-    /// Gives an input of the workflows that have it, from the caller: requests may not name it, and no schema, form or tool
-    /// shows it. A request whose caller has no value that fits is refused.
+    /// Sets an input of all workflows that have it, from the caller. Requests may not contain the
+    /// input, and schemas, forms and tools omit it. A request whose caller has no valid value is
+    /// refused.
     ///
     /// ```no_run
     /// # async fn run<W>(runner: adk_core::Runner, orders: W) -> adk_core::Result<()>
@@ -222,71 +226,78 @@ impl<P, R> Server<P, R> {
         self
     }
 
-    /// A name by which the server is reached, beside those of loopback: requests for other hosts, and those of pages of other
-    /// origins, are refused. Without any, a server with [`authorize`](Self::authorize) takes requests for every host.
+    /// Adds a host name of the server, besides the loopback names. The server refuses requests for
+    /// other hosts and from pages of other origins. Without a host name, a server with
+    /// [`authorize`](Self::authorize) accepts requests for all hosts.
     pub fn host(mut self, name: impl Into<String>) -> Self {
         self.hosts.push(name.into());
         self
     }
 
-    /// An address to which tasks of A2A may be told (push notifications), with everything below its path: clients may give such
-    /// addresses with their messages. Without any, none is posted to: a client could let the server ask inside of its network.
+    /// Allows A2A push notifications to an address and to all addresses below its path. Clients
+    /// pass such addresses with their messages. By default no address is allowed, because a client
+    /// could otherwise make the server send requests inside its network.
     ///
-    /// Whichever server drives a task of the store sends its notifications, and those that a server has not sent before it ended
-    /// are sent by another one: at least once, so the last one may come again. An address that does not answer is tried three
-    /// times.
+    /// The server that drives a task sends its notifications. If a server ends before it has sent
+    /// them, another server sends them. Delivery is at least once, so the last notification may be
+    /// repeated. The server tries an address that does not answer three times.
     #[cfg(feature = "push")]
     pub fn push_to(mut self, prefix: impl Into<String>) -> Self {
         self.push_to.push(prefix.into());
         self
     }
 
-    /// What is taken at most.
+    /// Sets the limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// How long the key of a request is bound to its run: the `Idempotency-Key` of the API, and the `messageId` of A2A. Default 24
-    /// hours. A request that is repeated later begins another run.
+    /// Sets the time that a request key stays bound to its run: the `Idempotency-Key` of the API,
+    /// and the `messageId` of A2A. Default: 24 hours. A request that is repeated later starts
+    /// another run.
     pub fn key_lifetime(mut self, lifetime: Duration) -> Self {
         self.key_lifetime = lifetime;
         self
     }
 
-    /// Serves Google's dev UI, adk-web, at `/dev-ui/`: the folder that an installed google-adk has at `google/adk/cli/browser`.
-    /// It is the page of one user, who is called `user` unless its address says another: `/dev-ui/?userId=ann`.
+    /// Serves Google's dev UI, adk-web, at `/dev-ui/`. `folder` is `google/adk/cli/browser` of an
+    /// installed google-adk. The page acts for the user `user`; another address selects another
+    /// user: `/dev-ui/?userId=ann`.
     pub fn dev_ui(mut self, folder: impl Into<PathBuf>) -> Self {
         self.dev_ui = Some(folder.into());
         self
     }
 
-    /// The routes, to be nested in another router under any path. It also takes up the runs that another process has left, so
-    /// it is made inside of a Tokio runtime.
+    /// Returns the routes, which another router may nest under any path. Also begins to resume the
+    /// runs that another process has released; call it inside a Tokio runtime.
     ///
     /// # Errors
-    /// When a workflow has a name that a route has, no workflow has an [input](Self::input) that the server gives, an address to push to is no URL, or there is no page in the folder of
-    /// [`dev_ui`](Self::dev_ui).
+    /// [`ErrorKind::Config`] if a workflow has the name of a route, no workflow has an
+    /// [input](Self::input) that the server sets, a push address is not an HTTP URL, or the folder
+    /// of [`dev_ui`](Self::dev_ui) has no page.
     pub fn router(self) -> Result<Router> {
         Ok(routes::router(self.app()?))
     }
 
-    /// Serves on an address, until the process gets an interrupt or a request to terminate; then runs have
-    /// [a time](Limits::grace) to end.
+    /// Serves on an address until the process receives an interrupt or a termination signal. Runs
+    /// then have [a grace period](Limits::grace) to end.
     ///
     /// # Errors
-    /// When the address is not one of loopback and nothing says who asks; when it cannot be bound; as [`router`](Self::router).
+    /// [`ErrorKind::Config`] if the address is not a loopback address and the server has no
+    /// [`authorize`](Self::authorize), or if the address cannot be bound. Also the errors of
+    /// [`router`](Self::router).
     pub async fn bind(self, address: impl tokio::net::ToSocketAddrs) -> Result<()> {
         let listener = TcpListener::bind(address).await.map_err(|error| {
-            config(format!("the server cannot listen: {error}")).with_help("give it an address that is free")
+            config(format!("the server cannot listen: {error}")).with_help("choose a free address")
         })?;
         self.serve(listener, stopped()).await
     }
 
-    /// Serves on a listener, until a future ends.
+    /// Serves on a listener until a future completes.
     ///
     /// # Errors
-    /// As [`bind`](Self::bind).
+    /// The errors of [`bind`](Self::bind).
     pub async fn serve(
         self,
         listener: TcpListener,
@@ -295,23 +306,26 @@ impl<P, R> Server<P, R> {
         let address =
             listener.local_addr().map_err(|error| config(format!("the listener has no address: {error}")))?;
         if self.authorize.is_none() && !is_loopback(address) {
-            return Err(config(format!("`{address}` is reached by others, and nothing says who may ask"))
-                .with_help("bind to 127.0.0.1, or say who asks with `.authorize(...)`"));
+            return Err(config(format!(
+                "`{address}` is not a loopback address, and the server has no `authorize`"
+            ))
+            .with_help("bind to 127.0.0.1, or identify callers with `.authorize(...)`"));
         }
         let app = self.app()?;
         let closing = app.clone();
         let stop = async move {
             until.await;
-            // Connections that wait for runs end with them.
+            // Connections that wait for runs end when the runs end.
             closing.stop().await;
         };
         let router = routes::router(app);
-        let served = axum::serve(listener, router).with_graceful_shutdown(stop).await;
-        served.map_err(|error| config(format!("the server has failed: {error}")))
+        let result = axum::serve(listener, router).with_graceful_shutdown(stop).await;
+        result.map_err(|error| config(format!("the server has failed: {error}")))
     }
 
-    /// Serves the workflows and tools to one client of MCP on standard input and output, until the input ends; then runs have
-    /// [a time](Limits::grace) to end. Nothing else may be written to standard output.
+    /// Serves the workflows and tools to one MCP client on standard input and output, until the
+    /// input ends. Runs then have [a grace period](Limits::grace) to end. The program must not
+    /// write anything else to standard output.
     ///
     /// ```no_run
     /// # async fn run<W>(runner: adk_core::Runner, research: W) -> adk_core::Result<()>
@@ -321,7 +335,8 @@ impl<P, R> Server<P, R> {
     /// ```
     ///
     /// # Errors
-    /// When the client does not speak MCP; as [`router`](Self::router).
+    /// [`ErrorKind::Config`] if the client does not speak MCP. Also the errors of
+    /// [`router`](Self::router).
     #[cfg(feature = "mcp")]
     pub async fn stdio(self) -> Result<()> {
         crate::mcp::stdio(self.app()?).await
@@ -330,23 +345,21 @@ impl<P, R> Server<P, R> {
     fn app(self) -> Result<Arc<App>> {
         let runner = self.runner.by_name();
         for workflow in runner.workflows() {
-            if routes::TAKEN.contains(&workflow.name()) {
+            if routes::RESERVED_NAMES.contains(&workflow.name()) {
                 let message = format!("the workflow `{}` has the name of a route", workflow.name());
-                return Err(config(message).with_help("give it another name"));
+                return Err(config(message).with_help("rename the workflow"));
             }
         }
         for CallerInput { name, .. } in &self.inputs {
-            let has_it =
+            let has_input =
                 |workflow: KnownWorkflow| workflow.form().inputs().iter().any(|input| *input.key == **name);
-            if !runner.workflows().any(has_it) {
+            if !runner.workflows().any(has_input) {
                 let message = format!("no workflow of the server has an input `{name}`");
-                return Err(
-                    config(message).with_help("give `.input(...)` the name of an input, after its workflow")
-                );
+                return Err(config(message).with_help("pass the name of an input to `.input(...)`"));
             }
         }
         let push = Push::new(&self.push_to)?;
-        let (changes, changed) = mpsc::unbounded_channel();
+        let (changes, receiver) = mpsc::unbounded_channel();
         let app = App {
             watches: Mutex::default(),
             authorize: self.authorize,
@@ -364,7 +377,7 @@ impl<P, R> Server<P, R> {
             runner,
         };
         let app = Arc::new(app);
-        app.push_changes(changed);
+        app.push_changes(receiver);
         app.watch();
         Ok(app)
     }
@@ -376,7 +389,8 @@ impl Drop for App {
     }
 }
 
-/// Ends when the process is asked to end: by an interrupt, and on Unix by a request to terminate, as containers send it.
+/// Completes when the process receives an interrupt or, on Unix, a termination signal, as
+/// containers send it.
 pub async fn stopped() {
     #[cfg(unix)]
     {

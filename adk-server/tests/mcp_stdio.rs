@@ -1,4 +1,4 @@
-//! The official client of MCP asks this program over standard input and output.
+//! The official MCP client calls this program over standard input and output.
 //!
 //! `tests/peers/run-clients.sh cargo test -p adk-workflow-server --test mcp_stdio -- --ignored`
 
@@ -11,7 +11,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use tokio::runtime::Runtime;
 
-/// Before the file of the store, the word that makes this program a server.
+/// The first argument that makes this program a server. The second argument is the file of the
+/// store.
 const SERVE: &str = "serve-on-stdio";
 
 fn main() -> ExitCode {
@@ -22,7 +23,7 @@ fn main() -> ExitCode {
         Runtime::new().expect("a runtime").block_on(serve_on_stdio(store.as_ref())).expect("a client");
         return ExitCode::SUCCESS;
     }
-    let test = Trial::test("the_official_client_asks_over_stdio", asked).with_ignored_flag(true);
+    let test = Trial::test("the_official_client_calls_tools_over_stdio", run_client).with_ignored_flag(true);
     libtest_mimic::run(&Arguments::from_args(), vec![test]).exit_code()
 }
 
@@ -30,13 +31,13 @@ async fn serve_on_stdio(store: &Path) -> adk::Result<()> {
     support::tools::all(adk::serve(&runner(store).await?)).stdio().await
 }
 
-fn asked() -> Result<(), Failed> {
+fn run_client() -> Result<(), Failed> {
     let folder = std::env::temp_dir().join(format!("adk-mcp-stdio-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let store = folder.join("runs.db");
     let program = std::env::current_exe()?;
     let node = support::client("mcp.mjs", |node| node.arg("stdio").arg(program).arg(SERVE).arg(&store));
-    let cancelled = Runtime::new()?.block_on(hanging(&store))?;
+    let cancelled = Runtime::new()?.block_on(hanging_runs(&store))?;
     std::fs::remove_dir_all(&folder)?;
     node?;
     let statuses: Vec<_> = cancelled.iter().map(|run| &run.status).collect();
@@ -44,8 +45,8 @@ fn asked() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The runs that a client has cancelled.
-async fn hanging(store: &Path) -> adk::Result<Vec<RunInfo>> {
+/// Returns the runs that the client has cancelled.
+async fn hanging_runs(store: &Path) -> adk::Result<Vec<RunInfo>> {
     let mut filter = RunFilter::any();
     filter.workflows = Some(vec!["hanging".to_owned()]);
     runner(store).await?.runs(&filter).await

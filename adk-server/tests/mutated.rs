@@ -1,5 +1,5 @@
-//! Requests as nobody would send them: 10,000 that were made of good ones by a few random changes. None makes a panic or an answer
-//! of 500, and the server goes on.
+//! Sends 10,000 requests that differ from valid ones by a few random changes. No request may cause
+//! a panic or the status 500, and the server must continue.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -18,7 +18,8 @@ use tokio::net::TcpStream;
 
 const REQUESTS: usize = 10_000;
 
-/// Good requests: method, path, further headers, body. `RUN` and `WAIT` are those of a run that waits.
+/// Valid requests: method, path, additional headers and body. `RUN` and `WAIT` are placeholders for
+/// the ids of a waiting run.
 const GOOD: &[(&str, &str, &str, &str)] = &[
     ("GET", "/health", "", ""),
     ("GET", "/openapi.json", "", ""),
@@ -118,7 +119,7 @@ const GOOD: &[(&str, &str, &str, &str)] = &[
     ("GET", "/dev-ui/assets/config/runtime-config.json", "", ""),
 ];
 
-/// What is put in somewhere.
+/// Words that are inserted at random places.
 const WORDS: &[&str] = &[
     "null",
     "{}",
@@ -152,7 +153,7 @@ const WORDS: &[&str] = &[
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_request_makes_a_panic_or_a_500() {
+async fn no_request_causes_a_panic_or_a_500() {
     let panics = Arc::new(AtomicUsize::new(0));
     let (count, before) = (panics.clone(), panic::take_hook());
     panic::set_hook(Box::new(move |info| {
@@ -176,7 +177,7 @@ async fn no_request_makes_a_panic_or_a_500() {
         assert_ne!(status, Some(500), "{}", String::from_utf8_lossy(&bytes));
     }
     assert_eq!(panics.load(Ordering::Relaxed), 0);
-    // They come as far as the handlers.
+    // Enough requests reach the handlers.
     for status in [200, 400, 404, 405, 422] {
         assert!(seen.get(&Some(status)).is_some_and(|count| *count > 20), "{status}: {seen:?}");
     }
@@ -185,7 +186,7 @@ async fn no_request_makes_a_panic_or_a_500() {
     served.stop().await.unwrap();
 }
 
-/// A good request with up to three changes.
+/// Returns a valid request with up to three changes.
 fn request(random: &mut fastrand::Rng, run: &str, wait: &str) -> Vec<u8> {
     let (method, path, headers, body) = GOOD[random.usize(..GOOD.len())];
     let methods = ["GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"];
@@ -227,10 +228,10 @@ fn change(random: &mut fastrand::Rng, bytes: &mut Vec<u8>) {
     }
 }
 
-/// The status of the answer; `None` where the server closes the connection.
+/// Returns the status of the response, or `None` if the server closes the connection.
 async fn ask(address: std::net::SocketAddr, bytes: &[u8]) -> Option<u16> {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    // The server may have closed it before all is sent.
+    // The server may close the connection before the request is complete.
     let _ = stream.write_all(bytes).await;
     let _ = stream.shutdown().await;
     let mut answer = Vec::new();

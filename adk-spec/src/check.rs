@@ -18,7 +18,7 @@ pub use crate::table::Check;
 pub use live::is_live;
 
 use crate::message::Message;
-use crate::spec::{AgentMeta, Attempts, Spec, Step, StepKind};
+use crate::spec::{AgentKind, AgentMeta, Attempts, Spec, Step, StepKind};
 use std::fmt;
 
 impl serde::Serialize for Check {
@@ -186,8 +186,11 @@ fn is_empty(step: &Step<'_>, steps: &[Step<'_>]) -> bool {
 
 /// The faults of an agent, and of those that it may transfer to.
 fn of_agent(spec: &Spec<'_>, name: &str, meta: &AgentMeta<'_>, faults: &mut Vec<Fault>) {
+    let answer =
+        meta.writes.iter().find(|key| !key.optional && !meta.own_code && meta.kind == AgentKind::Llm);
+    let answer = answer.map_or("", |key| key.name);
     for at in 0..meta.tools.len() {
-        let found = tools::describe(name, meta.tools, at);
+        let found = tools::describe(name, answer, meta.tools, at);
         let found = found.or_else(|| tools::undocumented(name, &meta.tools[at]).filter(|_| spec.built));
         faults.extend(found.map(|message| Fault::of(name, &message)));
     }

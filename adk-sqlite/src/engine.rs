@@ -3,8 +3,10 @@
 use crate::SqliteStore;
 use crate::commit::Commit;
 use crate::error::closed;
-use crate::journal::{self, Whose};
+use crate::journal;
 use crate::keys;
+use crate::runs::{self, Whose};
+use crate::waits;
 use crate::writer::Db;
 use adk_core::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine, Journal,
@@ -33,13 +35,13 @@ impl SqliteStore {
         let (app, filter, owner) = (app.to_owned(), filter.clone(), self.0.writer.owner.clone());
         let given_up = owner.given_up();
         Box::pin(self.0.reader.read(move |connection: &Connection| {
-            journal::runs(connection, (whose, &app), &filter, &owner, &given_up)
+            runs::runs(connection, (whose, &app), &filter, &owner, &given_up)
         }))
     }
 
     fn due_of(&self, whose: Whose, app: &str, now: u64, most: usize) -> BoxFuture<'_, Result<DueWaits>> {
         let app = app.to_owned();
-        let due = move |connection: &Connection| journal::due(connection, (whose, &app), now, most);
+        let due = move |connection: &Connection| waits::due(connection, (whose, &app), now, most);
         Box::pin(self.0.reader.read(due))
     }
 }
@@ -86,7 +88,7 @@ impl Journal for SqliteStore {
     }
 
     fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
-        Box::pin(self.0.writer.write(move |db| journal::answer(db, claim, &wait)))
+        Box::pin(self.0.writer.write(move |db| waits::answer(db, claim, &wait)))
     }
 }
 
@@ -185,12 +187,12 @@ impl RequestKeys for SqliteStore {
 impl WaitRegistry for SqliteStore {
     fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         let (app, filter) = (app.to_owned(), filter.clone());
-        Box::pin(self.0.reader.read(move |connection| journal::waiting(connection, &app, &filter)))
+        Box::pin(self.0.reader.read(move |connection| waits::waiting(connection, &app, &filter)))
     }
 
     fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>> {
         let (app, wait) = (app.to_owned(), wait.to_owned());
-        Box::pin(self.0.reader.read(move |connection| journal::open_wait(connection, &app, &wait)))
+        Box::pin(self.0.reader.read(move |connection| waits::open_wait(connection, &app, &wait)))
     }
 
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
@@ -202,11 +204,11 @@ impl WaitRegistry for SqliteStore {
     }
 
     fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
-        Box::pin(self.0.writer.write(move |db| journal::withdraw(db, claim, &waits)))
+        Box::pin(self.0.writer.write(move |db| waits::withdraw(db, claim, &waits)))
     }
 
     fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
         let (app, wait) = (app.to_owned(), wait.to_owned());
-        Box::pin(self.0.writer.write(move |db| journal::resolve(db, &app, &wait, &answer)))
+        Box::pin(self.0.writer.write(move |db| waits::resolve(db, &app, &wait, &answer)))
     }
 }

@@ -33,13 +33,17 @@ mod journal;
 mod keys;
 mod memory;
 mod owner;
+#[cfg(test)]
+mod plans;
 mod reader;
+mod runs;
 mod schema;
 mod sessions;
 mod tail;
 mod time;
 #[cfg(test)]
 mod turns;
+mod waits;
 mod writer;
 
 use adk_core::engine::Engine;

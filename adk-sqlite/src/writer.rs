@@ -6,7 +6,7 @@ use crate::cache::Cache;
 use crate::error::{Doing, closed, copy, failed, of_file, read_only};
 use crate::file::{DatabaseFile, check_before_open, resolve};
 use crate::owner::Owner;
-use crate::{Durability, journal, schema, tail};
+use crate::{Durability, runs, schema, tail};
 use adk_core::engine::ClaimId;
 use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
 use rusqlite::Connection;
@@ -180,7 +180,7 @@ impl Db {
         let connection = crate::turns::counted(connection);
         let file = Arc::new(DatabaseFile::of(&connection, path)?);
         let owner = Arc::new(Owner::new(file.path())?);
-        owner.sweep(&journal::drivers(&connection)?);
+        owner.sweep(&runs::drivers(&connection)?);
         Ok(Self { connection, cache: Cache::default(), owner, file, commits: 0, unwritten: Vec::new() })
     }
 

@@ -13,6 +13,7 @@ pub mod changed;
 pub mod contents;
 pub mod desk;
 pub mod fragments;
+mod killed;
 pub mod language;
 pub mod large;
 pub mod left_out;

@@ -1,12 +1,9 @@
 //! Calls of one reply that read and write the same key: each sees what those before it have written.
 
-use super::writes::engine::Crashing;
+use super::killed::{ByTurn, kill_everywhere};
 use adk::engine::MemoryJournal;
-use adk::model::{Model, ModelRequest, ModelStream};
 use adk::prelude::*;
-use adk::session::{MemoryStore, SessionStore};
 use adk::testing::ScriptedModel;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Adds to the total. A small number takes longer.
@@ -118,56 +115,17 @@ async fn calls_wait_for_one_before_them_that_a_person_has_to_agree_to() {
     }
 }
 
-/// Replies by the turn, also in a process that takes the run up.
-struct Adds;
-
-impl Model for Adds {
-    fn name(&self) -> &'static str {
-        "adds"
-    }
-
-    fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
-        let script = match request.info.turn {
-            0 => model(&[("add", "n", 1), ("note", "fact", 0), ("add", "n", 2), ("add", "n", 3)]),
-            _ => ScriptedModel::new().text("done"),
-        };
-        script.generate(request)
-    }
-}
-
 /// Wherever the process ends, no call is made twice and each sees the same.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_is_resumed_adds_the_same() {
-    let mut kills = 0;
-    for at in 0.. {
-        let (sessions, journal): (Arc<dyn SessionStore>, _) =
-            (Arc::new(MemoryStore::new()), MemoryJournal::new());
-        let recorded = Arc::default();
-        let process = |at| {
-            let engine = Crashing::new(journal.clone(), Arc::clone(&recorded), at);
-            let builder = Runner::builder().model(Adds).session_store(sessions.clone());
-            (builder.engine(engine.clone()).build().unwrap(), engine)
-        };
-        let (runner, engine): (Runner, _) = process(at);
-        let workflow = Adding::default();
-        let ended = tokio::select! {
-            biased;
-            () = engine.crashed.notified() => None,
-            done = runner.run(&workflow, "how much?") => Some(done.unwrap()),
-        };
-        if let Some(outcome) = ended {
-            assert_eq!((outcome.output.total, outcome.output.facts), (7, vec!["a".into()]));
-            break;
-        }
-        kills += 1;
-        let (runner, _) = process(usize::MAX);
-        let [key] = &sessions.list("app", None).await.unwrap()[..] else { continue };
-        let session = sessions.get(&key.key).await.unwrap().unwrap();
-        let Some(first) = session.event(0) else { continue };
-        let outcome = runner.resume(&workflow, first.invocation_id).await.unwrap();
-        let output = outcome.output;
-        assert_eq!((output.total, output.facts), (7, vec!["a".into()]), "killed at {at}");
-    }
+    let adds = ByTurn(|turn| match turn {
+        0 => model(&[("add", "n", 1), ("note", "fact", 0), ("add", "n", 2), ("add", "n", 3)]),
+        _ => ScriptedModel::new().text("done"),
+    });
+    let kills = kill_everywhere(&Adding::default(), "how much?", adds, |outcome| {
+        assert_eq!((outcome.output.total, outcome.output.facts), (7, vec!["a".into()]));
+    })
+    .await;
     assert!(kills > 15, "{kills}");
 }
 

@@ -1,20 +1,11 @@
 //! Every write is checked: what agents, tools and callbacks set in the state, they have announced.
 
-#[path = "../../adk-core/tests/durable/engine.rs"]
-#[allow(clippy::unwrap_used, reason = "it is a part of tests")]
-#[allow(dead_code, reason = "the crash tests of the runtime use the rest")]
-pub(crate) mod engine;
-
-use adk::engine::MemoryJournal;
-use adk::model::{Model, ModelRequest, ModelStream};
+use super::killed::{ByTurn, kill_everywhere};
 use adk::prelude::*;
-use adk::session::{MemoryStore, SessionStore};
 use adk::testing::ScriptedModel;
 use adk::tool::FunctionTool;
 use adk::{AgentMeta, ErrorKind, RunConfig, SequentialAgent, llm::LlmAgent};
-use engine::Crashing;
 use serde_json::json;
-use std::sync::Arc;
 
 /// Says that it is completed.
 #[tool(writes(completed: bool, user:plan: Plan))]
@@ -375,60 +366,16 @@ async fn a_function_with_a_context_writes_both() {
     assert!(run(0).await.unwrap_err().to_string().contains("Ada divides by zero"));
 }
 
-/// Calls `close` once, whichever process asks.
-struct Closes;
-
-impl Model for Closes {
-    fn name(&self) -> &'static str {
-        "closes"
-    }
-
-    fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
-        let model = match request.info.turn {
-            0 => ScriptedModel::new().call("close", json!({"mark": 9})),
-            _ => ScriptedModel::new().text("ok"),
-        };
-        model.generate(request)
-    }
-}
-
 #[tokio::test]
 async fn a_run_that_is_taken_up_writes_what_was_recorded() {
-    let mut kills = 0;
-    for at in 0.. {
-        let (sessions, journal): (Arc<dyn SessionStore>, _) =
-            (Arc::new(MemoryStore::new()), MemoryJournal::new());
-        // The engine sees that nothing is done twice.
-        let recorded = Arc::default();
-        let process = |at| {
-            let engine = Crashing::new(journal.clone(), Arc::clone(&recorded), at);
-            let runner =
-                Runner::builder().model(Closes).session_store(sessions.clone()).engine(engine.clone());
-            (runner.build().unwrap(), engine)
-        };
-        let (runner, engine): (Runner, _) = process(at);
-        let workflow = Closing::default();
-        let ended = tokio::select! {
-            biased;
-            () = engine.crashed.notified() => None,
-            done = runner.run(&workflow, "text") => Some(done),
-        };
-        if let Some(outcome) = ended {
-            assert_eq!(outcome.unwrap().output.said, "Some(true) Some(true)");
-            break;
-        }
-        kills += 1;
-        let (runner, _) = process(usize::MAX);
-        let [key] = &sessions.list("app", None).await.unwrap()[..] else { continue };
-        let session = sessions.get(&key.key).await.unwrap().unwrap();
-        let Some(first) = session.event(0) else { continue };
-        let outcome = runner.resume(&workflow, first.invocation_id).await.unwrap();
-        assert_eq!(
-            (outcome.output.length, &*outcome.output.said),
-            (4, "Some(true) Some(true)"),
-            "killed at {at}"
-        );
+    let closes = ByTurn(|turn| match turn {
+        0 => ScriptedModel::new().call("close", json!({"mark": 9})),
+        _ => ScriptedModel::new().text("ok"),
+    });
+    let kills = kill_everywhere(&Closing::default(), "text", closes, |outcome| {
         assert_eq!(outcome.get::<u8>("user:best").unwrap(), Some(9));
-    }
+        assert_eq!((outcome.output.length, &*outcome.output.said), (4, "Some(true) Some(true)"));
+    })
+    .await;
     assert!(kills > 20, "{kills}");
 }

@@ -1,4 +1,4 @@
-//! An agent that answers as a test says.
+//! [`Agent`]: a remote agent whose replies a test defines.
 
 use axum::body::Bytes;
 use axum::extract::State;
@@ -10,18 +10,18 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, watch};
 
-/// What it answers.
+/// A reply of the agent.
 pub enum Reply {
     Result(Value),
     Error(i64, &'static str),
     Stream(Vec<Value>),
     Status(u16),
     Text(&'static str),
-    /// A card in place of the good one.
+    /// A card that replaces the valid one.
     Card(Value),
-    /// A result that depends on how many of the kind came before.
+    /// A result that depends on the number of earlier calls of this kind.
     Count(Box<dyn Fn(usize) -> Value + Send>),
-    /// Nothing, until the test lets it go on; then an empty stream.
+    /// No reply until the test calls `stop_hanging`; then an empty stream.
     Hang,
 }
 
@@ -62,7 +62,7 @@ impl Agent {
             .route("/agent/.well-known/agent-card.json", get(card))
             .route("/agent", post(rpc))
             .with_state(shared.clone());
-        tokio::spawn(async move { axum::serve(listener, router).await.expect("it serves") });
+        tokio::spawn(async move { axum::serve(listener, router).await.expect("the agent serves") });
         Self { shared, seen, hangs }
     }
 
@@ -78,22 +78,22 @@ impl Agent {
         self.calls().into_iter().map(|(method, ..)| method).collect()
     }
 
-    /// Waits until a method was called.
+    /// Waits until the client calls a method.
     pub async fn wait_for(&mut self, method: &str) {
-        while self.seen.recv().await.expect("it lives") != method {}
+        while self.seen.recv().await.expect("the agent runs") != method {}
     }
 
-    pub fn hang_no_more(&self) {
+    pub fn stop_hanging(&self) {
         self.hangs.send_replace(false);
     }
 }
 
 async fn card(State(shared): State<Arc<Shared>>) -> Response {
-    let is_card = (shared.answer)("card", &Value::Null);
-    if let Reply::Card(card) = is_card {
+    let reply = (shared.answer)("card", &Value::Null);
+    if let Reply::Card(card) = reply {
         return axum::Json(card).into_response();
     }
-    // It knows neither its scheme nor its port: a proxy is before it.
+    // The card has a wrong scheme and no port, as an agent at a proxy writes it.
     let interfaces = json!([
         {"url": "https://127.0.0.1/agent", "protocolBinding": "GRPC", "protocolVersion": "1.0"},
         {"url": "https://127.0.0.1/agent", "protocolBinding": "JSONRPC", "protocolVersion": "1.0", "tenant": "t"},
@@ -127,7 +127,7 @@ async fn rpc(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes)
         Reply::Status(code) => StatusCode::from_u16(code).expect("a status").into_response(),
         Reply::Text(text) => text.into_response(),
         Reply::Hang => {
-            shared.hangs.clone().wait_for(|hangs| !hangs).await.expect("the test goes on");
+            shared.hangs.clone().wait_for(|hangs| !hangs).await.expect("the test runs");
             stream(Vec::new())
         }
     }
@@ -137,7 +137,7 @@ pub fn task(state: &str) -> Value {
     json!({"id": "t1", "contextId": "c1", "status": {"state": state}})
 }
 
-/// A task that asks for a text.
+/// Returns a task that asks for a text.
 pub fn waiting() -> Value {
     let mut task = task("TASK_STATE_INPUT_REQUIRED");
     let schema = json!({"schema": {"type": "string", "minLength": 3}});

@@ -1,4 +1,5 @@
-//! The program `adk` as a process. One program: each of its own would link all stores and the server once more.
+//! Tests of the program `adk`. They share one test program, because each program links all stores
+//! and the server.
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test fails by a panic")]
 

@@ -1,25 +1,26 @@
-//! `adk mcp pull` and a real server: `tests/peers/run-mcp.sh cargo test -p adk-workflow-cli --test it -- --ignored mcp`.
-use crate::support::{Folder, Ran, ran};
+//! `adk mcp pull` with a real server: `tests/peers/run-mcp.sh cargo test -p adk-workflow-cli --test
+//! it -- --ignored mcp`.
+use crate::support::{Folder, ProgramOutput, run_program};
 use serde_json::json;
 use std::process::Command;
 
-/// `adk mcp pull` with these words, in a folder of its own: what it said, and the file that it wrote.
-fn pull(words: &[&str]) -> (Ran, Option<serde_json::Value>) {
+/// Runs `adk mcp pull` in a new folder. Returns its output and the file that it wrote.
+fn pull(words: &[&str]) -> (ProgramOutput, Option<serde_json::Value>) {
     let folder = Folder::new();
     let server = format!("{}/server-filesystem/dist/index.js", std::env::var("ADK_MCP_NODE").unwrap());
     let mut command = Command::new(env!("CARGO_BIN_EXE_adk"));
     command.args(["mcp", "pull"]).args(words).args(["--", "node", &server, "."]);
     command.current_dir(folder.path());
-    let ran = ran(command, "");
+    let output = run_program(command, "");
     let text = std::fs::read_to_string(folder.path().join("files.mcp.json")).ok();
-    (ran, text.map(|text| serde_json::from_str(&text).unwrap()))
+    (output, text.map(|text| serde_json::from_str(&text).unwrap()))
 }
 
 #[test]
-#[ignore = "needs the servers of others"]
-fn the_tools_that_are_asked_for_are_written_or_it_is_said_why_not() {
-    let (ran, file) = pull(&["files", "--prefix", "files", "--only", "read_text_file,list_directory"]);
-    assert_eq!((ran.code, &*ran.err), (0, "files.mcp.json: 2 tools\n"), "{ran:?}");
+#[ignore = "needs MCP servers of other projects: tests/peers/run-mcp.sh"]
+fn pull_writes_the_selected_tools_or_reports_an_error() {
+    let (output, file) = pull(&["files", "--prefix", "files", "--only", "read_text_file,list_directory"]);
+    assert_eq!((output.code, &*output.err), (0, "files.mcp.json: 2 tools\n"), "{output:?}");
     let names = json!(["files_list_directory", "files_read_text_file"]);
     assert_eq!(file.unwrap()["names"], names);
     for (words, why) in [
@@ -37,8 +38,8 @@ fn the_tools_that_are_asked_for_are_written_or_it_is_said_why_not() {
         (&["files", "--bearer-env", "TOKEN"], "cannot be used with"),
         (&["--only", "read"], "<NAME>"),
     ] {
-        let (ran, file) = pull(words);
+        let (output, file) = pull(words);
         assert!(file.is_none(), "{words:?}");
-        ran.refused(2, why);
+        output.assert_error(2, why);
     }
 }

@@ -1,13 +1,13 @@
-//! `adk new`.
-use crate::support::{Folder, Ran, ran};
+//! Tests of `adk new`.
+use crate::support::{Folder, ProgramOutput, run_program};
 use std::path::Path;
 use std::process::Command;
 
-/// `adk new` in a folder.
-fn new(folder: &Folder, args: &[&str]) -> Ran {
+/// Runs `adk new` in a folder.
+fn new(folder: &Folder, args: &[&str]) -> ProgramOutput {
     let mut command = Command::new(env!("CARGO_BIN_EXE_adk"));
     command.arg("new").args(args).current_dir(folder.path());
-    ran(command, "")
+    run_program(command, "")
 }
 
 fn checkout() -> &'static str {
@@ -24,7 +24,7 @@ fn names(folder: &Path) -> Vec<String> {
 #[test]
 fn a_project_names_itself_and_the_version() {
     let folder = Folder::new();
-    let said = new(&folder, &["news-desk"]).good();
+    let said = new(&folder, &["news-desk"]).success_text();
     assert!(said.ends_with("  cd news-desk\n  cargo run\n"), "{said}");
     let project = folder.path().join("news-desk");
     let all = [".dockerignore", ".gitignore", "Cargo.toml", "Dockerfile", "README.md", "src"];
@@ -43,32 +43,33 @@ fn a_project_names_itself_and_the_version() {
 }
 
 #[test]
-fn a_name_that_cannot_be_makes_nothing() {
+fn an_invalid_name_creates_no_files() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path().join("taken")).unwrap();
     for (name, why) in [
         ("7up", "cannot start with a digit"),
         ("fn", "it is a Rust keyword"),
         ("a b", "invalid character ` `"),
-        ("../desk", "it is a path"),
-        ("adk-workflow", "what it depends on is called so"),
+        ("../desk", "the name is a path"),
+        ("adk-workflow", "its dependency has this name"),
         ("taken", "already exists"),
     ] {
-        new(&folder, &[name]).refused(1, why);
+        new(&folder, &[name]).assert_error(1, why);
     }
-    new(&folder, &["desk", "--path", "/nowhere"]).refused(3, "`/nowhere` is no checkout of adk-workflow");
+    new(&folder, &["desk", "--path", "/nowhere"])
+        .assert_error(3, "`/nowhere` is not a checkout of adk-workflow");
     assert_eq!(names(folder.path()), ["taken"]);
     assert!(names(&folder.path().join("taken")).is_empty());
 }
 
-/// Built by what this test was built with, so that what is there already need not be built again.
+/// Uses the build settings and the target folder of this test, so that Cargo can reuse its crates.
 #[test]
-#[ignore = "it builds the project and what it stands on, which takes up to a minute; `.ci/run` includes it"]
+#[ignore = "building the project and its dependencies takes up to a minute; `.ci/run` includes this test"]
 fn a_project_runs_at_once_and_its_test_passes() {
     let folder = Folder::new();
-    new(&folder, &["desk", "--path", checkout()]).good();
+    new(&folder, &["desk", "--path", checkout()]).success_text();
     let project = folder.path().join("desk");
-    // The versions that are here.
+    // Offline builds need the locked versions of this repository.
     std::fs::copy(Path::new(checkout()).join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
     let target = Path::new(env!("CARGO_BIN_EXE_adk")).ancestors().nth(2).unwrap();
     let cargo = |command: &str| {
@@ -76,7 +77,7 @@ fn a_project_runs_at_once_and_its_test_passes() {
         cargo.args([command, "--quiet", "--offline"]).current_dir(&project);
         cargo.env("CARGO_TARGET_DIR", target).env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
         cargo.env("CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG", "line-tables-only");
-        ran(cargo, "").good()
+        run_program(cargo, "").success_text()
     };
     let said = cargo("run");
     let lines: Vec<&str> = said.lines().collect();

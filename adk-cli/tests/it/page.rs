@@ -1,23 +1,24 @@
-//! The session in `docs/cli.md` is as it is printed. `DOCS=overwrite cargo test -p adk-workflow-cli --test it page` writes it anew.
-use crate::support::{Folder, ran, runner};
+//! Compares the session in `docs/cli.md` with the real output. `DOCS=overwrite cargo test -p
+//! adk-workflow-cli --test it page` updates it.
+use crate::support::{Folder, run_program, runner};
 use adk::Waiting;
 use chrono::{DateTime, SecondsFormat};
 use std::path::Path;
 use std::process::Command;
 
-/// The run in the page.
+/// The run id in the page.
 const RUN: &str = "e-01a21873-8f0b-7229-bffe-d05167240dc6";
 const TIME: &str = "2026-11-26T15:22:36Z";
 const DEADLINE: &str = "2026-11-29T15:22:36Z";
 const SECONDS: &str = "1795706556.196";
 
-/// The text with what is another each time as it is in the page.
-fn settled(text: &str, waiting: &Waiting) -> String {
+/// Replaces ids and times, which differ in each run, by the values in the page.
+fn normalized(text: &str, waiting: &Waiting) -> String {
     let deadline = waiting.deadline.unwrap().try_into().unwrap();
     let deadline =
         DateTime::from_timestamp_micros(deadline).unwrap().to_rfc3339_opts(SecondsFormat::Secs, true);
     let text = text.replace(&waiting.run_id.to_string(), RUN).replace(&deadline, DEADLINE);
-    let settled = text.split_inclusive([' ', '\n', ',']).map(|word| {
+    let normalized = text.split_inclusive([' ', '\n', ',']).map(|word| {
         let (bare, end) = word.split_at(word.trim_end_matches([' ', '\n', ',']).len());
         let is_date = bare.len() == TIME.len() && bare.ends_with('Z') && bare != DEADLINE;
         let age = bare.trim_start_matches('(').strip_suffix('s').filter(|age| age.parse::<u64>().is_ok());
@@ -30,11 +31,11 @@ fn settled(text: &str, waiting: &Waiting) -> String {
             _ => word.to_owned(),
         }
     });
-    settled.collect()
+    normalized.collect()
 }
 
 #[tokio::test]
-async fn the_session_of_the_page_is_as_it_is_printed() {
+async fn the_session_in_the_page_matches_the_output() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/cli.md");
     let text = std::fs::read_to_string(&page).unwrap();
     let (before, rest) = text.split_once("```console\n").unwrap();
@@ -51,15 +52,15 @@ async fn the_session_of_the_page_is_as_it_is_printed() {
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(command[2..].replace(RUN, &run)).current_dir(folder.path());
         shell.env("PATH", &path).env("ADK_STORE", folder.store());
-        let ran = ran(shell, "");
-        printed += &format!("{command}\n{}", settled(&(ran.out + &ran.err), &waiting));
-        // The program that watches its runs.
+        let output = run_program(shell, "");
+        printed += &format!("{command}\n{}", normalized(&(output.out + &output.err), &waiting));
+        // Replaces the program that watches its runs.
         runner(&folder.open().await, "desk").recover().await.unwrap();
     }
     if std::env::var("DOCS").is_ok_and(|what| what == "overwrite") {
         std::fs::write(&page, format!("{before}```console\n{printed}```\n{after}")).unwrap();
     } else {
-        // How wide a column is depends on how old a run is.
+        // The width of a column depends on the age of a run.
         let words = |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_owned).collect() };
         assert_eq!(words(&printed), words(session), "{printed}");
     }

@@ -1,5 +1,5 @@
-//! The commands on a SQLite file, which real runs of a workflow have written.
-use crate::support::{Folder, adk, command, fed, nobody, paused, ran, runner};
+//! The commands with a SQLite file that real runs of a workflow have written.
+use crate::support::{Folder, adk, adk_with_input, command, pause_run, run_program, runner, unknown_run};
 use adk::ErrorKind;
 use adk::engine::RunFilter;
 use adk::prelude::*;
@@ -8,7 +8,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;
 use tokio::sync::Semaphore;
 
-/// Each line of a text as its words.
+/// Splits each line of a text into words.
 fn words(text: &str) -> Vec<Vec<&str>> {
     text.lines().map(|line| line.split_whitespace().collect()).collect()
 }
@@ -20,11 +20,11 @@ async fn runs_are_listed_by_status_user_and_number() {
     let run = waiting.run_id.to_string();
     let other = {
         let runner = runner(&folder.open().await, "desk");
-        let other = paused(&runner, "bob", "s2").await;
+        let other = pause_run(&runner, "bob", "s2").await;
         runner.cancel(other.run_id).await.unwrap();
         other.run_id.to_string()
     };
-    let all = adk(&store, &["runs"]).good();
+    let all = adk(&store, &["runs"]).success_text();
     let all = words(&all);
     assert_eq!(all[0], ["RUN", "WORKFLOW", "STATUS", "AGE", "TOKENS", "USER", "SESSION"]);
     assert_eq!(all[1][..3], [&*other, "approval", "cancelled"]);
@@ -43,12 +43,12 @@ async fn runs_are_listed_by_status_user_and_number() {
     }
     let limited = adk(&store, &["runs", "--limit", "1"]);
     assert!(limited.out.contains(&other) && !limited.out.contains(&run), "{limited:?}");
-    assert_eq!(limited.err, "note: there are more; `--limit` lists them\n");
-    adk(&store, &["runs", "--status", "lost"]).refused(2, "invalid value 'lost'");
+    assert_eq!(limited.err, "note: more runs exist; a higher `--limit` lists them\n");
+    adk(&store, &["runs", "--status", "lost"]).assert_error(2, "invalid value 'lost'");
 }
 
 #[tokio::test]
-async fn a_run_as_json_has_the_names_that_are_documented() {
+async fn the_json_of_a_run_has_the_documented_names() {
     let (folder, waiting) = Folder::with_wait().await;
     let run = waiting.run_id.to_string();
     let shown = adk(&folder.store(), &["show", &run, "--json"]).json();
@@ -66,12 +66,12 @@ async fn a_run_as_json_has_the_names_that_are_documented() {
     assert_eq!(names, ["id", "runId", "user", "session", "path", "question", "schema", "deadline"]);
     assert_eq!(wait["id"], *waiting.id);
     assert_eq!(wait["question"], "May this be published? A cat sat.");
-    // 72 hours after it asked.
+    // The deadline is 72 hours after the question.
     let left = wait["deadline"].as_f64().unwrap() - shown["created"].as_f64().unwrap();
     assert!((259_200.0..259_260.0).contains(&left), "{left}");
 }
 
-/// What one branch does before the other goes on.
+/// One branch waits for a permit that the other branch adds.
 static LEFT: Semaphore = Semaphore::const_new(0);
 static RIGHT: Semaphore = Semaphore::const_new(0);
 
@@ -87,7 +87,7 @@ async fn waits_for_left() -> Result<()> {
 }
 
 #[agent]
-fn lets_left_go_on() {
+fn releases_left() {
     RIGHT.add_permits(1);
 }
 
@@ -107,17 +107,17 @@ fn writes_last() -> u32 {
 }
 
 workflow! {
-    /// The events of its branches are mixed in the log.
+    /// The branches interleave their events in the log.
     pub Branches() -> last: u32 {
         parallel <
             a: < writes_left; waits_for_right; writes_last >;
-            b: < waits_for_left; writes_right; lets_left_go_on >
+            b: < waits_for_left; writes_right; releases_left >
         >
     }
 }
 
 #[tokio::test]
-async fn steps_are_below_the_block_that_they_are_in() {
+async fn steps_are_printed_below_their_block() {
     let folder = Folder::new();
     let store = folder.open().await;
     let runner = Runner::builder().store(store).build().unwrap();
@@ -125,7 +125,7 @@ async fn steps_are_below_the_block_that_they_are_in() {
     let events = adk(&folder.store(), &["events", &run, "--json"]).json();
     let emitted: Vec<_> = events.as_array().unwrap().iter().map(|event| &event["author"]).collect();
     assert_eq!(emitted, ["user", "writes_left", "writes_right", "writes_last"]);
-    let shown = adk(&folder.store(), &["show", &run]).good();
+    let shown = adk(&folder.store(), &["show", &run]).success_text();
     let wanted = "\
 branches            1
   parallel_1        0
@@ -139,38 +139,38 @@ branches            1
 }
 
 #[tokio::test]
-async fn an_answer_is_held_against_the_schema_and_taken_once() {
+async fn an_answer_must_fit_the_schema_and_is_accepted_once() {
     let (folder, waiting) = Folder::with_wait().await;
     let (store, wait) = (folder.store(), &*waiting.id);
-    let listed = adk(&store, &["waiting"]).good();
+    let listed = adk(&store, &["waiting"]).success_text();
     assert_eq!(words(&listed)[0], ["WAIT", "USER", "UNTIL", "QUESTION"]);
     assert!(listed.contains(wait) && listed.ends_with("May this be published? A cat sat.\n"), "{listed}");
     assert_eq!(adk(&store, &["waiting", "--user", "bob", "--json"]).json(), json!([]));
 
-    adk(&store, &["answer", wait, "yes"]).refused(2, "a text needs its quotes");
-    adk(&store, &["answer", wait, "7"]).refused(1, "is of another type: ");
-    adk(&store, &["answer", wait, r#"{"Revise": {}}"#]).refused(1, "the wait is still open");
+    adk(&store, &["answer", wait, "yes"]).assert_error(2, "write quotes around a text");
+    adk(&store, &["answer", wait, "7"]).assert_error(1, "is of another type: ");
+    adk(&store, &["answer", wait, r#"{"Revise": {}}"#]).assert_error(1, "the wait is still open");
     adk(&store, &["answer", "nobody", "7"])
-        .refused(3, "nobody waits under the id `nobody`; help: `adk waiting`");
-    let answered = adk(&store, &["answer", wait, r#""Publish""#]).good();
-    assert_eq!(answered, "answered: its run goes on in the program that resumes it\n");
-    adk(&store, &["answer", wait, r#""Publish""#]).refused(1, "was answered before");
-    let ready = adk(&store, &["runs", "--status", "ready"]).good();
+        .assert_error(3, "nobody waits under the id `nobody`; help: `adk waiting`");
+    let answered = adk(&store, &["answer", wait, r#""Publish""#]).success_text();
+    assert_eq!(answered, "answered: the program that resumes the run continues it\n");
+    adk(&store, &["answer", wait, r#""Publish""#]).assert_error(1, "was answered before");
+    let ready = adk(&store, &["runs", "--status", "ready"]).success_text();
     assert!(ready.contains("paused, ready"), "{ready}");
 
     let runner = runner(&folder.open().await, "desk");
     assert!(runner.recover().await.unwrap().remove(0).result.unwrap().is_empty());
     let run = waiting.run_id.to_string();
-    let shown = adk(&store, &["show", &run]).good();
+    let shown = adk(&store, &["show", &run]).success_text();
     let shown = words(&shown);
     assert!(shown.contains(&vec!["status", "finished"]), "{shown:?}");
     assert!(shown.contains(&vec!["publish", "1", "post", "=", r#""A"#, "cat", r#"sat.""#]), "{shown:?}");
     assert!(shown.contains(&vec!["post", r#""A"#, "cat", r#"sat.""#]), "{shown:?}");
-    adk(&store, &["cancel", &run]).refused(1, "it has ended (finished)");
+    adk(&store, &["cancel", &run]).assert_error(1, "it has ended (finished)");
 }
 
 #[tokio::test]
-async fn a_failed_run_says_why() {
+async fn a_failed_run_shows_its_error() {
     let (folder, waiting) = Folder::with_wait().await;
     let (store, run) = (folder.store(), waiting.run_id.to_string());
     let answer = r#"{"Revise": {"note": "shorter"}}"#;
@@ -179,9 +179,9 @@ async fn a_failed_run_says_why() {
     runner(&folder.open().await, "desk").recover().await.unwrap().remove(0).result.unwrap_err();
     let failed = adk(&store, &["runs", "--status", "failed", "--json"]).json();
     let error = failed[0]["error"].as_str().unwrap();
-    assert!(error.contains("nobody is there to make it shorter"), "{error}");
+    assert!(error.contains("no writer can make it shorter"), "{error}");
     assert_eq!(failed[0]["ended"], failed[0]["updated"]);
-    let shown = adk(&store, &["show", &run]).good();
+    let shown = adk(&store, &["show", &run]).success_text();
     assert!(shown.contains(error), "{shown}");
 }
 
@@ -189,12 +189,12 @@ async fn a_failed_run_says_why() {
 async fn a_run_that_waits_is_cancelled() {
     let (folder, waiting) = Folder::with_wait().await;
     let (store, run) = (folder.store(), waiting.run_id.to_string());
-    assert_eq!(adk(&store, &["cancel", &run]).good(), format!("run {run} is cancelled\n"));
+    assert_eq!(adk(&store, &["cancel", &run]).success_text(), format!("run {run} is cancelled\n"));
     assert_eq!(adk(&store, &["cancel", &run, "--json"]).json()["status"], "cancelled");
     assert_eq!(adk(&store, &["waiting", "--json"]).json(), json!([]));
 }
 
-/// A line without the time that it begins with.
+/// Removes the time at the beginning of a line.
 fn untimed(line: &str) -> &str {
     line.split_once("Z ").map_or(line, |(_, rest)| rest)
 }
@@ -203,7 +203,7 @@ fn untimed(line: &str) -> &str {
 async fn events_are_printed_until_the_run_waits() {
     let (folder, waiting) = Folder::with_wait().await;
     let (store, run) = (folder.store(), waiting.run_id.to_string());
-    let printed = adk(&store, &["events", &run]).good();
+    let printed = adk(&store, &["events", &run]).success_text();
     let lines: Vec<&str> = printed.lines().map(untimed).collect();
     let wanted = [
         "approval (user)",
@@ -214,10 +214,10 @@ async fn events_are_printed_until_the_run_waits() {
         "    draft = \"A cat sat.\"",
     ];
     assert_eq!(lines, wanted);
-    assert_eq!(adk(&store, &["events", &run, "--follow"]).good(), printed);
+    assert_eq!(adk(&store, &["events", &run, "--follow"]).success_text(), printed);
 
     let all = adk(&store, &["events", &run, "--json"]).json();
-    let followed = adk(&store, &["events", &run, "--json", "--follow"]).good();
+    let followed = adk(&store, &["events", &run, "--json", "--follow"]).success_text();
     let followed: Vec<Value> = followed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(all.as_array().unwrap(), &followed);
     assert_eq!(all[1]["nodeInfo"]["path"], "approval/writer");
@@ -228,7 +228,7 @@ async fn events_are_printed_until_the_run_waits() {
 async fn events_are_followed_from_one_process_to_the_end_in_another() {
     let (folder, waiting) = Folder::with_wait().await;
     let (store, run) = (folder.store(), waiting.run_id.to_string());
-    adk(&store, &["answer", &waiting.id, r#""Publish""#]).good();
+    adk(&store, &["answer", &waiting.id, r#""Publish""#]).success_text();
     let mut follow = command(&store, &["events", &run, "--follow"]);
     let mut follow = follow.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines();
@@ -238,8 +238,8 @@ async fn events_are_followed_from_one_process_to_the_end_in_another() {
     assert!(note.starts_with("note: no process drives the run"), "{note}");
 
     let runner = runner(&folder.open().await, "desk");
-    // Another run of the session is not of interest.
-    let other = paused(&runner, "ann", "s1").await;
+    // `adk events` skips the events of other runs of the session.
+    let other = pause_run(&runner, "ann", "s1").await;
     runner.recover().await.unwrap();
     let after: Vec<String> = lines.map(Result::unwrap).collect();
     let after: Vec<&str> = after.iter().map(|line| untimed(line)).collect();
@@ -256,128 +256,132 @@ async fn events_are_followed_from_one_process_to_the_end_in_another() {
 async fn a_session_is_exported_and_imported() {
     let (folder, _) = Folder::with_wait().await;
     let store = folder.store();
-    let exported = adk(&store, &["export", "ann", "s1"]).good();
+    let exported = adk(&store, &["export", "ann", "s1"]).success_text();
     let head: Value = serde_json::from_str(exported.lines().next().unwrap()).unwrap();
     assert_eq!(head["session"], json!({"app": "desk", "user": "ann", "id": "s1"}));
     assert_eq!(exported.lines().count(), 3);
 
-    assert_eq!(fed(&store, &["import", "bob", "copy"], &exported).good(), "");
-    let copied = adk(&store, &["export", "bob", "copy"]).good();
+    assert_eq!(adk_with_input(&store, &["import", "bob", "copy"], &exported).success_text(), "");
+    let copied = adk(&store, &["export", "bob", "copy"]).success_text();
     assert_eq!(copied.lines().skip(1).collect::<Vec<_>>(), exported.lines().skip(1).collect::<Vec<_>>());
-    fed(&store, &["import", "bob", "copy"], &exported).refused(1, "bob");
-    fed(&store, &["import", "bob", "broken"], &format!("{exported}{{\n")).refused(1, "line 4 of the import");
-    adk(&store, &["export", "bob", "broken"]).refused(3, "desk/bob/broken");
-    // An empty file was made on purpose.
+    adk_with_input(&store, &["import", "bob", "copy"], &exported).assert_error(1, "bob");
+    adk_with_input(&store, &["import", "bob", "broken"], &format!("{exported}{{\n"))
+        .assert_error(1, "line 4 of the import");
+    adk(&store, &["export", "bob", "broken"]).assert_error(3, "desk/bob/broken");
+    // `import` accepts an existing empty file.
     let fresh = folder.path().join("fresh.db");
     std::fs::write(&fresh, "").unwrap();
     let fresh = fresh.to_str().unwrap();
-    fed(fresh, &["import", "ann", "s1"], &exported).good();
+    adk_with_input(fresh, &["import", "ann", "s1"], &exported).success_text();
     assert_eq!(
-        adk(fresh, &["export", "ann", "s1"]).good().replace("\"app\":\"app\"", "\"app\":\"desk\""),
+        adk(fresh, &["export", "ann", "s1"]).success_text().replace("\"app\":\"app\"", "\"app\":\"desk\""),
         exported
     );
 }
 
 #[tokio::test]
-async fn the_app_is_named_where_there_are_several() {
+async fn a_store_with_several_apps_needs_the_option_app() {
     let (folder, waiting) = Folder::with_wait().await;
     let store = folder.store();
-    paused(&runner(&folder.open().await, "shop"), "ann", "s1").await;
+    pause_run(&runner(&folder.open().await, "shop"), "ann", "s1").await;
     adk(&store, &["runs"])
-        .refused(2, "the store has 2 apps: `desk`, `shop`; help: name one of them with `--app`");
+        .assert_error(2, "the store has 2 apps: `desk`, `shop`; help: select one with `--app`");
     let run = waiting.run_id.to_string();
     assert_eq!(adk(&store, &["show", &run, "--app", "desk", "--json"]).json()["app"], "desk");
     let why = format!("there is no run `{run}`; help: `adk runs` lists the runs of the app");
-    adk(&store, &["show", &run, "--app", "shop"]).refused(3, &why);
+    adk(&store, &["show", &run, "--app", "shop"]).assert_error(3, &why);
     adk(&store, &["runs", "--app", "user"])
-        .refused(2, "`user` cannot be the name of an app; help: name the app");
+        .assert_error(2, "`user` cannot be the name of an app; help: pass the app");
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_not_found_and_not_made() {
+async fn a_missing_store_or_run_is_reported_and_not_created() {
     let folder = Folder::new();
-    let (missing, run) = (folder.store(), nobody().to_string());
-    adk(&missing, &["runs"]).refused(3, &format!("the file `{missing}` does not exist"));
-    fed(&missing, &["import", "ann", "s1"], "").refused(3, "does not exist");
+    let (missing, run) = (folder.store(), unknown_run().to_string());
+    adk(&missing, &["runs"]).assert_error(3, &format!("the file `{missing}` does not exist"));
+    adk_with_input(&missing, &["import", "ann", "s1"], "").assert_error(3, "does not exist");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 
     let text = folder.path().join("notes.txt");
     std::fs::write(&text, "buy milk, and do not open this as a database, which it is not").unwrap();
-    adk(text.to_str().unwrap(), &["runs"]).refused(1, "file is not a database");
+    adk(text.to_str().unwrap(), &["runs"]).assert_error(1, "file is not a database");
     let foreign = folder.path().join("foreign.db");
     rusqlite::Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
     let before = std::fs::read(&foreign).unwrap();
-    adk(foreign.to_str().unwrap(), &["runs"]).refused(3, "foreign.db` has no tables of agents");
+    adk(foreign.to_str().unwrap(), &["runs"]).assert_error(3, "foreign.db` has no tables of agents");
     assert_eq!(std::fs::read(&foreign).unwrap(), before);
 
     folder.open().await;
     for command in ["show", "events", "cancel"] {
-        adk(&missing, &[command, &run]).refused(3, &format!("there is no run `{run}`"));
-        adk(&missing, &[command, "7"]).refused(2, "it is no id of a run; help: `adk runs`");
+        adk(&missing, &[command, &run]).assert_error(3, &format!("there is no run `{run}`"));
+        adk(&missing, &[command, "7"]).assert_error(2, "not a run id; help: `adk runs`");
     }
-    assert_eq!(adk(&missing, &["runs", "--json"]).good(), "[]\n");
+    assert_eq!(adk(&missing, &["runs", "--json"]).success_text(), "[]\n");
 }
 
 #[test]
-fn no_password_is_in_an_error() {
+fn an_error_contains_no_password() {
     for (address, code) in [
         ("mysql://ann:sesame@host/db", 2),
         ("postgres://ann:sesame@host:port/db", 1),
         ("postgres://ann:sesame@127.0.0.1:9/db", 1),
         ("postgres://ann:sesame@127.0.0.1:9/db?sslmode=sometimes", 1),
     ] {
-        let ran = adk(address, &["runs"]);
-        assert!(!ran.err.contains("sesame"), "{ran:?}");
-        ran.refused(code, "; help: ");
+        let output = adk(address, &["runs"]);
+        assert!(!output.err.contains("sesame"), "{output:?}");
+        output.assert_error(code, "; help: ");
     }
-    let help = adk("postgres://ann:sesame@host/db", &["runs", "--help"]).good();
+    let help = adk("postgres://ann:sesame@host/db", &["runs", "--help"]).success_text();
     assert!(help.contains("ADK_STORE") && !help.contains("sesame"), "{help}");
 }
 
-/// `script` runs a program on a terminal.
+/// Runs the program with `script`, which gives it a terminal.
 #[tokio::test]
 #[cfg(target_os = "linux")]
-async fn colours_are_for_terminals() {
+async fn only_terminals_get_colours() {
     let (folder, _) = Folder::with_wait().await;
     let shown = |variables: &[(&str, &str)]| {
         let mut script = std::process::Command::new("script");
         script.args(["--quiet", "--return", "--command"]).arg(format!("{} runs", env!("CARGO_BIN_EXE_adk")));
         script.arg("/dev/null").env("ADK_STORE", folder.store()).env_remove("NO_COLOR");
-        ran_of(script.envs(variables.iter().copied()))
+        stdout_of(script.envs(variables.iter().copied()))
     };
     assert!(shown(&[]).contains("\x1b[33mpaused\x1b[0m"));
     assert!(!shown(&[("NO_COLOR", "1")]).contains('\x1b'));
-    assert!(!adk(&folder.store(), &["runs"]).good().contains('\x1b'));
+    assert!(!adk(&folder.store(), &["runs"]).success_text().contains('\x1b'));
 }
 
 #[cfg(target_os = "linux")]
-fn ran_of(command: &mut std::process::Command) -> String {
-    let done = command.stdin(Stdio::null()).output().unwrap();
-    assert!(done.status.success());
-    String::from_utf8(done.stdout).unwrap()
+fn stdout_of(command: &mut std::process::Command) -> String {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
 }
 
 #[tokio::test]
-async fn a_reader_that_has_seen_enough_is_no_error() {
+async fn a_closed_pipe_is_not_an_error() {
     let (folder, _) = Folder::with_wait().await;
     let mut child = command(&folder.store(), &["runs"]);
     let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert!(child.wait().unwrap().success() && said.is_empty(), "{said}");
+    let mut printed = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut printed).unwrap();
+    assert!(child.wait().unwrap().success() && printed.is_empty(), "{printed}");
 }
 
 #[tokio::test]
-async fn cargo_runs_the_program() {
+async fn cargo_adk_runs_the_program() {
     let (folder, _) = Folder::with_wait().await;
     let through = |args: &[&str]| {
         let mut cargo = std::process::Command::new(env!("CARGO_BIN_EXE_cargo-adk"));
         cargo.args(args).env("ADK_STORE", folder.store());
-        ran(cargo, "")
+        run_program(cargo, "")
     };
-    assert_eq!(through(&["adk", "waiting"]).good(), adk(&folder.store(), &["waiting"]).good());
-    through(&["adk", "show", &nobody().to_string()]).refused(3, "there is no run");
+    assert_eq!(
+        through(&["adk", "waiting"]).success_text(),
+        adk(&folder.store(), &["waiting"]).success_text()
+    );
+    through(&["adk", "show", &unknown_run().to_string()]).assert_error(3, "there is no run");
 }
 
 workflow! {
@@ -389,7 +393,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn a_wait_is_answered_in_the_role_that_it_names() {
+async fn an_answer_needs_the_role_of_its_wait() {
     let folder = Folder::new();
     let runner = Runner::builder().store(folder.open().await).build().unwrap();
     let error = runner.session("ann", "s").run(&Claim::default(), "a7").await.unwrap_err();
@@ -398,10 +402,10 @@ async fn a_wait_is_answered_in_the_role_that_it_names() {
     let listed = adk(&store, &["waiting", "--json"]).json();
     assert_eq!(listed[0]["by"], json!({"role": "staff"}));
     let wait = listed[0]["id"].as_str().unwrap();
-    let table = adk(&store, &["waiting"]).good();
+    let table = adk(&store, &["waiting"]).success_text();
     assert!(table.contains("by role `staff`: Is the claim for a7 right?"), "{table}");
-    adk(&store, &["answer", wait, "true"]).refused(1, "the role `staff`");
-    adk(&store, &["answer", wait, "true", "--user", "bob", "--role", "editor"]).refused(1, "`--role`");
-    adk(&store, &["answer", wait, "true", "--role", "editor", "--role", "staff"]).good();
+    adk(&store, &["answer", wait, "true"]).assert_error(1, "the role `staff`");
+    adk(&store, &["answer", wait, "true", "--user", "bob", "--role", "editor"]).assert_error(1, "`--role`");
+    adk(&store, &["answer", wait, "true", "--role", "editor", "--role", "staff"]).success_text();
     assert_eq!(adk(&store, &["waiting", "--json"]).json(), json!([]));
 }

@@ -1,10 +1,11 @@
-//! `adk client ts`, the compiler of TypeScript, and a front end that runs on Node.js against a real server:
-//! `tests/peers/run-clients.sh cargo test -p adk-workflow-cli --test it -- --ignored typescript`.
-use crate::support::{Folder, ran, runner};
+//! `adk client ts` with the TypeScript compiler, and a front end on Node.js that calls a real
+//! server: `tests/peers/run-clients.sh cargo test -p adk-workflow-cli --test it -- --ignored
+//! typescript`.
+use crate::support::{Folder, run_program, runner};
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// What a front end says after its client.
+/// The front end. It imports the generated client.
 const GOOD: &str = r#"
 import { AdkError, Client } from "./client.js";
 declare const process: { argv: string[] };
@@ -59,7 +60,7 @@ fn compile(folder: &Path, main: &str) -> Output {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Node.js: tests/peers/run-clients.sh"]
-async fn a_front_end_that_forgets_a_question_does_not_compile_and_one_that_has_all_runs() {
+async fn a_front_end_compiles_only_if_it_answers_all_questions() {
     let folder = Folder::new();
     let store = adk_sqlite::SqliteStore::open(folder.path().join("runs.db")).await.unwrap();
     let runner = runner(&store, "app");
@@ -68,24 +69,30 @@ async fn a_front_end_that_forgets_a_question_does_not_compile_and_one_that_has_a
     let serving = tokio::spawn(adk::serve(&runner).serve(listener, std::future::pending()));
     let done = tokio::task::spawn_blocking(move || {
         let folder = Folder::new();
-        let curl = Command::new("curl").args(["-sf", &format!("{address}/openapi.json")]).output().unwrap();
+        let document =
+            Command::new("curl").args(["-sf", &format!("{address}/openapi.json")]).output().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_adk"));
         command.args(["client", "ts", "-"]);
-        let written = ran(command, std::str::from_utf8(&curl.stdout).unwrap());
+        let written = run_program(command, std::str::from_utf8(&document.stdout).unwrap());
         assert_eq!(written.code, 0, "{written:?}");
         std::fs::write(folder.path().join("client.ts"), &written.out).unwrap();
 
         let compiled = compile(folder.path(), GOOD);
         assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stdout));
-        let ran =
+        let output =
             Command::new("node").arg("main.js").arg(&address).current_dir(folder.path()).output().unwrap();
-        let told = String::from_utf8(ran.stdout).unwrap();
-        let lines: Vec<_> = told.lines().collect();
-        assert_eq!(lines.first(), Some(&"A cat sat."), "{told} {}", String::from_utf8_lossy(&ran.stderr));
-        assert!(lines[1].starts_with("user writer") && lines[1].ends_with("publish"), "{told}");
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        let lines: Vec<_> = stdout.lines().collect();
+        assert_eq!(
+            lines.first(),
+            Some(&"A cat sat."),
+            "{stdout} {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert!(lines[1].starts_with("user writer") && lines[1].ends_with("publish"), "{stdout}");
         assert_eq!(lines[2], "422 topic");
 
-        for (good, bad, said) in [
+        for (good, bad, message) in [
             (
                 "const { runs }",
                 "await client.complete(\"approval\", { topic: \"a dog\" }, {});\nconst { runs }",
@@ -97,8 +104,8 @@ async fn a_front_end_that_forgets_a_question_does_not_compile_and_one_that_has_a
         ] {
             assert!(GOOD.contains(good));
             let refused = compile(folder.path(), &GOOD.replacen(good, bad, 1));
-            let told = String::from_utf8(refused.stdout).unwrap();
-            assert!(!refused.status.success() && told.contains(said), "{bad}: {told}");
+            let stdout = String::from_utf8(refused.stdout).unwrap();
+            assert!(!refused.status.success() && stdout.contains(message), "{bad}: {stdout}");
         }
     });
     done.await.unwrap();

@@ -1,5 +1,5 @@
-//! A store with runs of a workflow that asks a person, and the program on it.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
+//! A store with runs of a workflow that asks a person, and functions that run the program on it.
+#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and a test fails by a panic")]
 
 use adk::prelude::*;
 use adk::testing::{Reply, ScriptedModel};
@@ -10,24 +10,24 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// What an editor says.
+/// The decision of an editor.
 #[adk::data]
 pub enum Decision {
     /// As it is.
     Publish,
-    /// Once more, with this in mind.
+    /// Once more, with a note.
     Revise {
-        /// What to change.
+        /// The requested change.
         note: String,
     },
 }
 
-/// Publishes the draft, unless it cannot be.
+/// Publishes the draft, or fails because no writer can revise it.
 #[agent(writes = post)]
 fn publish(draft: &str, decision: Decision) -> Result<String> {
     match decision {
         Decision::Publish => Ok(draft.to_owned()),
-        Decision::Revise { note } => Err(Error::other(format!("nobody is there to make it {note}"))),
+        Decision::Revise { note } => Err(Error::other(format!("no writer can make it {note}"))),
     }
 }
 
@@ -44,15 +44,15 @@ workflow! {
     }
 }
 
-/// A runner with the workflow, whose model gives the same draft each time.
+/// Creates a runner with the workflow and a model that always replies with the same draft.
 pub fn runner(store: &(impl Store + Clone), app: &str) -> Runner {
     let model = ScriptedModel::new().reply(Reply::new().text("A cat sat.").usage(12, 4)).repeat_last();
     let runner = Runner::builder().app_name(app).model(model);
     runner.store(store.clone()).workflow(Approval::default()).build().unwrap()
 }
 
-/// A run of a user that waits.
-pub async fn paused(runner: &Runner, user: &str, session: &str) -> Waiting {
+/// Starts a run and returns its wait.
+pub async fn pause_run(runner: &Runner, user: &str, session: &str) -> Waiting {
     let workflow = Approval::default();
     let mut stream = runner.session(user, session).run(&workflow, "a cat").stream();
     while let Some(event) = stream.next().await {
@@ -60,11 +60,11 @@ pub async fn paused(runner: &Runner, user: &str, session: &str) -> Waiting {
     }
     match stream.end() {
         RunEnd::Paused(mut waiting) => waiting.remove(0),
-        _ => panic!("it does not wait"),
+        _ => panic!("the run does not wait"),
     }
 }
 
-/// A folder that is removed at the end, with a SQLite file in it.
+/// A temporary folder for a SQLite file. Dropping it removes the folder.
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -80,7 +80,7 @@ impl Folder {
         &self.0
     }
 
-    /// The address of the file.
+    /// Returns the address of the SQLite file.
     pub fn store(&self) -> String {
         self.0.join("agents.db").to_str().unwrap().to_owned()
     }
@@ -89,10 +89,10 @@ impl Folder {
         SqliteStore::open(self.store()).await.unwrap()
     }
 
-    /// With a run of `ann` in her session `s1` that waits.
+    /// Creates a folder whose store has a waiting run of `ann` in her session `s1`.
     pub async fn with_wait() -> (Self, Waiting) {
         let folder = Self::new();
-        let waiting = paused(&runner(&folder.open().await, "desk"), "ann", "s1").await;
+        let waiting = pause_run(&runner(&folder.open().await, "desk"), "ann", "s1").await;
         (folder, waiting)
     }
 }
@@ -103,36 +103,36 @@ impl Drop for Folder {
     }
 }
 
-/// What the program said.
+/// The output and exit code of a program.
 #[derive(Debug)]
-pub struct Ran {
+pub struct ProgramOutput {
     pub code: i32,
     pub out: String,
     pub err: String,
 }
 
-impl Ran {
+impl ProgramOutput {
     #[track_caller]
-    pub fn good(self) -> String {
+    pub fn success_text(self) -> String {
         assert_eq!((self.code, &*self.err), (0, ""), "{self:?}");
         self.out
     }
 
     #[track_caller]
     pub fn json(self) -> Value {
-        serde_json::from_str(&self.good()).unwrap()
+        serde_json::from_str(&self.success_text()).unwrap()
     }
 
-    /// It failed with that code, said so and printed nothing.
+    /// Asserts that the program failed with an exit code and an error, and printed nothing else.
     #[track_caller]
-    pub fn refused(self, code: i32, why: &str) {
+    pub fn assert_error(self, code: i32, why: &str) {
         assert!(self.code == code && self.out.is_empty(), "{self:?}");
         assert!(self.err.starts_with("error: ") && self.err.contains(why), "{self:?}");
         assert!(!self.err.contains("Error {") && !self.err.contains("Some("), "{self:?}");
     }
 }
 
-/// The program with a store, to be started.
+/// Returns the command of the program with a store.
 pub fn command(store: &str, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_adk"));
     command.args(args).env("ADK_STORE", store).env_remove("NO_COLOR");
@@ -140,29 +140,29 @@ pub fn command(store: &str, args: &[&str]) -> Command {
 }
 
 /// Runs the program on a store.
-pub fn adk(store: &str, args: &[&str]) -> Ran {
-    fed(store, args, "")
+pub fn adk(store: &str, args: &[&str]) -> ProgramOutput {
+    adk_with_input(store, args, "")
 }
 
-/// Runs it with this on its standard input.
-pub fn fed(store: &str, args: &[&str], input: &str) -> Ran {
-    ran(command(store, args), input)
+/// Runs the program on a store, with an input on standard input.
+pub fn adk_with_input(store: &str, args: &[&str], input: &str) -> ProgramOutput {
+    run_program(command(store, args), input)
 }
 
-pub fn ran(mut command: Command, input: &str) -> Ran {
+pub fn run_program(mut command: Command, input: &str) -> ProgramOutput {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // One that has failed does not read it.
+    // A program that has failed does not read its input.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let done = child.wait_with_output().unwrap();
-    Ran {
+    ProgramOutput {
         code: done.status.code().unwrap(),
         out: String::from_utf8(done.stdout).unwrap(),
         err: String::from_utf8(done.stderr).unwrap(),
     }
 }
 
-/// An id of a run that nobody has.
-pub fn nobody() -> RunId {
+/// Returns a run id that no store contains.
+pub fn unknown_run() -> RunId {
     "e-01890000-0000-7000-8000-000000000000".parse().unwrap()
 }

@@ -1,6 +1,7 @@
 //! One run: the session it works on, the slot to its consumer, and the context of its agents.
 
 mod above;
+mod accessors;
 mod actions;
 mod announced_keys;
 mod apart;
@@ -55,6 +56,7 @@ pub use state::State;
 pub use trace::{TraceCarrier, set_trace_carrier};
 
 pub(crate) use above::{Above, Global, Prompt};
+pub(crate) use accessors::accessors;
 pub(crate) use announced_keys::{WriteRules, Writer, WriterKind};
 pub(crate) use call_counts::CallCounts;
 pub(crate) use callback::{Place, Steps};

@@ -15,7 +15,7 @@ use crate::support::{By, Tree, by, run};
 use adk_core::engine::MemoryJournal;
 use adk_core::memory::{MemoryEntry, MemoryMark};
 use adk_core::session::SessionKey;
-use adk_core::{Error, ErrorKind, Event, Flow, Part};
+use adk_core::{AnsweredBy, Error, ErrorKind, Event, Flow, Part};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -52,6 +52,7 @@ rows! {
     max_concurrency_of_a_parallel_or_an_each => concurrency();
     max_turns => turns();
     the_question_of_an_await => question();
+    by_of_an_await_or_of_a_confirm => answered_by();
     a_step_at_the_end_is_added => step_at_the_end();
     any_other_step_is_added_removed_or_moved => other_steps();
     a_function_does_something_else => functions();
@@ -65,7 +66,7 @@ fn program() -> Program {
     let book = ToolVersion { confirm: Confirm::Always, ..ToolVersion::plain("book") };
     let tools = vec![ToolVersion::plain("charge"), book, ToolVersion::plain("ship")];
     let agents = vec![AgentVersion { tools, ..AgentVersion::default() }];
-    let first = Version { agents, plugin: Hooks::None, limits: vec![3], concurrency: None, question: 0 };
+    let first = Version { agents, limits: vec![3], ..Version::default() };
     let body = vec![Node::Ask(1), Node::Llm(0), Node::Ask(2)];
     Program { body, scripts: vec![script], fails: None, versions: vec![first], changes: vec![Vec::new()] }
 }
@@ -170,6 +171,12 @@ async fn waits(program: &Program) -> Played {
     play(&agreeing(program.clone()), &history).await
 }
 
+/// Plays a run whose first question is open when the program changes: the second version resumes the run before the answer.
+async fn open_at_change(program: &Program) -> Played {
+    let history = [(0, Ends::Unanswered), (1, Ends::Unanswered), (1, Ends::Through)];
+    play(&agreeing(program.clone()), &history).await
+}
+
 /// A function is asked about recorded replies as well.
 async fn function_as_prompt() {
     shows(|version| agent(version).function = true).await;
@@ -183,8 +190,23 @@ async fn function_as_prompt() {
 async fn question() {
     let program = changed(program(), |version| version.question = 1);
     is_same(&program).await;
-    let questions = waits(&program).await.questions;
-    assert_eq!((&*questions[0], &*questions[2], questions.len()), ("Go on? 0", "Go on? 1", 3));
+    for play in [waits(&program).await, open_at_change(&program).await] {
+        let questions = play.questions;
+        assert_eq!((&*questions[0].question, &*questions[2].question), ("Go on? 0", "Go on? 1"));
+        assert_eq!(questions.len(), 3);
+    }
+}
+
+/// Later questions are for those whom the new version asks, also questions about calls.
+async fn answered_by() {
+    let (nobody, staff) = (None, Some(AnsweredBy::Role("staff".to_owned())));
+    let program = changed(program(), |version| version.by = Some("staff"));
+    for (program, then, now) in [(program.clone(), &nobody, &staff), (reversed(program), &staff, &nobody)] {
+        is_same(&program).await;
+        let by = |play: Played| play.questions.into_iter().map(|wait| wait.by).collect::<Vec<_>>();
+        assert!(by(waits(&program).await).iter().eq([then, then, now]));
+        assert!(by(open_at_change(&program).await).iter().eq([then, now, now]));
+    }
 }
 
 /// A call keeps the answer that it has, and a new tool runs for later calls.

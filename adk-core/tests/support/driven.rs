@@ -1,192 +1,30 @@
 //! What every store that outlives the process has to do with runs that an engine above it drives: each slot is filled once,
 //! whichever processes execute the run, and nobody else takes such a run up. The stores of other crates are asked the same.
 
+mod above;
+mod detached;
+pub mod interleaved;
+
+use self::above::Above;
+use self::detached::Detached;
 use super::survival::{Place, key, kind, knows, runner};
 use super::{By, Tree, by, parallel, repeat, run, say};
 use adk_core::engine::{
-    Body, BranchReport, BranchTask, CallKind, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun,
-    Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord,
-    RunRegistry, RunStatus, RunTask, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, refuse,
+    CallKind, ClaimId, Done, DrivenRun, Engine, Journal, RunFilter, RunInfo, RunRecord, RunRegistry,
+    RunStatus, RunTask, StepKey, Stored, WaitRegistry,
 };
 use adk_core::model::Usage;
-use adk_core::session::{
-    EventFilter, Location, Opening, Scope, Session, SessionKey, SessionSnapshot, SessionStore, SharedState,
-    StateMap,
-};
+use adk_core::session::{EventFilter, SessionKey, SessionSnapshot, SessionStore};
 use adk_core::spec::{KeySpec, Topology};
 use adk_core::{
-    Await, BoxFuture, Content, Error, ErrorKind, Event, Flow, Path, Result, RunEnd, RunId, RunRequest,
-    RunStream, Runner, StateDelta, StoreErrorKind, Workflow,
+    Await, Content, Error, ErrorKind, Event, Flow, Path, Result, RunEnd, RunId, RunRequest, RunStream,
+    Runner, StateDelta, StoreErrorKind, Workflow,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
-
-/// An engine above a store, as far as the store can tell: all processes share its claim, and a run that has begun is executed
-/// from its beginning.
-struct Above<S> {
-    store: S,
-    /// The process that executes every second branch.
-    other: Option<Runner>,
-    offers: AtomicUsize,
-}
-
-impl<S: Engine> Journal for Above<S> {
-    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
-        assert!(slot.claim().is_driven_above());
-        self.store.commit(slot, body)
-    }
-    fn step(
-        &self,
-        claim: ClaimId,
-        key: StepKey,
-        work: BoxFuture<'static, Result<Value>>,
-    ) -> BoxFuture<'_, Result<Value>> {
-        self.store.step(claim, key, work)
-    }
-    fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
-        self.store.answer(claim, wait)
-    }
-}
-
-impl<S: Engine> Engine for Above<S> {
-    fn retention(&self) -> Retention {
-        Retention::Durable
-    }
-    fn location(&self) -> Location {
-        self.store.location()
-    }
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        Some(self)
-    }
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        self.store.waits()
-    }
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        self.store.keys()
-    }
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        self.other.is_some().then_some(self)
-    }
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
-    }
-}
-
-impl<S: Engine> RunRegistry for Above<S> {
-    fn enqueue(&self, claim: ClaimId, record: RunRecord) -> BoxFuture<'_, Result<Claim>> {
-        registry(&self.store).enqueue(claim, record)
-    }
-    fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
-        Box::pin(async move {
-            let driven = registry(&self.store).driven(run, 0).await?;
-            let record = driven.ok_or_else(|| refuse::unknown_run(run))?.record;
-            check(&record)?;
-            Ok(ClaimedRun::starting_over(record))
-        })
-    }
-    fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
-        registry(&self.store).finished(claim, done)
-    }
-    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
-        registry(&self.store).close(claim, status, usage)
-    }
-    fn cancel<'a>(&'a self, app: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {
-        registry(&self.store).cancel(app, run)
-    }
-    fn release(&self, claim: ClaimId) {
-        registry(&self.store).release(claim);
-    }
-    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
-        registry(&self.store).runs(app, filter)
-    }
-    fn runs_of_tenants<'a>(
-        &'a self,
-        app: &'a str,
-        filter: &'a RunFilter,
-    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
-        registry(&self.store).runs_of_tenants(app, filter)
-    }
-    fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
-        registry(&self.store).driven(run, from)
-    }
-}
-
-impl<S: Engine> RemoteBranches for Above<S> {
-    fn offer(
-        &self,
-        task: BranchTask,
-        _: BoxFuture<'static, ()>,
-    ) -> Option<BoxFuture<'static, Result<BranchReport>>> {
-        let other = self.other.clone()?;
-        if self.offers.fetch_add(1, SeqCst).is_multiple_of(2) {
-            return None;
-        }
-        Some(Box::pin(async move {
-            let (run, upto, path) = (task.run_id, task.upto, task.path.to_string());
-            let ended = other.branch_by_name(task)?.await;
-            let registry = other.engine().registry().expect("it keeps runs");
-            let driven = registry.driven(run, upto).await?.ok_or_else(|| refuse::unknown_run(run))?;
-            let own = driven.events.into_iter().filter(|(slot, _)| slot.starts_with(&path));
-            Ok(BranchReport::of(ended, own.map(|(_, stored)| stored).collect()))
-        }))
-    }
-}
-
-/// The sessions of a store, each opened anew for everyone who asks: nobody shares one.
-struct Detached<S>(S);
-
-impl<S: SessionStore> SessionStore for Detached<S> {
-    fn location(&self) -> Location {
-        self.0.location()
-    }
-    fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
-        Box::pin(async move {
-            self.0.create(key.clone(), state).await?;
-            self.get(&key).await?.ok_or_else(|| key.missing())
-        })
-    }
-    fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
-        Box::pin(async move {
-            let Some(found) = self.0.read(key, &EventFilter::new()).await? else { return Ok(None) };
-            let of = |scope: Scope| -> StateMap {
-                let all = found.state.iter().filter(|(key, _)| Scope::of(key) == scope);
-                all.map(|(key, value)| (key.clone(), value.clone())).collect()
-            };
-            let (user, app) = (SharedState::default(), SharedState::default());
-            user.replace(of(Scope::User));
-            app.replace(of(Scope::App));
-            let (own, updated) = (of(Scope::Session), found.updated);
-            let opening = Opening { own, user, app, earlier: 0, newest: found.events, updated };
-            Ok(Some(Arc::new(Session::open(key.clone(), opening, None))))
-        })
-    }
-    fn read<'a>(
-        &'a self,
-        key: &'a SessionKey,
-        filter: &'a EventFilter,
-    ) -> BoxFuture<'a, Result<Option<SessionSnapshot>>> {
-        self.0.read(key, filter)
-    }
-    fn append<'a>(&'a self, key: &'a SessionKey, events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
-        self.0.append(key, events)
-    }
-    fn list<'a>(
-        &'a self,
-        app: &'a str,
-        user: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
-        self.0.list(app, user)
-    }
-    fn delete<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {
-        self.0.delete(key)
-    }
-}
 
 fn registry(store: &impl Engine) -> &dyn RunRegistry {
     store.registry().expect("it keeps runs")
@@ -696,91 +534,5 @@ pub async fn is_seen_by_readers(place: &impl Place) {
     for key in ["n", "user:n"] {
         assert_eq!(reader.get(key).as_deref(), Some(&json!(ROUNDS)), "{key}");
         assert_eq!(far.get(key).as_deref(), Some(&json!(ROUNDS)), "{key}");
-    }
-}
-
-/// Numbers that look random, the same each time.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
-    }
-}
-
-/// A process that executes the run, and what it has seen in this attempt.
-struct Attempt {
-    runner: Runner,
-    stream: Option<RunStream<'static, Value>>,
-    seen: Vec<Arc<Event>>,
-    has_paused: bool,
-}
-
-impl Attempt {
-    /// Goes on by one event, or begins.
-    async fn advance(
-        &mut self,
-        store: &impl Engine,
-        begun: impl FnOnce(&Runner) -> RunRequest<'static, Value>,
-        run: RunId,
-    ) {
-        if self.stream.is_none() {
-            let is_there = registry(store).driven(run, 0).await.unwrap().is_some();
-            let request = if is_there { again(&self.runner, run) } else { begun(&self.runner) };
-            (self.stream, self.seen) = (Some(request.stream()), Vec::new());
-        }
-        let stream = self.stream.as_mut().expect("it was begun");
-        match stream.next().await {
-            Some(event) => self.seen.push(event.unwrap()),
-            None => {
-                assert!(matches!(stream.end(), RunEnd::Paused(_)));
-                (self.stream, self.has_paused) = (None, true);
-            }
-        }
-    }
-}
-
-/// Two processes execute the same slots in random interleavings, stop anywhere and begin again: each slot is in the log
-/// once, in the order of the run, and whoever executes it sees the log from its beginning.
-pub async fn interleaves(place: &impl Place, cases: u64) {
-    let made = Arc::default();
-    let (one, two) = (place.open().await, place.open().await);
-    for case in 0..cases {
-        let (mut dice, run, session) = (Dice(case), RunId::new(), format!("s{case}"));
-        let attempt = |store| {
-            let runner = above(store, kinds(&made), None);
-            Attempt { runner, stream: None, seen: Vec::new(), has_paused: false }
-        };
-        let mut attempts = [attempt(&one), attempt(&two)];
-        let key = SessionKey::new("app", "u", session.clone());
-        one.create(key, StateDelta::default()).await.unwrap();
-        let begun = |runner: &Runner| begin(runner, &kinds(&made), run, &session);
-        while !attempts.iter().all(|attempt| attempt.has_paused) {
-            let [first, second] = &mut attempts;
-            match dice.roll(8) {
-                0..3 => first.advance(&one, begun, run).await,
-                3..6 => second.advance(&two, begun, run).await,
-                6 => {
-                    tokio::join!(first.advance(&one, begun, run), second.advance(&two, begun, run));
-                }
-                _ if dice.roll(3) == 0 => first.stream = None,
-                _ => {}
-            }
-            let stored = log(&one, &session).await.events;
-            for attempt in &attempts {
-                assert_eq!(attempt.seen[..], stored[..attempt.seen.len()], "case {case}");
-            }
-        }
-        let stored = log(&two, &session).await;
-        assert_eq!(texts(&stored.events), kinds_texts(), "case {case}");
-        let all = slots(&driven(&one, run, 0).await);
-        assert_eq!(all.len(), stored.len, "case {case}");
-        let from = dice.roll(stored.len as u64);
-        assert_eq!(
-            slots(&driven(&two, run, from).await),
-            all[usize::try_from(from).unwrap()..],
-            "case {case}"
-        );
     }
 }

@@ -23,6 +23,8 @@ pub(super) struct Function {
     /// The body, unread.
     pub(super) body: Group,
     pub(super) params: Vec<Param>,
+    /// Whether it is in an `impl` or a trait, where no type can be beside it. It is refused.
+    pub(super) is_method: bool,
 }
 
 pub(super) struct Param {
@@ -61,11 +63,6 @@ impl Function {
     /// The name as a use of it. To editors the user's token is the function and the struct, nothing else.
     pub(super) fn used(&self) -> Ident {
         unspanned(&self.sig.ident)
-    }
-
-    /// Whether it is in an `impl` or a trait, where no type can be beside it. It is refused.
-    pub(super) fn is_method(&self) -> bool {
-        self.sig.receiver().is_some()
     }
 
     /// The parameters of a kind. One that changes a key is both of a key that is read and of one that is written.
@@ -129,20 +126,39 @@ pub(super) fn function(
         }
         !is_second
     });
+    let receiver = sig.receiver().map(|receiver| receiver.self_token.span);
+    let method = receiver.or_else(|| own_type(sig.to_token_stream())).or_else(|| own_type(body.stream()));
+    if let Some(span) = method {
+        report.refuse(
+            span,
+            "a method is neither an agent nor a tool",
+            "write a function outside of the `impl`; for an `impl Agent` put the attribute before it, as in `#[agent(reads(text: String))]`; what `self` holds is taken as `#[resource] db: &Pool`",
+        );
+    }
     let mut params = Vec::new();
     for (place, input) in sig.inputs.iter_mut().enumerate() {
-        match input {
-            FnArg::Receiver(receiver) => report.refuse(
-                receiver.self_token.span,
-                "a method is neither an agent nor a tool",
-                "write a function outside of the `impl`; for an `impl Agent` put the attribute before it, as in `#[agent(reads(text: String))]`; what `self` holds is taken as `#[resource] db: &Pool`",
-            ),
-            FnArg::Typed(input) => {
-                params.push(param(input, format_ident!("__adk_{place}"), is_tool, report));
-            }
+        if let FnArg::Typed(input) = input {
+            params.push(param(input, format_ident!("__adk_{place}"), is_tool, report));
         }
     }
-    Some(Function { attrs, vis, sig, body, params })
+    Some(Function { attrs, vis, sig, body, params, is_method: method.is_some() })
+}
+
+/// The place of a `Self` that only a function in an `impl` or a trait can name: it is neither in an item of the body nor in the
+/// input of a macro.
+fn own_type(tokens: TokenStream) -> Option<Span> {
+    const ITEMS: [&str; 5] = ["impl", "trait", "struct", "enum", "union"];
+    let (mut found, mut after_bang) = (None, false);
+    for token in tokens {
+        match &token {
+            TokenTree::Ident(word) if ITEMS.iter().any(|item| word == item) => return None,
+            TokenTree::Ident(word) if word == "Self" => found = found.or(Some(word.span())),
+            TokenTree::Group(group) if !after_bang => found = found.or_else(|| own_type(group.stream())),
+            _ => {}
+        }
+        after_bang = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '!');
+    }
+    found
 }
 
 fn is_function(item: TokenStream) -> bool {

@@ -89,7 +89,8 @@ pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
 fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     let name = args.name.as_ref().map_or_else(|| function.name(), syn::LitStr::value);
     let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
-    let said = args.escalates || types::mentions(function.body.stream(), &["escalate"]);
+    let names = |word| types::mentions(function.body.stream(), &[word]);
+    let said = args.escalates || names("escalate");
     let mut meta = quote!(__adk::ToolMeta::new(#name, #description));
     let mut aliases = TokenStream::new();
     let reads = function.params(Source::Key).enumerate().map(|(at, param)| {
@@ -116,6 +117,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
         (args.long_running, ".long_running(true)"),
         (args.confirm.is_some(), ".confirm(true)"),
         (args.blocking.is_some(), ".blocking(true)"),
+        (names("skip_summarization"), ".may_skip(true)"),
     ];
     meta.extend(is_set.into_iter().filter(|(is, _)| *is).map(|(_, text)| read(text)));
     meta.extend(args.by.as_ref().map(|(_, by)| quote!(.by(#by))));

@@ -1,6 +1,6 @@
-//! Spans and metrics in memory, and spans as a tree of text.
+//! [`Collected`]: spans and metrics in memory, and the spans as a tree of text.
 
-#![allow(dead_code, reason = "each test program uses its part")]
+#![allow(dead_code, reason = "each test program uses a part")]
 
 use adk::otel::Otel;
 use opentelemetry::trace::{SpanId, Status};
@@ -9,7 +9,7 @@ use opentelemetry_sdk::trace::{InMemorySpanExporter, SpanData};
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::{Registry, layer::SubscriberExt};
 
-/// What a test thread reports, for as long as this lives.
+/// The spans and metrics of the current thread, collected until this value is dropped.
 pub struct Collected {
     pub otel: Otel,
     spans: InMemorySpanExporter,
@@ -25,13 +25,13 @@ impl Collected {
         Self { otel, spans, metrics, _subscriber: subscriber }
     }
 
-    /// All spans that have ended.
+    /// Returns all spans that have ended.
     pub fn spans(&self) -> Vec<SpanData> {
-        self.otel.flush().expect("memory takes all");
-        self.spans.get_finished_spans().expect("memory gives all")
+        self.otel.flush().expect("the exporter in memory cannot fail");
+        self.spans.get_finished_spans().expect("the exporter in memory cannot fail")
     }
 
-    /// The spans as a tree.
+    /// Returns the spans as a tree.
     pub fn tree(&self) -> String {
         let spans = self.spans();
         let is_top = |span: &&SpanData| !spans.iter().any(|other| id(other) == span.parent_span_id);
@@ -47,13 +47,13 @@ pub fn id(span: &SpanData) -> SpanId {
     span.span_context.span_id()
 }
 
-/// The value of an attribute as text.
+/// Returns the value of an attribute as text.
 pub fn attribute(span: &SpanData, name: &str) -> Option<String> {
     let found = span.attributes.iter().find(|attribute| attribute.key.as_str() == name)?;
     Some(found.value.to_string())
 }
 
-/// By place, since what runs at the same time begins in any order.
+/// Sorts spans by start, and spans of concurrent branches, which start in any order, by path.
 fn sorted<'a>(spans: impl Iterator<Item = &'a SpanData>) -> Vec<&'a SpanData> {
     let mut spans: Vec<_> = spans.collect();
     spans.sort_by_key(|span| (span.start_time, attribute(span, "adk.path")));
@@ -68,7 +68,7 @@ fn draw(span: &SpanData, all: &[SpanData], depth: usize, text: &mut String) {
             line += &format!(" {}={value}", name.rsplit('.').next().unwrap_or(name));
         }
     }
-    // An error is marked as one, and nothing else is.
+    // Exactly the spans with an `error.type` have the status of an error.
     let is_error = attribute(span, "error.type").is_some();
     assert_eq!(matches!(span.status, Status::Error { .. }), is_error, "{line}");
     text.push_str(&line);

@@ -53,7 +53,7 @@ async fn open_sessions_see_events_of_other_processes() {
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn random_interleavings_fill_each_slot_once() {
-    driven::interleaves(&Database::new().await, 8).await;
+    driven::interleaved::interleaves(&Database::new().await, 8).await;
 }
 
 /// A read of a run finds its events, or the last of them, by an index, even in a long session. A

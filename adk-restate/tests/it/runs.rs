@@ -4,9 +4,11 @@ use adk::engine::RunFilter;
 use adk::prelude::*;
 use adk::restate::Retries;
 use adk::session::{EventFilter, SessionStore};
-use adk::{ErrorKind, Event, RunConfig, RunId};
+use adk::{ErrorKind, Event, RunConfig, RunId, StoreErrorKind};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 /// Returns its topic from a recorded call.
@@ -268,4 +270,46 @@ async fn failed_attempts_are_repeated_by_the_policy_of_the_endpoint() {
         "{service}"
     );
     assert_eq!(world.client.run(&Writing::default(), "cats").await.unwrap().output, "about cats!!!.");
+}
+
+/// Number of executions of [`look_up`].
+static LOOKS: AtomicU32 = AtomicU32::new(0);
+
+/// Fails twelve times because of an unreachable store. The call is not recorded, so each attempt
+/// executes it again.
+#[agent(writes = looks)]
+async fn look_up(_: &mut Context) -> Result<u32> {
+    match LOOKS.fetch_add(1, Relaxed) {
+        ..12 => Err(Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), "away")),
+        looks => Ok(looks),
+    }
+}
+
+workflow! {
+    /// A workflow whose agent fails twelve times.
+    Looking() -> looks: u32 {
+        look_up
+    }
+}
+
+/// The server is configured to pause an invocation after three attempts.
+#[tokio::test]
+#[ignore = "needs the binary of a Restate server"]
+async fn attempts_without_a_limit_exceed_the_limit_of_the_server() {
+    let three = [("RESTATE_DEFAULT_RETRY_POLICY__MAX_ATTEMPTS", "3")];
+    let world = World::start_with(&three, |builder| builder.workflow(Failing::default())).await;
+    let millisecond = Duration::from_millis(1);
+    let endpoint = adk::restate::endpoint(&world.client)
+        .workflow(Looking::default())
+        .retry(Retries::new().between(millisecond, millisecond));
+    let worker = support::Worker::start(endpoint).await;
+    world.server.register(worker.address).await;
+    let paused = support::until("the invocation is paused", async || {
+        !world.server.query("SELECT id FROM sys_invocation WHERE status = 'paused'").await.is_empty()
+    });
+    let looking = Looking::default();
+    tokio::select! {
+        ended = world.client.run(&looking, ()) => assert!(ended.unwrap().output >= 12),
+        () = paused => panic!("Restate has paused the invocation after {} attempts", LOOKS.load(Relaxed)),
+    }
 }

@@ -259,8 +259,16 @@ pub struct World {
 impl World {
     /// Starts a world. `build` configures the runner of the worker and of the client.
     pub async fn start(build: impl Fn(Builder) -> Builder) -> Self {
-        let suspends = &[("RESTATE_WORKER__INVOKER__INACTIVITY_TIMEOUT", "0s")];
-        let (folder, server) = (Folder::new(), Server::start_with(suspends).await);
+        Self::start_with(&[], build).await
+    }
+
+    /// Starts a world with further server settings, given as environment variables.
+    pub async fn start_with(
+        settings: &[(&'static str, &'static str)],
+        build: impl Fn(Builder) -> Builder,
+    ) -> Self {
+        let suspends = [("RESTATE_WORKER__INVOKER__INACTIVITY_TIMEOUT", "0s")];
+        let (folder, server) = (Folder::new(), Server::start_with(&[&suspends, settings].concat()).await);
         let store = SqliteStore::open(folder.path().join("runs.db")).await.unwrap();
         let restate = Restate::new(&server.ingress(), store.clone()).unwrap();
         let client = build(adk::Runner::builder().store(restate)).build().unwrap();

@@ -1,4 +1,4 @@
-"""Two agents without a model, one after the other: what `two` of the example `load` is."""
+"""Two agents without a model in sequence: the same workflow as `two` of the example `load`."""
 
 from google.adk.agents import BaseAgent, SequentialAgent
 from google.adk.events import Event, EventActions
@@ -8,15 +8,15 @@ from google.genai import types
 class First(BaseAgent):
     async def _run_async_impl(self, ctx):
         draft = f"About {ctx.user_content.parts[0].text}."
-        yield said(self, ctx, "draft", draft)
+        yield text_event(self, ctx, "draft", draft)
 
 
 class Second(BaseAgent):
     async def _run_async_impl(self, ctx):
-        yield said(self, ctx, "post", ctx.session.state["draft"].upper())
+        yield text_event(self, ctx, "post", ctx.session.state["draft"].upper())
 
 
-def said(agent, ctx, key, text):
+def text_event(agent, ctx, key, text):
     return Event(
         author=agent.name,
         invocation_id=ctx.invocation_id,

@@ -1,4 +1,4 @@
-//! The card of a workflow, made from what the workflow says of itself.
+//! [`agent_card`]: the card of a workflow, from its description and its schemas.
 
 use adk_a2a::rpc::BINDING;
 use adk_a2a::{AgentCapabilities, AgentCard, AgentInterface, AgentSkill, CARD_PATH, VERSION};
@@ -9,21 +9,21 @@ use axum::http::{HeaderMap, Uri, header};
 const TEXT: &str = "text/plain";
 const JSON: &str = "application/json";
 
-/// The address of the agent, as the client that asks for its card has it.
+/// Returns the address of the agent as the client sees it.
 pub(super) fn address(uri: &Uri, headers: &HeaderMap) -> String {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let host = text(header::HOST.as_str()).or_else(|| uri.authority().map(|host| host.as_str()));
-    // What a proxy before this server says; the port of the client's connection is in `Host`.
+    // A proxy sets `x-forwarded-proto`. `Host` contains the port of the client's connection.
     let scheme = if text("x-forwarded-proto") == Some("https") { "https" } else { "http" };
     let path = uri.path();
     let path = path.strip_suffix(CARD_PATH).unwrap_or(path).trim_end_matches('/');
     format!("{scheme}://{}{path}", host.unwrap_or("localhost"))
 }
 
-pub(super) fn of(workflow: &KnownWorkflow, url: &str, pushes: bool) -> AgentCard {
+pub(super) fn agent_card(workflow: &KnownWorkflow, url: &str, pushes: bool) -> AgentCard {
     let form = workflow.form();
     let (name, description) = (workflow.name().to_owned(), workflow.description().to_owned());
-    // A text is taken for any input; see `KnownWorkflow::input_of`.
+    // Any workflow accepts text, see `KnownWorkflow::input_of`; only the output modes differ.
     let output_modes = match form.outputs() {
         [one] if is_text(one) => vec![TEXT.to_owned()],
         _ => vec![JSON.to_owned()],
@@ -31,7 +31,7 @@ pub(super) fn of(workflow: &KnownWorkflow, url: &str, pushes: bool) -> AgentCard
     let skill = AgentSkill {
         id: name.clone(),
         name: name.clone(),
-        description: described(&description, form.inputs(), form.outputs()),
+        description: full_description(&description, form.inputs(), form.outputs()),
         tags: vec!["workflow".to_owned()],
         ..AgentSkill::default()
     };
@@ -60,8 +60,8 @@ pub(super) fn is_text(field: &FormField) -> bool {
     field.schema.get("type").is_some_and(|kind| kind == "string")
 }
 
-/// What is sent, and what is answered.
-fn described(description: &str, inputs: &[FormField], outputs: &[FormField]) -> String {
+/// Returns the description with the inputs and outputs.
+fn full_description(description: &str, inputs: &[FormField], outputs: &[FormField]) -> String {
     let list = |fields: &[FormField]| {
         let fields = fields.iter().map(|field| {
             let kind = field.schema.get("type").and_then(|kind| kind.as_str()).unwrap_or("object");

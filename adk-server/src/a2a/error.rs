@@ -1,4 +1,4 @@
-//! [`RpcRefusal`]: why a request of JSON-RPC has no result.
+//! [`RpcRefusal`]: the error of a JSON-RPC request.
 
 use crate::refuse::Refusal;
 use adk_a2a::rpc::{ErrorCode, RpcError};
@@ -6,7 +6,7 @@ use adk_core::engine::RunInfo;
 use axum::http::StatusCode;
 use serde_json::json;
 
-/// An error of JSON-RPC, with the status of the answer that it is in.
+/// A JSON-RPC error and the HTTP status of its response.
 #[derive(Debug)]
 pub(super) struct RpcRefusal {
     status: StatusCode,
@@ -23,13 +23,14 @@ impl RpcRefusal {
         self
     }
 
-    /// The same for a task that has begun: a client must not take it for one that has not.
-    pub(super) fn of_begun(self, run: &RunInfo) -> Self {
+    /// Marks the error of a started task, so that the client does not assume that the task was not
+    /// started.
+    pub(super) fn with_started_task(self, run: &RunInfo) -> Self {
         if self.status != StatusCode::SERVICE_UNAVAILABLE {
             return self;
         }
-        let fact = format!("the task `{}` has begun, but: {}", run.run_id, self.error.message);
-        Self::new(ErrorCode::Internal, fact, "send the same message again, or ask `GetTask`")
+        let fact = format!("the task `{}` was started, but: {}", run.run_id, self.error.message);
+        Self::new(ErrorCode::Internal, fact, "send the same message again, or use `GetTask`")
     }
 
     pub(super) fn into_parts(self) -> (StatusCode, RpcError) {
@@ -59,7 +60,8 @@ impl From<Refusal> for RpcRefusal {
                 "fieldViolations": fields.iter().map(named).collect::<Vec<_>>(),
             }));
         }
-        // A client that knows only HTTP has to see that it may not do this, or may ask again.
+        // Clients that only check the HTTP status must see that the request is forbidden or may be
+        // repeated.
         let is_of_http = matches!(
             status,
             StatusCode::FORBIDDEN

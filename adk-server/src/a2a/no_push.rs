@@ -1,8 +1,8 @@
-//! No push notifications: the server was built without them.
+//! [`NoPush`]: replaces `push` if the server is built without push notifications.
 
 use super::error::RpcRefusal;
-use super::{Answered, Call};
-use crate::runs::Change;
+use super::{RpcCall, RpcResult};
+use crate::runs::RunChange;
 use crate::serve::App;
 use adk_a2a::TaskPushNotificationConfig;
 use adk_a2a::rpc::ErrorCode;
@@ -12,9 +12,9 @@ use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-pub(crate) struct Push;
+pub(crate) struct NoPush;
 
-impl Push {
+impl NoPush {
     pub(crate) fn new(_: &[String]) -> Result<Self> {
         Ok(Self)
     }
@@ -25,12 +25,12 @@ impl Push {
 }
 
 impl App {
-    pub(crate) fn push_changes(self: &Arc<Self>, _: UnboundedReceiver<Change>) {}
+    pub(crate) fn push_changes(self: &Arc<Self>, _: UnboundedReceiver<RunChange>) {}
 }
 
-impl Call {
+impl RpcCall {
     pub(super) fn check_push(&self, _: &TaskPushNotificationConfig) -> Result<(), RpcRefusal> {
-        Err(unsupported())
+        Err(unsupported_error())
     }
 
     pub(super) async fn keep_push(
@@ -38,15 +38,15 @@ impl Call {
         _: &RunInfo,
         _: TaskPushNotificationConfig,
     ) -> Result<TaskPushNotificationConfig, RpcRefusal> {
-        Err(unsupported())
+        Err(unsupported_error())
     }
 
-    pub(super) async fn push_config(&self, _: &str, _: Value) -> Answered {
-        Err(unsupported())
+    pub(super) async fn push_config(&self, _: &str, _: Value) -> RpcResult {
+        Err(unsupported_error())
     }
 }
 
-fn unsupported() -> RpcRefusal {
-    let fact = "this server posts to nobody";
+fn unsupported_error() -> RpcRefusal {
+    let fact = "this server sends no push notifications";
     RpcRefusal::new(ErrorCode::PushNotificationNotSupported, fact, "use `SubscribeToTask` or `GetTask`")
 }

@@ -1,32 +1,33 @@
-//! Which addresses are below another one.
+//! [`is_below`]: compares an address with an allowed prefix.
 
 use reqwest::Url;
 
-/// Whether an address is that of a prefix or one below its path, for whoever reads it: a server in front of the other may decode
-/// what is encoded, and resolve what comes of it.
+/// Returns whether an address is a prefix or below its path, also after a proxy decodes and
+/// resolves the path.
 pub(super) fn is_below(url: &Url, prefix: &Url) -> bool {
     let folder = prefix.path().trim_end_matches('/');
     let rest = url.path().strip_prefix(folder);
     url.origin() == prefix.origin()
         && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        && !climbs(url.path())
+        && !has_dot_segment(url.path())
         && url.username().is_empty()
         && url.password().is_none()
 }
 
-/// Whether a path has a dot segment in any encoding. Those that are plain were resolved when the URL was read.
-fn climbs(path: &str) -> bool {
+/// Returns whether a path has an encoded dot segment. The URL parser has resolved plain dot
+/// segments.
+fn has_dot_segment(path: &str) -> bool {
     let mut path = path.as_bytes().to_vec();
     loop {
         let is_dots = |segment: &[u8]| {
-            // Some servers leave parameters of a segment aside.
+            // Some servers ignore the parameters of a segment.
             let name = segment.split(|byte| *byte == b';').next().unwrap_or_default();
             matches!(name, b"." | b"..")
         };
         if path.split(|byte| matches!(byte, b'/' | b'\\')).any(is_dots) {
             return true;
         }
-        let decoded = decoded(&path);
+        let decoded = percent_decode(&path);
         if decoded.len() == path.len() {
             return false;
         }
@@ -34,8 +35,8 @@ fn climbs(path: &str) -> bool {
     }
 }
 
-/// The path with its percent-encoded bytes decoded, once.
-fn decoded(path: &[u8]) -> Vec<u8> {
+/// Decodes the percent-encoded bytes of a path once.
+fn percent_decode(path: &[u8]) -> Vec<u8> {
     let digit = |at: usize| path.get(at).and_then(|byte| char::from(*byte).to_digit(16));
     let (mut decoded, mut at) = (Vec::with_capacity(path.len()), 0);
     while at < path.len() {
@@ -58,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_below_a_prefix_however_it_is_read() {
+    fn an_address_is_below_a_prefix_in_each_reading() {
         let is_below = |url: &str, prefix: &str| {
             Url::parse(url).is_ok_and(|url| Url::parse(prefix).is_ok_and(|prefix| is_below(&url, &prefix)))
         };
@@ -77,7 +78,8 @@ mod tests {
             }
         }
         for rest in rests {
-            // What is plain may be resolved to an address that is below no prefix or the shorter one.
+            // A plain dot segment may resolve to an address below the host, but not below the
+            // folder.
             assert!(!is_below(&format!("{prefix}{rest}"), prefix), "{rest}");
         }
         for url in

@@ -1,16 +1,17 @@
-//! Push notifications: changes of a task are sent to the addresses that its client has given.
+//! [`Push`]: push notifications, which send changes of a task to the addresses of its client.
 //!
-//! An address is kept in a session of an app of its own, with the state of the task that it was told last: one app for the tasks
-//! of all tenants, whose users are the ids of tasks. The process that drives a task tells its addresses of each change. What a
-//! process has not told before it ended is told by any other that finds it.
+//! Each address is a session, whose state contains the last notified state of the task. A separate
+//! app holds these sessions for the tasks of all tenants; its users are the ids of tasks. The
+//! process that drives a task notifies its addresses of each change. If the process ends first,
+//! another process sends the notification.
 
 use super::error::RpcRefusal;
 use super::prefix::is_below;
-use super::task::state;
-use super::{Answer, Answered, Call, json, read};
+use super::task::task_state;
+use super::{RpcAnswer, RpcCall, RpcResult, json, read};
 use crate::access::Caller;
 use crate::refuse::Refusal;
-use crate::runs::{Change, lock};
+use crate::runs::{RunChange, lock};
 use crate::serve::App;
 use adk_a2a::rpc::ErrorCode;
 use adk_a2a::{
@@ -33,94 +34,102 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
-/// The most addresses of a task.
+/// The maximum number of addresses of a task.
 const MOST: usize = 10;
-/// How long an address may take to answer.
+/// The timeout of one `POST` request.
 const ANSWER: Duration = Duration::from_secs(5);
-/// How often an address is tried, and the pause before the second time.
+/// The maximum number of attempts for one notification.
 const ATTEMPTS: u32 = 3;
+/// The pause before the second attempt.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How often all addresses are looked at, and for how many times as long as that takes they are let alone.
+/// The minimum pause between two sweeps over all addresses.
 const EVERY: Duration = Duration::from_secs(5);
+/// The pause after a sweep, as a multiple of the duration of the sweep.
 const REST: u32 = 20;
-/// How long the process that has changed a task has to tell of it, before another does: as long as an address is tried.
+/// The time in which the process that drives a task notifies its addresses. It covers all attempts;
+/// later, another process sends the notification.
 const GRACE: Duration = Duration::from_secs(20);
-/// How long the addresses of a task that has failed are kept: it may be tried again.
-const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+/// The lifetime of the addresses of a failed task, which may be retried.
+const FAILED_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The keys of the session of an address: what its client has given, the app of the task, and what it was told last.
+/// The state key of the client's configuration of an address.
 const CONFIG: &str = "config";
+/// The state key of the app of the task.
 const APP: &str = "app";
-const TOLD: &str = "told";
+/// The state key of the last notified state.
+const NOTIFIED: &str = "told";
 const TOKEN: HeaderName = HeaderName::from_static("x-a2a-notification-token");
 
-/// Where tasks may be told, and what is told at the moment.
+/// The allowed addresses and the notifications that are being sent.
 pub(crate) struct Push {
     allowed: Vec<Url>,
-    /// None without an address, since it reads certificates.
+    /// The HTTP client; `None` without allowed addresses, because creating it reads certificates.
     client: Option<Client>,
-    /// Tasks whose addresses are being told, and what they are to be told next.
-    telling: Mutex<HashMap<RunId, VecDeque<News>>>,
+    /// The tasks whose notifications are being sent, with the queue of their next notifications.
+    sending: Mutex<HashMap<RunId, VecDeque<Notification>>>,
 }
 
-/// What the addresses of a task are told.
+/// A notification for the addresses of a task.
 #[derive(Clone, Copy, Debug)]
-enum News {
-    /// It goes on.
-    GoesOn,
-    /// How it is, as the store has it.
-    AsItIs,
+enum Notification {
+    /// The task continues.
+    Working,
+    /// The current state of the task in the store.
+    Current,
 }
 
-/// What an address was told.
+/// The last state that an address was notified of.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Told {
+struct NotifiedState {
     state: TaskState,
-    /// When the run got there.
+    /// The time of the last change of the run.
     updated: u64,
 }
 
-impl Told {
-    fn of(run: &RunInfo) -> Self {
-        Self { state: state(&run.status), updated: run.updated }
+impl NotifiedState {
+    fn new(run: &RunInfo) -> Self {
+        Self { state: task_state(&run.status), updated: run.updated }
     }
 
-    /// Whether an address that was told this has to be told how the run is. A run that is taken over goes on as before.
-    fn is_old(self, now: Self) -> bool {
+    /// Returns whether an address needs a notification of the state `now`. A resumed run is still
+    /// working.
+    fn is_outdated(self, now: Self) -> bool {
         self.state != now.state || self.updated != now.updated && now.state != TaskState::Working
     }
 }
 
-/// An address of a task.
-struct Kept {
+/// A stored address of a task.
+struct PushAddress {
     handle: SessionHandle,
     config: TaskPushNotificationConfig,
     app: String,
-    told: Told,
+    notified: NotifiedState,
 }
 
 impl Push {
+    /// Creates the sender for addresses below the prefixes.
+    ///
     /// # Errors
-    /// When a prefix is no URL of HTTP.
+    /// [`ErrorKind::Config`] if a prefix is not an HTTP URL.
     pub(crate) fn new(prefixes: &[String]) -> Result<Self> {
         let config = |message: String, help: &str| Error::new(ErrorKind::Config, message).with_help(help);
         let allowed = prefixes.iter().map(|prefix| {
             let url = Url::parse(prefix).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
             url.ok_or_else(|| {
-                let message = format!("`{prefix}`, to which notifications may be pushed, is no URL of HTTP");
+                let message = format!("the push address `{prefix}` is not an HTTP URL");
                 config(message, "write it with its scheme, as in `https://hooks.example.org/tasks`")
             })
         });
         let allowed = allowed.collect::<Result<_>>()?;
-        // Where it redirects to was not allowed.
+        // The target of a redirect may not be an allowed address.
         let client = Client::builder().redirect(redirect::Policy::none()).timeout(ANSWER);
         let client = (!prefixes.is_empty()).then(|| client.build()).transpose().map_err(|error| {
             config(
-                format!("no notification can be pushed: {error}"),
+                format!("cannot create an HTTP client for push notifications: {error}"),
                 "check the certificates of this machine",
             )
         })?;
-        Ok(Self { allowed, client, telling: Mutex::default() })
+        Ok(Self { allowed, client, sending: Mutex::default() })
     }
 
     pub(crate) fn is_on(&self) -> bool {
@@ -131,12 +140,13 @@ impl Push {
         self.allowed.iter().any(|allowed| is_below(url, allowed))
     }
 
-    /// Whether this server posts to an address; another may.
+    /// Returns whether this server allows an address. Another server may have other allowed
+    /// addresses.
     fn posts_to(&self, config: &TaskPushNotificationConfig) -> bool {
         Url::parse(&config.url).is_ok_and(|url| self.allows(&url))
     }
 
-    /// Posts to an address, which is tried a few times.
+    /// Posts to an address, with up to [`ATTEMPTS`] attempts.
     async fn post(&self, config: &TaskPushNotificationConfig, body: &str) {
         let Some(client) = &self.client else { return };
         let mut request = client.post(&config.url).header(header::CONTENT_TYPE, CONTENT_TYPE);
@@ -155,7 +165,7 @@ impl Push {
     }
 }
 
-/// The header by which a notification says that it comes from here.
+/// Returns the header that authenticates a notification to the client.
 fn credentials(config: &TaskPushNotificationConfig) -> Result<Option<(HeaderName, HeaderValue)>, ()> {
     let (name, value) = match &config.authentication {
         Some(info) if !info.credentials.is_empty() => {
@@ -170,48 +180,54 @@ fn credentials(config: &TaskPushNotificationConfig) -> Result<Option<(HeaderName
 }
 
 impl App {
-    fn addresses(&self) -> adk_core::Runner {
+    fn push_runner(&self) -> adk_core::Runner {
         let runner = self.main_runner();
         runner.for_app(format!("{}:push", runner.app_name()))
     }
 
-    /// The session of an address of a task. The id is the client's and may be long.
+    /// Returns the session of an address of a task. The client's id may be long, so the session id
+    /// is a hash.
     fn address(&self, task: RunId, id: &str) -> SessionHandle {
-        self.addresses().session(task.to_string(), format!("{:032x}", RunId::of_text(id).as_u128()))
+        self.push_runner().session(task.to_string(), format!("{:032x}", RunId::of_text(id).as_u128()))
     }
 
-    /// The addresses of a task.
-    async fn kept(&self, task: RunId) -> Result<Vec<Kept>> {
-        let addresses = self.addresses();
-        let there = addresses.sessions(Some(&task.to_string())).await?;
-        let mut all: Vec<_> = there.iter().filter_map(|there| self.read_kept(there)).collect();
-        all.sort_by(|one, other| one.config.id.cmp(&other.config.id));
+    /// Reads the addresses of a task.
+    async fn addresses_of(&self, task: RunId) -> Result<Vec<PushAddress>> {
+        let runner = self.push_runner();
+        let sessions = runner.sessions(Some(&task.to_string())).await?;
+        let mut all: Vec<_> = sessions.iter().filter_map(|session| self.read_address(session)).collect();
+        all.sort_by(|left, right| left.config.id.cmp(&right.config.id));
         Ok(all)
     }
 
-    fn read_kept(&self, there: &SessionSnapshot) -> Option<Kept> {
-        let handle = self.addresses().session(&there.key.user, &there.key.id);
-        let (config, app, told) = (field(there, CONFIG)?, field(there, APP)?, field(there, TOLD)?);
-        Some(Kept { handle, config, app, told })
+    fn read_address(&self, snapshot: &SessionSnapshot) -> Option<PushAddress> {
+        let handle = self.push_runner().session(&snapshot.key.user, &snapshot.key.id);
+        let (config, app, notified) =
+            (field(snapshot, CONFIG)?, field(snapshot, APP)?, field(snapshot, NOTIFIED)?);
+        Some(PushAddress { handle, config, app, notified })
     }
 
-    /// Tells the addresses of tasks of what happens to them: of those that this process drives at once, and of those that were
-    /// left by another.
-    pub(crate) fn push_changes(self: &Arc<Self>, mut changes: UnboundedReceiver<Change>) {
+    /// Notifies addresses: at once of the tasks that this process drives, and by sweeps of the
+    /// tasks of processes that have ended.
+    pub(crate) fn push_changes(self: &Arc<Self>, mut changes: UnboundedReceiver<RunChange>) {
         if !self.push.is_on() {
             return;
         }
         let app = Arc::downgrade(self);
-        let told = tokio::spawn(async move {
-            while let Some(Change { app: of, run, goes_on }) = changes.recv().await {
+        let notifier = tokio::spawn(async move {
+            while let Some(RunChange { app: app_name, run, is_running }) = changes.recv().await {
                 let Some(app) = app.upgrade() else { return };
-                app.tell(of, run, if goes_on { News::GoesOn } else { News::AsItIs });
+                app.notify(
+                    app_name,
+                    run,
+                    if is_running { Notification::Working } else { Notification::Current },
+                );
             }
         });
-        self.until_stopped(told.abort_handle());
+        self.until_stopped(notifier.abort_handle());
         let app = Arc::downgrade(self);
-        let swept = tokio::spawn(async move {
-            // Of what was there before this process nobody may be telling.
+        let sweeper = tokio::spawn(async move {
+            // Changes before the start of this process may have no process that notifies of them.
             let mut grace = Duration::ZERO;
             loop {
                 let Some(app) = app.upgrade() else { return };
@@ -223,94 +239,109 @@ impl App {
                 tokio::time::sleep(EVERY.max(begun.elapsed() * REST)).await;
             }
         });
-        self.until_stopped(swept.abort_handle());
+        self.until_stopped(sweeper.abort_handle());
     }
 
-    /// Tells of all tasks that have changed so long ago that the process which has changed them would have told.
+    /// Notifies of all tasks whose last change is older than `grace` and was not notified.
     async fn sweep(self: &Arc<Self>, grace: Duration) -> Result<()> {
-        // No server drives the runs of an engine that has them driven elsewhere, so any tells of them at once.
+        // If the engine drives runs outside of the servers, no server notifies at once, so do not
+        // wait.
         let is_elsewhere = self.main_runner().engine().driver().is_some();
         let grace = if is_elsewhere { Duration::ZERO } else { grace };
-        let mut tasks = BTreeMap::<RunId, Vec<Kept>>::new();
-        for there in self.addresses().sessions(None).await? {
-            let task = there.key.user.parse().ok();
-            if let Some((task, kept)) = task.zip(self.read_kept(&there)) {
-                tasks.entry(task).or_default().push(kept);
+        let mut tasks = BTreeMap::<RunId, Vec<PushAddress>>::new();
+        for session in self.push_runner().sessions(None).await? {
+            let task = session.key.user.parse().ok();
+            if let Some((task, address)) = task.zip(self.read_address(&session)) {
+                tasks.entry(task).or_default().push(address);
             }
         }
         for (task, all) in tasks {
-            let Some(of) = all.first().map(|kept| kept.app.clone()) else { continue };
-            let now =
-                self.main_runner().for_app(&of).runs(&RunFilter::of_run(task)).await?.into_iter().next();
+            let Some(app_name) = all.first().map(|address| address.app.clone()) else { continue };
+            let now = self
+                .main_runner()
+                .for_app(&app_name)
+                .runs(&RunFilter::of_run(task))
+                .await?
+                .into_iter()
+                .next();
             let age = now.as_ref().map(|run| Duration::from_micros(now_micros().saturating_sub(run.updated)));
             let is_over = match (&now, age) {
-                (Some(run), Some(age)) => state(&run.status) == TaskState::Failed && age >= KEPT,
-                // Its session was deleted.
+                (Some(run), Some(age)) => {
+                    task_state(&run.status) == TaskState::Failed && age >= FAILED_LIFETIME
+                }
+                // The session of the run was deleted.
                 _ => true,
             };
             if is_over {
-                for kept in all {
-                    kept.handle.delete().await?;
+                for address in all {
+                    address.handle.delete().await?;
                 }
                 continue;
             }
             let Some(run) = now else { continue };
-            let told = Told::of(&run);
-            // That a task goes on says who drives it.
-            if (told.state != TaskState::Working || is_elsewhere)
+            let current = NotifiedState::new(&run);
+            // The driving process notifies of a working task.
+            if (current.state != TaskState::Working || is_elsewhere)
                 && age.is_some_and(|age| age >= grace)
-                && all.iter().any(|kept| self.push.posts_to(&kept.config) && kept.told.is_old(told))
+                && all.iter().any(|address| {
+                    self.push.posts_to(&address.config) && address.notified.is_outdated(current)
+                })
             {
-                self.tell(of, task, News::AsItIs);
+                self.notify(app_name, task, Notification::Current);
             }
         }
         Ok(())
     }
 
-    /// Tells the addresses of a task, after what they are being told.
-    fn tell(self: &Arc<Self>, of: String, task: RunId, news: News) {
-        let mut telling = lock(&self.push.telling);
-        if let Some(next) = telling.get_mut(&task) {
-            next.push_back(news);
+    /// Queues a notification for the addresses of a task.
+    fn notify(self: &Arc<Self>, app_name: String, task: RunId, notification: Notification) {
+        let mut sending = lock(&self.push.sending);
+        if let Some(queue) = sending.get_mut(&task) {
+            queue.push_back(notification);
             return;
         }
-        telling.insert(task, VecDeque::new());
-        drop(telling);
+        sending.insert(task, VecDeque::new());
+        drop(sending);
         let app = self.clone();
         tokio::spawn(async move {
-            let mut news = Some(news);
-            while let Some(now) = news {
-                // What the store fails to say now is found when all are looked at.
-                let _ = app.told(&of, task, now).await;
-                let mut telling = lock(&app.push.telling);
-                news = telling.get_mut(&task).and_then(VecDeque::pop_front);
-                if news.is_none() {
-                    telling.remove(&task);
+            let mut next = Some(notification);
+            while let Some(notification) = next {
+                // If the store fails now, a later sweep finds the change.
+                let _ = app.send_notification(&app_name, task, notification).await;
+                let mut sending = lock(&app.push.sending);
+                next = sending.get_mut(&task).and_then(VecDeque::pop_front);
+                if next.is_none() {
+                    sending.remove(&task);
                 }
             }
         });
     }
 
-    async fn told(self: &Arc<Self>, of: &str, task: RunId, news: News) -> Result<(), Refusal> {
-        let all = self.kept(task).await?;
+    async fn send_notification(
+        self: &Arc<Self>,
+        app_name: &str,
+        task: RunId,
+        notification: Notification,
+    ) -> Result<(), Refusal> {
+        let all = self.addresses_of(task).await?;
         if all.is_empty() {
             return Ok(());
         }
-        let runner = self.main_runner().for_app(of);
+        let runner = self.main_runner().for_app(app_name);
         let Some(run) = runner.runs(&RunFilter::of_run(task)).await?.into_iter().next() else {
             return Ok(());
         };
         let Some(workflow) = runner.workflows().find(|workflow| workflow.name() == run.workflow) else {
             return Ok(());
         };
-        let (now, status) = match news {
-            News::GoesOn => {
+        let (now, status) = match notification {
+            Notification::Working => {
                 let status = TaskStatus { state: TaskState::Working, message: None, timestamp: None };
-                (Told { state: TaskState::Working, updated: run.updated }, status)
+                (NotifiedState { state: TaskState::Working, updated: run.updated }, status)
             }
-            News::AsItIs => {
-                let call = Call { app: self.clone(), runner, caller: Caller::operator(), workflow };
-                (Told::of(&run), call.status(&run, None).await?)
+            Notification::Current => {
+                let call = RpcCall { app: self.clone(), runner, caller: Caller::operator(), workflow };
+                (NotifiedState::new(&run), call.status(&run, None).await?)
             }
         };
         let update = StreamResponse::StatusUpdate(Box::new(TaskStatusUpdateEvent {
@@ -320,16 +351,16 @@ impl App {
             metadata: Map::new(),
         }));
         let body = json(&update).to_string();
-        let posted = all.iter().filter(|kept| self.push.posts_to(&kept.config)).map(|kept| async {
-            let is_old = kept.told.is_old(now);
-            if is_old {
-                self.push.post(&kept.config, &body).await;
+        let posted = all.iter().filter(|address| self.push.posts_to(&address.config)).map(|address| async {
+            let is_outdated = address.notified.is_outdated(now);
+            if is_outdated {
+                self.push.post(&address.config, &body).await;
             }
-            // A task that has failed may be tried again.
+            // Keep the addresses of a failed task, which may be retried.
             if matches!(now.state, TaskState::Completed | TaskState::Canceled) {
-                kept.handle.delete().await?;
-            } else if is_old {
-                kept.handle.append(vec![Event::new().with_state(TOLD, json(&now))]).await?;
+                address.handle.delete().await?;
+            } else if is_outdated {
+                address.handle.append(vec![Event::new().with_state(NOTIFIED, json(&now))]).await?;
             }
             Ok(())
         });
@@ -338,30 +369,30 @@ impl App {
     }
 }
 
-fn field<T: DeserializeOwned>(there: &SessionSnapshot, key: &str) -> Option<T> {
-    serde_json::from_value(Value::clone(there.state.get(key)?)).ok()
+fn field<T: DeserializeOwned>(snapshot: &SessionSnapshot, key: &str) -> Option<T> {
+    serde_json::from_value(Value::clone(snapshot.state.get(key)?)).ok()
 }
 
-impl Call {
+impl RpcCall {
     pub(super) fn check_push(&self, config: &TaskPushNotificationConfig) -> Result<(), RpcRefusal> {
         let push = &self.app.push;
         if !push.is_on() {
-            let fact = "this server posts to nobody";
+            let fact = "this server sends no push notifications";
             let help = "use `SubscribeToTask` or `GetTask`, or allow addresses with `Server::push_to`";
             return Err(RpcRefusal::new(ErrorCode::PushNotificationNotSupported, fact, help));
         }
         let invalid = |fact: &str, help: &str| Err(RpcRefusal::new(ErrorCode::InvalidParams, fact, help));
         if !push.posts_to(config) {
-            let help = "`Server::push_to` says which addresses may be told; ask who runs it";
-            return invalid("the `url` of the push notifications is none that this server posts to", help);
+            let help = "use an allowed address, or ask the operator to allow this one with `Server::push_to`";
+            return invalid("the `url` of the push notifications is not an allowed address", help);
         }
         if credentials(config).is_err() {
-            return invalid("the token of the push notifications cannot be sent", "give one line of ASCII");
+            return invalid("the token of the push notifications is not valid", "use one line of ASCII");
         }
         Ok(())
     }
 
-    /// Keeps an address, and tells it of the task from now on.
+    /// Stores an address and notifies it of the task.
     pub(super) async fn keep_push(
         &self,
         run: &RunInfo,
@@ -371,56 +402,66 @@ impl Call {
         if config.id.is_empty() {
             config.id = RunId::new().to_string();
         }
-        let others = self.app.kept(run.run_id).await?;
-        if others.iter().filter(|kept| kept.config.id != config.id).count() >= MOST {
-            let fact = "the task has as many addresses as it may have";
-            return Err(RpcRefusal::new(ErrorCode::UnsupportedOperation, fact, "delete one of them"));
+        let others = self.app.addresses_of(run.run_id).await?;
+        if others.iter().filter(|address| address.config.id != config.id).count() >= MOST {
+            let fact = format!("the task has reached the limit of {MOST} addresses");
+            return Err(RpcRefusal::new(ErrorCode::UnsupportedOperation, fact, "delete an address first"));
         }
         let handle = self.app.address(run.run_id, &config.id);
         handle.delete().await?;
-        let fields = [(CONFIG, json(&config)), (APP, json(&run.session.app)), (TOLD, json(&Told::of(run)))];
+        let fields = [
+            (CONFIG, json(&config)),
+            (APP, json(&run.session.app)),
+            (NOTIFIED, json(&NotifiedState::new(run))),
+        ];
         handle.create(StateDelta::from_iter(fields)).await?;
-        // It may have changed meanwhile.
-        self.app.tell(run.session.app.clone(), run.run_id, News::AsItIs);
+        // The task may have changed since it was read.
+        self.app.notify(run.session.app.clone(), run.run_id, Notification::Current);
         Ok(config)
     }
 
-    pub(super) async fn push_config(&self, method: &str, params: Value) -> Answered {
+    pub(super) async fn push_config(&self, method: &str, params: Value) -> RpcResult {
         if method == "CreateTaskPushNotificationConfig" {
             let config: TaskPushNotificationConfig = read(params)?;
             self.check_push(&config)?;
             let run = self.run(&config.task_id).await?;
             if !run.status.is_open() {
-                let fact = "the task has ended, so there is nothing more to tell of it";
-                return Err(RpcRefusal::new(ErrorCode::UnsupportedOperation, fact, "`GetTask` says how"));
+                let fact = "the task has ended, so it has no more updates";
+                return Err(RpcRefusal::new(
+                    ErrorCode::UnsupportedOperation,
+                    fact,
+                    "get its result with `GetTask`",
+                ));
             }
-            return Ok(Answer::Value(json(&self.keep_push(&run, config).await?)));
+            return Ok(RpcAnswer::Value(json(&self.keep_push(&run, config).await?)));
         }
         if !self.app.push.is_on() {
             self.check_push(&TaskPushNotificationConfig::default())?;
         }
-        let asked: PushConfigRequest = read(params)?;
-        let run = self.run(&asked.task_id).await?;
-        Ok(Answer::Value(match method {
+        let request: PushConfigRequest = read(params)?;
+        let run = self.run(&request.task_id).await?;
+        Ok(RpcAnswer::Value(match method {
             "ListTaskPushNotificationConfigs" => {
-                let all = self.app.kept(run.run_id).await?;
+                let all = self.app.addresses_of(run.run_id).await?;
                 json(&ListTaskPushNotificationConfigsResponse {
-                    configs: all.into_iter().map(|kept| kept.config).collect(),
+                    configs: all.into_iter().map(|address| address.config).collect(),
                     next_page_token: String::new(),
                 })
             }
             "DeleteTaskPushNotificationConfig" => {
-                self.app.address(run.run_id, &asked.id).delete().await?;
+                self.app.address(run.run_id, &request.id).delete().await?;
                 Value::Null
             }
             _ => {
-                let there = self.app.address(run.run_id, &asked.id).get(&EventFilter::new().last(0)).await?;
-                let kept = there.and_then(|there| self.app.read_kept(&there)).ok_or_else(|| {
-                    let fact = "the task has no push notifications of this id";
-                    let help = "`ListTaskPushNotificationConfigs` has those that there are";
-                    RpcRefusal::new(ErrorCode::TaskNotFound, fact, help)
-                })?;
-                json(&kept.config)
+                let session =
+                    self.app.address(run.run_id, &request.id).get(&EventFilter::new().last(0)).await?;
+                let address =
+                    session.and_then(|session| self.app.read_address(&session)).ok_or_else(|| {
+                        let fact = "the task has no push notifications with this id";
+                        let help = "list the ids with `ListTaskPushNotificationConfigs`";
+                        RpcRefusal::new(ErrorCode::TaskNotFound, fact, help)
+                    })?;
+                json(&address.config)
             }
         }))
     }

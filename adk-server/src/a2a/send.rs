@@ -1,10 +1,10 @@
-//! Messages that begin a run.
+//! Messages that start a run.
 
-use super::Call;
+use super::RpcCall;
 use super::error::RpcRefusal;
-use super::task::bare;
-use super::updates::{Heard, Updates};
-use crate::keys::{Beginning, Begun, Key, scope};
+use super::task::minimal_task;
+use super::updates::{EventSource, Updates};
+use crate::keys::{Key, RunStart, StartOutcome, scope};
 use crate::refuse::Refusal;
 use adk_a2a::rpc::ErrorCode;
 use adk_a2a::{Message, PartContent, Role, SendMessageRequest, StreamResponse, Task, TaskState};
@@ -16,70 +16,76 @@ use futures_util::stream::{self, BoxStream};
 use serde_json::{Map, Value};
 use std::future::ready;
 
-/// A run that a message has begun or answered.
-pub(super) struct Sent {
+/// A run that a message has started or answered.
+pub(super) struct StartedTask {
     pub(super) run: RunInfo,
-    pub(super) heard: Heard,
+    pub(super) source: EventSource,
 }
 
-impl Call {
-    /// Answers with the task as it ends or waits, or as it begins.
+impl RpcCall {
+    /// Returns the task when it ends or waits, or at once if the client asks for that.
     pub(super) async fn send(&self, request: SendMessageRequest) -> Result<StreamResponse, RpcRefusal> {
         let configuration = request.configuration.clone().unwrap_or_default();
-        let Sent { run, heard } = self.sent(request, configuration.return_immediately).await?;
+        let StartedTask { run, source } = self.deliver(request, configuration.return_immediately).await?;
         let history = configuration.history_length;
-        let task: Task = match heard {
-            Heard::Nothing => bare(&run, TaskState::Submitted),
-            _ if configuration.return_immediately => self.task_begun(&run, None, history).await?,
-            heard => Updates::new(self, run, None, heard).settled(history).await?,
+        let task: Task = match source {
+            EventSource::Nothing => minimal_task(&run, TaskState::Submitted),
+            _ if configuration.return_immediately => self.started_task(&run, None, history).await?,
+            source => Updates::new(self, run, None, source).settled_task(history).await?,
         };
         Ok(StreamResponse::Task(Box::new(task)))
     }
 
-    /// Answers with the task, and what happens to it until it ends or waits.
+    /// Streams the task and its updates until it ends or waits.
     pub(super) async fn send_streaming(
         &self,
         request: SendMessageRequest,
     ) -> Result<BoxStream<'static, Result<StreamResponse, Refusal>>, RpcRefusal> {
         let history = request.configuration.as_ref().and_then(|configuration| configuration.history_length);
-        let Sent { run, heard } = self.sent(request, true).await?;
-        if matches!(heard, Heard::Nothing) {
-            let task = Box::new(bare(&run, TaskState::Submitted));
+        let StartedTask { run, source } = self.deliver(request, true).await?;
+        if matches!(source, EventSource::Nothing) {
+            let task = Box::new(minimal_task(&run, TaskState::Submitted));
             return Ok(stream::once(ready(Ok(StreamResponse::Task(task)))).boxed());
         }
-        match self.watched(run.clone(), heard, history).await {
+        match self.watch(run.clone(), source, history).await {
             Err(refusal) if refusal.is_of_store() => {
-                let task = Box::new(bare(&run, TaskState::Working));
+                let task = Box::new(minimal_task(&run, TaskState::Working));
                 Ok(stream::once(ready(Ok(StreamResponse::Task(task)))).boxed())
             }
-            watched => Ok(watched?),
+            updates => Ok(updates?),
         }
     }
 
-    /// Begins or answers a run, whose models are asked for pieces of their answers if the client may watch.
-    async fn sent(&self, request: SendMessageRequest, is_watched: bool) -> Result<Sent, RpcRefusal> {
+    /// Starts or answers a run. If the client may watch the run, its models stream their replies.
+    async fn deliver(
+        &self,
+        request: SendMessageRequest,
+        is_watched: bool,
+    ) -> Result<StartedTask, RpcRefusal> {
         let SendMessageRequest { message, configuration, .. } = request;
         let push = configuration.and_then(|configuration| configuration.task_push_notification_config);
         if let Some(push) = &push {
             self.check_push(push)?;
         }
         check(&message)?;
-        let sent = if message.task_id.is_empty() {
+        let started = if message.task_id.is_empty() {
             self.begin(&message, is_watched).await?
         } else {
             self.continue_with(&message).await?
         };
         if let Some(push) = push {
-            self.keep_push(&sent.run, push).await.map_err(|refusal| refusal.of_begun(&sent.run))?;
+            self.keep_push(&started.run, push)
+                .await
+                .map_err(|refusal| refusal.with_started_task(&started.run))?;
         }
-        Ok(sent)
+        Ok(started)
     }
 
-    async fn begin(&self, message: &Message, is_watched: bool) -> Result<Sent, RpcRefusal> {
-        let (input, said) = self.input(message)?;
+    async fn begin(&self, message: &Message, is_watched: bool) -> Result<StartedTask, RpcRefusal> {
+        let (input, content) = self.input(message)?;
         let faults = self.workflow.check(&input);
         if !faults.is_empty() {
-            return Err(Refusal::input(faults).help("the card of the agent says what it takes").into());
+            return Err(Refusal::input(faults).help("see the inputs in the card of the agent").into());
         }
         let input = self.workflow.complete(input);
         let user = self.caller.acts_for(None)?;
@@ -87,38 +93,38 @@ impl Call {
         let streams = config.streaming || is_watched;
         let config = config.streaming(streams);
         let workflow = self.workflow.name();
-        // A message that comes again, since its answer was lost, begins no second run; what has failed is tried again.
+        // A repeated message starts no second run, unless the first run has failed.
         let scope = scope(&format!("a2a {workflow}"), &self.caller);
         let key = Some(Key { scope, key: message_key(&message.message_id), begins_again: true });
         let session = Some(&*message.context_id).filter(|context| !context.is_empty());
-        let beginning =
-            Beginning { runner: &self.runner, user: &user, workflow, session, input: &input, key };
+        let start = RunStart { runner: &self.runner, user: &user, workflow, session, input: &input, key };
         let request = |session: &SessionHandle| {
             let request = session.run_by_name(workflow, input.clone())?.config(config.clone());
-            Ok(match &said {
-                Some(said) => request.message(said.clone()),
+            Ok(match &content {
+                Some(content) => request.message(content.clone()),
                 None => request,
             })
         };
-        let (run, heard) = match self.app.begin(&beginning, request).await? {
-            Begun::Now(run, listener) => (run, Heard::All(listener, None)),
-            Begun::Before(run) => {
-                let heard = Heard::Stored(self.app.runs.listen(run.run_id));
-                (run, heard)
+        let (run, source) = match self.app.begin(&start, request).await? {
+            StartOutcome::Started(run, listener) => (run, EventSource::All(listener, None)),
+            StartOutcome::Existing(run) => {
+                let source = EventSource::Stored(self.app.runs.listen(run.run_id));
+                (run, source)
             }
-            Begun::Unknown(run) => (run, Heard::Nothing),
+            StartOutcome::Unknown(run) => (run, EventSource::Nothing),
         };
-        Ok(Sent { run, heard })
+        Ok(StartedTask { run, source })
     }
 
-    /// The input that a message gives, which is its data, field by field, beside what its text says; and its text.
+    /// Returns the input and the text of a message. The fields of its data override the input of
+    /// its text.
     fn input(&self, message: &Message) -> Result<(Value, Option<Content>), RpcRefusal> {
         let (mut text, mut fields) = (String::new(), Map::new());
         for part in &message.parts {
             match &part.content {
                 PartContent::Text(more) | PartContent::Data(Value::String(more)) => text.push_str(more),
                 PartContent::Data(Value::Object(more)) => fields.extend(more.clone()),
-                // It is no object, so it is the one input.
+                // Data that is not an object is the only input.
                 PartContent::Data(value) => text = value.to_string(),
                 PartContent::Raw(_) | PartContent::Url(_) => return Err(no_files()),
             }
@@ -126,21 +132,21 @@ impl Call {
         if text.is_empty() {
             return Ok((Value::Object(fields), None));
         }
-        let said = Content::user(text);
-        let input = match self.workflow.input_of(&said) {
+        let content = Content::user(text);
+        let input = match self.workflow.input_of(&content) {
             Value::Object(mut input) => {
                 input.extend(fields);
                 Value::Object(input)
             }
-            // The text is for people: it describes the data.
+            // The text only describes the data for people.
             _ if !fields.is_empty() => Value::Object(fields),
             input => input,
         };
-        Ok((input, Some(said)))
+        Ok((input, Some(content)))
     }
 }
 
-/// The key of a message by its id, which may be long.
+/// Returns the request key for the id of a message. The id may be long, so the key is a hash.
 pub(super) fn message_key(id: &str) -> String {
     format!("{:032x}", RunId::of_text(id).as_u128())
 }
@@ -148,18 +154,18 @@ pub(super) fn message_key(id: &str) -> String {
 fn check(message: &Message) -> Result<(), RpcRefusal> {
     let invalid = |fact: &str, help: &str| Err(RpcRefusal::new(ErrorCode::InvalidParams, fact, help));
     if message.message_id.is_empty() {
-        return invalid("the message has no id", "give it a `messageId` of its own");
+        return invalid("the message has no id", "set a unique `messageId`");
     }
     if message.role != Role::User {
-        return invalid("the message is one of the agent", "give it the role `ROLE_USER`");
+        return invalid("the message has the role of the agent", "set the role `ROLE_USER`");
     }
     if message.parts.is_empty() {
-        return invalid("the message has no parts", "give it a part with `text` or `data`");
+        return invalid("the message has no parts", "add a part with `text` or `data`");
     }
     Ok(())
 }
 
 pub(super) fn no_files() -> RpcRefusal {
-    let fact = "a part of the message is a file, which no workflow takes as input";
+    let fact = "a part of the message is a file; workflows accept no files";
     RpcRefusal::new(ErrorCode::ContentTypeNotSupported, fact, "send parts with `text` or `data`")
 }

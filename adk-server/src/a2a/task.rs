@@ -1,9 +1,9 @@
-//! Runs as tasks.
+//! Converts runs to A2A tasks.
 
 use super::error::RpcRefusal;
 use super::time::{comparable, timestamp};
-use super::{Call, card};
-use crate::follow::stored;
+use super::{RpcCall, card};
+use crate::follow::stored_events;
 use crate::refuse::Refusal;
 use crate::routes::with_status;
 use crate::runs::End;
@@ -16,37 +16,39 @@ use adk_core::{Event, RunId};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// The name of the author of what users say.
+/// The author of the messages of users.
 const USER: &str = "user";
-/// The metadata of a message that says which of several waits it answers.
+/// The metadata field that selects the wait that a message answers.
 pub(super) const WAIT: &str = "wait";
 
-impl Call {
-    /// A run as it is. Where this process knows its end, the store may not have it yet.
+impl RpcCall {
+    /// Returns the current task of a run. `end` is the end that this process knows and the store
+    /// may not have yet.
     pub(super) async fn task(
         &self,
         run: &RunInfo,
         end: Option<&End>,
         history: Option<u32>,
     ) -> Result<Task, Refusal> {
-        let events = stored(&self.runner, run, None).await?;
+        let events = stored_events(&self.runner, run, None).await?;
         self.task_of(run, end, history, &events).await
     }
 
-    /// The same of a run that was begun or answered by this request. Where the store is away, the task works as far as is known.
-    pub(super) async fn task_begun(
+    /// Returns the task of a run that this request has started or answered. If the store is
+    /// unavailable, the task counts as working.
+    pub(super) async fn started_task(
         &self,
         run: &RunInfo,
         end: Option<&End>,
         history: Option<u32>,
     ) -> Result<Task, Refusal> {
         match self.task(run, end, history).await {
-            Err(refusal) if refusal.is_of_store() => Ok(bare(run, TaskState::Working)),
+            Err(refusal) if refusal.is_of_store() => Ok(minimal_task(run, TaskState::Working)),
             task => task,
         }
     }
 
-    /// The same with the events of the run.
+    /// Returns the task of a run whose events are already read.
     pub(super) async fn task_of(
         &self,
         run: &RunInfo,
@@ -59,26 +61,28 @@ impl Call {
             context_id: run.session.id.clone(),
             status: self.status(run, end).await?,
             artifacts: self.artifacts(events),
-            history: said(run, events, history),
+            history: messages(run, events, history),
             metadata: Map::new(),
         })
     }
 
-    /// How far a run is.
+    /// Returns the status of a run.
     pub(super) async fn status(&self, run: &RunInfo, end: Option<&End>) -> Result<TaskStatus, Refusal> {
         let state = match end {
             Some(End::Finished { .. }) => TaskState::Completed,
-            // Where the store has failed, the run has not.
+            // A store error does not mean that the run has failed.
             Some(End::Failed(error)) if !error.is_of_store() && run.status != RunStatus::Cancelled => {
                 TaskState::Failed
             }
             Some(End::Paused) => TaskState::InputRequired,
-            // It has an answer, and goes on here.
+            // The run has an answer, and this process continues it.
             None if run.status == RunStatus::Paused && self.is_driven(run) => TaskState::Working,
-            _ => state(&run.status),
+            _ => task_state(&run.status),
         };
         let parts = match (state, end, &run.status) {
-            (TaskState::InputRequired, ..) => self.waiting(run).await?.iter().flat_map(asked).collect(),
+            (TaskState::InputRequired, ..) => {
+                self.waiting(run).await?.iter().flat_map(question_parts).collect()
+            }
             (TaskState::Failed, Some(End::Failed(error)), _) => vec![Part::text(error.to_string())],
             (TaskState::Failed, _, RunStatus::Failed(error)) => vec![Part::text(error.clone())],
             _ => Vec::new(),
@@ -91,14 +95,14 @@ impl Call {
     }
 
     fn is_driven(&self, run: &RunInfo) -> bool {
-        self.app.runs.listen(run.run_id).is_some_and(|listener| listener.ended().is_none())
+        self.app.runs.listen(run.run_id).is_some_and(|listener| listener.try_end().is_none())
     }
 
     pub(super) async fn waiting(&self, run: &RunInfo) -> Result<Vec<Waiting>, Refusal> {
         Ok(self.runner.waiting_of(&RunFilter::of_run(run.run_id)).await?)
     }
 
-    /// The outputs, as far as they are written.
+    /// Returns the outputs that are written so far.
     fn artifacts(&self, events: &[Arc<Event>]) -> Vec<Artifact> {
         let form = self.workflow.form();
         let artifacts = form.outputs().iter().filter_map(|output| {
@@ -111,45 +115,46 @@ impl Call {
         artifacts.collect()
     }
 
-    /// The tasks of the caller, those that have changed last first.
-    pub(super) async fn list(&self, asked: ListTasksRequest) -> Result<ListTasksResponse, RpcRefusal> {
+    /// Lists the tasks of the caller, the last changed first.
+    pub(super) async fn list(&self, request: ListTasksRequest) -> Result<ListTasksResponse, RpcRefusal> {
         let invalid = |fact: &str, help: &str| RpcRefusal::new(ErrorCode::InvalidParams, fact, help);
-        let size = asked.page_size.unwrap_or(50);
+        let size = request.page_size.unwrap_or(50);
         if !(1..=100).contains(&size) {
-            return Err(invalid("`pageSize` is out of its range", "ask for 1 to 100"));
+            return Err(invalid("`pageSize` is not between 1 and 100", "use a value from 1 to 100"));
         }
-        let since = asked.status_timestamp_after.as_deref().map(|since| {
+        let since = request.status_timestamp_after.as_deref().map(|since| {
             comparable(since).ok_or_else(|| {
-                invalid("`statusTimestampAfter` is no time in UTC", "write it as `2026-11-26T12:00:00Z`")
+                invalid("`statusTimestampAfter` is not a UTC time", "write it as `2026-11-26T12:00:00Z`")
             })
         });
         let since = since.transpose()?;
         let mut filter = RunFilter::any().workflows([self.workflow.name()]);
         filter.user.clone_from(&self.caller.user);
-        filter.session = Some(asked.context_id).filter(|context| !context.is_empty());
-        filter.state = match asked.status {
+        filter.session = Some(request.context_id).filter(|context| !context.is_empty());
+        filter.state = match request.status {
             TaskState::Completed => RunState::Finished,
             TaskState::Failed => RunState::Failed,
             TaskState::Canceled => RunState::Cancelled,
             TaskState::Submitted | TaskState::Working | TaskState::InputRequired => RunState::Unfinished,
             _ => RunState::Any,
         };
-        // Stores list runs by when they began, and clients have to be told how many there are.
+        // Stores list runs by start time, but A2A sorts by last change and needs the total, so read
+        // all runs.
         let mut runs = self.runner.runs(&filter).await?;
         runs.retain(|run| {
-            (asked.status == TaskState::Unspecified || asked.status == state(&run.status))
+            (request.status == TaskState::Unspecified || request.status == task_state(&run.status))
                 && since.is_none_or(|since| timestamp(run.updated).as_str() >= since)
         });
         let order = |run: &RunInfo| (run.updated, run.run_id);
         runs.sort_unstable_by_key(|run| std::cmp::Reverse(order(run)));
         let total_size = runs.len();
-        if !asked.page_token.is_empty() {
-            let token = asked
+        if !request.page_token.is_empty() {
+            let token = request
                 .page_token
                 .split_once('.')
                 .and_then(|(updated, run)| Some((updated.parse::<u64>().ok()?, run.parse::<RunId>().ok()?)));
             let after = token.ok_or_else(|| {
-                invalid("`pageToken` is none that was given here", "take the `nextPageToken` of an answer")
+                invalid("`pageToken` is invalid", "use the `nextPageToken` of the previous page")
             })?;
             runs.retain(|run| order(run) < after);
         }
@@ -160,30 +165,35 @@ impl Call {
         let next_page_token = last.map(|run| format!("{}.{}", run.updated, run.run_id)).unwrap_or_default();
         let mut tasks = Vec::with_capacity(runs.len());
         for run in &runs {
-            let mut task = self.task(run, None, asked.history_length).await?;
-            if asked.include_artifacts != Some(true) {
+            let mut task = self.task(run, None, request.history_length).await?;
+            if request.include_artifacts != Some(true) {
                 task.artifacts.clear();
             }
             tasks.push(task);
         }
-        Ok(ListTasksResponse { tasks, next_page_token, page_size: asked.page_size.unwrap_or(50), total_size })
+        Ok(ListTasksResponse {
+            tasks,
+            next_page_token,
+            page_size: request.page_size.unwrap_or(50),
+            total_size,
+        })
     }
 
     pub(super) async fn cancel(&self, id: &str) -> Result<Task, RpcRefusal> {
         let run = self.run(id).await?;
         if self.runner.cancel(run.run_id).await? != RunStatus::Cancelled {
             let fact = format!("the task `{id}` has ended");
-            return Err(RpcRefusal::new(ErrorCode::TaskNotCancelable, fact, "`GetTask` says how"));
+            return Err(RpcRefusal::new(ErrorCode::TaskNotCancelable, fact, "get its result with `GetTask`"));
         }
-        self.app.runs.changed(&run.session.app, run.run_id, false);
+        self.app.runs.report_change(&run.session.app, run.run_id, false);
         let run = self.run(id).await.unwrap_or_else(|_| with_status(run, RunStatus::Cancelled));
         let task = self.task(&run, None, None).await;
-        Ok(task.unwrap_or_else(|_| bare(&run, TaskState::Canceled)))
+        Ok(task.unwrap_or_else(|_| minimal_task(&run, TaskState::Canceled)))
     }
 }
 
-/// A task of which nothing else is known.
-pub(super) fn bare(run: &RunInfo, state: TaskState) -> Task {
+/// Returns a task with only its ids and a state.
+pub(super) fn minimal_task(run: &RunInfo, state: TaskState) -> Task {
     let status = TaskStatus { state, message: None, timestamp: Some(timestamp(run.updated)) };
     Task {
         id: run.run_id.to_string(),
@@ -195,7 +205,7 @@ pub(super) fn bare(run: &RunInfo, state: TaskState) -> Task {
     }
 }
 
-pub(super) fn state(status: &RunStatus) -> TaskState {
+pub(super) fn task_state(status: &RunStatus) -> TaskState {
     match status {
         RunStatus::Queued => TaskState::Submitted,
         RunStatus::Running => TaskState::Working,
@@ -207,7 +217,7 @@ pub(super) fn state(status: &RunStatus) -> TaskState {
     }
 }
 
-/// A value as a part: a text as it is.
+/// Converts a value to a part: a string to text, other values to data.
 fn part(value: Value) -> Part {
     match value {
         Value::String(text) => Part::text(text),
@@ -220,8 +230,8 @@ pub(super) fn artifact(key: &str, description: &str, value: Value) -> Artifact {
     Artifact { artifact_id, name, description, parts: vec![part(value)], metadata: Map::new() }
 }
 
-/// A question, for people and for programs.
-fn asked(waiting: &Waiting) -> [Part; 2] {
+/// Returns the question of a wait as text for people and as data for programs.
+fn question_parts(waiting: &Waiting) -> [Part; 2] {
     let question = match &*waiting.question {
         "" => format!("`{}` waits for a value.", waiting.path.name()),
         question => question.to_owned(),
@@ -238,7 +248,7 @@ fn message(run: &RunInfo, role: Role, parts: Vec<Part>) -> Message {
     Message { task_id, context_id, role, parts, ..Message::default() }
 }
 
-pub(super) fn spoken(run: &RunInfo, event: &Event) -> Option<Message> {
+pub(super) fn event_message(run: &RunInfo, event: &Event) -> Option<Message> {
     let text = event.text();
     if text.is_empty() {
         return None;
@@ -253,8 +263,8 @@ pub(super) fn spoken(run: &RunInfo, event: &Event) -> Option<Message> {
     Some(Message { message_id, metadata, ..message(run, role, vec![Part::text(text)]) })
 }
 
-fn said(run: &RunInfo, events: &[Arc<Event>], most: Option<u32>) -> Vec<Message> {
-    let mut messages: Vec<_> = events.iter().filter_map(|event| spoken(run, event)).collect();
+fn messages(run: &RunInfo, events: &[Arc<Event>], most: Option<u32>) -> Vec<Message> {
+    let mut messages: Vec<_> = events.iter().filter_map(|event| event_message(run, event)).collect();
     if let Some(most) = most {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         messages.drain(..messages.len().saturating_sub(most));
@@ -262,8 +272,8 @@ fn said(run: &RunInfo, events: &[Arc<Event>], most: Option<u32>) -> Vec<Message>
     messages
 }
 
-/// The one output, when it is text: it is streamed as it is written.
-pub(super) fn text_output(call: &Call) -> Option<String> {
+/// Returns the key of the output if it is the only one and a text, which is then streamed.
+pub(super) fn text_output(call: &RpcCall) -> Option<String> {
     match call.workflow.form().outputs() {
         [one] if card::is_text(one) => Some(one.key.to_string()),
         _ => None,

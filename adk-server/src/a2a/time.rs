@@ -1,13 +1,13 @@
-//! Times as A2A writes them: `2026-11-26T12:00:00.000Z`.
+//! Times in the format of A2A: `2026-11-26T12:00:00.000Z`.
 
 use adk_core::memory::iso;
 
-/// A time in microseconds since 1970.
+/// Formats microseconds since 1970.
 pub(super) fn timestamp(micros: u64) -> String {
     format!("{}.{:03}Z", iso(micros).trim_end_matches('Z'), micros / 1000 % 1000)
 }
 
-/// A time that was sent, so that it is compared as text with [`timestamp`]; `None` when it is none in UTC.
+/// Converts a UTC time to a text that sorts with [`timestamp`]. Returns `None` for other text.
 pub(super) fn comparable(text: &str) -> Option<&str> {
     let time = text.strip_suffix('Z').or_else(|| text.strip_suffix("+00:00"))?;
     let fits = time.bytes().zip("0000-00-00T00:00:00".bytes()).all(|(byte, like)| match like {
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_those_of_the_calendar() {
+    fn times_follow_the_calendar() {
         for (micros, text) in [
             (0, "1970-01-01T00:00:00.000Z"),
             (951_782_399_999_999, "2000-02-28T23:59:59.999Z"),

@@ -1,9 +1,9 @@
-//! What happens to a task, as it happens.
+//! [`Updates`]: a stream of the updates of a task.
 
-use super::Call;
+use super::RpcCall;
 use super::error::RpcRefusal;
-use super::task::{artifact, bare, spoken, text_output};
-use crate::follow::{Item, follow, stored};
+use super::task::{artifact, event_message, minimal_task, text_output};
+use crate::follow::{Item, follow, stored_events};
 use crate::refuse::Refusal;
 use crate::runs::{End, Listener};
 use adk_a2a::rpc::ErrorCode;
@@ -19,52 +19,53 @@ use std::sync::Arc;
 
 type Responses = BoxStream<'static, Result<StreamResponse, Refusal>>;
 
-/// The events of a run as those of a task, until it has ended or waits.
+/// The updates of a task until it has ended or waits.
 pub(super) struct Updates {
-    call: Call,
+    call: RpcCall,
     run: RunInfo,
     last: Option<EventId>,
     items: BoxStream<'static, Result<Item, Refusal>>,
     ready: VecDeque<StreamResponse>,
     output: Option<TextOutput>,
     is_over: bool,
-    /// How it ended, as far as this process knows it.
+    /// The end of the run, if this process knows it.
     pub(super) end: Option<Arc<End>>,
 }
 
-/// How the events of a run are heard.
-pub(super) enum Heard {
-    /// Those that are stored, and from now on by a listener, where there is one.
+/// The source of the events of a run.
+pub(super) enum EventSource {
+    /// The stored events, then the events of a listener, if this process drives the run.
     Stored(Option<Listener>),
-    /// All of them, since the run was begun, or was taken up after this event.
+    /// A listener that receives all events since the start of the run, or since it was resumed
+    /// after an event.
     All(Listener, Option<EventId>),
-    /// None: whether the run has begun is not known.
+    /// No source, because the run may not have started.
     Nothing,
 }
 
-/// The output, when it is one text: its pieces are those of an artifact.
+/// The only output, if it is a text. Its pieces are sent as pieces of an artifact.
 struct TextOutput {
     key: String,
-    /// The steps that write it.
+    /// The steps that write the output.
     writers: HashSet<String>,
-    /// The turn that the pieces are of.
+    /// The turn of the last piece.
     turn: Option<Path>,
 }
 
 impl Updates {
-    pub(super) fn new(call: &Call, run: RunInfo, after: Option<EventId>, heard: Heard) -> Self {
+    pub(super) fn new(call: &RpcCall, run: RunInfo, after: Option<EventId>, source: EventSource) -> Self {
         let (app, runner) = (call.app.clone(), call.runner.clone());
-        let (listener, is_new) = match heard {
-            Heard::Stored(listener) => (listener, false),
-            Heard::Nothing => (None, false),
-            Heard::All(listener, _) => (Some(listener), true),
+        let (listener, is_new) = match source {
+            EventSource::Stored(listener) => (listener, false),
+            EventSource::Nothing => (None, false),
+            EventSource::All(listener, _) => (Some(listener), true),
         };
         let items = follow(app, runner, run.clone(), after, listener, is_new).boxed();
         let output = text_output(call).map(|key| {
             let spec = call.workflow.spec();
             let steps = spec.steps.iter().filter(|step| match step.kind {
                 StepKind::Agent { meta, .. } if step.renames.writes.is_empty() => {
-                    meta.writes.iter().any(|written| written.name == key)
+                    meta.writes.iter().any(|key_spec| key_spec.name == key)
                 }
                 _ => step.renames.writes.contains(&&*key),
             });
@@ -75,7 +76,7 @@ impl Updates {
         Self { call: call.clone(), run, last: after, items, ready, output, is_over, end }
     }
 
-    /// The next one; `None` when the task has ended or waits, or the server stops.
+    /// Returns the next update, or `None` if the task has ended or waits, or the server stops.
     pub(super) async fn next(&mut self) -> Option<Result<StreamResponse, Refusal>> {
         loop {
             if let Some(update) = self.ready.pop_front() {
@@ -94,7 +95,7 @@ impl Updates {
             match item {
                 Ok(Item::Event(event)) => self.event(&event),
                 Ok(Item::End(end)) => {
-                    if let Err(refusal) = self.ended(end).await {
+                    if let Err(refusal) = self.finish(end).await {
                         self.is_over = true;
                         return Some(Err(refusal));
                     }
@@ -113,7 +114,7 @@ impl Updates {
 
     fn event(&mut self, event: &Event) {
         if event.partial {
-            // One of what was read as a whole.
+            // Skip a piece of a reply that was read completely.
             let is_old = self.last.is_some_and(|last| event.id < last);
             if !is_old && let Some(piece) = self.piece(event) {
                 self.ready.push_back(piece);
@@ -121,19 +122,19 @@ impl Updates {
             return;
         }
         self.last = Some(event.id);
-        if let Some(message) = spoken(&self.run, event).filter(|_| &*event.author != "user") {
+        if let Some(message) = event_message(&self.run, event).filter(|_| &*event.author != "user") {
             let status = TaskStatus { state: TaskState::Working, message: Some(message), timestamp: None };
             self.ready.push_back(self.status(status));
         }
         let form = self.call.workflow.form();
         for output in form.outputs() {
             let Some(value) = event.actions.state_delta.get(&output.key) else { continue };
-            let written = artifact(&output.key, &output.description, Value::clone(value));
-            self.ready.push_back(self.artifact(written, false, true));
+            let complete = artifact(&output.key, &output.description, Value::clone(value));
+            self.ready.push_back(self.artifact(complete, false, true));
         }
     }
 
-    /// A piece of a text that is still being written.
+    /// Returns the update for a piece of a reply.
     fn piece(&mut self, event: &Event) -> Option<StreamResponse> {
         let text = event.text();
         if text.is_empty() {
@@ -142,18 +143,18 @@ impl Updates {
         if let Some(output) =
             self.output.as_mut().filter(|output| output.writers.contains(&**event.path.name()))
         {
-            let goes_on = output.turn.as_ref() == Some(&event.path);
+            let is_same_turn = output.turn.as_ref() == Some(&event.path);
             output.turn = Some(event.path.clone());
             let piece = artifact(&output.key, "", Value::String(text));
-            return Some(self.artifact(piece, goes_on, false));
+            return Some(self.artifact(piece, is_same_turn, false));
         }
-        let mut message = spoken(&self.run, event)?;
+        let mut message = event_message(&self.run, event)?;
         message.metadata.insert("partial".to_owned(), json!(true));
         let status = TaskStatus { state: TaskState::Working, message: Some(message), timestamp: None };
         Some(self.status(status))
     }
 
-    async fn ended(&mut self, end: Option<Arc<End>>) -> Result<(), Refusal> {
+    async fn finish(&mut self, end: Option<Arc<End>>) -> Result<(), Refusal> {
         let now = self.call.runner.runs(&RunFilter::of_run(self.run.run_id)).await?.into_iter().next();
         self.run = now.unwrap_or_else(|| self.run.clone());
         self.is_over = true;
@@ -187,39 +188,42 @@ impl Updates {
         StreamResponse::ArtifactUpdate(Box::new(update))
     }
 
-    /// Waits for the end or the next wait, and returns the task as it is then.
-    pub(super) async fn settled(mut self, history: Option<u32>) -> Result<Task, Refusal> {
+    /// Waits until the task has ended or waits, and returns it.
+    pub(super) async fn settled_task(mut self, history: Option<u32>) -> Result<Task, Refusal> {
         while let Some(update) = self.next().await {
             match update {
-                Err(refusal) if refusal.is_of_store() => return Ok(bare(&self.run, TaskState::Working)),
+                Err(refusal) if refusal.is_of_store() => {
+                    return Ok(minimal_task(&self.run, TaskState::Working));
+                }
                 update => drop(update?),
             }
         }
-        self.call.task_begun(&self.run, self.end.as_deref(), history).await
+        self.call.started_task(&self.run, self.end.as_deref(), history).await
     }
 }
 
-impl Call {
-    /// The task as it is, or as it was when it was begun or taken up, and what happens to it from then on.
-    pub(super) async fn watched(
+impl RpcCall {
+    /// Streams the task and its updates. The first item is the current task, or for
+    /// [`EventSource::All`] the task at its start.
+    pub(super) async fn watch(
         &self,
         run: RunInfo,
-        heard: Heard,
+        source: EventSource,
         history: Option<u32>,
     ) -> Result<Responses, Refusal> {
-        let mut events = stored(&self.runner, &run, None).await?;
-        match &heard {
-            Heard::Stored(_) | Heard::Nothing => {}
-            Heard::All(_, None) => events.truncate(1),
-            Heard::All(_, Some(after)) => events.retain(|event| event.id <= *after),
+        let mut events = stored_events(&self.runner, &run, None).await?;
+        match &source {
+            EventSource::Stored(_) | EventSource::Nothing => {}
+            EventSource::All(_, None) => events.truncate(1),
+            EventSource::All(_, Some(after)) => events.retain(|event| event.id <= *after),
         }
         let last = events.last().map(|event| event.id);
         let mut task = self.task_of(&run, None, history, &events).await?;
-        if matches!(heard, Heard::All(..)) && run.status != RunStatus::Queued {
+        if matches!(source, EventSource::All(..)) && run.status != RunStatus::Queued {
             task.status = TaskStatus { state: TaskState::Working, message: None, ..task.status };
         }
         let first = stream::once(async move { Ok(StreamResponse::Task(Box::new(task))) });
-        Ok(first.chain(Updates::new(self, run, last, heard).into_stream()).boxed())
+        Ok(first.chain(Updates::new(self, run, last, source).into_stream()).boxed())
     }
 
     pub(super) async fn subscribe(&self, id: &str) -> Result<Responses, RpcRefusal> {
@@ -227,15 +231,15 @@ impl Call {
         let run = self.run(id).await?;
         if !run.status.is_open() {
             let fact = format!("the task `{id}` has ended");
-            let help = "`GetTask` has what came of it";
+            let help = "get its result with `GetTask`";
             return Err(RpcRefusal::new(ErrorCode::UnsupportedOperation, fact, help));
         }
-        // One that waits, and has no answer yet.
+        // The run waits and has no answer yet, so no updates follow.
         if run.status == RunStatus::Paused && !run.is_ready && listener.is_none() {
             let task = self.task(&run, None, None).await?;
             let first = async move { Ok(StreamResponse::Task(Box::new(task))) };
             return Ok(stream::once(first).boxed());
         }
-        Ok(self.watched(run, Heard::Stored(listener), None).await?)
+        Ok(self.watch(run, EventSource::Stored(listener), None).await?)
     }
 }

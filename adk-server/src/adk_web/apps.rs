@@ -1,6 +1,6 @@
-//! Which apps there are, and what is asked of a server and an app as a whole.
+//! The list of apps, and the other routes without a user.
 
-use super::{Answer, ok, unfit};
+use super::{Answer, invalid_body, ok};
 use crate::routes::{Shared, Who};
 use crate::serve::App;
 use adk_core::runner::KnownWorkflow;
@@ -21,7 +21,7 @@ pub(super) fn router() -> Router<Arc<App>> {
         .route("/config/telemetry", get(telemetry))
         .route("/apps/{app}/app-info", get(info))
         .route("/dev/apps/{app}/builder", get(builder));
-    // What is made in Python alone: evaluations and tests of agents.
+    // Empty results for features that exist only in Python: evaluations and tests of agents.
     for (path, body) in [
         ("eval_sets", json!([])),
         ("eval_results", json!([])),
@@ -30,16 +30,16 @@ pub(super) fn router() -> Router<Arc<App>> {
         ("eval-results", json!({"evalResultIds": []})),
         ("metrics-info", json!({"metricsInfo": []})),
     ] {
-        let nothing = move |State(app): Shared, Extension(caller): Who, Path(name): Path<String>| async move {
+        let empty = move |State(app): Shared, Extension(caller): Who, Path(name): Path<String>| async move {
             Answer::Ok(app.workflow(&app.runner(&caller), &caller, &name).map(|_| ok(&body))?)
         };
-        router = router.route(&format!("/dev/apps/{{app}}/{path}"), get(nothing));
+        router = router.route(&format!("/dev/apps/{{app}}/{path}"), get(empty));
     }
     router
 }
 
 #[derive(Deserialize)]
-struct Wanted {
+struct ListQuery {
     #[serde(default)]
     detailed: bool,
 }
@@ -47,18 +47,18 @@ struct Wanted {
 async fn list(
     State(app): Shared,
     Extension(caller): Who,
-    wanted: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<ListQuery>, QueryRejection>,
 ) -> Answer {
-    let Query(wanted) = wanted.map_err(|error| unfit(error.body_text()))?;
+    let Query(query) = query.map_err(|error| invalid_body(error.body_text()))?;
     let mut all: Vec<_> = app.runner(&caller).workflows().collect();
-    all.sort_by(|one, other| one.name().cmp(other.name()));
-    if wanted.detailed {
-        return Ok(ok(&json!({"apps": all.iter().map(described).collect::<Vec<_>>()})));
+    all.sort_by(|left, right| left.name().cmp(right.name()));
+    if query.detailed {
+        return Ok(ok(&json!({"apps": all.iter().map(app_info).collect::<Vec<_>>()})));
     }
     Ok(ok(&json!(all.iter().map(KnownWorkflow::name).collect::<Vec<_>>())))
 }
 
-fn described(workflow: &KnownWorkflow) -> Value {
+fn app_info(workflow: &KnownWorkflow) -> Value {
     json!({
         "name": workflow.name(),
         "rootAgentName": workflow.name(),
@@ -70,7 +70,7 @@ fn described(workflow: &KnownWorkflow) -> Value {
 }
 
 async fn info(State(app): Shared, Extension(caller): Who, Path(name): Path<String>) -> Answer {
-    Ok(ok(&described(&app.workflow(&app.runner(&caller), &caller, &name)?)))
+    Ok(ok(&app_info(&app.workflow(&app.runner(&caller), &caller, &name)?)))
 }
 
 async fn version() -> Response {
@@ -81,12 +81,12 @@ async fn version() -> Response {
     }))
 }
 
-/// The page asks all who have not said no.
+/// Disables telemetry, so that the page does not ask for consent.
 async fn telemetry() -> Response {
     ok(&json!({"telemetry": false}))
 }
 
-/// Agents are not built in the page.
+/// Returns no agent definition, because the page cannot edit agents.
 async fn builder(State(app): Shared, Extension(caller): Who, Path(name): Path<String>) -> Answer {
     app.workflow(&app.runner(&caller), &caller, &name)?;
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], "").into_response())

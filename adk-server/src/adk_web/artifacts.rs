@@ -1,6 +1,6 @@
-//! Files of a session and its user, in versions. Names may hold slashes.
+//! The artifacts of a session and its user, with versions. Names may contain slashes.
 
-use super::{Answer, Place, ok, read, unfit};
+use super::{Answer, AppUser, invalid_body, ok, read};
 use crate::refuse::Refusal;
 use crate::routes::Body;
 use crate::serve::App;
@@ -21,19 +21,19 @@ pub(super) fn router() -> Router<Arc<App>> {
         .route(&format!("{ALL}/{{*file}}"), get(load).delete(delete))
 }
 
-/// A file, where its versions are.
+/// An artifact with the path of its versions.
 struct File {
     session: SessionHandle,
     name: String,
-    /// The path of its versions.
+    /// The URL path of the versions.
     path: String,
 }
 
 impl File {
-    fn new(place: &Place, session: &str, name: &str) -> Self {
-        let (app, user) = (place.workflow.name(), &place.user);
+    fn new(owner: &AppUser, session: &str, name: &str) -> Self {
+        let (app, user) = (owner.workflow.name(), &owner.user);
         let path = format!("/apps/{app}/users/{user}/sessions/{session}/artifacts/{name}/versions");
-        Self { session: place.session(session), name: name.to_owned(), path }
+        Self { session: owner.session(session), name: name.to_owned(), path }
     }
 
     async fn version(&self, version: Option<u32>) -> Result<Part, Refusal> {
@@ -48,82 +48,88 @@ impl File {
         Ok(self.session.artifact_versions(&self.name).await?)
     }
 
-    async fn about(&self, version: u32) -> Result<Value, Refusal> {
+    async fn metadata(&self, version: u32) -> Result<Value, Refusal> {
         let kind = match self.version(Some(version)).await? {
             Part::InlineData(blob) => Some(blob.mime_type),
             Part::FileData(file) => Some(file.mime_type),
             Part::Text(_) => Some("text/plain".to_owned()),
             _ => None,
         };
-        let mut about = json!({
+        let mut metadata = json!({
             "version": version,
             "canonicalUri": format!("{}/{version}", self.path),
             "customMetadata": {},
         });
         if let Some(kind) = kind {
-            about["mimeType"] = kind.into();
+            metadata["mimeType"] = kind.into();
         }
-        Ok(about)
+        Ok(metadata)
     }
 }
 
-type OfSession = Path<(String, String, String)>;
-type OfFile = Path<(String, String, String, String)>;
+type SessionPath = Path<(String, String, String)>;
+type FilePath = Path<(String, String, String, String)>;
 
-async fn list(place: Place, Path((.., id)): OfSession) -> Answer {
-    Ok(ok(&json!(place.session(&id).artifacts().await?)))
+async fn list(owner: AppUser, Path((.., id)): SessionPath) -> Answer {
+    Ok(ok(&json!(owner.session(&id).artifacts().await?)))
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Save {
+struct SaveArtifact {
     filename: String,
     artifact: Part,
 }
 
-async fn save(place: Place, Path((.., id)): OfSession, body: Body) -> Answer {
-    let Save { filename, artifact } = read(body)?.ok_or_else(|| unfit("there is no `filename`"))?;
+async fn save(owner: AppUser, Path((.., id)): SessionPath, body: Body) -> Answer {
+    let SaveArtifact { filename, artifact } =
+        read(body)?.ok_or_else(|| invalid_body("the field `filename` is missing"))?;
     if filename.is_empty() || filename.split('/').any(|part| matches!(part, "" | "." | "..")) {
-        return Err(Refusal::bad("name_invalid", "the name of the file is empty, or leads elsewhere")
-            .help("give it a plain name, such as `report.pdf`")
-            .into());
+        return Err(Refusal::bad(
+            "name_invalid",
+            "the name of the file is empty or contains an invalid path segment",
+        )
+        .help("use a plain name, such as `report.pdf`")
+        .into());
     }
-    let file = File::new(&place, &id, &filename);
+    let file = File::new(&owner, &id, &filename);
     let version = file.session.save_artifact(&filename, artifact).await?;
-    Ok(ok(&file.about(version).await?))
+    Ok(ok(&file.metadata(version).await?))
 }
 
 #[derive(Deserialize)]
-struct Version {
+struct VersionQuery {
     version: Option<u32>,
 }
 
-/// A file, a version of it, its versions, or what is known of them.
+/// Returns an artifact, one version, the list of versions, or their metadata.
 async fn load(
-    place: Place,
-    Path((.., id, rest)): OfFile,
-    query: Result<Query<Version>, QueryRejection>,
+    owner: AppUser,
+    Path((.., id, tail)): FilePath,
+    query: Result<Query<VersionQuery>, QueryRejection>,
 ) -> Answer {
-    let file = |name: &str| File::new(&place, &id, name);
-    if let Some(name) = rest.strip_suffix("/versions") {
+    let file = |name: &str| File::new(&owner, &id, name);
+    if let Some(name) = tail.strip_suffix("/versions") {
         return Ok(ok(&json!(file(name).versions().await?)));
     }
-    let Some((name, version)) = rest.rsplit_once("/versions/") else {
-        let Query(Version { version }) = query.map_err(|error| unfit(error.body_text()))?;
-        return Ok(ok(&json!(file(&rest).version(version).await?)));
+    let Some((name, version)) = tail.rsplit_once("/versions/") else {
+        let Query(VersionQuery { version }) = query.map_err(|error| invalid_body(error.body_text()))?;
+        return Ok(ok(&json!(file(&tail).version(version).await?)));
     };
     let file = file(name);
     if version == "metadata" {
         let mut all = Vec::new();
         for version in file.versions().await? {
-            all.push(file.about(version).await?);
+            all.push(file.metadata(version).await?);
         }
         return Ok(ok(&json!(all)));
     }
     let plain = version.strip_suffix("/metadata");
     let number = match plain.unwrap_or(version) {
         "latest" => None,
-        version => Some(version.parse().map_err(|_| unfit("the version is no number and not `latest`"))?),
+        version => {
+            Some(version.parse().map_err(|_| invalid_body("the version is neither a number nor `latest`"))?)
+        }
     };
     if plain.is_none() {
         return Ok(ok(&json!(file.version(number).await?)));
@@ -133,10 +139,10 @@ async fn load(
         None => file.versions().await?.last().copied(),
     };
     let number = number.ok_or_else(|| Refusal::missing("artifact", &file.name))?;
-    Ok(ok(&file.about(number).await?))
+    Ok(ok(&file.metadata(number).await?))
 }
 
-async fn delete(place: Place, Path((.., id, file)): OfFile) -> Answer {
-    place.session(&id).delete_artifact(&file).await?;
+async fn delete(owner: AppUser, Path((.., id, file)): FilePath) -> Answer {
+    owner.session(&id).delete_artifact(&file).await?;
     Ok(ok(&Value::Null))
 }

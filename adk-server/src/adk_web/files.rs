@@ -18,27 +18,27 @@ const CONFIG: &str = "/dev-ui/assets/config/runtime-config.json";
 
 pub(super) fn router() -> Router<Arc<App>> {
     Router::new()
-        // By a path that holds under any prefix.
+        // A relative path also works if the router is nested under a prefix.
         .route("/dev-ui", get(async || Redirect::temporary("dev-ui/")))
         .route("/dev-ui/", get(page))
         .route(CONFIG, get(config))
         .route("/dev-ui/{*file}", get(file))
 }
 
-/// The folder by its own name, so that what leaves it by a link is seen.
+/// Returns the canonical path of the folder, so that links out of the folder are detected.
 ///
 /// # Errors
-/// When there is no page in it.
+/// [`ErrorKind::Config`] if the folder has no `index.html`.
 pub(crate) fn folder(folder: &std::path::Path) -> adk_core::Result<PathBuf> {
     let real = folder.canonicalize().ok().filter(|folder| folder.join("index.html").is_file());
     real.ok_or_else(|| {
-        let message = format!("the dev UI is not in `{}`: there is no `index.html`", folder.display());
+        let message = format!("the folder `{}` has no `index.html` of the dev UI", folder.display());
         Error::new(ErrorKind::Config, message)
-            .with_help("give it the folder `google/adk/cli/browser` of an installed google-adk")
+            .with_help("pass the folder `google/adk/cli/browser` of an installed google-adk")
     })
 }
 
-/// Where the server is, which may be nested under a path.
+/// Returns the base URL of the server, which may be nested under a path.
 async fn config(OriginalUri(uri): OriginalUri) -> impl IntoResponse {
     let backend = uri.path().strip_suffix(CONFIG).unwrap_or_default();
     ([(header::CACHE_CONTROL, "no-store")], ok(&json!({"backendUrl": backend, "telemetry": false})))
@@ -51,7 +51,7 @@ async fn page(app: Shared) -> Answer {
 async fn file(State(app): Shared, Path(name): Path<String>) -> Answer {
     let missing = || Refusal::missing("file", &name);
     let Some(folder) = app.dev_ui.clone() else {
-        return Err(missing().help("give the server the folder of the dev UI: `.dev_ui(...)`").into());
+        return Err(missing().help("set the folder of the dev UI with `.dev_ui(...)`").into());
     };
     let path = PathBuf::from(&name);
     let is_plain = path.components().all(|part| matches!(part, Component::Normal(_)));

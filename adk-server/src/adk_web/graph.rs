@@ -1,6 +1,6 @@
-//! The tree of a workflow, as data and as a picture.
+//! The tree of a workflow, as JSON and as a picture.
 
-use super::{Answer, Place, no_session, ok, unfit};
+use super::{Answer, AppUser, invalid_body, no_session, ok};
 use crate::refuse::Refusal;
 use crate::routes::{Shared, Who};
 use crate::serve::App;
@@ -21,7 +21,7 @@ pub(super) fn router() -> Router<Arc<App>> {
         .route("/dev/apps/{app}/build_graph", get(build_graph))
         .route("/dev/apps/{app}/build_graph_image", get(images))
         .route("/dev/apps/{app}/graph", get(image))
-        .route("/dev/apps/{app}/users/{user}/sessions/{session}/events/{event}/graph", get(of_event))
+        .route("/dev/apps/{app}/users/{user}/sessions/{session}/events/{event}/graph", get(event_graph))
 }
 
 async fn build_graph(State(app): Shared, Extension(caller): Who, Path(name): Path<String>) -> Answer {
@@ -29,11 +29,12 @@ async fn build_graph(State(app): Shared, Extension(caller): Who, Path(name): Pat
     Ok(ok(&json!({"name": name, "root_agent": tree(&workflow.spec())})))
 }
 
-/// The nodes as agents in agents. Arms have no names: their steps are those of the block around them.
+/// Returns the nodes as nested agents. Arms have no name, so their steps become children of the
+/// enclosing block.
 fn tree(spec: &Spec<'_>) -> Value {
     let nodes = spec.nodes();
     let mut inside = vec![Vec::new(); nodes.len()];
-    // Those inside come after the node that they are in.
+    // Children come after their parent.
     for (at, node) in nodes.iter().enumerate().rev() {
         let mut children = std::mem::take(&mut inside[at]);
         let Some(parent) = node.parent else {
@@ -61,30 +62,36 @@ fn agent(node: &Node<'_>, children: Vec<Value>) -> Value {
     json
 }
 
-/// A name without that of the instance that it is in.
+/// Returns the name of a node without the name of its instance.
 fn plain<'a>(node: &'a Node<'_>) -> &'a str {
     node.name.rsplit("::").next().unwrap_or_default()
 }
 
 #[derive(Deserialize)]
-struct Wanted {
+struct GraphQuery {
     #[serde(default)]
     dark_mode: bool,
     node: Option<String>,
 }
 
-type Look = Result<Query<Wanted>, QueryRejection>;
+type GraphQueryParam = Result<Query<GraphQuery>, QueryRejection>;
 
-fn wanted(look: Look) -> Result<Wanted, Refusal> {
-    look.map(|Query(wanted)| wanted).map_err(|error| unfit(error.body_text()))
+fn graph_query(query: GraphQueryParam) -> Result<GraphQuery, Refusal> {
+    query.map(|Query(query)| query).map_err(|error| invalid_body(error.body_text()))
 }
 
-/// The picture by the path of what it shows: all of it is in one. A page looks for that of the block around a node.
-async fn images(State(app): Shared, Extension(caller): Who, Path(name): Path<String>, look: Look) -> Answer {
-    let (wanted, workflow) = (wanted(look)?, app.workflow(&app.runner(&caller), &caller, &name)?);
+/// Returns the picture of the workflow under the path of each block. All paths have the same
+/// picture; the page looks up the block of a node.
+async fn images(
+    State(app): Shared,
+    Extension(caller): Who,
+    Path(name): Path<String>,
+    query: GraphQueryParam,
+) -> Answer {
+    let (query, workflow) = (graph_query(query)?, app.workflow(&app.runner(&caller), &caller, &name)?);
     let spec = workflow.spec();
-    let (nodes, image) = (spec.nodes(), json!({"dotSrc": spec.dot_with(&DotLook::new(wanted.dark_mode))}));
-    if let Some(node) = wanted.node.filter(|node| !node.is_empty()) {
+    let (nodes, image) = (spec.nodes(), json!({"dotSrc": spec.dot_with(&DotLook::new(query.dark_mode))}));
+    if let Some(node) = query.node.filter(|node| !node.is_empty()) {
         let inner = node.rsplit('/').next().unwrap_or_default();
         if !nodes.iter().any(|node| plain(node) == inner) {
             return Err(Refusal::missing("node", &node).into());
@@ -101,40 +108,48 @@ async fn images(State(app): Shared, Extension(caller): Who, Path(name): Path<Str
     Ok(ok(&Value::Object(images)))
 }
 
-async fn image(State(app): Shared, Extension(caller): Who, Path(name): Path<String>, look: Look) -> Answer {
-    let (wanted, workflow) = (wanted(look)?, app.workflow(&app.runner(&caller), &caller, &name)?);
-    Ok(ok(&json!({"dotSrc": workflow.spec().dot_with(&DotLook::new(wanted.dark_mode))})))
+async fn image(
+    State(app): Shared,
+    Extension(caller): Who,
+    Path(name): Path<String>,
+    query: GraphQueryParam,
+) -> Answer {
+    let (query, workflow) = (graph_query(query)?, app.workflow(&app.runner(&caller), &caller, &name)?);
+    Ok(ok(&json!({"dotSrc": workflow.spec().dot_with(&DotLook::new(query.dark_mode))})))
 }
 
-/// The picture with the agent of an event.
-async fn of_event(place: Place, Path((.., id, event)): Path<(String, String, String, String)>) -> Answer {
-    let there = place.session(&id).get(&EventFilter::new()).await?.ok_or_else(|| no_session(&id))?;
-    let wanted: Option<EventId> = event.parse().ok();
-    let Some(event) = there.events.iter().find(|event| Some(event.id) == wanted) else {
+/// Returns the picture with the agent of an event marked.
+async fn event_graph(
+    owner: AppUser,
+    Path((.., id, event)): Path<(String, String, String, String)>,
+) -> Answer {
+    let snapshot = owner.session(&id).get(&EventFilter::new()).await?.ok_or_else(|| no_session(&id))?;
+    let id: Option<EventId> = event.parse().ok();
+    let Some(event) = snapshot.events.iter().find(|event| Some(event.id) == id) else {
         return Ok(ok(&json!({})));
     };
-    let spec = place.workflow.spec();
-    let look = match node_of(&spec.nodes(), event) {
+    let spec = owner.workflow.spec();
+    let look = match find_node(&spec.nodes(), event) {
         Some(node) => DotLook::new(true).mark(node),
         None => DotLook::new(true),
     };
     Ok(ok(&json!({"dotSrc": spec.dot_with(&look)})))
 }
 
-/// The node that an event is from: at its path, or one with the name of its author.
-fn node_of(nodes: &[Node<'_>], event: &Event) -> Option<usize> {
+/// Finds the node of an event: by its path, otherwise by the name of its author.
+fn find_node(nodes: &[Node<'_>], event: &Event) -> Option<usize> {
     let path: Vec<_> =
         successors(Some(&event.path), |path| path.parent()).map(|path| &**path.name()).collect();
     let at_path = (0..nodes.len()).find(|at| !nodes[*at].name.is_empty() && names(nodes, *at) == path);
     at_path.or_else(|| nodes.iter().position(|node| *plain(node) == *event.author))
 }
 
-/// The names of a node and of those around it, as its path has them, from the inside.
+/// Returns the names of a node and its ancestors as in its path, innermost first.
 fn names<'n>(nodes: &'n [Node<'_>], at: usize) -> Vec<&'n str> {
     let mut names: Vec<&str> = Vec::new();
     for at in successors(Some(at), |at| nodes[*at].parent) {
         let name = plain(&nodes[at]);
-        // A tree that was built at run time is its own outermost block.
+        // The root of a tree that was built at run time has the name of its first block.
         if !name.is_empty() && names.last() != Some(&name) {
             names.push(name);
         }

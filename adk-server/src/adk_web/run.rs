@@ -1,11 +1,11 @@
-//! Runs: a message begins one, and the answer to a call lets the run that waits for it go on.
+//! Runs: a message starts a run, and a function response resumes the run that waits for it.
 
-use super::{Answer, Place, in_a_line, no_session, ok, read, unfit, view};
+use super::{Answer, AppUser, invalid_body, no_session, ok, one_line, read, view};
 use crate::access::Caller;
-use crate::follow::{Item, follow, stored};
-use crate::keys::{Beginning, Begun};
+use crate::follow::{Item, follow, stored_events};
+use crate::keys::{RunStart, StartOutcome};
 use crate::refuse::{Refusal, json_response};
-use crate::routes::{Body, Shared, Who, go_on, run_id, sent};
+use crate::routes::{Body, Shared, Who, resume_run, run_id, sse_response};
 use crate::runs::{End, Listener};
 use crate::serve::App;
 use adk_core::engine::{RunFilter, RunInfo, RunStatus, Waiting};
@@ -32,7 +32,7 @@ pub(super) fn router() -> Router<Arc<App>> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Request {
+struct RunBody {
     #[serde(alias = "app_name")]
     app_name: String,
     #[serde(alias = "user_id")]
@@ -49,15 +49,15 @@ struct Request {
     invocation_id: Option<String>,
 }
 
-/// All events of a run.
+/// Runs a workflow and returns all events.
 async fn run(State(app): Shared, Extension(caller): Who, body: Body) -> Answer {
-    let mut asked = Asked::new(&app, &caller, body).await?;
-    asked.request.streaming = false;
-    let mut turn = asked.begin().await?;
+    let mut request = SessionRequest::new(&app, &caller, body).await?;
+    request.request.streaming = false;
+    let mut reader = request.begin().await?;
     let mut events = Vec::new();
-    while let Some(event) = turn.next().await {
+    while let Some(event) = reader.next().await {
         match event {
-            // Where the store has failed, the run has not: it goes on.
+            // A store error does not end the run: it continues.
             Err(refusal) if refusal.is_of_store() => {
                 return Ok(json_response(StatusCode::ACCEPTED, &json!(events)));
             }
@@ -67,31 +67,32 @@ async fn run(State(app): Shared, Extension(caller): Who, body: Body) -> Answer {
     Ok(ok(&json!(events)))
 }
 
-/// The events of a run as they happen. What goes wrong once the request is understood comes as an event: pages show that.
+/// Runs a workflow and streams its events. Errors of a valid request become events, because pages
+/// show those.
 async fn run_sse(State(app): Shared, Extension(caller): Who, body: Body) -> Answer {
-    let permit = app.stream()?;
-    let asked = Asked::new(&app, &caller, body).await?;
-    let events = match asked.begin().await {
-        // Where the store fails, the run does not, and the stream just ends.
-        Ok(turn) => stream::unfold(turn, |mut turn| async { Some((turn.next().await?, turn)) })
+    let permit = app.acquire_stream()?;
+    let request = SessionRequest::new(&app, &caller, body).await?;
+    let events = match request.begin().await {
+        // A store error does not end the run, so the stream just ends.
+        Ok(reader) => stream::unfold(reader, |mut reader| async { Some((reader.next().await?, reader)) })
             .take_while(|event| ready(!event.as_ref().is_err_and(Refusal::is_of_store)))
             .boxed(),
         Err(refusal) if refusal.status() == StatusCode::FORBIDDEN => return Err(refusal.into()),
         Err(refusal) => stream::iter([Err(refusal)]).boxed(),
     };
     let events = events.map(|event| {
-        let json = event.unwrap_or_else(|refusal| told(&refusal));
+        let json = event.unwrap_or_else(|refusal| error_event(&refusal));
         sse::Event::default().data(json.to_string())
     });
-    Ok(sent(events, permit))
+    Ok(sse_response(events, permit))
 }
 
-/// An error as an event.
-fn told(refusal: &Refusal) -> Value {
+/// Returns an error as an event.
+fn error_event(refusal: &Refusal) -> Value {
     let details = refusal.to_json();
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     json!({
-        "error": in_a_line(refusal),
+        "error": one_line(refusal),
         "error_details": {
             "error_type": details["kind"],
             "error_message": details["message"],
@@ -100,68 +101,73 @@ fn told(refusal: &Refusal) -> Value {
     })
 }
 
-/// A request for a session that is there.
-struct Asked {
+/// A request for an existing session.
+struct SessionRequest {
     app: Arc<App>,
-    place: Place,
+    owner: AppUser,
     handle: SessionHandle,
     session: SessionSnapshot,
-    request: Request,
+    request: RunBody,
 }
 
-impl Asked {
+impl SessionRequest {
     async fn new(app: &Arc<App>, caller: &Caller, body: Body) -> Result<Self, Refusal> {
-        let request: Request = read(body)?.ok_or_else(|| unfit("the body is empty"))?;
-        let place = Place::of(app, caller, &request.app_name, &request.user_id)?;
-        place.may_set(request.state_delta.as_ref().unwrap_or(&StateDelta::default()))?;
-        let handle = place.session(&request.session_id);
+        let request: RunBody = read(body)?.ok_or_else(|| invalid_body("the body is empty"))?;
+        let owner = AppUser::new(app, caller, &request.app_name, &request.user_id)?;
+        owner.may_set(request.state_delta.as_ref().unwrap_or(&StateDelta::default()))?;
+        let handle = owner.session(&request.session_id);
         let session = handle.get(&EventFilter::new().last(0)).await?;
         let session = session.ok_or_else(|| no_session(&request.session_id))?;
-        Ok(Self { app: app.clone(), place, handle, session, request })
+        Ok(Self { app: app.clone(), owner, handle, session, request })
     }
 
-    async fn begin(self) -> Result<Turn, Refusal> {
+    async fn begin(self) -> Result<RunReader, Refusal> {
         let waits = self.handle.waiting().await?;
         let Some(message) = &self.request.new_message else { return self.attach(waits).await };
         let answers: Vec<_> = message.function_responses().collect();
         let answered: Option<Vec<_>> =
-            answers.iter().map(|answer| Some((view::answered(&waits, answer)?, *answer))).collect();
+            answers.iter().map(|answer| Some((view::find_wait(&waits, answer)?, *answer))).collect();
         match answered.as_deref() {
             Some([(wait, _), ..]) => {
-                // Before the first answer, so that a refusal changes nothing.
+                // Check all answers before the first one is stored, so that a refusal changes
+                // nothing.
                 let mut waits_of = answered.iter().flatten().map(|(wait, _)| wait);
-                waits_of.try_for_each(|wait| wait.check_answerer(&self.place.answerer))?;
+                waits_of.try_for_each(|wait| wait.check_answerer(&self.owner.answerer))?;
                 let run = self.info(wait.run_id).await?;
-                let after = stored(&self.place.runner, &run, None).await?.last().map(|event| event.id);
+                let after = stored_events(&self.owner.runner, &run, None).await?.last().map(|event| event.id);
                 for (wait, answer) in answered.iter().flatten() {
-                    self.answer(wait, view::meanings(wait, answer)).await?;
+                    self.answer(wait, view::answer_candidates(wait, answer)).await?;
                 }
-                // The answer is stored, and a watch resumes the run where this fails.
-                let _ = go_on(&self.app, &self.place.runner, run.run_id).await;
+                // The answers are stored. If resuming fails here, a watch resumes the run.
+                let _ = resume_run(&self.app, &self.owner.runner, run.run_id).await;
                 let listener = self.app.runs.listen(run.run_id);
-                Ok(self.turn(run, after, listener, waits))
+                Ok(self.reader(run, after, listener, waits))
             }
             _ => self.start(message, waits).await,
         }
     }
 
-    /// Gives the first answer that fits.
-    async fn answer(&self, wait: &Waiting, meanings: Vec<Value>) -> Result<(), Refusal> {
-        let mut unfit = None;
-        for value in meanings {
-            match self.place.runner.answer_as(&wait.id, value, &self.place.answerer).await {
-                Err(error) if error.kind() == ErrorKind::AnswerInvalid => unfit = unfit.or(Some(error)),
+    /// Answers a wait with the first value that fits.
+    async fn answer(&self, wait: &Waiting, candidates: Vec<Value>) -> Result<(), Refusal> {
+        let mut first_error = None;
+        for value in candidates {
+            match self.owner.runner.answer_as(&wait.id, value, &self.owner.answerer).await {
+                Err(error) if error.kind() == ErrorKind::AnswerInvalid => {
+                    first_error = first_error.or(Some(error))
+                }
                 other => return Ok(other?),
             }
         }
-        unfit.map_or(Ok(()), |error| Err(error.into()))
+        first_error.map_or(Ok(()), |error| Err(error.into()))
     }
 
-    async fn start(&self, message: &Content, waits: Vec<Waiting>) -> Result<Turn, Refusal> {
-        let (runner, workflow) = (&self.place.runner, &self.place.workflow);
+    async fn start(&self, message: &Content, waits: Vec<Waiting>) -> Result<RunReader, Refusal> {
+        let (runner, workflow) = (&self.owner.runner, &self.owner.workflow);
         let form = workflow.form();
         let input = match message.function_responses().next() {
-            Some(_) => view::inputs_in(form.inputs().iter().map(|input| &input.key), &self.session.state),
+            Some(_) => {
+                view::inputs_from_state(form.inputs().iter().map(|input| &input.key), &self.session.state)
+            }
             None => workflow.input_of(message),
         };
         let faults = workflow.check(&input);
@@ -178,59 +184,59 @@ impl Asked {
             }
             Ok(request)
         };
-        let (user, session, key) = (&*self.place.user, Some(&*self.handle.key().id), None);
-        let beginning = Beginning { runner, user, workflow: workflow.name(), session, input: &input, key };
-        let (run, listener) = match self.app.begin(&beginning, request).await? {
-            Begun::Now(run, listener) => (run, Some(listener)),
-            Begun::Before(run) | Begun::Unknown(run) => (run, None),
+        let (user, session, key) = (&*self.owner.user, Some(&*self.handle.key().id), None);
+        let start = RunStart { runner, user, workflow: workflow.name(), session, input: &input, key };
+        let (run, listener) = match self.app.begin(&start, request).await? {
+            StartOutcome::Started(run, listener) => (run, Some(listener)),
+            StartOutcome::Existing(run) | StartOutcome::Unknown(run) => (run, None),
         };
-        Ok(self.turn(run, None, listener, waits))
+        Ok(self.reader(run, None, listener, waits))
     }
 
-    /// The rest of a run that goes on.
-    async fn attach(&self, waits: Vec<Waiting>) -> Result<Turn, Refusal> {
+    /// Follows the remaining events of a run.
+    async fn attach(&self, waits: Vec<Waiting>) -> Result<RunReader, Refusal> {
         let id = self.request.invocation_id.as_deref();
-        let id = id.ok_or_else(|| unfit("there is neither a `newMessage` nor an `invocationId`"))?;
+        let id = id.ok_or_else(|| invalid_body("the fields `newMessage` and `invocationId` are missing"))?;
         let run = self.info(run_id(id)?).await?;
-        let after = stored(&self.place.runner, &run, None).await?.last().map(|event| event.id);
+        let after = stored_events(&self.owner.runner, &run, None).await?.last().map(|event| event.id);
         let listener = self.app.runs.listen(run.run_id);
-        Ok(self.turn(run, after, listener, waits))
+        Ok(self.reader(run, after, listener, waits))
     }
 
-    /// A run of this session.
+    /// Returns a run of this session.
     async fn info(&self, run: RunId) -> Result<RunInfo, Refusal> {
-        let runs = self.place.runner.runs(&RunFilter::of_run(run)).await?;
+        let runs = self.owner.runner.runs(&RunFilter::of_run(run)).await?;
         let own = runs.into_iter().find(|run| run.session == *self.handle.key());
         own.ok_or_else(|| Refusal::missing("run", &run.to_string()))
     }
 
-    fn turn(
+    fn reader(
         &self,
         run: RunInfo,
         after: Option<EventId>,
         listener: Option<Listener>,
         waits: Vec<Waiting>,
-    ) -> Turn {
-        let (app, runner, id) = (self.app.clone(), self.place.runner.clone(), run.run_id);
+    ) -> RunReader {
+        let (app, runner, id) = (self.app.clone(), self.owner.runner.clone(), run.run_id);
         let items = follow(app.clone(), runner.clone(), run, after, listener, false).boxed();
-        let asked = waits.into_iter().map(|wait| wait.id).collect();
-        Turn { app, runner, run: id, items, asked, ready: VecDeque::new(), is_over: false }
+        let known = waits.into_iter().map(|wait| wait.id).collect();
+        RunReader { app, runner, run: id, items, known, ready: VecDeque::new(), is_over: false }
     }
 }
 
-/// What a client reads of a run until it ends or waits.
-struct Turn {
+/// A reader of the events of a run for a client, until the run ends or waits.
+struct RunReader {
     app: Arc<App>,
     runner: Runner,
     run: RunId,
     items: BoxStream<'static, Result<Item, Refusal>>,
-    /// The waits that the client knows.
-    asked: HashSet<String>,
+    /// The waits that the client already knows.
+    known: HashSet<String>,
     ready: VecDeque<Value>,
     is_over: bool,
 }
 
-impl Turn {
+impl RunReader {
     async fn next(&mut self) -> Option<Result<Value, Refusal>> {
         loop {
             if let Some(event) = self.ready.pop_front() {
@@ -240,7 +246,7 @@ impl Turn {
                 return None;
             }
             match self.items.next().await {
-                Some(Ok(Item::Event(event))) => self.ready.extend(view::told(&event)),
+                Some(Ok(Item::Event(event))) => self.ready.extend(view::visible_event(&event)),
                 Some(Ok(Item::End(end))) => {
                     self.is_over = true;
                     if let Err(refusal) = self.end(end.as_deref()).await {
@@ -269,15 +275,15 @@ impl Turn {
             return Err(Error::new(ErrorKind::Agent, error.clone()).into());
         }
         let waits = self.runner.waiting_of(&RunFilter::of_run(self.run)).await?;
-        let events = stored(&self.runner, &run, None).await?;
-        let new = |wait: &Waiting| !self.asked.contains(&wait.id);
+        let events = stored_events(&self.runner, &run, None).await?;
+        let new = |wait: &Waiting| !self.known.contains(&wait.id);
         self.ready.extend(view::questions(&waits, new, &events));
         Ok(())
     }
 }
 
-/// A client that goes away has pressed stop.
-impl Drop for Turn {
+/// A client that disconnects cancels the run: this is the stop button of adk-web.
+impl Drop for RunReader {
     fn drop(&mut self) {
         if self.is_over || self.app.runs.is_closing() {
             return;

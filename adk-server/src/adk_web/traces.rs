@@ -1,12 +1,12 @@
-//! Spans of the runs of a session, made of the times and places of their events.
+//! Spans of the runs of a session, computed from the times and paths of their events.
 
 use super::{Answer, SLASH, ok};
-use crate::follow::stored;
+use crate::follow::stored_events;
 use crate::refuse::Refusal;
 use crate::routes::{Shared, Who};
 use crate::serve::App;
 use adk_core::engine::{RunFilter, RunInfo};
-use adk_core::{Event, Path as Place};
+use adk_core::{Event, Path as EventPath};
 use axum::Router;
 use axum::extract::{Extension, Path, State};
 use axum::routing::get;
@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 pub(super) fn router() -> Router<Arc<App>> {
     Router::new()
-        .route("/dev/apps/{app}/debug/trace/session/{session}", get(of_session))
-        .route("/dev/apps/{app}/debug/trace/{event}", get(of_event))
+        .route("/dev/apps/{app}/debug/trace/session/{session}", get(session_trace))
+        .route("/dev/apps/{app}/debug/trace/{event}", get(event_trace))
 }
 
-async fn of_session(
+async fn session_trace(
     State(app): Shared,
     Extension(caller): Who,
     Path((name, id)): Path<(String, String)>,
@@ -28,30 +28,30 @@ async fn of_session(
     let runner = app.runner(&caller);
     let workflow = app.workflow(&runner, &caller, &name)?;
     let mut filter = RunFilter::any().oldest_first();
-    // The path does not say whose session it is.
+    // The path does not contain the user of the session.
     filter.user.clone_from(&caller.user);
     filter.session = Some(format!("{}{SLASH}{id}", workflow.name()));
     let mut spans = Vec::new();
     for run in runner.runs(&filter).await? {
-        let events = stored(&runner, &run, None).await?;
-        spans.extend(Spans::of(&run, &id, &events));
+        let events = stored_events(&runner, &run, None).await?;
+        spans.extend(Spans::compute(&run, &id, &events));
     }
     Ok(ok(&json!(spans)))
 }
 
-/// What a model was sent is not kept.
-async fn of_event(
+/// Refuses the trace of an event, because model requests are not stored.
+async fn event_trace(
     State(app): Shared,
     Extension(caller): Who,
     Path((name, event)): Path<(String, String)>,
 ) -> Answer {
     app.workflow(&app.runner(&caller), &caller, &name)?;
-    Err(Refusal::missing("trace of the event", &event).help("ask for the trace of its session").into())
+    Err(Refusal::missing("trace of the event", &event).help("request the trace of its session").into())
 }
 
-/// An agent or a block while it is looked at.
-struct Open {
-    place: Place,
+/// The span of an agent or a block that is being computed.
+struct OpenSpan {
+    place: EventPath,
     start: u64,
     end: u64,
     events: Vec<String>,
@@ -59,12 +59,12 @@ struct Open {
 
 struct Spans<'a> {
     run: &'a RunInfo,
-    open: Vec<Open>,
+    open: Vec<OpenSpan>,
     all: Vec<Value>,
 }
 
 impl<'a> Spans<'a> {
-    fn of(run: &'a RunInfo, session: &str, events: &[Arc<Event>]) -> Vec<Value> {
+    fn compute(run: &'a RunInfo, session: &str, events: &[Arc<Event>]) -> Vec<Value> {
         let mut spans = Self { run, open: Vec::new(), all: Vec::new() };
         let end = events.last().map_or(run.created, |event| event.timestamp).max(run.created);
         let invocation =
@@ -77,7 +77,7 @@ impl<'a> Spans<'a> {
             }
             before = event.timestamp;
         }
-        for Open { place, start, end, events } in std::mem::take(&mut spans.open) {
+        for OpenSpan { place, start, end, events } in std::mem::take(&mut spans.open) {
             let name = place.name().to_string();
             let attributes = json!({
                 "gen_ai.operation.name": "invoke_agent",
@@ -86,18 +86,18 @@ impl<'a> Spans<'a> {
                 "gcp.vertex.agent.invocation_id": run.run_id,
                 "gcp.vertex.agent.associated_event_ids": events,
             });
-            let around = Some(place.parent().map(ToString::to_string).unwrap_or_default());
-            spans.add(&format!("invoke_agent {name}"), place.to_string(), around, (start, end), attributes);
+            let parent = Some(place.parent().map(ToString::to_string).unwrap_or_default());
+            spans.add(&format!("invoke_agent {name}"), place.to_string(), parent, (start, end), attributes);
         }
         spans.all
     }
 
-    /// What an agent does ends with its event, and began with the event before.
+    /// Adds the spans that end with an event. A span starts at the previous event.
     fn event(&mut self, event: &Event, before: u64, earlier: &[Arc<Event>]) {
         let (end, id) = (event.timestamp, event.id.to_string());
         for place in successors(Some(&event.path), |path| path.parent()) {
             let at = self.open.iter().position(|open| open.place == *place).unwrap_or_else(|| {
-                self.open.push(Open { place: place.clone(), start: before, end, events: Vec::new() });
+                self.open.push(OpenSpan { place: place.clone(), start: before, end, events: Vec::new() });
                 self.open.len() - 1
             });
             self.open[at].end = end;
@@ -105,7 +105,7 @@ impl<'a> Spans<'a> {
                 self.open[at].events.push(id.clone());
             }
         }
-        let around = Some(event.path.to_string());
+        let parent = Some(event.path.to_string());
         if let Some(usage) = event.usage() {
             let attributes = json!({
                 "gen_ai.operation.name": "generate_content",
@@ -115,7 +115,7 @@ impl<'a> Spans<'a> {
                 "gcp.vertex.agent.event_id": id,
                 "gcp.vertex.agent.invocation_id": self.run.run_id,
             });
-            self.add("generate_content", format!("{id}:model"), around.clone(), (before, end), attributes);
+            self.add("generate_content", format!("{id}:model"), parent.clone(), (before, end), attributes);
         }
         for answer in event.function_responses() {
             let is_call = |event: &&Arc<Event>| event.function_calls().any(|call| call.id == answer.id);
@@ -127,7 +127,7 @@ impl<'a> Spans<'a> {
                 "gcp.vertex.agent.event_id": id,
             });
             let name = format!("execute_tool {}", answer.name);
-            self.add(&name, format!("{id}:{}", answer.id), around.clone(), (start, end), attributes);
+            self.add(&name, format!("{id}:{}", answer.id), parent.clone(), (start, end), attributes);
         }
     }
 
@@ -135,18 +135,18 @@ impl<'a> Spans<'a> {
         &mut self,
         name: &str,
         id: String,
-        around: Option<String>,
+        parent: Option<String>,
         (start, end): (u64, u64),
         attributes: Value,
     ) {
-        let of_run = |id: String| format!("{}/{id}", self.run.run_id);
+        let full_id = |id: String| format!("{}/{id}", self.run.run_id);
         self.all.push(json!({
             "name": name,
             "start_time": start.saturating_mul(1000),
             "end_time": end.saturating_mul(1000),
             "trace_id": self.run.run_id,
-            "span_id": of_run(id),
-            "parent_span_id": around.map(of_run),
+            "span_id": full_id(id),
+            "parent_span_id": parent.map(full_id),
             "attributes": attributes,
         }));
     }

@@ -1,62 +1,63 @@
-//! Events as ADK writes them, and waits as the calls that they are in ADK.
+//! Events in ADK's format, and waits as ADK's function calls.
 
 use adk_core::engine::Waiting;
 use adk_core::{Content, Event, EventId, FunctionCall, FunctionResponse, Name, Part, Role};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// A tool that has to be confirmed.
+/// The call that asks for the confirmation of a tool call.
 const CONFIRMATION: &str = "adk_request_confirmation";
-/// A question to a person.
+/// The call that asks a person for a value.
 const INPUT: &str = "adk_request_input";
 
-pub(super) fn of_event(event: &Event) -> Value {
+pub(super) fn event_json(event: &Event) -> Value {
     let mut json = serde_json::to_value(event).unwrap_or_default();
     let Value::Object(fields) = &mut json else { return json };
-    // What ADK always writes.
+    // ADK always writes these fields.
     if let Some(Value::Object(actions)) = fields.get_mut("actions") {
         for field in ["requestedAuthConfigs", "requestedToolConfirmations"] {
             actions.insert(field.to_owned(), json!({}));
         }
     }
-    // In ADK a node has one number: that of its run.
+    // A node in an ADK path has only one number.
     let path = event.path.to_string().replace(['#', '['], "@").replace(']', "");
     fields.insert("nodeInfo".to_owned(), json!({"path": path}));
     if event.partial {
-        // It has none yet, and a page would take all of them for one event.
+        // A partial event has no id yet. The page treats events with the same id as one event.
         fields.shift_remove("id");
     }
     json
 }
 
-/// What a client reads of an event of its run; nothing of what it has said itself.
-pub(super) fn told(event: &Event) -> Option<Value> {
-    (*event.author != *"user" && event.lifecycle().is_none()).then(|| of_event(event))
+/// Returns an event for the client, or `None` for the user's own message and for lifecycle events.
+pub(super) fn visible_event(event: &Event) -> Option<Value> {
+    (*event.author != *"user" && event.lifecycle().is_none()).then(|| event_json(event))
 }
 
-/// Whether an event holds what only a run asks.
-pub(super) fn asks(event: &Event) -> bool {
+/// Returns whether an event contains a question that only a run may ask.
+pub(super) fn has_question(event: &Event) -> bool {
     let calls = event.function_calls().map(|call| &call.name);
     let names = calls.chain(event.function_responses().map(|answer| &answer.name));
     !event.long_running_tool_ids().is_empty()
         || names.into_iter().any(|name| name.starts_with("adk_request_"))
 }
 
-/// What is asked of people, as events after those of the session. The waits for answers of long-running tools have theirs already.
+/// Returns waits as events after the events of the session. The session already has the calls of
+/// long-running tools.
 pub(super) fn questions(
     waits: &[Waiting],
-    wanted: impl Fn(&Waiting) -> bool,
+    is_wanted: impl Fn(&Waiting) -> bool,
     events: &[Arc<Event>],
 ) -> Vec<Value> {
-    let asked = waits.iter().enumerate().filter(|(_, wait)| wait.call_id.is_none() && wanted(wait));
-    asked.map(|(nth, wait)| of_event(&question(wait, &waits[..nth], events))).collect()
+    let new = waits.iter().enumerate().filter(|(_, wait)| wait.call_id.is_none() && is_wanted(wait));
+    new.map(|(nth, wait)| event_json(&question(wait, &waits[..nth], events))).collect()
 }
 
 fn question(wait: &Waiting, before: &[Waiting], events: &[Arc<Event>]) -> Event {
     let (name, args) = match to_confirm(wait) {
         Some(tool) => {
             let hint = json!({"hint": wait.question, "confirmed": false});
-            let call = json!(called(wait, tool, before, events));
+            let call = json!(confirmed_call(wait, tool, before, events));
             (CONFIRMATION, [("originalFunctionCall", call), ("toolConfirmation", hint)])
         }
         None => {
@@ -83,14 +84,16 @@ fn question(wait: &Waiting, before: &[Waiting], events: &[Arc<Event>]) -> Event 
     event
 }
 
-/// The tool that is to be confirmed. The id of a wait ends with its name and number.
+/// Returns the tool of a confirmation. The id of such a wait ends with the name of the tool and a
+/// number.
 fn to_confirm(wait: &Waiting) -> Option<&str> {
     let name = wait.id.strip_prefix(&format!("{}/{}:confirm ", wait.run_id, wait.path))?;
     Some(name.rsplit_once('@').map_or(name, |(name, _)| name))
 }
 
-/// The call that is to be confirmed: of several in one event, waits are in their order.
-fn called(wait: &Waiting, tool: &str, before: &[Waiting], events: &[Arc<Event>]) -> FunctionCall {
+/// Returns the call that a wait asks to confirm. The waits of one event are in the order of its
+/// calls.
+fn confirmed_call(wait: &Waiting, tool: &str, before: &[Waiting], events: &[Arc<Event>]) -> FunctionCall {
     let nth =
         before.iter().filter(|other| other.path == wait.path && to_confirm(other) == Some(tool)).count();
     let of_agent = |event: &&Arc<Event>| event.invocation_id == wait.run_id && event.path == wait.path;
@@ -102,12 +105,13 @@ fn called(wait: &Waiting, tool: &str, before: &[Waiting], events: &[Arc<Event>])
     call.unwrap_or_else(|| FunctionCall { name: tool.to_owned(), ..FunctionCall::default() })
 }
 
-pub(super) fn answered<'a>(waits: &'a [Waiting], answer: &FunctionResponse) -> Option<&'a Waiting> {
+pub(super) fn find_wait<'a>(waits: &'a [Waiting], answer: &FunctionResponse) -> Option<&'a Waiting> {
     waits.iter().find(|wait| wait.id == answer.id || wait.call_id.as_ref() == Some(&answer.id))
 }
 
-/// What an answer may mean, the likeliest first: a page sends a text under `result`, also where another type is waited for.
-pub(super) fn meanings(wait: &Waiting, answer: &FunctionResponse) -> Vec<Value> {
+/// Returns the possible values of an answer, the likeliest first. A page sends a text under
+/// `result` for all types.
+pub(super) fn answer_candidates(wait: &Waiting, answer: &FunctionResponse) -> Vec<Value> {
     let whole = Value::Object(answer.response.clone());
     if wait.call_id.is_some() {
         return vec![whole];
@@ -121,11 +125,12 @@ pub(super) fn meanings(wait: &Waiting, answer: &FunctionResponse) -> Vec<Value> 
     }
 }
 
-/// The inputs of a run that begins with an answer to a call: those that the session holds.
-pub(super) fn inputs_in<'a>(
+/// Returns the inputs from the state of the session, for a run that starts with a function
+/// response.
+pub(super) fn inputs_from_state<'a>(
     inputs: impl Iterator<Item = &'a Name>,
     state: &adk_core::session::StateMap,
 ) -> Value {
-    let held = inputs.filter_map(|key| Some((key.to_string(), Value::clone(state.get(key)?))));
-    Value::Object(held.collect::<Map<_, _>>())
+    let values = inputs.filter_map(|key| Some((key.to_string(), Value::clone(state.get(key)?))));
+    Value::Object(values.collect::<Map<_, _>>())
 }

@@ -1,4 +1,5 @@
-//! What AG-UI 1.0 sends, as far as it is sent here. An absent field is left out: clients take no null for it.
+//! [`AgUiEvent`]: the AG-UI 1.0 events that this server sends. Absent fields are omitted, because
+//! clients refuse `null`.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -18,7 +19,7 @@ pub(super) enum AgUiEvent {
         run_id: String,
         #[serde(skip_serializing_if = "Value::is_null")]
         result: Value,
-        outcome: Outcome,
+        outcome: RunOutcome,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         usage: Vec<TokenUsage>,
     },
@@ -82,16 +83,16 @@ pub(super) enum AgUiEvent {
     },
 }
 
-/// How a run ended that did not fail.
+/// The outcome of a run that did not fail.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-pub(super) enum Outcome {
+pub(super) enum RunOutcome {
     Success,
     Interrupt { interrupts: Vec<Interrupt> },
     Cancelled,
 }
 
-/// What a run waits for.
+/// A wait of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Interrupt {
@@ -105,12 +106,12 @@ pub(super) struct Interrupt {
     pub(super) response_schema: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) expires_at: Option<String>,
-    /// Who may answer, where it is not the user of the run.
+    /// The callers that may answer, if not the user of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) metadata: Option<Value>,
 }
 
-/// Sets a key of the state: JSON Patch, where `add` replaces as well.
+/// A JSON Patch operation that sets a key of the state. `add` also replaces an existing key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct PatchOperation {
     pub(super) op: &'static str,

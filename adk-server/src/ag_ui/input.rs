@@ -1,5 +1,6 @@
-//! What AG-UI 1.0 asks with: `RunAgentInput`. The tools, the context and the forwarded properties of the client are not read,
-//! since a workflow says itself what its agents may call and read.
+//! [`RunAgentInput`]: a request of AG-UI 1.0. The server ignores the tools, the context and the
+//! forwarded properties of the client, because the workflow defines the tools and inputs of its
+//! agents.
 
 use crate::refuse::Refusal;
 use adk_core::runner::KnownWorkflow;
@@ -12,12 +13,12 @@ use serde_json::{Map, Value, json};
 pub(super) struct RunAgentInput {
     /// The session.
     pub(super) thread_id: String,
-    /// The client's name for what follows.
+    /// The client's id for this request.
     pub(super) run_id: String,
     messages: Vec<Message>,
     #[serde(default)]
     state: Value,
-    /// Answers to what a run of the thread waits for.
+    /// Answers to the waits of a run in the thread.
     #[serde(default)]
     pub(super) resume: Vec<ResumeEntry>,
 }
@@ -54,8 +55,8 @@ impl RunAgentInput {
         Ok(input)
     }
 
-    /// What the user says: the last message of the user. Those before are in the session.
-    pub(super) fn said(&self) -> Result<Option<Content>, Refusal> {
+    /// Returns the last message of the user. The session has the earlier ones.
+    pub(super) fn user_message(&self) -> Result<Option<Content>, Refusal> {
         let Some(message) = self.messages.iter().rev().find(|message| message.role == "user") else {
             return Ok(None);
         };
@@ -67,17 +68,18 @@ impl RunAgentInput {
         Ok(Some(Content::new(Role::User, parts)))
     }
 
-    /// The input of the workflow: what the message says, and for what it does not say the state of the client.
-    pub(super) fn input_of(&self, workflow: &KnownWorkflow, said: Option<&Content>) -> Value {
+    /// Returns the input of the workflow: fields of the message, and for missing fields the state
+    /// of the client.
+    pub(super) fn input_of(&self, workflow: &KnownWorkflow, message: Option<&Content>) -> Value {
         let form = workflow.form();
-        let given = |key: &str| Some((key.to_owned(), self.state(key)?.clone()));
-        let mut fields: Map<_, _> = form.inputs().iter().filter_map(|input| given(&input.key)).collect();
-        match said.map(|said| workflow.input_of(said)) {
-            Some(Value::Object(said)) => fields.extend(said),
+        let from_state = |key: &str| Some((key.to_owned(), self.state(key)?.clone()));
+        let mut fields: Map<_, _> = form.inputs().iter().filter_map(|input| from_state(&input.key)).collect();
+        match message.map(|message| workflow.input_of(message)) {
+            Some(Value::Object(own)) => fields.extend(own),
             Some(Value::Null) | None => {}
             Some(other) => {
-                let is_given = |key: &str| fields.contains_key(key);
-                if !form.inputs().iter().all(|input| !input.is_required || is_given(&input.key)) {
+                let has_field = |key: &str| fields.contains_key(key);
+                if !form.inputs().iter().all(|input| !input.is_required || has_field(&input.key)) {
                     return other;
                 }
             }
@@ -85,14 +87,15 @@ impl RunAgentInput {
         Value::Object(fields)
     }
 
-    /// The keys that the workflow reads of its session, as the client has them. Those of the app are not the client's.
+    /// Returns the session keys that the workflow reads, with the client's values. A client may not
+    /// set `app:` keys.
     pub(super) fn session_keys(&self, workflow: &KnownWorkflow) -> Vec<(String, Value)> {
         let keys = workflow.agent().meta().states.iter().map(|key| key.name);
         let own = keys.filter(|key| !key.starts_with("app:"));
         own.filter_map(|key| Some((key.to_owned(), self.state(key)?.clone()))).collect()
     }
 
-    /// The client's value of a key. What it was shown of a secret says nothing.
+    /// Returns the client's value of a key. The placeholder of a secret counts as missing.
     fn state(&self, key: &str) -> Option<&Value> {
         self.state.get(key).filter(|value| value.get("$kept").is_none())
     }
@@ -107,7 +110,7 @@ fn part(part: &Value) -> Result<Part, Refusal> {
         "image" | "audio" | "video" | "document" => {
             let (value, mime) = (text(&source["value"]), text(&source["mimeType"]));
             match source["type"].as_str() {
-                // It is base64.
+                // The value is base64.
                 Some("data") => serde_json::from_value(json!({
                     "inlineData": {"data": value, "mimeType": mime},
                 }))

@@ -1,13 +1,15 @@
-//! [`Translator`]: from the events of a run to those of AG-UI, in an order that its clients accept.
+//! [`Translator`]: translates the events of a run to AG-UI events, in an order that AG-UI clients
+//! accept.
 //!
-//! Clients refuse a stream in which a step or a message is continued that has not begun, or is open when the run finishes. The
-//! events of a run may be incomplete (a reader that was too slow misses what is not stored) and end anywhere, so what is open is
-//! known here, and ended where its end did not come.
+//! Clients refuse a stream that continues a step or a message before its start, or that ends with
+//! open steps or messages. The events of a run may be incomplete, because a slow reader misses
+//! events that are not stored, and the stream may end at any event. Therefore the translator tracks
+//! open steps and messages, and closes them if their end is missing.
 
 #[cfg(test)]
 mod tests;
 
-use super::event::{AgUiEvent, Interrupt, Outcome, PatchOperation, TokenUsage};
+use super::event::{AgUiEvent, Interrupt, PatchOperation, RunOutcome, TokenUsage};
 use adk_core::engine::Waiting;
 use adk_core::memory::iso;
 use adk_core::{Content, Event, LifecyclePhase, Part};
@@ -22,37 +24,37 @@ pub(super) enum Ending {
     Failed { message: String, code: String },
 }
 
-/// Turns the events of one run, or of what goes on of it, into those of AG-UI.
+/// A translator of the events of one run or of one resumed run.
 #[derive(Debug, Default)]
 pub(super) struct Translator {
-    /// Agents and blocks that have begun, in that order.
-    steps: Vec<Step>,
-    /// Answers that are streaming, by the paths of their agents.
+    /// The open agents and blocks, in the order of their start.
+    steps: Vec<OpenStep>,
+    /// Open replies by the path of their agent.
     replies: BTreeMap<String, Reply>,
-    /// Calls of tools without results.
-    calls: Vec<Call>,
+    /// Tool calls without a result.
+    calls: Vec<OpenCall>,
     usage: Vec<TokenUsage>,
-    /// A run that is taken up again begins its agents once more. They are not told before something new happens.
+    /// A resumed run starts its agents again. Their steps are sent only when a new event follows.
     is_replaying: bool,
     out: Vec<AgUiEvent>,
 }
 
 #[derive(Debug)]
-struct Step {
+struct OpenStep {
     name: String,
-    is_told: bool,
+    is_sent: bool,
 }
 
 #[derive(Debug)]
-struct Call {
+struct OpenCall {
     path: String,
     id: String,
     name: String,
 }
 
 impl Translator {
-    /// One for a run that is taken up again after these events.
-    pub(super) fn resumed<'e>(events: impl IntoIterator<Item = &'e Event>) -> Self {
+    /// Creates a translator for a run that is resumed after these events.
+    pub(super) fn for_resumed_run<'e>(events: impl IntoIterator<Item = &'e Event>) -> Self {
         let mut translator = Self { is_replaying: true, ..Self::default() };
         for event in events {
             translator.note_calls(event);
@@ -70,22 +72,22 @@ impl Translator {
                 if event.partial {
                     self.piece(&path, event);
                 } else {
-                    self.whole(&path, event);
+                    self.complete(&path, event);
                 }
             }
         }
         std::mem::take(&mut self.out)
     }
 
-    /// The last events: what is open ends, and the run with it.
+    /// Returns the last events: the ends of all open steps and messages, and the end of the run.
     pub(super) fn end(mut self, thread_id: String, run_id: String, ending: Ending) -> Vec<AgUiEvent> {
         self.finish("");
         let (result, outcome) = match ending {
-            Ending::Finished(result) => (result, Outcome::Success),
-            Ending::Cancelled => (Value::Null, Outcome::Cancelled),
+            Ending::Finished(result) => (result, RunOutcome::Success),
+            Ending::Cancelled => (Value::Null, RunOutcome::Cancelled),
             Ending::Waiting(waiting) => {
                 let interrupts = waiting.into_iter().map(|wait| self.interrupt(wait)).collect();
-                (Value::Null, Outcome::Interrupt { interrupts })
+                (Value::Null, RunOutcome::Interrupt { interrupts })
             }
             Ending::Failed { message, code } => {
                 self.out.push(AgUiEvent::RunError { message, code, usage: self.usage });
@@ -100,66 +102,68 @@ impl Translator {
         if self.steps.iter().any(|step| step.name == name) {
             return;
         }
-        let is_told = !self.is_replaying;
-        if is_told {
+        let is_sent = !self.is_replaying;
+        if is_sent {
             self.out.push(AgUiEvent::StepStarted { step_name: name.clone() });
         }
-        self.steps.push(Step { name, is_told });
+        self.steps.push(OpenStep { name, is_sent });
     }
 
-    /// A step ends, with all in it whose end did not come.
+    /// Ends a step and all open steps and replies below it.
     fn finish(&mut self, path: &str) {
-        let streaming: Vec<_> = self.replies.keys().filter(|name| is_in(name, path)).cloned().collect();
+        let streaming: Vec<_> =
+            self.replies.keys().filter(|name| is_at_or_below(name, path)).cloned().collect();
         for name in streaming {
             self.close(&name);
         }
         for at in (0..self.steps.len()).rev() {
-            if is_in(&self.steps[at].name, path) {
+            if is_at_or_below(&self.steps[at].name, path) {
                 let step = self.steps.remove(at);
-                if step.is_told {
+                if step.is_sent {
                     self.out.push(AgUiEvent::StepFinished { step_name: step.name });
                 }
             }
         }
     }
 
-    /// Something new happens in a run that was taken up again.
+    /// Sends the starts of the open steps, because a resumed run has a new event.
     fn catch_up(&mut self) {
         self.is_replaying = false;
-        for step in self.steps.iter_mut().filter(|step| !step.is_told) {
-            step.is_told = true;
+        for step in self.steps.iter_mut().filter(|step| !step.is_sent) {
+            step.is_sent = true;
             self.out.push(AgUiEvent::StepStarted { step_name: step.name.clone() });
         }
     }
 
-    /// A piece of an answer; or a word about one that is begun anew.
+    /// Translates a piece of a reply. A partial event without content means that the reply starts
+    /// again.
     fn piece(&mut self, path: &str, event: &Event) {
         let Some(content) = &event.content else { return self.close(path) };
-        let reply = self.replies.entry(path.to_owned()).or_insert_with(|| Reply::of(event));
+        let reply = self.replies.entry(path.to_owned()).or_insert_with(|| Reply::new(event));
         for part in &content.parts {
             match part {
-                Part::Text(text) => reply.say(Kind::Text, text, &mut self.out),
-                Part::Thought(thought) => reply.say(Kind::Thought, &thought.text, &mut self.out),
+                Part::Text(text) => reply.push(MessageKind::Text, text, &mut self.out),
+                Part::Thought(thought) => reply.push(MessageKind::Thought, &thought.text, &mut self.out),
                 _ => {}
             }
         }
     }
 
-    /// An event that is stored: all of an answer; pieces of it may have been sent.
-    fn whole(&mut self, path: &str, event: &Event) {
-        let mut reply = self.replies.remove(path).unwrap_or_else(|| Reply::of(event));
+    /// Translates a stored event: a complete reply, whose pieces may have been sent before.
+    fn complete(&mut self, path: &str, event: &Event) {
+        let mut reply = self.replies.remove(path).unwrap_or_else(|| Reply::new(event));
         if event.author != "user" {
             if reply.thought.is_empty() {
-                reply.say(Kind::Thought, &thoughts(event), &mut self.out);
+                reply.push(MessageKind::Thought, &thoughts(event), &mut self.out);
             }
             let text = event.text();
             match text.strip_prefix(&*reply.text) {
-                Some(rest) => reply.say(Kind::Text, rest, &mut self.out),
-                // The pieces were those of another answer, or some are missing.
+                Some(rest) => reply.push(MessageKind::Text, rest, &mut self.out),
+                // The pieces belong to another reply, or some of them are missing.
                 None => {
                     reply.close(&mut self.out);
-                    reply = Reply::of(event);
-                    reply.say(Kind::Text, &text, &mut self.out);
+                    reply = Reply::new(event);
+                    reply.push(MessageKind::Text, &text, &mut self.out);
                 }
             }
         }
@@ -190,7 +194,7 @@ impl Translator {
         self.note_calls(event);
         self.note_usage(event);
         let delta: Vec<_> =
-            event.actions.state_delta.iter().filter_map(|(key, value)| set(key, value)).collect();
+            event.actions.state_delta.iter().filter_map(|(key, value)| set_operation(key, value)).collect();
         if !delta.is_empty() {
             self.out.push(AgUiEvent::StateDelta { delta });
         }
@@ -205,7 +209,7 @@ impl Translator {
     fn note_calls(&mut self, event: &Event) {
         let path = event.path.to_string();
         let calls = event.function_calls();
-        self.calls.extend(calls.map(|call| Call {
+        self.calls.extend(calls.map(|call| OpenCall {
             path: path.clone(),
             id: call.id.clone(),
             name: call.name.clone(),
@@ -216,25 +220,26 @@ impl Translator {
     }
 
     fn note_usage(&mut self, event: &Event) {
-        let Some(used) = event.usage() else { return };
+        let Some(new) = event.usage() else { return };
         let model = event.details.as_ref().and_then(|details| details.model_version.clone());
         let at = self.usage.iter().position(|usage| usage.model == model).unwrap_or_else(|| {
             self.usage.push(TokenUsage { model, ..TokenUsage::default() });
             self.usage.len() - 1
         });
         let usage = &mut self.usage[at];
-        usage.input_tokens += used.input_tokens;
-        usage.output_tokens += used.output_tokens;
-        usage.total_tokens += used.input_tokens + used.output_tokens;
-        usage.reasoning_tokens += used.thought_tokens;
-        usage.cached_input_tokens += used.cached_tokens;
+        usage.input_tokens += new.input_tokens;
+        usage.output_tokens += new.output_tokens;
+        usage.total_tokens += new.input_tokens + new.output_tokens;
+        usage.reasoning_tokens += new.thought_tokens;
+        usage.cached_input_tokens += new.cached_tokens;
     }
 
-    /// What is waited for. A tool whose call is to be confirmed is named in the id of the wait, and the calls of an agent are
-    /// asked for in their order.
+    /// Translates a wait. The id of a confirmation contains the name of the tool, and an agent asks
+    /// for its calls in order.
     fn interrupt(&mut self, wait: Waiting) -> Interrupt {
         let path = wait.path.to_string();
-        let asks = |call: &Call| call.path == path && wait.id.contains(&format!(":confirm {}@", call.name));
+        let asks =
+            |call: &OpenCall| call.path == path && wait.id.contains(&format!(":confirm {}@", call.name));
         let call = self.calls.iter().position(asks).map(|at| self.calls.remove(at).id);
         let tool_call_id = wait.call_id.or(call);
         let reason = match &tool_call_id {
@@ -254,31 +259,31 @@ impl Translator {
     }
 }
 
-/// An answer that is streaming.
+/// A reply that is being streamed.
 #[derive(Debug)]
 struct Reply {
     id: String,
     author: String,
-    /// What was told of it.
+    /// The text that was sent.
     text: String,
     thought: String,
-    open: Option<Kind>,
+    open: Option<MessageKind>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum MessageKind {
     Text,
     Thought,
 }
 
 impl Reply {
-    fn of(event: &Event) -> Self {
+    fn new(event: &Event) -> Self {
         let (text, thought, open) = (String::new(), String::new(), None);
         Self { id: event.id.to_string(), author: event.author.to_string(), text, thought, open }
     }
 
-    fn say(&mut self, kind: Kind, said: &str, out: &mut Vec<AgUiEvent>) {
-        if said.is_empty() {
+    fn push(&mut self, kind: MessageKind, piece: &str, out: &mut Vec<AgUiEvent>) {
+        if piece.is_empty() {
             return;
         }
         if self.open != Some(kind) {
@@ -286,20 +291,20 @@ impl Reply {
             self.open = Some(kind);
             let message_id = self.message_id(kind);
             out.push(match kind {
-                Kind::Text => {
+                MessageKind::Text => {
                     AgUiEvent::TextMessageStart { message_id, role: "assistant", name: self.author.clone() }
                 }
-                Kind::Thought => AgUiEvent::ReasoningMessageStart { message_id, role: "reasoning" },
+                MessageKind::Thought => AgUiEvent::ReasoningMessageStart { message_id, role: "reasoning" },
             });
         }
-        let (message_id, delta) = (self.message_id(kind), said.to_owned());
+        let (message_id, delta) = (self.message_id(kind), piece.to_owned());
         match kind {
-            Kind::Text => {
-                self.text.push_str(said);
+            MessageKind::Text => {
+                self.text.push_str(piece);
                 out.push(AgUiEvent::TextMessageContent { message_id, delta });
             }
-            Kind::Thought => {
-                self.thought.push_str(said);
+            MessageKind::Thought => {
+                self.thought.push_str(piece);
                 out.push(AgUiEvent::ReasoningMessageContent { message_id, delta });
             }
         }
@@ -309,16 +314,16 @@ impl Reply {
         if let Some(kind) = self.open.take() {
             let message_id = self.message_id(kind);
             out.push(match kind {
-                Kind::Text => AgUiEvent::TextMessageEnd { message_id },
-                Kind::Thought => AgUiEvent::ReasoningMessageEnd { message_id },
+                MessageKind::Text => AgUiEvent::TextMessageEnd { message_id },
+                MessageKind::Thought => AgUiEvent::ReasoningMessageEnd { message_id },
             });
         }
     }
 
-    fn message_id(&self, kind: Kind) -> String {
+    fn message_id(&self, kind: MessageKind) -> String {
         match kind {
-            Kind::Text => self.id.clone(),
-            Kind::Thought => format!("{}-thought", self.id),
+            MessageKind::Text => self.id.clone(),
+            MessageKind::Thought => format!("{}-thought", self.id),
         }
     }
 }
@@ -332,14 +337,15 @@ fn thoughts(event: &Event) -> String {
     texts.collect()
 }
 
-/// Whether a path is that of a step, or below it. The turns of an agent are not below its first.
-fn is_in(path: &str, step: &str) -> bool {
+/// Returns whether a path is the path of a step or below it. A later turn of an agent is not below
+/// its first.
+fn is_at_or_below(path: &str, step: &str) -> bool {
     let below = path.strip_prefix(step);
     below.is_some_and(|rest| step.is_empty() || rest.is_empty() || rest.starts_with(['/', '#', '[']))
 }
 
-/// Sets a key of the state. What lives as long as the run alone is not part of it.
-pub(super) fn set(key: &str, value: &Value) -> Option<PatchOperation> {
+/// Returns the operation that sets a key of the state, or `None` for a `temp:` key.
+pub(super) fn set_operation(key: &str, value: &Value) -> Option<PatchOperation> {
     let path = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
     (!key.starts_with("temp:")).then(|| PatchOperation { op: "add", path, value: value.clone() })
 }

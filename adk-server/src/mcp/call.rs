@@ -1,11 +1,12 @@
-//! One call of a tool: a run from its start to its end, with its progress and its questions.
+//! [`McpCall`]: one tool call. It starts a run, reports its progress, asks its questions and
+//! returns its output.
 
-use super::question::{Question, declined};
+use super::question::{Question, is_declined};
 use crate::access::Caller;
 use crate::follow::{EVERY, Item, follow};
-use crate::keys::{Beginning, Begun};
+use crate::keys::{RunStart, StartOutcome};
 use crate::refuse::Refusal;
-use crate::routes::{found, go_on, output};
+use crate::routes::{find_run, output, resume_run};
 use crate::runs::{End, Listener};
 use crate::serve::App;
 use adk_core::engine::{RunFilter, RunStatus, Waiting};
@@ -21,24 +22,24 @@ use std::pin::pin;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-pub(super) struct Call {
+pub(super) struct McpCall {
     app: Arc<App>,
     runner: Runner,
     caller: Caller,
     cancel: CancellationToken,
     context: RequestContext<RoleServer>,
-    /// How many events the client was told of.
-    told: u32,
+    /// The number of progress notifications so far.
+    reported: u32,
 }
 
-/// How far a run came.
-enum Outcome {
+/// The result of following a run.
+enum CallOutcome {
     Finished(Value),
-    /// It waits for answers that this client does not give.
+    /// The run waits for answers that this client cannot give.
     Waits(Vec<Waiting>),
 }
 
-impl Call {
+impl McpCall {
     pub(super) fn new(
         app: Arc<App>,
         runner: Runner,
@@ -46,52 +47,51 @@ impl Call {
         cancel: CancellationToken,
         context: RequestContext<RoleServer>,
     ) -> Self {
-        Self { app, runner, caller, cancel, context, told: 0 }
+        Self { app, runner, caller, cancel, context, reported: 0 }
     }
 
-    /// The result, also of a call that failed: so the model reads why.
+    /// Runs the call. An error is part of the result, so that the model can read it.
     pub(super) async fn result(mut self, workflow: &KnownWorkflow, input: Value) -> CallToolResult {
         let faults = workflow.check(&input);
         if !faults.is_empty() {
-            let help = "nothing was begun; the input schema of the tool says what fits";
-            return failed(&Refusal::input(faults).help(help).text());
+            let help = "correct the fields, see the input schema of the tool; no run was started";
+            return error_result(&Refusal::input(faults).help(help).text());
         }
         let (run, listener) = match self.start(workflow, workflow.complete(input)).await {
-            Ok(Begun::Now(run, listener)) => (run, Some(listener)),
-            Ok(Begun::Before(run) | Begun::Unknown(run)) => (run, None),
-            Err(refusal) => return failed(&refusal.text()),
+            Ok(StartOutcome::Started(run, listener)) => (run, Some(listener)),
+            Ok(StartOutcome::Existing(run) | StartOutcome::Unknown(run)) => (run, None),
+            Err(refusal) => return error_result(&refusal.text()),
         };
         let run = run.run_id;
         let mut result = match self.outcome(run, listener).await {
-            Ok(Outcome::Finished(output)) => finished(output),
-            Ok(Outcome::Waits(waits)) => failed(&waiting(run, &waits)),
-            Err(refusal) if refusal.is_of_store() => failed(&running(run)),
-            Err(refusal) => failed(&refusal.text()),
+            Ok(CallOutcome::Finished(output)) => success_result(output),
+            Ok(CallOutcome::Waits(waits)) => error_result(&waiting_text(run, &waits)),
+            Err(refusal) if refusal.is_of_store() => error_result(&running_text(run)),
+            Err(refusal) => error_result(&refusal.text()),
         };
         result.meta.get_or_insert_default().0.insert("adk/run".to_owned(), run.to_string().into());
         result
     }
 
-    async fn start(&self, workflow: &KnownWorkflow, input: Value) -> Result<Begun, Refusal> {
+    async fn start(&self, workflow: &KnownWorkflow, input: Value) -> Result<StartOutcome, Refusal> {
         let user = self.caller.acts_for(None)?;
         let (runner, name) = (&self.runner, workflow.name());
-        let beginning =
-            Beginning { runner, user: &user, workflow: name, session: None, input: &input, key: None };
-        self.app.begin(&beginning, |session| session.run_by_name(name, input.clone())).await
+        let start = RunStart { runner, user: &user, workflow: name, session: None, input: &input, key: None };
+        self.app.begin(&start, |session| session.run_by_name(name, input.clone())).await
     }
 
-    async fn outcome(&mut self, run: RunId, mut listener: Option<Listener>) -> Result<Outcome, Refusal> {
+    async fn outcome(&mut self, run: RunId, mut listener: Option<Listener>) -> Result<CallOutcome, Refusal> {
         let mut after = None;
         loop {
             match self.follow(run, &mut after, listener.take()).await?.as_deref() {
-                Some(End::Finished { output, .. }) => return Ok(Outcome::Finished(output.clone())),
-                // Another process was faster, and goes on with it.
+                Some(End::Finished { output, .. }) => return Ok(CallOutcome::Finished(output.clone())),
+                // Another process drives the run.
                 Some(End::Failed(error)) if error.kind() != ErrorKind::RunBusy => return Err(error.into()),
                 _ => {}
             }
-            let now = found(&self.runner, &self.caller, run).await?;
+            let now = find_run(&self.runner, &self.caller, run).await?;
             match &now.status {
-                RunStatus::Finished => return Ok(Outcome::Finished(output(&self.runner, &now).await?)),
+                RunStatus::Finished => return Ok(CallOutcome::Finished(output(&self.runner, &now).await?)),
                 RunStatus::Failed(error) => {
                     return Err(Refusal::new(StatusCode::BAD_GATEWAY, "failed", &**error));
                 }
@@ -101,11 +101,11 @@ impl Call {
                 RunStatus::Paused => {
                     let waits = self.runner.waiting_of(&RunFilter::of_run(run)).await?;
                     if !waits.is_empty() && !self.ask(run, &waits).await? {
-                        return Ok(Outcome::Waits(waits));
+                        return Ok(CallOutcome::Waits(waits));
                     }
-                    go_on(&self.app, &self.runner, run).await?;
+                    resume_run(&self.app, &self.runner, run).await?;
                     listener = self.app.runs.listen(run);
-                    // Another process may go on with it, or a wait beside it is open.
+                    // Another process may drive the run, or another wait of the run is open.
                     if listener.is_none() && self.is_paused(run).await? {
                         self.unless_over(run, tokio::time::sleep(EVERY)).await?;
                     }
@@ -116,50 +116,52 @@ impl Call {
     }
 
     async fn is_paused(&self, run: RunId) -> Result<bool, Refusal> {
-        Ok(found(&self.runner, &self.caller, run).await?.status == RunStatus::Paused)
+        Ok(find_run(&self.runner, &self.caller, run).await?.status == RunStatus::Paused)
     }
 
-    /// Tells of the events of a run until it ends or waits.
+    /// Reports the events of a run until it ends or waits.
     async fn follow(
         &mut self,
         run: RunId,
         after: &mut Option<EventId>,
         listener: Option<Listener>,
     ) -> Result<Option<Arc<End>>, Refusal> {
-        let info = found(&self.runner, &self.caller, run).await?;
+        let info = find_run(&self.runner, &self.caller, run).await?;
         let events = follow(self.app.clone(), self.runner.clone(), info, *after, listener, false);
         let mut events = pin!(events);
         loop {
-            // What drives the run tells of its end when the server stops, so only the client is listened to.
+            // When the server stops, the run still reports its end here, so only cancellation is
+            // checked.
             let item = tokio::select! {
-                () = self.cancel.cancelled() => return Err(self.cancelled(run).await),
+                () = self.cancel.cancelled() => return Err(self.cancel_run(run).await),
                 item = events.next() => item,
             };
             match item {
                 Some(Ok(Item::Event(event))) if event.partial => {}
                 Some(Ok(Item::Event(event))) => {
                     *after = Some(event.id);
-                    self.tell(&event).await;
+                    self.report(&event).await;
                 }
                 Some(Ok(Item::End(end))) => return Ok(end),
                 Some(Err(refusal)) => return Err(refusal),
-                None => return Err(self.closing(run)),
+                None => return Err(self.closing_refusal(run)),
             }
         }
     }
 
-    /// Tells a client that asked for it how far the run is.
-    async fn tell(&mut self, event: &Event) {
+    /// Sends a progress notification if the client has asked for progress.
+    async fn report(&mut self, event: &Event) {
         let Some(token) = self.context.meta.get_progress_token() else { return };
-        self.told += 1;
+        self.reported += 1;
         let round = event.path.iteration().map(|round| format!(", round {}", round + 1)).unwrap_or_default();
         let message = format!("{}{round}", event.path);
-        let progress = ProgressNotificationParam::new(token, f64::from(self.told)).with_message(message);
-        // A client that is gone is not told.
+        let progress = ProgressNotificationParam::new(token, f64::from(self.reported)).with_message(message);
+        // The notification fails if the client has disconnected.
         let _ = self.context.peer.notify_progress(progress).await;
     }
 
-    /// Asks the user of the client for the first answer that a form can hold. Whether there is one now.
+    /// Asks the client's user for the first answer that a form can hold. Returns whether the wait
+    /// is answered.
     async fn ask(&self, run: RunId, waits: &[Waiting]) -> Result<bool, Refusal> {
         let peer = &self.context.peer;
         if !peer.supported_elicitation_modes().contains(&ElicitationMode::Form) {
@@ -167,36 +169,36 @@ impl Call {
         }
         let answerer = self.caller.answerer();
         let mut own = waits.iter().filter(|wait| wait.may_answer(&answerer));
-        let Some((wait, question)) = own.find_map(|wait| Some((wait, Question::of(wait)?))) else {
+        let Some((wait, question)) = own.find_map(|wait| Some((wait, Question::new(wait)?))) else {
             return Ok(false);
         };
         let mut fault = None;
         loop {
-            let asked = peer.create_elicitation(question.params(wait, fault.as_deref()));
-            let given = tokio::select! {
-                given = self.unless_over(run, asked) => given?,
-                gone = self.gone(run, &wait.id) => return gone.map(|()| true),
+            let request = peer.create_elicitation(question.params(wait, fault.as_deref()));
+            let reply = tokio::select! {
+                reply = self.unless_over(run, request) => reply?,
+                closed = self.wait_closed(run, &wait.id) => return closed.map(|()| true),
             };
-            // A client that is gone does not answer.
-            let Ok(given) = given else { return Ok(false) };
-            if declined(&given) {
+            // The client has disconnected.
+            let Ok(reply) = reply else { return Ok(false) };
+            if is_declined(&reply) {
                 return Ok(false);
             }
-            let value = question.value(given.content);
+            let value = question.value(reply.content);
             let Err(error) = self.runner.answer_as(&wait.id, value, &answerer).await else {
                 return Ok(true);
             };
             match error.kind() {
                 ErrorKind::AnswerInvalid => fault = Some(error.message().to_owned()),
-                // Somebody else has answered, or time has.
+                // Another caller has answered, or the wait has expired.
                 ErrorKind::Answered | ErrorKind::Expired | ErrorKind::UnknownWait => return Ok(true),
                 _ => return Err(error.into()),
             }
         }
     }
 
-    /// Ends when a wait is answered elsewhere, or its run has ended.
-    async fn gone(&self, run: RunId, wait: &str) -> Result<(), Refusal> {
+    /// Completes when another caller has answered the wait, or the run has ended.
+    async fn wait_closed(&self, run: RunId, wait: &str) -> Result<(), Refusal> {
         loop {
             tokio::time::sleep(EVERY).await;
             let waits = self.runner.waiting_of(&RunFilter::of_run(run)).await?;
@@ -206,32 +208,30 @@ impl Call {
         }
     }
 
-    /// Waits for something, unless the client cancels the call or the server stops.
+    /// Awaits a future, unless the client cancels the call or the server stops.
     async fn unless_over<T>(&self, run: RunId, work: impl Future<Output = T>) -> Result<T, Refusal> {
         tokio::select! {
-            () = self.cancel.cancelled() => Err(self.cancelled(run).await),
-            () = self.app.runs.closing() => Err(self.closing(run)),
+            () = self.cancel.cancelled() => Err(self.cancel_run(run).await),
+            () = self.app.runs.wait_closing() => Err(self.closing_refusal(run)),
             done = work => Ok(done),
         }
     }
 
-    async fn cancelled(&self, run: RunId) -> Refusal {
+    async fn cancel_run(&self, run: RunId) -> Refusal {
         match self.runner.cancel(run).await {
-            Ok(_) => {
-                Refusal::new(StatusCode::CONFLICT, "cancelled", "the call was cancelled, and its run with it")
-            }
+            Ok(_) => Refusal::new(StatusCode::CONFLICT, "cancelled", "the call and its run were cancelled"),
             Err(error) => error.into(),
         }
     }
 
-    fn closing(&self, run: RunId) -> Refusal {
-        let message = format!("the server stops; the run `{run}` goes on in the next process");
+    fn closing_refusal(&self, run: RunId) -> Refusal {
+        let message = format!("the server is stopping; the next process continues run `{run}`");
         Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "closing", message)
-            .help(format!("`GET /v1/runs/{run}` has its output"))
+            .help(format!("get the output with `GET /v1/runs/{run}`"))
     }
 }
 
-fn finished(output: Value) -> CallToolResult {
+fn success_result(output: Value) -> CallToolResult {
     let text = match &output {
         Value::String(text) => text.clone(),
         output => output.to_string(),
@@ -241,22 +241,22 @@ fn finished(output: Value) -> CallToolResult {
     result
 }
 
-fn failed(text: &str) -> CallToolResult {
+fn error_result(text: &str) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
-/// What the model reads of a run that goes on while the store is away.
-fn running(run: RunId) -> String {
+/// Returns the text for the model if the store is unavailable and the run continues.
+fn running_text(run: RunId) -> String {
     format!(
-        "The store is away, and the run `{run}` goes on when it is back. Do not call again. \
-         `GET /v1/runs/{run}` says how it ends."
+        "The store is unavailable. The run `{run}` continues when the store recovers. Do not call again. \
+         `GET /v1/runs/{run}` returns the result."
     )
 }
 
-/// What the model reads of a run that waits.
-fn waiting(run: RunId, waits: &[Waiting]) -> String {
+/// Returns the text for the model if the run waits.
+fn waiting_text(run: RunId, waits: &[Waiting]) -> String {
     let mut text =
-        format!("The run `{run}` waits for people, and goes on when they have answered. Do not call again.");
+        format!("The run `{run}` waits for answers and continues when it has them. Do not call again.");
     for Waiting { id, question, schema, by, .. } in waits {
         let by = match by {
             None => String::new(),
@@ -264,7 +264,7 @@ fn waiting(run: RunId, waits: &[Waiting]) -> String {
             Some(AnsweredBy::Role(role)) => format!(" by a user with the role `{role}`"),
         };
         text.push_str(&format!(
-            "\n{question}\nIt is answered{by} by `POST /v1/waiting/{id}` with JSON of this schema: {schema}"
+            "\n{question}\nTo be answered{by} with `POST /v1/waiting/{id}` and JSON of this schema: {schema}"
         ));
     }
     text

@@ -1,6 +1,6 @@
-//! What a client may ask: for the list of tools, and for calls.
+//! [`Handler`]: lists the tools for an MCP client and calls them.
 
-use super::call::Call;
+use super::call::McpCall;
 use crate::access::Caller;
 use crate::refuse::{Refusal, short};
 use crate::runs::lock;
@@ -20,10 +20,10 @@ use std::sync::{Arc, Mutex, Weak};
 use tokio_util::sync::CancellationToken;
 
 pub(super) struct Handler {
-    /// A session does not keep the server alive.
+    /// The server. The reference is weak so that a session does not keep the server alive.
     app: Weak<App>,
     caller: Caller,
-    /// The calls that go on, to be cancelled by the client.
+    /// The open calls, which the client may cancel.
     calls: Mutex<HashMap<RequestId, CancellationToken>>,
 }
 
@@ -33,7 +33,7 @@ impl Handler {
     }
 
     fn app(&self) -> Result<Arc<App>, ErrorData> {
-        self.app.upgrade().ok_or_else(|| ErrorData::internal_error("the server stops", None))
+        self.app.upgrade().ok_or_else(|| ErrorData::internal_error("the server is stopping", None))
     }
 }
 
@@ -46,7 +46,7 @@ impl ServerHandler for Handler {
         info
     }
 
-    /// Later ones have no sessions, and no questions in the middle of a call.
+    /// Excludes later versions, which have neither sessions nor questions during a call.
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
         Cow::Borrowed(ProtocolVersion::known_up_to(&ProtocolVersion::LATEST_WITH_INITIALIZE))
     }
@@ -70,14 +70,15 @@ impl ServerHandler for Handler {
         let app = self.app()?;
         let runner = app.runner(&self.caller);
         let Ok(workflow) = app.workflow(&runner, &self.caller, &request.name) else {
-            let text = Refusal::missing("tool", &request.name).help("`tools/list` has all tools").text();
+            let text =
+                Refusal::missing("tool", &request.name).help("list the tools with `tools/list`").text();
             return Err(ErrorData::invalid_params(text, None));
         };
         let cancel = CancellationToken::new();
         lock(&self.calls).insert(context.id.clone(), cancel.clone());
-        let _open = Open { handler: self, id: context.id.clone() };
+        let _guard = CallGuard { handler: self, id: context.id.clone() };
         let input = Value::Object(request.arguments.unwrap_or_default());
-        let call = Call::new(app, runner, self.caller.clone(), cancel, context);
+        let call = McpCall::new(app, runner, self.caller.clone(), cancel, context);
         Ok(call.result(&workflow, input).await.into())
     }
 
@@ -87,25 +88,29 @@ impl ServerHandler for Handler {
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = short(&request.method);
-        let message = format!("`{method}` is no request of MCP, or its parameters do not fit");
+        let message = format!("`{method}` is not an MCP request, or its parameters are invalid");
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
 
-    async fn on_cancelled(&self, told: CancelledNotificationParam, _: NotificationContext<RoleServer>) {
-        let call = told.request_id.and_then(|id| lock(&self.calls).get(&id).cloned());
+    async fn on_cancelled(
+        &self,
+        notification: CancelledNotificationParam,
+        _: NotificationContext<RoleServer>,
+    ) {
+        let call = notification.request_id.and_then(|id| lock(&self.calls).get(&id).cloned());
         if let Some(call) = call {
             call.cancel();
         }
     }
 }
 
-/// Takes a call off the list.
-struct Open<'a> {
+/// A guard that removes an open call when it is dropped.
+struct CallGuard<'a> {
     handler: &'a Handler,
     id: RequestId,
 }
 
-impl Drop for Open<'_> {
+impl Drop for CallGuard<'_> {
     fn drop(&mut self) {
         lock(&self.handler.calls).remove(&self.id);
     }

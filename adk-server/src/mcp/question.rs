@@ -1,35 +1,35 @@
-//! What a run waits for as a form of the client: a flat object of texts, numbers, truths and choices, which is all that MCP
-//! allows.
+//! [`Question`]: a wait as a form of the client. MCP allows only a flat object of strings, numbers,
+//! booleans and choices.
 
 use adk_core::engine::Waiting;
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Map, Value, json};
 
-/// The field of an answer that is no object.
+/// The form field of an answer that is not an object.
 const ANSWER: &str = "answer";
 
-/// A question that a form can ask.
+/// A wait whose answer a form can hold.
 pub(super) struct Question {
     form: ElicitationSchema,
     shape: Shape,
 }
 
-/// How an answer is made of the fields of a form.
+/// The conversion from the fields of a form to an answer.
 enum Shape {
-    /// They are the answer.
+    /// The object of all fields is the answer.
     Object,
-    /// One of them is the answer.
+    /// The field [`ANSWER`] is the answer.
     Value,
-    /// One of them is the name of a variant, which has some of the others.
+    /// The field [`ANSWER`] names a variant, and some of the other fields are its fields.
     Variants(Vec<Variant>),
 }
 
-/// Its name and its fields.
+/// The name and the field names of a variant.
 type Variant = (String, Vec<String>);
 
 impl Question {
-    /// `None` where a form cannot hold the answer.
-    pub(super) fn of(wait: &Waiting) -> Option<Self> {
+    /// Returns `None` if a form cannot hold the answer.
+    pub(super) fn new(wait: &Waiting) -> Option<Self> {
         let schema = &wait.schema;
         let (form, shape) = if let Some(form) = object(schema) {
             (form, Shape::Object)
@@ -42,9 +42,9 @@ impl Question {
         Some(Self { form: serde_json::from_value(form).ok()?, shape })
     }
 
-    /// What the client is sent; `fault` is what was wrong with the last answer.
+    /// Returns the request to the client. `fault` is the error of the last answer.
     pub(super) fn params(&self, wait: &Waiting, fault: Option<&str>) -> ElicitRequestParams {
-        let fault = fault.map(|fault| format!(" (The last answer does not fit: {fault})"));
+        let fault = fault.map(|fault| format!(" (Error in the last answer: {fault})"));
         let question = if wait.question.is_empty() { wait.path.to_string() } else { wait.question.clone() };
         ElicitRequestParams::FormElicitationParams {
             meta: None,
@@ -53,7 +53,7 @@ impl Question {
         }
     }
 
-    /// The answer in what a client has sent.
+    /// Extracts the answer from the content of a client.
     pub(super) fn value(&self, content: Option<Value>) -> Value {
         let content = content.unwrap_or_default();
         let Shape::Variants(variants) = &self.shape else {
@@ -73,20 +73,20 @@ impl Question {
     }
 }
 
-pub(super) fn declined(given: &ElicitResult) -> bool {
-    given.action != ElicitationAction::Accept
+pub(super) fn is_declined(result: &ElicitResult) -> bool {
+    result.action != ElicitationAction::Accept
 }
 
-/// An object whose fields a form can hold.
+/// Converts an object schema whose fields a form can hold.
 fn object(schema: &Value) -> Option<Value> {
     let fields = schema.get("properties").filter(|_| schema["type"] == "object")?.as_object()?;
     let fields: Option<Map<_, _>> =
-        fields.iter().map(|(key, of)| Some((key.clone(), primitive(of)?))).collect();
+        fields.iter().map(|(key, field)| Some((key.clone(), primitive(field)?))).collect();
     let required = schema.get("required").cloned().unwrap_or_else(|| json!([]));
     Some(json!({"type": "object", "properties": fields?, "required": required}))
 }
 
-/// One field: of the keywords of its schema those that a form has.
+/// Converts the schema of one field. Keeps only the keywords that a form supports.
 fn primitive(schema: &Value) -> Option<Value> {
     const KEPT: [&str; 10] = [
         "type",
@@ -102,8 +102,8 @@ fn primitive(schema: &Value) -> Option<Value> {
     ];
     const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
     let mut field: Map<_, _> =
-        schema.as_object()?.iter().map(|(key, of)| (key.clone(), of.clone())).collect();
-    // One that may be null may be left out.
+        schema.as_object()?.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+    // A field that may be null may be omitted.
     if let Some(Value::Array(types)) = field.get("type") {
         let mut types = types.iter().filter(|one| **one != "null").cloned();
         let (one, None) = (types.next()?, types.next()) else { return None };
@@ -119,15 +119,16 @@ fn primitive(schema: &Value) -> Option<Value> {
         field.insert("type".to_owned(), "string".into());
         field.insert("enum".to_owned(), names?.into());
     }
-    field
-        .retain(|key, of| KEPT.contains(&&**key) && (key != "format" || FORMATS.iter().any(|one| of == one)));
+    field.retain(|key, value| {
+        KEPT.contains(&&**key) && (key != "format" || FORMATS.iter().any(|one| value == one))
+    });
     let is_primitive = ["string", "number", "integer", "boolean"]
         .iter()
-        .any(|kind| field.get("type").is_some_and(|of| of == kind));
+        .any(|kind| field.get("type").is_some_and(|value| value == kind));
     is_primitive.then_some(Value::Object(field))
 }
 
-/// An enum with fields: a choice, and all fields of all variants, which may be left out.
+/// Converts an enum with fields to a choice and the optional fields of all variants.
 fn variants(schema: &Value) -> Option<(Value, Vec<Variant>)> {
     let (mut all, mut fields) = (Vec::new(), Map::new());
     for option in schema.get("oneOf")?.as_array()? {
@@ -139,9 +140,9 @@ fn variants(schema: &Value) -> Option<(Value, Vec<Variant>)> {
             option.get("properties")?.as_object().filter(|one| one.len() == 1)?.iter().next()?;
         let Value::Object(own) = object(inner)?["properties"].take() else { return None };
         all.push((name.clone(), own.keys().cloned().collect()));
-        for (key, of) in own {
-            // Two of one name are two fields, and a form has one.
-            if key == ANSWER || fields.insert(key, of).is_some() {
+        for (key, field) in own {
+            // A form cannot hold two fields of the same name.
+            if key == ANSWER || fields.insert(key, field).is_some() {
                 return None;
             }
         }
@@ -158,12 +159,12 @@ mod tests {
 
     fn question(schema: Value) -> Option<(Value, Question)> {
         let wait = json!({"id": "w", "run_id": "e-00000000-0000-0000-0000-000000000000", "path": "p", "schema": schema});
-        let question = Question::of(&serde_json::from_value(wait).expect("a wait"))?;
+        let question = Question::new(&serde_json::from_value(wait).expect("a wait"))?;
         Some((json!(question.form), question))
     }
 
     #[test]
-    fn a_flat_object_is_a_form_as_it_is() {
+    fn a_flat_object_becomes_a_form() {
         let (form, question) = question(json!({
             "type": "object",
             "properties": {
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_a_field() {
+    fn a_value_that_is_not_an_object_becomes_a_field() {
         let (form, question) = question(json!({"type": "boolean"})).expect("a form");
         assert_eq!(form["properties"], json!({"answer": {"type": "boolean"}}));
         assert_eq!(question.value(Some(json!({"answer": true}))), true);
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn an_enum_with_fields_is_a_choice_and_the_fields() {
+    fn an_enum_with_fields_becomes_a_choice_and_its_fields() {
         let variant = |name: &str, fields: Value| {
             let inner = json!({"type": "object", "properties": fields, "required": []});
             json!({"type": "object", "properties": {name: inner}, "required": [name]})
@@ -215,11 +216,11 @@ mod tests {
         assert_eq!(question.value(Some(revised)), json!({"Revise": {"note": "shorter"}}));
         assert_eq!(question.value(Some(json!({"answer": "Publish", "note": "shorter"}))), "Publish");
         let twice = json!({"oneOf": [variant("A", text.clone()), variant("B", text)]});
-        assert!(self::question(twice).is_none(), "two fields of one name");
+        assert!(self::question(twice).is_none(), "two fields of the same name");
     }
 
     #[test]
-    fn what_a_form_cannot_hold_is_not_asked() {
+    fn an_answer_that_no_form_can_hold_has_no_question() {
         let list = json!({"type": "array", "items": {"type": "string"}});
         for schema in
             [json!(null), json!({}), list.clone(), json!({"type": "object", "properties": {"all": list}})]

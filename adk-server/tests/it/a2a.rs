@@ -1,4 +1,4 @@
-//! A2A over real connections, with good and bad requests.
+//! A2A over real connections, with valid and invalid requests.
 
 use crate::support::{Served, read, send, sse};
 use adk::prelude::*;
@@ -21,12 +21,12 @@ workflow! {
     }
 }
 
-/// A message with one text.
-fn says(id: &str, text: &str) -> Value {
+/// Returns a message with a text.
+fn text_message(id: &str, text: &str) -> Value {
     json!({"messageId": id, "role": "ROLE_USER", "parts": [{"text": text}]})
 }
 
-/// Calls a method of a workflow; the whole answer.
+/// Calls a method of a workflow and returns the whole response.
 async fn call(served: &Served, name: &str, method: &str, params: Value) -> Value {
     let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
     let (status, answer) =
@@ -39,7 +39,7 @@ async fn call(served: &Served, name: &str, method: &str, params: Value) -> Value
     answer
 }
 
-/// The results of a stream.
+/// Calls a streaming method and returns the results.
 async fn stream(served: &Served, name: &str, method: &str, params: Value) -> Vec<Value> {
     let body = json!({"jsonrpc": "2.0", "id": "s", "method": method, "params": params});
     let request = served.post(&format!("/a2a/{name}/"), &body).header("a2a-version", "1.0");
@@ -60,7 +60,7 @@ fn state(task: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn a_card_says_what_a_workflow_says_of_itself() {
+async fn a_card_describes_its_workflow() {
     let served = Served::in_memory().await;
     let (status, card) = send(served.get("/a2a/shouting/.well-known/agent-card.json")).await;
     assert_eq!(status, StatusCode::OK);
@@ -89,9 +89,9 @@ async fn a_card_says_what_a_workflow_says_of_itself() {
 }
 
 #[tokio::test]
-async fn a_message_begins_a_task() {
+async fn a_message_starts_a_task() {
     let served = Served::in_memory().await;
-    let sent = call(&served, "shouting", "SendMessage", json!({"message": says("m1", "cats")})).await;
+    let sent = call(&served, "shouting", "SendMessage", json!({"message": text_message("m1", "cats")})).await;
     let task = &sent["result"]["task"];
     assert_eq!(state(task), "TASK_STATE_COMPLETED", "{sent}");
     let artifact = json!({"artifactId": "draft", "name": "draft", "parts": [{"text": "CATS", "mediaType": "text/plain"}]});
@@ -104,7 +104,7 @@ async fn a_message_begins_a_task() {
         "the task is the run"
     );
 
-    let mut data = says("m2", "twice, please");
+    let mut data = text_message("m2", "twice, please");
     data["parts"].as_array_mut().unwrap().push(json!({"data": {"topic": "dogs", "times": 2}}));
     data["contextId"] = json!("talk");
     let sent = call(
@@ -142,7 +142,8 @@ async fn a_message_begins_a_task() {
         let list = call(&served, "shouting", "ListTasks", filter.clone()).await;
         assert_eq!(list["result"]["totalSize"], count, "{filter} {list}");
     }
-    let failed = call(&served, "failing", "SendMessage", json!({"message": says("m1", "dogs")})).await;
+    let failed =
+        call(&served, "failing", "SendMessage", json!({"message": text_message("m1", "dogs")})).await;
     let failed = &failed["result"]["task"];
     assert_eq!(state(failed), "TASK_STATE_FAILED");
     let why = failed["status"]["message"]["parts"][0]["text"].as_str().unwrap();
@@ -151,10 +152,10 @@ async fn a_message_begins_a_task() {
 }
 
 #[tokio::test]
-async fn a_message_that_comes_again_begins_no_second_task() {
+async fn a_repeated_message_starts_no_second_task() {
     let served = Served::in_memory().await;
     let ask = |name: &'static str, id: &'static str| {
-        let params = json!({"message": says(id, "cats")});
+        let params = json!({"message": text_message(id, "cats")});
         async { call(&served, name, "SendMessage", params).await["result"]["task"].clone() }
     };
     let same = futures_util::future::join_all((0..8).map(|_| ask("shouting", "m"))).await;
@@ -162,9 +163,9 @@ async fn a_message_that_comes_again_begins_no_second_task() {
     assert_eq!(ids.len(), 1, "{same:?}");
     assert!(same.iter().all(|task| state(task) == "TASK_STATE_COMPLETED"), "{same:?}");
     assert_ne!(ask("shouting", "n").await["id"], same[0]["id"]);
-    // What has failed is tried again, and what was cancelled.
+    // A repeated message retries a failed or cancelled task.
     assert_ne!(ask("failing", "m").await["id"], ask("failing", "m").await["id"]);
-    let begin = json!({"message": says("m", "x"), "configuration": {"returnImmediately": true}});
+    let begin = json!({"message": text_message("m", "x"), "configuration": {"returnImmediately": true}});
     let hanging =
         async || call(&served, "hanging", "SendMessage", begin.clone()).await["result"]["task"]["id"].clone();
     let first = hanging().await;
@@ -175,12 +176,12 @@ async fn a_message_that_comes_again_begins_no_second_task() {
 }
 
 #[tokio::test]
-async fn bad_requests_are_refused_with_a_remedy() {
+async fn invalid_requests_are_refused_with_a_remedy() {
     let served = Served::in_memory().await;
-    let done = call(&served, "shouting", "SendMessage", json!({"message": says("m", "x")})).await;
+    let done = call(&served, "shouting", "SendMessage", json!({"message": text_message("m", "x")})).await;
     let done = done["result"]["task"]["id"].clone();
     let file = json!({"messageId": "f", "role": "ROLE_USER", "parts": [{"raw": "AAAA"}]});
-    let mut on_done = says("d", "more");
+    let mut on_done = text_message("d", "more");
     on_done["taskId"] = done.clone();
     let push = json!({"taskId": done, "url": "http://127.0.0.1/hook"});
     for (method, params, code) in [
@@ -191,7 +192,7 @@ async fn bad_requests_are_refused_with_a_remedy() {
         ("SendMessage", json!({"message": {"messageId": "a", "role": "ROLE_USER", "parts": [{}]}}), -32602),
         ("SendMessage", json!({"message": {"messageId": "a", "role": "ROLE_KING", "parts": []}}), -32602),
         ("SendMessage", json!({"message": {"messageId": "a", "role": "ROLE_USER", "parts": []}}), -32602),
-        ("SendMessage", json!({"message": says("", "x")}), -32602),
+        ("SendMessage", json!({"message": text_message("", "x")}), -32602),
         ("SendMessage", json!({"message": file}), -32005),
         ("SendMessage", json!({"message": on_done}), -32004),
         ("SendStreamingMessage", json!({"message": {}}), -32602),
@@ -214,17 +215,17 @@ async fn bad_requests_are_refused_with_a_remedy() {
         assert!(error["message"].is_string() && info["metadata"]["help"].is_string(), "{answer}");
         assert_eq!(info["@type"], "type.googleapis.com/google.rpc.ErrorInfo");
     }
-    // Of another workflow.
+    // A task of another workflow is unknown.
     let other = call(&served, "approval", "GetTask", json!({"id": done})).await;
     assert_eq!(other["error"]["code"], -32001);
 
     let (_, all) = send(served.get("/v1/runs")).await;
-    assert_eq!(all["runs"].as_array().unwrap().len(), 1, "nothing was begun");
+    assert_eq!(all["runs"].as_array().unwrap().len(), 1, "no run was started");
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn what_is_no_request_of_this_version_is_refused() {
+async fn requests_of_other_versions_are_refused() {
     let served = Served::in_memory().await;
     let params = json!({"message": {"messageId": "a", "role": "ROLE_USER", "parts": [{"data": {"topic": 7, "more": 1}}]}});
     let answer = call(&served, "shouting", "SendMessage", params).await;
@@ -276,7 +277,9 @@ async fn a_stream_has_the_pieces_of_the_text() {
     let reply = Reply::new().text("A cat sat.").pieces(["A cat".to_owned(), " sat.".to_owned()]);
     let runner = adk::Runner::builder().model(ScriptedModel::new().reply(reply)).build().unwrap();
     let served = Served::new(&runner, |server| server.workflow(Telling::default())).await;
-    let all = stream(&served, "telling", "SendStreamingMessage", json!({"message": says("m", "cats")})).await;
+    let all =
+        stream(&served, "telling", "SendStreamingMessage", json!({"message": text_message("m", "cats")}))
+            .await;
     assert_eq!(state(&all[0]["task"]), "TASK_STATE_WORKING", "{all:?}");
     let id = all[0]["task"]["id"].as_str().unwrap();
     let updates: Vec<_> = all.iter().filter_map(|update| update.get("artifactUpdate")).collect();
@@ -304,9 +307,9 @@ async fn a_stream_has_the_pieces_of_the_text() {
 }
 
 #[tokio::test]
-async fn a_task_that_waits_is_answered_by_a_message() {
+async fn a_message_answers_a_waiting_task() {
     let served = Served::in_memory().await;
-    let sent = call(&served, "approval", "SendMessage", json!({"message": says("m", "cats")})).await;
+    let sent = call(&served, "approval", "SendMessage", json!({"message": text_message("m", "cats")})).await;
     let task = &sent["result"]["task"];
     assert_eq!(state(task), "TASK_STATE_INPUT_REQUIRED", "{sent}");
     let parts = &task["status"]["message"]["parts"];
@@ -340,12 +343,12 @@ async fn a_task_that_waits_is_answered_by_a_message() {
     assert_eq!(post["artifact"]["parts"][0]["text"], "CATS CATS (shorter)");
     assert_eq!(state(&all.last().unwrap()["statusUpdate"]), "TASK_STATE_COMPLETED");
 
-    let sent = call(&served, "approval", "SendMessage", json!({"message": says("n", "dogs")})).await;
+    let sent = call(&served, "approval", "SendMessage", json!({"message": text_message("n", "dogs")})).await;
     let task = &sent["result"]["task"];
     let message =
         json!({"messageId": "b", "role": "ROLE_USER", "taskId": task["id"], "parts": [{"text": "Publish"}]});
     for _ in 0..2 {
-        // The second time as one whose answer was lost.
+        // The second message repeats the first, as if its response was lost.
         let ended = call(&served, "approval", "SendMessage", json!({ "message": message })).await;
         assert_eq!(state(&ended["result"]["task"]), "TASK_STATE_COMPLETED", "{ended}");
     }
@@ -355,7 +358,7 @@ async fn a_task_that_waits_is_answered_by_a_message() {
 #[tokio::test]
 async fn a_task_outlives_its_connection_and_is_cancelled() {
     let served = Served::in_memory().await;
-    let params = json!({"message": says("m", "x"), "configuration": {"returnImmediately": true}});
+    let params = json!({"message": text_message("m", "x"), "configuration": {"returnImmediately": true}});
     let sent = call(&served, "hanging", "SendMessage", params).await;
     let task = &sent["result"]["task"];
     assert_eq!(state(task), "TASK_STATE_WORKING", "{sent}");
@@ -375,7 +378,7 @@ async fn a_task_outlives_its_connection_and_is_cancelled() {
     served.stop().await.unwrap();
 }
 
-/// The user is the value of a header.
+/// Reads the user from a header.
 async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
     match request.headers.get("x-user").and_then(|user| user.to_str().ok()) {
         Some(user) => Ok(Caller::user(user)),
@@ -384,7 +387,7 @@ async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusa
 }
 
 #[tokio::test]
-async fn users_see_their_own_tasks_alone() {
+async fn users_see_only_their_own_tasks() {
     let runner = adk::Runner::builder().build().unwrap();
     let with = |server: adk::server::Server<_, _>| server.authorize(by_header).push_to("http://127.0.0.1:1/");
     let served = Served::new(&runner, with).await;
@@ -395,9 +398,9 @@ async fn users_see_their_own_tasks_alone() {
     };
     let (status, _) = send(served.get("/a2a/approval/.well-known/agent-card.json")).await;
     assert_eq!(status, StatusCode::UNAUTHORIZED);
-    let mine = ask("ann", "SendMessage", json!({"message": says("m", "x")})).await;
+    let mine = ask("ann", "SendMessage", json!({"message": text_message("m", "x")})).await;
     let id = mine["result"]["task"]["id"].clone();
-    let mut answer = says("a", "Publish");
+    let mut answer = text_message("a", "Publish");
     answer["taskId"] = id.clone();
     for (method, params) in [
         ("GetTask", json!({"id": id})),
@@ -415,8 +418,8 @@ async fn users_see_their_own_tasks_alone() {
     }
     let list = ask("bob", "ListTasks", json!({})).await;
     assert_eq!(list["result"]["totalSize"], 0, "{list}");
-    let other = ask("bob", "SendMessage", json!({"message": says("m", "y")})).await;
-    assert_ne!(other["result"]["task"]["id"], id, "the message of that id is another one");
+    let other = ask("bob", "SendMessage", json!({"message": text_message("m", "y")})).await;
+    assert_ne!(other["result"]["task"]["id"], id, "bob's message with this id starts another task");
     let mine = ask("ann", "SendMessage", json!({"message": answer})).await;
     assert_eq!(state(&mine["result"]["task"]), "TASK_STATE_COMPLETED", "{mine}");
     served.stop().await.unwrap();
@@ -425,8 +428,8 @@ async fn users_see_their_own_tasks_alone() {
 type Posted = mpsc::UnboundedSender<(HeaderMap, Value)>;
 
 #[tokio::test]
-async fn changes_are_pushed_to_addresses_that_are_allowed() {
-    let (posted, mut heard) = mpsc::unbounded_channel();
+async fn changes_are_pushed_only_to_allowed_addresses() {
+    let (posted, mut received) = mpsc::unbounded_channel();
     let hook = async |State(posted): State<Posted>, headers: HeaderMap, body: Bytes| {
         posted.send((headers, serde_json::from_slice(&body).unwrap())).unwrap();
     };
@@ -438,7 +441,7 @@ async fn changes_are_pushed_to_addresses_that_are_allowed() {
     let served = Served::new(&runner, |server| server.push_to(format!("{hooks}/hooks"))).await;
 
     let config = |url: String| json!({"url": url, "token": "sesame"});
-    let begin = |id: &str, url: String| json!({"message": says(id, "x"), "configuration": {"taskPushNotificationConfig": config(url)}});
+    let begin = |id: &str, url: String| json!({"message": text_message(id, "x"), "configuration": {"taskPushNotificationConfig": config(url)}});
     let elsewhere = hooks.replace("127.0.0.1", "localhost");
     for url in [
         "http://169.254.169.254/latest".to_owned(),
@@ -457,9 +460,9 @@ async fn changes_are_pushed_to_addresses_that_are_allowed() {
     }
     let sent = call(&served, "approval", "SendMessage", begin("m", format!("{hooks}/hooks/a"))).await;
     let id = sent["result"]["task"]["id"].clone();
-    let (headers, told) = heard.recv().await.unwrap();
+    let (headers, notification) = received.recv().await.unwrap();
     assert_eq!(
-        (state(&told["statusUpdate"]), &told["statusUpdate"]["taskId"]),
+        (state(&notification["statusUpdate"]), &notification["statusUpdate"]["taskId"]),
         ("TASK_STATE_INPUT_REQUIRED", &id)
     );
     assert_eq!(
@@ -482,17 +485,17 @@ async fn changes_are_pushed_to_addresses_that_are_allowed() {
     let missing = call(&served, "approval", "GetTaskPushNotificationConfig", gone).await;
     assert_eq!(missing["error"]["code"], -32001);
 
-    let mut answer = says("a", "Publish");
+    let mut answer = text_message("a", "Publish");
     answer["taskId"] = id.clone();
     call(&served, "approval", "SendMessage", json!({"message": answer})).await;
-    let (headers, told) = loop {
-        let next = heard.recv().await.unwrap();
+    let (headers, notification) = loop {
+        let next = received.recv().await.unwrap();
         if state(&next.1["statusUpdate"]) != "TASK_STATE_WORKING" {
             break next;
         }
     };
     assert_eq!(
-        (&headers["authorization"], state(&told["statusUpdate"])),
+        (&headers["authorization"], state(&notification["statusUpdate"])),
         (&"Basic dTpw".parse().unwrap(), "TASK_STATE_COMPLETED")
     );
     let (_, card) = read(served.get("/a2a/approval/.well-known/agent-card.json").send().await.unwrap()).await;
@@ -501,10 +504,10 @@ async fn changes_are_pushed_to_addresses_that_are_allowed() {
 }
 
 #[tokio::test]
-async fn a_task_that_waits_for_its_context_is_submitted() {
+async fn a_task_queued_in_its_context_is_submitted() {
     let served = Served::in_memory().await;
     let message = |id: &str, text: &str| {
-        let mut message = says(id, text);
+        let mut message = text_message(id, text);
         message["contextId"] = json!("s");
         json!({"message": message, "configuration": {"returnImmediately": true}})
     };

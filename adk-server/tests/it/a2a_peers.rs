@@ -1,4 +1,4 @@
-//! A2A with the official SDK: its client asks our server, and its server is a step of our workflow.
+//! A2A with the official SDK: its client calls this server, and its server is a step of a workflow.
 
 use crate::support::Served;
 use adk::a2a::remote;
@@ -19,11 +19,11 @@ workflow! {
     }
 }
 
-/// What the other agent counts.
+/// The result of the other agent.
 #[adk::data]
 #[derive(PartialEq)]
 pub struct Counted {
-    /// How many.
+    /// The number of words.
     pub count: u32,
 }
 
@@ -41,7 +41,7 @@ workflow! {
     }
 }
 
-/// A program of Node.js that says a line, and is told one.
+/// A Node.js program with which the test exchanges lines.
 struct Program {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -60,7 +60,7 @@ impl Program {
         Self { child, lines, stdin }
     }
 
-    /// The next line; a panic with what it has complained of when there is none.
+    /// Reads the next line. Panics with the error output if the program has ended.
     async fn line(&mut self) -> String {
         if let Some(line) = self.lines.next_line().await.unwrap() {
             return line;
@@ -70,7 +70,7 @@ impl Program {
         panic!("the program has ended: {words}");
     }
 
-    /// All lines up to one.
+    /// Reads all lines up to one.
     async fn until(&mut self, last: &str) -> Vec<String> {
         let mut lines = Vec::new();
         while lines.last().is_none_or(|line| line != last) {
@@ -79,20 +79,20 @@ impl Program {
         lines
     }
 
-    async fn say(&mut self, line: &str) {
+    async fn write_line(&mut self, line: &str) {
         self.stdin.write_all(format!("{line}\n").as_bytes()).await.unwrap();
     }
 }
 
 #[tokio::test]
 #[ignore = "needs Node.js and `@a2a-js/sdk`: tests/peers/run-clients.sh"]
-async fn the_official_client_asks_workflows() {
+async fn the_official_client_calls_workflows() {
     let mut client = Program::start("a2a.mjs");
     let hook = format!("http://127.0.0.1:{}", client.line().await);
     let reply = Reply::new().text("A cat sat.").pieces(["A cat".to_owned(), " sat.".to_owned()]);
     let runner = adk::Runner::builder().model(ScriptedModel::new().reply(reply)).build().unwrap();
     let served = Served::new(&runner, |server| server.workflow(Telling::default()).push_to(hook)).await;
-    client.say(&format!("http://{}", served.address)).await;
+    client.write_line(&format!("http://{}", served.address)).await;
     for scenario in ["card", "send", "stream", "input", "cancel", "push"] {
         assert_eq!(client.line().await, scenario);
     }
@@ -129,7 +129,7 @@ async fn an_agent_of_the_official_sdk_is_a_step() {
     assert_eq!(sent, 4, "{lines:?}");
 }
 
-/// Runs that are stored in a file, as one process after the other has it.
+/// Creates a runner on a file, as each new process does.
 async fn on_file(file: &std::path::Path, port: &str) -> Runner {
     let store = SqliteStore::open(file).await.unwrap();
     let runner = Runner::builder().store(store).workflow(asking(port));
@@ -138,7 +138,7 @@ async fn on_file(file: &std::path::Path, port: &str) -> Runner {
 
 #[tokio::test]
 #[ignore = "needs Node.js and `@a2a-js/sdk`: tests/peers/run-clients.sh"]
-async fn an_agent_of_the_official_sdk_is_asked_once() {
+async fn an_agent_of_the_official_sdk_gets_one_message() {
     let mut server = Program::start("a2a_server.mjs");
     let port = server.line().await;
     let folder = std::env::temp_dir().join(format!("adk-a2a-{}", std::process::id()));
@@ -146,28 +146,28 @@ async fn an_agent_of_the_official_sdk_is_asked_once() {
     let file = folder.join("runs.db");
 
     let runner = on_file(&file, &port).await;
-    let (begun, workflow) = (runner.session("ann", "s"), asking(&port));
-    let mut stream = begun.run(&workflow, "hold").stream();
-    // The process ends while the agent works, and after it was told that the agent does.
+    let (session, workflow) = (runner.session("ann", "s"), asking(&port));
+    let mut stream = session.run(&workflow, "hold").stream();
+    // The process ends while the agent works, after it has subscribed to the task.
     tokio::select! {
-        () = async { while stream.next().await.is_some() {} } => panic!("it has ended"),
+        () = async { while stream.next().await.is_some() {} } => panic!("the run has ended"),
         lines = server.until("calls SubscribeToTask") => {
             assert_eq!(lines, ["calls SendMessage", "executes hold", "calls SubscribeToTask"]);
         }
     }
     drop(stream);
-    drop(begun);
+    drop(session);
     drop(runner);
 
     let runner = on_file(&file, &port).await;
-    server.say("go").await;
+    server.write_line("go").await;
     let recovered = runner.recover().await.unwrap();
     assert_eq!(recovered.len(), 1);
     recovered.into_iter().next().unwrap().result.unwrap();
     let session = runner.session("ann", "s").open().await.unwrap();
     assert_eq!(session.get("answer").unwrap().as_str(), Some("You said hold."));
 
-    // What it asks is answered by a person, in a third process.
+    // A person answers the question of the agent in a third process.
     let error = runner.session("ann", "t").run(&asking(&port), "ask").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Paused);
     drop(runner);
@@ -180,6 +180,6 @@ async fn an_agent_of_the_official_sdk_is_asked_once() {
     assert_eq!(session.get("answer").unwrap().as_str(), Some("You said Ann."));
     let lines = server.until("executes Ann").await;
     let sent = lines.iter().filter(|line| *line == "calls SendMessage").count();
-    assert_eq!(sent, 2, "the held one was sent no second time: {lines:?}");
+    assert_eq!(sent, 2, "the message of the held task was sent once: {lines:?}");
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -1,4 +1,4 @@
-//! A workflow whose step is a workflow of another server, over A2A.
+//! A workflow with a step that is a workflow of another server, over A2A.
 
 use crate::support::{Served, no_grace, send};
 use adk::a2a::remote;
@@ -38,7 +38,7 @@ fn delegating(served: &Served, name: &str) -> Delegating {
 }
 
 #[tokio::test]
-async fn a_workflow_is_a_step_of_another() {
+async fn a_workflow_is_a_step_of_another_workflow() {
     let reply = Reply::new().text("A cat sat.").pieces(["A cat".to_owned(), " sat.".to_owned()]);
     let there = adk::Runner::builder().model(ScriptedModel::new().reply(reply)).build().unwrap();
     let served = Served::new(&there, |server| server.workflow(Telling::default())).await;
@@ -66,7 +66,7 @@ async fn a_question_of_another_server_is_answered_here() {
     };
     let error = runner().session("ann", "s").run(&delegating(&served, "approval"), "cats").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Paused);
-    // Another process goes on.
+    // Another process continues the run.
     let runner = runner();
     let wait = runner.waiting().await.unwrap().remove(0);
     assert_eq!(wait.question, "May this be published? CATS CATS");
@@ -75,13 +75,13 @@ async fn a_question_of_another_server_is_answered_here() {
     let session = runner.session("ann", "s").open().await.unwrap();
     assert_eq!(session.get("post").unwrap().as_str(), Some("CATS CATS (shorter)"));
     let (_, runs) = send(served.get("/v1/runs")).await;
-    assert_eq!(runs["runs"].as_array().unwrap().len(), 1, "asked once: {runs}");
+    assert_eq!(runs["runs"].as_array().unwrap().len(), 1, "the agent got one message: {runs}");
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_task_is_told_after_its_server_has_stopped() {
-    let (posted, mut heard) = mpsc::unbounded_channel::<Value>();
+async fn a_client_is_notified_after_the_server_of_its_task_has_stopped() {
+    let (posted, mut received) = mpsc::unbounded_channel::<Value>();
     let hook = async |State(posted): State<mpsc::UnboundedSender<Value>>, body: Bytes| {
         posted.send(serde_json::from_slice(&body).unwrap()).unwrap();
     };
@@ -103,7 +103,10 @@ async fn a_task_is_told_after_its_server_has_stopped() {
     let params = json!({"message": message, "configuration": configuration});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params});
     let (_, sent) = send(served.post("/a2a/approval", &body).header("a2a-version", "1.0")).await;
-    assert_eq!(heard.recv().await.unwrap()["statusUpdate"]["status"]["state"], "TASK_STATE_INPUT_REQUIRED");
+    assert_eq!(
+        received.recv().await.unwrap()["statusUpdate"]["status"]["state"],
+        "TASK_STATE_INPUT_REQUIRED"
+    );
     served.stop().await.unwrap();
 
     let served = open().await;
@@ -112,9 +115,9 @@ async fn a_task_is_told_after_its_server_has_stopped() {
     let (status, _) = send(served.post(&format!("/v1/waiting/{wait}"), &json!("Publish"))).await;
     assert_eq!(status, StatusCode::ACCEPTED);
     loop {
-        let told = heard.recv().await.unwrap();
-        assert_eq!(told["statusUpdate"]["taskId"], sent["result"]["task"]["id"]);
-        if told["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED" {
+        let notification = received.recv().await.unwrap();
+        assert_eq!(notification["statusUpdate"]["taskId"], sent["result"]["task"]["id"]);
+        if notification["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED" {
             break;
         }
     }

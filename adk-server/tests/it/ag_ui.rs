@@ -61,7 +61,8 @@ workflow! {
 }
 
 workflow! {
-    /// Hands over and back, in a loop in a loop, with a branch that is cut off and one that fails.
+    /// Hands over and back in nested loops, with a branch that is cancelled and a branch that
+    /// fails.
     pub Mixing(topic: String) -> draft: String {
         /// Sorts.
         agent triage -> draft: String {
@@ -84,7 +85,7 @@ workflow! {
 }
 
 workflow! {
-    /// Fails while another branch is in the middle of an answer.
+    /// Fails while another branch streams a reply.
     pub Breaking(topic: String) -> draft: String {
         /// Writes.
         agent writer -> draft: String { instruction: "Write about {topic}." }
@@ -93,7 +94,7 @@ workflow! {
     }
 }
 
-/// All workflows, with a scripted model.
+/// Starts a server with all workflows and a scripted model.
 async fn served(model: ScriptedModel) -> Served {
     let runner = adk::Runner::builder().model(model).build().unwrap();
     with(&runner, |server| server).await
@@ -113,7 +114,7 @@ async fn with(
     .await
 }
 
-fn said(thread: &str, text: &str) -> Value {
+fn message(thread: &str, text: &str) -> Value {
     let messages = json!([{"id": "m1", "role": "user", "content": text}]);
     json!({
         "threadId": thread, "runId": "r1", "messages": messages, "state": {}, "tools": [], "context": [],
@@ -121,7 +122,7 @@ fn said(thread: &str, text: &str) -> Value {
     })
 }
 
-/// The events of a request.
+/// Sends a request and returns its events.
 async fn run(served: &Served, path: &str, body: &Value) -> Vec<Value> {
     let response = served.post(path, body).send().await.unwrap();
     assert_eq!(response.status(), StatusCode::OK);
@@ -129,7 +130,7 @@ async fn run(served: &Served, path: &str, body: &Value) -> Vec<Value> {
     sse(&response.text().await.unwrap()).into_iter().map(|(_, _, data)| data).collect()
 }
 
-/// A field of all events of a type.
+/// Returns a field of all events of a type.
 fn fields<'e>(events: &'e [Value], kind: &str, field: &str) -> Vec<&'e str> {
     let of_kind = events.iter().filter(|event| event["type"] == kind);
     of_kind.map(|event| event[field].as_str().unwrap()).collect()
@@ -139,7 +140,7 @@ fn outcome(events: &[Value]) -> &Value {
     &events.last().unwrap()["outcome"]
 }
 
-/// The code of a run that failed.
+/// Returns the error code of a failed run.
 fn code(events: &[Value]) -> &str {
     let last = events.last().unwrap();
     assert_eq!((&events[0]["type"], &last["type"]), (&json!("RUN_STARTED"), &json!("RUN_ERROR")), "{last}");
@@ -150,8 +151,8 @@ fn resume(thread: &str, entries: Value) -> Value {
     json!({"threadId": thread, "runId": "r2", "messages": [], "resume": entries})
 }
 
-/// The status of the run of a thread, once it has ended or waits.
-async fn settled(served: &Served, thread: &str) -> Value {
+/// Waits until the run of a thread has ended or waits, and returns its status.
+async fn final_status(served: &Served, thread: &str) -> Value {
     let (_, runs) = send(served.get(&format!("/v1/runs?session={thread}"))).await;
     let path = format!("/v1/runs/{}/events", runs["runs"][0]["run"].as_str().unwrap());
     let rest = served.get(&path).header("accept", "text/event-stream").send().await.unwrap();
@@ -159,7 +160,7 @@ async fn settled(served: &Served, thread: &str) -> Value {
 }
 
 #[tokio::test]
-async fn steps_have_rounds_and_text_comes_in_pieces() {
+async fn steps_have_rounds_and_text_arrives_in_pieces() {
     let model = ScriptedModel::new()
         .on("writer")
         .reply(Reply::new().text("One cat.").pieces(["One", " cat."]).usage(3, 4))
@@ -174,15 +175,15 @@ async fn steps_have_rounds_and_text_comes_in_pieces() {
     let store = adk::sqlite::SqliteStore::open(&file).await.unwrap();
     let runner = adk::Runner::builder().model(model).store(store).build().unwrap();
     let served = with(&runner, |server| server).await;
-    let events = run(&served, "/ag-ui/refining", &said("t", "cats")).await;
-    let begun = fields(&events, "STEP_STARTED", "stepName");
+    let events = run(&served, "/ag-ui/refining", &message("t", "cats")).await;
+    let started = fields(&events, "STEP_STARTED", "stepName");
     let round = |round: u32| {
         ["writer", "critics", "critics/style", "critics/facts"]
             .map(|step| format!("refining/refinement#{round}/{step}"))
     };
     let all =
         ["refining".to_owned(), "refining/refinement".to_owned()].into_iter().chain(round(1)).chain(round(2));
-    assert_eq!(begun, all.collect::<Vec<_>>());
+    assert_eq!(started, all.collect::<Vec<_>>());
     let deltas = fields(&events, "TEXT_MESSAGE_CONTENT", "delta");
     assert_eq!(deltas, ["One", " cat.", "Fine.", "True.", "Two cats.", "Good.", "Yes."]);
     assert_eq!(fields(&events, "REASONING_MESSAGE_CONTENT", "delta"), ["Hm."]);
@@ -197,14 +198,14 @@ async fn steps_have_rounds_and_text_comes_in_pieces() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_refused_and_the_rest_is_an_error_of_the_run() {
+async fn invalid_requests_are_refused_and_other_errors_are_run_errors() {
     let served = served(ScriptedModel::new().text("Fine.")).await;
     let post = |path: &'static str, body: Value| {
         let request = served.post(path, &body);
         async move { send(request).await }
     };
     for (path, body, status) in [
-        ("/ag-ui/nothing", said("t", "x"), StatusCode::NOT_FOUND),
+        ("/ag-ui/nothing", message("t", "x"), StatusCode::NOT_FOUND),
         ("/ag-ui/shouting", json!({"runId": "r", "messages": []}), StatusCode::BAD_REQUEST),
         ("/ag-ui/shouting", json!({"threadId": "t", "runId": "", "messages": []}), StatusCode::BAD_REQUEST),
         ("/ag-ui/shouting", json!([]), StatusCode::BAD_REQUEST),
@@ -219,16 +220,16 @@ async fn what_cannot_be_read_is_refused_and_the_rest_is_an_error_of_the_run() {
         assert!(error["error"]["message"].is_string() && error["error"]["help"].is_string(), "{error}");
     }
     let content = |content: Value| {
-        let mut body = said("t", "");
+        let mut body = message("t", "");
         body["messages"][0]["content"] = content;
         body
     };
     let approval = "/ag-ui/approval";
     for (path, body, expected) in [
-        ("/ag-ui/failing", said("t", "x"), "agent"),
-        ("/ag-ui/writing", said("t", "x"), "key_missing"),
+        ("/ag-ui/failing", message("t", "x"), "agent"),
+        ("/ag-ui/writing", message("t", "x"), "key_missing"),
         ("/ag-ui/shouting", json!({"threadId": "t", "runId": "r", "messages": []}), "input_invalid"),
-        ("/ag-ui/shouting", said("", "x"), "id_invalid"),
+        ("/ag-ui/shouting", message("", "x"), "id_invalid"),
         ("/ag-ui/shouting", content(json!(7)), "input_invalid"),
         ("/ag-ui/shouting", content(json!([{"type": "hologram"}])), "input_invalid"),
         (
@@ -248,19 +249,19 @@ async fn what_cannot_be_read_is_refused_and_the_rest_is_an_error_of_the_run() {
     let mut none = no_grace();
     none.runs_per_user = 0;
     let served = with(&adk::Runner::builder().build().unwrap(), |server| server.limits(none)).await;
-    let (status, error) = send(served.post("/ag-ui/shouting", &said("t", "x"))).await;
+    let (status, error) = send(served.post("/ag-ui/shouting", &message("t", "x"))).await;
     assert_eq!(status, StatusCode::TOO_MANY_REQUESTS, "{error}");
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_thread_that_waits_takes_answers_alone() {
+async fn a_waiting_thread_accepts_only_answers() {
     let served = served(ScriptedModel::new()).await;
     let path = "/ag-ui/approval";
-    let events = run(&served, path, &said("t", "cats")).await;
+    let events = run(&served, path, &message("t", "cats")).await;
     let wait = outcome(&events)["interrupts"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!(outcome(&events)["interrupts"][0]["message"], "May this be published? CATS CATS");
-    assert_eq!(code(&run(&served, path, &said("t", "dogs")).await), "interrupted");
+    assert_eq!(code(&run(&served, path, &message("t", "dogs")).await), "interrupted");
     let answer = |payload: Value| {
         resume("t", json!([{"interruptId": wait, "status": "resolved", "payload": payload}]))
     };
@@ -279,11 +280,11 @@ async fn a_thread_that_waits_takes_answers_alone() {
     let events = run(&served, path, &answer(json!({"Revise": {"note": "short"}}))).await;
     let end = events.last().unwrap();
     assert_eq!((&end["result"], &end["runId"]), (&json!("CATS CATS (short)"), &json!("r2")));
-    let begun = fields(&events, "STEP_STARTED", "stepName");
+    let started = fields(&events, "STEP_STARTED", "stepName");
     assert_eq!(
-        begun,
+        started,
         ["approval", "approval/decision", "approval/publish"],
-        "what is over is not told again"
+        "ended steps are not sent again"
     );
     assert_eq!(
         code(&run(&served, path, &answer(json!("Publish"))).await),
@@ -291,13 +292,13 @@ async fn a_thread_that_waits_takes_answers_alone() {
         "nothing happens twice"
     );
 
-    let events = run(&served, path, &said("t", "dogs")).await;
+    let events = run(&served, path, &message("t", "dogs")).await;
     let wait = outcome(&events)["interrupts"][0]["id"].clone();
     let given_up = resume("t", json!([{"interruptId": wait, "status": "cancelled"}]));
     assert_eq!(outcome(&run(&served, path, &given_up).await)["type"], "cancelled");
-    assert_eq!(settled(&served, "t").await, "cancelled");
+    assert_eq!(final_status(&served, "t").await, "cancelled");
     assert_eq!(
-        outcome(&run(&served, path, &said("t", "birds")).await)["type"],
+        outcome(&run(&served, path, &message("t", "birds")).await)["type"],
         "interrupt",
         "the thread goes on"
     );
@@ -310,7 +311,7 @@ async fn several_interrupts_are_answered_at_once() {
     let model = ScriptedModel::new().calls([delete("a"), delete("b")]).text("Done.");
     let served = served(model).await;
     let path = "/ag-ui/cleaning";
-    let events = run(&served, path, &said("t", "Delete a and b.")).await;
+    let events = run(&served, path, &message("t", "Delete a and b.")).await;
     let interrupts = outcome(&events)["interrupts"].as_array().unwrap();
     let [a, b] = [0, 1].map(|nth: usize| interrupts[nth]["id"].as_str().unwrap());
     let entry =
@@ -325,7 +326,7 @@ async fn several_interrupts_are_answered_at_once() {
     assert_eq!(code(&run(&served, path, &two_runs).await), "not_found");
     let one_is_wrong = asked(json!([entry(a, json!(true)), entry(b, json!("perhaps"))]));
     assert_eq!(code(&run(&served, path, &one_is_wrong).await), "answer_invalid");
-    // The first answer of both counts.
+    // For each wait the first answer counts.
     let events = run(&served, path, &asked(json!([entry(a, json!(false)), entry(b, json!(false))]))).await;
     assert_eq!(outcome(&events)["type"], "success", "{events:?}");
     let results = fields(&events, "TOOL_CALL_RESULT", "content");
@@ -334,10 +335,10 @@ async fn several_interrupts_are_answered_at_once() {
 }
 
 #[tokio::test]
-async fn the_state_of_the_client_gives_inputs_and_keys_of_the_session() {
+async fn the_client_state_sets_inputs_and_session_keys() {
     let model = ScriptedModel::new().text("Fine.").repeat_last();
     let served = served(model.clone()).await;
-    let mut body = said("t", "cats");
+    let mut body = message("t", "cats");
     body["state"] =
         json!({"topic": "dogs", "tone": "loud", "draft": "mine", "user:motto": "us", "app:limit": 1});
     let events = run(&served, "/ag-ui/writing", &body).await;
@@ -354,7 +355,7 @@ async fn the_state_of_the_client_gives_inputs_and_keys_of_the_session() {
         (None, None),
         "the rest is not the client's"
     );
-    // All inputs may come from there.
+    // The state may contain all inputs.
     let mut body = json!({"threadId": "t", "runId": "r", "messages": []});
     body["state"] = json!({"topic": "dogs"});
     run(&served, "/ag-ui/writing", &body).await;
@@ -363,10 +364,10 @@ async fn the_state_of_the_client_gives_inputs_and_keys_of_the_session() {
 }
 
 #[tokio::test]
-async fn images_and_files_are_said() {
+async fn a_message_may_contain_images_and_files() {
     let model = ScriptedModel::new().text("A cat.").repeat_last();
     let served = served(model.clone()).await;
-    let mut body = said("t", "");
+    let mut body = message("t", "");
     body["state"] = json!({"user:motto": "us"});
     let file = json!({"type": "url", "value": "https://example.com/a.pdf", "mimeType": "application/pdf"});
     body["messages"][0]["content"] = json!([
@@ -376,72 +377,72 @@ async fn images_and_files_are_said() {
     ]);
     let events = run(&served, "/ag-ui/writing", &body).await;
     assert_eq!(outcome(&events)["type"], "success", "{events:?}");
-    let said = &model.requests()[0].contents[0];
+    let content = &model.requests()[0].contents[0];
     let image = adk::Part::inline_data("image/png", vec![1, 2, 3]);
     let file = adk::Part::file_data("https://example.com/a.pdf", "application/pdf");
-    assert_eq!(said.parts, [adk::Part::text("this"), image, file]);
+    assert_eq!(content.parts, [adk::Part::text("this"), image, file]);
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_slow_reader_gets_the_whole_answer_and_holds_up_nobody() {
-    // More than sockets hold.
+async fn a_slow_reader_gets_the_whole_reply_and_slows_no_run() {
+    // The text is larger than the socket buffers.
     let pieces: Vec<_> = (0..6000).map(|nth| format!("{nth:08}").repeat(250)).collect();
     let text = pieces.concat();
     let model = ScriptedModel::new().reply(Reply::new().text(&*text).pieces(pieces));
     let served = served(model).await;
-    let mut body = said("t", "cats");
+    let mut body = message("t", "cats");
     body["state"] = json!({"user:motto": "us"});
     let slow = served.post("/ag-ui/writing", &body).send().await.unwrap();
-    assert_eq!(settled(&served, "t").await, "finished", "before anything is read");
+    assert_eq!(final_status(&served, "t").await, "finished", "before anything is read");
     let events: Vec<_> = sse(&slow.text().await.unwrap()).into_iter().map(|(_, _, data)| data).collect();
     let pieces = fields(&events, "TEXT_MESSAGE_CONTENT", "delta");
     assert!(pieces.len() < 6000, "it was not slow: {}", pieces.len());
     let last = fields(&events, "TEXT_MESSAGE_START", "messageId").pop().unwrap();
-    let of_last = events.iter().filter(|event| event["messageId"] == last);
-    let said: String = of_last.filter_map(|event| event["delta"].as_str()).collect();
-    assert!(said == text, "{} of {} bytes", said.len(), text.len());
-    let (begun, ended) =
+    let last_message = events.iter().filter(|event| event["messageId"] == last);
+    let text_received: String = last_message.filter_map(|event| event["delta"].as_str()).collect();
+    assert!(text_received == text, "{} of {} bytes", text_received.len(), text.len());
+    let (started, ended) =
         (fields(&events, "STEP_STARTED", "stepName"), fields(&events, "STEP_FINISHED", "stepName"));
-    assert_eq!(begun, ended.into_iter().rev().collect::<Vec<_>>());
+    assert_eq!(started, ended.into_iter().rev().collect::<Vec<_>>());
     assert_eq!(outcome(&events)["type"], "success");
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_cancels_its_run_alone() {
+async fn a_client_that_disconnects_cancels_only_its_run() {
     let served = served(ScriptedModel::new()).await;
-    let mut gone = served.post("/ag-ui/hanging", &said("t", "x")).send().await.unwrap();
+    let mut gone = served.post("/ag-ui/hanging", &message("t", "x")).send().await.unwrap();
     gone.chunk().await.unwrap();
     drop(gone);
-    assert_eq!(settled(&served, "t").await, "cancelled");
-    // Neither one that waits, nor one that has ended.
-    let events = run(&served, "/ag-ui/approval", &said("paused", "x")).await;
+    assert_eq!(final_status(&served, "t").await, "cancelled");
+    // Neither a waiting nor an ended run is cancelled.
+    let events = run(&served, "/ag-ui/approval", &message("paused", "x")).await;
     assert_eq!(outcome(&events)["type"], "interrupt");
-    run(&served, "/ag-ui/shouting", &said("ended", "x")).await;
-    assert_eq!(settled(&served, "paused").await, "paused");
-    assert_eq!(settled(&served, "ended").await, "finished");
-    // Another program cancels it, and the client is told.
-    let mut told = served.post("/ag-ui/hanging", &said("told", "x")).send().await.unwrap();
-    let first = String::from_utf8(told.chunk().await.unwrap().unwrap().to_vec()).unwrap();
+    run(&served, "/ag-ui/shouting", &message("ended", "x")).await;
+    assert_eq!(final_status(&served, "paused").await, "paused");
+    assert_eq!(final_status(&served, "ended").await, "finished");
+    // If another program cancels the run, the client receives an event.
+    let mut stream = served.post("/ag-ui/hanging", &message("told", "x")).send().await.unwrap();
+    let first = String::from_utf8(stream.chunk().await.unwrap().unwrap().to_vec()).unwrap();
     let id = sse(&first)[0].2["metadata"]["adk"]["run"].as_str().unwrap().to_owned();
     send(served.delete(&format!("/v1/runs/{id}"))).await;
-    let rest = sse(&told.text().await.unwrap());
+    let rest = sse(&stream.text().await.unwrap());
     assert_eq!(rest.last().unwrap().2["outcome"]["type"], "cancelled", "{rest:?}");
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_server_that_stops_leaves_the_run_to_the_next() {
+async fn a_server_that_stops_leaves_the_run_to_the_next_server() {
     let file = std::env::temp_dir().join(format!("adk-ag-ui-{}.db", std::process::id()));
     let store = adk::sqlite::SqliteStore::open(&file).await.unwrap();
     let runner = adk::Runner::builder().store(store).build().unwrap();
     let served = with(&runner, |server| server.limits(no_grace())).await;
-    let response = served.post("/ag-ui/hanging", &said("t", "x")).send().await.unwrap();
+    let response = served.post("/ag-ui/hanging", &message("t", "x")).send().await.unwrap();
     served.stop().await.unwrap();
     let events: Vec<_> = sse(&response.text().await.unwrap()).into_iter().map(|(_, _, data)| data).collect();
     assert_eq!(code(&events), "closing");
-    // What the server still had to do is done after this.
+    // Wait until the server has finished its remaining work.
     runner
         .run(&support::Shouting::default(), support::ShoutingInput { topic: "x".into(), times: 9 })
         .await
@@ -451,7 +452,7 @@ async fn a_server_that_stops_leaves_the_run_to_the_next() {
     std::fs::remove_file(&file).unwrap();
 }
 
-/// The user is the value of a header.
+/// Reads the user from a header.
 async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
     match request.headers.get("x-user").and_then(|user| user.to_str().ok()) {
         Some(user) => Ok(Caller::user(user)),
@@ -459,7 +460,7 @@ async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusa
     }
 }
 
-/// The official client asks a server, and holds what comes to its rules.
+/// Runs the official client, which validates all events.
 async fn official(scenario: &str, served: &Served) {
     let program =
         std::path::Path::new(&std::env::var("ADK_CLIENTS").expect("tests/peers/run-clients.sh sets it"))
@@ -469,7 +470,7 @@ async fn official(scenario: &str, served: &Served) {
     let done = node.output().await.expect("node");
     let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
     assert!(done.status.success(), "{scenario}\n{out}\n{err}");
-    // The client warns of what it does not know, and of patches that do not fit.
+    // The client prints warnings for unknown events and invalid patches.
     assert_eq!(err, "", "{scenario}");
 }
 
@@ -519,13 +520,13 @@ async fn the_official_client_runs_workflows() {
         official(scenario, &served).await;
     }
     official("abort", &served).await;
-    assert_eq!(settled(&served, "aborted").await, "cancelled");
+    assert_eq!(final_status(&served, "aborted").await, "cancelled");
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
 #[ignore = "needs Node.js and `@ag-ui/client`: tests/peers/run-clients.sh"]
-async fn the_official_client_acts_for_its_user_alone() {
+async fn the_official_client_acts_only_for_its_user() {
     let runner = adk::Runner::builder().build().unwrap();
     let served = with(&runner, |server| server.authorize(by_header)).await;
     official("users", &served).await;

@@ -1,4 +1,5 @@
-//! Waits that name in `by` who may answer: each way to answer refuses the wrong caller with the role that is needed.
+//! Waits with `by`: each protocol refuses an answer of the wrong caller and names the required
+//! role.
 
 use crate::support::{Served, send};
 use adk::prelude::*;
@@ -30,7 +31,7 @@ workflow! {
 }
 
 workflow! {
-    /// Pays back what the staff agrees to.
+    /// Pays back an amount if the staff agrees.
     pub Refunding() -> said: String {
         agent clerk -> said: String { instruction: "Pay back.", tools: [refund] }
         clerk
@@ -51,78 +52,81 @@ async fn serve() -> Served {
     let model = ScriptedModel::new().call("refund", json!({"amount": 49})).text("It is paid.");
     let runner = adk::Runner::builder().model(model).build().unwrap();
     let server = adk::serve(&runner).workflow(Claim::default()).workflow(Reviewed::default());
-    Served::of(server.workflow(Refunding::default()).authorize(by_header)).await
+    Served::start(server.workflow(Refunding::default()).authorize(by_header)).await
 }
 
 async fn by(caller: &str, request: RequestBuilder) -> (StatusCode, Value) {
     send(request.header("x-user", caller)).await
 }
 
-/// Begins a run of ann; the run as she sees it.
-async fn begun(served: &Served, name: &str, input: &Value) -> Value {
+/// Starts a run of Ann and returns the run as she sees it.
+async fn start(served: &Served, name: &str, input: &Value) -> Value {
     let (status, run) = by("ann", served.post(&format!("/v1/{name}/runs?session=s"), input)).await;
     assert_eq!((status, &run["status"]), (StatusCode::ACCEPTED, &json!("paused")), "{run}");
     run
 }
 
 #[track_caller]
-fn is_refused((status, answer): &(StatusCode, Value), needed: &str) {
+fn assert_refused((status, answer): &(StatusCode, Value), needed: &str) {
     assert_eq!(*status, StatusCode::FORBIDDEN, "{answer}");
     assert!(answer.to_string().contains(needed), "{answer}");
 }
 
-async fn listed(served: &Served, caller: &str) -> Vec<String> {
+async fn waits_of(served: &Served, caller: &str) -> Vec<String> {
     let (_, answer) = by(caller, served.get("/v1/waiting")).await;
     let ids = answer["waiting"].as_array().unwrap().iter();
     ids.map(|wait| wait["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]
-async fn the_api_takes_an_answer_from_a_caller_with_the_role() {
+async fn the_api_accepts_an_answer_from_a_caller_with_the_role() {
     let served = serve().await;
     for (name, input) in [("claim", json!({"order": "a7"})), ("refunding", json!({}))] {
-        let run = begun(&served, name, &input).await;
+        let run = start(&served, name, &input).await;
         let wait = &run["waiting"][0];
         assert_eq!(wait["by"], json!({"role": "staff"}), "{run}");
         let id = wait["id"].as_str().unwrap();
         let answer = || served.post(&format!("/v1/waiting/{id}"), &json!(true));
         for caller in ["ann", "ann:editor", "bob", "bob:editor"] {
-            is_refused(&by(caller, answer()).await, "the role `staff`");
+            assert_refused(&by(caller, answer()).await, "the role `staff`");
         }
-        assert_eq!(listed(&served, "ann").await, [id]);
-        assert_eq!(listed(&served, "eve:staff").await, [id]);
+        assert_eq!(waits_of(&served, "ann").await, [id]);
+        assert_eq!(waits_of(&served, "eve:staff").await, [id]);
         for caller in ["bob", "bob:editor"] {
-            assert_eq!(listed(&served, caller).await, [""; 0], "{caller}");
+            assert_eq!(waits_of(&served, caller).await, [""; 0], "{caller}");
         }
         let path = format!("/v1/runs/{}", run["run"].as_str().unwrap());
-        let (status, told) = by("eve:staff", answer()).await;
-        assert_eq!((status, &told["run"]), (StatusCode::ACCEPTED, &run["run"]), "{told}");
-        assert!(told.get("user").is_none() && told.get("waiting").is_none(), "the run is ann's: {told}");
+        let (status, reply) = by("eve:staff", answer()).await;
+        assert_eq!((status, &reply["run"]), (StatusCode::ACCEPTED, &run["run"]), "{reply}");
+        assert!(
+            reply.get("user").is_none() && reply.get("waiting").is_none(),
+            "the run belongs to ann: {reply}"
+        );
         let (status, _) = by("eve:staff", served.get(&path)).await;
         assert_eq!(status, StatusCode::NOT_FOUND);
         let rest = served.get(&format!("{path}/events")).header("accept", "text/event-stream");
         let rest = rest.header("x-user", "ann").send().await.unwrap().text().await.unwrap();
         assert!(rest.contains("\"status\":\"finished\""), "{rest}");
-        assert_eq!(listed(&served, "eve:staff").await, [""; 0]);
+        assert_eq!(waits_of(&served, "eve:staff").await, [""; 0]);
     }
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn another_user_answers_what_its_author_may_not() {
+async fn another_user_answers_a_wait_that_the_author_may_not_answer() {
     let served = serve().await;
-    let run = begun(&served, "reviewed", &json!({"text": "x"})).await;
+    let run = start(&served, "reviewed", &json!({"text": "x"})).await;
     let id = run["waiting"][0]["id"].as_str().unwrap();
     let answer = || served.post(&format!("/v1/waiting/{id}"), &json!(true));
-    is_refused(&by("ann", answer()).await, "another user");
-    is_refused(&by("ann:staff", answer()).await, "another user");
-    assert_eq!(listed(&served, "bob").await, [id]);
+    assert_refused(&by("ann", answer()).await, "another user");
+    assert_refused(&by("ann:staff", answer()).await, "another user");
+    assert_eq!(waits_of(&served, "bob").await, [id]);
     assert_eq!(by("bob", answer()).await.0, StatusCode::ACCEPTED);
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn a2a_ag_ui_and_the_dev_ui_refuse_the_user_who_began_the_run() {
+async fn a2a_ag_ui_and_the_dev_ui_refuse_the_user_who_started_the_run() {
     let served = serve().await;
     let says = |id: &str, parts: Value, task: &Value| {
         let message = json!({"messageId": id, "role": "ROLE_USER", "parts": parts, "taskId": task});
@@ -134,20 +138,21 @@ async fn a2a_ag_ui_and_the_dev_ui_refuse_the_user_who_began_the_run() {
     let task = &sent["result"]["task"];
     assert_eq!(task["status"]["message"]["parts"][1]["data"]["by"], json!({"role": "staff"}), "{sent}");
     for _ in 0..2 {
-        is_refused(&says("m2", json!([{"text": "true"}]), &task["id"]).await, "the role `staff`");
+        assert_refused(&says("m2", json!([{"text": "true"}]), &task["id"]).await, "the role `staff`");
     }
 
     let thread = |resume: Value, messages: Value| {
         let body = json!({"threadId": "t", "runId": "r", "messages": messages, "resume": resume});
         served.post("/ag-ui/claim", &body)
     };
-    let said = json!([{"id": "1", "role": "user", "content": "a7"}]);
-    let begun = thread(json!([]), said).header("x-user", "ann").send().await.unwrap().text().await.unwrap();
-    let interrupt = crate::support::sse(&begun).pop().unwrap().2["outcome"]["interrupts"][0].clone();
-    assert_eq!(interrupt["metadata"]["adk"]["by"], json!({"role": "staff"}), "{begun}");
+    let messages = json!([{"id": "1", "role": "user", "content": "a7"}]);
+    let started =
+        thread(json!([]), messages).header("x-user", "ann").send().await.unwrap().text().await.unwrap();
+    let interrupt = crate::support::sse(&started).pop().unwrap().2["outcome"]["interrupts"][0].clone();
+    assert_eq!(interrupt["metadata"]["adk"]["by"], json!({"role": "staff"}), "{started}");
     let approved =
         json!([{"interruptId": interrupt["id"], "status": "resolved", "payload": {"approved": true}}]);
-    is_refused(&by("ann", thread(approved, json!([]))).await, "the role `staff`");
+    assert_refused(&by("ann", thread(approved, json!([]))).await, "the role `staff`");
 
     let base = "/apps/claim/users/ann/sessions";
     let (status, _) = by("ann", served.post(base, &json!({"sessionId": "w"}))).await;
@@ -160,9 +165,9 @@ async fn a2a_ag_ui_and_the_dev_ui_refuse_the_user_who_began_the_run() {
     let response = json!({"id": call["id"], "name": call["name"], "response": {"result": true}});
     for path in ["/run", "/run_sse"] {
         let answer = turn(json!([{"functionResponse": response}]));
-        is_refused(&by("ann", served.post(path, &answer)).await, "the role `staff`");
+        assert_refused(&by("ann", served.post(path, &answer)).await, "the role `staff`");
     }
-    let open = listed(&served, "eve:staff").await;
+    let open = waits_of(&served, "eve:staff").await;
     assert_eq!(open.len(), 3, "nothing has changed: {open:?}");
     served.stop().await.unwrap();
 }

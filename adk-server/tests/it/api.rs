@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 #[tokio::test]
-async fn a_run_takes_and_gives_json() {
+async fn a_run_has_json_input_and_output() {
     let served = Served::in_memory().await;
     let (status, run) = send(served.post("/v1/shouting/runs", &json!({"topic": "cats", "times": 2}))).await;
     assert_eq!((status, &run["output"]), (StatusCode::OK, &json!("CATS CATS")), "{run}");
@@ -30,7 +30,7 @@ async fn a_run_takes_and_gives_json() {
 }
 
 #[tokio::test]
-async fn a_message_stands_beside_the_input() {
+async fn a_message_may_accompany_the_input() {
     let served = Served::in_memory().await;
     let input = json!({"topic": "cats", "times": 2});
     let with = |message: Value| {
@@ -38,17 +38,17 @@ async fn a_message_stands_beside_the_input() {
         body["message"] = message;
         body
     };
-    let said = async |body: &Value| {
+    let messages = async |body: &Value| {
         let (status, run) = send(served.post("/v1/shouting/runs", body)).await;
         assert_eq!((status, &run["output"]), (StatusCode::OK, &json!("CATS CATS")), "{run}");
         let (_, events) =
             send(served.get(&format!("/v1/runs/{}/events", run["run"].as_str().unwrap()))).await;
         events["events"][0]["content"]["parts"].clone()
     };
-    assert_eq!(said(&with(json!("Be loud."))).await, json!([{"text": "Be loud."}]));
-    // Inputs are keys and no message.
-    assert_eq!(said(&input).await, json!([]));
-    assert_eq!(said(&with(json!(null))).await, json!([]));
+    assert_eq!(messages(&with(json!("Be loud."))).await, json!([{"text": "Be loud."}]));
+    // An input alone is not a message.
+    assert_eq!(messages(&input).await, json!([]));
+    assert_eq!(messages(&with(json!(null))).await, json!([]));
     let (status, error) = send(served.post("/v1/shouting/runs", &with(json!(7)))).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(error["error"]["fields"][0]["field"], "message", "{error}");
@@ -68,7 +68,7 @@ async fn a_message_stands_beside_the_input() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_is_refused_before_anything_runs() {
+async fn invalid_requests_are_refused_before_a_run_starts() {
     let served = Served::in_memory().await;
     let run = |body: Value| send(served.post("/v1/shouting/runs", &body));
     let (status, error) = run(json!({"topic": 7, "times": "two", "more": 1})).await;
@@ -103,18 +103,18 @@ async fn what_does_not_fit_is_refused_before_anything_runs() {
         );
     }
     let (_, all) = send(served.get("/v1/runs")).await;
-    assert_eq!(all["runs"], json!([]), "nothing was begun");
+    assert_eq!(all["runs"], json!([]), "no run was started");
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_stream_goes_on_where_it_was() {
+async fn a_stream_continues_after_its_cursor() {
     let served = Served::in_memory().await;
-    let begun = served.post("/v1/approval/runs", &json!({"topic": "cats"}));
-    let response = begun.header("accept", "text/event-stream").send().await.unwrap();
+    let request = served.post("/v1/approval/runs", &json!({"topic": "cats"}));
+    let response = request.header("accept", "text/event-stream").send().await.unwrap();
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     let events = sse(&response.text().await.unwrap());
-    // Begins and ends of steps are not stored, so they have no id.
+    // Start and end events of steps are not stored, so they have no id.
     let last = events.iter().rfind(|event| !event.1.is_empty()).unwrap();
     let end = &events[events.len() - 1];
     assert_eq!((&*end.0, &end.2["status"]), ("end", &json!("paused")), "{events:?}");
@@ -136,15 +136,15 @@ async fn a_stream_goes_on_where_it_was() {
     assert_eq!((&*end.0, &end.2["output"]), ("end", &json!("CATS CATS (shorter)")), "{rest:?}");
     let seen: BTreeSet<_> = events.iter().map(|event| &event.1).filter(|id| !id.is_empty()).collect();
     let rest: BTreeSet<_> = rest.iter().map(|event| &event.1).filter(|id| !id.is_empty()).collect();
-    assert!(rest.is_disjoint(&seen), "nothing twice");
+    assert!(rest.is_disjoint(&seen), "no event is repeated");
     let (_, all) = send(served.get(&format!("/v1/runs/{id}/events"))).await;
     let count = all["events"].as_array().unwrap().len();
-    assert_eq!(count, seen.len() + rest.len(), "nothing lost");
+    assert_eq!(count, seen.len() + rest.len(), "no event is lost");
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_repeated_request_is_the_same_run() {
+async fn a_repeated_request_returns_the_same_run() {
     let served = Served::in_memory().await;
     let ask = |key: &str, path: &str| {
         let request = served.post(path, &json!({"topic": "cats"}));
@@ -177,24 +177,26 @@ async fn a_run_outlives_its_connection_and_its_process() {
         Served::new(&runner, |server| server.limits(no_grace())).await
     };
     let served = open().await;
-    let begun = served.post("/v1/hanging/runs", &json!({"topic": "x"})).header("prefer", "respond-async");
-    let (status, hanging) = send(begun).await;
+    let request = served.post("/v1/hanging/runs", &json!({"topic": "x"})).header("prefer", "respond-async");
+    let (status, hanging) = send(request).await;
     assert_eq!((status, &hanging["status"]), (StatusCode::ACCEPTED, &json!("running")));
-    let begun = served.post("/v1/approval/runs", &json!({"topic": "x"}));
-    let (status, approval) = send(begun).await;
+    let request = served.post("/v1/approval/runs", &json!({"topic": "x"}));
+    let (status, approval) = send(request).await;
     assert_eq!((status, &approval["status"]), (StatusCode::ACCEPTED, &json!("paused")));
     served.stop().await.unwrap();
 
     let served = open().await;
     let run = format!("/v1/runs/{}", hanging["run"].as_str().unwrap());
     let (_, still) = send(served.get(&run)).await;
-    assert_eq!(still["status"], "running", "the next process has it: {still}");
-    // It is driven as one that was begun there: who follows it hears what is not stored.
-    let mut heard =
+    assert_eq!(still["status"], "running", "the next process drives the run: {still}");
+    // A follower of the resumed run also receives the events that are not stored.
+    let mut followed =
         served.get(&format!("{run}/events")).header("accept", "text/event-stream").send().await.unwrap();
     let mut text = String::new();
     while !text.contains("lifecycle") {
-        text.push_str(std::str::from_utf8(&heard.chunk().await.unwrap().expect("it goes on")).unwrap());
+        text.push_str(
+            std::str::from_utf8(&followed.chunk().await.unwrap().expect("the run continues")).unwrap(),
+        );
     }
     let (status, cancelled) = send(served.delete(&run)).await;
     assert_eq!((status, &cancelled["status"]), (StatusCode::OK, &json!("cancelled")));
@@ -210,16 +212,16 @@ async fn a_run_outlives_its_connection_and_its_process() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// The user is the value of a header.
+/// Reads the user from a header.
 async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
     match request.headers.get("x-user").and_then(|user| user.to_str().ok()) {
         Some(user) => Ok(Caller::user(user)),
-        None => Err(Refusal::unauthorized("there is no `x-user`")),
+        None => Err(Refusal::unauthorized("the header `x-user` is missing")),
     }
 }
 
 #[tokio::test]
-async fn users_see_their_own_alone() {
+async fn users_see_only_their_own_data() {
     let runner = adk::Runner::builder().build().unwrap();
     let served = Served::new(&runner, |server| server.authorize(by_header)).await;
     let (status, _) = send(served.get("/v1/runs")).await;
@@ -246,14 +248,14 @@ async fn users_see_their_own_alone() {
         assert!(answer["runs"].as_array().or(answer["waiting"].as_array()).unwrap().is_empty(), "{answer}");
     }
     let (_, same) = bob(served.post("/v1/approval/runs?session=s", &json!({"topic": "y"}))).await;
-    assert_ne!(same["run"], run["run"], "the session of that name is another one");
+    assert_ne!(same["run"], run["run"], "bob's session with this id is another session");
     let (status, mine) = send(served.get(&format!("/v1/runs/{id}")).header("x-user", "ann")).await;
     assert_eq!((status, &mine["status"]), (StatusCode::OK, &json!("paused")));
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn other_sites_are_refused() {
+async fn requests_of_other_sites_are_refused() {
     let served = Served::in_memory().await;
     for (header, value, status) in [
         ("host", "evil.example", StatusCode::FORBIDDEN),
@@ -269,10 +271,10 @@ async fn other_sites_are_refused() {
     served.stop().await.unwrap();
     let runner = adk::Runner::builder().build().unwrap();
     let error = adk::serve(&runner).bind("0.0.0.0:0").await.unwrap_err();
-    assert!(error.to_string().contains("nothing says who may ask"), "{error}");
+    assert!(error.to_string().contains("not a loopback address"), "{error}");
 }
 
-/// Says the numbers.
+/// Emits the numbers.
 #[adk::agent]
 async fn tick(cx: &mut adk::Context, most: u32) -> adk::Result<()> {
     for at in 0..most {
@@ -282,19 +284,20 @@ async fn tick(cx: &mut adk::Context, most: u32) -> adk::Result<()> {
 }
 
 adk::workflow! {
-    /// Counts as far as is asked for.
+    /// Counts up to a number.
     pub Ticking(most: u32) { tick }
 }
 
-/// Events that nobody reads for a while are neither kept in memory nor lost: the run goes on, and the reader gets each once.
+/// Unread events are neither kept in memory nor lost: the run continues, and the reader receives
+/// each event once.
 #[tokio::test]
-async fn a_slow_reader_slows_nobody_and_misses_nothing() {
+async fn a_slow_reader_slows_no_run_and_misses_no_event() {
     let runner = adk::Runner::builder().build().unwrap();
     let served = Served::new(&runner, |server| server.workflow(Ticking::default())).await;
-    let begun = served.post("/v1/ticking/runs", &json!({"most": 4_000}));
-    let mut response = begun.header("accept", "text/event-stream").send().await.unwrap();
+    let request = served.post("/v1/ticking/runs", &json!({"most": 4_000}));
+    let mut response = request.header("accept", "text/event-stream").send().await.unwrap();
     let first = response.chunk().await.unwrap().unwrap();
-    // It ends though its events are not read.
+    // The run ends although its events are not read.
     loop {
         let (_, runs) = send(served.get("/v1/runs?workflow=ticking")).await;
         if runs["runs"][0]["status"] == "finished" {
@@ -313,7 +316,7 @@ async fn a_slow_reader_slows_nobody_and_misses_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_too_much_is_refused_before_it_begins() {
+async fn runs_and_streams_over_the_limit_are_refused() {
     let runner = adk::Runner::builder().build().unwrap();
     let mut limits = no_grace();
     (limits.runs_per_user, limits.streams) = (1, 0);
@@ -331,11 +334,11 @@ async fn what_is_too_much_is_refused_before_it_begins() {
     let (_, all) = send(served.get("/v1/runs")).await;
     assert_eq!(all["runs"].as_array().unwrap().len(), 1, "{all}");
 
-    // The key is free again, and the next one with it begins the run.
+    // The refused request has not used the key, so a repetition starts the run.
     send(served.delete(&format!("/v1/runs/{}", hanging["run"].as_str().unwrap()))).await;
     let run = loop {
         let (status, run) = send(shouting().header("idempotency-key", "k")).await;
-        // The cancelled one may take a moment to leave.
+        // The cancelled run may take a moment to end.
         if status != StatusCode::TOO_MANY_REQUESTS {
             break run;
         }
@@ -344,8 +347,8 @@ async fn what_is_too_much_is_refused_before_it_begins() {
     served.stop().await.unwrap();
 }
 
-/// A run that has the turn of a session, until it is cancelled: its path.
-async fn holds(served: &Served, session: &str) -> String {
+/// Starts a run that occupies a session until it is cancelled. Returns its path.
+async fn occupy_session(served: &Served, session: &str) -> String {
     let held = served.post(&format!("/v1/hanging/runs?session={session}"), &json!({"topic": "x"}));
     let (status, run) = send(held.header("prefer", "respond-async")).await;
     assert_eq!((status, &run["status"]), (StatusCode::ACCEPTED, &json!("running")));
@@ -353,13 +356,13 @@ async fn holds(served: &Served, session: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_run_that_waits_for_its_session_is_answered_at_once() {
+async fn a_request_for_a_queued_run_is_answered_at_once() {
     let served = Served::in_memory().await;
-    let holder = holds(&served, "s").await;
+    let holder = occupy_session(&served, "s").await;
     let begin = |topic: &str| served.post("/v1/shouting/runs?session=s", &json!({"topic": topic}));
     let streamed = async |topic: &str| {
         let stream = begin(topic).header("accept", "text/event-stream").send().await.unwrap();
-        assert_eq!(stream.status(), StatusCode::OK, "its headers come while it waits");
+        assert_eq!(stream.status(), StatusCode::OK, "the headers arrive while the run is queued");
         stream
     };
     let (status, first) = send(begin("a").header("prefer", "respond-async")).await;
@@ -372,14 +375,14 @@ async fn a_run_that_waits_for_its_session_is_answered_at_once() {
     let path = |run: &Value| format!("/v1/runs/{}", run["run"].as_str().unwrap());
     let (status, waits) = send(served.get(&path(&first))).await;
     assert_eq!((status, &waits["status"]), (StatusCode::OK, &json!("queued")));
-    // In the middle of the line; whoever follows it is told at once.
+    // Cancel a run in the middle of the queue: its follower sees that at once.
     let (status, cancelled) = send(served.delete(&path(&all[1]))).await;
     assert_eq!((status, &cancelled["status"]), (StatusCode::OK, &json!("cancelled")), "{cancelled}");
     let events = sse(&second.text().await.unwrap());
     assert_eq!((events.len(), &events[0].2["status"]), (1, &json!("cancelled")), "{events:?}");
     let (_, none) = send(served.get(&format!("{}/events", path(&all[1])))).await;
     assert_eq!(none["events"], json!([]));
-    // Those that are left begin when the turn is free, one after the other.
+    // The remaining runs start in order when the session is free.
     send(served.delete(&holder)).await;
     let events = sse(&third.text().await.unwrap());
     let end = &events[events.len() - 1];
@@ -390,7 +393,7 @@ async fn a_run_that_waits_for_its_session_is_answered_at_once() {
 }
 
 #[tokio::test]
-async fn a_run_that_waits_for_its_session_outlives_its_process() {
+async fn a_queued_run_outlives_its_process() {
     let folder = std::env::temp_dir().join(format!("adk-server-queue-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("runs.db");
@@ -400,7 +403,7 @@ async fn a_run_that_waits_for_its_session_outlives_its_process() {
         Served::new(&runner, |server| server.limits(no_grace())).await
     };
     let served = open().await;
-    let holder = holds(&served, "s").await;
+    let holder = occupy_session(&served, "s").await;
     let begin = served.post("/v1/shouting/runs?session=s", &json!({"topic": "a"}));
     let (_, queued) = send(begin.header("prefer", "respond-async")).await;
     assert_eq!(queued["status"], "queued", "{queued}");
@@ -409,7 +412,7 @@ async fn a_run_that_waits_for_its_session_outlives_its_process() {
     let served = open().await;
     let path = format!("/v1/runs/{}", queued["run"].as_str().unwrap());
     let (_, still) = send(served.get(&path)).await;
-    assert_eq!(still["status"], "queued", "after the run that has the turn: {still}");
+    assert_eq!(still["status"], "queued", "the first run occupies the session: {still}");
     let events = served.get(&format!("{path}/events")).header("accept", "text/event-stream");
     let events = events.send().await.unwrap();
     send(served.delete(&holder)).await;

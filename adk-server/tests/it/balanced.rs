@@ -1,4 +1,5 @@
-//! Two servers on one database: `tests/peers/run-postgres.sh cargo test -p adk-workflow-server --test it -- --ignored balanced`.
+//! Two servers on one database: `tests/peers/run-postgres.sh cargo test -p adk-workflow-server
+//! --test it -- --ignored balanced`.
 
 use crate::support::{Served, no_grace, send, sse};
 use adk::postgres::PostgresStore;
@@ -8,7 +9,7 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use std::time::Duration;
 
-/// A server with a connection of its own to the database.
+/// Starts a server with its own connection to the database.
 async fn server(app: &str, limits: Limits) -> Served {
     server_at(&std::env::var("ADK_POSTGRES").unwrap(), app, limits).await
 }
@@ -21,11 +22,11 @@ async fn server_at(url: &str, app: &str, limits: Limits) -> Served {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn any_server_shows_answers_and_cancels_what_another_one_drives() {
+async fn a_server_shows_answers_and_cancels_runs_of_another_server() {
     let app = format!("balanced-{}", std::process::id());
     let (one, two) = (server(&app, no_grace()).await, server(&app, Limits::default()).await);
 
-    // Begun at the one, followed at the other, and answered there.
+    // The first server starts the run; the second follows and answers it.
     let (_, run) = send(one.post("/v1/approval/runs", &json!({"topic": "cats"}))).await;
     let path = format!("/v1/runs/{}", run["run"].as_str().unwrap());
     let (_, seen) = send(two.get(&path)).await;
@@ -38,13 +39,13 @@ async fn any_server_shows_answers_and_cancels_what_another_one_drives() {
     let events = sse(&events.text().await.unwrap());
     assert_eq!(events.last().unwrap().2["output"], "CATS CATS", "{events:?}");
 
-    // One key, asked at both at once, is one run.
+    // Concurrent requests with one key to both servers start one run.
     let ask = |served: &Served| {
         send(served.post("/v1/shouting/runs", &json!({"topic": "cats"})).header("idempotency-key", "k"))
     };
     let ((_, first), (_, second)) = tokio::join!(ask(&one), ask(&two));
     assert_eq!(first["run"], second["run"], "{first} {second}");
-    // The one that does not drive it may say that it runs.
+    // The server that does not drive the run may report it as running.
     let path = format!("/v1/runs/{}/events", first["run"].as_str().unwrap());
     for served in [&one, &two] {
         let events = served.get(&path).header("accept", "text/event-stream").send().await.unwrap();
@@ -52,14 +53,14 @@ async fn any_server_shows_answers_and_cancels_what_another_one_drives() {
         assert_eq!(events.last().unwrap().2["output"], "CATS", "{events:?}");
     }
 
-    // A run of the one is cancelled at the other.
+    // The second server cancels a run of the first.
     let (_, hanging) =
         send(one.post("/v1/hanging/runs", &json!({"topic": "x"})).header("prefer", "respond-async")).await;
     let path = format!("/v1/runs/{}", hanging["run"].as_str().unwrap());
     let (_, cancelled) = send(two.delete(&path)).await;
     assert_eq!(cancelled["status"], "cancelled");
 
-    // What the one leaves when it stops is taken up by the other.
+    // The second server resumes a run when the first one stops.
     let (_, hanging) =
         send(one.post("/v1/hanging/runs", &json!({"topic": "y"})).header("prefer", "respond-async")).await;
     let path = format!("/v1/runs/{}", hanging["run"].as_str().unwrap());
@@ -74,12 +75,13 @@ async fn any_server_shows_answers_and_cancels_what_another_one_drives() {
     two.stop().await.unwrap();
 }
 
-/// One key, asked at two servers while the table of runs is locked, and again until there is a result: one run each.
+/// Sends requests with one key to two servers while the table of runs is locked, and repeats them
+/// until they succeed. Each key must start one run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_key_of_two_servers_is_one_run_while_the_table_of_runs_is_locked() {
     let rounds: usize = std::env::var("ADK_KEYS").map_or(24, |rounds| rounds.parse().unwrap());
-    // Its locks are in the way of nobody else.
+    // A separate database keeps the locks away from other tests.
     let (server, name) = (std::env::var("ADK_POSTGRES").unwrap(), format!("locked_{}", std::process::id()));
     let mut admin = PgConnection::connect(&server).await.unwrap();
     sqlx::raw_sql(AssertSqlSafe(format!("CREATE DATABASE {name}"))).execute(&mut admin).await.unwrap();
@@ -93,7 +95,7 @@ async fn a_key_of_two_servers_is_one_run_while_the_table_of_runs_is_locked() {
             let (status, run) = send(request.header("idempotency-key", format!("key {round}"))).await;
             match status {
                 StatusCode::OK => return run["run"].as_str().unwrap().to_owned(),
-                // Nothing has begun yet, it is about to, or goes on.
+                // No run has started, the run may start soon, or it is running.
                 StatusCode::SERVICE_UNAVAILABLE | StatusCode::CONFLICT | StatusCode::ACCEPTED => {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
@@ -102,7 +104,7 @@ async fn a_key_of_two_servers_is_one_run_while_the_table_of_runs_is_locked() {
         }
     };
     let mut runs = std::collections::BTreeSet::new();
-    // Several rounds share a lock of the time that is given to one.
+    // Several rounds share one lock to save time.
     for first in (0..rounds).step_by(8) {
         let mut lock = PgConnection::connect(&url).await.unwrap();
         let locks = "BEGIN; LOCK TABLE adkw_runs IN EXCLUSIVE MODE";

@@ -1,4 +1,5 @@
-//! Inputs that the server gives from the caller: no request names them, and no schema shows them.
+//! Inputs that the server sets from the caller: requests may not contain them, and schemas omit
+//! them.
 
 use crate::support::{Served, send};
 use adk::prelude::*;
@@ -6,7 +7,7 @@ use adk::server::{Caller, Refusal};
 use reqwest::{RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
-/// Says whose order it is.
+/// Formats an order with its customer.
 #[agent(writes = line)]
 fn order(item: &str, customer: &str) -> String {
     format!("{item} for {customer}")
@@ -18,7 +19,7 @@ workflow! {
 }
 
 workflow! {
-    /// Has no customer.
+    /// Has no input `customer`.
     pub Greeting(item: String) -> line: String {
         let customer: String = "all";
         order
@@ -34,7 +35,7 @@ async fn serve() -> Served {
     let runner = adk::Runner::builder().build().unwrap();
     let server = adk::serve(&runner).workflow(Ordering::default()).workflow(Greeting::default());
     let server = server.input("customer", |caller: &Caller| caller.user.clone());
-    Served::of(server.authorize(by_header)).await
+    Served::start(server.authorize(by_header)).await
 }
 
 async fn by_ann(request: RequestBuilder) -> (StatusCode, Value) {
@@ -42,7 +43,7 @@ async fn by_ann(request: RequestBuilder) -> (StatusCode, Value) {
 }
 
 #[tokio::test]
-async fn the_api_fills_the_input_and_shows_it_nowhere() {
+async fn the_api_sets_the_input_and_no_schema_shows_it() {
     let served = serve().await;
     for path in ["/v1/workflows", "/openapi.json"] {
         let (_, shown) = by_ann(served.get(path)).await;
@@ -65,14 +66,14 @@ async fn the_api_fills_the_input_and_shows_it_nowhere() {
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{refusal}");
     assert_eq!(refusal["error"]["fields"][0]["field"], "customer", "{refusal}");
     let (status, refusal) = send(served.post("/v1/ordering/runs", &json!({"item": "tea"}))).await;
-    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "an operator is no customer: {refusal}");
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "an operator is not a customer: {refusal}");
     let (_, run) = by_ann(served.post("/v1/greeting/runs", &json!({"item": "tea"}))).await;
-    assert_eq!(run["output"], "tea for all", "it has no such input");
+    assert_eq!(run["output"], "tea for all", "the workflow has no such input");
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn every_protocol_fills_it() {
+async fn every_protocol_sets_the_input() {
     let served = serve().await;
     let (_, card) = by_ann(served.get("/a2a/ordering/.well-known/agent-card.json")).await;
     assert!(!card.to_string().contains("customer"), "{card}");

@@ -1,4 +1,5 @@
-//! A walk over every route with another user's ids: nothing of that user is in an answer, and nothing of it changes.
+//! Requests to every route with the ids of another user: no response shows data of that user, and
+//! no request changes it.
 
 use crate::support::{Served, send};
 use adk::server::{Caller, Refusal};
@@ -8,11 +9,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// What only Ann has said.
-const SAID: &str = "UNICORNS";
+/// A word that only Ann's run contains.
+const SECRET: &str = "UNICORNS";
 
-/// The routes as the sources write them, each with a request of Bob for what is Ann's: a method, a path, and a body. `RUN`, `WAIT`,
-/// `SESSION` and `EVENT` are hers; `SHORT` is the session as ADK calls it.
+/// The routes as the sources write them, each with a request of Bob for Ann's data: a method, a
+/// path and a body. `RUN`, `WAIT`, `SESSION` and `EVENT` are placeholders for her ids; `SHORT` is
+/// ADK's id of the session.
 const WALK: &[(&str, &str, &str, &str)] = &[
     ("/", "GET", "/", ""),
     ("/health", "GET", "/health", ""),
@@ -132,11 +134,11 @@ const WALK: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-/// The user is the value of a header.
+/// Reads the user from a header.
 async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
     match request.headers.get("x-user").and_then(|user| user.to_str().ok()) {
         Some(user) => Ok(Caller::user(user)),
-        None => Err(Refusal::unauthorized("there is no `x-user`")),
+        None => Err(Refusal::unauthorized("the header `x-user` is missing")),
     }
 }
 
@@ -145,10 +147,11 @@ async fn no_route_shows_or_changes_what_belongs_to_another_user() {
     let runner = adk::Runner::builder().build().unwrap();
     let served = Served::new(&runner, |server| server.authorize(by_header)).await;
     let ann = |request: RequestBuilder| send(request.header("x-user", "ann"));
-    // One that every protocol would show: it was begun by ADK's, in a session that all others call by its whole name.
+    // A run that every protocol could show: an ADK request starts it, and its session has an id for
+    // the other protocols too.
     let (status, _) = ann(served.post("/apps/approval/users/ann/sessions", &json!({"sessionId": "s"}))).await;
     assert_eq!(status, StatusCode::OK);
-    let message = json!({"role": "user", "parts": [{"text": SAID}]});
+    let message = json!({"role": "user", "parts": [{"text": SECRET}]});
     let asked = json!({"appName": "approval", "userId": "ann", "sessionId": "s", "newMessage": message});
     let (status, events) = ann(served.post("/run", &asked)).await;
     assert_eq!(status, StatusCode::OK, "{events}");
@@ -158,15 +161,15 @@ async fn no_route_shows_or_changes_what_belongs_to_another_user() {
     let (session, event) = (wait["session"].as_str().unwrap(), events[0]["id"].as_str().unwrap());
     let all = async || ann(served.get(&format!("/v1/runs/{run}/events"))).await.1;
     let before = all().await;
-    assert!(before.to_string().contains(SAID));
+    assert!(before.to_string().contains(SECRET));
 
     for (_, method, path, body) in WALK {
-        let filled = |text: &str| {
+        let fill = |text: &str| {
             [("RUN", run), ("WAIT", id), ("SESSION", session), ("SHORT", "s"), ("EVENT", event)]
                 .iter()
                 .fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
         };
-        let (path, body) = (filled(path), filled(body));
+        let (path, body) = (fill(path), fill(body));
         let request =
             served.client.request(method.parse().unwrap(), format!("http://{}{path}", served.address));
         let request = request.header("x-user", "bob").header("a2a-version", "1.0");
@@ -177,18 +180,18 @@ async fn no_route_shows_or_changes_what_belongs_to_another_user() {
         };
         let response = request.send().await.unwrap();
         let (status, text) = (response.status(), response.text().await.unwrap());
-        assert!(!text.contains(SAID), "{method} {path}: {status} {text}");
+        assert!(!text.contains(SECRET), "{method} {path}: {status} {text}");
         assert!(status != StatusCode::INTERNAL_SERVER_ERROR, "{method} {path}: {text}");
     }
-    assert_eq!(all().await, before, "nothing has changed");
+    assert_eq!(all().await, before, "the run has not changed");
     let (_, now) = ann(served.get(&format!("/v1/runs/{run}"))).await;
     assert_eq!(now["status"], "paused");
     served.stop().await.unwrap();
 }
 
-/// What `.route(...)` has in the sources.
+/// Compares the walk with all `.route(...)` calls in the sources.
 #[test]
-fn the_walk_has_every_route() {
+fn the_walk_covers_every_route() {
     let mut routes = BTreeSet::new();
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
     while let Some(folder) = folders.pop() {
@@ -205,7 +208,7 @@ fn the_walk_has_every_route() {
                     || first.split(',').next().unwrap().to_owned(),
                     |text| text.split('"').next().unwrap().to_owned(),
                 );
-                // As `format!` writes them.
+                // `format!` unescapes the braces.
                 let name = name.replace("{{", "{").replace("}}", "}").replace("{ALL}", "ALL");
                 routes.insert(name);
             }

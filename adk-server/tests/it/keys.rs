@@ -1,6 +1,7 @@
-//! Requests that come again, and stores that are away: a run begins once, and 503 says that none has begun.
+//! Repeated requests and unavailable stores: a run starts once, and the status 503 means that no
+//! run has started.
 
-use crate::support::away::Away;
+use crate::support::unavailable::UnavailableEngine;
 use crate::support::{Served, no_grace, read, send, sse};
 use adk::prelude::*;
 use adk::server::{Caller, Refusal};
@@ -12,13 +13,13 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// How often a payment is made, and how many may end.
+/// The number of payments, and the permits that let them end.
 struct Gate {
     paid: AtomicU32,
     open: Semaphore,
 }
 
-/// The gate of a topic, which belongs to one test.
+/// Returns the gate of a topic. Each test uses its own topics.
 fn gate(topic: &str) -> Arc<Gate> {
     static GATES: LazyLock<Mutex<HashMap<String, Arc<Gate>>>> = LazyLock::new(Mutex::default);
     let new = || Arc::new(Gate { paid: AtomicU32::new(0), open: Semaphore::new(0) });
@@ -39,8 +40,8 @@ workflow! {
     pub Paying(topic: String) -> receipt: String { pay }
 }
 
-async fn serve(away: &Away) -> Served {
-    let runner = adk::Runner::builder().engine(away.clone()).build().unwrap();
+async fn serve(engine: &UnavailableEngine) -> Served {
+    let runner = adk::Runner::builder().engine(engine.clone()).build().unwrap();
     Served::new(&runner, |server| server.workflow(Paying::default()).limits(no_grace())).await
 }
 
@@ -48,13 +49,13 @@ fn pays(served: &Served, topic: &str) -> RequestBuilder {
     served.post("/v1/paying/runs", &json!({"topic": topic}))
 }
 
-async fn until(is_so: impl AsyncFn() -> bool) {
-    while !is_so().await {
+async fn until(condition: impl AsyncFn() -> bool) {
+    while !condition().await {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// The runs of a workflow.
+/// Lists the runs of a workflow.
 async fn runs(served: &Served, workflow: &str) -> Vec<Value> {
     let (status, all) = send(served.get(&format!("/v1/runs?workflow={workflow}"))).await;
     assert_eq!(status, StatusCode::OK, "{all}");
@@ -65,7 +66,7 @@ async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusa
     match request.headers.get("x-user").and_then(|user| user.to_str().ok()) {
         Some("admin") => Ok(Caller::operator()),
         Some(user) => Ok(Caller::user(user)),
-        None => Err(Refusal::unauthorized("there is no `x-user`")),
+        None => Err(Refusal::unauthorized("the header `x-user` is missing")),
     }
 }
 
@@ -95,8 +96,8 @@ async fn a_key_belongs_to_one_request_of_its_caller() {
         assert!(refused["error"]["help"].is_string(), "{refused}");
     }
     let (_, again) = ask("admin", path, r#"{"times":2,"topic":"cats"}"#).await;
-    assert_eq!(again, first, "the same JSON");
-    // Other callers do not know the key.
+    assert_eq!(again, first, "the JSON is the same");
+    // Callers do not share keys.
     let (_, ann) = ask("ann", path, r#"{"topic": "dogs"}"#).await;
     let (_, bob) = ask("bob", path, r#"{"topic": "birds"}"#).await;
     assert_eq!((&ann["output"], &bob["output"]), (&json!("DOGS"), &json!("BIRDS")));
@@ -113,15 +114,15 @@ async fn a_key_is_forgotten_after_its_lifetime() {
     served.stop().await.unwrap();
 }
 
-/// Whether the run is driven or waits for the turn of its session.
+/// Both for a running run and for a run that is queued in its session.
 #[tokio::test]
 async fn a_repeated_request_that_prefers_no_wait_is_answered_at_once() {
-    let served = serve(&Away::default()).await;
+    let served = serve(&UnavailableEngine::default()).await;
     let ask = async |topic: &str| {
         let request = served.post("/v1/paying/runs?session=s", &json!({"topic": topic}));
         let request = request.header("idempotency-key", topic).header("prefer", "respond-async");
         let answer = tokio::time::timeout(Duration::from_secs(60), send(request)).await;
-        let (status, run) = answer.expect("it waits for no run");
+        let (status, run) = answer.expect("the response does not wait for a run");
         assert_eq!(status, StatusCode::ACCEPTED, "{run}");
         (run["run"].clone(), run["status"].clone())
     };
@@ -132,10 +133,10 @@ async fn a_repeated_request_that_prefers_no_wait_is_answered_at_once() {
     served.stop().await.unwrap();
 }
 
-/// However long the first one waits for the turn of its session.
+/// Also if the first run is queued in its session for a long time.
 #[tokio::test]
-async fn a_repeated_request_begins_no_second_run_while_the_first_one_waits() {
-    let served = serve(&Away::default()).await;
+async fn a_repeated_request_starts_no_second_run_while_the_first_is_queued() {
+    let served = serve(&UnavailableEngine::default()).await;
     let ask = |topic: &str| {
         let request = served.post("/v1/paying/runs?session=s", &json!({"topic": topic}));
         let sent = request.header("idempotency-key", format!("key of {topic}")).send();
@@ -149,15 +150,15 @@ async fn a_repeated_request_begins_no_second_run_while_the_first_one_waits() {
     let busy = ask("busy");
     until(async || gate("busy").paid.load(SeqCst) == 1).await;
     let mut all: Vec<_> = (0..4).map(|_| ask("waits")).collect();
-    // More than the time that a request waits for an earlier one.
+    // Longer than a request waits for an earlier one.
     tokio::time::sleep(Duration::from_millis(2_500)).await;
     all.push(ask("waits"));
     gate("busy").open.close();
     gate("waits").open.close();
     assert_eq!(busy.await.unwrap().0, StatusCode::OK);
     let mut known = BTreeSet::new();
-    for asked in all {
-        match asked.await.unwrap() {
+    for request in all {
+        match request.await.unwrap() {
             (StatusCode::OK, _, run) => drop(known.insert(run["run"].to_string())),
             (StatusCode::CONFLICT, true, error) => assert_eq!(error["error"]["kind"], "starting", "{error}"),
             other => panic!("{other:?}"),
@@ -173,18 +174,19 @@ async fn a_repeated_request_begins_no_second_run_while_the_first_one_waits() {
     served.stop().await.unwrap();
 }
 
-/// The key stays bound when the run cannot begin, as when the process dies in between. Whoever comes next begins the run.
+/// The key stays bound if the run cannot start, as after the death of the process. The next request
+/// starts the run.
 #[tokio::test]
-async fn a_key_whose_run_has_not_begun_begins_it_later_and_once() {
-    let away = Away::default();
-    let served = serve(&away).await;
+async fn a_key_whose_run_has_not_started_starts_it_later_and_once() {
+    let engine = UnavailableEngine::default();
+    let served = serve(&engine).await;
     let ask = |topic: &str| pays(&served, topic).header("idempotency-key", "k");
     gate("later").open.close();
-    away.is_full(true);
+    engine.set_full(true);
     let (status, error) = send(ask("later")).await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{error}");
-    assert!(runs(&served, "paying").await.is_empty(), "503 says that nothing has begun");
-    away.is_full(false);
+    assert!(runs(&served, "paying").await.is_empty(), "503 means that no run has started");
+    engine.set_full(false);
     let (status, _) = send(ask("else")).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "the key is bound");
     let all = futures_util::future::join_all((0..8).map(|_| send(ask("later")))).await;
@@ -196,29 +198,30 @@ async fn a_key_whose_run_has_not_begun_begins_it_later_and_once() {
     served.stop().await.unwrap();
 }
 
-/// The store is lost in the commit of the first event. The run may have begun, so no answer is a 503.
+/// The commit of the first event has an unknown outcome. The run may have started, so no response
+/// is a 503.
 #[tokio::test]
-async fn a_begin_whose_outcome_is_unknown_is_no_503_and_at_most_one_run() {
+async fn a_start_with_unknown_outcome_is_not_a_503_and_at_most_one_run() {
     for (topic, goes, key, expected) in [
-        // The store says soon that nothing was written, and the run begins under the same id.
+        // The store reports soon that nothing was written, and the run starts with the same id.
         ("lost", false, false, StatusCode::OK),
         ("lost with a key", false, true, StatusCode::OK),
         ("away", true, false, StatusCode::ACCEPTED),
         ("away with a key", true, true, StatusCode::CONFLICT),
     ] {
-        let away = Away::default();
-        let served = serve(&away).await;
+        let engine = UnavailableEngine::default();
+        let served = serve(&engine).await;
         gate(topic).open.close();
         let ask =
             || if key { pays(&served, topic).header("idempotency-key", "k") } else { pays(&served, topic) };
-        away.lose(goes);
+        engine.lose_next_commit(goes);
         let response = ask().send().await.unwrap();
         let retry = response.headers().contains_key("retry-after");
         let (status, answer) = read(response).await;
         assert_eq!((status, retry), (expected, expected == StatusCode::CONFLICT), "{topic}: {answer}");
-        away.is_away(false);
+        engine.set_away(false);
         if expected == StatusCode::ACCEPTED {
-            // The client has the id, and finds out.
+            // The client has the id and can ask for the run.
             let path = format!("/v1/runs/{}", answer["run"].as_str().unwrap());
             assert_eq!(send(served.get(&path)).await.0, StatusCode::NOT_FOUND);
         } else {
@@ -226,26 +229,26 @@ async fn a_begin_whose_outcome_is_unknown_is_no_503_and_at_most_one_run() {
             assert_eq!(status, StatusCode::OK, "{again}");
             assert!(!key || expected == StatusCode::CONFLICT || again["run"] == answer["run"]);
         }
-        let begun = match (expected, key) {
+        let started = match (expected, key) {
             (StatusCode::ACCEPTED, _) => 0,
             (_, true) => 1,
             (_, false) => 2,
         };
-        assert_eq!(gate(topic).paid.load(SeqCst), begun, "{topic}");
+        assert_eq!(gate(topic).paid.load(SeqCst), started, "{topic}");
         served.stop().await.unwrap();
     }
 }
 
-/// The same for a task, whose message comes again.
+/// The previous test for an A2A task whose message is repeated.
 #[tokio::test]
-async fn a_task_whose_begin_is_unknown_is_submitted_and_begins_later_and_once() {
-    let away = Away::default();
-    let served = serve(&away).await;
+async fn a_task_with_unknown_start_is_submitted_and_starts_later_and_once() {
+    let engine = UnavailableEngine::default();
+    let served = serve(&engine).await;
     gate("submitted").open.close();
     let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "submitted"}]});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
     let ask = || send(served.post("/a2a/paying", &body).header("a2a-version", "1.0"));
-    away.lose(true);
+    engine.lose_next_commit(true);
     let (status, first) = ask().await;
     let task = &first["result"]["task"];
     assert_eq!(
@@ -253,7 +256,7 @@ async fn a_task_whose_begin_is_unknown_is_submitted_and_begins_later_and_once() 
         (StatusCode::OK, &json!("TASK_STATE_SUBMITTED")),
         "{first}"
     );
-    away.is_away(false);
+    engine.set_away(false);
     assert!(runs(&served, "paying").await.is_empty());
     for _ in 0..2 {
         let (_, again) = ask().await;
@@ -264,21 +267,31 @@ async fn a_task_whose_begin_is_unknown_is_submitted_and_begins_later_and_once() 
     served.stop().await.unwrap();
 }
 
-/// Begins a run by a request, lets the store go away in the middle of it, and gives the answer. The run goes on afterwards.
-async fn answered(served: &Served, away: &Away, topic: &str, request: RequestBuilder) -> reqwest::Response {
-    let asked = tokio::spawn(request.send());
+/// Starts a run with a request, makes the store unavailable during the run, and returns the
+/// response. The run continues afterwards.
+async fn response_without_store(
+    served: &Served,
+    engine: &UnavailableEngine,
+    topic: &str,
+    request: RequestBuilder,
+) -> reqwest::Response {
+    let request = tokio::spawn(request.send());
     until(async || gate(topic).paid.load(SeqCst) == 1).await;
-    away.is_away(true);
+    engine.set_away(true);
     gate(topic).open.close();
-    let response = asked.await.unwrap().unwrap();
-    response_ends(served, away, response).await
+    let response = request.await.unwrap().unwrap();
+    read_response(served, engine, response).await
 }
 
-/// Reads all of an answer before the store is back, and waits for the end of all runs.
-async fn response_ends(served: &Served, away: &Away, response: reqwest::Response) -> reqwest::Response {
+/// Reads a response before the store recovers, and waits for the end of all runs.
+async fn read_response(
+    served: &Served,
+    engine: &UnavailableEngine,
+    response: reqwest::Response,
+) -> reqwest::Response {
     let (status, headers) = (response.status(), response.headers().clone());
     let body = response.text().await.unwrap();
-    away.is_away(false);
+    engine.set_away(false);
     until(async || runs(served, "paying").await.iter().all(|run| run["status"] == "finished")).await;
     let mut again = axum::http::Response::builder().status(status);
     *again.headers_mut().unwrap() = headers;
@@ -286,11 +299,11 @@ async fn response_ends(served: &Served, away: &Away, response: reqwest::Response
 }
 
 #[tokio::test]
-async fn a_store_that_goes_away_after_the_begin_fails_no_request() {
-    let away = Away::default();
-    let served = serve(&away).await;
+async fn a_store_that_fails_after_the_start_fails_no_request() {
+    let engine = UnavailableEngine::default();
+    let served = serve(&engine).await;
 
-    let response = answered(&served, &away, "json", pays(&served, "json")).await;
+    let response = response_without_store(&served, &engine, "json", pays(&served, "json")).await;
     let location = response.headers()["location"].to_str().unwrap().to_owned();
     let (status, run) = read(response).await;
     assert_eq!((status, &run["status"]), (StatusCode::ACCEPTED, &json!("running")), "{run}");
@@ -299,7 +312,7 @@ async fn a_store_that_goes_away_after_the_begin_fails_no_request() {
     assert_eq!((&ended["status"], &ended["output"]), (&json!("finished"), &json!("JSON")));
 
     let request = pays(&served, "stream").header("accept", "text/event-stream");
-    let response = answered(&served, &away, "stream", request).await;
+    let response = response_without_store(&served, &engine, "stream", request).await;
     assert_eq!(response.status(), StatusCode::OK);
     let location = response.headers()["location"].to_str().unwrap().to_owned();
     let events = sse(&response.text().await.unwrap());
@@ -314,12 +327,12 @@ async fn a_store_that_goes_away_after_the_begin_fails_no_request() {
         let message = json!({"messageId": topic, "role": "ROLE_USER", "parts": [{"text": topic}]});
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}});
         let send_it = || served.post("/a2a/paying", &body).header("a2a-version", "1.0");
-        let response = answered(&served, &away, topic, send_it()).await;
+        let response = response_without_store(&served, &engine, topic, send_it()).await;
         assert_eq!(response.status(), StatusCode::OK);
         let text = response.text().await.unwrap();
         assert!(text.contains("TASK_STATE_WORKING") && !text.contains("\"error\""), "{text}");
         assert!(!text.contains("TASK_STATE_FAILED"), "{text}");
-        // The same message later is the same task.
+        // A repeated message returns the same task.
         let text = send_it().send().await.unwrap().text().await.unwrap();
         assert!(text.contains("TASK_STATE_COMPLETED"), "{text}");
     }
@@ -328,7 +341,8 @@ async fn a_store_that_goes_away_after_the_begin_fails_no_request() {
         "threadId": "t", "runId": "r", "state": {}, "messages": [{"id": "m", "role": "user", "content": "ag-ui"}],
         "tools": [], "context": [], "forwardedProps": {},
     });
-    let response = answered(&served, &away, "ag-ui", served.post("/ag-ui/paying", &input)).await;
+    let response =
+        response_without_store(&served, &engine, "ag-ui", served.post("/ag-ui/paying", &input)).await;
     assert_eq!(response.status(), StatusCode::OK);
     let events = sse(&response.text().await.unwrap());
     let last = &events.last().unwrap().2;
@@ -338,20 +352,21 @@ async fn a_store_that_goes_away_after_the_begin_fails_no_request() {
     assert_eq!(status, StatusCode::OK);
     let message = json!({"role": "user", "parts": [{"text": "adk"}]});
     let body = json!({"appName": "paying", "userId": "user", "sessionId": "s", "newMessage": message});
-    let (status, events) = read(answered(&served, &away, "adk", served.post("/run", &body)).await).await;
+    let (status, events) =
+        read(response_without_store(&served, &engine, "adk", served.post("/run", &body)).await).await;
     assert_eq!(status, StatusCode::ACCEPTED, "{events}");
     assert!(events.is_array());
 
-    assert_eq!(runs(&served, "paying").await.len(), 6, "each is one run");
+    assert_eq!(runs(&served, "paying").await.len(), 6, "each request started one run");
     served.stop().await.unwrap();
 }
 
-/// Nothing begins while the store is away, and a request says so.
+/// No run starts while the store is unavailable, and the response reports that.
 #[tokio::test]
-async fn a_store_that_is_away_before_the_begin_is_a_503() {
-    let away = Away::default();
-    let served = serve(&away).await;
-    away.is_away(true);
+async fn an_unavailable_store_before_the_start_is_a_503() {
+    let engine = UnavailableEngine::default();
+    let served = serve(&engine).await;
+    engine.set_away(true);
     let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "none"}]});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
     for request in [
@@ -362,25 +377,25 @@ async fn a_store_that_is_away_before_the_begin_is_a_503() {
     ] {
         assert_eq!(request.send().await.unwrap().status(), StatusCode::SERVICE_UNAVAILABLE);
     }
-    away.is_away(false);
+    engine.set_away(false);
     assert!(runs(&served, "paying").await.is_empty());
     assert_eq!(gate("none").paid.load(SeqCst), 0);
     served.stop().await.unwrap();
 }
 
-/// A 503 says nothing of an earlier request with the key. Whoever repeats with it gets the run of that.
+/// A 503 does not report the run of an earlier request with the key. A repetition returns that run.
 #[tokio::test]
-async fn a_repeated_request_while_the_store_is_away_is_repeated_with_its_key() {
-    let away = Away::default();
-    let served = serve(&away).await;
+async fn a_request_repeated_without_a_store_returns_its_run_later() {
+    let engine = UnavailableEngine::default();
+    let served = serve(&engine).await;
     let ask =
         || send(pays(&served, "again").header("idempotency-key", "k").header("prefer", "respond-async"));
     let (status, first) = ask().await;
     assert_eq!(status, StatusCode::ACCEPTED, "{first}");
-    away.is_away(true);
+    engine.set_away(true);
     let (status, refused) = ask().await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{refused}");
-    away.is_away(false);
+    engine.set_away(false);
     let (status, again) = ask().await;
     assert_eq!((status, &again["run"]), (StatusCode::ACCEPTED, &first["run"]));
     until(async || gate("again").paid.load(SeqCst) == 1).await;

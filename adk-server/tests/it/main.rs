@@ -1,5 +1,5 @@
-//! Each protocol over real connections, and by its official client. One program: each of its own would compile the served
-//! workflows and link the server once more.
+//! Each protocol over real connections and with its official client. The tests share one program,
+//! because each program compiles the workflows and links the server.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 

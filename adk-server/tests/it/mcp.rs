@@ -1,4 +1,4 @@
-//! MCP over streamable HTTP: requests that do not fit, users that are foreign, and our own client.
+//! MCP over streamable HTTP: invalid requests, foreign users, and the client of `adk::mcp`.
 //!
 //! `cargo test -p adk-workflow-server --test it mcp`; with the official client:
 //! `tests/peers/run-clients.sh cargo test -p adk-workflow-server --test it -- --ignored mcp`
@@ -11,7 +11,7 @@ use adk::testing::ScriptedModel;
 use reqwest::{RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 
-/// A request of a client that keeps to the protocol.
+/// Creates a request that follows the protocol.
 fn post(served: &Served, session: Option<&str>, body: &Value) -> RequestBuilder {
     let request = served.post("/mcp", body).header("accept", "application/json, text/event-stream");
     match session {
@@ -30,34 +30,34 @@ fn call(id: u32, tool: &str, arguments: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
 }
 
-/// Begins a session of a user.
+/// Starts a session of a user.
 async fn session(served: &Served, user: &str) -> String {
-    let begun = post(served, None, &initialize()).header("x-user", user).send().await.unwrap();
-    assert_eq!(begun.status(), StatusCode::OK);
-    let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let response = post(served, None, &initialize()).header("x-user", user).send().await.unwrap();
+    assert_eq!(response.status(), StatusCode::OK);
+    let session = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    let told = post(served, Some(&session), &ready).header("x-user", user).send().await.unwrap();
-    assert_eq!(told.status(), StatusCode::ACCEPTED);
+    let ready = post(served, Some(&session), &ready).header("x-user", user).send().await.unwrap();
+    assert_eq!(ready.status(), StatusCode::ACCEPTED);
     session
 }
 
-/// The answer in a stream.
+/// Returns the response in a stream.
 async fn answer(response: Response) -> Value {
     assert_eq!(response.status(), StatusCode::OK);
     let mut events = sse(&response.text().await.unwrap());
     events.pop().unwrap().2
 }
 
-/// The user is the value of a header.
+/// Reads the user from a header.
 async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
     match request.headers.get("x-user").and_then(|user| user.to_str().ok()) {
         Some(user) => Ok(Caller::user(user)),
-        None => Err(Refusal::unauthorized("there is no `x-user`")),
+        None => Err(Refusal::unauthorized("the header `x-user` is missing")),
     }
 }
 
 #[tokio::test]
-async fn what_is_no_mcp_is_refused_with_a_reason() {
+async fn invalid_requests_are_refused_with_a_reason() {
     let served = Served::in_memory().await;
     let id = session(&served, "ann").await;
     let id = Some(&*id);
@@ -90,12 +90,12 @@ async fn what_is_no_mcp_is_refused_with_a_reason() {
         assert_eq!(error["error"]["code"], code, "{error}");
     }
     let (_, all) = send(served.get("/v1/runs")).await;
-    assert_eq!(all["runs"], json!([]), "nothing was begun");
+    assert_eq!(all["runs"], json!([]), "no run was started");
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn no_request_makes_the_server_fail() {
+async fn no_request_causes_a_server_error() {
     let served = Served::in_memory().await;
     let id = session(&served, "ann").await;
     let bodies = [
@@ -116,9 +116,9 @@ async fn no_request_makes_the_server_fail() {
                 _ => body.insert(at, *random.choice(b"{}[]\",:0").unwrap()),
             }
         }
-        let said = String::from_utf8_lossy(&body).into_owned();
+        let text = String::from_utf8_lossy(&body).into_owned();
         let answer = post(&served, Some(&id), &json!(null)).body(body).send().await.unwrap();
-        assert!(!answer.status().is_server_error(), "{} to {said}", answer.status());
+        assert!(!answer.status().is_server_error(), "{} to {text}", answer.status());
         answer.text().await.unwrap();
     }
     let alive = post(&served, Some(&id), &call(9, "shouting", json!({"topic": "x"}))).send().await.unwrap();
@@ -127,15 +127,15 @@ async fn no_request_makes_the_server_fail() {
 }
 
 #[tokio::test]
-async fn the_session_of_a_user_is_nobody_elses() {
+async fn a_session_belongs_to_one_user() {
     let runner = adk::Runner::builder().build().unwrap();
     let served = Served::new(&runner, |server| server.authorize(by_header)).await;
     let (status, _) = send(post(&served, None, &initialize())).await;
     assert_eq!(status, StatusCode::UNAUTHORIZED);
     let ann = session(&served, "ann").await;
     let shout = call(1, "shouting", json!({"topic": "x"}));
-    let said = post(&served, Some(&ann), &shout).header("x-user", "ann").send().await.unwrap();
-    assert_eq!(answer(said).await["result"]["content"][0]["text"], "X");
+    let response = post(&served, Some(&ann), &shout).header("x-user", "ann").send().await.unwrap();
+    assert_eq!(answer(response).await["result"]["content"][0]["text"], "X");
     for request in [
         post(&served, Some(&ann), &shout),
         served.get("/mcp").header("accept", "text/event-stream").header("mcp-session-id", &ann),
@@ -156,7 +156,7 @@ async fn the_session_of_a_user_is_nobody_elses() {
 }
 
 #[tokio::test]
-async fn an_open_stream_and_an_open_call_do_not_keep_the_server() {
+async fn an_open_stream_and_an_open_call_do_not_keep_the_server_alive() {
     let runner = adk::Runner::builder().build().unwrap();
     let served = Served::new(&runner, |server| server.limits(no_grace())).await;
     let id = session(&served, "ann").await;
@@ -170,7 +170,7 @@ async fn an_open_stream_and_an_open_call_do_not_keep_the_server() {
 }
 
 workflow! {
-    /// Has others shout.
+    /// Asks other tools to shout.
     pub Asking(topic: String) -> answer: String {
         toolset others: McpToolset;
 
@@ -185,7 +185,7 @@ workflow! {
 }
 
 #[tokio::test]
-async fn a_workflow_uses_another_one_by_our_own_client() {
+async fn a_workflow_calls_another_workflow_over_mcp() {
     let served = Served::in_memory().await;
     let others = McpToolset::new("others", HttpServer::new(format!("http://{}/mcp", served.address)));
     let model = ScriptedModel::new()
@@ -212,7 +212,7 @@ async fn a_workflow_uses_another_one_by_our_own_client() {
 }
 
 #[tokio::test]
-async fn a_question_of_a_workflow_over_there_is_answered_over_here() {
+async fn a_question_of_a_remote_workflow_is_answered_locally() {
     let served = Served::in_memory().await;
     let address = HttpServer::new(format!("http://{}/mcp", served.address));
     let asking = Asking::new(McpToolset::new("others", address).elicitation(true));
@@ -223,7 +223,7 @@ async fn a_question_of_a_workflow_over_there_is_answered_over_here() {
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
-    let adk::RunEnd::Paused(waiting) = stream.end() else { panic!("it waits") };
+    let adk::RunEnd::Paused(waiting) = stream.end() else { panic!("the run does not wait") };
     let question = "The server of `others` asks in a call of `approval`: May this be published? CATS CATS";
     assert_eq!(waiting[0].question, question);
     runner.answer(&waiting[0].id, json!({"answer": "Revise", "note": "shorter"})).await.unwrap();
@@ -236,7 +236,7 @@ async fn a_question_of_a_workflow_over_there_is_answered_over_here() {
 }
 
 #[tokio::test]
-async fn users_that_are_gone_are_forgotten_and_others_are_not() {
+async fn only_users_without_sessions_are_removed() {
     let runner = adk::Runner::builder().build().unwrap();
     let served = Served::new(&runner, |server| server.authorize(by_header)).await;
     let ann = session(&served, "ann").await;
@@ -247,13 +247,13 @@ async fn users_that_are_gone_are_forgotten_and_others_are_not() {
         assert!(ended.send().await.unwrap().status().is_success());
     }
     let shout = call(1, "shouting", json!({"topic": "x"}));
-    let said = post(&served, Some(&ann), &shout).header("x-user", "ann").send().await.unwrap();
-    assert_eq!(answer(said).await["result"]["content"][0]["text"], "X");
+    let response = post(&served, Some(&ann), &shout).header("x-user", "ann").send().await.unwrap();
+    assert_eq!(answer(response).await["result"]["content"][0]["text"], "X");
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_user_has_so_many_sessions_and_runs() {
+async fn sessions_and_runs_of_a_user_are_limited() {
     let runner = adk::Runner::builder().build().unwrap();
     let mut limits = no_grace();
     limits.runs_per_user = 1;
@@ -268,22 +268,27 @@ async fn a_user_has_so_many_sessions_and_runs() {
     let called = |session, user, body| post(&served, Some(session), &body).header("x-user", user).send();
     let _hanging = called(&*ann, "ann", call(1, "hanging", json!({"topic": "x"}))).await.unwrap();
     let shout = || call(2, "shouting", json!({"topic": "x"}));
-    // Its run is there before the next call is looked at.
+    // Wait until the run of the first call is listed.
     while send(served.get("/v1/runs").header("x-user", "ann")).await.1["runs"] == json!([]) {}
     let refused = answer(called(&*ann, "ann", shout()).await.unwrap()).await;
     assert_eq!(refused["result"]["isError"], true, "{refused}");
-    assert!(refused["result"]["content"][0]["text"].as_str().unwrap().contains("that is the most\nhelp: "));
-    let said = answer(called(&*bob, "bob", shout()).await.unwrap()).await;
-    assert_eq!(said["result"]["content"][0]["text"], "X");
+    assert!(
+        refused["result"]["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("limit of 1 concurrent runs\nhelp: ")
+    );
+    let reply = answer(called(&*bob, "bob", shout()).await.unwrap()).await;
+    assert_eq!(reply["result"]["content"][0]["text"], "X");
     served.stop().await.unwrap();
 }
 
 #[test]
 #[ignore = "needs the official client: tests/peers/run-clients.sh"]
-fn the_official_client_asks_over_http() {
+fn the_official_client_calls_tools_over_http() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let served = runtime.block_on(Served::in_memory());
     let url = format!("http://{}", served.address);
-    client("mcp.mjs", |node| node.arg("http").arg(&url)).unwrap_or_else(|said| panic!("{said}"));
+    client("mcp.mjs", |node| node.arg("http").arg(&url)).unwrap_or_else(|output| panic!("{output}"));
     runtime.block_on(served.stop()).unwrap();
 }

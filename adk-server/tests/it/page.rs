@@ -1,4 +1,4 @@
-//! The page for people, as a browser gets it and in Chromium.
+//! The web page, as a browser loads it and in Chromium.
 
 use crate::support::{Hanging, Served, magazine, no_grace, send};
 use adk::server::{Caller, Refusal};
@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 #[tokio::test]
-async fn the_page_runs_its_own_script_alone() {
+async fn the_page_runs_only_its_own_script() {
     let served = Served::in_memory().await;
     let get = async || {
         let response = served.get("/").send().await.unwrap();
@@ -30,22 +30,22 @@ async fn the_page_runs_its_own_script_alone() {
     let blocks = page.matches("<script").count() + page.matches("<style").count();
     assert_eq!((blocks, page.matches(&own).count()), (3, 3));
     assert!(!page.contains("NONCE"));
-    // The first address is the namespace of the icon.
-    assert_eq!(page.matches("://").count(), 1, "nothing is loaded from elsewhere");
-    assert_ne!(get().await.0, policy, "each answer has its own nonce");
+    // The only address is the namespace of the icon.
+    assert_eq!(page.matches("://").count(), 1, "the page loads nothing from other servers");
+    assert_ne!(get().await.0, policy, "each response has its own nonce");
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn who_comes_late_learns_what_goes_on() {
+async fn a_late_follower_sees_the_open_steps() {
     let served = Served::in_memory().await;
-    let begun = served.post("/v1/hanging/runs", &json!({"topic": "x"})).header("prefer", "respond-async");
-    let (_, run) = send(begun).await;
+    let request = served.post("/v1/hanging/runs", &json!({"topic": "x"})).header("prefer", "respond-async");
+    let (_, run) = send(request).await;
     let path = format!("/v1/runs/{}", run["run"].as_str().unwrap());
     let stream = served.get(&format!("{path}/events")).header("accept", "text/event-stream");
     let mut stream = stream.send().await.unwrap().bytes_stream();
     let mut text = String::new();
-    // It does not end, so that what is missing is waited for.
+    // The stream does not end, so a missing event would block the test.
     while !text.contains(r#""nodeInfo":{"path":"hanging/hangs"}"#) {
         text.push_str(&String::from_utf8_lossy(&stream.next().await.unwrap().unwrap()));
     }
@@ -63,7 +63,7 @@ async fn who_comes_late_learns_what_goes_on() {
 }
 
 #[tokio::test]
-async fn a_stored_failure_says_where_and_what_helps() {
+async fn a_stored_failure_has_its_path_and_its_remedy() {
     let served = Served::in_memory().await;
     let (_, run) = send(served.post("/v1/failing/runs", &json!({"topic": "dogs"}))).await;
     let (status, stored) = send(served.get(&format!("/v1/runs/{}", run["run"].as_str().unwrap()))).await;
@@ -76,7 +76,7 @@ async fn a_stored_failure_says_where_and_what_helps() {
 
 type Server = (oneshot::Sender<()>, JoinHandle<adk::Result<()>>);
 
-/// A server with its runs in a file, which another one at its address goes on with.
+/// Starts a server with its runs in a file. A later server at the same address continues them.
 async fn begin(file: &Path, listener: TcpListener) -> Server {
     let store = SqliteStore::open(file).await.unwrap();
     let runner = adk::Runner::builder().app_name("garden_post").model(magazine::model(Duration::ZERO));
@@ -94,11 +94,11 @@ async fn begin(file: &Path, listener: TcpListener) -> Server {
 async fn by_token(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
     match request.headers.get("authorization").map(|value| value.as_bytes()) {
         Some(b"Bearer rosebud") => Ok(Caller::user("ann")),
-        _ => Err(Refusal::unauthorized("the request has no token that is known")),
+        _ => Err(Refusal::unauthorized("the request has no valid token")),
     }
 }
 
-/// A router inside of another, for those who have a token.
+/// Serves a nested router that requires a token.
 async fn nested() -> std::net::SocketAddr {
     let runner = adk::Runner::builder().build().unwrap();
     let router = adk::serve(&runner).workflow(Hanging::default()).authorize(by_token).router().unwrap();
@@ -110,7 +110,7 @@ async fn nested() -> std::net::SocketAddr {
 }
 
 #[tokio::test]
-async fn a_nested_page_is_for_those_too_who_have_to_say_who_they_are() {
+async fn a_nested_page_needs_no_token() {
     let address = nested().await;
     let page = reqwest::get(format!("http://{address}/tools/adk")).await.unwrap();
     assert_eq!(page.status(), StatusCode::OK);
@@ -138,19 +138,19 @@ async fn a_person_starts_watches_answers_and_cancels() {
         .kill_on_drop(true)
         .spawn()
         .expect("node");
-    let mut said = BufReader::new(node.stdout.take().unwrap()).lines();
-    let mut tell = node.stdin.take().unwrap();
-    while let Some(line) = said.next_line().await.unwrap() {
+    let mut lines = BufReader::new(node.stdout.take().unwrap()).lines();
+    let mut stdin = node.stdin.take().unwrap();
+    while let Some(line) = lines.next_line().await.unwrap() {
         match line.as_str() {
             "stop" => {
                 let (stop, task) = served.take().unwrap();
                 drop(stop);
                 task.await.unwrap().unwrap();
-                tell.write_all(b"stopped\n").await.unwrap();
+                stdin.write_all(b"stopped\n").await.unwrap();
             }
             "begin" => {
                 served = Some(begin(&file, TcpListener::bind(address).await.unwrap()).await);
-                tell.write_all(b"begun\n").await.unwrap();
+                stdin.write_all(b"begun\n").await.unwrap();
             }
             other => println!("{other}"),
         }

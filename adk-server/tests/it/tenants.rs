@@ -1,4 +1,4 @@
-//! Tenants of one server, and what a server that has ended leaves to the next one: runs, and notifications of tasks.
+//! Tenants of one server, and the runs and notifications that a server leaves to the next one.
 
 use crate::support::{Served, no_grace, send};
 use adk::RunId;
@@ -23,7 +23,7 @@ fn is_new(key: &str) -> bool {
     SEEN.lock().unwrap().insert(key.to_owned())
 }
 
-/// Does not end in the first process that calls it.
+/// Hangs in the first process that calls it.
 #[agent(writes = post)]
 async fn hang_once(key: &str) -> String {
     if is_new(key) {
@@ -32,7 +32,7 @@ async fn hang_once(key: &str) -> String {
     key.to_uppercase()
 }
 
-/// Fails at first.
+/// Fails on the first call.
 #[agent(writes = post)]
 fn fail_once(key: &str) -> adk::Result<String> {
     if is_new(key) {
@@ -51,7 +51,7 @@ workflow! {
     pub FailingOnce(key: String) -> post: String { fail_once }
 }
 
-/// `x-user` is `TENANT/USER`, or a user of the app itself.
+/// Reads the caller from `x-user`: `TENANT/USER`, or a user of the app itself.
 async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
     let user = request.headers.get("x-user").and_then(|user| user.to_str().ok()).unwrap_or("op");
     Ok(match user.split_once('/') {
@@ -60,7 +60,7 @@ async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusa
     })
 }
 
-/// A file of runs, which is removed at the end.
+/// A temporary folder for a file of runs. Dropping it removes the folder.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -72,14 +72,14 @@ impl Folder {
         Self(path)
     }
 
-    /// A program beside the servers, with the same workflows.
+    /// Opens another program with the same workflows as the servers.
     async fn program(&self) -> adk::Runner {
         let store = SqliteStore::open(self.0.join("runs.db")).await.unwrap();
         let builder = adk::Runner::builder().session_store(store.clone()).engine(store);
         builder.workflow(HangingOnce::default()).workflow(FailingOnce::default()).build().unwrap()
     }
 
-    /// The next server. It ends as if it was killed: with no time for its runs.
+    /// Starts the next server. It stops without a grace period, as if it were killed.
     async fn server(&self, hooks: &str) -> Served {
         let runner = self.program().await;
         let hooks = format!("{hooks}/hooks");
@@ -93,13 +93,13 @@ impl Drop for Folder {
     }
 }
 
-/// What is posted to an address: the last part of its path and the state of the task.
-type Told = (String, String);
+/// A received notification: the last segment of the path and the state of the task.
+type Notified = (String, String);
 
-/// Listens to notifications.
-async fn hooks() -> (String, UnboundedReceiver<Told>) {
-    let (posted, heard) = mpsc::unbounded_channel();
-    let hook = async |State(posted): State<UnboundedSender<Told>>,
+/// Listens for notifications.
+async fn hooks() -> (String, UnboundedReceiver<Notified>) {
+    let (posted, received) = mpsc::unbounded_channel();
+    let hook = async |State(posted): State<UnboundedSender<Notified>>,
                       axum::extract::Path(name): axum::extract::Path<String>,
                       body: axum::body::Bytes| {
         let body: Value = serde_json::from_slice(&body).unwrap();
@@ -110,19 +110,19 @@ async fn hooks() -> (String, UnboundedReceiver<Told>) {
     let address = format!("http://{}", listener.local_addr().unwrap());
     let router = axum::Router::new().route("/hooks/{name}", post(hook)).with_state(posted);
     tokio::spawn(axum::serve(listener, router).into_future());
-    (address, heard)
+    (address, received)
 }
 
-/// What the addresses are told until this one is told of that state.
-async fn until(heard: &mut UnboundedReceiver<Told>, name: &str, state: &str) -> Vec<Told> {
+/// Returns all notifications up to the one with a name and a state.
+async fn until(received: &mut UnboundedReceiver<Notified>, name: &str, state: &str) -> Vec<Notified> {
     let mut all = Vec::new();
     while all.last() != Some(&(name.to_owned(), state.to_owned())) {
-        all.push(heard.recv().await.expect("it listens"));
+        all.push(received.recv().await.expect("the listener runs"));
     }
     all
 }
 
-/// Begins a task, or answers one, and gives its id.
+/// Starts or answers a task and returns its id.
 async fn message(served: &Served, who: &str, workflow: &str, message: Value, hook: Option<String>) -> String {
     let push = hook.map(|url| json!({ "url": url }));
     let params = json!({
@@ -139,8 +139,8 @@ fn says(id: &str, text: &str) -> Value {
     json!({"messageId": id, "role": "ROLE_USER", "parts": [{"text": text}]})
 }
 
-/// Waits until a run has got so far.
-async fn is(runner: &adk::Runner, run: &str, status: RunStatus) {
+/// Waits until a run has a status.
+async fn wait_for_status(runner: &adk::Runner, run: &str, status: RunStatus) {
     let run: RunId = run.parse().unwrap();
     while runner.runs(&RunFilter::of_run(run)).await.unwrap()[0].status != status {
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -148,7 +148,7 @@ async fn is(runner: &adk::Runner, run: &str, status: RunStatus) {
 }
 
 #[tokio::test]
-async fn a_limit_is_that_of_a_user_of_a_tenant() {
+async fn a_limit_applies_to_each_user_of_each_tenant() {
     let runner = adk::Runner::builder().build().unwrap();
     let mut limits = no_grace();
     limits.runs_per_user = 1;
@@ -166,7 +166,7 @@ async fn a_limit_is_that_of_a_user_of_a_tenant() {
 }
 
 #[tokio::test]
-async fn a_key_is_that_of_a_user_of_a_tenant() {
+async fn a_key_belongs_to_one_user_of_one_tenant() {
     let runner = adk::Runner::builder().build().unwrap();
     let served = Served::new(&runner, |server| server.authorize(by_header)).await;
     for who in ["t1/ann", "t2/ann", "ann", "t1/bob", "t1/ann"] {
@@ -179,23 +179,23 @@ async fn a_key_is_that_of_a_user_of_a_tenant() {
         let (_, all) = send(served.get("/v1/runs").header("x-user", who)).await;
         count += all["runs"].as_array().unwrap().len();
     }
-    assert_eq!(count, 4, "the last request is the first one again");
+    assert_eq!(count, 4, "the last request repeats the first one");
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn the_next_server_goes_on_for_tenants_that_ask_for_nothing() {
+async fn the_next_server_continues_the_runs_of_tenants_without_requests() {
     let (folder, (hooks, _)) = (Folder::new(), hooks().await);
     let served = folder.server(&hooks).await;
-    let mut begun = Vec::new();
+    let mut started = Vec::new();
     for who in ["t1/ann", "t2/ann", "ann"] {
         let request = served.post("/v1/hanging_once/runs", &json!({"key": format!("left {who}")}));
         let request = request.header("x-user", who).header("prefer", "respond-async");
         let (status, run) = send(request).await;
         assert_eq!(status, StatusCode::ACCEPTED, "{run}");
-        begun.push((who, run["run"].as_str().unwrap().to_owned()));
+        started.push((who, run["run"].as_str().unwrap().to_owned()));
     }
-    for (who, _) in &begun {
+    for (who, _) in &started {
         while !SEEN.lock().unwrap().contains(&format!("left {who}")) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
@@ -203,29 +203,29 @@ async fn the_next_server_goes_on_for_tenants_that_ask_for_nothing() {
     served.stop().await.unwrap();
 
     let (served, program) = (folder.server(&hooks).await, folder.program().await);
-    for (who, run) in begun {
+    for (who, run) in started {
         let tenant = who.split_once('/').map(|(tenant, _)| program.for_app(tenant));
-        is(tenant.as_ref().unwrap_or(&program), &run, RunStatus::Finished).await;
+        wait_for_status(tenant.as_ref().unwrap_or(&program), &run, RunStatus::Finished).await;
     }
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn whoever_goes_on_with_a_task_sends_its_notifications() {
-    let (folder, (hooks, mut heard)) = (Folder::new(), hooks().await);
+async fn the_server_that_continues_a_task_sends_its_notifications() {
+    let (folder, (hooks, mut received)) = (Folder::new(), hooks().await);
     let hook = |name: &str| Some(format!("{hooks}/hooks/{name}"));
-    let told = |name: &str, state: &str| (name.to_owned(), state.to_owned());
+    let notified = |name: &str, state: &str| (name.to_owned(), state.to_owned());
     let served = folder.server(&hooks).await;
     let cut = message(&served, "t1/ann", "hanging_once", says("m1", "pushed"), hook("cut")).await;
     let asks = message(&served, "t1/ann", "approval", says("m2", "cats"), hook("asks")).await;
-    assert_eq!(until(&mut heard, "asks", "INPUT_REQUIRED").await.len(), 1);
+    assert_eq!(until(&mut received, "asks", "INPUT_REQUIRED").await.len(), 1);
     let gone = message(&served, "t2/ann", "approval", says("m3", "dogs"), hook("gone")).await;
-    assert_eq!(until(&mut heard, "gone", "INPUT_REQUIRED").await.len(), 1);
+    assert_eq!(until(&mut received, "gone", "INPUT_REQUIRED").await.len(), 1);
     let fails = message(&served, "ann", "failing_once", says("m4", "failed"), hook("fails")).await;
-    assert_eq!(until(&mut heard, "fails", "FAILED").await.len(), 1);
+    assert_eq!(until(&mut received, "fails", "FAILED").await.len(), 1);
     served.stop().await.unwrap();
 
-    // Nobody who pushes is there: a program cancels one task, and tries another again.
+    // While no server runs, a program cancels one task and retries another.
     let program = folder.program().await;
     program.for_app("t2").cancel(gone.parse().unwrap()).await.unwrap();
     assert!(program.retry(fails.parse().unwrap()).await.unwrap().result.is_ok());
@@ -233,27 +233,34 @@ async fn whoever_goes_on_with_a_task_sends_its_notifications() {
     let served = folder.server(&hooks).await;
     let mut all = BTreeSet::new();
     while all.len() < 3 {
-        assert!(all.insert(heard.recv().await.unwrap()));
+        assert!(all.insert(received.recv().await.unwrap()));
     }
-    assert_eq!(all, [told("cut", "COMPLETED"), told("gone", "CANCELED"), told("fails", "COMPLETED")].into());
-    is(&program.for_app("t1"), &cut, RunStatus::Finished).await;
+    assert_eq!(
+        all,
+        [notified("cut", "COMPLETED"), notified("gone", "CANCELED"), notified("fails", "COMPLETED")].into()
+    );
+    wait_for_status(&program.for_app("t1"), &cut, RunStatus::Finished).await;
     let mut answer = says("m5", "Publish");
     answer["taskId"] = json!(asks);
     message(&served, "t1/ann", "approval", answer, None).await;
-    let all = until(&mut heard, "asks", "COMPLETED").await;
-    assert_eq!(all, [told("asks", "WORKING"), told("asks", "COMPLETED")], "and nothing twice");
+    let all = until(&mut received, "asks", "COMPLETED").await;
+    assert_eq!(
+        all,
+        [notified("asks", "WORKING"), notified("asks", "COMPLETED")],
+        "no notification is repeated"
+    );
     served.stop().await.unwrap();
 }
 
-/// A task that waits and is cancelled is driven by nobody.
+/// No process drives a waiting task that is cancelled.
 #[tokio::test]
-async fn a_task_that_is_cancelled_while_it_waits_is_told_of() {
-    let (folder, (hooks, mut heard)) = (Folder::new(), hooks().await);
+async fn cancelling_a_waiting_task_sends_a_notification() {
+    let (folder, (hooks, mut received)) = (Folder::new(), hooks().await);
     let served = folder.server(&hooks).await;
     for (name, cancel) in [("rpc", true), ("rest", false)] {
         let hook = Some(format!("{hooks}/hooks/{name}"));
         let task = message(&served, "t1/ann", "approval", says(name, "cats"), hook).await;
-        until(&mut heard, name, "INPUT_REQUIRED").await;
+        until(&mut received, name, "INPUT_REQUIRED").await;
         let request = if cancel {
             let body = json!({"jsonrpc": "2.0", "id": 1, "method": "CancelTask", "params": {"id": task}});
             served.post("/a2a/approval", &body).header("a2a-version", "1.0")
@@ -261,7 +268,7 @@ async fn a_task_that_is_cancelled_while_it_waits_is_told_of() {
             served.delete(&format!("/v1/runs/{task}"))
         };
         send(request.header("x-user", "t1/ann")).await;
-        assert_eq!(until(&mut heard, name, "CANCELED").await.len(), 1);
+        assert_eq!(until(&mut received, name, "CANCELED").await.len(), 1);
     }
     served.stop().await.unwrap();
 }

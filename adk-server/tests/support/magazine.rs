@@ -1,4 +1,4 @@
-//! A workflow that people watch and answer in the page, with a scripted model whose words are paid for.
+//! [`Magazine`]: a workflow for the tests of the web page, with a scripted model that has prices.
 
 use adk::prelude::*;
 use adk::spec::{Price, Prices};
@@ -6,88 +6,88 @@ use adk::testing::{Reply, ScriptedModel};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// What lets one run of [`layout`] go on.
+/// The gate before [`layout`]. Each permit lets one run through.
 static GATE: Semaphore = Semaphore::const_new(0);
 
-/// Who reads it.
+/// The readers of a post.
 #[adk::data]
 pub enum Audience {
-    /// Anybody.
+    /// All readers.
     Everyone,
-    /// Those who pay.
+    /// Paying readers.
     Subscribers,
     /// People of one trade.
     Professionals {
-        /// Which trade.
+        /// The trade.
         trade: String,
     },
 }
 
-/// Where it came from.
+/// A source of a post.
 #[adk::data]
 pub struct Source {
     /// The title of the page.
     title: String,
-    /// Its address.
+    /// The address of the page.
     link: Option<String>,
-    /// Whether it was read to the end.
+    /// Whether the whole page was read.
     is_read: bool,
 }
 
-/// What an editor says.
+/// The verdict of an editor.
 #[adk::data]
 pub enum Verdict {
-    /// It goes out as it is.
+    /// Publish the post unchanged.
     Publish,
     /// The writer tries once more.
     Revise {
-        /// What to change.
+        /// The requested change.
         note: String,
         /// Words that must not occur.
         avoid: Vec<String>,
-        /// The most words; as many as now if empty.
+        /// The maximum number of words; empty for the current number.
         words: Option<u32>,
     },
-    /// It does not appear.
+    /// Do not publish the post.
     Drop,
 }
 
-/// Finds what is known about something.
+/// Finds facts about a subject.
 #[tool]
 fn look_up(
-    /// What to look for.
+    /// The search query.
     query: &str,
 ) -> String {
     format!("2 pages about {query}: Kew, 'Bees at Dawn'; RHS, 'A Pollinator's Year'")
 }
 
-/// Puts the post on a page, as soon as there is a place for it.
+/// Puts the post on a page when the gate opens.
 #[agent(writes = page)]
 async fn layout(draft: &str) -> adk::Result<u64> {
     GATE.acquire().await.map_err(adk::Error::other)?.forget();
     Ok(draft.len() as u64 % 40)
 }
 
-/// Lets one run go on.
+/// Opens the gate for one run.
 #[agent(writes = open)]
 fn open_gate() -> bool {
     GATE.add_permits(1);
     true
 }
 
-/// What appears.
+/// Publishes the draft.
 #[agent(writes = post)]
 fn publish(draft: &str, page: u64) -> String {
     format!("{draft}\n\nPage {page}")
 }
 
-/// What is said when nothing appears.
+/// Reports that nothing was published.
 #[agent(writes = post)]
 fn forget() -> String {
     "(nothing was published)".to_owned()
 }
 
-/// Sends the post to the printer, who is never there.
+/// Sends the post to the printer, which always fails.
 #[agent(writes = receipt)]
 fn print(topic: &str) -> adk::Result<String> {
     Err(adk::Error::new(
@@ -100,13 +100,13 @@ fn print(topic: &str) -> adk::Result<String> {
 workflow! {
     /// Writes a post for the magazine, improves it, and asks an editor until it may appear.
     pub Magazine(
-        /// What the post is about.
+        /// The topic of the post.
         topic: String,
-        /// Who reads it.
+        /// The readers.
         audience: Audience = Audience::Everyone,
-        /// How many words.
+        /// The number of words.
         words: u32 = 80,
-        /// What it rests on.
+        /// The sources of the post.
         sources: Vec<Source> = Vec::new(),
     ) -> post: String {
         /// Writes the first draft.
@@ -157,42 +157,42 @@ workflow! {
     }
 }
 
-/// The words of all agents.
+/// Returns a model with the replies of all agents.
 pub fn model(after: Duration) -> ScriptedModel {
-    let says = |model: ScriptedModel, agent: &'static str, text: &str, input: u64, output: u64| {
+    let script = |model: ScriptedModel, agent: &'static str, text: &str, input: u64, output: u64| {
         let reply = Reply::new().text(text).usage(input, output).after(after);
         model.on(agent).reply(reply).repeat_last()
     };
     let model = ScriptedModel::new();
-    let model = says(
+    let model = script(
         model,
         "writer",
         "Bees wake before the sun does. At half past four the first scouts leave the hive, and by five the lavender hums.",
         214,
         61,
     );
-    let model = says(
+    let model = script(
         model,
         "critic",
         "The second sentence promises a place that the reader never sees; name the garden.",
         96,
         22,
     );
-    let model = says(
+    let model = script(
         model,
         "refiner",
         "Bees wake before the sun does. At half past four the first scouts leave their hive at Great Dixter, and by five the lavender along the long border hums.\n\nStand there with a cup of tea and you will hear the shift change: the night moths go home as the honeybees come in.",
         301,
         84,
     );
-    let model = says(
+    let model = script(
         model,
         "reviser",
         "Before sunrise the first scouts leave their hive at Great Dixter. By five the lavender hums.",
         322,
         40,
     );
-    let model = says(model, "setter", "(plate of two columns)", 40, 12);
+    let model = script(model, "setter", "(plate of two columns)", 40, 12);
     model
         .on("fact_checker")
         .reply(Reply::new().call("look_up", json!({"query": "bees at dawn"})).usage(150, 18).after(after))
@@ -205,7 +205,7 @@ pub fn model(after: Duration) -> ScriptedModel {
         .repeat_last()
 }
 
-/// What the words cost.
+/// Returns the prices of the model.
 pub fn prices() -> Prices {
     let price = Price::per_million("3", "15").expect("a price");
     Prices::published().model("scripted", price)

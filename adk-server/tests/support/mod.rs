@@ -1,10 +1,10 @@
-//! Workflows that are served, and a client.
+//! [`Served`]: a server with the workflows of the tests, and functions to send requests.
 
-#![allow(dead_code, reason = "each test uses a part of it")]
+#![allow(dead_code, reason = "each test uses a part")]
 
-pub mod away;
 pub mod magazine;
 pub mod tools;
+pub mod unavailable;
 
 use adk::prelude::*;
 use adk::server::{Limits, Server};
@@ -16,14 +16,14 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// What an editor says.
+/// The decision of an editor.
 #[adk::data]
 pub enum Decision {
     /// As it is.
     Publish,
-    /// Once more, with this in mind.
+    /// Once more, with a note.
     Revise {
-        /// What to change.
+        /// The requested change.
         note: String,
     },
 }
@@ -34,7 +34,7 @@ pub fn shout(topic: &str, times: u32) -> String {
     vec![topic.to_uppercase(); times as usize].join(" ")
 }
 
-/// What is published.
+/// Publishes the draft, or the draft with the note.
 #[agent(writes = post)]
 pub fn publish(draft: &str, decision: &Decision) -> String {
     match decision {
@@ -50,7 +50,7 @@ pub fn fails(topic: &str) -> adk::Result<String> {
         .with_help("ask for another"))
 }
 
-/// Does not end before it is cancelled.
+/// Runs until it is cancelled.
 #[agent(writes = post)]
 pub async fn hangs(topic: &str) -> String {
     let _ = topic;
@@ -60,9 +60,9 @@ pub async fn hangs(topic: &str) -> String {
 workflow! {
     /// Shouts.
     pub Shouting(
-        /// What to shout.
+        /// The text to shout.
         topic: String,
-        /// How often.
+        /// The number of repetitions.
         times: u32 = 1,
     ) -> draft: String {
         shout
@@ -89,7 +89,7 @@ workflow! {
     pub Hanging(topic: String) -> post: String { hangs }
 }
 
-/// A server that listens.
+/// A running server.
 pub struct Served {
     pub address: SocketAddr,
     pub client: Client,
@@ -98,18 +98,18 @@ pub struct Served {
 }
 
 impl Served {
-    /// Serves all workflows of this file.
+    /// Serves all workflows and tools of the tests.
     pub async fn new(
         runner: &adk::Runner,
         with: impl FnOnce(
             Server<adk::DefaultProvider, adk::NoResources>,
         ) -> Server<adk::DefaultProvider, adk::NoResources>,
     ) -> Self {
-        Self::of(with(tools::all(adk::serve(runner)))).await
+        Self::start(with(tools::all(adk::serve(runner)))).await
     }
 
-    /// A server that listens.
-    pub async fn of(server: Server<adk::DefaultProvider, adk::NoResources>) -> Self {
+    /// Starts a server on a free port.
+    pub async fn start(server: Server<adk::DefaultProvider, adk::NoResources>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let (stop, stopped) = oneshot::channel::<()>();
@@ -117,7 +117,7 @@ impl Served {
         Self { address, client: Client::new(), stop: Some(stop), task: tokio::spawn(serving) }
     }
 
-    /// One with the runs in memory, which is asked by anybody.
+    /// Serves all workflows of the tests with runs in memory and without authentication.
     pub async fn in_memory() -> Self {
         let runner = adk::Runner::builder().build().expect("a runner");
         Self::new(&runner, |server| server).await
@@ -135,21 +135,21 @@ impl Served {
         self.client.delete(format!("http://{}{path}", self.address))
     }
 
-    /// Stops as a process that is asked to end.
+    /// Stops the server like a process that receives a termination signal.
     pub async fn stop(mut self) -> adk::Result<()> {
         drop(self.stop.take());
         self.task.await.expect("no panic")
     }
 }
 
-/// No time for runs that go on.
+/// Returns limits without a grace period.
 pub fn no_grace() -> Limits {
     let mut limits = Limits::default();
     limits.grace = std::time::Duration::ZERO;
     limits
 }
 
-/// The answer to a request.
+/// Sends a request and returns the status and the JSON of the response.
 pub async fn send(request: RequestBuilder) -> (StatusCode, Value) {
     read(request.send().await.expect("an answer")).await
 }
@@ -160,7 +160,7 @@ pub async fn read(response: Response) -> (StatusCode, Value) {
     (status, serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}")))
 }
 
-/// The fields of the events of a stream: `event`, `id`, `data`.
+/// Parses the events of a stream into their fields `event`, `id` and `data`.
 pub fn sse(text: &str) -> Vec<(String, String, Value)> {
     let events = text.split("\n\n").filter(|event| !event.trim().is_empty());
     events
@@ -177,13 +177,13 @@ pub fn sse(text: &str) -> Vec<(String, String, Value)> {
 /// Runs a client on Node.js.
 ///
 /// # Errors
-/// What it says when it fails.
+/// The output of a client that fails.
 pub fn client(program: &str, with: impl FnOnce(&mut Command) -> &mut Command) -> Result<(), String> {
     let folder = std::env::var("ADK_CLIENTS").map_err(|_| "run by tests/peers/run-clients.sh".to_owned())?;
     let mut node = Command::new("node");
-    let ended = with(node.arg(format!("{folder}/{program}"))).output().map_err(|error| error.to_string())?;
-    if ended.status.success() {
+    let output = with(node.arg(format!("{folder}/{program}"))).output().map_err(|error| error.to_string())?;
+    if output.status.success() {
         return Ok(());
     }
-    Err(format!("{}{}", String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr)))
+    Err(format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)))
 }

@@ -1,10 +1,10 @@
-//! Tools that are served by themselves, and workflows that show their results.
+//! Tools that the server offers directly, and workflows with similar results.
 
 use super::{Approval, Failing, Hanging, Shouting};
 use adk::prelude::*;
 use adk::server::Server;
 
-/// What a text is like.
+/// The size of a text.
 #[adk::data]
 pub struct Size {
     /// How many words.
@@ -63,7 +63,7 @@ pub fn pay(
     format!("paid {amount}")
 }
 
-/// Serves all workflows and tools of the tests.
+/// Adds all workflows and tools of the tests to a server.
 pub fn all<P>(server: Server<P, adk::NoResources>) -> Server<P, adk::NoResources> {
     server
         .workflow(Shouting::default())

@@ -5,7 +5,7 @@ mod words;
 use super::*;
 use crate::check::facts::{Facts, Sizes, facts, sizes};
 use crate::check::limits::limit;
-use crate::spec::{AgentKind, AgentMeta, ToolMeta};
+use crate::spec::{AgentKind, AgentMeta, KeySpec, ToolMeta};
 
 const fn agent<'a>(name: &'a str, meta: &'a AgentMeta<'a>, at: usize) -> Step<'a> {
     Step::new(name, StepKind::Agent { meta, instance: false }, at)
@@ -115,6 +115,28 @@ fn tools() {
         &[ToolMeta::new("search", ""), ToolMeta::new("search", ""), ToolMeta::new("transfer_to_agent", "")];
     let meta = AgentMeta::new(AgentKind::Llm, "critic").tools(TOOLS);
     assert_eq!(found(&[agent("critic", &meta, 0)]), ["tool-duplicate critic", "tool-reserved critic"]);
+}
+
+/// A tool that ends the turn before the model answers, in an agent that has to write a key.
+#[test]
+fn tools_that_skip_the_answer() {
+    const KEY: &[KeySpec<'static>] = &[KeySpec::new("receipt", "String")];
+    const PAY: ToolMeta<'static> = ToolMeta::new("pay", "Pays.").may_skip(true);
+    const LOOK: ToolMeta<'static> = ToolMeta::new("look", "Looks.");
+    let payer = |tools| AgentMeta::new(AgentKind::Llm, "payer").writes(KEY).tools(tools);
+    let of = |meta: AgentMeta<'_>| found(&[agent("payer", &meta, 0)]);
+    assert_eq!(of(payer(&[LOOK, PAY])), ["output-missing payer"]);
+    assert_eq!(of(payer(&[LOOK])), [""; 0]);
+    // The tool writes the key, or another one does, or a callback may; the loop ends; nothing has to be written.
+    assert_eq!(of(payer(const { &[PAY.writes(KEY)] })), [""; 0]);
+    assert_eq!(of(payer(const { &[PAY, LOOK.writes(KEY)] })), [""; 0]);
+    assert_eq!(of(payer(&[PAY]).own_code(true)), [""; 0]);
+    assert_eq!(of(payer(const { &[PAY.may_exit(true)] })), ["exit-outside-loop payer"]);
+    assert_eq!(of(payer(&[PAY]).writes(&[])), [""; 0]);
+    let target = payer(&[PAY]);
+    let targets = [&target];
+    let desk = AgentMeta::new(AgentKind::Llm, "desk").transfer(&targets);
+    assert_eq!(found(&[agent("desk", &desk, 0)]), ["output-missing payer"]);
 }
 
 #[test]

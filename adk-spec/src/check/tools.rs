@@ -1,4 +1,4 @@
-//! `tool-duplicate`, `tool-reserved` and `wait-in-tool`.
+//! `tool-duplicate`, `tool-reserved`, `wait-in-tool`, and `output-missing` of an agent whose tool ends its turn.
 
 use super::Check;
 use crate::message::Message;
@@ -25,8 +25,13 @@ pub const fn raise_function(attribute: &str, name: &str, is_plain: bool) {
     m.raise();
 }
 
-/// What is wrong with the tool at that place of an agent's list.
-pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> Option<Message> {
+/// What is wrong with the tool at that place of an agent's list. `answer` is the key that the agent's model writes, if it does.
+pub(super) const fn describe(
+    agent: &str,
+    answer: &str,
+    tools: &[ToolMeta<'_>],
+    at: usize,
+) -> Option<Message> {
     let name = tools[at].name;
     // Those in the file of a toolset have no description there.
     let remedy = if tools[at].description.is_empty() {
@@ -47,8 +52,32 @@ pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> 
     }
     match tools[at].agent {
         Some(used) => wait_in_tool(agent, used),
-        None => None,
+        None => answer_skipped(agent, answer, tools, &tools[at]),
     }
+}
+
+/// A tool that ends the turn of an agent before its model has answered, so that its key stays unwritten. One that also ends
+/// the loop keeps the value of the round before, and one of its tools may write the key instead of the model.
+const fn answer_skipped(
+    agent: &str,
+    answer: &str,
+    tools: &[ToolMeta<'_>],
+    tool: &ToolMeta<'_>,
+) -> Option<Message> {
+    if answer.is_empty() || !tool.may_skip || tool.may_exit {
+        return None;
+    }
+    if any!(other in tools => any!(key in other.writes => same(key.name, answer))) {
+        return None;
+    }
+    let fact = ["agent `", agent, "` has to write `", answer, "`, but its tool `", tool.name];
+    let mut m = Message::of(Check::OutputMissing, &fact);
+    m.push(
+        "` sets `skip_summarization`, which ends the turn before the model answers; help: do not set it, ",
+    );
+    m.all(&["let the tool write the key, `#[tool(writes(", answer, ": ...))]`, or take `-> ", answer]);
+    m.push("` off the agent");
+    Some(m)
 }
 
 /// Something in an agent that waits for an answer from outside.
@@ -113,9 +142,9 @@ pub(super) fn undocumented(agent: &str, tool: &ToolMeta<'_>) -> Option<Message> 
 
 /// Ends const evaluation when something is wrong with a tool. From place `own` on they come from files, and are looked at as one.
 #[track_caller]
-pub const fn raise_tool(agent: &str, tools: &[ToolMeta<'_>], own: usize, mut at: usize) {
+pub const fn raise_tool(agent: &str, answer: &str, tools: &[ToolMeta<'_>], own: usize, mut at: usize) {
     while at < tools.len() {
-        if let Some(message) = describe(agent, tools, at) {
+        if let Some(message) = describe(agent, answer, tools, at) {
             message.raise();
         }
         if let ToolMeta { agent: Some(used), name, description, .. } = &tools[at]

@@ -13,6 +13,9 @@ pub struct ToolMeta<'a> {
     pub description: &'a str,
     /// Whether it may end a loop.
     pub may_exit: bool,
+    /// Whether it may end the turn of its agent without an answer of the model: it sets `skip_summarization`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub may_skip: bool,
     /// Keys that it reads, by parameters with `#[key]`.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub reads: &'a [KeySpec<'a>],
@@ -50,6 +53,7 @@ impl<'a> ToolMeta<'a> {
             name,
             description,
             may_exit: false,
+            may_skip: false,
             reads: &[],
             writes: &[],
             resources: &[],
@@ -72,6 +76,8 @@ impl<'a> ToolMeta<'a> {
     setters! { [const]
         /// Says whether it may end a loop.
         may_exit(yes: bool) = yes;
+        /// Says whether it may end the turn without an answer of the model.
+        may_skip(yes: bool) = yes;
         /// The keys that it reads.
         reads(keys: &'a [KeySpec<'a>]) = keys;
         /// The keys that it may write.

@@ -41,7 +41,7 @@ async fn open_sessions_see_events_of_other_processes() {
 
 #[tokio::test]
 async fn random_interleavings_fill_each_slot_once() {
-    driven::interleaves(&Folder::new(), 8).await;
+    driven::interleaved::interleaves(&Folder::new(), 8).await;
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
-// Asks workflows by the official client of A2A: node a2a.mjs. It prints the port of its webhook, and reads the address of the
-// server from a line of its standard input.
+// Calls workflows with the official A2A client: node a2a.mjs. It prints the port of its webhook, and reads the address of
+// the server from standard input.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";
@@ -33,7 +33,7 @@ const client = (name) => new ClientFactory().createFromUrl(`${base}/a2a/${name}/
 const task = (id) => ({ tenant: "", id });
 const shown = (task) => task.artifacts.map(({ parts }) => parts.map(({ content }) => content.value).join("")).join();
 
-/** All payloads of a stream as [case, value]. */
+/** Returns all payloads of a stream as [case, value]. */
 const all = async (stream) => {
   const events = [];
   for await (const { payload } of stream) events.push([payload.$case, payload.value]);
@@ -98,7 +98,7 @@ const scenarios = {
     const begun = hanging.sendMessageStream(send([text("x")]));
     const { value } = await begun.next();
     const { id } = value.payload.value;
-    // The connection is lost, and the task goes on.
+    // The connection is lost, and the task continues.
     await begun.return();
     const again = hanging.resubscribeTask(task(id));
     assert.equal((await again.next()).value.payload.value.status.state, TaskState.TASK_STATE_WORKING);

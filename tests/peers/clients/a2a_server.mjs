@@ -1,5 +1,5 @@
-// An agent of the official SDK of A2A: node a2a_server.mjs. It prints its port, then a line for each call and for each message
-// that it executes; a line of its standard input lets what it holds go on.
+// An agent of the official A2A SDK: node a2a_server.mjs. It prints its port, then a line for each call and each message
+// that it executes. A line on standard input continues the held messages.
 import { createInterface } from "node:readline";
 import express from "express";
 import { Role, TaskState } from "@a2a-js/sdk";

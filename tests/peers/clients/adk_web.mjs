@@ -1,4 +1,4 @@
-// Drives Google's dev UI as it is: `node adk_web.mjs URL`. Ends with 1 when something is not as it should be.
+// Tests Google's unmodified dev UI: `node adk_web.mjs URL`. Exits with 1 if a check fails.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import puppeteer from "puppeteer-core";
 
 const url = process.argv[2];
 const shots = process.env.ADK_SCREENSHOTS;
-// Fonts of Google, which are not there without a network, and a file that google-adk itself does not have.
+// Expected failures: Google's fonts, which need a network, and a file that google-adk itself does not have.
 const known = [/fonts\.(gstatic|googleapis)\.com/, /\/dev-ui\/prism-dark\.css/];
 const profile = mkdtempSync(join(tmpdir(), "chromium-"));
 const browser = await puppeteer.launch({
@@ -87,7 +87,7 @@ try {
   await say("cats");
   await says("May this be published? CATS CATS");
   await shot("8-question");
-  // The question is there for one who comes later.
+  // The question is also visible after a reload.
   await page.reload({ waitUntil: "load" });
   await says("May this be published? CATS CATS");
   await page.type(".response-input", "Publish");

@@ -1,4 +1,4 @@
-// Runs workflows by the official client of AG-UI: node ag_ui.mjs SCENARIO BASE
+// Runs workflows with the official AG-UI client: node ag_ui.mjs SCENARIO BASE
 import assert from "node:assert/strict";
 import { HttpAgent, buildResumeArray } from "@ag-ui/client";
 
@@ -10,7 +10,7 @@ const agent = (name, threadId, headers = {}) => {
   return { agent, say };
 };
 
-/** Runs, and gives the result with all events; the client has verified their order. */
+/** Runs a workflow and returns the result with all events, whose order the client verifies. */
 const run = async (agent, parameters) => {
   const events = [];
   const ended = {};
@@ -85,7 +85,7 @@ const scenarios = {
     const interrupts = cleaner.pendingInterrupts;
     assert.deepEqual(interrupts.map(({ reason }) => reason), ["tool_call", "tool_call"]);
     assert.deepEqual(interrupts.map(({ toolCallId }) => toolCallId), toolCalls.map(({ id }) => id));
-    // The schema's form and the protocol's own.
+    // The answer in the form of the schema and in the form of the protocol.
     const answers = {
       [interrupts[0].id]: { status: "resolved", payload: true },
       [interrupts[1].id]: { status: "resolved", payload: { approved: false } },

@@ -1,4 +1,4 @@
-// The official client of MCP asks a server of workflows: `mcp.mjs http URL`, or `mcp.mjs stdio PROGRAM ARG...`.
+// Calls a server of workflows with the official MCP client: `mcp.mjs http URL`, or `mcp.mjs stdio PROGRAM ARG...`.
 
 import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -23,7 +23,7 @@ const text = (result) => result.content.map((block) => block.text).join('\n');
 const client = await connect({ elicitation: { form: {} } });
 const call = (name, input, options) => client.callTool({ name, arguments: input }, undefined, options);
 
-// What a person answers, and what was asked.
+// The answers of a person, and the questions so far.
 let answers = [];
 const asked = [];
 client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
@@ -31,7 +31,7 @@ client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
   return answers.shift();
 });
 
-// All workflows and tools are listed, with what they take and give.
+// The list has all workflows and tools with their schemas.
 const { tools } = await client.listTools();
 const tool = (name) => tools.find((tool) => tool.name === name);
 assert.deepEqual(
@@ -47,7 +47,7 @@ assert.deepEqual(tool('weather').inputSchema.required, ['city']);
 assert.equal(tool('weather').inputSchema.properties.city.description, 'Name of the city.');
 assert.equal(tool('weather').inputSchema.properties.days.default, 1);
 
-// A workflow, one with structured output, and a tool.
+// A workflow, a workflow with structured output, and a tool.
 const shouted = await call('shouting', { topic: 'cats', times: 2 });
 assert.equal(text(shouted), 'CATS CATS');
 assert.ok(!shouted.isError && shouted.structuredContent === undefined);
@@ -57,7 +57,7 @@ assert.deepEqual(measured.structuredContent, { words: 3, letters: 7 });
 assert.deepEqual(JSON.parse(text(measured)), measured.structuredContent);
 assert.equal(text(await call('weather', { city: 'Bern' })), 'sunny in Bern in 1');
 
-// What is wrong is a result that the model reads: each field, or the fact and the remedy.
+// An error is a result for the model: it names each field, or the fact and the remedy.
 const wrong = await call('shouting', { times: 'two', more: 1 });
 assert.ok(wrong.isError);
 for (const field of ['topic', 'times', 'more']) assert.match(text(wrong), new RegExp(`\`${field}\``));
@@ -72,7 +72,7 @@ assert.ok(lost.isError);
 assert.match(text(lost), /there is no such city/);
 await assert.rejects(call('nothing', {}), /there is no tool `nothing`/);
 
-// Progress: one message for each event, with its step and round.
+// Progress has one message for each event, with its step and round.
 const told = [];
 const counted = await call('counting', {}, { onprogress: (progress) => told.push(progress) });
 assert.equal(text(counted), '3');
@@ -82,29 +82,29 @@ for (const round of [1, 2, 3]) {
 }
 assert.deepEqual(told.map(({ progress }) => progress), told.map((_, index) => index + 1));
 
-// A question in the middle of a call: an enum with fields is a choice, and the fields.
+// A question during a call: an enum with fields becomes a choice and the fields.
 answers = [{ action: 'accept', content: { answer: 'Publish' } }];
 assert.equal(text(await call('approval', { topic: 'cats' })), 'CATS CATS');
 const form = asked[0].requestedSchema;
 assert.equal(asked[0].message, 'May this be published? CATS CATS');
 assert.deepEqual(form.properties.answer.enum, ['Publish', 'Revise']);
-assert.equal(form.properties.note.description, 'What to change.');
+assert.equal(form.properties.note.description, 'The requested change.');
 assert.deepEqual(form.required, ['answer']);
-// One that does not fit is asked for again.
+// After an invalid answer the server asks again.
 answers = [
   { action: 'accept', content: { answer: 'Revise' } },
   { action: 'accept', content: { answer: 'Revise', note: 'shorter' } },
 ];
 assert.equal(text(await call('approval', { topic: 'dogs' })), 'DOGS DOGS (shorter)');
-assert.match(asked[2].message, /does not fit.*note/s);
-// Nobody has answered, so the run waits.
+assert.match(asked[2].message, /Error in the last answer.*note/s);
+// The user has not answered, so the run waits.
 for (const action of ['decline', 'cancel']) {
   answers = [{ action }];
   const waits = await call('approval', { topic: 'cows' });
   assert.ok(waits.isError);
   assert.match(text(waits), new RegExp(`The run \`${waits._meta['adk/run']}\` waits .*May this be published.*POST /v1/waiting/`, 's'));
 }
-// A tool that a person has to agree to.
+// A tool that needs the confirmation of a person.
 answers = [
   { action: 'accept', content: { answer: true } },
   { action: 'accept', content: { answer: false } },
@@ -115,7 +115,7 @@ const refused = await call('pay', { amount: 6 });
 assert.ok(refused.isError);
 assert.match(text(refused), /rejected/);
 
-// Somebody else answers first, and the call goes on.
+// Another user answers first, and the call continues.
 if (kind === 'http') {
   answers = [new Promise(() => {})];
   const elsewhere = call('approval', { topic: 'bees' });
@@ -128,7 +128,7 @@ if (kind === 'http') {
   assert.equal(text(await elsewhere), 'BEES BEES (by hand)');
 }
 
-// A call that is cancelled cancels its run.
+// Cancelling a call cancels its run.
 const abort = new AbortController();
 const begun = new Promise((resolve) => {
   const hanging = call('hanging', { topic: 'x' }, { signal: abort.signal, onprogress: resolve });
@@ -141,15 +141,15 @@ if (kind === 'http') {
   const events = await fetch(`${target}/v1/runs/${runs[0].run}/events`, { headers: { accept: 'text/event-stream' } });
   assert.match(await events.text(), /event: end\ndata: .*"status":"cancelled"/);
 }
-// The session goes on.
+// The session is still usable.
 assert.equal(text(await call('shouting', { topic: 'end' })), 'END');
 await client.close();
 
-// A client that cannot ask hears that the run waits.
+// A client without forms gets an error that the run waits.
 const deaf = await connect();
 const waits = await deaf.callTool({ name: 'approval', arguments: { topic: 'owls' } });
 assert.ok(waits.isError);
-assert.match(text(waits), /waits for people.*OWLS OWLS/s);
+assert.match(text(waits), /waits for answers.*OWLS OWLS/s);
 await deaf.close();
-// Connections that are kept alive would keep the process.
+// Open keep-alive connections would keep the process alive.
 process.exit();

@@ -1,4 +1,4 @@
-// A person at the page: node page.mjs ADDRESS NESTED-ADDRESS FOLDER. It writes pictures to the folder.
+// Uses the page as a person does: node page.mjs ADDRESS NESTED-ADDRESS FOLDER. It writes pictures to the folder.
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -15,12 +15,12 @@ const browser = await puppeteer.launch({
 });
 
 /** No run has this id. */
-const nobody = "e-00000000-0000-7000-8000-000000000000";
+const unknownRun = "e-00000000-0000-7000-8000-000000000000";
 let isDown = false;
 const complaints = [];
 const requests = new Set();
 
-/** Waits until what a person sees at some places has a text, or none of them has. */
+/** Waits until a visible element of a selector has a text, or no element has it. */
 async function shows(page, isThere, text, selector) {
   const look = (text, selector, isThere) => [...document.querySelectorAll(selector)].some((el) => el.checkVisibility() && el.textContent.includes(text)) === isThere;
   await page.waitForFunction(look, {}, text, selector, isThere).catch(async (error) => {
@@ -35,7 +35,7 @@ async function open(hash = "", { width = 1280, height = 860, dark = false, from 
   const isPhone = width < 500;
   await page.setViewport({ width, height, isMobile: isPhone, hasTouch: isPhone, deviceScaleFactor: isPhone ? 2 : 1 });
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }]);
-  page.on("console", (message) => ["error", "warn"].includes(message.type()) && !isDown && !message.location().url?.includes(nobody) && complaints.push(`${message.text()} ${message.location().url}`));
+  page.on("console", (message) => ["error", "warn"].includes(message.type()) && !isDown && !message.location().url?.includes(unknownRun) && complaints.push(`${message.text()} ${message.location().url}`));
   page.on("pageerror", (error) => complaints.push(error.stack));
   page.on("dialog", (dialog) => { complaints.push(`a dialog: ${dialog.message()}`); dialog.dismiss(); });
   page.on("request", (request) => requests.add(new URL(request.url()).origin));
@@ -58,24 +58,24 @@ async function open(hash = "", { width = 1280, height = 860, dark = false, from 
   });
 }
 const post = async (path, value) => (await fetch(`${address}/v1/${path}`, { method: "POST", body: JSON.stringify(value), headers: { prefer: "respond-async" } })).json();
-async function tell(word, answer) {
+async function exchange(word, answer) {
   console.log(word);
   const { value } = await lines.next();
   assert.equal(value, answer);
 }
 const step = (text) => console.log(`- ${text}`);
 
-step("nothing waits yet");
+step("no run waits yet");
 const page = await open();
-await page.has("Nothing waits for you");
-await page.has("Nothing has failed");
+await page.has("No run waits for you");
+await page.has("No run has failed");
 assert.equal(await page.title(), "Desk · Garden post");
 
-step("a run is begun by a form of its schema");
+step("a form of the schema starts a run");
 await page.press("New run");
 await page.press("Magazine");
-await page.press("Begin the run");
-await page.has("Please write something here.");
+await page.press("Start run");
+await page.has("Enter a value.");
 const topic = "<img src=x onerror=\"window.bad=1\"><script>window.bad=1</script>bees";
 await page.fill("Topic", topic);
 await page.press("Professionals");
@@ -85,9 +85,9 @@ await page.press("Add one");
 await page.fill("Title", "Bees at Dawn");
 await page.press("Is read");
 await page.picture("new");
-await page.press("Begin the run");
+await page.press("Start run");
 
-step("it is seen to go on, with its live step, and what a topic holds stays text");
+step("the page shows the live step of the run, and a topic with HTML stays text");
 await page.has("layout", ".node.running a[aria-current=step]");
 await page.has("round 2 of 2", ".node");
 await page.has("Running", ".headline");
@@ -102,32 +102,32 @@ assert.equal(await page.evaluate(() => window.bad), undefined);
 await page.picture("live", { fullPage: true });
 const address_of_run = await page.evaluate(() => location.hash);
 
-step("the server stops and another begins: the page goes on by itself, with what was typed elsewhere");
+step("the server stops and another starts: the page reconnects, and another page keeps its input");
 const other = await open("#/new/magazine");
 await other.fill("Topic", "typed before the stop");
 isDown = true;
-await tell("stop", "stopped");
-await other.has("The server does not answer", "#notice");
-await tell("begin", "begun");
-await other.lacks("The server does not answer", "#notice");
+await exchange("stop", "stopped");
+await other.has("The server does not respond", "#notice");
+await exchange("begin", "begun");
+await other.lacks("The server does not respond", "#notice");
 assert.equal(await other.evaluate(() => document.querySelector("textarea").value), "typed before the stop");
 await other.close();
 await page.has("layout", ".node.running a[aria-current=step]");
 isDown = false;
 await post("opening/runs", {});
-await page.has("This waits for you", ".wait");
+await page.has("The run waits for you", ".wait");
 await page.has("verdict", ".node.paused");
 
-step("an editor wants it otherwise: an enum with fields");
+step("an editor asks for a change: an enum with fields");
 const desk = await open();
 await desk.has("May this appear in the magazine?", ".wait");
 await desk.waitForFunction(() => document.title === "(1) Desk · Garden post");
 await desk.picture("desk");
 await desk.press("Send answer");
-await desk.has("Please choose one.");
+await desk.has("Select an option.");
 await desk.press("Revise");
 await desk.press("Send answer");
-await desk.has("Please write something here.");
+await desk.has("Enter a value.");
 await desk.fill("Note", "Shorter");
 await desk.press("Add one");
 await desk.keyboard.type("summer");
@@ -140,7 +140,7 @@ await desk.press("Send answer");
 await desk.has("You answered “Revise”.");
 assert.match(await desk.active(), /You answered/);
 
-step("the question that follows is answered by keyboard alone");
+step("the next question is answered only with the keyboard");
 await desk.has("Before sunrise the first scouts leave", ".question");
 await desk.keyboard.press("r");
 await desk.has("for an answer at editing (round 2) › verdict");
@@ -149,7 +149,7 @@ await desk.has("Before sunrise the first scouts leave", ".question");
 await desk.keyboard.press("w");
 assert.match(await desk.active(), /^Publish/);
 const outline = await desk.evaluate(() => getComputedStyle(document.activeElement.closest(".choice")).outlineStyle);
-assert.equal(outline, "solid", "the focus is seen");
+assert.equal(outline, "solid", "the focus is visible");
 await desk.keyboard.press("ArrowRight");
 await desk.keyboard.press("ArrowLeft");
 await desk.keyboard.down("Control");
@@ -159,7 +159,7 @@ await desk.has("You answered “Publish”.");
 assert.match(await desk.active(), /You answered/);
 await desk.waitForFunction(() => document.title === "Desk · Garden post");
 
-step("it has finished, in both pages");
+step("both pages show the finished run");
 await desk.has("Magazine", ".row .name");
 await page.bringToFront();
 await page.has("Finished", ".headline");
@@ -175,7 +175,7 @@ assert.equal(await page.evaluate(() => document.querySelector("input[type=number
 step("a run is cancelled");
 await page.goto(`${address}/#/new/hanging`);
 await page.fill("Topic", "nothing");
-await page.press("Begin the run");
+await page.press("Start run");
 await page.has("hangs", ".node.running a[aria-current=step]");
 await page.press("Cancel");
 await page.has("Cancel this run?", "#ask");
@@ -184,13 +184,13 @@ await page.press("Cancel");
 await page.press("Cancel the run");
 await page.has("Cancelled", ".headline");
 
-step("a failed run says where, and what helps");
+step("a failed run shows its path and its remedy");
 await page.goto(`${address}/#/new/printing`);
 await page.fill("Topic", "a poster for the summer fair");
-await page.press("Begin the run");
+await page.press("Start run");
 await page.has("Failed at print", ".fault");
 await page.has("no paper in tray 2", ".fault");
-await page.has("What helps: fill tray 2, then begin the run again", ".fault");
+await page.has("Help: fill tray 2, then begin the run again", ".fault");
 await page.has("print", ".node.failed");
 await page.picture("failed");
 const failed = await page.evaluate(() => location.hash);
@@ -198,10 +198,10 @@ await page.press("Runs", "nav a");
 await page.press("Failed", ".filters a");
 await page.lacks("Magazine");
 await page.has("print: the printer does not take", ".row");
-await page.goto(`${address}/#/runs/${nobody}`);
+await page.goto(`${address}/#/runs/${unknownRun}`);
 await page.has("There is no run");
 
-step("themes follow the system, and the switch lasts");
+step("themes follow the system, and the switch is stored");
 await post("magazine/runs", { topic: "moths" });
 await post("opening/runs", {});
 const ground = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -214,24 +214,24 @@ await dark.keyboard.press("t");
 assert.equal(await ground(dark), await ground(desk), "light on a dark system");
 await dark.reload();
 await dark.has("moths", ".wait");
-assert.equal(await ground(dark), await ground(desk), "it was kept");
+assert.equal(await ground(dark), await ground(desk), "the choice was stored");
 await dark.keyboard.press("t");
 await dark.keyboard.press("t");
-assert.equal(await ground(dark), night, "as the system again");
+assert.equal(await ground(dark), night, "the system theme again");
 await dark.keyboard.press("?");
-await dark.has("The next question", "#keys");
+await dark.has("Next question", "#keys");
 await dark.keyboard.press("Escape");
 await dark.goto(`${address}/${address_of_run}`);
 await dark.has("Page 29", ".output");
 await dark.picture("finished-dark");
 
-step("a phone needs no scrolling to the side");
+step("a phone needs no horizontal scrolling");
 const phone = await open("", { width: 360, height: 740 });
 await phone.has("moths", ".wait");
 await phone.press("Revise");
 await phone.fits("the desk");
 await phone.picture("phone-desk", { fullPage: true });
-for (const [hash, text] of [[address_of_run, "Page 29"], [failed, "Failed at print"], ["#/new/magazine", "Who reads it."], ["#/runs", "Opening"]]) {
+for (const [hash, text] of [[address_of_run, "Page 29"], [failed, "Failed at print"], ["#/new/magazine", "The readers."], ["#/runs", "Opening"]]) {
   await phone.goto(`${address}/${hash}`);
   await phone.has(text);
   if (hash === address_of_run) await phone.press("Steps", "aside summary");
@@ -239,16 +239,16 @@ for (const [hash, text] of [[address_of_run, "Page 29"], [failed, "Failed at pri
   await phone.picture(`phone${hash === address_of_run ? "-run" : hash === failed ? "-failed" : hash.replace(/\W+/g, "-")}`, { fullPage: hash !== address_of_run });
 }
 
-step("below another path it asks there, and who has no token is asked for it");
+step("a nested page calls the nested server and asks for a token");
 isDown = true;
 const inside = await open("", { from: nested });
 await inside.waitForSelector("#sign[open] #token");
 await inside.type("#token", "rosebud");
 await inside.keyboard.press("Enter");
-await inside.has("Nothing waits for you");
+await inside.has("No run waits for you");
 
 assert.deepEqual(complaints, []);
-assert.deepEqual([...requests], [address, new URL(nested).origin], "nobody else is asked");
+assert.deepEqual([...requests], [address, new URL(nested).origin], "the page calls no other server");
 await browser.close();
 rmSync(profile, { recursive: true, force: true });
 process.exit(0);

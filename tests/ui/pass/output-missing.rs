@@ -14,3 +14,39 @@ workflow! {
         agents::functions::finder as second -> found
     }
 }
+
+/// Says that it is done, and nothing more: the key keeps the draft of the round before.
+#[tool]
+fn done(cx: &mut ToolContext) {
+    cx.actions.escalate = true;
+    cx.actions.skip_summarization = true;
+}
+
+/// Pays, and writes the answer itself.
+#[tool]
+fn pay(#[key] receipt: Out<String>, cx: &mut ToolContext) {
+    cx.actions.skip_summarization = true;
+    receipt.set("paid".to_owned());
+}
+
+workflow! {
+    pub Ending(bill: String) -> (draft: String, receipt: String) {
+        agent writer -> draft: String { instruction: "{bill}" }
+        agent refiner -> draft: String { instruction: "{draft}", tools: [done] }
+        agent payer -> receipt: String { instruction: "{bill}", tools: [pay] }
+        agent silent { instruction: "{bill}", tools: [quiet] }
+        agent told -> note: String { instruction: "{bill}", tools: [quiet], after_agent: |_| async { None::<String> } }
+
+        writer;
+        loop(max = 2) < refiner >
+        payer;
+        silent;
+        told
+    }
+}
+
+/// Ends the turn.
+#[tool]
+fn quiet(cx: &mut ToolContext) {
+    cx.actions.skip_summarization = true;
+}

@@ -21,6 +21,8 @@ pub trait Otherwise {
     const VALUE: bool = false;
     /// 1 for a list, 2 for an array, 3 for a `VecDeque`, 4 and 5 for sets, 6 for what is not known.
     const LIST: usize = 0;
+    /// It is an `Option`, or not known.
+    const OPTION: bool = false;
     /// Its types are known.
     const TYPED: bool = false;
     /// Its number as the type of a key; 2 is none.
@@ -62,6 +64,16 @@ impl Of<serde_json::Value> {
 impl<T: Numbered + ?Sized> Of<T> {
     /// Its number as the type of a key.
     pub const NUMBER: u64 = T::NUMBER;
+}
+
+impl<T> Of<Option<T>> {
+    /// It is an `Option`.
+    pub const OPTION: bool = true;
+}
+
+impl Of<Absent> {
+    /// What is not known may be one.
+    pub const OPTION: bool = true;
 }
 
 impl<T: Typed> Of<T> {

@@ -40,6 +40,8 @@ pub(super) struct Answers {
     pub(super) actions: ToolActions,
     /// The ids of calls that a person has refused.
     pub(super) refused: Vec<String>,
+    /// The first call that sets `skip_summarization`.
+    pub(super) skipping: Option<Arc<FunctionCall>>,
 }
 
 /// What came of the calls of a reply.
@@ -136,9 +138,12 @@ pub(super) async fn answer(
     let Made { all, refused, mut saw } = make(tools, calls, cx).await?;
     saw.resize(all.len(), Vec::new());
     let mut content = Content::new(Role::User, Vec::with_capacity(calls.len()));
-    let mut actions = ToolActions::default();
+    let (mut actions, mut skipping) = (ToolActions::default(), None);
     for ((call, called), saw) in calls.iter().zip(all).zip(saw) {
         let Called { result, left, .. } = called?;
+        if left.actions.skip_summarization {
+            skipping.get_or_insert_with(|| call.clone());
+        }
         take(left, &saw, &mut actions, cx);
         // One that runs on and has nothing to say yet is not answered.
         if result == Ok(Value::Null) && later.iter().any(|later| later.id == call.id) {
@@ -148,7 +153,7 @@ pub(super) async fn answer(
     }
     // An agent that is a tool may have used up what is left of a bound.
     cx.held()?;
-    Ok(Answers { content, actions, refused })
+    Ok(Answers { content, actions, refused, skipping })
 }
 
 /// Takes over what a call has left: it waits in the context for the next event. Of the keys in `saw` it has seen what earlier

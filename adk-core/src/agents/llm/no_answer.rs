@@ -109,6 +109,18 @@ pub(super) fn reason(event: &Event) -> NothingWritten {
     NothingWritten { kind: ErrorKind::NoAnswer(kind), why, help }
 }
 
+/// Why an agent has written nothing whose model was not asked for an answer, since this tool has ended the turn.
+pub(super) fn skipped(tool: &str) -> NothingWritten {
+    NothingWritten {
+        kind: ErrorKind::KeyNotWritten,
+        why: format!(
+            "its tool `{tool}` set `skip_summarization`, which ends the turn before the model answers"
+        )
+        .into(),
+        help: "do not set it for this agent, let the tool write the key, or take the key off the agent",
+    }
+}
+
 /// What is wrong with a reply that ended for this reason, and what to do; `None` when nothing is.
 pub(super) fn ended_early(finish: Option<&FinishReason>) -> Option<(&'static str, &'static str)> {
     match finish? {

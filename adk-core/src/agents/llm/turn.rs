@@ -5,7 +5,7 @@ use super::calls::Answers;
 use super::repair::Repair;
 use super::toolbox::Toolbox;
 use super::tools::RESERVED;
-use super::{LlmAgent, calls, compact, hooks, later, no_answer, output, request, respond, transfer};
+use super::{LlmAgent, calls, compact, hooks, later, live, no_answer, output, request, respond, transfer};
 use crate::flow::Flow;
 use crate::models::model::{FinishReason, ModelRequest, ModelResponse, Usage};
 use crate::runtime::run::{Chain, Context};
@@ -126,8 +126,12 @@ impl<'a> Turn<'a> {
     async fn run_calls(&mut self, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<bool> {
         count_tools(calls, cx)?;
         let given = self.tools.responds().then(|| respond::given(calls)).flatten();
-        let Answers { content, mut actions, refused } =
+        let Answers { content, mut actions, refused, skipping } =
             calls::answer(&self.tools, calls, &self.open, cx).await?;
+        // The last reply of a live run's agent has said why it is silent.
+        if let Some(call) = skipping.filter(|call| call.name != live::TASK_COMPLETED) {
+            cx.frame.unwritten = Some(no_answer::skipped(&call.name));
+        }
         let spent = self.repair.called(self.agent, given, &content, cx);
         // What was refused does not run, so nothing more comes of it.
         self.open.retain(|call| !refused.contains(&call.id));

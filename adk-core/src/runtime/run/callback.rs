@@ -3,10 +3,10 @@
 use super::memory::MemoryEntry;
 use super::{
     Artifacts, CallCounts, CallStep, Caller, History, KeyScope, Overlay, Run, Services, State, ToolActions,
-    Updates, WriteRules, Written, perform,
+    Updates, WriteRules, Written, accessors, perform,
 };
 use crate::store::engine::{CallInputs, CallKind, StepKey};
-use crate::{Content, Event, Name, Path, Result, RunId, depth};
+use crate::{Content, Event, Name, Path, Result, depth};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -62,6 +62,8 @@ pub(crate) struct Place<'a> {
     pub(crate) rules: WriteRules,
 }
 
+accessors!(CallbackContext);
+
 impl CallbackContext {
     pub(crate) fn new(place: Place<'_>) -> Self {
         Self {
@@ -106,39 +108,6 @@ impl CallbackContext {
     /// The path of that in the tree, with rounds.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// The round of the innermost loop, counted from 0; `None` outside of loops.
-    pub fn iteration(&self) -> Option<u32> {
-        self.path.iteration()
-    }
-
-    /// The run.
-    pub fn run_id(&self) -> RunId {
-        self.run.id
-    }
-
-    /// The user who began the run.
-    pub fn user(&self) -> &str {
-        &self.run.session().key().user
-    }
-
-    /// The id of the session of the run.
-    pub fn session(&self) -> &str {
-        &self.run.session().key().id
-    }
-
-    /// The app of the run.
-    pub fn app(&self) -> &str {
-        &self.run.session().key().app
-    }
-
-    /// What the program gives of that type, see [`Resources`](crate::Resources).
-    ///
-    /// # Errors
-    /// [`ErrorKind::ResourceMissing`](crate::ErrorKind::ResourceMissing) when the runner gives none.
-    pub fn resource<T: Send + Sync + 'static>(&self) -> Result<&T> {
-        self.run.services.resources.get().map_err(|error| error.at(&self.path))
     }
 
     /// The id of the tool call that it is called for.

@@ -16,11 +16,12 @@ use super::memory::MemoryEntry;
 use super::{
     Above, AnnouncedKeys, Artifacts, CallbackContext, Caller, History, KeyScope, Meter, Overlay, Place, Run,
     RunConfig, State, Steps, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, Written,
+    accessors,
 };
 use crate::runtime::resources::SharedResources;
 use crate::spec::Key;
 use crate::store::engine::{CallInputs, CallKind};
-use crate::{Name, Path, RunId, depth};
+use crate::{Name, Path, depth};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -59,6 +60,8 @@ pub struct Context {
     /// Stored keys that were written in the turns that are open; one list, so that a turn allocates none.
     written: Vec<Name>,
 }
+
+accessors!(Context);
 
 impl Context {
     pub(crate) fn root(run: Arc<Run>, path: Path) -> Self {
@@ -187,41 +190,8 @@ impl Context {
         &self.branch
     }
 
-    /// The round of the innermost loop, or the attempt of a `try` inside of it, counted from 0; `None` outside of both.
-    pub fn iteration(&self) -> Option<u32> {
-        self.frame.path.iteration()
-    }
-
-    /// The run.
-    pub fn run_id(&self) -> RunId {
-        self.run.id
-    }
-
-    /// The user who began the run.
-    pub fn user(&self) -> &str {
-        &self.run.session().key().user
-    }
-
-    /// The id of the session of the run.
-    pub fn session(&self) -> &str {
-        &self.run.session().key().id
-    }
-
-    /// The app of the run.
-    pub fn app(&self) -> &str {
-        &self.run.session().key().app
-    }
-
     pub(crate) fn resources(&self) -> &SharedResources {
         &self.run.services.resources
-    }
-
-    /// What the program gives of that type, see [`Resources`](crate::Resources).
-    ///
-    /// # Errors
-    /// [`ErrorKind::ResourceMissing`](crate::ErrorKind::ResourceMissing) when the runner gives none.
-    pub fn resource<T: Send + Sync + 'static>(&self) -> crate::Result<&T> {
-        self.run.services.resources.get().map_err(|error| error.at(self.path()))
     }
 
     /// Nobody is asked after this agent: neither its own callbacks nor plugins. It is ADK's `end_invocation` as an agent

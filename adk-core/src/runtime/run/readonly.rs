@@ -1,7 +1,7 @@
 //! What a function sees that may look and not touch.
 
-use super::{Context, KeyScope, Overlay, Run, state};
-use crate::{Name, Path, Result, RunId};
+use super::{Context, KeyScope, Overlay, Run, accessors, state};
+use crate::{Name, Path, Result};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
@@ -29,6 +29,8 @@ impl Context {
     }
 }
 
+accessors!(ReadonlyContext);
+
 impl ReadonlyContext {
     /// The name of the agent.
     pub fn agent_name(&self) -> &str {
@@ -38,39 +40,6 @@ impl ReadonlyContext {
     /// Its path in the tree, with rounds.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// The round of the innermost loop, counted from 0; `None` outside of loops.
-    pub fn iteration(&self) -> Option<u32> {
-        self.path.iteration()
-    }
-
-    /// The run.
-    pub fn run_id(&self) -> RunId {
-        self.run.id
-    }
-
-    /// The user who began the run.
-    pub fn user(&self) -> &str {
-        &self.run.session().key().user
-    }
-
-    /// The id of the session of the run.
-    pub fn session(&self) -> &str {
-        &self.run.session().key().id
-    }
-
-    /// The app of the run.
-    pub fn app(&self) -> &str {
-        &self.run.session().key().app
-    }
-
-    /// What the program gives of that type, see [`Resources`](crate::Resources).
-    ///
-    /// # Errors
-    /// [`ErrorKind::ResourceMissing`](crate::ErrorKind::ResourceMissing) when the runner gives none.
-    pub fn resource<T: Send + Sync + 'static>(&self) -> Result<&T> {
-        self.run.services.resources.get().map_err(|error| error.at(&self.path))
     }
 
     /// The value of a key; `None` when nothing has written it.

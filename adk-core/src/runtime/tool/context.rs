@@ -6,11 +6,11 @@ use crate::runtime::resources::{NoResources, Resources, SharedResources};
 use crate::runtime::run::memory::MemoryEntry;
 use crate::runtime::run::{
     Artifacts, CallPlace, CallStep, CallbackContext, Caller, Context, KeyScope, Meter, Overlay, Place, Run,
-    State, Steps, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, is_update,
+    State, Steps, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, accessors, is_update,
 };
 use crate::store::engine::CallKind;
 use crate::store::event::{Event, StateDelta};
-use crate::{At, Error, FunctionCall, Name, Path, Result, RunId, secret};
+use crate::{At, Error, FunctionCall, Name, Path, Result, secret};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -63,6 +63,8 @@ pub struct ToolRecord {
     #[serde(default, skip_serializing_if = "Usage::is_nothing")]
     pub usage: Usage,
 }
+
+accessors!(ToolContext);
 
 impl ToolContext {
     /// A context for a call by the agent that runs.
@@ -272,41 +274,8 @@ impl ToolContext {
         &self.path
     }
 
-    /// The round of the innermost loop, counted from 0; `None` outside of loops.
-    pub fn iteration(&self) -> Option<u32> {
-        self.path.iteration()
-    }
-
-    /// The run.
-    pub fn run_id(&self) -> RunId {
-        self.run.id
-    }
-
-    /// The user who began the run.
-    pub fn user(&self) -> &str {
-        &self.run.session().key().user
-    }
-
-    /// The id of the session of the run.
-    pub fn session(&self) -> &str {
-        &self.run.session().key().id
-    }
-
-    /// The app of the run.
-    pub fn app(&self) -> &str {
-        &self.run.session().key().app
-    }
-
     pub(crate) fn resources(&self) -> &SharedResources {
         &self.run.services.resources
-    }
-
-    /// What the program gives of that type, see [`Resources`](crate::Resources).
-    ///
-    /// # Errors
-    /// [`ErrorKind::ResourceMissing`](crate::ErrorKind::ResourceMissing) when the runner gives none.
-    pub fn resource<T: Send + Sync + 'static>(&self) -> crate::Result<&T> {
-        self.run.services.resources.get().map_err(|error| error.at(&self.path))
     }
 
     /// The id of this call: the same when a run is taken up again.

@@ -206,9 +206,18 @@ async fn a_skipped_summary_without_an_exit_leaves_the_key_unwritten() {
     agent.add_tool(quiet());
     let error = failure(&model(), &Tree::new("w", vec![run(agent)])).await;
     assert_eq!(error.kind(), ErrorKind::KeyNotWritten);
-    assert!(
-        error.to_string().starts_with("agent `out` (at w/out): it ended without having written its key `o`")
+    assert_eq!(
+        error.to_string(),
+        "agent `out` (at w/out): it ended without having written its key `o`: its tool `f` set `skip_summarization`, which \
+         ends the turn before the model answers; help: do not set it for this agent, let the tool write the key, or take the \
+         key off the agent"
     );
+    // The tool that did it is named, and not the one that was called beside it.
+    let mut agent = llm::<Out>();
+    agent.add_tool(tool("g", |_, _| Box::pin(async { Ok(Value::Null) }))).add_tool(quiet());
+    let model_of_two = ScriptedModel::new().calls([("g", json!({})), ("f", json!({}))]);
+    let error = failure(&model_of_two, &Tree::new("w", vec![run(agent)])).await;
+    assert!(error.to_string().contains("its tool `f` set `skip_summarization`"), "{error}");
     // A tool that writes the key is as good as an answer.
     let mut agent = llm::<Out>();
     agent.add_tool(quiet()).add_tool(sets("g", "o", json!("G")));

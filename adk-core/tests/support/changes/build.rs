@@ -10,8 +10,8 @@ use adk_core::testing::{Reply, ScriptedModel};
 use adk_core::tool::FunctionTool;
 use adk_core::tools::preload_memory;
 use adk_core::{
-    Await, BoxFuture, CallbackContext, Content, DynTool, Error, ErrorKind, Event, Flow, FunctionCall, Plugin,
-    ReadonlyContext, Result, ToolContext, Toolset,
+    AnsweredBy, Await, BoxFuture, CallbackContext, Content, DynTool, Error, ErrorKind, Event, Flow,
+    FunctionCall, Plugin, ReadonlyContext, Result, ToolContext, Toolset,
 };
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -70,7 +70,11 @@ impl Maker<'_> {
             Node::Ask(number) => {
                 let question = format!("Go on? {}", self.version.question);
                 let key = name(format!("yes_{number}"));
-                trees::run(Await::builder::<bool>(key).question(question).build())
+                let mut ask = Await::builder::<bool>(key).question(question);
+                if let Some(by) = self.by() {
+                    ask = ask.by(by);
+                }
+                trees::run(ask.build())
             }
             Node::Loop(number, inside) => {
                 trees::repeat(name(format!("loop_{number}")), limit(*number), self.nodes(inside))
@@ -180,6 +184,10 @@ impl Maker<'_> {
         Instruction::from(shown.fold(text, |text, artifact| format!("{text} {artifact}")))
     }
 
+    fn by(&self) -> Option<AnsweredBy> {
+        self.version.by.map(|role| AnsweredBy::Role(role.to_owned()))
+    }
+
     fn tool(&self, version: ToolVersion) -> FunctionTool {
         let (stage, name) = (self.stage.clone(), version.name);
         let tool = FunctionTool::new_async(
@@ -194,6 +202,10 @@ impl Maker<'_> {
                 })
             },
         );
+        let tool = match self.by() {
+            Some(by) if version.confirm != Confirm::Never => tool.by(by),
+            _ => tool,
+        };
         match version.confirm {
             Confirm::Never => tool.long_running(version.long_running),
             Confirm::Always => tool.confirm(true),

@@ -22,6 +22,7 @@ pub fn program(seed: u64, versions: usize, changes: &[Change]) -> Program {
         limits: (0..blocks).map(|_| 1 + random.below(2) as u32).collect(),
         concurrency: concurrency(&mut random),
         question: 0,
+        by: None,
     };
     let mut program = Program { body, scripts, fails, versions: vec![first], changes: vec![Vec::new()] };
     for _ in 1..versions {

@@ -8,7 +8,7 @@ use super::stage::{ASKS, Stage};
 use adk_core::engine::{Engine, RunFilter, RunStatus};
 use adk_core::memory::MemoryService;
 use adk_core::session::{EventFilter, SessionKey, SessionStore};
-use adk_core::{ArtifactStore, Error, ErrorKind, Event, RunId, Runner, Waiting};
+use adk_core::{AnsweredBy, Answerer, ArtifactStore, Error, ErrorKind, Event, RunId, Runner, Waiting};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -44,6 +44,8 @@ pub enum Ends {
     AtPoint(usize),
     /// The run waits for an answer, or has failed.
     AtWait,
+    /// The run waits, and nobody answers.
+    Unanswered,
     Through,
     /// An open question is answered, and the resumed run ends with this error before anything is called.
     Refused(ErrorKind),
@@ -73,8 +75,8 @@ pub struct Played {
     pub tools: Vec<(String, u32, bool)>,
     /// What people were asked.
     pub asked: Vec<String>,
-    /// The same in the words of the program, in the order in which a person saw it.
-    pub questions: Vec<String>,
+    /// The same as the store has it, in the order in which a person saw it.
+    pub questions: Vec<Waiting>,
     /// The errors with which the run has failed.
     pub failures: Vec<String>,
     /// What each call of a model was given.
@@ -202,7 +204,7 @@ pub struct Running<'a, E> {
     /// What was answered, by what was asked.
     answers: BTreeMap<String, Value>,
     asked: BTreeSet<String>,
-    questions: Vec<String>,
+    questions: Vec<Waiting>,
     open: Vec<usize>,
     failures: Vec<String>,
     executions: usize,
@@ -240,6 +242,10 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
             if let (Some(run), Ends::Refused(kind)) = (*id, ends) {
                 self.is_released(run).await?;
                 return self.refused(run, &deployed, kind).await.map(|()| 0);
+            }
+            if ends == Ends::Unanswered {
+                execute(self.shop, self.session, stage, &deployed, *id).await;
+                break;
             }
             let before = self.next(id, &mut deployed).await?;
             if before == Next::Ended || before == Next::GoesOn && ends == Ends::AtWait {
@@ -368,7 +374,7 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
                 return Err(format!("`{what}` was answered and is asked again"));
             }
             if self.asked.insert(what) {
-                self.questions.push(wait.question.clone());
+                self.questions.push(wait.clone());
             }
         }
         Ok(())
@@ -382,7 +388,12 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
         } else {
             json!({"late": 1})
         };
-        let given = runner.answer(&wait.id, answer.clone()).await;
+        let person = match &wait.by {
+            None => Answerer::default(),
+            Some(AnsweredBy::Other) => Answerer::user("boss"),
+            Some(AnsweredBy::Role(role)) => Answerer::user("boss").role(role),
+        };
+        let given = runner.answer_as(&wait.id, answer.clone(), &person).await;
         given.map_err(|error| format!("an answer to `{}` is refused: {error}", wait.id))?;
         if answer == json!(false) {
             self.play.stage.refuse(&identity(wait));

@@ -50,6 +50,8 @@ pub struct Version {
     /// The most parts of each `each` and `parallel` that run at the same time.
     pub concurrency: Option<u32>,
     pub question: u32,
+    /// The role of those who may answer questions, where it is not the user.
+    pub by: Option<&'static str>,
 }
 
 #[derive(Clone, Default)]

@@ -143,7 +143,10 @@ impl Declaration<'_> {
         let (settings_item, settings) = settings.unzip();
         let max_turns = self.max_turns(&text, turns.as_ref());
         let (turns, declared) = (turns.iter(), &fields.declared);
-        let (tool_items, tool_metas, tools) = tools(&name, number, fields, agents);
+        // A callback may write the key in place of the model.
+        let answer = self.output.filter(|_| fields.callbacks.is_empty());
+        let answer = answer.map(|typed| typed.key.text()).unwrap_or_default();
+        let (tool_items, tool_metas, tools) = tools(&name, &answer, number, fields, agents);
         let limits = call_limits(fields);
         let callbacks = (!fields.callbacks.is_empty()).then(|| quote!(.callbacks()));
         let more_tools = fields.more_tools.then(|| quote!(.more_tools()));

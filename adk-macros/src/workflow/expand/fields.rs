@@ -42,6 +42,7 @@ pub(super) fn tool_types(
 /// The types of the tools, what is checked of them, and how they are made.
 pub(super) fn tools(
     agent: &str,
+    answer: &str,
     number: usize,
     fields: &Fields,
     declared: &dyn Fn(&Path) -> Option<OwnAgent>,
@@ -93,7 +94,7 @@ pub(super) fn tools(
         const #metas: &[__adk::ToolMeta<'static>] = &#all;
         #[track_caller]
         const fn #raise_tool(__at: usize) {
-            __adk::check::raise_tool(#agent, #metas, #own, __at);
+            __adk::check::raise_tool(#agent, #answer, #metas, #own, __at);
         }
         #raises
     });

@@ -7,6 +7,7 @@ use crate::code::code;
 use crate::typed::Made;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
+use syn::Pat;
 
 impl Expansion<'_> {
     /// The type of the key of a block, as its first writer says.
@@ -29,6 +30,10 @@ impl Expansion<'_> {
             BlockKind::Loop { until: Some(until), .. } => {
                 (until, code!("__typed::Fits::<{}, __typed::Is<bool>>::YES", self.key(i)))
             }
+            BlockKind::Match(choice) if choice.arms.iter().any(|arm| takes_some(&arm.pattern)) => {
+                let ty = numbered("Key", i);
+                (&choice.key, quote!(__typed::Of::<#ty>::OPTION))
+            }
             BlockKind::Match(choice) => (&choice.key, quote!(true)),
             BlockKind::Each { list, .. } => {
                 let alias = numbered("List", i);
@@ -48,6 +53,18 @@ impl Expansion<'_> {
         });
         let writes = self.tree.outputs.iter().map(|typed| (&typed.ty, typed.ty.to_token_stream()));
         implement(name, reads.collect(), writes.collect())
+    }
+}
+
+/// Whether a pattern takes the `Some` of an `Option`. By `None` alone it may be a variant of an enum of the user's.
+fn takes_some(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::TupleStruct(variant) => variant.path.segments.last().is_some_and(|last| last.ident == "Some"),
+        Pat::Ident(name) => name.subpat.as_ref().is_some_and(|(_, inner)| takes_some(inner)),
+        Pat::Paren(inner) => takes_some(&inner.pat),
+        Pat::Reference(inner) => takes_some(&inner.pat),
+        Pat::Or(all) => all.cases.iter().any(takes_some),
+        _ => false,
     }
 }
 

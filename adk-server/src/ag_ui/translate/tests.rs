@@ -1,4 +1,4 @@
-//! The translator against the rules of AG-UI's client, over random events.
+//! The translator with random events, checked by the rules of AG-UI's client.
 
 use super::*;
 use adk_core::model::Usage;
@@ -6,7 +6,7 @@ use adk_core::{EventId, FunctionCall, FunctionResponse, LIFECYCLE_KEY, Role, Tho
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What `verifyEvents` of `@ag-ui/client` holds a stream to, and what its messages and state become.
+/// The checks of `verifyEvents` in `@ag-ui/client`, with the messages and the state of the client.
 #[derive(Default)]
 struct Client {
     messages: BTreeMap<String, String>,
@@ -24,7 +24,9 @@ impl Client {
         assert!(!self.has_ended, "{event:?} after the end");
         match event {
             StepStarted { step_name } => assert!(self.steps.insert(step_name.clone()), "{step_name} twice"),
-            StepFinished { step_name } => assert!(self.steps.remove(&step_name), "{step_name} not begun"),
+            StepFinished { step_name } => {
+                assert!(self.steps.remove(&step_name), "{step_name} was not started")
+            }
             TextMessageStart { message_id, .. } => {
                 self.messages.entry(message_id.clone()).or_default();
                 assert!(self.texts.insert(message_id));
@@ -72,8 +74,9 @@ fn event(nth: usize, path: &str) -> Event {
 }
 
 fn lifecycle(nth: usize, path: &str, phase: &str) -> Event {
-    let told = json!({"kind": "llm", "phase": phase, "durationMicros": 1, "outcome": {"type": "completed"}});
-    let mut event = event(nth, path).with_metadata(LIFECYCLE_KEY, told);
+    let metadata =
+        json!({"kind": "llm", "phase": phase, "durationMicros": 1, "outcome": {"type": "completed"}});
+    let mut event = event(nth, path).with_metadata(LIFECYCLE_KEY, metadata);
     event.partial = true;
     event
 }
@@ -100,7 +103,7 @@ const PATHS: [&str; 9] = [
     "w/each_1[0]/c",
 ];
 
-/// Any event at any place.
+/// Returns a random event at a random path.
 fn any(nth: usize, random: &mut fastrand::Rng) -> Event {
     let path = PATHS[random.usize(..PATHS.len())];
     let word = ["ab", "a", "b", ""][random.usize(..4)];
@@ -142,7 +145,7 @@ fn any(nth: usize, random: &mut fastrand::Rng) -> Event {
 }
 
 #[test]
-fn any_events_become_a_stream_that_clients_accept() {
+fn clients_accept_the_stream_of_any_events() {
     for seed in 0..4000 {
         let mut random = fastrand::Rng::with_seed(seed);
         let (mut client, mut state) = (Client::default(), BTreeMap::new());
@@ -155,7 +158,7 @@ fn any_events_become_a_stream_that_clients_accept() {
             }
             let text = event.text();
             if event.author != "user" && !text.is_empty() {
-                assert!(client.messages.values().any(|said| *said == text), "{seed}: all of `{text}`");
+                assert!(client.messages.values().any(|message| *message == text), "{seed}: all of `{text}`");
             }
             state.extend(
                 event.actions.state_delta.iter().map(|(key, value)| (key.to_string(), Value::clone(value))),
@@ -173,8 +176,8 @@ fn any_events_become_a_stream_that_clients_accept() {
     }
 }
 
-/// The events as short lines.
-fn told(events: Vec<AgUiEvent>) -> Vec<String> {
+/// Formats each event as a short text.
+fn summaries(events: Vec<AgUiEvent>) -> Vec<String> {
     let line = |event| match event {
         AgUiEvent::StepStarted { step_name } => format!("+{step_name}"),
         AgUiEvent::StepFinished { step_name } => format!("-{step_name}"),
@@ -187,7 +190,7 @@ fn told(events: Vec<AgUiEvent>) -> Vec<String> {
 }
 
 #[test]
-fn what_a_slow_reader_has_missed_is_made_up_for() {
+fn a_slow_reader_gets_the_complete_reply() {
     let mut translator = Translator::default();
     let mut out = Vec::new();
     for event in [
@@ -195,7 +198,7 @@ fn what_a_slow_reader_has_missed_is_made_up_for() {
         lifecycle(1, "w/lp", "started"),
         lifecycle(2, "w/lp#1/a", "started"),
         piece(3, "w/lp#1/a", Part::text("A cat")),
-        // A piece is missing, and the end of the agent.
+        // A piece of the reply and the end of the agent are missing.
         piece(4, "w/lp#1/a", Part::text("mat.")),
         event(5, "w/lp#1/a").with_text("A cat sat on a mat."),
         lifecycle(6, "w/lp", "finished"),
@@ -203,7 +206,7 @@ fn what_a_slow_reader_has_missed_is_made_up_for() {
         out.extend(translator.event(&event));
     }
     assert_eq!(
-        told(out),
+        summaries(out),
         [
             "+w",
             "+w/lp",
@@ -222,7 +225,7 @@ fn what_a_slow_reader_has_missed_is_made_up_for() {
 }
 
 #[test]
-fn an_answer_that_was_refused_is_not_gone_on_with() {
+fn a_retried_reply_starts_a_new_message() {
     let mut translator = Translator::default();
     let mut again = event(2, "w/a").with_metadata("retry", 1);
     again.partial = true;
@@ -239,12 +242,12 @@ fn an_answer_that_was_refused_is_not_gone_on_with() {
     let begins = "TEXT_MESSAGE_START";
     let ends = "TEXT_MESSAGE_END";
     let reasoning = ["REASONING_MESSAGE_START", "Hm.", "REASONING_MESSAGE_END"];
-    assert_eq!(told(out), [&reasoning[..], &[begins, "{", ends, begins, "[", "1]", ends]].concat());
+    assert_eq!(summaries(out), [&reasoning[..], &[begins, "{", ends, begins, "[", "1]", ends]].concat());
 }
 
 #[test]
-fn a_run_that_is_taken_up_again_tells_what_goes_on_alone() {
-    let mut translator = Translator::resumed([]);
+fn a_resumed_run_sends_only_new_steps() {
+    let mut translator = Translator::for_resumed_run([]);
     let mut out = Vec::new();
     for event in [
         lifecycle(0, "w", "started"),
@@ -256,11 +259,11 @@ fn a_run_that_is_taken_up_again_tells_what_goes_on_alone() {
     ] {
         out.extend(translator.event(&event));
     }
-    assert_eq!(told(out), ["+w", "+w/ask", "STATE_DELTA", "-w/ask"]);
+    assert_eq!(summaries(out), ["+w", "+w/ask", "STATE_DELTA", "-w/ask"]);
 }
 
 #[test]
-fn waits_are_interrupts_with_the_calls_that_they_are_about() {
+fn waits_become_interrupts_with_their_tool_calls() {
     let call = |id: &str, name: &str| {
         Part::from(FunctionCall { id: id.into(), name: name.into(), ..Default::default() })
     };
@@ -297,6 +300,10 @@ fn waits_are_interrupts_with_the_calls_that_they_are_about() {
         ]
     );
     assert_eq!(interrupts[2]["expiresAt"], "2026-11-26T11:31:27Z");
-    assert_eq!(interrupts[3].get("responseSchema"), None, "absent, since null is no schema");
+    assert_eq!(
+        interrupts[3].get("responseSchema"),
+        None,
+        "the field is omitted, because null is not a schema"
+    );
     assert_eq!(end["usage"][0]["totalTokens"], 7);
 }

@@ -1,4 +1,4 @@
-//! What differs from google-adk, and why.
+//! The differences from google-adk and their reasons.
 
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -8,16 +8,16 @@ pub struct Answer {
     pub body: Value,
 }
 
-/// A field that differs.
+/// A field with different values.
 #[derive(Debug)]
-pub struct Found {
+pub struct Difference {
     request: &'static str,
     field: String,
     adk: String,
     here: String,
 }
 
-/// Why a field of some requests differs; `*` is any text.
+/// The reason for a different field in some responses. `*` matches any text.
 #[derive(Debug)]
 pub struct Reason {
     requests: &'static [&'static str],
@@ -25,45 +25,53 @@ pub struct Reason {
     why: &'static str,
 }
 
-/// The first that explains a field counts.
+/// All reasons. The first reason that matches a field counts.
 pub static REASONS: &[Reason] = &[
-    Reason { requests: &["version"], field: "*", why: "Another program answers." },
-    Reason { requests: &["list-apps"], field: "apps[].language", why: "So does another language." },
+    Reason { requests: &["version"], field: "*", why: "The server is another program." },
+    Reason {
+        requests: &["list-apps"],
+        field: "apps[].language",
+        why: "The apps are written in another language.",
+    },
     Reason {
         requests: &["app-info"],
         field: "*",
-        why: "Here every workflow has one; ADK describes apps whose root is an LLM agent.",
+        why: "This server describes every workflow; ADK describes only apps whose root is an LLM agent.",
     },
     Reason {
         requests: &["telemetry", "runtime-config"],
         field: "telemetry",
-        why: "Nothing is sent to Google, and the page does not ask.",
+        why: "This server sends nothing to Google, and the page does not ask for consent.",
     },
     Reason {
         requests: &["list sessions of an unknown app"],
         field: "*",
-        why: "ADK lists what is not there as empty.",
+        why: "ADK returns an empty list for an unknown app.",
     },
     Reason {
         requests: &["*"],
         field: "detail",
-        why: "An error says the fact and the remedy. ADK lists the fields that do not fit; here the first is named.",
+        why: "An error names the fact and the remedy. ADK lists all invalid fields; this server names the first.",
     },
     Reason {
         requests: &["*"],
         field: "error",
-        why: "An error is also in the form of this server's own API.",
+        why: "An error also has the format of this server's own API.",
     },
-    Reason { requests: &["no message"], field: "*", why: "It is an error of the client." },
+    Reason {
+        requests: &["no message"],
+        field: "*",
+        why: "The request is invalid, so the error is the client's.",
+    },
     Reason {
         requests: &["run fails"],
         field: "*",
-        why: "The agent has failed and not the server, and the client may know why.",
+        why: "The agent has failed, not the server, and the client may know the reason.",
     },
     Reason {
         requests: &["run_sse fails"],
         field: "[].error*",
-        why: "Errors have kinds here, and classes in Python.",
+        why: "Errors have kinds in this server and classes in Python.",
     },
     Reason {
         requests: &["create session"],
@@ -73,43 +81,43 @@ pub static REASONS: &[Reason] = &[
     Reason {
         requests: &["*"],
         field: "*nodeInfo.path",
-        why: "Here every event says its place; in ADK those of workflow nodes and LLM agents do.",
+        why: "Every event contains its path; in ADK only events of workflow nodes and LLM agents do.",
     },
-    Reason { requests: &["*"], field: "*customMetadata", why: "Here an event says the round of its loop." },
-    Reason {
-        requests: &["*"],
-        field: "*canonicalUri",
-        why: "It is the path at which this server has the version.",
-    },
-    Reason { requests: &["*"], field: "*createTime", why: "Artifact stores keep no times." },
+    Reason { requests: &["*"], field: "*customMetadata", why: "An event contains the round of its loop." },
+    Reason { requests: &["*"], field: "*canonicalUri", why: "This server uses the URL path of the version." },
+    Reason { requests: &["*"], field: "*createTime", why: "Artifact stores do not store times." },
     Reason {
         requests: &["build_graph"],
         field: "*rerun_on_resume",
-        why: "A field of Python's classes, which the page does not read.",
+        why: "This is a field of Python's classes, which the page does not read.",
     },
-    Reason { requests: &["build_graph"], field: "*wait_for_output", why: "Another one of these." },
+    Reason {
+        requests: &["build_graph"],
+        field: "*wait_for_output",
+        why: "This is another field of Python's classes.",
+    },
     Reason {
         requests: &["run_sse"],
         field: "body",
-        why: "ADK sends an event with a text and a file in two, and the page shows the second in place of the first.",
+        why: "ADK splits an event with text and a file into two events, and the page replaces the first by the second.",
     },
     Reason {
         requests: &["confirmation"],
         field: "body",
-        why: "ADK answers the call at once with an error, and again when it is confirmed; here it is answered once.",
+        why: "ADK answers the call at once with an error, and again after the confirmation; this server answers it once.",
     },
 ];
 
 impl Reason {
-    fn explains(&self, found: &Found) -> bool {
-        self.requests.iter().any(|request| is_like(request, found.request))
-            && is_like(self.field, &found.field)
+    fn explains(&self, found: &Difference) -> bool {
+        self.requests.iter().any(|request| matches(request, found.request))
+            && matches(self.field, &found.field)
     }
 }
 
-impl Found {
-    /// Whether this is the reason.
-    pub fn is_by(&self, reason: &Reason) -> bool {
+impl Difference {
+    /// Returns whether a reason is the reason for this difference.
+    pub fn has_reason(&self, reason: &Reason) -> bool {
         self.reason().is_some_and(|found| std::ptr::eq(found, reason))
     }
 
@@ -118,25 +126,25 @@ impl Found {
     }
 }
 
-/// Whether a text is of a pattern in which `*` is any text.
-fn is_like(pattern: &str, text: &str) -> bool {
+/// Returns whether a text matches a pattern. `*` matches any text.
+fn matches(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,
         Some((before, after)) => text.strip_prefix(before).is_some_and(|rest| {
-            (0..=rest.len()).any(|at| rest.is_char_boundary(at) && is_like(after, &rest[at..]))
+            (0..=rest.len()).any(|at| rest.is_char_boundary(at) && matches(after, &rest[at..]))
         }),
     }
 }
 
-/// Adds the fields that differ. Ids count by their places, and times not at all.
-pub fn compare(request: &'static str, adk: &Answer, here: &Answer, found: &mut Vec<Found>) {
+/// Adds the different fields. Ids are compared by their order, and times are ignored.
+pub fn compare(request: &'static str, adk: &Answer, here: &Answer, found: &mut Vec<Difference>) {
     let mut add = |field: &str, adk: String, here: String| {
-        found.push(Found { request, field: field.to_owned(), adk, here });
+        found.push(Difference { request, field: field.to_owned(), adk, here });
     };
     if adk.status != here.status {
         add("status", adk.status.to_string(), here.status.to_string());
     }
-    let (adk, here) = (settled(&adk.body), settled(&here.body));
+    let (adk, here) = (normalize(&adk.body), normalize(&here.body));
     values("", &adk, &here, &mut add);
 }
 
@@ -148,7 +156,7 @@ fn values(at: &str, adk: &Value, here: &Value, add: &mut impl FnMut(&str, String
                 let field = field.trim_start_matches('.');
                 match (one.get(key), other.get(key)) {
                     (Some(one), Some(other)) => values(field, one, other, add),
-                    (one, other) => add(field, shown(one), shown(other)),
+                    (one, other) => add(field, shorten(one), shorten(other)),
                 }
             }
         }
@@ -162,13 +170,13 @@ fn values(at: &str, adk: &Value, here: &Value, add: &mut impl FnMut(&str, String
             add(if at.is_empty() { "body" } else { at }, count(one), count(other));
         }
         (one, other) if one != other => {
-            add(if at.is_empty() { "body" } else { at }, shown(Some(one)), shown(Some(other)))
+            add(if at.is_empty() { "body" } else { at }, shorten(Some(one)), shorten(Some(other)))
         }
         _ => {}
     }
 }
 
-fn shown(value: Option<&Value>) -> String {
+fn shorten(value: Option<&Value>) -> String {
     let text = value.map_or_else(|| "-".to_owned(), ToString::to_string);
     match text.char_indices().nth(60) {
         Some((at, _)) => format!("{}...", &text[..at]),
@@ -176,18 +184,18 @@ fn shown(value: Option<&Value>) -> String {
     }
 }
 
-/// Whether a text has a number of its own in each answer.
+/// Returns whether a text is an id, which differs in each run.
 fn is_id(text: &str) -> bool {
     let is_uuid = text.matches('-').count() >= 4 && !text.contains(' ');
     is_uuid || text.starts_with("adk-") || text.contains(":confirm ")
 }
 
-/// A body with ids by the order in which they come, and without times.
-fn settled(body: &Value) -> Value {
+/// Replaces ids by their order, and times by a constant.
+fn normalize(body: &Value) -> Value {
     fn walk(key: &str, value: &Value, ids: &mut Vec<String>) -> Value {
         match value {
             Value::Object(fields) => {
-                // In one order on both sides.
+                // Both sides need the same order.
                 let keys: BTreeSet<_> = fields.keys().collect();
                 let walked = keys.into_iter().map(|key| (key.clone(), walk(key, &fields[key], ids)));
                 Value::Object(walked.collect::<Map<_, _>>())
@@ -207,11 +215,11 @@ fn settled(body: &Value) -> Value {
     walk("", body, &mut Vec::new())
 }
 
-/// The table in Markdown: a row for each reason, with the first field that it explains.
-pub fn table(found: &[Found]) -> String {
+/// Returns the table in Markdown: one row for each reason, with the first field that it explains.
+pub fn table(found: &[Difference]) -> String {
     let mut table = "\n| request | field | google-adk | here | why |\n|---|---|---|---|---|\n".to_owned();
     for reason in REASONS {
-        let Some(first) = found.iter().find(|found| found.is_by(reason)) else { continue };
+        let Some(first) = found.iter().find(|found| found.has_reason(reason)) else { continue };
         let requests: Vec<_> =
             reason.requests.iter().map(|request| if *request == "*" { "all" } else { request }).collect();
         let code = |text: &str| format!("`{}`", text.replace('|', "\\|").replace('`', "'"));

@@ -1,4 +1,4 @@
-//! The files of the dev UI.
+//! Tests of the files of the dev UI.
 
 use super::fixtures;
 use super::routes::serve;
@@ -6,7 +6,7 @@ use crate::support::{Served, read, send};
 use serde_json::json;
 
 #[tokio::test]
-async fn files_do_not_leave_their_folder() {
+async fn only_files_of_the_folder_are_served() {
     let folder = std::env::temp_dir().join(format!("adk-dev-ui-{}", std::process::id()));
     let ui = folder.join("browser");
     std::fs::create_dir_all(ui.join("assets")).unwrap();
@@ -29,7 +29,7 @@ async fn files_do_not_leave_their_folder() {
     }
     let (_, config) = send(served.get("/dev-ui/assets/config/runtime-config.json")).await;
     assert_eq!(config, json!({"backendUrl": "", "telemetry": false}));
-    // As they are: a client would tidy them.
+    // Send the paths unchanged, because an HTTP client would normalize them.
     for path in [
         "/dev-ui/../secret.js",
         "/dev-ui/..%2Fsecret.js",
@@ -59,7 +59,7 @@ async fn files_do_not_leave_their_folder() {
 }
 
 #[tokio::test]
-async fn the_page_finds_a_server_that_is_nested() {
+async fn the_page_finds_a_nested_server() {
     let router = adk::serve(&fixtures::runner()).router().unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -71,7 +71,7 @@ async fn the_page_finds_a_server_that_is_nested() {
     task.abort();
 }
 
-/// The answer to a path as it is.
+/// Sends a request with an unchanged path and returns the response.
 async fn raw(served: &Served, path: &str) -> String {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let mut stream = tokio::net::TcpStream::connect(served.address).await.unwrap();

@@ -1,4 +1,4 @@
-//! Workflows that do what the agents of `tests/peers/adk_agents` do, and one with a question.
+//! Workflows with the behavior of the agents in `tests/peers/adk_agents`, and one with a question.
 
 use crate::support::{Decision, Served, publish, shout};
 use adk::prelude::*;
@@ -157,7 +157,7 @@ pub fn builder() -> adk::runner::RunnerBuilder<adk::DefaultProvider> {
     adk::Runner::builder().model(model)
 }
 
-/// A server with these workflows.
+/// Starts a server with these workflows.
 pub async fn serve(
     with: impl FnOnce(
         Server<adk::DefaultProvider, adk::NoResources>,
@@ -177,5 +177,5 @@ pub async fn serve_on(
         .workflow(Asking::new(Asker))
         .workflow(Failing::new(Broken))
         .workflow(Paying::default());
-    Served::of(with(server)).await
+    Served::start(with(server)).await
 }

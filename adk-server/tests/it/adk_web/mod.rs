@@ -1,4 +1,4 @@
-//! The JSON of ADK and its dev UI.
+//! The JSON API of ADK and its dev UI.
 
 mod differences;
 mod files;

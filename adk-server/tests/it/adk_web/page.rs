@@ -1,7 +1,8 @@
-//! Google's dev UI, unmodified, in Chromium.
+//! Google's unmodified dev UI in Chromium.
 //!
-//! Run by `tests/peers/run-adk-python.sh tests/peers/run-clients.sh cargo test -p adk-workflow-server --test it -- --ignored adk_web`.
-//! The screenshots are in `ADK_SCREENSHOTS`, where that is set.
+//! Run by `tests/peers/run-adk-python.sh tests/peers/run-clients.sh cargo test -p
+//! adk-workflow-server --test it -- --ignored adk_web`. The screenshots are in `ADK_SCREENSHOTS`,
+//! where that is set.
 
 use super::fixtures::{Drafting, serve};
 use super::python::dev_ui;
@@ -11,7 +12,7 @@ use tokio::process::Command;
 
 #[tokio::test]
 #[ignore = "needs google-adk, Node.js and Chromium: tests/peers/run-adk-python.sh tests/peers/run-clients.sh"]
-async fn the_page_of_google_works_as_it_is() {
+async fn the_unmodified_page_of_google_works() {
     let clients = std::env::var("ADK_CLIENTS").expect("ADK_CLIENTS, see tests/peers/run-clients.sh");
     let browser = dev_ui();
     let served = serve(|server| server.workflow(Drafting::default()).dev_ui(browser)).await;
@@ -25,7 +26,7 @@ async fn the_page_of_google_works_as_it_is() {
         .output()
         .await
         .expect("node");
-    let (said, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{said}\n{wrong}");
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{stdout}\n{stderr}");
     served.stop().await.unwrap();
 }

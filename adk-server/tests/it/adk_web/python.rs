@@ -1,9 +1,10 @@
-//! The same requests to the real google-adk and to this server, and their answers field by field.
+//! Sends the same requests to google-adk and to this server, and compares their responses field by
+//! field.
 //!
-//! Run by `tests/peers/run-adk-python.sh cargo test -p adk-workflow-server --test it -- --ignored adk_web::python`; with
-//! `TABLE=overwrite` it writes the table in `docs/server-adk.md`.
+//! Run by `tests/peers/run-adk-python.sh cargo test -p adk-workflow-server --test it -- --ignored
+//! adk_web::python`; with `TABLE=overwrite` it writes the table in `docs/server-adk.md`.
 
-use super::differences::{Answer, Found, REASONS, compare, table};
+use super::differences::{Answer, Difference, REASONS, compare, table};
 use super::fixtures::serve;
 use crate::support::sse;
 use serde_json::{Value, json};
@@ -12,15 +13,16 @@ use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-/// A request: what it is called in the table, its method, path and body. `CALL` in a body is the id of the last call.
+/// A request: its name in the table, its method, path and body. `CALL` in a body is a placeholder
+/// for the id of the last call.
 type Request = (&'static str, &'static str, String, Value);
 
-fn said(app: &str, part: Value) -> Value {
+fn message(app: &str, part: Value) -> Value {
     json!({"appName": app, "userId": "u", "sessionId": "s", "newMessage": {"role": "user", "parts": [part]}})
 }
 
 fn answer(app: &str, name: &str, response: Value) -> Value {
-    said(app, json!({"functionResponse": {"id": "CALL", "name": name, "response": response}}))
+    message(app, json!({"functionResponse": {"id": "CALL", "name": name, "response": response}}))
 }
 
 const WRITING: &str = "/apps/writing/users/u/sessions";
@@ -33,7 +35,7 @@ fn post(name: &'static str, path: &str, body: Value) -> Request {
     (name, "POST", path.to_owned(), body)
 }
 
-/// Of the files that a run has saved.
+/// Returns requests for the files that a run has saved.
 fn files() -> Vec<Request> {
     let file = |rest: &str| format!("{WRITING}/s/artifacts{rest}");
     vec![
@@ -55,8 +57,8 @@ fn files() -> Vec<Request> {
 }
 
 fn requests() -> Vec<Request> {
-    let text = |app| said(app, json!({"text": "cats"}));
-    let (nobody, gone) = (format!("{WRITING}/nobody"), said("writing", json!({"text": "x"})));
+    let text = |app| message(app, json!({"text": "cats"}));
+    let (nobody, gone) = (format!("{WRITING}/nobody"), message("writing", json!({"text": "x"})));
     let gone = serde_json::from_str(&gone.to_string().replace("\"s\"", "\"nobody\"")).unwrap();
     let mut all = vec![
         get("health", "/health"),
@@ -132,7 +134,7 @@ struct Python {
 impl Python {
     async fn start() -> Self {
         let python = std::env::var("ADK_PYTHON").expect("ADK_PYTHON, see tests/peers/run-adk-python.sh");
-        // It writes into its folder.
+        // google-adk writes into the folder of its agents, so it gets a copy.
         let folder = std::env::temp_dir().join(format!("adk-agents-{}", std::process::id()));
         let agents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/peers/adk_agents");
         for agent in std::fs::read_dir(agents).expect("the agents") {
@@ -146,7 +148,7 @@ impl Python {
         let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = free.local_addr().expect("an address");
         drop(free);
-        // `web` is `api_server` with the routes of the page.
+        // `web` is `api_server` plus the routes of the page.
         let mut process = Command::new(python)
             .args(["-m", "google.adk.cli", "web", "--port", &address.port().to_string()])
             .args(
@@ -165,7 +167,7 @@ impl Python {
                 break;
             }
         }
-        // It would stop at a full pipe.
+        // Read the output, because google-adk would block on a full pipe.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         Self { _process: process, url: format!("http://{address}"), folder }
     }
@@ -177,7 +179,7 @@ impl Drop for Python {
     }
 }
 
-/// A server that is asked, and the last call in its answers.
+/// One of the two servers, with the id of the last call in its responses.
 struct Side {
     url: String,
     client: reqwest::Client,
@@ -221,7 +223,7 @@ impl Side {
 
 #[tokio::test]
 #[ignore = "needs google-adk: tests/peers/run-adk-python.sh"]
-async fn answers_are_those_of_google_adk_but_for_the_table() {
+async fn responses_equal_those_of_google_adk_except_for_the_table() {
     let python = Python::start().await;
     let browser = dev_ui();
     let served = serve(|server| server.dev_ui(browser)).await;
@@ -236,12 +238,15 @@ async fn answers_are_those_of_google_adk_but_for_the_table() {
     let unexplained: Vec<_> = found.iter().filter(|found| found.reason().is_none()).collect();
     assert!(unexplained.is_empty(), "{unexplained:#?}");
     for reason in REASONS {
-        assert!(found.iter().any(|found| found.is_by(reason)), "it does not differ any more: {reason:?}");
+        assert!(
+            found.iter().any(|found| found.has_reason(reason)),
+            "no field differs for this reason any more: {reason:?}"
+        );
     }
-    is_in_the_docs(&found);
+    check_docs(&found);
 }
 
-fn is_in_the_docs(found: &[Found]) {
+fn check_docs(found: &[Difference]) {
     const BEGIN: &str = "<!-- what differs -->\n";
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/server-adk.md");
     let text = std::fs::read_to_string(&page).expect("the page");
@@ -250,11 +255,11 @@ fn is_in_the_docs(found: &[Found]) {
     if std::env::var("TABLE").is_ok_and(|table| table == "overwrite") {
         std::fs::write(&page, wanted).expect("the page");
     } else {
-        assert_eq!(text, wanted, "TABLE=overwrite writes it");
+        assert_eq!(text, wanted, "run the test with TABLE=overwrite");
     }
 }
 
-/// The folder of adk-web in the installed google-adk.
+/// Returns the folder of adk-web in the installed google-adk.
 pub fn dev_ui() -> PathBuf {
     let python =
         PathBuf::from(std::env::var("ADK_PYTHON").expect("ADK_PYTHON, see tests/peers/run-adk-python.sh"));

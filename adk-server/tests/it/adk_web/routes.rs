@@ -1,4 +1,4 @@
-//! Each route with good and with bad input, and by a foreign user.
+//! Each route with valid and with invalid input.
 
 use super::fixtures::{self, Drafting};
 use crate::support::{Hanging, Served, send, sse};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 pub type Server = adk::server::Server<adk::DefaultProvider, adk::NoResources>;
 
-/// A server with two workflows more, that wait and hang.
+/// Starts a server with two additional workflows, which wait and hang.
 pub async fn serve(with: impl FnOnce(Server) -> Server) -> Served {
     let more = |server: Server| server.workflow(Drafting::default()).workflow(Hanging::default());
     fixtures::serve(|server| with(more(server))).await
@@ -15,17 +15,17 @@ pub async fn serve(with: impl FnOnce(Server) -> Server) -> Served {
 
 const SESSIONS: &str = "/apps/writing/users/user/sessions";
 
-pub fn said(app: &str, text: &str) -> Value {
-    asks(app, json!({"text": text}))
+pub fn text_body(app: &str, text: &str) -> Value {
+    part_body(app, json!({"text": text}))
 }
 
-pub fn asks(app: &str, part: Value) -> Value {
+pub fn part_body(app: &str, part: Value) -> Value {
     json!({"appName": app, "userId": "user", "sessionId": "s", "newMessage": {"role": "user", "parts": [part]}})
 }
 
-pub fn answers(app: &str, call: &Value, response: Value) -> Value {
+pub fn answer_body(app: &str, call: &Value, response: Value) -> Value {
     let (id, name) = (&call["id"], &call["name"]);
-    asks(app, json!({"functionResponse": {"id": id, "name": name, "response": response}}))
+    part_body(app, json!({"functionResponse": {"id": id, "name": name, "response": response}}))
 }
 
 pub async fn session(served: &Served, app: &str) {
@@ -34,21 +34,21 @@ pub async fn session(served: &Served, app: &str) {
     assert_eq!(status, StatusCode::OK, "{made}");
 }
 
-/// The events of a run.
-pub async fn streamed(served: &Served, body: &Value) -> Vec<Value> {
+/// Runs a workflow over `/run_sse` and returns the events.
+pub async fn run_sse(served: &Served, body: &Value) -> Vec<Value> {
     let response = served.post("/run_sse", body).send().await.unwrap();
     assert_eq!(response.status(), StatusCode::OK);
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     sse(&response.text().await.unwrap()).into_iter().map(|(_, _, data)| data).collect()
 }
 
-/// The call of the last event.
+/// Returns the function call of the last event.
 pub fn call(events: &[Value]) -> &Value {
     &events.last().expect("an event")["content"]["parts"][0]["functionCall"]
 }
 
 #[tokio::test]
-async fn sessions_are_made_read_changed_and_deleted() {
+async fn sessions_are_created_read_changed_and_deleted() {
     sessions(serve(|server| server).await).await;
     let folder = std::env::temp_dir().join(format!("adk-web-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -75,7 +75,7 @@ async fn sessions(served: Served) {
     assert_eq!((status, &changed["state"]["k"]), (StatusCode::OK, &json!([2])), "{changed}");
     assert_eq!(changed["events"][0]["actions"]["stateDelta"]["k"], json!([2]));
     assert!(changed["lastUpdateTime"].as_f64() > made["lastUpdateTime"].as_f64());
-    // A session of another workflow is not in the list, and the names are each workflow's own.
+    // The list omits sessions of other workflows, which may have the same ids.
     session(&served, "asking").await;
     session(&served, "writing").await;
     let (_, all) = send(served.get(SESSIONS)).await;
@@ -84,15 +84,15 @@ async fn sessions(served: Served) {
     assert!(all[0]["events"] == json!([]) && all[0]["state"]["k"] == json!([2]), "{all}");
     assert_eq!(send(served.delete(&one)).await, (StatusCode::OK, Value::Null));
     assert_eq!(send(served.get(&one)).await.0, StatusCode::NOT_FOUND);
-    let said = json!({"parts": [{"text": "hi"}], "role": "user"});
+    let content = json!({"parts": [{"text": "hi"}], "role": "user"});
     let event = json!({
-        "id": "0190a4c2-7d5e-7000-8000-000000000001", "timestamp": 1.5, "author": "user", "content": said,
+        "id": "0190a4c2-7d5e-7000-8000-000000000001", "timestamp": 1.5, "author": "user", "content": content,
         "invocationId": "e-0190a4c2-7d5e-7000-8000-000000000002",
     });
     let (status, restored) = send(served.post(SESSIONS, &json!({"sessionId": "r", "events": [event]}))).await;
-    assert_eq!((status, &restored["events"][0]["content"]), (StatusCode::OK, &said), "{restored}");
-    // A run goes on from there, and its events come after.
-    let mut run = self::said("writing", "more");
+    assert_eq!((status, &restored["events"][0]["content"]), (StatusCode::OK, &content), "{restored}");
+    // A run appends its events to the restored session.
+    let mut run = text_body("writing", "more");
     run["sessionId"] = json!("r");
     let (_, events) = send(served.post("/run", &run)).await;
     let (_, all) = send(served.get(&format!("{SESSIONS}/r"))).await;
@@ -102,7 +102,7 @@ async fn sessions(served: Served) {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_is_refused_in_the_form_of_adk() {
+async fn invalid_requests_are_refused_in_the_format_of_adk() {
     let served = serve(|server| server).await;
     session(&served, "writing").await;
     let writes = |delta: Value| {
@@ -111,7 +111,7 @@ async fn what_does_not_fit_is_refused_in_the_form_of_adk() {
             "invocationId": "e-0190a4c2-7d5e-7000-8000-000000000002",
         }]})
     };
-    let nobody = said("writing", "x").to_string().replace("\"s\"", "\"nobody\"");
+    let nobody = text_body("writing", "x").to_string().replace("\"s\"", "\"nobody\"");
     for (method, path, body, status) in [
         ("POST", SESSIONS, json!({"sessionId": "s"}).to_string(), 409),
         ("POST", SESSIONS, json!({"sessionId": "x".repeat(200)}).to_string(), 422),
@@ -129,7 +129,7 @@ async fn what_does_not_fit_is_refused_in_the_form_of_adk() {
         ("POST", "/run", String::new(), 422),
         ("POST", "/run", json!({"appName": "writing"}).to_string(), 422),
         ("POST", "/run", json!({"appName": "writing", "userId": "user", "sessionId": "s"}).to_string(), 422),
-        ("POST", "/run", said("nothing", "x").to_string(), 404),
+        ("POST", "/run", text_body("nothing", "x").to_string(), 404),
         ("POST", "/run", nobody.clone(), 404),
         ("POST", "/run_sse", nobody, 404),
         ("POST", "/run_sse", "[]".to_owned(), 422),
@@ -159,15 +159,15 @@ async fn what_does_not_fit_is_refused_in_the_form_of_adk() {
         assert!(error["detail"].is_string() && error["error"]["message"].is_string(), "{path}: {error}");
     }
     let (_, runs) = send(served.get("/v1/runs")).await;
-    assert_eq!(runs["runs"], json!([]), "nothing was begun");
+    assert_eq!(runs["runs"], json!([]), "no run was started");
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_run_gives_its_events_its_files_and_its_spans() {
+async fn a_run_has_events_files_and_spans() {
     let served = serve(|server| server).await;
     session(&served, "writing").await;
-    let (status, events) = send(served.post("/run", &said("writing", "cats"))).await;
+    let (status, events) = send(served.post("/run", &text_body("writing", "cats"))).await;
     assert_eq!(status, StatusCode::OK, "{events}");
     let texts = |events: &[Value]| -> Vec<String> {
         let text = |event: &Value| event["content"]["parts"][0]["text"].as_str().unwrap_or("-").to_owned();
@@ -180,9 +180,9 @@ async fn a_run_gives_its_events_its_files_and_its_spans() {
     );
     assert_eq!(events[0]["actions"]["requestedToolConfirmations"], json!({}));
     assert_eq!(events[3]["actions"]["artifactDelta"], json!({"out/post.txt": 0}));
-    let mut body = said("writing", "more");
+    let mut body = text_body("writing", "more");
     body["stateDelta"] = json!({"mood": "calm"});
-    let second = streamed(&served, &body).await;
+    let second = run_sse(&served, &body).await;
     assert_eq!(texts(&second), ["A cat sat.", "Longer.", "Fine.", "Published."], "{second:?}");
     assert_eq!(second[3]["actions"]["artifactDelta"], json!({"out/post.txt": 1}));
     let (_, session) = send(served.get(&format!("{SESSIONS}/s"))).await;
@@ -225,8 +225,8 @@ async fn a_run_gives_its_events_its_files_and_its_spans() {
         "each round: {spans:?}"
     );
     let critic = named("invoke_agent critic")[0];
-    let around = spans.iter().find(|span| span["span_id"] == critic["parent_span_id"]).expect("a parent");
-    assert_eq!(around["name"], "invoke_agent polish");
+    let parent = spans.iter().find(|span| span["span_id"] == critic["parent_span_id"]).expect("a parent");
+    assert_eq!(parent["name"], "invoke_agent polish");
     assert!(spans.iter().all(|span| span["start_time"].as_u64() <= span["end_time"].as_u64()), "{spans:?}");
 
     let event = events[1]["id"].as_str().unwrap();
@@ -271,53 +271,54 @@ async fn apps_are_described() {
 }
 
 #[tokio::test]
-async fn a_run_that_fails_says_so() {
+async fn a_failed_run_returns_its_error() {
     let served = serve(|server| server).await;
     session(&served, "failing").await;
-    let (status, error) = send(served.post("/run", &said("failing", "x"))).await;
+    let (status, error) = send(served.post("/run", &text_body("failing", "x"))).await;
     assert_eq!(status, StatusCode::BAD_GATEWAY, "{error}");
     assert!(error["detail"].as_str().unwrap().contains("cannot write"), "{error}");
-    let events = streamed(&served, &said("failing", "x")).await;
+    let events = run_sse(&served, &text_body("failing", "x")).await;
     assert_eq!(events.len(), 1, "{events:?}");
     assert!(events[0]["error"].as_str().unwrap().contains("cannot write"), "{events:?}");
-    // What a page could not show otherwise.
+    // A message without text is valid.
     session(&served, "drafting").await;
     let events =
-        streamed(&served, &asks("drafting", json!({"functionCall": {"name": "f", "args": {}}}))).await;
-    assert!(events.last().unwrap()["error"].is_null(), "an empty topic is one: {events:?}");
+        run_sse(&served, &part_body("drafting", json!({"functionCall": {"name": "f", "args": {}}}))).await;
+    assert!(events.last().unwrap()["error"].is_null(), "an empty topic is a valid input: {events:?}");
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn what_waits_is_a_call_whose_answer_goes_on_with_the_run() {
+async fn a_wait_is_a_call_whose_response_resumes_the_run() {
     let served = serve(|server| server).await;
     session(&served, "drafting").await;
-    let asked = streamed(&served, &said("drafting", "cats")).await;
-    let question = call(&asked);
-    assert_eq!(question["name"], "adk_request_input", "{asked:?}");
+    let events_before = run_sse(&served, &text_body("drafting", "cats")).await;
+    let question = call(&events_before);
+    assert_eq!(question["name"], "adk_request_input", "{events_before:?}");
     assert_eq!(question["args"]["message"], "May this be published? CATS CATS");
     assert!(question["args"]["response_schema"].is_object());
-    assert_eq!(asked.last().unwrap()["longRunningToolIds"], json!([question["id"]]));
+    assert_eq!(events_before.last().unwrap()["longRunningToolIds"], json!([question["id"]]));
     let (_, session_json) = send(served.get("/apps/drafting/users/user/sessions/s")).await;
-    assert_eq!(session_json["events"].as_array().unwrap().last(), asked.last(), "{session_json}");
+    assert_eq!(session_json["events"].as_array().unwrap().last(), events_before.last(), "{session_json}");
     let (_, waiting) = send(served.get("/v1/waiting?workflow=drafting")).await;
-    assert_eq!(waiting["waiting"][0]["id"], question["id"], "the own API knows it");
+    assert_eq!(waiting["waiting"][0]["id"], question["id"], "the own API lists the wait");
 
-    let run = &asked[0]["invocationId"];
+    let run = &events_before[0]["invocationId"];
     let attach = json!({"appName": "drafting", "userId": "user", "sessionId": "s", "invocationId": run});
-    assert_eq!(send(served.post("/run", &attach)).await, (StatusCode::OK, json!([])), "it still waits");
+    assert_eq!(send(served.post("/run", &attach)).await, (StatusCode::OK, json!([])), "the run still waits");
 
-    let wrong = streamed(&served, &answers("drafting", question, json!({"result": "perhaps"}))).await;
+    let wrong = run_sse(&served, &answer_body("drafting", question, json!({"result": "perhaps"}))).await;
     assert!(wrong[0]["error"].as_str().unwrap().contains("of another type"), "{wrong:?}");
-    let answer = answers("drafting", question, json!({"Revise": {"note": "shorter"}}));
-    let rest = streamed(&served, &answer).await;
-    assert!(rest.iter().all(|event| !asked.contains(event)), "only what is new: {rest:?}");
+    let answer = answer_body("drafting", question, json!({"Revise": {"note": "shorter"}}));
+    let rest = run_sse(&served, &answer).await;
+    assert!(rest.iter().all(|event| !events_before.contains(event)), "only new events: {rest:?}");
     assert_eq!(rest.last().unwrap()["actions"]["stateDelta"]["post"], "CATS CATS (shorter)", "{rest:?}");
-    let second = streamed(&served, &answer).await;
+    let second = run_sse(&served, &answer).await;
     assert!(second[0]["error"].is_string(), "{second:?}");
-    // A page sends a text as a result.
-    let asked = streamed(&served, &said("drafting", "dogs")).await;
-    let rest = streamed(&served, &answers("drafting", call(&asked), json!({"result": "Publish"}))).await;
+    // The page sends a text under `result`.
+    let events_before = run_sse(&served, &text_body("drafting", "dogs")).await;
+    let rest =
+        run_sse(&served, &answer_body("drafting", call(&events_before), json!({"result": "Publish"}))).await;
     assert_eq!(rest.last().unwrap()["actions"]["stateDelta"]["post"], "DOGS DOGS", "{rest:?}");
     let (_, runs) = send(served.get("/v1/runs?workflow=drafting&status=finished")).await;
     assert_eq!(runs["runs"].as_array().unwrap().len(), 2, "{runs}");
@@ -325,47 +326,47 @@ async fn what_waits_is_a_call_whose_answer_goes_on_with_the_run() {
 }
 
 #[tokio::test]
-async fn the_own_api_answers_and_cancels_what_began_here() {
+async fn the_own_api_answers_and_cancels_runs_of_these_routes() {
     let served = serve(|server| server).await;
     session(&served, "drafting").await;
     let last = async || {
         let (_, session) = send(served.get("/apps/drafting/users/user/sessions/s")).await;
         session["events"].as_array().unwrap().last().unwrap().clone()
     };
-    let asked = streamed(&served, &said("drafting", "cats")).await;
-    let (question, run) = (call(&asked), asked[0]["invocationId"].as_str().unwrap());
+    let events_before = run_sse(&served, &text_body("drafting", "cats")).await;
+    let (question, run) = (call(&events_before), events_before[0]["invocationId"].as_str().unwrap());
     let path = format!("/v1/waiting/{}", question["id"].as_str().unwrap());
     assert_eq!(send(served.post(&path, &json!("Publish"))).await.0, StatusCode::ACCEPTED);
     let rest = served.get(&format!("/v1/runs/{run}/events")).header("accept", "text/event-stream");
     let rest = sse(&rest.send().await.unwrap().text().await.unwrap());
     assert_eq!(rest.last().unwrap().2["output"], "CATS CATS", "{rest:?}");
     assert_eq!(last().await["actions"]["stateDelta"]["post"], "CATS CATS");
-    let asked = streamed(&served, &said("drafting", "dogs")).await;
-    assert_eq!(&last().await, asked.last().unwrap());
-    let run = asked[0]["invocationId"].as_str().unwrap();
+    let events_before = run_sse(&served, &text_body("drafting", "dogs")).await;
+    assert_eq!(&last().await, events_before.last().unwrap());
+    let run = events_before[0]["invocationId"].as_str().unwrap();
     let (_, cancelled) = send(served.delete(&format!("/v1/runs/{run}"))).await;
     assert_eq!(cancelled["status"], "cancelled", "{cancelled}");
-    assert!(last().await["longRunningToolIds"].is_null(), "nobody is asked any more");
+    assert!(last().await["longRunningToolIds"].is_null(), "no question is open");
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_tool_is_confirmed_and_a_long_call_answered() {
+async fn a_tool_call_is_confirmed_and_a_long_running_call_is_answered() {
     for (confirmed, result) in [(true, "paid 7"), (false, "This tool call is rejected.")] {
         let served = serve(|server| server).await;
         session(&served, "paying").await;
-        let mut pays = said("paying", "pay");
-        // What is said in pieces comes in pieces where it is asked for.
+        let mut pays = text_body("paying", "pay");
+        // A request with `streaming` gets the pieces of a reply.
         pays["streaming"] = json!(confirmed);
-        let asked = streamed(&served, &pays).await;
-        let (question, args) = (call(&asked), &call(&asked)["args"]);
-        assert_eq!(question["name"], "adk_request_confirmation", "{asked:?}");
+        let events_before = run_sse(&served, &pays).await;
+        let (question, args) = (call(&events_before), &call(&events_before)["args"]);
+        assert_eq!(question["name"], "adk_request_confirmation", "{events_before:?}");
         let original = &args["originalFunctionCall"];
         assert_eq!((&original["name"], &original["args"]), (&json!("pay"), &json!({"amount": 7})));
-        assert_eq!(original["id"], asked[0]["content"]["parts"][0]["functionCall"]["id"]);
+        assert_eq!(original["id"], events_before[0]["content"]["parts"][0]["functionCall"]["id"]);
         assert!(args["toolConfirmation"]["hint"].as_str().unwrap().contains("amount"), "{args}");
-        let answer = answers("paying", question, json!({"confirmed": confirmed, "payload": {}}));
-        let rest = streamed(&served, &answer).await;
+        let answer = answer_body("paying", question, json!({"confirmed": confirmed, "payload": {}}));
+        let rest = run_sse(&served, &answer).await;
         let response = &rest[0]["content"]["parts"][0]["functionResponse"];
         assert_eq!(response["id"], original["id"]);
         assert!(response["response"].to_string().contains(result), "{rest:?}");
@@ -379,18 +380,18 @@ async fn a_tool_is_confirmed_and_a_long_call_answered() {
     }
     let served = serve(|server| server).await;
     session(&served, "asking").await;
-    let asked = streamed(&served, &said("asking", "?")).await;
-    assert_eq!(asked[0]["longRunningToolIds"], json!(["call-1"]));
-    let rest = streamed(&served, &answers("asking", call(&asked), json!({"color": "red"}))).await;
+    let events_before = run_sse(&served, &text_body("asking", "?")).await;
+    assert_eq!(events_before[0]["longRunningToolIds"], json!(["call-1"]));
+    let rest = run_sse(&served, &answer_body("asking", call(&events_before), json!({"color": "red"}))).await;
     assert_eq!(rest[0]["content"]["parts"][0]["text"], "It is red.", "{rest:?}");
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_cancels_its_run() {
+async fn a_client_that_disconnects_cancels_its_run() {
     let served = serve(|server| server).await;
     session(&served, "hanging").await;
-    let mut response = served.post("/run_sse", &said("hanging", "x")).send().await.unwrap();
+    let mut response = served.post("/run_sse", &text_body("hanging", "x")).send().await.unwrap();
     let run = loop {
         let (_, runs) = send(served.get("/v1/runs?workflow=hanging")).await;
         if let Some(run) = runs["runs"].get(0) {

@@ -1,15 +1,15 @@
-//! What foreign users see: nothing.
+//! Foreign users see no data of other users.
 
-use super::routes::{answers, call, said, serve};
+use super::routes::{answer_body, call, serve, text_body};
 use crate::support::send;
 use adk::server::{Caller, Refusal};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-/// The user is the value of a header.
+/// Reads the user from a header.
 async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
     let user = request.headers.get("x-user").and_then(|user| user.to_str().ok());
-    user.map(Caller::user).ok_or_else(|| Refusal::unauthorized("there is no `x-user`"))
+    user.map(Caller::user).ok_or_else(|| Refusal::unauthorized("the header `x-user` is missing"))
 }
 
 #[tokio::test]
@@ -23,12 +23,12 @@ async fn a_foreign_user_sees_nothing() {
     let base = "/apps/drafting/users/ann/sessions";
     let (status, made) = by("ann", "POST", base, &json!({"sessionId": "s", "state": {"secret": "X"}})).await;
     assert_eq!(status, StatusCode::OK, "{made}");
-    let run = said("drafting", "X").to_string().replace("\"user\",\"sess", "\"ann\",\"sess");
+    let run = text_body("drafting", "X").to_string().replace("\"user\",\"sess", "\"ann\",\"sess");
     let mut run: Value = serde_json::from_str(&run).unwrap();
     run["userId"] = json!("ann");
     let (_, events) = by("ann", "POST", "/run", &run).await;
     let question = call(events.as_array().unwrap()).clone();
-    let mut answer = answers("drafting", &question, json!({"result": "Publish"}));
+    let mut answer = answer_body("drafting", &question, json!({"result": "Publish"}));
     answer["userId"] = json!("ann");
     let own_answer = {
         let mut own = answer.clone();
@@ -63,11 +63,11 @@ async fn a_foreign_user_sees_nothing() {
         assert!(!seen.to_string().contains('X'), "{seen}");
     }
     let (_, spans) = by("bob", "GET", "/dev/apps/drafting/debug/trace/session/s", &json!(null)).await;
-    assert_eq!(spans, json!([]), "the session of that name is another one");
-    // An answer from a session of his own is one to a call that nobody has made there.
+    assert_eq!(spans, json!([]), "bob's session with this id is another session");
+    // In his own session, Bob answers a call that the session does not contain.
     let request = served.post("/run_sse", &own_answer).header("x-user", "bob");
-    let said = request.send().await.unwrap().text().await.unwrap();
-    assert!(said.contains("\"error\"") && !said.contains('X'), "{said}");
+    let reply = request.send().await.unwrap().text().await.unwrap();
+    assert!(reply.contains("\"error\"") && !reply.contains('X'), "{reply}");
     let (status, forbidden) =
         by("ann", "PATCH", &format!("{base}/s"), &json!({"stateDelta": {"app:all": 1}})).await;
     assert_eq!(status, StatusCode::FORBIDDEN, "{forbidden}");

@@ -12,6 +12,7 @@ mod types;
 
 pub(super) use races::sibling_writes;
 pub(super) use states::is_kept;
+pub(super) use types::patterns;
 
 use super::{Fault, Flaw};
 use crate::effects::{Act, Effects, tool};

@@ -42,6 +42,12 @@ pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty
             written_by(m, spec, key, writer);
             m.push("; help: name a key that holds a list");
         }
+        StepKind::Match { .. } => {
+            does(m, spec, fault.at, &[" takes `", key, "` as an `Option`, but "]);
+            written_by(m, spec, key, writer);
+            m.push("; help: write");
+            patterns(m, writer);
+        }
         _ if ty.is_empty() => {
             does(m, spec, fault.at, &[" shows `", key, "` to its model, but "]);
             written_by(m, spec, key, writer);
@@ -57,6 +63,17 @@ pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty
             help(m, ty, writer, "read it", ", or read another key");
         }
     }
+}
+
+/// What the arms of a `match` have in place of those of an `Option`.
+pub(in super::super) const fn patterns(m: &mut Message, writer: &Writer<'_>) {
+    m.push(" patterns of ");
+    if writer.spec.ty.is_empty() {
+        m.push("its type");
+    } else {
+        quoted(m, writer);
+    }
+    m.push(" in place of `Some` and `None`");
 }
 
 /// Written as another type than before.

@@ -4,7 +4,7 @@ use super::super::keys::Key;
 use super::super::{Fault, Flaw, Part, describe};
 use super::Row;
 use crate::message::Message;
-use crate::spec::Spec;
+use crate::spec::{Spec, StepKind};
 use crate::text::same;
 
 /// What to say of a block whose key has another type than it needs.
@@ -23,6 +23,9 @@ pub(in crate::check::flow) const fn tell<'a>(
         if !is_reported(faults, &fault) {
             m.line();
             describe::fault(m, spec, &fault);
+        } else if matches!(spec.steps[at].kind, StepKind::Match { .. }) {
+            m.push(", and write");
+            describe::patterns(m, &writer);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Every check has its cases and its page.
+//! Each check has wrong programs, a right program and a page.
 
 use super::{files, folder, read};
 use adk::check::Check;

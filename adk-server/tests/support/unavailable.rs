@@ -1,4 +1,5 @@
-//! An engine in memory that can be away, be full, or be lost in the middle of a commit.
+//! [`UnavailableEngine`]: an engine in memory that can be unavailable, full, or lose its connection
+//! during a commit.
 
 use adk::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, KeyBinding,
@@ -14,34 +15,35 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
-/// Clones share everything.
+/// An engine with simulated failures. Clones share their state.
 #[derive(Clone, Default)]
-pub struct Away {
+pub struct UnavailableEngine {
     inner: MemoryJournal,
     is_away: Arc<AtomicBool>,
     is_full: Arc<AtomicBool>,
-    loses: Arc<AtomicBool>,
-    goes: Arc<AtomicBool>,
+    loses_commit: Arc<AtomicBool>,
+    then_away: Arc<AtomicBool>,
 }
 
-impl Away {
-    /// Whether everything fails from now on.
-    pub fn is_away(&self, is_away: bool) {
+impl UnavailableEngine {
+    /// Makes all operations fail, or succeed again.
+    pub fn set_away(&self, is_away: bool) {
         self.is_away.store(is_away, SeqCst);
     }
 
-    /// Whether events fail from now on, and nothing else.
-    pub fn is_full(&self, is_full: bool) {
+    /// Makes all commits fail, or succeed again. Other operations succeed.
+    pub fn set_full(&self, is_full: bool) {
         self.is_full.store(is_full, SeqCst);
     }
 
-    /// The next commit is lost on its way, which nobody can know. If `goes`, the store is away afterwards.
-    pub fn lose(&self, goes: bool) {
-        self.loses.store(true, SeqCst);
-        self.goes.store(goes, SeqCst);
+    /// Makes the next commit fail with an unknown outcome. If `then_away` is set, the store is
+    /// unavailable afterwards.
+    pub fn lose_next_commit(&self, then_away: bool) {
+        self.loses_commit.store(true, SeqCst);
+        self.then_away.store(then_away, SeqCst);
     }
 
-    async fn stored(&self, slot: Slot, body: Body) -> Result<Stored> {
+    async fn commit_checked(&self, slot: Slot, body: Body) -> Result<Stored> {
         let body = match body {
             Body::Call(work) => Body::Ready(work.await?),
             body => body,
@@ -50,8 +52,8 @@ impl Away {
         if self.is_full.load(SeqCst) {
             return Err(error(StoreErrorKind::Full));
         }
-        if self.loses.swap(false, SeqCst) {
-            self.is_away(self.goes.load(SeqCst));
+        if self.loses_commit.swap(false, SeqCst) {
+            self.set_away(self.then_away.load(SeqCst));
             return Err(error(StoreErrorKind::OutcomeUnknown));
         }
         match self.inner.commit(slot, body) {
@@ -76,12 +78,12 @@ impl Away {
 }
 
 fn error(kind: StoreErrorKind) -> Error {
-    Error::new(ErrorKind::Store(kind), "as the test asks for")
+    Error::new(ErrorKind::Store(kind), "the test has requested this error")
 }
 
-impl Journal for Away {
+impl Journal for UnavailableEngine {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
-        Reply::Later(Box::pin(self.stored(slot, body)))
+        Reply::Later(Box::pin(self.commit_checked(slot, body)))
     }
 
     fn step(
@@ -98,7 +100,7 @@ impl Journal for Away {
     }
 }
 
-impl Engine for Away {
+impl Engine for UnavailableEngine {
     fn location(&self) -> Location {
         self.inner.location()
     }
@@ -132,7 +134,7 @@ impl Engine for Away {
     }
 }
 
-impl RunRegistry for Away {
+impl RunRegistry for UnavailableEngine {
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         self.unless_away(|| self.inner.claim(run, check))
     }
@@ -174,7 +176,7 @@ impl RunRegistry for Away {
     }
 }
 
-impl WaitRegistry for Away {
+impl WaitRegistry for UnavailableEngine {
     fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         self.unless_away(|| self.inner.waiting(app, filter))
     }
@@ -200,7 +202,7 @@ impl WaitRegistry for Away {
     }
 }
 
-impl RequestKeys for Away {
+impl RequestKeys for UnavailableEngine {
     fn bind<'a>(
         &'a self,
         key: &'a RequestKey,

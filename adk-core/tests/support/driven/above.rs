@@ -1,0 +1,127 @@
+//! [`Above`]: an engine above a store.
+
+use super::registry;
+use adk_core::engine::{
+    Body, BranchReport, BranchTask, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal,
+    RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry,
+    RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, refuse,
+};
+use adk_core::model::Usage;
+use adk_core::session::Location;
+use adk_core::{BoxFuture, Result, RunId, Runner};
+use serde_json::Value;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+/// An engine above a store, as far as the store can tell: all processes share its claim, and a run that has begun is executed
+/// from its beginning.
+pub struct Above<S> {
+    pub store: S,
+    /// The process that executes every second branch.
+    pub other: Option<Runner>,
+    pub offers: AtomicUsize,
+}
+
+impl<S: Engine> Journal for Above<S> {
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
+        assert!(slot.claim().is_driven_above());
+        self.store.commit(slot, body)
+    }
+    fn step(
+        &self,
+        claim: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
+        self.store.step(claim, key, work)
+    }
+    fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+        self.store.answer(claim, wait)
+    }
+}
+
+impl<S: Engine> Engine for Above<S> {
+    fn retention(&self) -> Retention {
+        Retention::Durable
+    }
+    fn location(&self) -> Location {
+        self.store.location()
+    }
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        Some(self)
+    }
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        self.store.waits()
+    }
+    fn keys(&self) -> Option<&dyn RequestKeys> {
+        self.store.keys()
+    }
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        None
+    }
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        self.other.is_some().then_some(self)
+    }
+    fn timers(&self) -> Option<&dyn Timers> {
+        None
+    }
+}
+
+impl<S: Engine> RunRegistry for Above<S> {
+    fn enqueue(&self, claim: ClaimId, record: RunRecord) -> BoxFuture<'_, Result<Claim>> {
+        registry(&self.store).enqueue(claim, record)
+    }
+    fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
+        Box::pin(async move {
+            let driven = registry(&self.store).driven(run, 0).await?;
+            let record = driven.ok_or_else(|| refuse::unknown_run(run))?.record;
+            check(&record)?;
+            Ok(ClaimedRun::starting_over(record))
+        })
+    }
+    fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
+        registry(&self.store).finished(claim, done)
+    }
+    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
+        registry(&self.store).close(claim, status, usage)
+    }
+    fn cancel<'a>(&'a self, app: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {
+        registry(&self.store).cancel(app, run)
+    }
+    fn release(&self, claim: ClaimId) {
+        registry(&self.store).release(claim);
+    }
+    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        registry(&self.store).runs(app, filter)
+    }
+    fn runs_of_tenants<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        registry(&self.store).runs_of_tenants(app, filter)
+    }
+    fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
+        registry(&self.store).driven(run, from)
+    }
+}
+
+impl<S: Engine> RemoteBranches for Above<S> {
+    fn offer(
+        &self,
+        task: BranchTask,
+        _: BoxFuture<'static, ()>,
+    ) -> Option<BoxFuture<'static, Result<BranchReport>>> {
+        let other = self.other.clone()?;
+        if self.offers.fetch_add(1, SeqCst).is_multiple_of(2) {
+            return None;
+        }
+        Some(Box::pin(async move {
+            let (run, upto, path) = (task.run_id, task.upto, task.path.to_string());
+            let ended = other.branch_by_name(task)?.await;
+            let registry = other.engine().registry().expect("it keeps runs");
+            let driven = registry.driven(run, upto).await?.ok_or_else(|| refuse::unknown_run(run))?;
+            let own = driven.events.into_iter().filter(|(slot, _)| slot.starts_with(&path));
+            Ok(BranchReport::of(ended, own.map(|(_, stored)| stored).collect()))
+        }))
+    }
+}

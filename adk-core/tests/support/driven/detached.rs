@@ -1,0 +1,58 @@
+//! [`Detached`]: sessions that nobody shares.
+
+use adk_core::session::{
+    EventFilter, Location, Opening, Scope, Session, SessionKey, SessionSnapshot, SessionStore, SharedState,
+    StateMap,
+};
+use adk_core::{BoxFuture, Event, Result, StateDelta};
+use std::sync::Arc;
+
+/// The sessions of a store, each opened anew for everyone who asks: nobody shares one.
+pub struct Detached<S>(pub S);
+
+impl<S: SessionStore> SessionStore for Detached<S> {
+    fn location(&self) -> Location {
+        self.0.location()
+    }
+    fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
+        Box::pin(async move {
+            self.0.create(key.clone(), state).await?;
+            self.get(&key).await?.ok_or_else(|| key.missing())
+        })
+    }
+    fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
+        Box::pin(async move {
+            let Some(found) = self.0.read(key, &EventFilter::new()).await? else { return Ok(None) };
+            let of = |scope: Scope| -> StateMap {
+                let all = found.state.iter().filter(|(key, _)| Scope::of(key) == scope);
+                all.map(|(key, value)| (key.clone(), value.clone())).collect()
+            };
+            let (user, app) = (SharedState::default(), SharedState::default());
+            user.replace(of(Scope::User));
+            app.replace(of(Scope::App));
+            let (own, updated) = (of(Scope::Session), found.updated);
+            let opening = Opening { own, user, app, earlier: 0, newest: found.events, updated };
+            Ok(Some(Arc::new(Session::open(key.clone(), opening, None))))
+        })
+    }
+    fn read<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        filter: &'a EventFilter,
+    ) -> BoxFuture<'a, Result<Option<SessionSnapshot>>> {
+        self.0.read(key, filter)
+    }
+    fn append<'a>(&'a self, key: &'a SessionKey, events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
+        self.0.append(key, events)
+    }
+    fn list<'a>(
+        &'a self,
+        app: &'a str,
+        user: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
+        self.0.list(app, user)
+    }
+    fn delete<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {
+        self.0.delete(key)
+    }
+}

@@ -1,0 +1,19 @@
+//! Agents of two macro calls that are tools of each other: a cycle of constants, which rustc reports before a check can run.
+
+use adk::prelude::*;
+
+llm::agent! {
+    /// Writes.
+    pub writer -> text: String { instruction: "Write.", tools: [agent(critic)], max_turns: 2 }
+}
+
+llm::agent! {
+    /// Reviews.
+    pub critic -> review: String { instruction: "Review.", tools: [agent(writer)], max_turns: 2 }
+}
+
+workflow! {
+    pub Writing() -> text: String { writer }
+}
+
+fn main() {}
