@@ -158,7 +158,10 @@ async fn a_server_asks_the_user_and_the_run_waits() {
     let (_, told) = run_with_answers(|| toolset.clone(), &call, &[serde_json::Value::Null]).await;
     assert!(told[0]["result"].as_str().unwrap().contains("declined"), "{told:?}");
     let heard = calls(everything(), &call).await.unwrap();
-    assert!(heard.error(0).contains("no tool with that name"), "it is not offered to who cannot be asked");
+    assert!(
+        heard.error(0).contains("no tool with that name"),
+        "a run that cannot ask is not offered the tool"
+    );
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use crate::PostgresStore;
 use crate::connection::PgConnection;
-use crate::error::{Doing, failed, is_without_session};
+use crate::error::{Doing, is_without_session, postgres_error};
 use adk_core::session::{Location, SessionKey};
 use adk_core::{ArtifactStore, BoxFuture, Error, ErrorKind, Part, Result, StoreErrorKind, StoredPart};
 use sqlx::postgres::{PgArguments, PgRow};
@@ -151,7 +151,7 @@ async fn save(connection: &mut PgConnection, file: &FileKey, part: &StoredPart) 
             Err(error) if is_without_session(&error) => {
                 return Err(file.session.missing().with_source(error));
             }
-            Err(error) => return Err(failed(what, error)),
+            Err(error) => return Err(postgres_error(what, error)),
         }
     }
 }

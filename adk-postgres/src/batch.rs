@@ -2,7 +2,7 @@
 
 use crate::Shared;
 use crate::connection::PgConnection;
-use crate::error::{closed, is_slot_taken, outcome_unknown, passes};
+use crate::error::{closed_error, is_slot_taken, is_transient, outcome_unknown_error};
 use crate::lane::Job;
 use crate::log::{self, Entry, Head, Rows};
 use crate::reader::{self, Shelf};
@@ -21,7 +21,7 @@ enum Outcome {
     /// The event was appended at this place.
     New(u64),
     /// The slot was already filled with this event.
-    There(There),
+    FilledSlot(FilledSlot),
     /// The recorded value of a step, or the answer to a wait.
     Value(Option<Value>),
     /// The work is done. For [`Job::Look`], whether the session exists; for [`Job::Close`], whether
@@ -32,7 +32,7 @@ enum Outcome {
 }
 
 /// An event that already fills its slot.
-pub(crate) struct There {
+pub(crate) struct FilledSlot {
     pub(crate) place: u64,
     pub(crate) event: Arc<Event>,
     pub(crate) temp: StateDelta,
@@ -63,7 +63,7 @@ pub(crate) async fn batch(shared: &Arc<Shared>, key: &SessionKey, asked: Instant
             Ok(written) => return deliver(shared, key, jobs, written),
             Err(lost) => lost,
         };
-        if passes(&error) {
+        if is_transient(&error) {
             is_careful |= is_sent;
             is_unknown |= is_sent;
             if (!is_sent || jobs.iter().all(Job::is_repeatable)) && patience.wait().await {
@@ -80,8 +80,8 @@ pub(crate) async fn batch(shared: &Arc<Shared>, key: &SessionKey, asked: Instant
             return;
         }
         for job in jobs {
-            let error = if is_unknown && job.writes() { outcome_unknown(&error) } else { copy(&error) };
-            refused(shared, job, error);
+            let error = if is_unknown && job.writes() { outcome_unknown_error(&error) } else { copy(&error) };
+            refuse_job(shared, job, error);
         }
         return;
     }
@@ -101,11 +101,11 @@ async fn attempt(
     jobs: &mut [Job],
     is_careful: bool,
 ) -> Result<Written, Lost> {
-    if !is_careful && let Some(written) = at_once(shared, key, jobs).await? {
+    if !is_careful && let Some(written) = write_directly(shared, key, jobs).await? {
         return Ok(written);
     }
     let written =
-        shared.attempt(async |connection| together(shared, connection, key, jobs, is_careful).await);
+        shared.attempt(async |connection| execute_jobs(shared, connection, key, jobs, is_careful).await);
     let written = written.await?;
     if let Some(head) = &written.head {
         shared.drives.leave(jobs, head);
@@ -116,7 +116,11 @@ async fn attempt(
 /// Writes new events of runs that this process drives, or one step, by a single statement without
 /// an explicit transaction. This works only if the session is as the last transaction of this
 /// process has left it. Returns `None` if nothing was written and a transaction is needed.
-async fn at_once(shared: &Shared, key: &SessionKey, jobs: &mut [Job]) -> Result<Option<Written>, Lost> {
+async fn write_directly(
+    shared: &Shared,
+    key: &SessionKey,
+    jobs: &mut [Job],
+) -> Result<Option<Written>, Lost> {
     let Some(before) = shared.drives.head(jobs) else { return Ok(None) };
     let what = "reach the server";
     if let [Job::Step { claim, key: step, value, .. }] = jobs {
@@ -154,7 +158,7 @@ async fn at_once(shared: &Shared, key: &SessionKey, jobs: &mut [Job]) -> Result<
     Ok(Some(Written { session, missing: VecDeque::new(), outcomes, head: Some(head) }))
 }
 
-async fn together(
+async fn execute_jobs(
     shared: &Shared,
     connection: &mut PgConnection,
     key: &SessionKey,
@@ -162,7 +166,7 @@ async fn together(
     is_careful: bool,
 ) -> Result<Written> {
     let Some(head) = log::lock(connection, key).await? else {
-        let outcomes = jobs.iter().map(|job| without_session(key, job)).collect();
+        let outcomes = jobs.iter().map(|job| missing_session_outcome(key, job)).collect();
         return Ok(Written { session: None, missing: VecDeque::new(), outcomes, head: None });
     };
     let session = shared.live.find(key, head.number);
@@ -173,8 +177,8 @@ async fn together(
         VecDeque::new()
     };
     journal::begin(shared, connection, head.number, jobs).await?;
-    let fenced = journal::fenced(shared, connection, &head, jobs).await?;
-    let current = Current::of(connection, key, jobs).await?;
+    let fenced = journal::outdated_claims(shared, connection, &head, jobs).await?;
+    let current = Current::lock(connection, key, jobs).await?;
     let before = head.clone();
     let mut batch = Batch { shared, key, head, session, current, rows: Rows::default(), is_careful };
     let mut outcomes = Vec::with_capacity(jobs.len());
@@ -210,9 +214,9 @@ impl Batch<'_> {
     async fn perform(&mut self, connection: &mut PgConnection, job: &mut Job) -> Result<Result<Outcome>> {
         Ok(Ok(match job {
             Job::Commit { slot, draft, update, tried, .. } => {
-                let there = self.earlier(connection, slot, draft, update.is_some()).await?;
+                let there = self.find_earlier(connection, slot, draft, update.is_some()).await?;
                 return Ok(match there {
-                    Some(there) => Ok(Outcome::There(there)),
+                    Some(there) => Ok(Outcome::FilledSlot(there)),
                     None => self.commit(slot, draft, update.as_deref_mut(), tried)?,
                 });
             }
@@ -251,17 +255,17 @@ impl Batch<'_> {
     }
 
     /// Finds the event that already fills a slot. Searches only if such an event is possible.
-    async fn earlier(
+    async fn find_earlier(
         &self,
         connection: &mut PgConnection,
         slot: &Slot,
         draft: &Draft,
         is_update: bool,
-    ) -> Result<Option<There>> {
+    ) -> Result<Option<FilledSlot>> {
         if !self.is_careful && !is_update {
             return Ok(None);
         }
-        journal::there(connection, self.key, self.head.number, &entry(slot, draft)?).await
+        journal::filled_slot(connection, self.key, self.head.number, &entry(slot, draft)?).await
     }
 
     /// Adds the event of a free slot to the log. Fails like [`Self::perform`].
@@ -310,7 +314,7 @@ struct Current(SessionRow);
 impl Current {
     /// Locks and reads the state. Returns `None` without updates, so that no row is locked before
     /// it is written.
-    async fn of(connection: &mut PgConnection, key: &SessionKey, jobs: &[Job]) -> Result<Option<Self>> {
+    async fn lock(connection: &mut PgConnection, key: &SessionKey, jobs: &[Job]) -> Result<Option<Self>> {
         let commits = jobs.iter().filter_map(|job| match job {
             Job::Commit { draft, update, .. } => Some((draft, update.as_ref())),
             _ => None,
@@ -354,7 +358,7 @@ impl Current {
 }
 
 /// Returns the result of a job whose session does not exist.
-fn without_session(key: &SessionKey, job: &Job) -> Result<Outcome> {
+fn missing_session_outcome(key: &SessionKey, job: &Job) -> Result<Outcome> {
     match job {
         Job::Look { .. } => Ok(Outcome::Done(false)),
         Job::Open { .. } => Ok(Outcome::Row(None)),
@@ -390,7 +394,10 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
                 }
                 let _ = reply.send(Ok(slot.deliver(place, event, draft.temp)));
             }
-            (Job::Commit { slot, tried, reply, .. }, Ok(Outcome::There(There { place, event, temp }))) => {
+            (
+                Job::Commit { slot, tried, reply, .. },
+                Ok(Outcome::FilledSlot(FilledSlot { place, event, temp })),
+            ) => {
                 catch_up(place);
                 let is_ours = tried.contains(&event.id) && slot.session().len() as u64 == place;
                 let stored = if is_ours || slot.claim().is_driven_above() {
@@ -406,7 +413,7 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
             }
             (Job::Wait { reply, .. }, Ok(Outcome::Value(answer))) => drop(reply.send(Ok(answer))),
             (Job::Close { claim, reply, .. }, Ok(Outcome::Done(is_ours))) => {
-                shared.drives.released(claim, true);
+                shared.drives.finish_release(claim, true);
                 let closed = || if is_ours { Ok(()) } else { Err(refuse::fenced(claim.run_id)) };
                 let _ = reply.map(|reply| reply.send(closed()));
             }
@@ -426,14 +433,14 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
                 });
                 let _ = reply.send(Ok(opened));
             }
-            (job, Err(error)) => refused(shared, job, error),
-            (job, Ok(_)) => refused(shared, job, closed()),
+            (job, Err(error)) => refuse_job(shared, job, error),
+            (job, Ok(_)) => refuse_job(shared, job, closed_error()),
         }
     }
     catch_up(u64::MAX);
 }
 
-fn refused(shared: &Shared, job: Job, error: Error) {
+fn refuse_job(shared: &Shared, job: Job, error: Error) {
     let is_ended = matches!(error.kind(), ErrorKind::RunExists | ErrorKind::Store(StoreErrorKind::Fenced));
     if let Some(claim) = job.claim().filter(|_| is_ended) {
         shared.drives.end(claim);
@@ -455,7 +462,7 @@ fn refused(shared: &Shared, job: Job, error: Error) {
             // Other processes must learn that the run is free: the lease thread writes the release
             // later.
             if !claim.is_driven_above() {
-                shared.drives.released(claim, false);
+                shared.drives.finish_release(claim, false);
             }
             let _ = reply.map(|reply| reply.send(Err(error)));
         }

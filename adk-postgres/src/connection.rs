@@ -1,7 +1,7 @@
 //! [`PgConnection`]: a connection to a server or a pooler, with a limit for each wait.
 
-use crate::error::{closes, refuses_settings};
-use crate::limits::{Limits, answered};
+use crate::error::{is_closing, refuses_settings};
+use crate::limits::{Limits, until_silent};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgQueryResult, PgRow, PgStatement, PgTypeInfo};
 use sqlx::{
@@ -148,30 +148,30 @@ impl PgConnection {
     /// Closes the connection in an orderly way.
     pub(crate) async fn close(self) {
         // The server needs no message from a dead connection.
-        let _ = answered(self.limits.connect, self.inner.close()).await;
+        let _ = until_silent(self.limits.connect, self.inner.close()).await;
     }
 
     async fn command(&mut self, sql: String) -> sqlx::Result<()> {
         let sql = sqlx::raw_sql(AssertSqlSafe(sql));
-        self.limited(async |inner| inner.execute(sql).await).await.map(drop)
+        self.execute_limited(async |inner| inner.execute(sql).await).await.map(drop)
     }
 
     /// Executes work within the limit, and notes whether the connection is usable afterwards.
-    async fn limited<T>(
+    async fn execute_limited<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut sqlx::PgConnection) -> sqlx::Result<T>,
     ) -> sqlx::Result<T> {
         // The flag stays set if the future is dropped before its end.
         self.is_lost = true;
         let limit = if self.is_upgrade { self.limits.upgrade } else { self.limits.answer };
-        let done = match answered(limit, work(&mut self.inner)).await {
+        let done = match until_silent(limit, work(&mut self.inner)).await {
             Some(done) => done,
             None => {
                 let message = format!("the server did not answer for {limit:?}");
                 Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, message)))
             }
         };
-        self.is_lost = done.as_ref().is_err_and(closes);
+        self.is_lost = done.as_ref().is_err_and(is_closing);
         done
     }
 
@@ -194,7 +194,7 @@ impl PgConnection {
     }
 
     async fn execute_statement(&mut self, statement: Statement) -> sqlx::Result<Vec<Step>> {
-        self.limited(async |inner| inner.fetch_many(statement).try_collect().await).await
+        self.execute_limited(async |inner| inner.fetch_many(statement).try_collect().await).await
     }
 }
 

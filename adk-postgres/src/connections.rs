@@ -1,7 +1,7 @@
 //! [`Connections`]: the pool of a store.
 
 use crate::connection::{PgConnection, Server};
-use crate::error::{Doing, closed, passes};
+use crate::error::{Doing, closed_error, is_transient};
 use crate::transact::Patience;
 use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
 use std::ops::{Deref, DerefMut};
@@ -67,7 +67,7 @@ impl Connections {
         let mut pauses = Patience::new(patience.min(Duration::from_secs(2)));
         loop {
             match self.get("connect").await {
-                Err(error) if passes(&error) && pauses.wait().await => {}
+                Err(error) if is_transient(&error) && pauses.wait().await => {}
                 Err(error) => return Err(error),
                 Ok(connected) => {
                     self.give_back(connected).await;
@@ -81,7 +81,7 @@ impl Connections {
     pub(crate) async fn get(&self, what: &str) -> Result<Connected> {
         let until = tokio::time::Instant::now() + self.server.limits.connect;
         let turn = tokio::time::timeout_at(until, self.turns.clone().acquire_owned()).await;
-        let turn = turn.map_err(|_| self.all_in_use(what))?.map_err(|_| closed())?;
+        let turn = turn.map_err(|_| self.all_in_use(what))?.map_err(|_| closed_error())?;
         let free = self.free().pop().filter(|free| free.used.elapsed() < IDLE);
         let (connection, made) = match free {
             Some(free) => (free.connection, free.made),

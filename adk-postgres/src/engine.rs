@@ -1,6 +1,6 @@
 //! [`Engine`] of [`PostgresStore`], with its registries.
 
-use crate::error::{Doing, closed};
+use crate::error::{Doing, closed_error};
 use crate::lane::Job;
 use crate::runs::{self, Whose};
 use crate::transact::OwnWork;
@@ -32,12 +32,12 @@ impl Shared {
             .await?;
         let claim = claimed.claim.id();
         self.drives.begin(claim, &claimed.record.session);
-        claimed.claim = self.held(claim);
+        claimed.claim = self.releasing_claim(claim);
         Ok(claimed)
     }
 
     /// Returns a claim that is released when it is dropped.
-    fn held(self: &Arc<Self>, claim: ClaimId) -> Claim {
+    fn releasing_claim(self: &Arc<Self>, claim: ClaimId) -> Claim {
         let store = Arc::downgrade(self);
         Claim::new(claim, move |claim| {
             if let Some(store) = store.upgrade() {
@@ -59,7 +59,7 @@ impl Shared {
         }
         let record = Box::new(record);
         match self.ask(&key, |reply| Job::Enqueue { claim, record, reply }).await {
-            Ok(()) => Ok(self.held(claim)),
+            Ok(()) => Ok(self.releasing_claim(claim)),
             Err(error) => {
                 self.drives.end(claim);
                 Err(error)
@@ -68,9 +68,9 @@ impl Shared {
     }
 
     /// Stores the usage of a run that another process has cancelled.
-    async fn used(self: &Arc<Self>, claim: ClaimId, usage: Usage) -> Result<()> {
+    async fn store_usage(self: &Arc<Self>, claim: ClaimId, usage: Usage) -> Result<()> {
         let used: OwnWork<_> = Box::new(move |connection| {
-            Box::pin(async move { journal::used(connection, claim, &to_text(&usage)?).await })
+            Box::pin(async move { journal::store_usage(connection, claim, &to_text(&usage)?).await })
         });
         self.call(used).await?;
         Err(refuse::fenced(claim.run_id))
@@ -222,7 +222,7 @@ impl RunRegistry for PostgresStore {
             // A task of its own completes even if the caller is dropped, as in `claim`.
             let own = this.clone();
             let task = this.runtime.spawn(async move { own.enqueue(claim, record).await });
-            task.await.map_err(|_| closed())?
+            task.await.map_err(|_| closed_error())?
         })
     }
 
@@ -233,7 +233,7 @@ impl RunRegistry for PostgresStore {
             // releases it.
             let own = this.clone();
             let task = this.runtime.spawn(async move { own.make_claim(run, check).await });
-            task.await.map_err(|_| closed())?
+            task.await.map_err(|_| closed_error())?
         })
     }
 
@@ -249,7 +249,11 @@ impl RunRegistry for PostgresStore {
             let session = self.0.session_of(claim).await?;
             self.0.drives.end(claim);
             let Some(session) = session else {
-                return if status == RunStatus::Cancelled { self.0.used(claim, usage).await } else { Ok(()) };
+                return if status == RunStatus::Cancelled {
+                    self.0.store_usage(claim, usage).await
+                } else {
+                    Ok(())
+                };
             };
             let close = |reply| Job::Close { claim, end: Some((status, usage)), reply: Some(reply) };
             self.0.ask(&session, close).await

@@ -5,7 +5,7 @@ use sqlx::Error as Sql;
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
 
 /// Converts an error of Postgres. `doing` completes "Postgres failed to ...".
-pub(crate) fn failed(doing: &str, error: Sql) -> Error {
+pub(crate) fn postgres_error(doing: &str, error: Sql) -> Error {
     let (kind, help) = kind(&error);
     let message =
         match error.as_database_error().and_then(|error| error.try_downcast_ref::<PgDatabaseError>()) {
@@ -32,7 +32,7 @@ const TLS: &str = "check that the server speaks TLS with a certificate for that 
 
 /// Postgres error codes or code prefixes, with kind and help. The longest matching prefix wins. A
 /// code without a match is [`StoreErrorKind::Other`]. Errors of kind `Locked` and `Unavailable` are
-/// [transient](passes).
+/// [transient](is_transient).
 const CODES: &[(&str, StoreErrorKind, &str)] = {
     use StoreErrorKind::{Corrupt, Full, Locked, Missing, Other, ReadOnly, Unavailable};
     &[
@@ -81,7 +81,7 @@ const CODES: &[(&str, StoreErrorKind, &str)] = {
     ]
 };
 
-fn of_code(code: &str) -> (StoreErrorKind, &'static str) {
+fn kind_of_code(code: &str) -> (StoreErrorKind, &'static str) {
     let fits = CODES.iter().filter(|(prefix, ..)| code.starts_with(prefix));
     let found = fits.max_by_key(|(prefix, ..)| prefix.len());
     found.map_or((StoreErrorKind::Other, ""), |(_, kind, help)| (*kind, *help))
@@ -90,7 +90,7 @@ fn of_code(code: &str) -> (StoreErrorKind, &'static str) {
 fn kind(error: &Sql) -> (StoreErrorKind, &'static str) {
     use StoreErrorKind as Kind;
     match error {
-        Sql::Database(error) => of_code(error.code().as_deref().unwrap_or_default()),
+        Sql::Database(error) => kind_of_code(error.code().as_deref().unwrap_or_default()),
         // A TLS handshake with an invalid certificate does not succeed later either.
         Sql::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => (Kind::Other, TLS),
         Sql::Io(_) | Sql::PoolTimedOut | Sql::PoolClosed | Sql::WorkerCrashed | Sql::BeginFailed => {
@@ -108,7 +108,7 @@ fn kind(error: &Sql) -> (StoreErrorKind, &'static str) {
 
 /// Reports whether the connection is unusable after an error. After other errors, the server
 /// accepts the next statement.
-pub(crate) fn closes(error: &Sql) -> bool {
+pub(crate) fn is_closing(error: &Sql) -> bool {
     kind(error).0 == StoreErrorKind::Unavailable || !is_answer(error)
 }
 
@@ -150,13 +150,13 @@ pub(crate) fn is_slot_taken(error: &Error) -> bool {
 }
 
 /// Reports whether an error is transient, so that another attempt may succeed.
-pub(crate) fn passes(error: &Error) -> bool {
+pub(crate) fn is_transient(error: &Error) -> bool {
     use StoreErrorKind::{Locked, Unavailable};
     matches!(error.kind(), ErrorKind::Store(Locked | Unavailable))
 }
 
 /// Returns the error for a transaction that was lost after its commit was sent.
-pub(crate) fn outcome_unknown(error: &Error) -> Error {
+pub(crate) fn outcome_unknown_error(error: &Error) -> Error {
     let message = format!("{}; the outcome of the transaction is unknown", error.message());
     Error::new(ErrorKind::Store(StoreErrorKind::OutcomeUnknown), message).with_help(
         "check the data when the server is back; you may write again what has an id, such as a run, under the same id",
@@ -170,18 +170,18 @@ pub(crate) trait Doing<T> {
 
 impl<T> Doing<T> for Result<T, Sql> {
     fn doing(self, what: &str) -> adk_core::Result<T> {
-        self.map_err(|error| failed(what, error))
+        self.map_err(|error| postgres_error(what, error))
     }
 }
 
 /// Returns the error for stored data that this crate cannot have written.
-pub(crate) fn corrupt(message: String) -> Error {
+pub(crate) fn corrupt_error(message: String) -> Error {
     Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message)
         .with_help("check whether another program wrote the data; if so, restore it from a backup")
 }
 
 /// Returns the error for a store whose runtime has ended.
-pub(crate) fn closed() -> Error {
+pub(crate) fn closed_error() -> Error {
     Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), "the store is closed")
         .with_help("keep the runtime in which you opened the store running, and open the store again")
 }
@@ -190,43 +190,43 @@ pub(crate) fn closed() -> Error {
 mod tests {
     use super::*;
 
-    fn passes_by_code(code: &str) -> bool {
-        passes(&Error::new(ErrorKind::Store(of_code(code).0), ""))
+    fn is_transient_code(code: &str) -> bool {
+        is_transient(&Error::new(ErrorKind::Store(kind_of_code(code).0), ""))
     }
 
     #[test]
-    fn what_passes_is_tried_again_and_nothing_else() {
+    fn only_transient_errors_are_retried() {
         let passing = [
             "08000", "08003", "08006", "08P01", "0A000", "25006", "25P03", "25P04", "26000", "40001",
             "40P01", "42P05", "53000", "53200", "53300", "55P03", "57014", "57P01", "57P02", "57P03",
             "57P05", "58030",
         ];
         for code in passing {
-            assert!(passes_by_code(code), "{code}");
-            assert!(!of_code(code).1.is_empty(), "{code}");
+            assert!(is_transient_code(code), "{code}");
+            assert!(!kind_of_code(code).1.is_empty(), "{code}");
         }
         let final_codes = [
             "", "22P02", "23505", "25P02", "28000", "28P01", "3D000", "40002", "42501", "42601", "42P01",
             "42P07", "53100", "57P04", "XX000", "XX001",
         ];
         for code in final_codes {
-            assert!(!passes_by_code(code), "{code}");
+            assert!(!is_transient_code(code), "{code}");
         }
     }
 
     #[test]
-    fn a_code_is_more_than_its_class() {
-        assert_eq!(of_code("53100").0, StoreErrorKind::Full);
-        assert_eq!(of_code("53300").0, StoreErrorKind::Unavailable);
-        assert_eq!(of_code("57P04").0, StoreErrorKind::Missing);
-        assert_eq!(of_code("57P01").0, StoreErrorKind::Unavailable);
+    fn the_longest_prefix_of_a_code_wins() {
+        assert_eq!(kind_of_code("53100").0, StoreErrorKind::Full);
+        assert_eq!(kind_of_code("53300").0, StoreErrorKind::Unavailable);
+        assert_eq!(kind_of_code("57P04").0, StoreErrorKind::Missing);
+        assert_eq!(kind_of_code("57P01").0, StoreErrorKind::Unavailable);
     }
 
     #[test]
-    fn a_connection_without_an_answer_is_closed() {
+    fn a_connection_without_an_answer_is_unusable() {
         let silent = Sql::Io(std::io::Error::from(std::io::ErrorKind::TimedOut));
-        assert!(closes(&silent) && closes(&Sql::Protocol("half a message".to_owned())));
-        assert!(!closes(&Sql::RowNotFound) && !closes(&Sql::Decode("no number".into())));
-        assert!(passes(&failed("ask", silent)));
+        assert!(is_closing(&silent) && is_closing(&Sql::Protocol("half a message".to_owned())));
+        assert!(!is_closing(&Sql::RowNotFound) && !is_closing(&Sql::Decode("no number".into())));
+        assert!(is_transient(&postgres_error("ask", silent)));
     }
 }

@@ -6,15 +6,15 @@ use adk_core::{Error, ErrorKind, Event, Part, Result, StoreErrorKind};
 use serde_json::{Map, Number, Value};
 
 /// Reports whether `jsonb` returns a value unchanged.
-pub(crate) fn fits(value: &Value) -> bool {
+pub(crate) fn is_unchanged(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) => true,
         Value::Number(number) => !is_bent(number),
         Value::String(text) => !text.contains('\0'),
-        Value::Array(all) => all.iter().all(fits),
+        Value::Array(all) => all.iter().all(is_unchanged),
         Value::Object(all) => {
             let keys: Vec<_> = all.keys().map(|key| (key.len(), key.as_bytes())).collect();
-            keys.is_sorted() && all.iter().all(|(key, value)| !key.contains('\0') && fits(value))
+            keys.is_sorted() && all.iter().all(|(key, value)| !key.contains('\0') && is_unchanged(value))
         }
     }
 }
@@ -37,20 +37,20 @@ fn is_extreme(number: &Number) -> bool {
 
 /// Returns the value that ADK reads. Replaces NUL, which `jsonb` rejects, by U+FFFD, and
 /// out-of-range numbers by text.
-pub(crate) fn shown(value: &Value) -> Value {
+pub(crate) fn to_shown(value: &Value) -> Value {
     let text = |text: &str| text.replace('\0', "\u{fffd}");
     match value {
         Value::String(string) => text(string).into(),
         Value::Number(number) if is_extreme(number) => number.to_string().into(),
-        Value::Array(all) => all.iter().map(shown).collect(),
-        Value::Object(all) => all.iter().map(|(key, value)| (text(key), shown(value))).collect(),
+        Value::Array(all) => all.iter().map(to_shown).collect(),
+        Value::Object(all) => all.iter().map(|(key, value)| (text(key), to_shown(value))).collect(),
         other => other.clone(),
     }
 }
 
 /// Reports whether a stored value was derived from an exact value, and not written by another
 /// program since.
-fn is_of(shown: &Value, exact: &Value) -> bool {
+fn is_derived_from(shown: &Value, exact: &Value) -> bool {
     let text = |shown: &str, exact: &str| {
         if exact.contains('\0') { shown == exact.replace('\0', "\u{fffd}") } else { shown == exact }
     };
@@ -59,19 +59,22 @@ fn is_of(shown: &Value, exact: &Value) -> bool {
         (Value::Number(shown), Value::Number(exact)) => shown == exact || shown.as_f64() == exact.as_f64(),
         (Value::String(shown), Value::String(exact)) => text(shown, exact),
         (Value::Array(shown), Value::Array(exact)) => {
-            shown.len() == exact.len() && shown.iter().zip(exact).all(|(shown, exact)| is_of(shown, exact))
+            shown.len() == exact.len()
+                && shown.iter().zip(exact).all(|(shown, exact)| is_derived_from(shown, exact))
         }
         (Value::Object(shown), Value::Object(exact)) => {
             let here = |key: &str| shown.get(key).or_else(|| shown.get(&key.replace('\0', "\u{fffd}")));
             shown.len() == exact.len()
-                && exact.iter().all(|(key, exact)| here(key).is_some_and(|shown| is_of(shown, exact)))
+                && exact
+                    .iter()
+                    .all(|(key, exact)| here(key).is_some_and(|shown| is_derived_from(shown, exact)))
         }
         _ => shown == exact,
     }
 }
 
 /// Returns an event in the form that ADK reads, and its exact text if that form is lossy.
-pub(crate) fn of_event(event: &Event) -> Result<(String, Option<String>)> {
+pub(crate) fn to_stored_event(event: &Event) -> Result<(String, Option<String>)> {
     let text = event.to_stored()?;
     let parts = event.content.as_ref().map_or(&[][..], |content| &content.parts);
     let plain = event.details.is_none()
@@ -79,14 +82,14 @@ pub(crate) fn of_event(event: &Event) -> Result<(String, Option<String>)> {
         && event.actions.agent_state.is_none()
         && event.actions.artifact_delta.len() < 2
         && event.actions.state_delta.iter().map(|(key, _)| (key.len(), key.as_bytes())).is_sorted()
-        && event.actions.state_delta.iter().all(|(_, value)| fits(value));
+        && event.actions.state_delta.iter().all(|(_, value)| is_unchanged(value));
     if plain && !text.contains("\\u0000") {
         return Ok((text, None));
     }
     let value: Value = from_text(&text, "an event")?;
-    let given = shown(&value);
+    let given = to_shown(&value);
     // Compare with the form that `jsonb` returns: if it parses to the same event, nothing is lost.
-    let again = Event::from_stored(&sorted(&given).to_string()).and_then(|event| event.to_stored());
+    let again = Event::from_stored(&sort_keys(&given).to_string()).and_then(|event| event.to_stored());
     let exact = again.is_ok_and(|again| again == text) && numbers_fit(&value);
     Ok(if exact { (text, None) } else { (given.to_string(), Some(text)) })
 }
@@ -101,13 +104,13 @@ fn numbers_fit(value: &Value) -> bool {
 }
 
 /// Sorts keys in the order of `jsonb`.
-fn sorted(value: &Value) -> Value {
+fn sort_keys(value: &Value) -> Value {
     match value {
-        Value::Array(all) => all.iter().map(sorted).collect(),
+        Value::Array(all) => all.iter().map(sort_keys).collect(),
         Value::Object(all) => {
             let mut keys: Vec<_> = all.iter().collect();
             keys.sort_by_key(|(key, _)| (key.len(), key.as_bytes()));
-            keys.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect()
+            keys.into_iter().map(|(key, value)| (key.clone(), sort_keys(value))).collect()
         }
         other => other.clone(),
     }
@@ -117,7 +120,7 @@ fn sorted(value: &Value) -> Value {
 pub(crate) fn event(stored: &str, exact: Option<&str>) -> Result<Event> {
     let Some(exact) = exact else { return Event::from_stored(stored) };
     let (shown, kept): (Value, Value) = (from_text(stored, "an event")?, from_text(exact, "an event")?);
-    Event::from_stored(if is_of(&shown, &kept) { exact } else { stored })
+    Event::from_stored(if is_derived_from(&shown, &kept) { exact } else { stored })
 }
 
 /// Rejects a key with a NUL character, which Postgres cannot store.
@@ -149,13 +152,13 @@ impl Keys {
         self.exact.shift_remove(key);
         self.plain.retain(|plain| plain != key);
         match value {
-            _ if !fits(value) => drop(self.exact.insert(key.to_owned(), to_text(value)?.into())),
+            _ if !is_unchanged(value) => drop(self.exact.insert(key.to_owned(), to_text(value)?.into())),
             Value::Array(_) | Value::Object(_) => self.plain.push(key.to_owned()),
             // A scalar differs from each exact text, so an old exact text of the key is recognized
             // as outdated.
             _ => {}
         }
-        self.shown.insert(key.to_owned(), shown(value));
+        self.shown.insert(key.to_owned(), to_shown(value));
         Ok(())
     }
 
@@ -175,7 +178,7 @@ pub(crate) fn state(shown: &str, exact: Option<&str>) -> serde_json::Result<Map<
     let exact: Map<String, Value> = exact.map_or(Ok(Map::new()), serde_json::from_str)?;
     for (key, text) in exact {
         let kept: Value = serde_json::from_str(text.as_str().unwrap_or("null"))?;
-        if let Some(value) = state.get_mut(&key).filter(|value| is_of(value, &kept)) {
+        if let Some(value) = state.get_mut(&key).filter(|value| is_derived_from(value, &kept)) {
             *value = kept;
         }
     }
@@ -189,7 +192,7 @@ mod tests {
 
     /// Simulates the changes of `jsonb`.
     fn stored(value: &Value) -> Value {
-        let value = sorted(&shown(value));
+        let value = sort_keys(&to_shown(value));
         let text = value.to_string().replace("1e16", "10000000000000000").replace("-0.0", "0.0");
         serde_json::from_str(&text).expect("it is JSON")
     }
@@ -210,7 +213,7 @@ mod tests {
             let (shown, exact) = (Value::Object(shown), Value::Object(keys.exact.clone()));
             let back = state(&shown.to_string(), Some(&exact.to_string())).expect("it is JSON");
             assert_eq!(back["k"].to_string(), value.to_string());
-            assert_eq!(keys.exact.is_empty(), fits(&value), "{value}");
+            assert_eq!(keys.exact.is_empty(), is_unchanged(&value), "{value}");
             // Another program has overwritten the value.
             let back = state(r#"{"k": {"a": 2, "b": 1}}"#, Some(&exact.to_string())).expect("it is JSON");
             assert_eq!(back["k"], json!({"a": 2, "b": 1}));
@@ -241,7 +244,7 @@ mod tests {
             (Event::new().with_text("\\u0000"), false),
             (Event::new().with_metadata("b", 1).with_metadata("a", 2), true),
         ] {
-            let (shown, exact) = of_event(&event).expect("it can be stored");
+            let (shown, exact) = to_stored_event(&event).expect("it can be stored");
             assert_eq!(exact.is_some(), beside, "{shown}");
             let value: Value = serde_json::from_str(&shown).expect("it is JSON");
             let back = super::event(&stored(&value).to_string(), exact.as_deref()).expect("it is an event");

@@ -1,9 +1,9 @@
 //! Journals of runs as rows: claims, recorded steps, finished agents and ends.
 
 use crate::Shared;
-use crate::batch::There;
+use crate::batch::FilledSlot;
 use crate::connection::PgConnection;
-use crate::error::{Doing, corrupt};
+use crate::error::{Doing, corrupt_error};
 use crate::lane::Job;
 use crate::log::{self, Entry, Head};
 use crate::reader::{self, Filled};
@@ -105,7 +105,7 @@ pub(crate) type Refusal = fn(RunId) -> Error;
 /// Returns the outdated claims of these jobs. The row of the session is locked, so none of its runs
 /// is claimed at the moment. A claim that was checked stays valid until the next claim in the
 /// session.
-pub(crate) async fn fenced(
+pub(crate) async fn outdated_claims(
     shared: &Shared,
     connection: &mut PgConnection,
     head: &Head,
@@ -145,12 +145,12 @@ pub(crate) async fn fenced(
 }
 
 /// Returns the event that fills a slot.
-pub(crate) async fn there(
+pub(crate) async fn filled_slot(
     connection: &mut PgConnection,
     key: &SessionKey,
     number: i64,
     entry: &Entry,
-) -> Result<Option<There>> {
+) -> Result<Option<FilledSlot>> {
     let what = "look for the event of an earlier attempt";
     let sql = "SELECT place, temp FROM adkw_log WHERE run = $1 AND slot = $2";
     let row = sqlx::query(sql).bind(&entry.run).bind(&entry.slot).fetch_optional(&mut *connection).await;
@@ -158,8 +158,8 @@ pub(crate) async fn there(
     let place = u64::try_from(row.try_get::<i64, _>(0).doing(what)?).unwrap_or(0);
     let temp = temp_of(row.try_get(1).doing(what)?)?;
     let event = reader::events(connection, key, number, place..place + 1).await?.pop();
-    let event = event.ok_or_else(|| corrupt(format!("the event of {} is gone", entry.slot)))?;
-    Ok(Some(There { place, event, temp }))
+    let event = event.ok_or_else(|| corrupt_error(format!("the event of {} is gone", entry.slot)))?;
+    Ok(Some(FilledSlot { place, event, temp }))
 }
 
 fn temp_of(text: Option<String>) -> Result<StateDelta> {
@@ -261,7 +261,7 @@ pub(crate) async fn close(
         return Ok(true);
     }
     if let Some(usage) = usage {
-        used(connection, claim, &usage).await?;
+        store_usage(connection, claim, &usage).await?;
     }
     // The run may be missing from the registry, or closed by an attempt that was interrupted in its
     // commit, or by an earlier call of an engine above.
@@ -272,7 +272,7 @@ pub(crate) async fn close(
 }
 
 /// Stores the usage of a cancelled run, if this claim was the last one before the cancellation.
-pub(crate) async fn used(connection: &mut PgConnection, claim: ClaimId, usage: &str) -> Result<()> {
+pub(crate) async fn store_usage(connection: &mut PgConnection, claim: ClaimId, usage: &str) -> Result<()> {
     let sql = "UPDATE adkw_runs SET usage = $3 WHERE id = $1 AND status = 'cancelled' AND epoch = $2 + 1";
     let query = sqlx::query(sql).bind(claim.run_id.to_string()).bind(epoch_of(claim)).bind(usage);
     query.execute(connection).await.doing("close a run").map(drop)
@@ -430,7 +430,7 @@ pub(crate) async fn driven(
     let record: RunRecord = from_text(&text(4)?.unwrap_or_default(), &format!("the record of run `{run}`"))?;
     // All events of a run are found by its id; the last events are found in the log of its session.
     let after = if from > record.begins { Some((row.try_get(5).doing(what)?, from)) } else { None };
-    let filled = reader::filled(connection, &record.session, &id, after).await?;
+    let filled = reader::run_events(connection, &record.session, &id, after).await?;
     let filled = filled
         .into_iter()
         .map(|Filled { place, event, slot, temp }| Ok((slot, Stored::earlier(place, event, temp_of(temp)?))));

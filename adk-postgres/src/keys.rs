@@ -1,7 +1,7 @@
 //! [`bind`]: keys of requests as rows of `adkw_keys`.
 
 use crate::connection::PgConnection;
-use crate::error::{Doing, corrupt};
+use crate::error::{Doing, corrupt_error};
 use adk_core::Result;
 use adk_core::engine::{KeyBinding, RequestKey};
 use sqlx::Row as _;
@@ -50,7 +50,7 @@ pub(crate) async fn bind(
             return Ok(KeyBinding::new(text(0)?, text(1)?));
         }
     }
-    Err(corrupt(format!("the key `{key}` is neither free nor bound")))
+    Err(corrupt_error(format!("the key `{key}` is neither free nor bound")))
 }
 
 /// Removes some expired rows, except rows that other transactions remove or bind at this moment.

@@ -88,14 +88,14 @@ impl Job {
 
 /// Queues of the sessions that have jobs.
 #[derive(Default)]
-pub(crate) struct Lanes(Mutex<HashMap<SessionKey, VecDeque<Asked>>>);
+pub(crate) struct Lanes(Mutex<HashMap<SessionKey, VecDeque<QueuedJob>>>);
 
 /// A job with the time at which it was posted. Its patience counts from that time, not from the end
 /// of earlier jobs.
-type Asked = (Instant, Job);
+type QueuedJob = (Instant, Job);
 
 impl Lanes {
-    fn lanes(&self) -> MutexGuard<'_, HashMap<SessionKey, VecDeque<Asked>>> {
+    fn lanes(&self) -> MutexGuard<'_, HashMap<SessionKey, VecDeque<QueuedJob>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -160,7 +160,7 @@ impl Drives {
     }
 
     /// Marks the release of a claim as written, or as still unwritten.
-    pub(crate) fn released(&self, claim: ClaimId, is_written: bool) {
+    pub(crate) fn finish_release(&self, claim: ClaimId, is_written: bool) {
         if !is_written {
             lock(&self.unwritten).insert(claim);
         }
@@ -168,7 +168,7 @@ impl Drives {
     }
 
     /// Returns the released claims that the table may still show.
-    pub(crate) fn given_up(&self) -> Vec<ClaimId> {
+    pub(crate) fn released_claims(&self) -> Vec<ClaimId> {
         let mut claims: Vec<_> = lock(&self.released).iter().copied().collect();
         claims.extend(lock(&self.unwritten).iter().copied());
         claims
@@ -220,7 +220,7 @@ impl Shared {
             }
         };
         let thread = std::thread::Builder::new().name("adk-postgres-lease".to_owned()).spawn(run);
-        thread.map_err(|error| crate::error::closed().with_source(error))?;
+        thread.map_err(|error| crate::error::closed_error().with_source(error))?;
         Ok(Lease { stop: Mutex::new(Some(stop)) })
     }
 
@@ -246,7 +246,7 @@ impl Renewal {
         loop {
             if let Ok(stop) = tokio::time::timeout(pause, &mut stopped).await {
                 let ended = tokio::time::timeout(patience, self.end(&mut connection)).await;
-                let ended = ended.unwrap_or_else(|_| Err(crate::error::closed()));
+                let ended = ended.unwrap_or_else(|_| Err(crate::error::closed_error()));
                 if let Ok(reply) = stop {
                     let _ = reply.send(ended);
                 }

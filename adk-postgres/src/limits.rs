@@ -107,7 +107,7 @@ impl Wake for Progress {
 
 /// Polls a future until it makes no progress for `limit`, then returns `None`. The bytes of a long
 /// message count as progress, and so does an answer that arrived while the runtime was blocked.
-pub(crate) async fn answered<F: Future>(limit: Duration, work: F) -> Option<F::Output> {
+pub(crate) async fn until_silent<F: Future>(limit: Duration, work: F) -> Option<F::Output> {
     let progress =
         Arc::new(Progress { is_awake: AtomicBool::new(true), task: Mutex::new(Waker::noop().clone()) });
     let waker = Waker::from(progress.clone());
@@ -151,7 +151,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn silence_is_limited_and_progress_is_not() {
         let limit = Duration::from_secs(1);
-        assert_eq!(answered(limit, std::future::pending::<()>()).await, None);
+        assert_eq!(until_silent(limit, std::future::pending::<()>()).await, None);
         // The work takes much longer than the limit, but its pauses are shorter.
         let (sender, mut pieces) = mpsc::channel(1);
         tokio::spawn(async move {
@@ -167,14 +167,14 @@ mod tests {
             }
             count
         };
-        assert_eq!(answered(limit, all).await, Some(10));
+        assert_eq!(until_silent(limit, all).await, Some(10));
     }
 
     /// Other events that wake the caller's task do not count as progress.
     #[tokio::test(start_paused = true)]
     async fn other_events_of_the_task_are_not_progress() {
         let limit = Duration::from_secs(1);
-        let silent = answered(limit, std::future::pending::<()>());
+        let silent = until_silent(limit, std::future::pending::<()>());
         let busy = async {
             loop {
                 sleep(limit / 10).await;

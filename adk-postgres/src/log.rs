@@ -2,7 +2,7 @@
 //! extended.
 
 use crate::connection::PgConnection;
-use crate::error::{Doing, failed, is_taken};
+use crate::error::{Doing, is_taken, postgres_error};
 use crate::exact::{self, Keys};
 use crate::types::{Jsonb, Micros};
 use adk_core::session::{Scope, SessionKey, split};
@@ -151,7 +151,7 @@ pub(crate) struct Rows {
 impl Rows {
     /// Appends an event that has an id and a time, and returns its place.
     pub(crate) fn append(&mut self, head: &mut Head, event: &Event, entry: Option<Entry>) -> Result<u64> {
-        let (data, exact) = exact::of_event(event)?;
+        let (data, exact) = exact::to_stored_event(event)?;
         self.share(&event.actions.state_delta)?;
         let place = head.len;
         head.len = place + 1;
@@ -214,7 +214,7 @@ impl Rows {
         let written = written.map_err(|error| failed_to_append(key, error))?.rows_affected() > 0;
         if written {
             let shared = share(connection, key, [&self.app, &self.user], seen).await;
-            shared.map_err(|error| failed(what, error))?;
+            shared.map_err(|error| postgres_error(what, error))?;
         }
         Ok(written)
     }
@@ -250,7 +250,7 @@ fn failed_to_append(key: &SessionKey, error: sqlx::Error) -> adk_core::Error {
         )
         .with_help("append only new events, or import into a session with another id")
     } else {
-        failed("append an event", error)
+        postgres_error("append an event", error)
     }
 }
 

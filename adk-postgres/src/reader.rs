@@ -2,7 +2,7 @@
 
 use crate::Shared;
 use crate::connection::PgConnection;
-use crate::error::{Doing, closed};
+use crate::error::{Doing, closed_error};
 use crate::exact;
 use crate::log::places;
 use crate::transact::OwnWork;
@@ -36,11 +36,11 @@ macro_rules! rows {
 /// Reads the rows of a session, as the transaction sees them. Returns `None` if the session does
 /// not exist.
 pub(crate) async fn row(connection: &mut PgConnection, key: &SessionKey) -> Result<Option<SessionRow>> {
-    Ok(seen(connection, key).await?.map(|(row, _)| row))
+    Ok(row_with_places(connection, key).await?.map(|(row, _)| row))
 }
 
 /// Reads the rows of a session, and whether all of its events have places.
-pub(crate) async fn seen(
+pub(crate) async fn row_with_places(
     connection: &mut PgConnection,
     key: &SessionKey,
 ) -> Result<Option<(SessionRow, bool)>> {
@@ -122,7 +122,7 @@ pub(crate) async fn snapshot(
     key: &SessionKey,
     filter: &EventFilter,
 ) -> Result<Option<Option<SessionSnapshot>>> {
-    let Some((row, is_seen)) = seen(connection, key).await? else { return Ok(None) };
+    let Some((row, is_seen)) = row_with_places(connection, key).await? else { return Ok(None) };
     if !is_seen {
         return Ok(Some(None));
     }
@@ -237,7 +237,7 @@ macro_rules! filled {
 }
 
 /// Reads the events of a run in log order: all of them, or those from a place of its session on.
-pub(crate) async fn filled(
+pub(crate) async fn run_events(
     connection: &mut PgConnection,
     key: &SessionKey,
     run: &str,
@@ -273,7 +273,7 @@ impl Pages for Shelf {
     fn load(&self, places: Range<usize>) -> BoxFuture<'_, Result<Vec<Arc<Event>>>> {
         let places = places.start as u64..places.end as u64;
         Box::pin(async move {
-            let shared = self.shared.upgrade().ok_or_else(closed)?;
+            let shared = self.shared.upgrade().ok_or_else(closed_error)?;
             let (key, number) = (self.key.clone(), self.number);
             let read: OwnWork<_> = Box::new(move |connection| {
                 let (key, places) = (key.clone(), places.clone());

@@ -1,7 +1,7 @@
 //! Lists of runs by filter.
 
 use crate::connection::PgConnection;
-use crate::error::{Doing, corrupt};
+use crate::error::{Doing, corrupt_error};
 use crate::lease::Drives;
 use adk_core::engine::{ClaimId, RunFilter, RunInfo, RunState, RunStatus, from_text};
 use adk_core::session::SessionKey;
@@ -121,7 +121,7 @@ pub(crate) async fn runs(
     let parts = match filter.state {
         RunState::Ready => {
             // Read before the rows: a claim that has left the set is released in the table by then.
-            let given_up = drives.given_up();
+            let given_up = drives.released_claims();
             let mut parts = vec![Part::Free];
             parts.extend(dead(connection, &drives.owner).await?.into_iter().map(Part::Of));
             if !given_up.is_empty() {
@@ -177,7 +177,7 @@ fn info(row: &PgRow, drives: &Drives) -> Result<RunInfo> {
     let what = "list the runs";
     let text = |column| row.try_get::<String, _>(column).doing(what);
     let id = text(0)?;
-    let run_id: RunId = id.parse().map_err(|_| corrupt(format!("`{id}` is not the id of a run")))?;
+    let run_id: RunId = id.parse().map_err(|_| corrupt_error(format!("`{id}` is not the id of a run")))?;
     let (status, error) = (text(5)?, row.try_get::<Option<String>, _>(6).doing(what)?);
     let epoch = row.try_get::<i64, _>(8).doing(what)?.unsigned_abs();
     let is_free = match row.try_get::<Option<String>, _>(7).doing(what)? {

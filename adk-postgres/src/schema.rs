@@ -1,7 +1,7 @@
 //! [`prepare`]: creates and upgrades the tables of ADK's schema version 1, and the `adkw_` tables.
 
 use crate::connection::PgConnection;
-use crate::error::{Doing, corrupt, failed};
+use crate::error::{Doing, corrupt_error, postgres_error};
 use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
 use sqlx::Row as _;
 
@@ -193,7 +193,7 @@ const LOCK: i64 = 0x61_64_6b_77;
 /// writable.
 pub(crate) async fn prepare(connection: &mut PgConnection, create: bool) -> Result<()> {
     let own = check(connection).await?;
-    if own.is_none() && !create && !has(connection, "sessions").await.doing("look for its tables")? {
+    if own.is_none() && !create && !has_table(connection, "sessions").await.doing("look for its tables")? {
         let name = sqlx::query_scalar("SELECT current_database()::text").fetch_one(connection).await;
         let name: String = name.doing("read its name")?;
         let message = format!("the database `{name}` has no tables of agents");
@@ -204,12 +204,12 @@ pub(crate) async fn prepare(connection: &mut PgConnection, create: bool) -> Resu
     if own.as_deref() != Some(VERSION) {
         make(connection).await?;
     }
-    writable(connection).await
+    check_writable(connection).await
 }
 
 /// Reports whether a table exists. Reads the catalog, because `to_regclass` may answer from a cache
 /// that is older than the wait for a lock.
-async fn has(connection: &mut PgConnection, table: &str) -> sqlx::Result<bool> {
+async fn has_table(connection: &mut PgConnection, table: &str) -> sqlx::Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_class c
         WHERE c.relname = $1::name AND pg_catalog.pg_table_is_visible(c.oid))";
     sqlx::query_scalar(sql).bind(table).fetch_one(connection).await
@@ -219,8 +219,8 @@ async fn has(connection: &mut PgConnection, table: &str) -> sqlx::Result<bool> {
 /// they exist.
 async fn check(connection: &mut PgConnection) -> Result<Option<String>> {
     let what = "read the version of its tables";
-    if has(connection, "sessions").await.doing(what)? {
-        let version: Option<String> = if !has(connection, "adk_internal_metadata").await.doing(what)? {
+    if has_table(connection, "sessions").await.doing(what)? {
+        let version: Option<String> = if !has_table(connection, "adk_internal_metadata").await.doing(what)? {
             None
         } else {
             let sql = "SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'";
@@ -244,7 +244,7 @@ async fn check(connection: &mut PgConnection) -> Result<Option<String>> {
             return Err(other_tables(&format!("has a column `{column}` whose type differs from ADK's")));
         }
     }
-    if !has(connection, "adkw_meta").await.doing(what)? {
+    if !has_table(connection, "adkw_meta").await.doing(what)? {
         return Ok(None);
     }
     let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
@@ -257,7 +257,7 @@ async fn check(connection: &mut PgConnection) -> Result<Option<String>> {
 }
 
 fn other_tables(what: &str) -> Error {
-    corrupt(format!("the database {what}"))
+    corrupt_error(format!("the database {what}"))
         .with_help("use another database, or another schema with `?options[search_path]=NAME` in the URL")
 }
 
@@ -284,7 +284,7 @@ async fn make(connection: &mut PgConnection) -> Result<()> {
 
 /// Checks that the user may write, so that a missing right is reported before the first paid model
 /// call.
-async fn writable(connection: &mut PgConnection) -> Result<()> {
+async fn check_writable(connection: &mut PgConnection) -> Result<()> {
     let what = "check its rights";
     let sql = "SELECT current_setting('transaction_read_only') = 'on', current_user::text,
         (SELECT string_agg(t, ', ') FROM unnest(ARRAY['sessions', 'events', 'app_states', 'user_states', 'adkw_sessions',
@@ -292,7 +292,7 @@ async fn writable(connection: &mut PgConnection) -> Result<()> {
             'adkw_artifacts', 'adkw_memory', 'adkw_memory_marks', 'adkw_keys']) t
          WHERE NOT (has_table_privilege(t, 'SELECT') AND has_table_privilege(t, 'INSERT')
             AND has_table_privilege(t, 'UPDATE') AND has_table_privilege(t, 'DELETE')))";
-    let row = sqlx::query(sql).fetch_one(connection).await.map_err(|error| failed(what, error))?;
+    let row = sqlx::query(sql).fetch_one(connection).await.map_err(|error| postgres_error(what, error))?;
     let (read_only, user) =
         (row.try_get::<bool, _>(0).doing(what)?, row.try_get::<String, _>(1).doing(what)?);
     let refused = |message: String, help: &str| {

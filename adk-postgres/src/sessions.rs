@@ -1,6 +1,6 @@
 //! [`SessionStore`] of [`PostgresStore`].
 
-use crate::error::{Doing, closed};
+use crate::error::{Doing, closed_error};
 use crate::lane::{Job, Reply};
 use crate::transact::OwnWork;
 use crate::{PostgresStore, Shared, log, reader};
@@ -20,7 +20,7 @@ impl Shared {
     ) -> Result<T> {
         let (reply, result) = oneshot::channel();
         self.post(key.clone(), job(reply));
-        result.await.map_err(|_| closed())?
+        result.await.map_err(|_| closed_error())?
     }
 
     async fn open(self: &Arc<Self>, key: &SessionKey) -> Result<Option<Arc<Session>>> {
@@ -37,7 +37,7 @@ impl Shared {
             })
             .await
         });
-        created.await.map_err(|_| closed())?
+        created.await.map_err(|_| closed_error())?
     }
 
     async fn snapshot(
@@ -64,7 +64,7 @@ impl Shared {
 
 /// Reports whether a session with that key can exist. Postgres rejects NUL characters even in a
 /// search.
-fn can_be(key: &SessionKey) -> bool {
+fn can_exist(key: &SessionKey) -> bool {
     ![&key.app, &key.user, &key.id].into_iter().any(|id| has_nul(id))
 }
 
@@ -89,7 +89,7 @@ impl SessionStore for PostgresStore {
     }
 
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
-        Box::pin(async move { if can_be(key) { self.0.open(key).await } else { Ok(None) } })
+        Box::pin(async move { if can_exist(key) { self.0.open(key).await } else { Ok(None) } })
     }
 
     fn read<'a>(
@@ -98,7 +98,7 @@ impl SessionStore for PostgresStore {
         filter: &'a EventFilter,
     ) -> BoxFuture<'a, Result<Option<SessionSnapshot>>> {
         Box::pin(async move {
-            while can_be(key) {
+            while can_exist(key) {
                 match self.0.snapshot(key, filter).await? {
                     None => return Ok(None),
                     Some(Some(snapshot)) => return Ok(Some(snapshot)),
@@ -117,7 +117,7 @@ impl SessionStore for PostgresStore {
     fn append<'a>(&'a self, key: &'a SessionKey, mut events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             events.iter().try_for_each(Event::check_depth)?;
-            if !can_be(key) {
+            if !can_exist(key) {
                 return Err(key.missing());
             }
             forget_temp(&mut events);
@@ -144,7 +144,7 @@ impl SessionStore for PostgresStore {
 
     fn delete<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {
         Box::pin(async move {
-            if !can_be(key) {
+            if !can_exist(key) {
                 return Ok(false);
             }
             self.0.live.remove(key);

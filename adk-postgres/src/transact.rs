@@ -2,7 +2,7 @@
 
 use crate::Shared;
 use crate::connection::PgConnection;
-use crate::error::{Doing, closed, failed, outcome_unknown, passes};
+use crate::error::{Doing, closed_error, is_transient, outcome_unknown_error, postgres_error};
 use adk_core::{BoxFuture, Error, Result};
 use std::sync::Arc;
 use std::time::Duration;
@@ -68,7 +68,7 @@ impl Shared {
             connection.begin().await.doing(what)?;
             let value = work(&mut connection).await?;
             let commit = connection.commit().await;
-            commit.map_err(|error| Lost { error: failed("commit", error), is_sent: true })?;
+            commit.map_err(|error| Lost { error: postgres_error("commit", error), is_sent: true })?;
             Ok(value)
         };
         let done = done.await;
@@ -77,7 +77,7 @@ impl Shared {
     }
 
     /// Executes work once, without a transaction.
-    pub(crate) async fn once<T>(&self, work: &mut Work<'_, T>) -> Result<T> {
+    pub(crate) async fn execute_once<T>(&self, work: &mut Work<'_, T>) -> Result<T> {
         let mut connection = self.connections.get("reach the server").await?;
         let done = work(&mut connection).await;
         self.connections.give_back(connection).await;
@@ -93,15 +93,16 @@ impl Shared {
         let task = self.runtime.spawn(async move {
             let mut patience = Patience::new(this.options.patience);
             loop {
-                let done = this.once(&mut work).await;
+                let done = this.execute_once(&mut work).await;
                 match done {
                     Err(error)
-                        if passes(&error) && !this.connections.is_closed() && patience.wait().await => {}
+                        if is_transient(&error) && !this.connections.is_closed() && patience.wait().await => {
+                    }
                     done => return done,
                 }
             }
         });
-        task.await.map_err(|_| closed())?
+        task.await.map_err(|_| closed_error())?
     }
 
     /// Executes work like [`call`](Self::call), in a transaction.
@@ -111,20 +112,20 @@ impl Shared {
     ) -> Result<T> {
         let this = self.clone();
         let task = self.runtime.spawn(async move { this.transact(&mut work).await });
-        task.await.map_err(|_| closed())?
+        task.await.map_err(|_| closed_error())?
     }
 
     /// Executes a repeatable transaction, with retries until the patience is over.
     pub(crate) async fn transact<T: Send>(&self, work: &mut Work<'_, T>) -> Result<T> {
-        self.tried(true, work).await
+        self.retry(true, work).await
     }
 
     /// Executes a transaction that must not run twice: it is not retried after its commit was sent.
     pub(crate) async fn transact_once<T: Send>(&self, work: &mut Work<'_, T>) -> Result<T> {
-        self.tried(false, work).await
+        self.retry(false, work).await
     }
 
-    async fn tried<T: Send>(&self, is_repeatable: bool, work: &mut Work<'_, T>) -> Result<T> {
+    async fn retry<T: Send>(&self, is_repeatable: bool, work: &mut Work<'_, T>) -> Result<T> {
         let mut patience = Patience::new(self.options.patience);
         let mut is_unknown = false;
         loop {
@@ -133,13 +134,13 @@ impl Shared {
                 Ok(value) => return Ok(value),
                 Err(lost) => lost,
             };
-            if !passes(&error) {
+            if !is_transient(&error) {
                 return Err(error);
             }
             is_unknown |= is_sent;
             let may_repeat = !self.connections.is_closed() && (is_repeatable || !is_sent);
             if !(may_repeat && patience.wait().await) {
-                return Err(if is_unknown { outcome_unknown(&error) } else { error });
+                return Err(if is_unknown { outcome_unknown_error(&error) } else { error });
             }
         }
     }

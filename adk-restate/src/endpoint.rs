@@ -141,7 +141,7 @@ impl<P, R> Endpoint<P, R> {
         crate::is_durable(&*engine)?;
         let workflows: Vec<_> = self.runner.workflows().collect();
         if workflows.is_empty() {
-            return Err(Error::new(ErrorKind::Config, "there is no workflow to serve")
+            return Err(Error::new(ErrorKind::Config, "the endpoint has no workflow to serve")
                 .with_help("add a workflow with `Runner::builder().workflow(...)` or `.workflow(...)`"));
         }
         let branches = |known: &KnownWorkflow| {

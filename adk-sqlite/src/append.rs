@@ -1,7 +1,7 @@
 //! [`append`]: adds an event to the rows of a session. Places events of other programs first.
 
 use crate::cache::{Cache, Known};
-use crate::error::{Doing, corrupt, failed};
+use crate::error::{Doing, corrupt_error, sqlite_error};
 use crate::reader;
 use crate::tail::{Place, TABLES};
 use crate::time;
@@ -44,15 +44,15 @@ pub(crate) fn state_of(row: ValueRef<'_>, key: &SessionKey, scope: Scope) -> Res
 
 /// Returns the cached rows of a session, or reads them. Returns `None` when the session does not
 /// exist.
-pub(crate) fn known<'a>(db: &'a mut Db, key: &SessionKey) -> Result<Option<&'a mut Known>> {
+pub(crate) fn session_rows<'a>(db: &'a mut Db, key: &SessionKey) -> Result<Option<&'a mut Known>> {
     if !db.cache.sessions.contains_key(key) {
-        let Some(known) = look(&db.connection, &mut db.cache, key)? else { return Ok(None) };
+        let Some(known) = read_session_rows(&db.connection, &mut db.cache, key)? else { return Ok(None) };
         db.cache.sessions.insert(key.clone(), known);
     }
     Ok(db.cache.sessions.get_mut(key))
 }
 
-fn look(connection: &Connection, cache: &mut Cache, key: &SessionKey) -> Result<Option<Known>> {
+fn read_session_rows(connection: &Connection, cache: &mut Cache, key: &SessionKey) -> Result<Option<Known>> {
     let what = "look for a session";
     let mut statement = connection
         .prepare_cached(
@@ -68,9 +68,9 @@ fn look(connection: &Connection, cache: &mut Cache, key: &SessionKey) -> Result<
     let found = statement.query_row([&key.app, &key.user, &key.id], row).optional().doing(what)?;
     let Some((own, created, updated, row)) = found else { return Ok(None) };
     let own = own?;
-    let (number, last) = numbered(connection, key)?;
+    let (number, last) = session_number(connection, key)?;
     let micros = |text: &str| {
-        time::from_text(text).ok_or_else(|| corrupt(format!("session `{key}` has the time `{text}`")))
+        time::from_text(text).ok_or_else(|| corrupt_error(format!("session `{key}` has the time `{text}`")))
     };
     let (created, updated) = (micros(&created)?, micros(&updated)?);
     let mut known = Known { row, number, len: last.map_or(0, |(place, _)| place + 1), latest: updated, own };
@@ -84,7 +84,7 @@ fn look(connection: &Connection, cache: &mut Cache, key: &SessionKey) -> Result<
 
 /// Returns the number of a session in the tables of this crate, and the place and time of its last
 /// log entry. Inserts the number if it does not exist.
-fn numbered(connection: &Connection, key: &SessionKey) -> Result<(i64, Option<(u64, u64)>)> {
+fn session_number(connection: &Connection, key: &SessionKey) -> Result<(i64, Option<(u64, u64)>)> {
     let what = "look for a session";
     let find = "SELECT number FROM adkw_sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";
     let find =
@@ -123,7 +123,7 @@ fn adopt(
     let count = reader::count(connection, key)?;
     // Most such events are near the end of the log; the second round searches all of it.
     for since in [last.saturating_sub(SKEW), 0] {
-        take(connection, cache, key, known, since)?;
+        place_events(connection, cache, key, known, since)?;
         if known.len >= count {
             break;
         }
@@ -131,7 +131,7 @@ fn adopt(
     Ok(())
 }
 
-fn take(
+fn place_events(
     connection: &Connection,
     cache: &mut Cache,
     key: &SessionKey,
@@ -165,7 +165,7 @@ fn take(
             continue;
         }
         let Some(micros) = time::from_text(&text) else {
-            return Err(corrupt(format!("event `{id}` of session `{key}` has the time `{text}`")));
+            return Err(corrupt_error(format!("event `{id}` of session `{key}` has the time `{text}`")));
         };
         let row = Place {
             session: known.number,
@@ -187,7 +187,7 @@ fn take(
 /// Returns `None`, without a write, when the slot is already filled.
 pub(crate) fn append(db: &mut Db, key: &SessionKey, new: &Row<'_>) -> Result<Option<u64>> {
     let what = "append an event";
-    let Some(known) = known(db, key)? else { return Err(key.missing()) };
+    let Some(known) = session_rows(db, key)? else { return Err(key.missing()) };
     let (number, place, session) = (known.number, known.len, known.row);
     let Row { event, data, entry } = *new;
     let delta = &event.actions.state_delta;
@@ -224,7 +224,7 @@ pub(crate) fn append(db: &mut Db, key: &SessionKey, new: &Row<'_>) -> Result<Opt
     let row = params![id, key.app, key.user, key.id, event.invocation_id.to_string(), time, data];
     statement.execute(row).map_err(|error| match error.sqlite_error_code() {
         Some(ErrorCode::ConstraintViolation) => key.twice(event),
-        _ => failed(what, &error),
+        _ => sqlite_error(what, &error),
     })?;
     match state {
         Some(state) => {
@@ -247,7 +247,7 @@ pub(crate) fn value(db: &mut Db, key: &SessionKey, name: &str) -> Result<Option<
     Ok(match Scope::of(name) {
         Scope::User => user_state(&db.connection, key)??.shift_remove(in_scope("user:")),
         Scope::App => app_state(&db.connection, key)??.shift_remove(in_scope("app:")),
-        Scope::Session | Scope::Temp => known(db, key)?.and_then(|known| known.own.get(name).cloned()),
+        Scope::Session | Scope::Temp => session_rows(db, key)?.and_then(|known| known.own.get(name).cloned()),
     })
 }
 
@@ -269,7 +269,7 @@ pub(crate) fn share(
         let sql = "INSERT INTO user_states (app_name, user_id, state, update_time) VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT DO UPDATE SET state = excluded.state, update_time = excluded.update_time";
         let mut statement = connection.prepare_cached(sql).doing(what)?;
-        statement.execute(params![key.app, key.user, merged(old, user), time]).doing(what)?;
+        statement.execute(params![key.app, key.user, merge_state(old, user), time]).doing(what)?;
     }
     if !app.is_empty() {
         let old = app_state(connection, key)??;
@@ -278,13 +278,13 @@ pub(crate) fn share(
         connection
             .prepare_cached(sql)
             .doing(what)?
-            .execute(params![key.app, merged(old, app), time])
+            .execute(params![key.app, merge_state(old, app), time])
             .doing(what)?;
     }
     Ok(())
 }
 
-fn merged(mut old: Map<String, Value>, new: &Part<'_>) -> String {
+fn merge_state(mut old: Map<String, Value>, new: &Part<'_>) -> String {
     for (name, value) in new {
         old.insert((*name).to_owned(), Value::clone(value));
     }

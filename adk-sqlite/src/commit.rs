@@ -1,8 +1,8 @@
 //! [`Commit`]: the job that writes an event, its state changes, its slot and the finished agents in
 //! one transaction.
 
-use crate::append::{Entry, Row, append, known, value};
-use crate::error::corrupt;
+use crate::append::{Entry, Row, append, session_rows, value};
+use crate::error::corrupt_error;
 use crate::journal;
 use crate::reader;
 use crate::sessions::catch_up;
@@ -88,7 +88,7 @@ impl Commit {
 
     /// Returns the result of a finished commit.
     pub(crate) fn stored(self: Box<Self>) -> Result<Stored> {
-        self.stored.unwrap_or_else(|| Err(not_made()))
+        self.stored.unwrap_or_else(|| Err(not_executed_error()))
     }
 
     /// Returns the stored form of the event, which has its id and time by now.
@@ -122,9 +122,9 @@ impl Commit {
 
 impl Job for Commit {
     fn run(&mut self, db: &mut Db) -> Result<()> {
-        let Some(slot) = &self.slot else { return Err(not_made()) };
+        let Some(slot) = &self.slot else { return Err(not_executed_error()) };
         let key = slot.session_key();
-        let Some(found) = known(db, key)? else { return Err(key.missing()) };
+        let Some(found) = session_rows(db, key)? else { return Err(key.missing()) };
         let (number, latest) = (found.number, found.latest);
         if self.live.is_none() && slot.session().len() as u64 > found.len {
             // The session was deleted and created again.
@@ -146,7 +146,7 @@ impl Job for Commit {
         self.written = Some(match append(db, key, &row)? {
             Some(place) => Written::New { number, place },
             None => {
-                let is_gone = || corrupt(format!("the event of {} is gone", entry.slot));
+                let is_gone = || corrupt_error(format!("the event of {} is gone", entry.slot));
                 let (place, temp) = journal::slot(&db.connection, run, entry)?.ok_or_else(is_gone)?;
                 let mut events = reader::events(&db.connection, key, number, place..place + 1)?;
                 let event = events.pop().ok_or_else(is_gone)?;
@@ -161,7 +161,7 @@ impl Job for Commit {
     fn done(mut self: Box<Self>, result: Result<()>, db: &mut Db) {
         self.stored = Some(match (result, self.slot.take(), self.written.take()) {
             (Ok(()), Some(slot), Some(written)) => self.deliver(slot, written, db),
-            (Ok(()), ..) => Err(not_made()),
+            (Ok(()), ..) => Err(not_executed_error()),
             (Err(error), ..) => Err(error),
         });
         // The receiver may be gone; the event is delivered to its session all the same.
@@ -171,6 +171,6 @@ impl Job for Commit {
     }
 }
 
-fn not_made() -> Error {
-    corrupt("the commit was not executed".to_owned())
+fn not_executed_error() -> Error {
+    corrupt_error("the commit was not executed".to_owned())
 }

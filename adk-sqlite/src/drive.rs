@@ -1,7 +1,7 @@
 //! Jobs that claim and release runs. A release takes effect even if it cannot be written, for
 //! example on a full disk.
 
-use crate::error::closed;
+use crate::error::closed_error;
 use crate::journal;
 use crate::writer::{Db, Job, Writer};
 use crate::{Shared, SqliteStore};
@@ -32,8 +32,8 @@ impl Job for MakeClaim {
     /// dropped, which releases it.
     fn done(self: Box<Self>, result: Result<()>, _: &mut Db) {
         let Self { claimed, store, reply, .. } = *self;
-        let claimed = result.and_then(|()| claimed.ok_or_else(closed)).map(|mut claimed| {
-            claimed.claim = held(claimed.claim.id(), store);
+        let claimed = result.and_then(|()| claimed.ok_or_else(closed_error)).map(|mut claimed| {
+            claimed.claim = releasing_claim(claimed.claim.id(), store);
             claimed
         });
         let _ = reply.send(claimed);
@@ -50,17 +50,21 @@ struct Enqueue {
 
 impl Job for Enqueue {
     fn run(&mut self, db: &mut Db) -> Result<()> {
-        if self.reply.is_closed() { Err(closed()) } else { journal::enqueue(db, self.claim, &self.record) }
+        if self.reply.is_closed() {
+            Err(closed_error())
+        } else {
+            journal::enqueue(db, self.claim, &self.record)
+        }
     }
 
     fn done(self: Box<Self>, result: Result<()>, _: &mut Db) {
         let Self { claim, store, reply, .. } = *self;
-        let _ = reply.send(result.map(|()| held(claim, store)));
+        let _ = reply.send(result.map(|()| releasing_claim(claim, store)));
     }
 }
 
 /// Returns a claim that is released when it is dropped.
-fn held(claim: ClaimId, store: Weak<Shared>) -> Claim {
+fn releasing_claim(claim: ClaimId, store: Weak<Shared>) -> Claim {
     Claim::new(claim, move |id| {
         if let Some(store) = store.upgrade() {
             store.writer.release(id);
@@ -88,11 +92,11 @@ impl Job for Close {
     fn done(self: Box<Self>, result: Result<()>, db: &mut Db) {
         let Self { claim, is_ours, reply, .. } = *self;
         if result.is_ok() {
-            db.owner.is_written(claim);
+            db.owner.unmark_released(claim);
         } else if !claim.is_driven_above() {
             // This process may claim the run again at once. Other processes can when the release is
             // written.
-            db.owner.gave_up(claim);
+            db.owner.mark_released(claim);
             if !db.file.is_lost() {
                 db.unwritten.push(claim);
             }
@@ -106,7 +110,7 @@ impl Job for Close {
 
 impl Db {
     /// Takes the releases that could not be written, as jobs.
-    pub(crate) fn unwritten(&mut self) -> impl Iterator<Item = Box<dyn Job>> + use<> {
+    pub(crate) fn take_unwritten(&mut self) -> impl Iterator<Item = Box<dyn Job>> + use<> {
         let claims = std::mem::take(&mut self.unwritten).into_iter();
         claims.map(|claim| Box::new(Close { claim, end: None, is_ours: false, reply: None }) as Box<dyn Job>)
     }
@@ -116,16 +120,16 @@ impl SqliteStore {
     pub(crate) async fn enqueue_run(&self, claim: ClaimId, record: RunRecord) -> Result<Claim> {
         let (reply, result) = oneshot::channel();
         let job = Enqueue { claim, record, store: Arc::downgrade(&self.0), reply };
-        self.0.writer.post(Box::new(job)).map_err(|_| closed())?;
-        result.await.map_err(|_| closed())?
+        self.0.writer.post(Box::new(job)).map_err(|_| closed_error())?;
+        result.await.map_err(|_| closed_error())?
     }
 
     pub(crate) async fn make_claim(&self, run: RunId, check: ClaimCheck) -> Result<ClaimedRun> {
         let (reply, result) = oneshot::channel();
         let store = Arc::downgrade(&self.0);
         let job = MakeClaim { run, check, store, claimed: None, reply };
-        self.0.writer.post(Box::new(job)).map_err(|_| closed())?;
-        result.await.map_err(|_| closed())?
+        self.0.writer.post(Box::new(job)).map_err(|_| closed_error())?;
+        result.await.map_err(|_| closed_error())?
     }
 }
 
@@ -133,8 +137,8 @@ impl Writer {
     pub(crate) async fn close(&self, claim: ClaimId, end: End) -> Result<()> {
         let (reply, result) = oneshot::channel();
         let job = Close { claim, end: Some(end), is_ours: false, reply: Some(reply) };
-        self.post(Box::new(job)).map_err(|_| closed())?;
-        result.await.map_err(|_| closed())?
+        self.post(Box::new(job)).map_err(|_| closed_error())?;
+        result.await.map_err(|_| closed_error())?
     }
 
     /// Releases a claim without a status, for callers that cannot wait. Lists of runs show the
@@ -144,7 +148,7 @@ impl Writer {
         if claim.is_driven_above() {
             return;
         }
-        self.owner.gave_up(claim);
+        self.owner.mark_released(claim);
         // The send fails only after the thread has ended.
         let _ = self.post(Box::new(Close { claim, end: None, is_ours: false, reply: None }));
     }

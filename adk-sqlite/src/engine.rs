@@ -2,7 +2,7 @@
 
 use crate::SqliteStore;
 use crate::commit::Commit;
-use crate::error::closed;
+use crate::error::closed_error;
 use crate::journal;
 use crate::keys;
 use crate::runs::{self, Whose};
@@ -33,7 +33,7 @@ impl SqliteStore {
 
     fn list(&self, whose: Whose, app: &str, filter: &RunFilter) -> BoxFuture<'_, Result<Vec<RunInfo>>> {
         let (app, filter, owner) = (app.to_owned(), filter.clone(), self.0.writer.owner.clone());
-        let given_up = owner.given_up();
+        let given_up = owner.released_claims();
         Box::pin(self.0.reader.read(move |connection: &Connection| {
             runs::runs(connection, (whose, &app), &filter, &owner, &given_up)
         }))
@@ -50,7 +50,7 @@ impl Journal for SqliteStore {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         let post = |slot, draft, update| {
             let (commit, answer) = Commit::new(slot, draft, update, &self.0.live)?;
-            self.0.writer.post(commit).map_err(|_| closed())?;
+            self.0.writer.post(commit).map_err(|_| closed_error())?;
             Ok(answer)
         };
         let (draft, update) = match body {
@@ -59,13 +59,15 @@ impl Journal for SqliteStore {
             Body::Call(work) => {
                 return Reply::Later(Box::pin(async move {
                     let draft = if self.is_filled(&slot).await? { Draft::default() } else { work.await? };
-                    post(slot, draft, None)?.await.map_err(|_| closed())?.stored()
+                    post(slot, draft, None)?.await.map_err(|_| closed_error())?.stored()
                 }));
             }
         };
         match post(slot, draft, update) {
             // The future holds only the receiver, because many commits may wait at once.
-            Ok(answer) => Reply::Later(Box::pin(async { answer.await.map_err(|_| closed())?.stored() })),
+            Ok(answer) => {
+                Reply::Later(Box::pin(async { answer.await.map_err(|_| closed_error())?.stored() }))
+            }
             Err(error) => Reply::Ready(Err(error)),
         }
     }

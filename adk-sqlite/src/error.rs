@@ -5,7 +5,7 @@ use rusqlite::ErrorCode;
 use std::path::Path;
 
 /// Converts an error of SQLite. `doing` completes "SQLite failed to ...".
-pub(crate) fn failed(doing: &str, error: &rusqlite::Error) -> Error {
+pub(crate) fn sqlite_error(doing: &str, error: &rusqlite::Error) -> Error {
     use StoreErrorKind as Kind;
     let (kind, help) = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
@@ -41,17 +41,17 @@ pub(crate) trait Doing<T> {
 
 impl<T> Doing<T> for rusqlite::Result<T> {
     fn doing(self, what: &str) -> adk_core::Result<T> {
-        self.map_err(|error| failed(what, &error))
+        self.map_err(|error| sqlite_error(what, &error))
     }
 }
 
 /// Names the file in errors that concern the file.
-pub(crate) fn of_file(path: &Path, error: Error) -> Error {
+pub(crate) fn with_file(path: &Path, error: Error) -> Error {
     use StoreErrorKind::{Exists, Fenced, Missing};
     match error.kind() {
         ErrorKind::Store(kind) if !matches!(kind, Exists | Missing | Fenced) => {
             let named = Error::new(error.kind(), format!("`{}`: {}", path.display(), error.message()));
-            helped(named, &error)
+            with_help_of(named, &error)
         }
         _ => error,
     }
@@ -70,10 +70,10 @@ pub(crate) fn kind_of_io(error: &std::io::Error) -> StoreErrorKind {
 
 /// Copies an error for a further receiver.
 pub(crate) fn copy(error: &Error) -> Error {
-    helped(Error::new(error.kind(), error.message()), error)
+    with_help_of(Error::new(error.kind(), error.message()), error)
 }
 
-fn helped(error: Error, by: &Error) -> Error {
+fn with_help_of(error: Error, by: &Error) -> Error {
     match by.help() {
         Some(help) => error.with_help(help),
         None => error,
@@ -81,7 +81,7 @@ fn helped(error: Error, by: &Error) -> Error {
 }
 
 /// Returns the error for stored data that this crate cannot have written.
-pub(crate) fn corrupt(message: String) -> Error {
+pub(crate) fn corrupt_error(message: String) -> Error {
     Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message)
         .with_help("check whether another program wrote the file; if so, restore it from a backup")
 }
@@ -93,6 +93,6 @@ pub(crate) fn read_only() -> Error {
 }
 
 /// Returns the error for a store whose writer thread has ended.
-pub(crate) fn closed() -> Error {
+pub(crate) fn closed_error() -> Error {
     Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), "the store is closed")
 }

@@ -27,14 +27,14 @@ struct FileId(u64, u64);
 
 impl DatabaseFile {
     /// Identifies the file that a connection has opened, when its write-ahead log exists.
-    pub(crate) fn of(connection: &Connection, path: &Path) -> Result<Self> {
+    pub(crate) fn identify(connection: &Connection, path: &Path) -> Result<Self> {
         // SQLite resolves symlinks when it opens a file, even dangling ones.
         let path = connection.path().map_or_else(|| path.to_owned(), PathBuf::from);
-        let Some(found) = look(&path)? else { return Err(gone()) };
+        let Some(found) = metadata(&path)? else { return Err(file_gone_error()) };
         check_links(&found)?;
         let mut wal = path.clone().into_os_string();
         wal.push("-wal");
-        let wal = look(wal.as_ref())?.map(|found| (PathBuf::from(wal), id(&found)));
+        let wal = metadata(wal.as_ref())?.map(|found| (PathBuf::from(wal), id(&found)));
         Ok(Self { path, id: id(&found), wal, lost: OnceLock::new() })
     }
 
@@ -55,10 +55,11 @@ impl DatabaseFile {
         if let Some(error) = self.lost.get() {
             return Err(copy(error));
         }
-        match look(&self.path)? {
-            None => Err(self.stop(gone())),
+        match metadata(&self.path)? {
+            None => Err(self.stop(file_gone_error())),
             Some(found) if id(&found) != self.id => {
-                Err(self.stop(lost("the file was replaced by another while the store was open", BACK)))
+                Err(self
+                    .stop(stopped_error("the file was replaced by another while the store was open", BACK)))
             }
             Some(found) => check_links(&found),
         }
@@ -69,11 +70,11 @@ impl DatabaseFile {
     pub(crate) fn check_with_log(&self) -> Result<()> {
         self.check()?;
         let Some((path, expected)) = &self.wal else { return Ok(()) };
-        match look(path)? {
+        match metadata(path)? {
             Some(found) if id(&found) == *expected => Ok(()),
             _ => {
                 let message = "the `-wal` file was deleted or replaced while the store was open";
-                Err(self.stop(lost(message, CLOSE)))
+                Err(self.stop(stopped_error(message, CLOSE)))
             }
         }
     }
@@ -99,9 +100,9 @@ pub(crate) fn resolve(path: &Path) -> PathBuf {
 pub(crate) fn check_before_open(path: &Path, create: bool) -> Result<()> {
     if path.as_os_str().is_empty() || path.ends_with(":memory:") {
         let help = "name a file; a runner without a store keeps its data in memory";
-        return Err(misplaced("the path does not name a file").with_help(help));
+        return Err(misplaced_error("the path does not name a file").with_help(help));
     }
-    match look(path)? {
+    match metadata(path)? {
         Some(found) => check_links(&found),
         None if create => Ok(()),
         None => {
@@ -114,7 +115,7 @@ pub(crate) fn check_before_open(path: &Path, create: bool) -> Result<()> {
 
 /// Reads the metadata at a path. Does not follow symlinks: a symlink in place of the file is not
 /// the file.
-fn look(path: &Path) -> Result<Option<Metadata>> {
+fn metadata(path: &Path) -> Result<Option<Metadata>> {
     match path.symlink_metadata() {
         Ok(found) => Ok(Some(found)),
         Err(error) if matches!(error.kind(), IoErrorKind::NotFound | IoErrorKind::NotADirectory) => Ok(None),
@@ -145,7 +146,7 @@ fn check_links(found: &Metadata) -> Result<()> {
         // The link count of a folder counts its subfolders.
         names if names > 1 && found.is_file() => {
             let message = format!("the file has {names} names (hard links), and SQLite keeps a log for each");
-            Err(misplaced(message).with_help(
+            Err(misplaced_error(message).with_help(
                 "two logs damage a database: remove the other names, or use a symlink or a copy instead",
             ))
         }
@@ -158,7 +159,7 @@ fn check_links(_: &Metadata) -> Result<()> {
     Ok(())
 }
 
-fn misplaced(message: impl Into<String>) -> Error {
+fn misplaced_error(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Store(StoreErrorKind::Misplaced), message)
 }
 
@@ -170,10 +171,10 @@ const BACK: &str = "the store has stopped: put the right file in its place, with
 const CLOSE: &str =
     "the store has stopped: close it, which writes acknowledged data into the file, and open it again";
 
-fn lost(message: &str, help: &str) -> Error {
-    misplaced(message).with_help(help)
+fn stopped_error(message: &str, help: &str) -> Error {
+    misplaced_error(message).with_help(help)
 }
 
-fn gone() -> Error {
-    lost("the file was deleted or renamed while the store was open", BACK)
+fn file_gone_error() -> Error {
+    stopped_error("the file was deleted or renamed while the store was open", BACK)
 }

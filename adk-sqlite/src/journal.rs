@@ -1,6 +1,6 @@
 //! Journals of runs as rows: claims, recorded steps, finished agents and ends.
 
-use crate::append::{Entry, known};
+use crate::append::{Entry, session_rows};
 use crate::error::Doing;
 use crate::reader::{self, Filled};
 use crate::writer::Db;
@@ -34,7 +34,7 @@ pub(crate) fn drives(
         let row = params![
             run.to_string(),
             session,
-            db.owner.of(claim),
+            db.owner.owner_of(claim),
             text,
             record.session.app,
             record.workflow,
@@ -62,7 +62,7 @@ pub(crate) fn drives(
         None if claim.is_driven_above() => Err(refuse::unknown_run(run)),
         None => Ok(None),
         Some((number, owner, epoch)) => {
-            if owner.as_deref() != Some(db.owner.of(claim)) || epoch != claim.epoch {
+            if owner.as_deref() != Some(db.owner.owner_of(claim)) || epoch != claim.epoch {
                 return Err(refuse::fenced(run));
             }
             db.cache.runs.insert(run, (number, epoch));
@@ -75,7 +75,7 @@ pub(crate) fn drives(
 fn begin_queued(db: &Db, claim: ClaimId, record: &str) -> Result<()> {
     let sql = "UPDATE adkw_runs SET status = 'running', record = ?4, updated = ?5
         WHERE id = ?1 AND owner = ?2 AND epoch = ?3 AND status = 'queued'";
-    let row = params![claim.run_id.to_string(), db.owner.of(claim), claim.epoch, record, now_micros()];
+    let row = params![claim.run_id.to_string(), db.owner.owner_of(claim), claim.epoch, record, now_micros()];
     let begun = db.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(row));
     begun.doing("begin a queued run").map(drop)
 }
@@ -84,12 +84,12 @@ fn begin_queued(db: &Db, claim: ClaimId, record: &str) -> Result<()> {
 pub(crate) fn enqueue(db: &mut Db, claim: ClaimId, record: &RunRecord) -> Result<()> {
     let what = "queue a run";
     let key = &record.session;
-    let session = known(db, key)?.ok_or_else(|| key.missing())?.number;
+    let session = session_rows(db, key)?.ok_or_else(|| key.missing())?.number;
     let sql = "INSERT OR IGNORE INTO adkw_runs
         (id, session, status, owner, record, app, workflow, epoch, created, updated, tenant_of)
         VALUES (?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)";
     let mut statement = db.connection.prepare_cached(sql).doing(what)?;
-    let (run, owner) = (claim.run_id.to_string(), db.owner.of(claim));
+    let (run, owner) = (claim.run_id.to_string(), db.owner.owner_of(claim));
     let RunRecord { workflow, time, tenant_of, .. } = record;
     let row = params![run, session, owner, to_text(record)?, key.app, workflow, claim.epoch, time, tenant_of];
     // An engine above the store may insert the run again.
@@ -190,7 +190,7 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
     // A run of an engine above is refused even after its end, because its recorded calls are not in
     // this store.
     if held.is_driven_above()
-        || owner.is_some_and(|owner| db.owner.drives(held, &owner, &db.owner.given_up()))
+        || owner.is_some_and(|owner| db.owner.drives(held, &owner, &db.owner.released_claims()))
     {
         return Err(refuse::run_busy(run));
     }
@@ -211,7 +211,7 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
     let sql = "UPDATE adkw_waits SET seen = answer IS NOT NULL WHERE run = ?1 RETURNING id";
     let waits = texts(&db.connection, sql, &id)?;
     let key = record.session.clone();
-    let log = known(db, &key)?.map(|known| known.number).ok_or_else(|| key.missing())?;
+    let log = session_rows(db, &key)?.map(|known| known.number).ok_or_else(|| key.missing())?;
     let end = run_end(&db.connection, number)?;
     let events = reader::events(&db.connection, &key, log, record.begins..end)?;
     let rows = RunRows {
@@ -281,7 +281,8 @@ pub(crate) fn close(db: &mut Db, claim: ClaimId, end: Option<&(RunStatus, Usage)
         WHERE id = ?1 AND owner = ?2 AND epoch = ?3";
     let mut statement = db.connection.prepare_cached(sql).doing(what)?;
     let goes_on = claim.is_driven_above() && end.is_some_and(|(status, _)| status.is_open());
-    let row = params![run, db.owner.of(claim), claim.epoch, status, error.flatten(), time, usage, goes_on];
+    let row =
+        params![run, db.owner.owner_of(claim), claim.epoch, status, error.flatten(), time, usage, goes_on];
     if statement.execute(row).doing(what)? > 0 {
         if matches!(status, Some("finished" | "failed")) {
             let sql = "DELETE FROM adkw_waits WHERE run = ?1 AND answer IS NULL";
@@ -343,7 +344,7 @@ pub(crate) fn driven(connection: &Connection, run: RunId, from: u64) -> Result<O
     // session.
     let from = from.min(i64::MAX.unsigned_abs());
     let after = (from > record.begins).then_some((row.get(6).doing(what)?, from));
-    let filled = reader::filled(connection, &record.session, number, after)?;
+    let filled = reader::run_events(connection, &record.session, number, after)?;
     let filled = filled
         .into_iter()
         .map(|Filled { place, event, slot, temp }| Ok((slot, Stored::earlier(place, event, temp_of(temp)?))));

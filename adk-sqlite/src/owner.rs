@@ -24,14 +24,14 @@ pub(crate) struct Owner {
     given_up: Mutex<HashSet<ClaimId>>,
 }
 
-fn beside(database: &Path, name: &str) -> PathBuf {
+fn lock_path(database: &Path, name: &str) -> PathBuf {
     let mut path = database.as_os_str().to_owned();
     path.push(format!("-owner-{name}"));
     path.into()
 }
 
 /// Creates and locks a file. Retries if another process removes the file before the lock is held.
-fn held(path: &Path) -> std::io::Result<File> {
+fn create_locked(path: &Path) -> std::io::Result<File> {
     loop {
         let file = OpenOptions::new().create_new(true).write(true).open(path)?;
         file.lock()?;
@@ -49,8 +49,8 @@ impl Owner {
         // The process id and a random number make the name unique.
         let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), std::process::id());
         let name = format!("{}-{random:016x}", std::process::id());
-        let path = beside(database, &name);
-        match held(&path) {
+        let path = lock_path(database, &name);
+        match create_locked(&path) {
             Ok(lock) => {
                 let database = database.to_owned();
                 Ok(Self { name, path, database, _lock: lock, given_up: Mutex::default() })
@@ -64,7 +64,7 @@ impl Owner {
     }
 
     /// Returns the value of the `owner` column for a claim of this process.
-    pub(crate) fn of(&self, claim: ClaimId) -> &str {
+    pub(crate) fn owner_of(&self, claim: ClaimId) -> &str {
         if claim.is_driven_above() { ABOVE } else { &self.name }
     }
 
@@ -73,18 +73,18 @@ impl Owner {
     }
 
     /// Marks a claim as released, before the table shows it: its run may be claimed again.
-    pub(crate) fn gave_up(&self, claim: ClaimId) {
+    pub(crate) fn mark_released(&self, claim: ClaimId) {
         self.set().insert(claim);
     }
 
     /// Removes the mark of a claim whose release is written.
-    pub(crate) fn is_written(&self, claim: ClaimId) {
+    pub(crate) fn unmark_released(&self, claim: ClaimId) {
         self.set().remove(&claim);
     }
 
     /// Returns the released claims that the table may still show. Call it before reading the table:
     /// a claim that has left the set is released in the table by then.
-    pub(crate) fn given_up(&self) -> HashSet<ClaimId> {
+    pub(crate) fn released_claims(&self) -> HashSet<ClaimId> {
         self.set().clone()
     }
 
@@ -115,7 +115,7 @@ impl Owner {
         if other == ABOVE {
             return true;
         }
-        let path = beside(&self.database, other);
+        let path = lock_path(&self.database, other);
         let Ok(file) = OpenOptions::new().write(true).open(&path) else { return path.exists() };
         match file.try_lock() {
             Ok(()) => {

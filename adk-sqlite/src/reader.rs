@@ -3,7 +3,7 @@
 
 use crate::Options;
 use crate::append::{app_state, state_of, user_state};
-use crate::error::{Doing, closed, corrupt, of_file};
+use crate::error::{Doing, closed_error, corrupt_error, with_file};
 use crate::file::DatabaseFile;
 use crate::tail::TABLES;
 use crate::time;
@@ -43,7 +43,7 @@ impl Reader {
         // does not poll.
         let task = tokio::spawn(async move {
             let turn = this.turns.clone().acquire_owned().await;
-            let turn = turn.map_err(|error| closed().with_source(error))?;
+            let turn = turn.map_err(|error| closed_error().with_source(error))?;
             // The blocking work holds the permit, because the caller may be dropped before the work
             // ends.
             let read = move || {
@@ -55,10 +55,10 @@ impl Reader {
                 this.free.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
                 result
             };
-            tokio::task::spawn_blocking(read).await.map_err(|error| closed().with_source(error))?
+            tokio::task::spawn_blocking(read).await.map_err(|error| closed_error().with_source(error))?
         });
-        let read = task.await.map_err(|error| closed().with_source(error))?;
-        read.map_err(|error| of_file(self.file.path(), error))
+        let read = task.await.map_err(|error| closed_error().with_source(error))?;
+        read.map_err(|error| with_file(self.file.path(), error))
     }
 
     fn connection(&self) -> Result<Connection> {
@@ -71,7 +71,7 @@ impl Reader {
         let connection = connection.doing("open the file to read")?;
         connection.busy_timeout(self.options.busy_timeout).doing("open the file to read")?;
         #[cfg(test)]
-        let connection = crate::turns::counted(connection);
+        let connection = crate::turns::count_steps(connection);
         // Check again: the connection has opened the file that is at the path now.
         self.file.check()?;
         Ok(connection)
@@ -85,13 +85,13 @@ pub(crate) fn events(
     number: i64,
     places: Range<u64>,
 ) -> Result<Vec<Arc<Event>>> {
-    let mut rows = placed(connection, key, number, &Part { places, since: 0, most: -1 })?;
+    let mut rows = placed_events(connection, key, number, &EventRange { places, since: 0, most: -1 })?;
     rows.reverse();
     Ok(rows.into_iter().map(|(_, event)| event).collect())
 }
 
 /// Selection of events: places, earliest time, and maximum number (negative for all).
-struct Part {
+struct EventRange {
     places: Range<u64>,
     since: u64,
     most: i64,
@@ -101,13 +101,18 @@ struct Part {
 type Newest = Vec<(u64, Arc<Event>)>;
 
 /// Reads events that have a place.
-fn placed(connection: &Connection, key: &SessionKey, number: i64, part: &Part) -> Result<Newest> {
+fn placed_events(
+    connection: &Connection,
+    key: &SessionKey,
+    number: i64,
+    part: &EventRange,
+) -> Result<Newest> {
     let Range { start, mut end } = part.places;
     let since = i64::try_from(part.since).unwrap_or(i64::MAX);
     let mut all = Newest::new();
     for table in TABLES {
         let sql = placed_sql(table);
-        let most = left(part.most, all.len());
+        let most = remaining(part.most, all.len());
         if most == 0 {
             break;
         }
@@ -146,13 +151,19 @@ const COUNT_SINCE: &str = "SELECT count(*) FROM (SELECT 1 FROM events
     WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3 AND timestamp >= ?4 LIMIT ?5)";
 
 /// Returns how many more events to read after `found`; a negative `most` stays negative.
-fn left(most: i64, found: usize) -> i64 {
+fn remaining(most: i64, found: usize) -> i64 {
     (most - i64::try_from(found).unwrap_or(0)).max(most.min(0))
 }
 
 /// Reads events of other programs that have no place yet, numbered as if they followed the first
 /// `len` events.
-fn unplaced(connection: &Connection, key: &SessionKey, number: i64, len: u64, part: &Part) -> Result<Newest> {
+fn unplaced_events(
+    connection: &Connection,
+    key: &SessionKey,
+    number: i64,
+    len: u64,
+    part: &EventRange,
+) -> Result<Newest> {
     let sql = "SELECT * FROM (SELECT ?9 - 1 + row_number() OVER (ORDER BY timestamp, id) AS place,
             id, invocation_id, timestamp, event_data
             FROM events WHERE app_name = ?2 AND user_id = ?3 AND session_id = ?4
@@ -186,7 +197,7 @@ fn event_of(row: &Row<'_>, key: &SessionKey) -> Result<(u64, Arc<Event>)> {
     let text = |column| row.get::<_, String>(column).doing(what);
     let place = row.get(0).doing(what)?;
     let event = match row.get_ref(4).doing(what)? {
-        ValueRef::Null => bare(&text(1)?, &text(2)?, &text(3)?)?,
+        ValueRef::Null => event_without_data(&text(1)?, &text(2)?, &text(3)?)?,
         data => {
             let id = text(1)?;
             let data = data.as_str().map_err(|error| key.unreadable_event(&id, place, error))?;
@@ -205,7 +216,7 @@ pub(crate) struct Filled {
 }
 
 /// Reads the events of a run in log order: all of them, or those from a place of its session on.
-pub(crate) fn filled(
+pub(crate) fn run_events(
     connection: &Connection,
     key: &SessionKey,
     run: i64,
@@ -241,9 +252,9 @@ fn filled_sql(table: &str, from_a_place: bool) -> String {
 }
 
 /// Returns an event with only an id, a run and a time. ADK permits rows without event data.
-fn bare(id: &str, run: &str, text: &str) -> Result<Event> {
+fn event_without_data(id: &str, run: &str, text: &str) -> Result<Event> {
     let micros =
-        time::from_text(text).ok_or_else(|| corrupt(format!("event `{id}` has the time `{text}`")))?;
+        time::from_text(text).ok_or_else(|| corrupt_error(format!("event `{id}` has the time `{text}`")))?;
     Event::from_columns(id, run, micros)
 }
 
@@ -316,14 +327,14 @@ pub(crate) fn snapshot(
         most = count_since(connection, &key, since, most)?;
     }
     let range = places.start as u64..places.end as u64;
-    let mut part = Part { places: range, since, most };
+    let mut part = EventRange { places: range, since, most };
     let mut found = Vec::new();
     if unplaced > 0 && most != 0 {
-        found = self::unplaced(connection, &key, number, len, &part)?;
-        part.most = left(most, found.len());
+        found = unplaced_events(connection, &key, number, len, &part)?;
+        part.most = remaining(most, found.len());
     }
     if part.most != 0 {
-        found.extend(placed(connection, &key, number, &part)?);
+        found.extend(placed_events(connection, &key, number, &part)?);
     }
     found.reverse();
     let first = found.first().map_or(places.end, |(place, _)| usize::try_from(*place).unwrap_or(usize::MAX));
@@ -332,7 +343,7 @@ pub(crate) fn snapshot(
 }
 
 /// Reads a session for a list, with the readable parts of its state.
-pub(crate) fn listed(connection: &Connection, key: SessionKey) -> Result<Option<SessionSnapshot>> {
+pub(crate) fn listed_session(connection: &Connection, key: SessionKey) -> Result<Option<SessionSnapshot>> {
     let Some(Head { len, unplaced, updated, own, .. }) = head(connection, &key)? else { return Ok(None) };
     let states = [own, user_state(connection, &key)?, app_state(connection, &key)?];
     let len = usize::try_from(len + unplaced).unwrap_or(usize::MAX);
@@ -384,7 +395,7 @@ mod tests {
         let path = std::env::temp_dir().join(name);
         let connection = Connection::open(&path).unwrap();
         crate::schema::prepare(&connection).unwrap();
-        let file = Arc::new(DatabaseFile::of(&connection, &path).unwrap());
+        let file = Arc::new(DatabaseFile::identify(&connection, &path).unwrap());
         let reader = Arc::new(Reader::new(file, Options::default()));
         // Each read waits in the barrier until `MOST` reads are inside.
         let (together, inside, peak) =
@@ -490,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_moved_meanwhile_is_read_once() {
+    fn a_row_that_moves_during_a_read_is_read_once() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("PRAGMA foreign_keys=OFF").unwrap();
         crate::schema::prepare(&connection).unwrap();
@@ -509,9 +520,10 @@ mod tests {
                 }
             }
         }
-        let part = |most| Part { places: 0..9, since: 0, most };
+        let part = |most| EventRange { places: 0..9, since: 0, most };
         let places = |most| {
-            let found = placed(&connection, &SessionKey::new("app", "u", "s"), 1, &part(most)).unwrap();
+            let found =
+                placed_events(&connection, &SessionKey::new("app", "u", "s"), 1, &part(most)).unwrap();
             found.into_iter().map(|(place, _)| place).collect::<Vec<_>>()
         };
         assert_eq!((places(-1), places(3), places(4)), (vec![3, 2, 1, 0], vec![3, 2, 1], vec![3, 2, 1, 0]));

@@ -1,6 +1,6 @@
 //! Lists of runs by filter, and the processes that drive runs.
 
-use crate::error::{Doing, corrupt};
+use crate::error::{Doing, corrupt_error};
 use crate::owner::Owner;
 use adk_core::engine::{ClaimId, RunFilter, RunInfo, RunState, RunStatus, from_text, to_text};
 use adk_core::session::SessionKey;
@@ -160,7 +160,7 @@ fn info(row: &Row<'_>, owner: &Owner, given_up: &HashSet<ClaimId>) -> Result<Run
     let what = "list the runs";
     let text = |column| row.get::<_, String>(column).doing(what);
     let id = text(0)?;
-    let run_id: RunId = id.parse().map_err(|_| corrupt(format!("`{id}` is not the id of a run")))?;
+    let run_id: RunId = id.parse().map_err(|_| corrupt_error(format!("`{id}` is not the id of a run")))?;
     let (status, error) = (text(5)?, row.get::<_, Option<String>>(6).doing(what)?);
     let driver = row.get::<_, Option<String>>(7).doing(what)?;
     let claim = ClaimId { run_id, epoch: row.get(8).doing(what)? };

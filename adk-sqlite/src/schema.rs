@@ -1,6 +1,6 @@
 //! The tables: those of ADK's schema version 1, and ours beside them.
 
-use crate::error::{Doing, corrupt};
+use crate::error::{Doing, corrupt_error};
 use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
 use rusqlite::{Connection, OptionalExtension};
 
@@ -191,7 +191,7 @@ CREATE TABLE IF NOT EXISTS adkw_keys (
 CREATE INDEX IF NOT EXISTS adkw_keys_expires ON adkw_keys (expires);
 ";
 
-fn has(connection: &Connection, table: &str) -> Result<bool> {
+fn has_table(connection: &Connection, table: &str) -> Result<bool> {
     let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1";
     connection
         .query_row(sql, [table], |_| Ok(()))
@@ -202,7 +202,7 @@ fn has(connection: &Connection, table: &str) -> Result<bool> {
 
 /// Rejects a database without ADK's tables; they are created together with the `adkw_` tables.
 pub(crate) fn check_there(connection: &Connection) -> Result<()> {
-    if has(connection, "adk_internal_metadata")? || has(connection, "sessions")? {
+    if has_table(connection, "adk_internal_metadata")? || has_table(connection, "sessions")? {
         return Ok(());
     }
     let message = format!("the database `{}` has no tables of agents", connection.path().unwrap_or_default());
@@ -212,21 +212,23 @@ pub(crate) fn check_there(connection: &Connection) -> Result<()> {
 
 /// Creates missing tables, and upgrades tables of earlier versions.
 pub(crate) fn prepare(connection: &Connection) -> Result<()> {
-    let version = if has(connection, "adk_internal_metadata")? {
+    let version = if has_table(connection, "adk_internal_metadata")? {
         let sql = "SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'";
         connection.query_row(sql, [], |row| row.get::<_, String>(0)).optional().doing("read its version")?
     } else {
         None
     };
-    if version.as_deref() != Some("1") && has(connection, "sessions")? {
+    if version.as_deref() != Some("1") && has_table(connection, "sessions")? {
         let found =
             version.map_or("an older schema".to_owned(), |version| format!("schema version {version}"));
-        return Err(corrupt(format!("the file has ADK's tables of {found}; this crate reads version 1")));
+        return Err(corrupt_error(format!(
+            "the file has ADK's tables of {found}; this crate reads version 1"
+        )));
     }
-    if has(connection, "adkw_meta")? {
+    if has_table(connection, "adkw_meta")? {
         let own = own_version(connection)?;
         if UPGRADES.iter().any(|(version, _)| *version == own) {
-            return whole(connection, || {
+            return create_in_transaction(connection, || {
                 // Another process may have upgraded the tables before this transaction began.
                 let own = own_version(connection)?;
                 let first =
@@ -241,14 +243,14 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
             let message = format!(
                 "the file has the tables of version {own} of this crate's format; this program reads version {VERSION}"
             );
-            return Err(corrupt(message).with_help(
+            return Err(corrupt_error(message).with_help(
                 "export its sessions with the program that wrote it, and import them into a new file",
             ));
         }
         return Ok(());
     }
     let version = format!("INSERT OR IGNORE INTO adkw_meta VALUES ('version', '{VERSION}');");
-    whole(connection, || Ok(format!("{ADK}{TAIL}{OURS}{ARTIFACTS}{MEMORY}{KEYS}{version}")))
+    create_in_transaction(connection, || Ok(format!("{ADK}{TAIL}{OURS}{ARTIFACTS}{MEMORY}{KEYS}{version}")))
 }
 
 fn own_version(connection: &Connection) -> Result<String> {
@@ -258,7 +260,7 @@ fn own_version(connection: &Connection) -> Result<String> {
 
 /// Creates tables in one transaction. Calls `tables` inside it, when no other process can change
 /// the version.
-fn whole(connection: &Connection, tables: impl FnOnce() -> Result<String>) -> Result<()> {
+fn create_in_transaction(connection: &Connection, tables: impl FnOnce() -> Result<String>) -> Result<()> {
     let what = "make its tables";
     connection.execute_batch("BEGIN IMMEDIATE").doing(what)?;
     let made = tables().and_then(|tables| connection.execute_batch(&format!("{tables}COMMIT;")).doing(what));

@@ -1,8 +1,8 @@
 //! [`SessionStore`] of [`SqliteStore`].
 
-use crate::append::{Row, append, known, share};
-use crate::error::{Doing, closed};
-use crate::reader::{self, Reader, Shelf, listed, row, snapshot};
+use crate::append::{Row, append, session_rows, share};
+use crate::error::{Doing, closed_error};
+use crate::reader::{self, Reader, Shelf, listed_session, row, snapshot};
 use crate::writer::{Db, Job};
 use crate::{SqliteStore, time};
 use adk_core::session::{
@@ -24,7 +24,7 @@ impl SessionStore for SqliteStore {
         Box::pin(async move {
             key.check()?;
             state.check_depth()?;
-            self.open_session(key, Some(state)).await?.ok_or_else(closed)
+            self.open_session(key, Some(state)).await?.ok_or_else(closed_error)
         })
     }
 
@@ -48,7 +48,8 @@ impl SessionStore for SqliteStore {
             }
             // Events of other programs get their places, unless the file is locked or full.
             let wanted = key.clone();
-            if let Err(error) = self.0.writer.write(move |db: &mut Db| known(db, &wanted).map(drop)).await
+            if let Err(error) =
+                self.0.writer.write(move |db: &mut Db| session_rows(db, &wanted).map(drop)).await
                 && !matches!(error.kind(), ErrorKind::Store(StoreErrorKind::Locked | StoreErrorKind::Full))
             {
                 return Err(error);
@@ -63,7 +64,7 @@ impl SessionStore for SqliteStore {
             forget_temp(&mut events);
             let target = key.clone();
             let write = move |db: &mut Db| {
-                if known(db, &target)?.is_none() {
+                if session_rows(db, &target)?.is_none() {
                     return Err(target.missing());
                 }
                 events.iter().try_for_each(|event| {
@@ -95,7 +96,7 @@ impl SessionStore for SqliteStore {
             });
             let mut all = Vec::new();
             for row in rows.doing(what)? {
-                all.extend(listed(connection, row.doing(what)?)?);
+                all.extend(listed_session(connection, row.doing(what)?)?);
             }
             Ok(all)
         }))
@@ -146,8 +147,8 @@ impl SqliteStore {
         let (reply, result) = oneshot::channel();
         let (reader, live) = (self.0.reader.clone(), self.0.live.clone());
         let job = Open { key, create, reader, live, found: None, reply };
-        self.0.writer.post(Box::new(job)).map_err(|_| closed())?;
-        result.await.map_err(|_| closed())?
+        self.0.writer.post(Box::new(job)).map_err(|_| closed_error())?;
+        result.await.map_err(|_| closed_error())?
     }
 }
 
@@ -165,7 +166,7 @@ impl Job for Open {
         if let Some(state) = &self.create {
             create(db, &self.key, state)?;
         }
-        self.found = match known(db, &self.key)? {
+        self.found = match session_rows(db, &self.key)? {
             None => None,
             Some(known) => {
                 let known = known.clone();

@@ -104,7 +104,7 @@ impl Tail {
 
     /// Updates the size after a move. After a failed move the tail grows before the next attempt;
     /// no data is lost.
-    pub(crate) fn moved(&mut self, moved: bool) {
+    pub(crate) fn finish_move(&mut self, moved: bool) {
         let rows = self.rows.unwrap_or_default();
         *self = if moved {
             Self { rows: Some(0), ..Self::default() }
@@ -205,15 +205,15 @@ mod tests {
         };
         assert_eq!(fill(&mut tail, 1), FEWEST);
         // The move failed, for example on a full disk: the next attempt comes later.
-        tail.moved(false);
+        tail.finish_move(false);
         assert!(!tail.is_long());
         assert_eq!(fill(&mut tail, 1), FEWEST);
         merge(&connection).unwrap();
-        tail.moved(true);
+        tail.finish_move(true);
         connection.execute("DELETE FROM adkw_log", []).unwrap();
         assert_eq!(fill(&mut tail, 64), 64 * EACH);
         merge(&connection).unwrap();
-        tail.moved(true);
+        tail.finish_move(true);
         connection.execute("DELETE FROM adkw_log", []).unwrap();
         assert_eq!(fill(&mut tail, 1000), MOST);
     }

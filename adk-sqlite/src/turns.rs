@@ -24,7 +24,7 @@ fn steps(path: &Path) -> Arc<AtomicU64> {
 }
 
 /// Adds the steps of a connection to the counter of its file.
-pub(crate) fn counted(mut connection: Connection) -> Connection {
+pub(crate) fn count_steps(mut connection: Connection) -> Connection {
     let steps = steps(connection.path().unwrap().as_ref());
     let step = move || {
         steps.fetch_add(1, SeqCst);
@@ -80,9 +80,9 @@ fn conversation(places: Range<u64>) -> Vec<Event> {
 }
 
 /// A file with a session of many events, removed on drop.
-struct Place(PathBuf);
+struct SessionFile(PathBuf);
 
-impl Place {
+impl SessionFile {
     async fn new(name: &str, many: u64) -> Self {
         let name = format!("adk-sqlite-turns-{}-{name}-{many}.db", std::process::id());
         let place = Self(std::env::temp_dir().join(name));
@@ -100,7 +100,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for SessionFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }
@@ -121,7 +121,7 @@ async fn turns<W>(name: &str, workflow: &W, many: u64) -> [(u64, usize); 2]
 where
     W: Workflow<Input = Content> + Needs,
 {
-    let place = Place::new(name, many).await;
+    let place = SessionFile::new(name, many).await;
     let (steps, runner) = place.open().await;
     let session = runner.session("u", "s");
     let first = measured(&steps, session.run(workflow, "go")).await;
@@ -154,7 +154,7 @@ async fn a_turn_takes_as_many_steps_in_a_long_session() {
 async fn a_resumed_run_takes_as_many_steps_after_later_events() {
     let resumed = async |many: u64| {
         let asks = SequentialAgent::builder("w").sub_agent(Asks).build().unwrap();
-        let place = Place::new("asks", many).await;
+        let place = SessionFile::new("asks", many).await;
         let (_, runner) = place.open().await;
         let session = runner.session("u", "s");
         session.run(&asks, "go").await.unwrap_err();

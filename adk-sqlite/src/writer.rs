@@ -3,7 +3,7 @@
 
 use crate::Options;
 use crate::cache::Cache;
-use crate::error::{Doing, closed, copy, failed, of_file, read_only};
+use crate::error::{Doing, closed_error, copy, read_only, sqlite_error, with_file};
 use crate::file::{DatabaseFile, check_before_open, resolve};
 use crate::owner::Owner;
 use crate::{Durability, runs, schema, tail};
@@ -76,7 +76,7 @@ impl Writer {
     pub(crate) async fn open(path: PathBuf, options: Options) -> Result<Self> {
         let (jobs, incoming) = channel();
         let (opened, result) = oneshot::channel();
-        let run = move || match Db::open(&resolve(&path), options).map_err(|error| of_file(&path, error)) {
+        let run = move || match Db::open(&resolve(&path), options).map_err(|error| with_file(&path, error)) {
             Ok(mut db) => {
                 let _ = opened.send(Ok((db.owner.clone(), db.file.clone())));
                 db.serve(&incoming);
@@ -84,8 +84,8 @@ impl Writer {
             Err(error) => drop(opened.send(Err(error))),
         };
         let thread = std::thread::Builder::new().name("adk-sqlite".to_owned()).spawn(run);
-        let thread = thread.map_err(|error| closed().with_source(error))?;
-        let (owner, file) = result.await.map_err(|_| closed())??;
+        let thread = thread.map_err(|error| closed_error().with_source(error))?;
+        let (owner, file) = result.await.map_err(|_| closed_error())??;
         Ok(Self { owner, file, jobs: Some(jobs), thread: Some(thread) })
     }
 
@@ -105,8 +105,8 @@ impl Writer {
     {
         let (reply, result) = oneshot::channel();
         let job = Call { work, value: None, reply };
-        self.post(Box::new(job)).map_err(|_| closed())?;
-        result.await.map_err(|_| closed())?
+        self.post(Box::new(job)).map_err(|_| closed_error())?;
+        result.await.map_err(|_| closed_error())?
     }
 }
 
@@ -137,7 +137,7 @@ impl<T: Send, F: FnMut(&mut Db) -> Result<T> + Send> Job for Call<F, T> {
     fn done(self: Box<Self>, result: Result<()>, _: &mut Db) {
         let Self { value, reply, .. } = *self;
         // The receiver may be gone; the work is done all the same.
-        let _ = reply.send(result.and_then(|()| value.ok_or_else(closed)));
+        let _ = reply.send(result.and_then(|()| value.ok_or_else(closed_error)));
     }
 }
 
@@ -177,8 +177,8 @@ impl Db {
         }
         schema::prepare(&connection)?;
         #[cfg(test)]
-        let connection = crate::turns::counted(connection);
-        let file = Arc::new(DatabaseFile::of(&connection, path)?);
+        let connection = crate::turns::count_steps(connection);
+        let file = Arc::new(DatabaseFile::identify(&connection, path)?);
         let owner = Arc::new(Owner::new(file.path())?);
         owner.sweep(&runs::drivers(&connection)?);
         Ok(Self { connection, cache: Cache::default(), owner, file, commits: 0, unwritten: Vec::new() })
@@ -192,7 +192,7 @@ impl Db {
                 Next::Idle => None,
                 Next::End => break,
             };
-            let mut jobs: Vec<_> = first.into_iter().chain(self.unwritten()).collect();
+            let mut jobs: Vec<_> = first.into_iter().chain(self.take_unwritten()).collect();
             jobs.extend(incoming.try_iter().take(MOST - 1));
             // Callers that got their results together send their next jobs one after the other. A
             // single run never waits here.
@@ -219,14 +219,14 @@ impl Db {
         if merged.is_err() && !self.connection.is_autocommit() {
             let _ = self.connection.execute_batch("ROLLBACK");
         }
-        self.cache.tail.moved(merged.is_ok());
+        self.cache.tail.finish_move(merged.is_ok());
     }
 
     fn batch(&mut self, mut jobs: Vec<Box<dyn Job>>) {
-        match self.together(&mut jobs) {
+        match self.execute_together(&mut jobs) {
             Ok(results) => {
                 for (job, result) in jobs.into_iter().zip(results) {
-                    job.done(result.map_err(|error| of_file(self.file.path(), error)), self);
+                    job.done(result.map_err(|error| with_file(self.file.path(), error)), self);
                 }
             }
             Err(Lost { error, alone: true }) if jobs.len() > 1 => {
@@ -236,15 +236,15 @@ impl Db {
             }
             Err(Lost { error, .. }) => {
                 for job in jobs {
-                    job.done(Err(of_file(self.file.path(), copy(&error))), self);
+                    job.done(Err(with_file(self.file.path(), copy(&error))), self);
                 }
             }
         }
     }
 
-    fn together(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Result<()>>, Lost> {
+    fn execute_together(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Result<()>>, Lost> {
         self.execute("BEGIN IMMEDIATE").map_err(|error| Lost { error, alone: false })?;
-        let results = self.inside(jobs);
+        let results = self.execute_jobs(jobs);
         let committed = results.and_then(|results| self.commit().map(|()| results));
         committed.map_err(|error| {
             self.cache.clear();
@@ -271,7 +271,7 @@ impl Db {
     /// Executes jobs in the open transaction. A job that fails without a write gets its own error;
     /// any other error ends the transaction. A savepoint for each job would spare the other jobs,
     /// but copies every page that is written.
-    fn inside(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Result<()>>> {
+    fn execute_jobs(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Result<()>>> {
         let version = self
             .connection
             .prepare_cached("PRAGMA data_version")
@@ -298,7 +298,7 @@ impl Db {
     /// Executes a statement around a transaction, prepared once.
     fn execute(&self, sql: &str) -> Result<()> {
         let done = self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute([]));
-        done.map(drop).map_err(|error| failed("write", &error))
+        done.map(drop).map_err(|error| sqlite_error("write", &error))
     }
 }
 

@@ -130,7 +130,7 @@ async fn silences() {
     let toolset = bad("").timeout(Duration::from_secs(2));
     let heard = calls(toolset, &[("hang", json!({})), ("cancelled", json!({}))]).await.unwrap();
     assert_eq!(heard.error(0), "`hang` gave no result in 2s, its `timeout`");
-    assert_eq!(heard.result(1), "1", "the server was told");
+    assert_eq!(heard.result(1), "1", "the server was asked to cancel");
 }
 
 async fn answers() {
@@ -240,18 +240,18 @@ async fn people() {
     let same = || toolset.clone();
     let green = json!({"tea": "green"});
     // Another call continues while one call waits.
-    let (questions, told) = run_with_answers(same, &choose, &[json!({"tea": "x"}), green.clone()]).await;
+    let (questions, answers) = run_with_answers(same, &choose, &[json!({"tea": "x"}), green.clone()]).await;
     assert_eq!(questions[0], "The server of `bad` asks in a call of `choose`: Which tea?");
     assert!(questions[1].starts_with(&format!("{} (The last answer does not fit: ", questions[0])));
-    assert_eq!(told[0]["result"], "{\"action\":\"accept\",\"content\":{\"tea\":\"green\"}}");
-    assert!(told[1].contains_key("result"), "{told:?}");
-    let (_, told) = run_with_answers(same, &choose, &[Value::Null]).await;
-    assert_eq!(told[0]["result"], "{\"action\":\"decline\"}");
+    assert_eq!(answers[0]["result"], "{\"action\":\"accept\",\"content\":{\"tea\":\"green\"}}");
+    assert!(answers[1].contains_key("result"), "{answers:?}");
+    let (_, answers) = run_with_answers(same, &choose, &[Value::Null]).await;
+    assert_eq!(answers[0]["result"], "{\"action\":\"decline\"}");
 
     // Another process has no such connection, and does not repeat the call.
-    let (_, told) =
+    let (_, answers) =
         run_with_answers(|| bad("").elicitation(true), &choose, std::slice::from_ref(&green)).await;
-    let error = told[0]["error"].as_str().unwrap();
+    let error = answers[0]["error"].as_str().unwrap();
     assert!(error.contains("the connection of the call has ended"), "{error}");
 
     let heard = calls(same(), &choose[..1]).await.unwrap();
@@ -312,17 +312,17 @@ async fn secrets() {
         shown.push(format!("{toolset:?}"));
         shown.push(everything_of(&run_error(toolset).await));
     }
-    let told =
+    let result =
         calls(bad(""), &[("tell", json!({})), ("tell", json!({"fail": true})), ("die", json!({}))]).await;
-    shown.push(format!("{:?}", told.unwrap().answers));
+    shown.push(format!("{:?}", result.unwrap().answers));
     for (badly, _) in AT_FIRST {
         let toolset = bad_http(badly).await;
         shown.push(format!("{toolset:?}"));
         shown.push(everything_of(&run_error(toolset).await));
     }
     for badly in IN_CALLS.iter().map(|(badly, _)| *badly).chain([""]) {
-        let told = calls(bad_http(badly).await, &[("echo", json!({}))]).await.unwrap();
-        shown.push(format!("{:?} {:?}", told.answers, told.described));
+        let result = calls(bad_http(badly).await, &[("echo", json!({}))]).await.unwrap();
+        shown.push(format!("{:?} {:?}", result.answers, result.described));
     }
     let odd = HttpServer::new("http://127.0.0.1:1/?key=sesame-query").header("x-key", "sesame\n-header");
     shown.push(everything_of(&run_error(McpToolset::new("bad", odd)).await));

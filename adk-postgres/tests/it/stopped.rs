@@ -160,7 +160,7 @@ async fn a_lock_that_is_kept_fails_its_waiters_and_delays_no_other_run() {
     let mut holder = database.connect().await;
     sqlx::raw_sql("BEGIN; SELECT 1 FROM sessions FOR UPDATE").execute(&mut holder).await.unwrap();
     let limited = |work| tokio::time::timeout(Duration::from_secs(60), work);
-    let told = [
+    let calls = [
         limited(Box::pin(async { runner.cancel(id).await.map(drop) }) as adk_core::BoxFuture<'_, _>),
         limited(Box::pin(async { runner.answer(&wait.id, true).await })),
         limited(Box::pin(async { store.claim(id, Arc::new(|_| Ok(()))).await.map(drop) })),
@@ -172,8 +172,8 @@ async fn a_lock_that_is_kept_fails_its_waiters_and_delays_no_other_run() {
             runner.session("u", session).run(&Tree::new("v", vec![run(say("a"))]), "go").await.unwrap();
         }
     };
-    let (told, ()) = tokio::join!(futures_util::future::join_all(told), others);
-    for error in told {
+    let (calls, ()) = tokio::join!(futures_util::future::join_all(calls), others);
+    for error in calls {
         let error = error.expect("it does not hang").unwrap_err();
         // All calls share one connection.
         assert!(matches!(kind(&error), StoreErrorKind::Locked | StoreErrorKind::Unavailable), "{error}");

@@ -377,7 +377,7 @@ impl Deployment {
             }
         }
         if checked.faults.is_empty() {
-            assert!(runner.waiting().await.unwrap().is_empty(), "nobody waits any more");
+            assert!(runner.waiting().await.unwrap().is_empty(), "no run waits any more");
             until("Restate has nothing left to do", async || self.open_invocations().await.is_empty()).await;
         }
         checked

@@ -70,7 +70,7 @@ impl Calls {
                     let branch = above.filter_map(|end| branches.get(&path[..end])).next();
                     let branch = branch.cloned().unwrap_or_default();
                     let earlier = calls.insert(key.clone(), (at, usize::MAX, branch));
-                    assert!(earlier.is_none(), "{key} is called twice where nobody disturbs");
+                    assert!(earlier.is_none(), "{key} is called twice in an undisturbed run");
                 }
                 Seen::End(key) => calls.get_mut(key).expect("what ends has begun").1 = at,
                 Seen::Kill | Seen::Cut(_) | Seen::Whole => {}

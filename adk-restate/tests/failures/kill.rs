@@ -121,6 +121,6 @@ async fn kills_lose_nothing_and_repeat_nothing() {
         println!("{shape}, under way at kills: {}", hits.join(", "));
     }
     let Checked { again, stops, .. } = checked;
-    println!("{again} calls made again, {stops} runs taken up again by clients");
+    println!("{again} calls repeated, {stops} runs resumed by clients");
     assert!(checked.faults.is_empty(), "{} faults, the first: {}", checked.faults.len(), checked.faults[0]);
 }

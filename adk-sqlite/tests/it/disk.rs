@@ -59,7 +59,7 @@ fn on_a_small_disk(name: &str, kib: u32) -> bool {
             return true;
         }
     }
-    println!("SKIPPED: this machine lets nobody mount a file system (unshare -m, unshare -Urm)");
+    println!("SKIPPED: this machine does not allow mounting a file system (unshare -m, unshare -Urm)");
     false
 }
 
@@ -147,17 +147,17 @@ async fn fill(disk: &Path) {
         // A watch gets the error, and tries again.
         let builder = Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone());
         let knows: Runner = builder.workflow::<Tree>(counting(300)).build().unwrap();
-        let (told, mut went_on) = tokio::sync::mpsc::unbounded_channel();
-        let watch = knows.watch().every(Duration::from_millis(10)).inspect(move |run| drop(told.send(run)));
+        let (sender, mut attempts) = tokio::sync::mpsc::unbounded_channel();
+        let watch = knows.watch().every(Duration::from_millis(10)).inspect(move |run| drop(sender.send(run)));
         let watch = (number == 0).then(|| tokio::spawn(watch.into_future()));
         if watch.is_some() {
-            let full = went_on.recv().await.unwrap().result.unwrap_err();
+            let full = attempts.recv().await.unwrap().result.unwrap_err();
             is_about(&full, StoreErrorKind::Full, &file);
         }
         // After some space is free, the same store works again, and the run continues where it was.
         std::fs::remove_file(ballast).unwrap();
         if let Some(watch) = watch {
-            while went_on.recv().await.unwrap().result.is_err() {}
+            while attempts.recv().await.unwrap().result.is_err() {}
             watch.abort();
         } else {
             runner(&store).resume(&tree, run).await.unwrap();
@@ -231,7 +231,9 @@ async fn a_write_protected_file_or_folder_is_an_error() {
     if !probe.is_none_or(|probe| probe.is_ok_and(|code| code.success()))
         || !reads.is_ok_and(|code| code.success())
     {
-        println!("SKIPPED: root may write everywhere, and nobody else can be made here (setpriv)");
+        println!(
+            "SKIPPED: root may write everywhere, and this machine cannot switch to another user (setpriv)"
+        );
         return;
     }
     let folder = Folder::new();
