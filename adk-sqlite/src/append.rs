@@ -1,6 +1,6 @@
 //! [`append`]: adds an event to the rows of a session. Places events of other programs first.
 
-use crate::cache::{Cache, Known};
+use crate::cache::{Cache, CachedSession};
 use crate::error::{Doing, corrupt_error, sqlite_error};
 use crate::reader;
 use crate::tail::{Place, TABLES};
@@ -44,7 +44,7 @@ pub(crate) fn state_of(row: ValueRef<'_>, key: &SessionKey, scope: Scope) -> Res
 
 /// Returns the cached rows of a session, or reads them. Returns `None` when the session does not
 /// exist.
-pub(crate) fn session_rows<'a>(db: &'a mut Db, key: &SessionKey) -> Result<Option<&'a mut Known>> {
+pub(crate) fn session_rows<'a>(db: &'a mut Db, key: &SessionKey) -> Result<Option<&'a mut CachedSession>> {
     if !db.cache.sessions.contains_key(key) {
         let Some(known) = read_session_rows(&db.connection, &mut db.cache, key)? else { return Ok(None) };
         db.cache.sessions.insert(key.clone(), known);
@@ -52,7 +52,11 @@ pub(crate) fn session_rows<'a>(db: &'a mut Db, key: &SessionKey) -> Result<Optio
     Ok(db.cache.sessions.get_mut(key))
 }
 
-fn read_session_rows(connection: &Connection, cache: &mut Cache, key: &SessionKey) -> Result<Option<Known>> {
+fn read_session_rows(
+    connection: &Connection,
+    cache: &mut Cache,
+    key: &SessionKey,
+) -> Result<Option<CachedSession>> {
     let what = "look for a session";
     let mut statement = connection
         .prepare_cached(
@@ -73,7 +77,8 @@ fn read_session_rows(connection: &Connection, cache: &mut Cache, key: &SessionKe
         time::from_text(text).ok_or_else(|| corrupt_error(format!("session `{key}` has the time `{text}`")))
     };
     let (created, updated) = (micros(&created)?, micros(&updated)?);
-    let mut known = Known { row, number, len: last.map_or(0, |(place, _)| place + 1), latest: updated, own };
+    let mut known =
+        CachedSession { row, number, len: last.map_or(0, |(place, _)| place + 1), latest: updated, own };
     // Each program that appends an event also updates the time in the session's row.
     let last = last.map_or(created, |(_, micros)| micros);
     if last != updated {
@@ -117,7 +122,7 @@ fn adopt(
     connection: &Connection,
     cache: &mut Cache,
     key: &SessionKey,
-    known: &mut Known,
+    known: &mut CachedSession,
     last: u64,
 ) -> Result<()> {
     let count = reader::count(connection, key)?;
@@ -135,7 +140,7 @@ fn place_events(
     connection: &Connection,
     cache: &mut Cache,
     key: &SessionKey,
-    known: &mut Known,
+    known: &mut CachedSession,
     since: u64,
 ) -> Result<()> {
     let what = "read events of another program";

@@ -11,7 +11,7 @@ const MOST: usize = 4096;
 
 /// The rows of a session.
 #[derive(Clone, Debug)]
-pub(crate) struct Known {
+pub(crate) struct CachedSession {
     /// Row id in ADK's `sessions` table.
     pub(crate) row: i64,
     /// Number in `adkw_sessions`.
@@ -28,7 +28,7 @@ pub(crate) struct Known {
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
     version: i64,
-    pub(crate) sessions: HashMap<SessionKey, Known>,
+    pub(crate) sessions: HashMap<SessionKey, CachedSession>,
     /// Runs that this process drives: each with its number and its epoch.
     pub(crate) runs: HashMap<RunId, (i64, u64)>,
     /// State of the log's tail.
