@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_time_is_no_wait() {
+    fn an_invalid_time_is_ignored() {
         for text in
             ["", "soon", "-1", "NaN", "1e400", "Fri, 99 Foo 2026 00:00:00 GMT", "Fri, 01 Jan 1 0:0:0 GMT"]
         {

@@ -126,7 +126,7 @@ async fn write_directly(
     if let [Job::Step { claim, key: step, value, .. }] = jobs {
         let mut connection = shared.connections.get(what).await?;
         let done = journal::first_step(&mut connection, key, &before, claim.run_id, step, value).await;
-        shared.connections.give_back(connection).await;
+        shared.connections.put_back(connection).await;
         let is_first = done.map_err(|error| Lost { error, is_sent: true })?;
         let outcomes = vec![Ok(Outcome::Value(None))];
         let written = Written { session: None, missing: VecDeque::new(), outcomes, head: None };
@@ -150,7 +150,7 @@ async fn write_directly(
     }
     let mut connection = shared.connections.get(what).await?;
     let written = rows.write(&mut connection, key, &before, &head).await;
-    shared.connections.give_back(connection).await;
+    shared.connections.put_back(connection).await;
     if !written.map_err(|error| Lost { error, is_sent: true })? {
         return Ok(None);
     }

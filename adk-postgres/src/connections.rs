@@ -70,7 +70,7 @@ impl Connections {
                 Err(error) if is_transient(&error) && pauses.wait().await => {}
                 Err(error) => return Err(error),
                 Ok(connected) => {
-                    self.give_back(connected).await;
+                    self.put_back(connected).await;
                     return Ok(());
                 }
             }
@@ -103,7 +103,7 @@ impl Connections {
     /// Returns a connection to the pool, and rolls back an open transaction. Closes a connection
     /// without an answer, and all connections that were idle in the meantime, because the same
     /// server or network failure has hit them.
-    pub(crate) async fn give_back(&self, mut connected: Connected) {
+    pub(crate) async fn put_back(&self, mut connected: Connected) {
         let is_ready = connected.reset().await;
         let Connected { connection, made, taken, _turn } = connected;
         if connection.is_lost() {

@@ -279,7 +279,11 @@ pub(crate) async fn store_usage(connection: &mut PgConnection, claim: ClaimId, u
 }
 
 /// Writes releases of claims that could not be written before.
-pub(crate) async fn give_back(connection: &mut PgConnection, claims: &[ClaimId], owner: &str) -> Result<()> {
+pub(crate) async fn release_claims(
+    connection: &mut PgConnection,
+    claims: &[ClaimId],
+    owner: &str,
+) -> Result<()> {
     let (runs, epochs): (Vec<_>, Vec<_>) =
         claims.iter().map(|claim| (claim.run_id.to_string(), epoch_of(*claim))).unzip();
     let sql = "UPDATE adkw_runs r SET owner = NULL FROM unnest($1::text[], $2::bigint[]) c (run, epoch)

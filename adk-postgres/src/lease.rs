@@ -280,7 +280,7 @@ impl Renewal {
         if claims.is_empty() {
             return Ok(());
         }
-        journal::give_back(connection, &claims, &self.owner).await?;
+        journal::release_claims(connection, &claims, &self.owner).await?;
         let mut unwritten = lock(&shared.drives.unwritten);
         unwritten.retain(|claim| !claims.contains(claim));
         Ok(())

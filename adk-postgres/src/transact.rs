@@ -72,7 +72,7 @@ impl Shared {
             Ok(value)
         };
         let done = done.await;
-        self.connections.give_back(connection).await;
+        self.connections.put_back(connection).await;
         done
     }
 
@@ -80,7 +80,7 @@ impl Shared {
     pub(crate) async fn execute_once<T>(&self, work: &mut Work<'_, T>) -> Result<T> {
         let mut connection = self.connections.get("reach the server").await?;
         let done = work(&mut connection).await;
-        self.connections.give_back(connection).await;
+        self.connections.put_back(connection).await;
         done
     }
 

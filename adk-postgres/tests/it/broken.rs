@@ -88,7 +88,7 @@ async fn opening_a_store_checks_the_rights_of_the_user() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn tables_of_others_are_refused_and_left_alone() {
+async fn foreign_tables_are_refused_and_not_changed() {
     for (tables, said) in [
         ("CREATE TABLE sessions (id TEXT)", "version 1"),
         (

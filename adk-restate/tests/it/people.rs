@@ -108,8 +108,8 @@ async fn a_deadline_passes() {
     until("it has ended", async || !status(&world, run).await.is_open()).await;
     // The first question has a default.
     match status(&world, run).await {
-        RunStatus::Failed(told) => {
-            assert!(told.contains("(at hasty/late): nobody has answered in time"), "{told}")
+        RunStatus::Failed(error) => {
+            assert!(error.contains("(at hasty/late): nobody has answered in time"), "{error}")
         }
         status => panic!("{status:?}"),
     }
@@ -263,13 +263,13 @@ async fn wins(cx: &mut Context) -> Result<String> {
 
 /// Returns the answer.
 #[agent(writes = line)]
-fn told(yes: bool) -> String {
-    format!("it was told {yes}")
+fn report(yes: bool) -> String {
+    format!("the answer is {yes}")
 }
 
 /// Continues when its semaphore is released.
 #[agent(writes = after)]
-async fn goes_on(cx: &mut Context) -> Result<bool> {
+async fn after_race(cx: &mut Context) -> Result<bool> {
     cx.step("door", async {
         RACE[1].acquire().await.map_err(adk::Error::other)?.forget();
         Ok(true)
@@ -282,10 +282,10 @@ workflow! {
     Race() -> line: String {
         parallel(first) <
             < /// Continue?
-              await yes: bool; told >;
+              await yes: bool; report >;
             wins
         >
-        goes_on;
+        after_race;
     }
 }
 
