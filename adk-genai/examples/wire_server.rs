@@ -1,11 +1,12 @@
-//! The tests' server, to run a program against by hand:
+//! The server of the tests, to run a program against it by hand:
 //!
 //! ```text
 //! cargo run -p adk-workflow-genai --example wire_server -- 127.0.0.1:4010 "The answer."
 //! OPENAI_BASE_URL=http://127.0.0.1:4010 cargo run --example ...
 //! ```
 //!
-//! It answers every request with that text, in the format that the path asks for, and prints what came.
+//! The server answers each request with the text, in the format of the requested path, and prints
+//! the request.
 
 #[path = "../../tests/support/wire_server/mod.rs"]
 mod wire_server;

@@ -1,14 +1,14 @@
-//! The wire formats and providers that there are, and what sets them apart for us.
+//! [`Adapter`]: wire formats and providers, and the differences between them that matter here.
 
 use adk_core::model::{ModelError, ModelErrorKind};
 use genai::adapter::AdapterKind;
 use std::fmt;
 use std::str::FromStr;
 
-/// A provider together with its wire format.
+/// A provider with its wire format.
 ///
-/// The constants name those that speak a format of their own or are met most often. Every other one is
-/// found by its name, which is also the prefix before `::` in a model's name:
+/// Constants exist for providers with a format of their own and for common providers. All others
+/// are found by name, which is also the prefix before `::` in the name of a model:
 ///
 /// ```
 /// use adk_genai::Adapter;
@@ -21,35 +21,37 @@ use std::str::FromStr;
 pub struct Adapter(AdapterKind);
 
 impl Adapter {
-    /// OpenAI's chat completions, which most other servers (vLLM, LM Studio, llama.cpp, ...) speak as well.
+    /// OpenAI's chat completions, which most other servers (vLLM, LM Studio, llama.cpp, ...)
+    /// implement, too.
     pub const OPENAI: Self = Self(AdapterKind::OpenAI);
-    /// OpenAI's responses.
+    /// OpenAI's responses API.
     pub const OPENAI_RESPONSES: Self = Self(AdapterKind::OpenAIResp);
-    /// Anthropic's messages.
+    /// Anthropic's messages API.
     pub const ANTHROPIC: Self = Self(AdapterKind::Anthropic);
     /// Google's Gemini.
     pub const GEMINI: Self = Self(AdapterKind::Gemini);
-    /// Ollama's own format, on this machine unless told otherwise.
+    /// Ollama's own format, on this machine by default.
     pub const OLLAMA: Self = Self(AdapterKind::Ollama);
     /// OpenRouter.
     pub const OPEN_ROUTER: Self = Self(AdapterKind::OpenRouter);
 
-    /// All of them, in no particular order.
+    /// Returns all adapters, in no particular order.
     pub fn all() -> impl Iterator<Item = Self> {
         AdapterKind::all().iter().copied().map(Self)
     }
 
-    /// The name, such as `openai`; a model is asked for by `openai::NAME`.
+    /// Returns the name, such as `openai`. A model of the adapter is named `openai::NAME`.
     pub fn name(self) -> &'static str {
         self.0.as_lower_str()
     }
 
-    /// The environment variable that holds its key; `None` when it needs none.
+    /// Returns the environment variable that holds the key, or `None` if the provider needs no key.
     pub fn key_variable(self) -> Option<&'static str> {
         self.0.default_key_env_name()
     }
 
-    /// The name of the provider in OpenTelemetry's conventions; the adapter's own where they have none.
+    /// Returns the provider's name in OpenTelemetry's conventions, or the adapter's name if the
+    /// conventions have none.
     pub(crate) fn provider(self) -> &'static str {
         use AdapterKind::*;
         match self.0 {
@@ -88,23 +90,25 @@ impl fmt::Display for Adapter {
 impl FromStr for Adapter {
     type Err = ModelError;
 
-    /// By [name](Self::name).
+    /// Finds an adapter by its [name](Self::name).
     ///
     /// # Errors
-    /// [`ModelErrorKind::UnknownModel`] when there is none of that name; the message says the nearest.
+    /// Fails with [`ModelErrorKind::UnknownModel`] if no adapter has that name; the help suggests
+    /// the most similar name.
     fn from_str(name: &str) -> Result<Self, ModelError> {
         AdapterKind::from_lower_str(name).map(Self).ok_or_else(|| {
-            let message = format!("there is no adapter called `{name}`");
+            let message = format!("the adapter `{name}` does not exist");
             let error = ModelError::new(ModelErrorKind::UnknownModel, message);
             match adk_spec::nearest::nearest(name, Self::all().map(Self::name)) {
                 Some(near) => error.with_help(format!("did you mean `{near}`?")),
-                None => error.with_help("`Adapter::all()` lists them"),
+                None => error.with_help("use a name from `Adapter::all()`"),
             }
         })
     }
 }
 
-/// What requests and answers look like. Providers that copied a format belong to its family.
+/// Shape of requests and answers. A provider that copies a format belongs to the family of the
+/// format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
     OpenAiChat,
@@ -121,15 +125,16 @@ pub(crate) enum SchemaMode {
     OpenAi,
     Anthropic,
     Gemini,
-    /// The provider knows no schemas: the schema goes into the system instruction.
+    /// The provider supports no schemas, so the schema is part of the system instruction.
     Prompt,
 }
 
 impl Family {
-    /// The family of a provider; some serve several, by namespace or by the name of the model.
+    /// Returns the family of a model. Some providers serve several families, by namespace or by the
+    /// name of the model.
     pub(crate) fn of(kind: AdapterKind, model: &str) -> Self {
         use AdapterKind::*;
-        let bare = crate::names::bare(model);
+        let bare = crate::names::without_namespace(model);
         match kind {
             OpenAIResp => Self::OpenAiResponses,
             Anthropic | MiniMax => Self::Anthropic,
@@ -146,9 +151,9 @@ impl Family {
 
     pub(crate) fn schema_mode(self, kind: AdapterKind, model: &str) -> SchemaMode {
         use AdapterKind::*;
-        let bare = crate::names::bare(model);
+        let bare = crate::names::without_namespace(model);
         match self {
-            // These document JSON mode alone, and answer 400 to a schema.
+            // These providers document only JSON mode, and answer 400 to a schema.
             Self::OpenAiChat
                 if matches!(
                     kind,
@@ -158,7 +163,7 @@ impl Family {
                 SchemaMode::Prompt
             }
             Self::OpenAiChat | Self::OpenAiResponses => SchemaMode::OpenAi,
-            // Structured outputs came with Sonnet 4.5 and Opus 4.1.
+            // Sonnet 4.5 and Opus 4.1 introduced structured outputs.
             Self::Anthropic if kind == Anthropic || kind == Vertex => {
                 let old = ["claude-2", "claude-3", "claude-instant"].iter().any(|old| bare.starts_with(old))
                     || ["sonnet-4-0", "opus-4-0", "sonnet-4-2025", "opus-4-2025"]
@@ -171,8 +176,8 @@ impl Family {
         }
     }
 
-    /// Whether unsigned thinking goes back with the turn that it led to. These refuse, or lose the thread of,
-    /// a tool round trip without it.
+    /// Reports whether a provider requires unsigned thoughts of earlier turns. These providers
+    /// reject a tool round trip without the thoughts, or answer worse.
     pub(crate) fn wants_thoughts_back(self, kind: AdapterKind) -> bool {
         use AdapterKind::*;
         self == Self::OpenAiChat

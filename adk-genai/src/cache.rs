@@ -1,5 +1,6 @@
-//! Marks for prompt caches. Most providers cache the longest beginning of a request that they have seen before, and what we send
-//! is the same byte for byte from turn to turn. Anthropic caches up to a mark alone.
+//! [`mark_cache`]: marks for prompt caches. Most providers cache the longest prefix of a request
+//! that they have seen before, and our requests have identical prefixes from turn to turn.
+//! Anthropic caches only up to a mark.
 
 use crate::adapter::Family;
 use crate::plan::Plan;
@@ -8,12 +9,13 @@ use adk_core::model::ModelRequest;
 use genai::adapter::AdapterKind;
 use genai::chat::{CacheControl, ChatMessage};
 
-/// The shortest prompt that is cached, 1,024 tokens, in bytes. To write a shorter one would cost as much as the mark saves.
+/// Minimum size of a cached prompt in bytes, about 1,024 tokens. Writing a shorter one costs as
+/// much as the mark saves.
 const SHORTEST: usize = 4_096;
 
-/// Marks the end of the conversation, where it goes on, and gives the system instruction with a mark at the end of what never
-/// changes; `None` where nothing there is marked.
-pub(crate) fn marked(
+/// Marks the end of a conversation that will continue. Returns the system instruction with a mark
+/// after its constant part, or `None` if the instruction gets no mark.
+pub(crate) fn mark_cache(
     request: &ModelRequest,
     plan: &Plan,
     system: &str,
@@ -27,7 +29,7 @@ pub(crate) fn marked(
         |tool: &adk_core::model::ToolDeclaration| tool.description.len() + tool.parameters.to_string().len();
     let tools: usize = request.tools.iter().map(tool).sum();
     let said: usize = request.contents.iter().flat_map(|content| &content.parts).map(len).sum();
-    // An agent that asks once writes a cache that nobody reads.
+    // An agent that makes one request would write a cache that is never read.
     let goes_on = request.contents.len() > 1 || !request.tools.is_empty();
     if goes_on
         && tools + system.len() + said >= SHORTEST

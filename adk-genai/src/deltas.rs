@@ -1,8 +1,9 @@
-//! The tool calls of a streamed chat completion, put together from their pieces.
+//! [`CallDeltas`]: assembles the tool calls of a streamed chat completion.
 //!
-//! OpenAI numbers the calls of a reply, gives each an id, and sends id and name with its first piece. Servers that copied the
-//! format send index 0 for all calls, no index or a text, one id for all calls or a new one with each piece, or the name with
-//! each piece. genai trusts the index alone: it mixes calls up, and makes room for as many as a server says.
+//! OpenAI numbers the calls of a reply, gives each call an id, and sends id and name with the first
+//! piece of a call. Servers that copy the format send index 0 for all calls, no index or a text,
+//! one id for all calls or a new one with each piece, or the name with each piece. genai relies
+//! only on the index: it mixes calls up, and allocates as many calls as a server claims.
 
 use genai::chat::ToolCall;
 use serde_json::Value;
@@ -44,7 +45,7 @@ impl CallDeltas {
         }
     }
 
-    /// The call that a piece continues; `None` when it begins one.
+    /// Finds the call that a piece continues. Returns `None` if the piece begins a call.
     fn continued_by(&self, piece: &CallDelta) -> Option<usize> {
         let last = |is_it: &dyn Fn(&CallDelta) -> bool| self.0.iter().rposition(is_it);
         let at = match piece.index {
@@ -64,7 +65,7 @@ impl CallDeltas {
     }
 
     pub(crate) fn finish(mut self) -> impl Iterator<Item = ToolCall> {
-        // A last piece that only repeats the name began no call.
+        // A final piece that only repeats the name is not a call.
         self.0.dedup_by(|next, call| {
             next.arguments.is_empty()
                 && next.index == call.index
@@ -98,7 +99,7 @@ impl CallDelta {
     }
 }
 
-/// Whether arguments are complete, so that more of them would be those of another call.
+/// Reports whether arguments are complete, so that further arguments belong to another call.
 fn is_whole(arguments: &str) -> bool {
     serde_json::from_str::<Value>(arguments).is_ok()
 }
@@ -108,7 +109,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// The calls of a stream, as `id name arguments`.
+    /// Returns the calls of a stream, as `id name arguments`.
     fn calls(pieces: &[Value]) -> Vec<String> {
         let mut deltas = CallDeltas::default();
         for piece in pieces {
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn two_calls_are_two_however_they_are_numbered() {
+    fn two_calls_stay_separate_with_any_numbers() {
         for indices in [
             [json!(0), json!(1)],
             [json!(0), json!(0)],
@@ -135,7 +136,8 @@ mod tests {
             [json!(7), json!(4_000_000_000_u32)],
         ] {
             for ids in [["x", "y"], ["x", "x"], ["", ""]] {
-                // The first piece alone has a name; all have; the first has all.
+                // Only the first piece has a name; all pieces have one; the first piece is
+                // complete.
                 let streams = [
                     vec![(true, ""), (false, "{\"a\""), (false, ": 1}")],
                     vec![(true, "{\"a\""), (true, ": 1}")],
@@ -161,10 +163,10 @@ mod tests {
     }
 
     #[test]
-    fn a_last_piece_that_repeats_the_name_is_no_call() {
+    fn a_last_piece_that_repeats_the_name_is_not_a_call() {
         for id in ["x", ""] {
-            let of = |arguments: &str| piece(&json!(0), Some(id), Some("f"), arguments);
-            assert_eq!(calls(&[of("{\"a\": 1}"), of("")]), [format!("{id} f {{\"a\":1}}")]);
+            let named = |arguments: &str| piece(&json!(0), Some(id), Some("f"), arguments);
+            assert_eq!(calls(&[named("{\"a\": 1}"), named("")]), [format!("{id} f {{\"a\":1}}")]);
         }
     }
 

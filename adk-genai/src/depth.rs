@@ -1,9 +1,9 @@
-//! The depth of values in an answer.
+//! Checks of the depth of values in an answer.
 
 use adk_core::MAX_DEPTH;
 use serde_json::Value;
 
-/// Whether a value, or the JSON in a text, is nested deeper than [`MAX_DEPTH`].
+/// Reports whether a value, or the JSON in a text, is nested deeper than [`MAX_DEPTH`].
 pub(crate) fn is_too_deep(value: &Value) -> bool {
     match value {
         Value::String(text) => is_text_too_deep(text),
@@ -25,7 +25,7 @@ pub(crate) fn is_too_deep(value: &Value) -> bool {
     }
 }
 
-/// The same of a text, which is not parsed.
+/// Reports whether the JSON in a text is nested deeper than [`MAX_DEPTH`], without parsing it.
 pub(crate) fn is_text_too_deep(text: &str) -> bool {
     let mut depth = 0_usize;
     let mut quoted = false;

@@ -1,4 +1,4 @@
-//! Base URLs: from the environment, and made whole.
+//! Base URLs: lookup in the environment, completion, and removal of secrets.
 
 use crate::relay::is_secret;
 use adk_core::model::{ModelError, ModelErrorKind};
@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use genai::adapter::AdapterKind;
 
-/// The environment variable that holds another base URL, as the provider's own SDK names it.
+/// Returns the environment variable for the base URL, as the provider's own SDK names it.
 pub(crate) fn base_url_variable(kind: AdapterKind) -> Option<&'static str> {
     match kind {
         AdapterKind::OpenAI | AdapterKind::OpenAIResp => Some("OPENAI_BASE_URL"),
@@ -17,7 +17,7 @@ pub(crate) fn base_url_variable(kind: AdapterKind) -> Option<&'static str> {
     }
 }
 
-/// Where a model of this namespace is served. genai knows the address, but does not tell it.
+/// Returns the base URL of a special namespace. genai knows the URL, but does not expose it.
 pub(crate) fn namespace_base_url(model: &str) -> Option<&'static str> {
     match model.split_once("::")?.0 {
         "zai_coding" => Some("https://api.z.ai/api/coding/paas/v4/"),
@@ -27,11 +27,11 @@ pub(crate) fn namespace_base_url(model: &str) -> Option<&'static str> {
     }
 }
 
-/// The base URL as genai wants it: with the version in its path, and a slash at its end.
+/// Completes a base URL for genai: with the version in its path, and a slash at its end.
 ///
 /// # Errors
-/// When it is no `http` or `https` URL. The error names the place of the URL and not the URL, since it may hold
-/// credentials.
+/// Fails if the text is not an `http` or `https` URL. The error names the source of the URL, but
+/// not the URL itself, which may contain credentials.
 pub(crate) fn complete(kind: AdapterKind, given: &str, from: &str) -> Result<String, ModelError> {
     let given = given.trim();
     let (url, query) = given.split_once('?').map_or((given, None), |(url, query)| (url, Some(query)));
@@ -41,21 +41,22 @@ pub(crate) fn complete(kind: AdapterKind, given: &str, from: &str) -> Result<Str
     }
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).unwrap_or_default();
     if rest.is_empty() || rest.starts_with('/') || rest.contains(char::is_whitespace) {
-        let message = format!("the base URL in `{from}` is no `http` or `https` URL");
+        let message = format!("the base URL in `{from}` is not an `http` or `https` URL");
         let error = ModelError::new(ModelErrorKind::InvalidRequest, message);
-        return Err(error.with_help("write one such as `http://127.0.0.1:8000/v1`"));
+        return Err(error.with_help("write a URL such as `http://127.0.0.1:8000/v1`"));
     }
     let path = rest.split_once('/').map(|(_, path)| path);
     let last = path.and_then(|path| path.rsplit('/').next());
     let append = match kind {
-        // These SDKs take a base URL without the version and append the version to any path.
+        // The SDKs of these providers append the version to any base URL.
         AdapterKind::Anthropic | AdapterKind::MiniMax => (!last.is_some_and(is_version)).then_some("v1"),
         AdapterKind::Gemini | AdapterKind::GeminiIx => (!last.is_some_and(is_version)).then_some("v1beta"),
-        // Here the whole path is the user's.
+        // The user provides the whole path.
         AdapterKind::Vertex | AdapterKind::BedrockApi | AdapterKind::Ollama | AdapterKind::OllamaCloud => {
             None
         }
-        // OpenAI's SDK takes it with the version; only a bare host cannot be meant.
+        // OpenAI's SDK expects the version in the base URL, so only a URL without a path is
+        // incomplete.
         _ => path.is_none().then_some("v1"),
     };
     if let Some(version) = append {
@@ -67,14 +68,14 @@ pub(crate) fn complete(kind: AdapterKind, given: &str, from: &str) -> Result<Str
     })
 }
 
-/// `v1`, `v1beta`, `v2`.
+/// Reports whether a path segment is a version, such as `v1`, `v1beta` or `v2`.
 fn is_version(segment: &str) -> bool {
     let digits = segment.strip_prefix('v').unwrap_or_default();
     digits.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Ollama's variable may lack the scheme, the port or the host; and `/v1` or `/api` at its end is a habit from
-/// other tools.
+/// Completes Ollama's variable, which may lack the scheme, the port or the host. Removes `/v1` or
+/// `/api` at its end, which other tools require.
 fn ollama_host(given: &str) -> String {
     let given = given.strip_suffix("/v1").or_else(|| given.strip_suffix("/api")).unwrap_or(given);
     let (scheme, rest) = given.split_once("://").unwrap_or(("http", given));
@@ -83,7 +84,7 @@ fn ollama_host(given: &str) -> String {
         Some((host, port)) if !port.contains(']') => (host, Some(port)),
         _ => (authority, None),
     };
-    // What a server binds to is not what a client can call.
+    // A server may bind to these addresses, but a client cannot connect to them.
     let host = if matches!(host, "" | "0.0.0.0" | "[::]") { "127.0.0.1" } else { host };
     match (port, scheme) {
         (Some(port), _) => format!("{scheme}://{host}:{port}{path}"),
@@ -92,7 +93,7 @@ fn ollama_host(given: &str) -> String {
     }
 }
 
-/// Whether it points to this machine, where no key is needed.
+/// Reports whether a URL leads to this machine, which requires no key.
 pub(crate) fn is_local(url: &str) -> bool {
     let authority = split(url).1;
     let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
@@ -104,15 +105,15 @@ pub(crate) fn is_local(url: &str) -> bool {
         || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip.is_unspecified())
 }
 
-/// Scheme with `://`, authority, and the rest.
+/// Splits a URL into scheme with `://`, authority, and rest.
 fn split(url: &str) -> (&str, &str, &str) {
     let start = url.find("://").map_or(0, |at| at + 3);
     let end = url[start..].find(['/', '?', '#']).map_or(url.len(), |at| start + at);
     (&url[..start], &url[start..end], &url[end..])
 }
 
-/// A URL as it may be printed: without credentials and query.
-pub(crate) fn shown(url: &str) -> String {
+/// Returns a URL without credentials and query, for output.
+pub(crate) fn redact_url(url: &str) -> String {
     let (scheme, authority, rest) = split(url);
     let authority = match authority.rsplit_once('@') {
         Some((_, host)) => format!("***@{host}"),
@@ -124,15 +125,15 @@ pub(crate) fn shown(url: &str) -> String {
     }
 }
 
-/// What of a URL must not be printed, in each form in which a server can repeat it.
+/// Returns the secrets of a URL, in each form in which a server may repeat them.
 pub(crate) fn secrets(url: &str) -> Vec<String> {
     let (_, authority, rest) = split(url);
     let mut secrets = Vec::new();
     if let Some((user, _)) = authority.rsplit_once('@') {
-        // Without a password the name is the key.
+        // Without a password, the user name is the key.
         secrets.push(user.split_once(':').map_or(user, |(_, password)| password).to_owned());
         let pair = if user.contains(':') { user.to_owned() } else { format!("{user}:") };
-        // The header that is made of it.
+        // The value of the authorization header.
         secrets.push(STANDARD.encode(unescape(&pair)));
     }
     let query = rest.split_once('?').map_or("", |(_, query)| query);
@@ -143,7 +144,7 @@ pub(crate) fn secrets(url: &str) -> Vec<String> {
     secrets
 }
 
-/// Resolves `%40` and the like.
+/// Decodes percent escapes such as `%40`.
 fn unescape(text: &str) -> String {
     let mut out = Vec::new();
     let mut rest = text.as_bytes();
@@ -169,7 +170,7 @@ mod tests {
     use AdapterKind::*;
 
     #[test]
-    fn the_version_is_appended_as_the_sdk_of_the_provider_does() {
+    fn a_version_is_appended_like_the_sdk_of_the_provider() {
         for (kind, given, whole) in [
             (OpenAI, "http://127.0.0.1:4010", "http://127.0.0.1:4010/v1/"),
             (OpenAI, "http://127.0.0.1:4010/", "http://127.0.0.1:4010/v1/"),
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_is_refused() {
+    fn an_invalid_url_is_refused() {
         for given in ["", "127.0.0.1:4010", "ftp://x", "http://", "http:///v1", "http://a b"] {
             let error = complete(OpenAI, given, "here").unwrap_err();
             assert_eq!(error.kind(), ModelErrorKind::InvalidRequest, "{given}");
@@ -202,14 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_of_a_url_holds_no_credentials() {
+    fn output_of_a_url_contains_no_credentials() {
         for (url, text) in [
             ("https://api.example/v1/", "https://api.example/v1/"),
             ("https://me:pass@api.example:81/v1/?key=x", "https://***@api.example:81/v1/?***"),
             ("http://a:b@c@host", "http://***@host"),
             ("me:pass@proxy", "***@proxy"),
         ] {
-            assert_eq!(shown(url), text);
+            assert_eq!(redact_url(url), text);
         }
         let found = secrets("http://me:p%40ss@host/?api_key=k%2B1&version=2");
         for secret in ["p%40ss", "p@ss", "k%2B1", "k+1", "bWU6cEBzcw=="] {
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_is_known() {
+    fn local_urls_are_recognized() {
         assert!(
             ["http://127.0.0.1:1/v1", "http://localhost/", "http://[::1]:80/"]
                 .iter()

@@ -1,6 +1,6 @@
-//! From genai's errors to ours.
+//! Conversion of genai's errors into model errors.
 //!
-//! What goes wrong before an answer comes from the relay; from genai come answers that cannot be read.
+//! The relay reports failures before an answer; genai reports unreadable answers.
 
 use crate::relay::{Failure, SHORTEST_SECRET};
 use crate::retry_after::retry_after;
@@ -13,24 +13,24 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// The provider, for messages, and the secrets that must not appear in them.
-pub(crate) struct Asked<'a> {
+/// Provider and model for error messages, and the secrets that messages must not contain.
+pub(crate) struct ErrorContext<'a> {
     pub(crate) provider: &'a str,
     pub(crate) model: &'a str,
-    /// Keys, wherever they are sent.
+    /// Keys and other credentials.
     pub(crate) secrets: &'a [SecretString],
-    /// Whether a part of the answer was handed on already.
+    /// Whether a part of the answer was already delivered.
     pub(crate) spoke: bool,
 }
 
-/// More than this of a provider's words helps nobody.
+/// Maximum length of a provider's text in a message.
 const LONGEST: usize = 400;
 
-impl Asked<'_> {
-    /// An error that names provider and model.
+impl ErrorContext<'_> {
+    /// Returns an error that names provider and model.
     pub(crate) fn error(&self, kind: Kind, what: &str, detail: &str) -> ModelError {
         let mut message = format!("{} (model `{}`): {}", self.provider, self.model, self.clean(what));
-        // A key that is cut would not be found any more.
+        // Remove secrets before shortening, because a truncated key would not be found.
         let detail = short(&self.clean(detail));
         if !detail.is_empty() {
             let _ = write!(message, ": {detail}");
@@ -47,11 +47,11 @@ impl Asked<'_> {
         text
     }
 
-    /// A call that has no answer.
+    /// Converts a call without an answer.
     pub(crate) fn failure(&self, failure: Failure) -> ModelError {
         match failure {
             Failure::Local(error) => {
-                let what = "no connection within this machine (127.0.0.1), over which the answer comes";
+                let what = "the local connection (127.0.0.1) for the answer failed";
                 self.error(Kind::Connection, what, &error.to_string())
             }
             Failure::Transport(error) => self.transport(error),
@@ -59,10 +59,10 @@ impl Asked<'_> {
                 let what = match host {
                     Some(host) => format!(
                         "the provider, or a proxy before it, answered with a redirect ({status}) to `{host}`, \
-                         which is not followed, since key and prompt would go there"
+                         which is not followed because the key and the prompt would go there"
                     ),
                     None => format!(
-                        "the provider, or a proxy before it, answered with a redirect ({status}) to no address"
+                        "the provider, or a proxy before it, answered with a redirect ({status}) without an address"
                     ),
                 };
                 let help = "check the base URL; if the provider has moved, set the new address with \
@@ -72,37 +72,37 @@ impl Asked<'_> {
             Failure::Status { status, body, headers } => self.status(status, &body, &headers),
             Failure::Incomplete => self.incomplete(),
             Failure::Page { body } => {
-                let what = "the provider, or a proxy before it, answered with a web page in place of a model's answer";
-                let help = "check the base URL, and whether a proxy or a page to log in is on the way to it";
+                let what = "the provider, or a proxy before it, answered with a web page instead of a model's answer";
+                let help = "check the base URL, and whether a proxy or a login page intercepts the request";
                 self.error(Kind::InvalidResponse, what, page(&body).unwrap_or(&body)).with_help(help)
             }
             Failure::TooLong { what, limit } => {
-                let what = format!("the provider sent too much: {what} is longer than {limit} bytes");
-                let help = "if such answers are expected, raise `Genai::builder().answer_limit(...)`";
+                let what = format!("{what} exceeds the limit of {limit} bytes");
+                let help = "raise `Genai::builder().answer_limit(...)` if you expect such answers";
                 self.error(Kind::InvalidResponse, &what, "").with_help(help)
             }
         }
     }
 
-    /// A value in the answer is nested deeper than the framework takes.
+    /// Returns the error for a value that is nested deeper than the framework accepts.
     pub(crate) fn too_deep(&self, what: &str) -> ModelError {
-        let what = format!("the model answered with {what} nested deeper than {MAX_DEPTH}");
-        let help = "ask for a flatter value, in the instruction or by the schema";
+        let what = format!("the model answered with {what} nested deeper than {MAX_DEPTH} levels");
+        let help = "request a flatter value, in the instruction or in the schema";
         self.error(Kind::InvalidResponse, &what, "").with_help(help)
     }
 
-    /// The provider ended its answer in good order, and it is not complete.
+    /// Returns the error for an answer that the provider has ended regularly, but that is
+    /// incomplete.
     pub(crate) fn incomplete(&self) -> ModelError {
         if self.spoke {
             self.error(Kind::BrokenStream, "the provider ended its answer before it was complete", "")
         } else {
-            let what = "the provider ended its answer before it said anything";
-            self.error(Kind::Connection, what, "")
-                .with_help("try again later, or give the agent more `retry`")
+            let what = "the provider ended its answer before the first content";
+            self.error(Kind::Connection, what, "").with_help("try again later, or raise `retry` of the agent")
         }
     }
 
-    /// The connection ended before the answer was complete.
+    /// Returns the error for a connection that ended before the answer was complete.
     pub(crate) fn broken(&self, detail: &str) -> ModelError {
         if self.spoke {
             self.error(Kind::BrokenStream, "the connection broke in the middle of the answer", detail)
@@ -152,7 +152,7 @@ impl Asked<'_> {
         }
     }
 
-    /// A body that came with a success and holds no answer: an error, or anything.
+    /// Returns the error for a successful response whose body contains no answer.
     pub(crate) fn no_answer(&self, body: &Value) -> ModelError {
         if body.get("error").is_some_and(|error| !error.is_null()) {
             return self.in_band(body);
@@ -163,7 +163,7 @@ impl Asked<'_> {
     fn web(&self, error: WebError) -> ModelError {
         match error {
             WebError::Reqwest(error) => self.transport(error),
-            // The relay answers with a success.
+            // The relay always reports success to genai.
             error @ WebError::ResponseFailedStatus { .. } => {
                 self.error(Kind::Other, "the call failed", &error.to_string())
             }
@@ -172,7 +172,7 @@ impl Asked<'_> {
                 self.error(Kind::InvalidResponse, &what, &body)
             }
             WebError::ResponseFailedInvalidJson { cause, .. } => {
-                self.error(Kind::InvalidResponse, "the answer is no valid JSON", &cause)
+                self.error(Kind::InvalidResponse, "the answer is not valid JSON", &cause)
             }
             WebError::JsonValueExt(error) => {
                 self.error(Kind::InvalidResponse, "the answer cannot be read", &error.to_string())
@@ -181,7 +181,7 @@ impl Asked<'_> {
     }
 
     fn transport(&self, error: reqwest::Error) -> ModelError {
-        // The base URL may hold credentials.
+        // The base URL may contain credentials.
         let error = error.without_url();
         let detail = chain(&error);
         if error.is_builder() {
@@ -201,9 +201,11 @@ impl Asked<'_> {
         let detail = page(&detail).unwrap_or(&detail);
         let (kind, what) = match status {
             401 | 403 => (Kind::Unauthorized, "the key was refused"),
-            // Google says this with a 400.
+            // Google answers 400 for an invalid key.
             400 if body.contains("API_KEY_INVALID") => (Kind::Unauthorized, "the key was refused"),
-            404 if detail.to_lowercase().contains("model") => (Kind::UnknownModel, "there is no such model"),
+            404 if detail.to_lowercase().contains("model") => {
+                (Kind::UnknownModel, "the model does not exist")
+            }
             408 => (Kind::Timeout, "no answer in time"),
             429 => (Kind::RateLimited, "too many requests"),
             500.. => (Kind::Unavailable, "the provider failed"),
@@ -217,17 +219,17 @@ impl Asked<'_> {
         }
     }
 
-    /// An error in the body of an answer that began as a success.
+    /// Returns the error for an error in the body of an answer that began successfully.
     pub(crate) fn in_band(&self, body: &Value) -> ModelError {
         let detail = words(body).unwrap_or_else(|| body.to_string());
         // OpenAI's `type`/`code`, Anthropic's `error.type`, Google's `error.status`/`error.code`.
         let field = |name: &str| {
-            let of = |object: &Value| match object.get(name) {
+            let text = |object: &Value| match object.get(name) {
                 Some(Value::String(text)) => Some(text.to_lowercase()),
                 Some(Value::Number(number)) => Some(number.to_string()),
                 _ => None,
             };
-            body.get("error").and_then(of).or_else(|| of(body)).unwrap_or_default()
+            body.get("error").and_then(text).or_else(|| text(body)).unwrap_or_default()
         };
         let marks = [field("type"), field("code"), field("status")];
         let has = |words: &[&str]| words.iter().any(|word| marks.iter().any(|mark| mark.contains(word)));
@@ -238,7 +240,7 @@ impl Asked<'_> {
         } else if has(&["invalid_request", "invalid_argument", "400"]) {
             Kind::InvalidRequest
         } else {
-            // Overloaded, an inner error, a code of 5xx, or nothing at all: worth another try.
+            // Overload, internal errors, codes of 5xx, and unknown errors may pass.
             Kind::Unavailable
         };
         if self.spoke {
@@ -249,7 +251,7 @@ impl Asked<'_> {
     }
 }
 
-/// The provider's own words in the body of an error.
+/// Returns the provider's text in the body of an error.
 fn words(body: &Value) -> Option<String> {
     let body = body.get(0).unwrap_or(body);
     ["/error/message", "/error/error/message", "/message", "/error", "/detail", "/detail/0/msg"]
@@ -258,13 +260,13 @@ fn words(body: &Value) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// The title of a web page.
+/// Returns the title of a web page.
 fn page(body: &str) -> Option<&str> {
     let (_, rest) = body.split_once("<title>")?;
     rest.split_once("</title>").map(|(title, _)| title.trim()).filter(|title| !title.is_empty())
 }
 
-/// One line, not too long.
+/// Shortens a text to one line of limited length.
 fn short(text: &str) -> String {
     let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((at, _)) = line.char_indices().nth(LONGEST) {
@@ -274,7 +276,7 @@ fn short(text: &str) -> String {
     line
 }
 
-/// An error with its causes; reqwest's own text does not say why.
+/// Formats an error with its causes, because reqwest's own text omits them.
 fn chain(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);
@@ -293,12 +295,12 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn asked<'a>(secrets: &'a [SecretString], spoke: bool) -> Asked<'a> {
-        Asked { provider: "openai", model: "m", secrets, spoke }
+    fn context<'a>(secrets: &'a [SecretString], spoke: bool) -> ErrorContext<'a> {
+        ErrorContext { provider: "openai", model: "m", secrets, spoke }
     }
 
     #[test]
-    fn statuses_are_sorted_by_what_can_be_done() {
+    fn statuses_are_mapped_to_error_kinds() {
         let cases = [
             (400, "{}", Kind::InvalidRequest),
             (
@@ -319,24 +321,24 @@ mod tests {
             (302, "", Kind::InvalidResponse),
         ];
         for (status, body, kind) in cases {
-            let error = asked(&[], false).status(status, body, &HeaderMap::new());
+            let error = context(&[], false).status(status, body, &HeaderMap::new());
             assert_eq!(error.kind(), kind, "{status} {body}");
             assert!(error.to_string().starts_with("openai (model `m`): "), "{error}");
         }
     }
 
     #[test]
-    fn messages_are_short_and_hold_no_key() {
+    fn messages_are_short_and_contain_no_key() {
         let secrets = ["sk-secret-123".into()];
         let body =
             json!({"error": {"message": format!("Incorrect key sk-secret-123. {}", "x".repeat(5000))}});
-        let error = asked(&secrets, false).status(401, &body.to_string(), &HeaderMap::new());
+        let error = context(&secrets, false).status(401, &body.to_string(), &HeaderMap::new());
         assert!(error.to_string().contains("Incorrect key ***."), "{error}");
         assert!(error.to_string().len() < 600);
     }
 
     #[test]
-    fn errors_inside_of_a_stream_are_sorted() {
+    fn errors_in_a_stream_are_mapped_to_error_kinds() {
         let cases = [
             (
                 json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
@@ -351,8 +353,8 @@ mod tests {
             (json!({"message": "bad", "type": "invalid_request_error"}), Kind::InvalidRequest),
         ];
         for (body, kind) in cases {
-            assert_eq!(asked(&[], false).in_band(&body).kind(), kind, "{body}");
-            assert_eq!(asked(&[], true).in_band(&body).kind(), Kind::BrokenStream, "{body}");
+            assert_eq!(context(&[], false).in_band(&body).kind(), kind, "{body}");
+            assert_eq!(context(&[], true).in_band(&body).kind(), Kind::BrokenStream, "{body}");
         }
     }
 }

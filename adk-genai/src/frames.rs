@@ -1,4 +1,4 @@
-//! What genai leaves out of a stream's events, read from its frames as they pass.
+//! [`Frames`]: data of a stream that genai drops, read from its raw frames.
 
 use crate::deltas::CallDeltas;
 use genai::chat::{Binary, ChatFrameSink, ContentPart, FrameCtx, RawFrameRef, StopReason};
@@ -12,26 +12,28 @@ pub(crate) struct Frames(Mutex<Seen>);
 pub(crate) struct Seen {
     pub(crate) version: Option<String>,
     pub(crate) refusal: Option<Refusal>,
-    /// An error that genai reports as unreadable, or not at all.
+    /// An error that genai reports as unreadable or not at all.
     pub(crate) error: Option<Value>,
-    /// The calls of a chat completion, which genai puts together wrongly.
+    /// Calls of a chat completion, which genai assembles incorrectly.
     pub(crate) calls: CallDeltas,
-    /// Whether the provider said that it was done; genai makes an end of its own where a stream just stops.
+    /// Whether the provider reported the end. genai synthesizes an end for a stream that just
+    /// stops.
     pub(crate) finished: bool,
-    /// Why it stopped, where genai reports another reason.
+    /// Stop reason, if genai reports another one.
     pub(crate) stop: Option<StopReason>,
-    /// Images and files of Gemini, which genai leaves out of a stream.
+    /// Images and files of Gemini, which genai drops in a stream.
     pub(crate) images: Vec<ContentPart>,
-    /// Thoughts of Gemini's last frame. genai hands on the last part of each frame alone.
+    /// Thoughts of Gemini's last frame except the last one, because genai delivers only the last
+    /// part of each frame.
     earlier_thoughts: String,
 }
 
-/// An answer that was withheld.
+/// A withheld answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Refusal {
     /// ADK's `error_code`.
     pub(crate) code: String,
-    /// The provider's words.
+    /// Text of the provider.
     pub(crate) message: String,
 }
 
@@ -40,7 +42,7 @@ impl Frames {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The thoughts in the last frame before the one that genai hands on.
+    /// Takes the thoughts that precede the thought that genai delivers.
     pub(crate) fn earlier_thoughts(&self) -> String {
         std::mem::take(&mut self.lock().earlier_thoughts)
     }
@@ -54,9 +56,9 @@ impl ChatFrameSink for Frames {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
         let data = frame.data;
         let mut seen = self.lock();
-        // Ollama's last line; `[DONE]` and the others have an event of genai.
+        // The last line of Ollama. genai has an event for `[DONE]` and the ends of other formats.
         seen.finished |= data.contains("\"done\":true") || data.contains("\"done\": true");
-        // Every frame passes here: only those that may say something are parsed.
+        // Every frame passes here, so parse only frames that may contain relevant data.
         let telling = [
             "blockReason",
             "finishMessage",
@@ -68,7 +70,7 @@ impl ChatFrameSink for Frames {
             "\"tool_calls\"",
             "\"inlineData\"",
         ];
-        // A line of Ollama in place of the rest.
+        // Ollama reports an error as a line that ends the stream.
         let is_error = data.starts_with("{\"error\"");
         let has_thoughts = data.matches("\"thought\"").nth(1).is_some();
         let tells = is_error || has_thoughts || telling.iter().any(|word| data.contains(word));
@@ -90,7 +92,7 @@ impl ChatFrameSink for Frames {
         let of_responses = json.get("delta").filter(|_| json["type"] == "response.refusal.delta");
         let delta = json.pointer("/choices/0/delta/refusal").or(of_responses);
         if let Some(more) = delta.and_then(Value::as_str).filter(|more| !more.is_empty()) {
-            let refusal = seen.refusal.get_or_insert_with(|| Refusal::said(String::new()));
+            let refusal = seen.refusal.get_or_insert_with(|| Refusal::new(String::new()));
             refusal.message.push_str(more);
         } else if let Some(refusal) = refusal(&json) {
             seen.refusal = Some(refusal);
@@ -103,12 +105,12 @@ impl ChatFrameSink for Frames {
 }
 
 impl Refusal {
-    fn said(message: String) -> Self {
+    fn new(message: String) -> Self {
         Self { code: "REFUSAL".to_owned(), message }
     }
 }
 
-/// The version that answered, wherever the format has it.
+/// Returns the version of the model that answered, from any format.
 pub(crate) fn version(body: &Value) -> Option<String> {
     ["/modelVersion", "/model", "/message/model", "/response/model"]
         .iter()
@@ -117,7 +119,8 @@ pub(crate) fn version(body: &Value) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Why there is no answer: Gemini's blocked prompt or the message of its finish reason, or OpenAI's refusal.
+/// Returns the reason of a withheld answer: Gemini's blocked prompt or finish message, or OpenAI's
+/// refusal.
 pub(crate) fn refusal(body: &Value) -> Option<Refusal> {
     let text = |path: &str| body.pointer(path).and_then(Value::as_str).map(str::to_owned);
     if let Some(code) = text("/promptFeedback/blockReason") {
@@ -131,16 +134,16 @@ pub(crate) fn refusal(body: &Value) -> Option<Refusal> {
         return Some(Refusal { code, message });
     }
     if let Some(message) = text("/choices/0/message/refusal") {
-        return Some(Refusal::said(message));
+        return Some(Refusal::new(message));
     }
-    // OpenAI's responses, whole.
+    // A whole answer of OpenAI's responses API.
     let items = body.get("output").and_then(Value::as_array).into_iter().flatten();
     let mut parts = items.filter_map(|item| item.get("content")?.as_array()).flatten();
     let refused = parts.find(|part| part["type"] == "refusal")?;
-    Some(Refusal::said(refused["refusal"].as_str()?.to_owned()))
+    Some(Refusal::new(refused["refusal"].as_str()?.to_owned()))
 }
 
-/// Why a response of OpenAI is incomplete, where that is not the limit of tokens.
+/// Returns the reason of an incomplete response of OpenAI, unless it is the token limit.
 pub(crate) fn stop(response: &Value) -> Option<StopReason> {
     let reason = response.pointer("/incomplete_details/reason")?.as_str()?;
     (reason == "content_filter").then(|| StopReason::ContentFilter(reason.to_owned()))
@@ -155,7 +158,7 @@ fn image(part: &Value) -> Option<ContentPart> {
     Some(ContentPart::Binary(Binary::from_base64(text("mimeType")?, text("data")?, None)))
 }
 
-/// The thoughts of a frame but for the last.
+/// Returns the thoughts of a frame except the last one.
 fn earlier_thoughts(frame: &Value) -> String {
     let thoughts = gemini_parts(frame).filter(|part| part["thought"] == true);
     let texts: Vec<_> = thoughts.filter_map(|part| part["text"].as_str()).collect();

@@ -10,7 +10,7 @@
 //! use std::sync::Arc;
 //!
 //! # async fn run() -> Result<(), adk_core::model::ModelError> {
-//! let model = Genai::new().model("gemini-2.5-flash")?;    // an error here and now when GEMINI_API_KEY is missing
+//! let model = Genai::new().model("gemini-2.5-flash")?; // fails without GEMINI_API_KEY
 //! let mut request = ModelRequest::default();
 //! request.contents = vec![Content::user("Write a haiku about a cat.")].into();
 //! request.stream = true;
@@ -26,12 +26,13 @@
 //!
 //! # Names
 //!
-//! The beginning of a name says the provider: `gpt`, `chatgpt`, `o1`, `o3`, `o4` (OpenAI), `gemini`, `claude`,
-//! `grok`, `deepseek-`, `command` (Cohere), `glm`, `kimi-`, `moonshot-`, `mimo-`, `minimax-`. Everything else is
-//! written `PROVIDER::NAME`, such as `groq::llama-3.3-70b`, `ollama::llama3.2` or `open_router::openai/gpt-4.1`;
-//! [`Adapter::all`] lists the providers. `gpt-5` and later go to OpenAI's responses; `openai::gpt-5` asks for chat
-//! completions. A suffix such as `-low`, `-high` or `-none` sets how hard a model thinks. Any other name is an
-//! error of kind `UnknownModel`, never a call of whatever listens on this machine.
+//! The prefix of a name selects the provider: `gpt`, `chatgpt`, `o1`, `o3`, `o4` (OpenAI),
+//! `gemini`, `claude`, `grok`, `deepseek-`, `command` (Cohere), `glm`, `kimi-`, `moonshot-`,
+//! `mimo-`, `minimax-`. Other names have the form `PROVIDER::NAME`, such as `groq::llama-3.3-70b`,
+//! `ollama::llama3.2` or `open_router::openai/gpt-4.1`; [`Adapter::all`] lists the providers.
+//! `gpt-5` and later use OpenAI's responses API; `openai::gpt-5` selects chat completions. A suffix
+//! such as `-low`, `-high` or `-none` sets the reasoning effort. Any other name is an error of kind
+//! `UnknownModel`, and never a call to a server on this machine.
 //!
 //! # Keys and addresses
 //!
@@ -44,13 +45,13 @@
 //! | any other | [`Genai::key_variable`] | [`GenaiBuilder::base_url`] |
 //! | `genai_1::NAME` (speaks OpenAI's format) | `GENAI_1_API_KEY` | `GENAI_1_ENDPOINT` |
 //!
-//! An address is completed as the provider's own SDK does it. For OpenAI and all who copied it, a bare host gets
-//! `/v1`, and a path stays as it is. For Anthropic `/v1` and for Gemini `/v1beta` are appended unless a version
-//! is at the end already. `OLLAMA_HOST` may lack scheme and port, and a `/v1` at its end is dropped. So
-//! `http://127.0.0.1:4010` and `http://127.0.0.1:4010/v1` serve for all of them. An address on this machine needs
-//! no key.
+//! Base URLs are completed like in the provider's own SDK. For OpenAI and compatible providers,
+//! `/v1` is appended to a URL without a path. For Anthropic `/v1` and for Gemini `/v1beta` are
+//! appended unless the URL ends with a version. `OLLAMA_HOST` may lack scheme and port, and a `/v1`
+//! at its end is removed. So `http://127.0.0.1:4010` and `http://127.0.0.1:4010/v1` work for all of
+//! them. A URL on this machine needs no key.
 //!
-//! vLLM, LM Studio, llama.cpp and whatever else speaks OpenAI's format:
+//! vLLM, LM Studio, llama.cpp and other servers with OpenAI's format:
 //!
 //! ```
 //! use adk_genai::{Adapter, Genai};
@@ -63,37 +64,45 @@
 //! # Ok::<(), adk_core::model::ModelError>(())
 //! ```
 //!
-//! # What it does about the differences
+//! # Differences between providers
 //!
-//! - **Calls of tools** come whole, with arguments that are an object. Arguments that are no JSON are kept as text
-//!   in [`FunctionCall::malformed`](adk_core::FunctionCall::malformed), so that the agent can answer the model
-//!   with an error in place of failing. All results of one turn travel together.
-//! - **Schemas** go out in the dialect of the provider. In OpenAI's strict form optional properties are nullable;
-//!   the nulls are taken out of the answer again. A schema without a strict form (a free-form map) is sent with
-//!   `strict: false`. An answer that is no object is wrapped on the wire, and unwrapped; its pieces then come as
-//!   one. Providers that know no schemas get it in the instruction.
-//! - **Thinking** is never part of the answer. Its signatures go back to the provider with the next request, since
-//!   a call of a tool is refused without them.
-//! - **Errors** are sorted by what can be done, also when the status of a stream comes late. They name provider
-//!   and model, carry the time to wait, and hold no key. A stream that ends without its end is broken, whether or
-//!   not the connection was closed in good order; after the first words it is not to be retried.
-//! - **Images and files** that a provider cannot be given are an error before the call, and never left out.
+//! - **Tool calls** are delivered complete, with an object as arguments. Arguments that are not
+//!   JSON are kept as text in [`FunctionCall::malformed`](adk_core::FunctionCall::malformed), so
+//!   that the agent can answer the model with an error instead of failing. All results of one turn
+//!   are sent together.
+//! - **Schemas** are translated to the dialect of the provider. In OpenAI's strict form, optional
+//!   properties are nullable; their nulls are removed from the answer. A schema without a strict
+//!   form (a free-form map) is sent with `strict: false`. A schema that does not describe an object
+//!   is wrapped in one, and the answer is unwrapped; its text then arrives in one piece. Providers
+//!   without schemas get the schema in the instruction.
+//! - **Thoughts** are never part of the answer. Their signatures are sent back with the next
+//!   request, because providers reject a tool call without them.
+//! - **Errors** are mapped to kinds by their remedy, even if a stream reports the status late. They
+//!   name provider and model, contain the time to wait, and contain no key. A stream that stops
+//!   without an end mark is an error, even if the connection was closed regularly; it is not
+//!   retryable after the first content.
+//! - **Images and files** that a provider does not accept are an error before the call, and are
+//!   never dropped.
 //!
-//! # What it does not trust
+//! # Limits and secrets
 //!
-//! - **Redirects** are not followed, since key and prompt would go to another host. One is an error of kind
-//!   `InvalidResponse` that names the host.
-//! - **Long answers** are refused with the same kind: more than 64 MiB after decompression, or a quarter of that in
-//!   one event of a stream; [`GenaiBuilder::answer_limit`] sets another limit. Of the body of an error 64 KiB are read.
-//! - **Deep values**, that is arguments of calls and answers with a schema nested deeper than 100, are refused with
-//!   the same kind.
-//! - **Keys** are kept in [`secrecy`](https://docs.rs/secrecy)'s type, and `genai` gets a copy for each call. They, and credentials
-//!   in base URLs and proxies, are in no `Debug` and in no message, also where a provider repeats them.
+//! - **Redirects** are not followed, because the key and the prompt would go to another host. A
+//!   redirect is an error of kind `InvalidResponse` that names the host.
+//! - **Long answers** of more than 64 MiB after decompression are errors of that kind, and so are
+//!   events of a stream of more than a quarter of that; [`GenaiBuilder::answer_limit`] changes the
+//!   limit. At most 64 KiB of the body of an error are read.
+//! - **Deep values**, which are arguments of calls and answers with a schema that are nested deeper
+//!   than 100 levels, are errors of that kind, too.
+//! - **Keys** are kept in the type of [`secrecy`](https://docs.rs/secrecy), and `genai` gets a copy
+//!   for each call. `Debug` output and messages contain neither keys nor the credentials of base
+//!   URLs and proxies, even if a provider repeats them.
 //!
-//! The `genai` crate has no place for such limits. So it sends each request to a socket on `127.0.0.1` that takes this
-//! one request, and from there it goes to the provider. A sandbox must allow connections within the machine.
+//! The `genai` crate has no place for such limits. Therefore it sends each request to a socket on
+//! `127.0.0.1` that accepts this one request and forwards it to the provider. A sandbox must allow
+//! connections within the machine.
 //!
-//! Nothing is retried: the agent that asks does that. Dropping a stream closes its connection.
+//! Requests are not retried here; the calling agent retries. Dropping a stream closes its
+//! connection.
 
 mod adapter;
 mod cache;

@@ -1,8 +1,8 @@
-//! One model, and its two ways of answering.
+//! [`GenaiModel`]: a model with its whole and streamed answers.
 
 use crate::adapter::{Family, SchemaMode};
-use crate::endpoint::shown;
-use crate::error::Asked;
+use crate::endpoint::redact_url;
+use crate::error::ErrorContext;
 use crate::frames::{Frames, refusal, stop, version};
 use crate::plan::Plan;
 use crate::relay::{Failure, Http, Relay, TOKEN};
@@ -26,10 +26,10 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// A model of a provider, made by [`Genai`](crate::Genai).
+/// A model of a provider, created by [`Genai`](crate::Genai).
 ///
-/// One call is one HTTP request. It is sent when the stream is first polled; dropping the stream closes the
-/// connection. Nothing is retried here.
+/// One call is one HTTP request. The request is sent when the stream is first polled; dropping the
+/// stream closes the connection. Requests are not retried here.
 #[derive(Clone)]
 pub struct GenaiModel {
     inner: Arc<Inner>,
@@ -38,16 +38,16 @@ pub struct GenaiModel {
 pub(crate) struct Inner {
     pub(crate) client: Client,
     pub(crate) http: Http,
-    /// genai sends these to an address of its own, whatever base URL it is given.
+    /// Whether genai ignores the base URL for this adapter.
     pub(crate) sends_elsewhere: bool,
-    /// As the user wrote it.
+    /// Name as the user wrote it.
     pub(crate) name: String,
     pub(crate) kind: AdapterKind,
     pub(crate) base_url: String,
     pub(crate) key: Option<SecretString>,
     pub(crate) headers: Vec<(String, SecretString)>,
     pub(crate) thoughts: bool,
-    /// Keys, headers that look like one, and credentials of addresses, for messages to leave out.
+    /// Keys, secret headers and credentials of URLs, which messages must not contain.
     pub(crate) secrets: Vec<SecretString>,
 }
 
@@ -56,12 +56,13 @@ impl GenaiModel {
         Self { inner: Arc::new(inner) }
     }
 
-    /// The provider.
+    /// Returns the provider.
     pub fn adapter(&self) -> crate::Adapter {
         crate::Adapter::from_kind(self.inner.kind)
     }
 
-    /// Where requests go, such as `https://api.openai.com/v1/`, with any credentials that it was given.
+    /// Returns the base URL of requests, such as `https://api.openai.com/v1/`, including any
+    /// credentials.
     pub fn base_url(&self) -> &str {
         &self.inner.base_url
     }
@@ -72,7 +73,7 @@ impl fmt::Debug for GenaiModel {
         f.debug_struct("GenaiModel")
             .field("name", &self.inner.name)
             .field("adapter", &self.adapter())
-            .field("base_url", &shown(&self.inner.base_url))
+            .field("base_url", &redact_url(&self.inner.base_url))
             .finish_non_exhaustive()
     }
 }
@@ -86,8 +87,8 @@ impl Model for GenaiModel {
         self.adapter().provider()
     }
 
-    /// OpenAI and Anthropic document both together; Gemini refuses it before version 3, and a
-    /// model that gets the schema in words forgets it over the tools.
+    /// OpenAI and Anthropic document the combination. Gemini rejects it before version 3, and a
+    /// model that gets the schema in the instruction ignores it when tools are present.
     fn answers_in_schema_beside_tools(&self) -> bool {
         let Inner { kind, name, .. } = &*self.inner;
         matches!(Family::of(*kind, name).schema_mode(*kind, name), SchemaMode::OpenAi | SchemaMode::Anthropic)
@@ -103,7 +104,7 @@ impl Model for GenaiModel {
     }
 }
 
-/// A request in genai's types.
+/// A request in the types of genai.
 struct Prepared {
     relay: Relay,
     plan: Plan,
@@ -113,29 +114,30 @@ struct Prepared {
 }
 
 impl Inner {
-    fn asked(&self, spoke: bool) -> Asked<'_> {
+    fn context(&self, spoke: bool) -> ErrorContext<'_> {
         let provider = self.kind.as_lower_str();
-        Asked { provider, model: &self.name, secrets: &self.secrets, spoke }
+        ErrorContext { provider, model: &self.name, secrets: &self.secrets, spoke }
     }
 
     async fn prepare(&self, request: &ModelRequest) -> Result<Prepared, ModelError> {
         let (mut kind, mut base_url) = (self.kind, self.base_url.clone());
-        // In Ollama's own format genai knows no schemas; the same server speaks OpenAI's, which has them.
+        // genai supports no schemas in Ollama's own format; the same server also implements
+        // OpenAI's format with schemas.
         if kind == AdapterKind::Ollama && request.response_schema.is_some() {
             kind = AdapterKind::OpenAI;
             base_url.push_str("v1/");
         }
         let plan = Plan::new(kind, &self.name, request);
-        let chat = request::translate(request, &plan, &self.asked(false))?;
-        let mut options = plan.options(request, self.thoughts, &self.asked(false))?;
+        let chat = request::translate(request, &plan, &self.context(false))?;
+        let mut options = plan.options(request, self.thoughts, &self.context(false))?;
         let (framing, end_mark) = (plan.framing(request.stream), plan.end_mark(request.stream));
         let relay = Relay::new(&self.http, &base_url, &self.secrets, framing, end_mark, plan.mend()).await;
-        let relay = relay.map_err(|failure| self.asked(false).failure(failure))?;
-        // genai takes plain text; its copies live as long as the call.
+        let relay = relay.map_err(|failure| self.context(false).failure(failure))?;
+        // genai requires plain text; its copies live as long as the call.
         let plain = |(name, value): &(String, SecretString)| (name.clone(), value.expose_secret().to_owned());
         let mut headers: Vec<_> = self.headers.iter().map(plain).collect();
         headers.push((TOKEN.to_owned(), relay.token.clone()));
-        // Servers on this machine want a key and do not look at it.
+        // Servers on this machine require a key but ignore its value.
         let key = self.key.as_ref().map_or("none", |key| key.expose_secret());
         let auth = if self.sends_elsewhere {
             override_address(&plan, &relay.url, key, &headers)
@@ -149,7 +151,8 @@ impl Inner {
     }
 }
 
-/// The address of the relay for adapters that take none, with the headers that genai then leaves out.
+/// Returns the address of the relay for adapters without a configurable address, with the headers
+/// that genai then omits.
 fn override_address(plan: &Plan, url: &str, key: &str, headers: &[(String, String)]) -> AuthData {
     let header = |name: &str, value: String| (name.to_owned(), value);
     let (path, mut all) = match plan.family {
@@ -165,21 +168,21 @@ fn override_address(plan: &Plan, url: &str, key: &str, headers: &[(String, Strin
 
 async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, ModelError> {
     let Prepared { relay, plan, target, chat, options } = inner.prepare(request).await?;
-    let asked = inner.asked(false);
+    let context = inner.context(false);
     let called = relay.serve(inner.client.exec_chat(target, chat, Some(&options))).await;
-    let answer = match called.map_err(|failure| asked.failure(failure))? {
+    let answer = match called.map_err(|failure| context.failure(failure))? {
         Ok(response) => {
             let raw = response.captured_raw_body.unwrap_or_default();
-            // genai takes any JSON at all for an empty answer in these formats.
+            // genai accepts any JSON as an empty answer in these formats.
             let holds_one = match plan.kind {
                 AdapterKind::Gemini => raw.pointer("/candidates/0").is_some(),
                 _ => plan.family != Family::OpenAiChat || raw.pointer("/choices/0/message").is_some(),
             };
             if !holds_one {
-                return Err(asked.no_answer(&raw));
+                return Err(context.no_answer(&raw));
             }
             Answer {
-                parts: untrimmed(response.content.into_parts(), &raw),
+                parts: restore_space(response.content.into_parts(), &raw),
                 reasoning: response.reasoning_content,
                 stop: stop(&raw).or(response.stop_reason),
                 usage: response.usage,
@@ -193,16 +196,17 @@ async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, Mode
                 (None, Some(refusal)) => {
                     Answer { refusal: Some(refusal), version: version(&response_body), ..Answer::default() }
                 }
-                (None, None) => return Err(asked.no_answer(&response_body)),
+                (None, None) => return Err(context.no_answer(&response_body)),
             }
         }
-        Err(error) => return Err(asked.sort(error)),
+        Err(error) => return Err(context.sort(error)),
     };
-    Ok(ModelChunk::Done(answer.finish(&plan, &asked)?))
+    Ok(ModelChunk::Done(answer.finish(&plan, &context)?))
 }
 
-/// genai trims the text of a chat completion that is not streamed; the same answer streamed keeps its white space.
-fn untrimmed(mut parts: Vec<ContentPart>, raw: &Value) -> Vec<ContentPart> {
+/// Restores white space that genai trims from a whole chat completion, so that it equals the
+/// streamed answer.
+fn restore_space(mut parts: Vec<ContentPart>, raw: &Value) -> Vec<ContentPart> {
     if let Some(Value::String(sent)) = raw.pointer("/choices/0/message/content") {
         for part in &mut parts {
             if let ContentPart::Text(text) = part
@@ -218,7 +222,7 @@ fn untrimmed(mut parts: Vec<ContentPart>, raw: &Value) -> Vec<ContentPart> {
 enum State {
     Start(Arc<Inner>, Arc<ModelRequest>),
     Reading(Box<Reading>),
-    /// Nothing is read any more: what remains is handed on.
+    /// The end was read; the remaining chunks are delivered.
     Ending(VecDeque<Result<ModelChunk, ModelError>>),
 }
 
@@ -226,12 +230,13 @@ struct Reading {
     inner: Arc<Inner>,
     plan: Plan,
     stream: ChatStream,
-    /// Feeds the stream, until it has ended.
+    /// Future that feeds the stream, until it has ended.
     relay: Option<BoxFuture<'static, Result<(), Failure>>>,
-    /// Why the relay ended before the answer.
+    /// Reason why the relay ended before the answer.
     failure: Option<Failure>,
     frames: Arc<Frames>,
-    /// Gemini's calls as they came, each with its own signature; the end of genai's stream mixes them up.
+    /// Gemini's calls as they arrived, each with its own signature. The end of genai's stream mixes
+    /// them up.
     calls: Vec<ContentPart>,
     thoughts: String,
     spoke: bool,
@@ -259,7 +264,7 @@ async fn advance(state: State) -> Next {
                 ModelChunk::Thought(thought)
             }
             Some(Ok(ChatStreamEvent::ToolCallChunk(chunk))) => {
-                // Elsewhere these are pieces that grow; the end has the whole.
+                // In other formats these are growing pieces; the end contains the whole call.
                 if reading.plan.family == Family::Gemini {
                     reading.calls.push(ContentPart::ToolCall(chunk.tool_call));
                 }
@@ -267,9 +272,9 @@ async fn advance(state: State) -> Next {
             }
             Some(Ok(ChatStreamEvent::End(end))) => return pop(reading.end(end)),
             Some(Ok(_)) => continue,
-            Some(Err(error)) => return pop(reading.failed(error)),
+            Some(Err(error)) => return pop(reading.fail(error)),
             None => {
-                let error = reading.ended_early();
+                let error = reading.early_end_error();
                 return Some((Err(error), State::Ending(VecDeque::new())));
             }
         };
@@ -288,7 +293,7 @@ impl Reading {
         let frames = Arc::new(Frames::default());
         let options = options.with_raw_frame_sink_arc(frames.clone());
         let opened = inner.client.exec_chat_stream(target, chat, Some(&options)).await;
-        let stream = opened.map_err(|error| inner.asked(false).sort(error))?.stream;
+        let stream = opened.map_err(|error| inner.context(false).sort(error))?.stream;
         let relay: BoxFuture<'static, _> = Box::pin(relay.run());
         Ok(Self {
             inner,
@@ -303,7 +308,7 @@ impl Reading {
         })
     }
 
-    /// The next event. What the relay handed on before it failed comes first.
+    /// Returns the next event. Events that the relay forwarded before it failed come first.
     async fn next(&mut self) -> Option<Result<ChatStreamEvent, GenaiError>> {
         poll_fn(|task| {
             if let Some(relay) = &mut self.relay
@@ -317,23 +322,24 @@ impl Reading {
         .await
     }
 
-    fn ended_early(&mut self) -> ModelError {
-        let asked = self.inner.asked(self.spoke);
+    fn early_end_error(&mut self) -> ModelError {
+        let context = self.inner.context(self.spoke);
         match self.failure.take() {
-            Some(failure) => asked.failure(failure),
-            None => asked.incomplete(),
+            Some(failure) => context.failure(failure),
+            None => context.incomplete(),
         }
     }
 
     fn end(mut self, end: StreamEnd) -> VecDeque<Result<ModelChunk, ModelError>> {
         let seen = self.frames.take();
-        // Of a stream that just stops genai makes an end, in some formats; it has no reason. An empty one is none.
+        // For a stream that just stops, genai synthesizes an end without a stop reason in some
+        // formats. An empty reason counts as missing.
         let says = |reason: &StopReason| !matches!(reason, StopReason::Other(raw) if raw.is_empty());
         let reason = end.captured_stop_reason.filter(says);
         if reason.is_none() && !seen.finished && seen.refusal.is_none() {
             let error = match seen.error {
-                Some(error) => self.inner.asked(self.spoke).in_band(&Value::from_iter([("error", error)])),
-                None => self.ended_early(),
+                Some(error) => self.inner.context(self.spoke).in_band(&Value::from_iter([("error", error)])),
+                None => self.early_end_error(),
             };
             return [Err(error)].into();
         }
@@ -352,7 +358,7 @@ impl Reading {
             version: seen.version,
             refusal: seen.refusal,
         };
-        let response = match answer.finish(&self.plan, &self.inner.asked(self.spoke)) {
+        let response = match answer.finish(&self.plan, &self.inner.context(self.spoke)) {
             Ok(response) => response,
             Err(error) => return [Err(error)].into(),
         };
@@ -365,26 +371,26 @@ impl Reading {
         out
     }
 
-    fn failed(mut self, error: GenaiError) -> VecDeque<Result<ModelChunk, ModelError>> {
+    fn fail(mut self, error: GenaiError) -> VecDeque<Result<ModelChunk, ModelError>> {
         if self.failure.is_some() {
-            return [Err(self.ended_early())].into();
+            return [Err(self.early_end_error())].into();
         }
         let seen = self.frames.take();
-        let asked = self.inner.asked(self.spoke);
+        let context = self.inner.context(self.spoke);
         let error = match (error, seen.refusal, seen.error) {
-            // genai takes a blocked prompt for an error without words.
+            // genai reports a blocked prompt as an error without text.
             (GenaiError::ChatResponse { .. }, Some(refusal), _) => {
                 let answer = Answer { refusal: Some(refusal), version: seen.version, ..Answer::default() };
-                return [answer.finish(&self.plan, &asked).map(ModelChunk::Done)].into();
+                return [answer.finish(&self.plan, &context).map(ModelChunk::Done)].into();
             }
             (GenaiError::StreamParse { .. }, _, Some(error)) => {
-                asked.in_band(&Value::from_iter([("error", error)]))
+                context.in_band(&Value::from_iter([("error", error)]))
             }
             (GenaiError::StreamParse { serde_error, .. }, _, _) if self.spoke => {
                 let what = "the stream cannot be read any further";
-                asked.error(ModelErrorKind::BrokenStream, what, &serde_error.to_string())
+                context.error(ModelErrorKind::BrokenStream, what, &serde_error.to_string())
             }
-            (error, _, _) => asked.sort(error),
+            (error, _, _) => context.sort(error),
         };
         [Err(error)].into()
     }

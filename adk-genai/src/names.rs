@@ -1,14 +1,14 @@
-//! From the name of a model to its provider.
+//! [`resolve`]: finds the provider of a model by its name.
 //!
-//! genai sends every name that it does not know to Ollama on this machine. A misspelt name would then end in
-//! "connection refused", or in the answer of a model nobody asked for; so here it is an error.
+//! genai sends each unknown name to Ollama on this machine. A misspelt name would then end with
+//! "connection refused" or with the answer of another model, so unknown names are errors here.
 
 use crate::adapter::Adapter;
 use adk_core::model::{ModelError, ModelErrorKind};
 use adk_spec::nearest::nearest;
 use genai::adapter::AdapterKind;
 
-/// What names may begin with, and whose they are; for messages and suggestions. The decision is genai's.
+/// Prefixes of names with their providers, for messages and suggestions. genai makes the decision.
 const PREFIXES: &[(&str, &str)] = &[
     ("gpt", "openai"),
     ("chatgpt", "openai"),
@@ -28,28 +28,28 @@ const PREFIXES: &[(&str, &str)] = &[
     ("minimax", "minimax"),
 ];
 
-/// Namespaces of genai that are not the name of an adapter.
+/// Namespaces of genai that are not names of adapters.
 const SPECIAL_NAMESPACES: &[&str] = &["zai_coding", "baidu-coding-openai", "baidu-coding-anthropic"];
 
-/// The part after `namespace::`.
-pub(crate) fn bare(name: &str) -> &str {
+/// Returns the part after `namespace::`.
+pub(crate) fn without_namespace(name: &str) -> &str {
     name.split_once("::").map_or(name, |(_, bare)| bare)
 }
 
-/// The provider of a model, or an error that says what names there are.
+/// Returns the provider of a model, or an error that suggests valid names.
 pub(crate) fn resolve(name: &str) -> Result<AdapterKind, ModelError> {
     let unknown = |help: String| {
         let message = format!("no provider has a model called `{name}`");
         ModelError::new(ModelErrorKind::UnknownModel, message).with_help(help)
     };
-    if name.trim() != name || bare(name).is_empty() {
+    if name.trim() != name || without_namespace(name).is_empty() {
         return Err(unknown("write the name as the provider spells it, such as `gemini-2.5-flash`".into()));
     }
     let Ok(kind) = AdapterKind::from_model(name) else {
         return Err(unknown("write `PROVIDER::NAME`".into()));
     };
     match name.split_once("::") {
-        // genai falls back to the prefix when it does not know the namespace.
+        // genai uses the prefix of the name if it does not know the namespace.
         Some((namespace, bare)) => {
             let known =
                 AdapterKind::from_lower_str(namespace).is_some() || SPECIAL_NAMESPACES.contains(&namespace);
@@ -59,16 +59,16 @@ pub(crate) fn resolve(name: &str) -> Result<AdapterKind, ModelError> {
             let names = Adapter::all().map(Adapter::name);
             Err(unknown(match nearest(namespace, names) {
                 Some(near) => format!("did you mean `{near}::{bare}`?"),
-                None => format!("`{namespace}` is no provider; there are {}", list_adapters()),
+                None => format!("`{namespace}` is not a provider; the providers are {}", list_adapters()),
             }))
         }
-        None if kind == AdapterKind::Ollama || slashed(name).is_some() => Err(unknown(suggest(name))),
+        None if kind == AdapterKind::Ollama || split_slash(name).is_some() => Err(unknown(suggest(name))),
         None => Ok(kind),
     }
 }
 
-/// `gemini/gemini-2.5-flash`, as other frameworks write it: the part after the provider.
-fn slashed(name: &str) -> Option<(&str, &str)> {
+/// Splits a name with a slash, such as `gemini/gemini-2.5-flash`, which other frameworks use.
+fn split_slash(name: &str) -> Option<(&str, &str)> {
     name.split_once('/').filter(|(before, _)| AdapterKind::from_lower_str(before).is_some())
 }
 
@@ -76,7 +76,7 @@ fn suggest(name: &str) -> String {
     let known = PREFIXES.iter().map(|(prefix, _)| *prefix).collect::<Vec<_>>().join("`, `");
     let rules =
         format!("names begin with `{known}`, or are written `PROVIDER::NAME`; `ollama::{name}` asks Ollama");
-    if let Some((before, after)) = slashed(name) {
+    if let Some((before, after)) = split_slash(name) {
         return format!("did you mean `{before}::{after}`? {rules}");
     }
     if let Some(after) = name.strip_prefix("models/") {
@@ -137,7 +137,7 @@ mod tests {
             ("models/gemini-2.5-flash", "did you mean `gemini-2.5-flash`?"),
             ("mistral-large-4", "did you mean `mistral::mistral-large-4`?"),
             ("opnai::gpt-4o", "did you mean `openai::gpt-4o`?"),
-            ("zzzz::gpt-4o", "`zzzz` is no provider"),
+            ("zzzz::gpt-4o", "`zzzz` is not a provider"),
             ("", "as the provider spells it"),
             ("openai::", "as the provider spells it"),
         ];

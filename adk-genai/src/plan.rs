@@ -1,7 +1,8 @@
-//! What is decided once per request: the dialect, the options, and how the answer is read back.
+//! [`Plan`]: decisions per request, with the dialect, the options, and the conversion of the
+//! answer.
 
 use crate::adapter::{Family, SchemaMode};
-use crate::error::Asked;
+use crate::error::ErrorContext;
 use crate::relay::Framing;
 use crate::results;
 use crate::schema;
@@ -16,15 +17,16 @@ use std::sync::Arc;
 pub(crate) struct Plan {
     pub(crate) kind: AdapterKind,
     pub(crate) family: Family,
-    answer: Answer,
-    /// The canonical schemas of the tools that went out in strict form.
+    answer: AnswerFormat,
+    /// Canonical schemas of the tools that are sent in strict form.
     strict_tools: HashMap<String, Arc<Value>>,
 }
 
-/// How the answer is asked for, and read.
-enum Answer {
+/// Format of the answer.
+enum AnswerFormat {
     Free,
-    /// JSON that fits the canonical schema; perhaps wrapped in an object, perhaps with nulls for "absent".
+    /// JSON that matches the canonical schema. The answer may be wrapped in an object, and nulls
+    /// may stand for absent values.
     Schema {
         canonical: Arc<Value>,
         wrapped: bool,
@@ -34,9 +36,9 @@ enum Answer {
 }
 
 enum Sent {
-    /// In the field that genai has for it.
+    /// In genai's field for schemas.
     Format(Value),
-    /// OpenAI's field with `strict: false`, which genai cannot say.
+    /// In OpenAI's field with `strict: false`, which genai does not support.
     Loose(Value),
     /// In the system instruction.
     Prompt,
@@ -46,7 +48,7 @@ impl Plan {
     pub(crate) fn new(kind: AdapterKind, model: &str, request: &ModelRequest) -> Self {
         let family = Family::of(kind, model);
         let answer = match &request.response_schema {
-            None => Answer::Free,
+            None => AnswerFormat::Free,
             Some(canonical) => Self::answer(family.schema_mode(kind, model), canonical),
         };
         let strict_tools = match kind {
@@ -63,7 +65,7 @@ impl Plan {
         Self { kind, family, answer, strict_tools }
     }
 
-    fn answer(mode: SchemaMode, canonical: &Arc<Value>) -> Answer {
+    fn answer(mode: SchemaMode, canonical: &Arc<Value>) -> AnswerFormat {
         let wrap = !schema::is_object(canonical);
         let whole = || if wrap { schema::wrap(canonical) } else { Value::clone(canonical) };
         let (wrapped, nulls, sent) = match mode {
@@ -78,13 +80,13 @@ impl Plan {
             SchemaMode::Gemini => (false, false, Sent::Format(schema::gemini(canonical))),
             SchemaMode::Prompt => (false, false, Sent::Prompt),
         };
-        Answer::Schema { canonical: canonical.clone(), wrapped, nulls, sent }
+        AnswerFormat::Schema { canonical: canonical.clone(), wrapped, nulls, sent }
     }
 
     pub(crate) fn framing(&self, stream: bool) -> Framing {
         match self.kind {
             _ if !stream => Framing::Whole,
-            // Its events are binary.
+            // The events of Bedrock are binary.
             AdapterKind::BedrockApi => Framing::Whole,
             AdapterKind::Cohere => Framing::Lines,
             _ if self.family == Family::Ollama => Framing::Lines,
@@ -92,8 +94,8 @@ impl Plan {
         }
     }
 
-    /// What ends a stream, for servers that leave it out once they have said why the model stopped. Without that reason the
-    /// answer counts as broken all the same.
+    /// Returns a mark that is appended to a stream, for servers that omit the end mark after the
+    /// stop reason. An answer without a stop reason still counts as broken.
     pub(crate) fn end_mark(&self, stream: bool) -> &'static str {
         if stream && self.family == Family::OpenAiChat { "data: [DONE]\n\n" } else { "" }
     }
@@ -102,12 +104,12 @@ impl Plan {
         if self.family == Family::Gemini { results::as_objects } else { |body| body }
     }
 
-    /// Whether the answer is a value, written as JSON.
+    /// Reports whether the answer is a JSON value.
     pub(crate) fn has_schema(&self) -> bool {
-        matches!(self.answer, Answer::Schema { .. })
+        matches!(self.answer, AnswerFormat::Schema { .. })
     }
 
-    /// The schema of a tool's arguments, and what to say about its strictness.
+    /// Returns the schema of a tool's arguments, and whether it is strict.
     pub(crate) fn tool_schema(&self, parameters: &Value) -> (Value, Option<bool>) {
         match self.kind {
             AdapterKind::OpenAI | AdapterKind::OpenAIResp => {
@@ -121,16 +123,16 @@ impl Plan {
         }
     }
 
-    /// Takes out of a call's arguments the nulls that the strict form asked for.
+    /// Removes nulls from a call's arguments that stand for absent values in the strict form.
     pub(crate) fn settle_args(&self, tool: &str, args: &mut Value) {
         if let Some(canonical) = self.strict_tools.get(tool) {
             schema::drop_nulls(canonical, args);
         }
     }
 
-    /// The system instruction, with the schema where the provider has no field for it.
+    /// Returns the system instruction, with the schema if the provider has no field for it.
     pub(crate) fn system(&self, instruction: &str) -> String {
-        let Answer::Schema { canonical, sent: Sent::Prompt, .. } = &self.answer else {
+        let AnswerFormat::Schema { canonical, sent: Sent::Prompt, .. } = &self.answer else {
             return instruction.to_owned();
         };
         let gap = if instruction.is_empty() { "" } else { "\n\n" };
@@ -139,15 +141,16 @@ impl Plan {
         )
     }
 
-    /// Whether pieces of the answer would show what [`settle_text`](Self::settle_text) still takes away.
+    /// Reports whether pieces of the answer must be held because [`settle_text`](Self::settle_text)
+    /// unwraps it.
     pub(crate) fn holds_text(&self) -> bool {
-        matches!(self.answer, Answer::Schema { wrapped: true, .. })
+        matches!(self.answer, AnswerFormat::Schema { wrapped: true, .. })
     }
 
-    /// The text of the answer as the canonical schema wants it. Text that is no such JSON stays as it is, so
-    /// that the caller's error can show it.
+    /// Converts the text of the answer to the canonical schema. Text that is not valid JSON stays
+    /// unchanged, so that the caller's error can show it.
     pub(crate) fn settle_text(&self, text: String) -> String {
-        let Answer::Schema { canonical, wrapped, nulls, .. } = &self.answer else { return text };
+        let AnswerFormat::Schema { canonical, wrapped, nulls, .. } = &self.answer else { return text };
         let inner = unfence(&text);
         let Ok(mut value) = serde_json::from_str::<Value>(inner) else { return text };
         let mut changed = inner.len() != text.len();
@@ -162,47 +165,51 @@ impl Plan {
         if changed { value.to_string() } else { text }
     }
 
-    /// genai's options.
+    /// Returns genai's options.
     ///
     /// # Errors
-    /// When the provider has no such option and leaving it out would change the answer.
+    /// Fails if the provider lacks an option whose omission would change the answer.
     pub(crate) fn options(
         &self,
         request: &ModelRequest,
         thoughts: bool,
-        asked: &Asked<'_>,
+        context: &ErrorContext<'_>,
     ) -> Result<ChatOptions, ModelError> {
         let config = &request.config;
         let responses = self.family == Family::OpenAiResponses;
         if responses && !config.stop.is_empty() {
-            let error =
-                asked.error(ModelErrorKind::InvalidRequest, "OpenAI's responses know no stop texts", "");
-            return Err(error.with_help("ask for `openai::NAME`, or leave them out"));
+            let error = context.error(
+                ModelErrorKind::InvalidRequest,
+                "OpenAI's responses API has no stop sequences",
+                "",
+            );
+            return Err(error.with_help("use `openai::NAME`, or remove the stop sequences"));
         }
         let mut options = ChatOptions::default()
             .with_capture_usage(true)
             .with_capture_content(true)
             .with_capture_tool_calls(!(request.stream && self.family == Family::OpenAiChat))
             .with_capture_raw_body(true);
-        // On these two it is a request parameter that some models refuse; on the others it costs nothing.
+        // For these two families it is a request parameter that some models reject; for the others
+        // it is free.
         let asks = matches!(self.family, Family::Gemini | Family::OpenAiResponses);
         options.capture_reasoning_content = Some(thoughts || !asks);
         options.temperature = config.temperature;
         options.top_p = config.top_p;
         options.max_tokens = config.max_output_tokens;
         options.stop_sequences.clone_from(&config.stop);
-        // Seeds are signed on the wire; OpenAI's responses refuse them.
+        // Seeds are signed on the wire; OpenAI's responses API rejects them.
         options.seed = config.seed.filter(|_| !responses).map(|seed| match self.family {
             Family::Gemini => seed & (i32::MAX as u64),
             _ => seed & (i64::MAX as u64),
         });
-        if let Answer::Schema { sent, .. } = &self.answer {
+        if let AnswerFormat::Schema { sent, .. } = &self.answer {
             match sent {
                 Sent::Format(schema) => {
                     options.response_format = Some(JsonSpec::new("answer", schema.clone()).into());
                 }
                 Sent::Loose(schema) => options.extra_body = Some(self.loose(schema)),
-                // A model may not both be held to JSON and call tools.
+                // JSON mode cannot be combined with tool calls.
                 Sent::Prompt if request.tools.is_empty() => {
                     options.response_format = Some(ChatResponseFormat::JsonMode);
                 }
@@ -222,7 +229,7 @@ impl Plan {
     }
 }
 
-/// Without a byte order mark and the Markdown fence around all of it.
+/// Removes a byte order mark and a Markdown fence around the whole text.
 fn unfence(text: &str) -> &str {
     let text = text.trim().trim_start_matches('\u{feff}').trim();
     let Some(inner) = text.strip_prefix("```").and_then(|text| text.strip_suffix("```")) else { return text };
@@ -240,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_are_no_objects_are_wrapped_and_unwrapped() {
+    fn answers_that_are_not_objects_are_wrapped_and_unwrapped() {
         let plan = plan(AdapterKind::OpenAI, json!({"type": "number"}));
         assert!(plan.holds_text());
         assert_eq!(plan.settle_text(r#"{"value": 3.5}"#.into()), "3.5");
@@ -249,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn nulls_of_optional_properties_go_and_other_text_stays() {
+    fn nulls_of_optional_properties_are_removed_and_other_text_is_unchanged() {
         let schema = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["a"]});
         let plan = plan(AdapterKind::OpenAI, schema);
         assert_eq!(plan.settle_text(r#"{"a": "x", "b": null}"#.into()), r#"{"a":"x"}"#);
@@ -257,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_without_schemas_is_told_in_words() {
+    fn a_provider_without_schemas_gets_the_schema_in_the_instruction() {
         let plan = plan(AdapterKind::DeepSeek, json!({"type": "number"}));
         assert!(plan.system("Grade it.").starts_with("Grade it.\n\nAnswer with JSON alone"));
         assert_eq!(plan.settle_text("```json\n3.5\n```".into()), "3.5");
@@ -270,7 +277,8 @@ mod tests {
             (AdapterKind::Gemini, json!({"type": "integer", "minimum": 0})),
             (AdapterKind::Anthropic, json!({"type": "integer"})),
         ] {
-            let Answer::Schema { sent: Sent::Format(sent), .. } = plan(kind, schema.clone()).answer else {
+            let AnswerFormat::Schema { sent: Sent::Format(sent), .. } = plan(kind, schema.clone()).answer
+            else {
                 panic!("{kind} has a field for schemas");
             };
             assert_eq!(sent["properties"]["n"], property);

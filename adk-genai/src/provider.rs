@@ -1,7 +1,7 @@
-//! The provider of models, and its settings.
+//! [`Genai`] and [`GenaiBuilder`]: the provider of models, and its settings.
 
 use crate::adapter::Adapter;
-use crate::endpoint::{base_url_variable, complete, is_local, namespace_base_url, secrets, shown};
+use crate::endpoint::{base_url_variable, complete, is_local, namespace_base_url, redact_url, secrets};
 use crate::model::{GenaiModel, Inner};
 use crate::names;
 use crate::relay::{Http, is_secret};
@@ -18,28 +18,29 @@ use std::time::Duration;
 
 type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// Models of every provider that the `genai` crate knows, by name.
+/// Models of all providers that the `genai` crate supports, by name.
 ///
-/// Without settings it needs nothing but the environment: keys under the providers' own names
-/// (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GEMINI_API_KEY` or `GOOGLE_API_KEY`, ...), and base URLs as the
-/// providers' own SDKs read them (see the [crate](crate)). The environment is read when a model is asked for.
-/// Clones share their connections.
+/// The default settings come from the environment: keys under the providers' own names
+/// (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GEMINI_API_KEY` or `GOOGLE_API_KEY`, ...), and base
+/// URLs like in the providers' own SDKs (see the [crate](crate)). The environment is read when a
+/// model is requested. Clones share their connections.
 #[derive(Clone)]
 pub struct Genai {
     settings: Arc<GenaiBuilder>,
-    /// Only a broken TLS set-up fails here; `Default` cannot say so, [`model`](ModelProvider::model) does.
+    /// Clients, or the error of a broken TLS configuration, which [`model`](ModelProvider::model)
+    /// reports because `Default` cannot.
     clients: Result<Clients, String>,
 }
 
 #[derive(Clone)]
 struct Clients {
-    /// Writes requests and reads answers, and speaks to the relay alone.
+    /// Client that writes requests and reads answers, and connects only to the relay.
     genai: Client,
-    /// Speaks to the providers.
+    /// Client that connects to the providers.
     http: Http,
 }
 
-/// Settings of a [`Genai`]; made by [`Genai::builder`].
+/// Settings of a [`Genai`], created by [`Genai::builder`].
 #[derive(Clone)]
 pub struct GenaiBuilder {
     adapter: Option<Adapter>,
@@ -55,14 +56,14 @@ pub struct GenaiBuilder {
 }
 
 impl Genai {
-    /// All providers, with the settings of the environment.
+    /// Creates a provider with the settings of the environment.
     pub fn new() -> Self {
         let settings = Self::builder();
         let clients = settings.clients();
         Self { settings: Arc::new(settings), clients }
     }
 
-    /// Starts from the defaults of [`Genai::new`].
+    /// Returns a builder with the defaults of [`Genai::new`].
     pub fn builder() -> GenaiBuilder {
         GenaiBuilder {
             adapter: None,
@@ -78,10 +79,12 @@ impl Genai {
         }
     }
 
-    /// The environment variable with the key for the model of that name; `None` when there is no such model,
-    /// or it needs no key. Where a provider has two, the one that is set in the environment of the process.
+    /// Returns the environment variable that holds the key for a model. Returns `None` if the model
+    /// is unknown or needs no key. If a provider has two variables, returns the one that is set in
+    /// the environment of the process.
     ///
-    /// Whether a model can be asked at all, also by an address that needs no key, tells [`Genai::get`].
+    /// [`Genai::get`] reports whether a model can be used, which includes base URLs that need no
+    /// key.
     ///
     /// ```
     /// use adk_genai::Genai;
@@ -95,12 +98,13 @@ impl Genai {
         variables.iter().find(set).or(variables.first()).copied()
     }
 
-    /// The model of that name, as a value of its own type; [`ModelProvider::model`] hides it.
+    /// Returns a model with its concrete type, which [`ModelProvider::model`] hides.
     ///
     /// # Errors
-    /// [`ModelErrorKind::UnknownModel`] when no provider has names of that form, [`ModelErrorKind::MissingKey`]
-    /// when the provider's key is in neither settings nor environment, [`ModelErrorKind::InvalidRequest`] for
-    /// a base URL that is none. Nothing is sent.
+    /// Fails with [`ModelErrorKind::UnknownModel`] if no provider has names of that form, with
+    /// [`ModelErrorKind::MissingKey`] if neither settings nor environment contain the provider's
+    /// key, and with [`ModelErrorKind::InvalidRequest`] if the base URL is invalid. No request is
+    /// sent.
     pub fn get(&self, name: &str) -> Result<GenaiModel, ModelError> {
         let settings = &self.settings;
         let clients = self.clients.clone().map_err(|cause| ModelError::new(ModelErrorKind::Other, cause))?;
@@ -119,7 +123,8 @@ impl Genai {
         });
         let base_url = match &given {
             Some((from, given)) => {
-                // genai always sends these to the provider's own address. They speak OpenAI's format.
+                // genai always uses the provider's own URL for these adapters, so use OpenAI's
+                // format, which they implement.
                 if matches!(kind, AdapterKind::Zai | AdapterKind::Baidu) {
                     kind = AdapterKind::OpenAI;
                 }
@@ -127,7 +132,7 @@ impl Genai {
             }
             None => default_base_url(&clients.genai, kind, name)?,
         };
-        // Servers on this machine, and those that the program names itself, may need none.
+        // Servers on this machine and explicitly configured servers may need no key.
         let optional = own.is_some() || is_local(&base_url);
         if key.is_none()
             && !optional
@@ -147,7 +152,7 @@ impl Genai {
         let mut secrets: Vec<_> = key.iter().chain(headers).cloned().collect();
         let in_addresses = proxies.chain([base_url.clone()]).flat_map(|url| self::secrets(&url));
         secrets.extend(in_addresses.map(SecretString::from));
-        // One may be a part of another.
+        // Replace longer secrets first, because one secret may contain another.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose_secret().len()));
         Ok(GenaiModel::new(Inner {
             client: clients.genai,
@@ -184,55 +189,62 @@ impl ModelProvider for Genai {
 
 impl GenaiBuilder {
     setters! { []
-        /// Every name goes to this adapter, whatever it looks like. By default the name decides.
+        /// Sends all requests to this adapter. By default the name of the model selects the
+        /// adapter.
         adapter(adapter: Adapter) = Some(adapter);
-        /// Where to send requests, in place of the provider's own address and of the environment's. See the
-        /// [crate](crate) for how it is completed. With it a key is optional. Without an [adapter](Self::adapter)
-        /// it holds for all of them, as for a gateway that speaks every format.
+        /// Sets the base URL, in place of the provider's URL and of the environment. See the
+        /// [crate](crate) for its completion. With a base URL, a key is optional. Without an
+        /// [adapter](Self::adapter), the URL applies to all adapters, as for a gateway that
+        /// supports all formats.
         base_url(url: impl Into<String>) = Some(url.into());
-        /// The key, in place of the environment's. Without an [adapter](Self::adapter) it is sent to whatever
-        /// provider a name leads to.
+        /// Sets the key, in place of the environment. Without an [adapter](Self::adapter), each
+        /// provider that a name selects gets the key.
         api_key(key: impl Into<String>) = Some(key.into().into());
-        /// The longest wait for a connection; 30 seconds by default.
+        /// Sets the maximum time for a connection; 30 seconds by default.
         connect_timeout(timeout: Duration) = timeout;
-        /// The longest silence of the server, before and inside of an answer. None by default: an agent's
-        /// `timeout` limits the whole call, and a model that thinks may be silent for minutes.
+        /// Sets the maximum silence of the server, before and during an answer. Unlimited by
+        /// default: an agent's `timeout` limits the whole call, and a thinking model may be silent
+        /// for minutes.
         read_timeout(timeout: Duration) = Some(timeout);
-        /// The most bytes of an answer, counted after decompression; 64 MiB by default. One event of a stream may
-        /// take a quarter of it. A longer answer is an error of kind [`ModelErrorKind::InvalidResponse`].
+        /// Sets the maximum size of an answer in bytes after decompression; 64 MiB by default. One
+        /// event of a stream may have a quarter of that. A longer answer is an error of kind
+        /// [`ModelErrorKind::InvalidResponse`].
         answer_limit(bytes: usize) = bytes;
-        /// A proxy for all requests, such as `http://127.0.0.1:3128`; by default that of the system.
+        /// Sets a proxy for all requests, such as `http://127.0.0.1:3128`; the system's proxy by
+        /// default.
         proxy(url: impl Into<String>) = Some(url.into());
-        /// Whether to ask for the model's thinking where it has to be asked for: Gemini (`includeThoughts`) and
-        /// OpenAI's responses (summaries, and the encrypted thoughts that go back with tool results). `false` by
-        /// default, since models that do not think refuse the request. The others send it unasked.
+        /// Requests thoughts from providers that send them only on request: Gemini
+        /// (`includeThoughts`) and OpenAI's responses API (summaries, and encrypted thoughts that
+        /// are sent back with tool results). `false` by default, because models that do not think
+        /// reject the request. Other providers always send thoughts.
         thoughts(yes: bool) = yes;
-        /// Where to look up keys and base URLs, in place of the environment of the process.
+        /// Sets a function that looks up keys and base URLs, in place of the environment of the
+        /// process.
         environment(get: impl Fn(&str) -> Option<String> + Send + Sync + 'static) = Arc::new(get);
     }
 
-    /// A header for every request; the last of a name counts. A value that goes
-    /// by a name such as `authorization` or `x-api-key` is left out of error messages.
+    /// Adds a header to each request; a later header replaces an earlier one with the same name.
+    /// Error messages omit the values of headers with names such as `authorization` or `x-api-key`.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into().into()));
         self
     }
 
-    /// Makes the provider. No request is sent.
+    /// Creates the provider. No request is sent.
     ///
     /// # Errors
-    /// [`ModelErrorKind::InvalidRequest`] when the base URL or the proxy is no URL, [`ModelErrorKind::Other`]
-    /// when TLS cannot be set up.
+    /// Fails with [`ModelErrorKind::InvalidRequest`] if the base URL or the proxy is not a URL, and
+    /// with [`ModelErrorKind::Other`] if TLS cannot be set up.
     pub fn build(self) -> Result<Genai, ModelError> {
         if let Some(url) = &self.base_url {
             complete(self.adapter.map_or(AdapterKind::OpenAI, Adapter::kind), url, "base_url")?;
         }
         if let Some(url) = &self.proxy {
-            // It may hold a password, so it is not shown.
+            // The URL is not shown because it may contain a password.
             WebConfig::default().with_all_proxy_url(url).map_err(|_| {
-                ModelError::new(ModelErrorKind::InvalidRequest, "the address in `proxy` is no URL")
-                    .with_help("write one such as `http://127.0.0.1:3128`")
+                ModelError::new(ModelErrorKind::InvalidRequest, "the address in `proxy` is not a URL")
+                    .with_help("write a URL such as `http://127.0.0.1:3128`")
             })?;
         }
         let clients = self.clients().map_err(|cause| ModelError::new(ModelErrorKind::Other, cause))?;
@@ -246,7 +258,8 @@ impl GenaiBuilder {
             web = web.with_all_proxy_url(url).map_err(|error| error.to_string())?;
         }
         let http = web.apply_to_builder(reqwest::Client::builder()).redirect(Policy::none()).build();
-        // It trusts no server, so that a request which an adapter sends past the relay fails.
+        // This client trusts no server, so that a request that an adapter sends past the relay
+        // fails.
         let local = reqwest::Client::builder()
             .tls_certs_only([])
             .no_proxy()
@@ -278,24 +291,24 @@ impl GenaiBuilder {
 }
 
 impl fmt::Debug for GenaiBuilder {
-    /// Without keys, headers, and the credentials of addresses.
+    /// Omits keys, headers, and credentials of URLs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GenaiBuilder")
             .field("adapter", &self.adapter)
-            .field("base_url", &self.base_url.as_deref().map(shown))
+            .field("base_url", &self.base_url.as_deref().map(redact_url))
             .field("connect_timeout", &self.connect_timeout)
             .field("read_timeout", &self.read_timeout)
             .field("answer_limit", &self.answer_limit)
-            .field("proxy", &self.proxy.as_deref().map(shown))
+            .field("proxy", &self.proxy.as_deref().map(redact_url))
             .field("thoughts", &self.thoughts)
             .finish_non_exhaustive()
     }
 }
 
-/// Where the key may be, the first being the usual one.
+/// Returns the variables that may hold the key, the usual one first.
 fn key_variables(kind: AdapterKind) -> &'static [&'static str] {
     match kind {
-        // Google's own SDKs read both.
+        // Google's own SDKs read both variables.
         AdapterKind::Gemini | AdapterKind::GeminiIx => &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         AdapterKind::OpenAI | AdapterKind::OpenAIResp => &["OPENAI_API_KEY"],
         AdapterKind::Anthropic => &["ANTHROPIC_API_KEY"],
@@ -315,7 +328,8 @@ fn system_proxies() -> impl Iterator<Item = String> {
         .filter_map(|name| std::env::var(name).ok())
 }
 
-/// genai's own address of the provider. Its method is async for resolvers, and there are none.
+/// Returns genai's URL of the provider. genai's method is async only for resolvers, which are not
+/// used here.
 fn default_base_url(client: &Client, kind: AdapterKind, name: &str) -> Result<String, ModelError> {
     if let Some(url) = namespace_base_url(name) {
         return Ok(url.to_owned());

@@ -1,8 +1,10 @@
-//! The HTTP of a call: [`Http`], which follows no redirect and reads an answer up to a limit.
+//! [`Relay`] and [`Http`]: the HTTP exchange of a call, without redirects and with a limit for the
+//! answer.
 //!
-//! genai reads bodies whole, and neither it nor reqwest has a limit or a place for one. So genai is given an
-//! address of the loopback interface, where a [`Relay`] serves this one call: it sends the request on to the
-//! provider and hands the answer back, counted. All bodies of all providers pass here.
+//! genai reads whole bodies, and neither genai nor reqwest has a limit or a place for one.
+//! Therefore genai gets an address of the loopback interface, where a [`Relay`] serves this one
+//! call: it forwards the request to the provider, and returns and counts the answer. The bodies of
+//! all providers pass through the relay.
 
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Response, Url};
@@ -15,38 +17,38 @@ use std::task::Poll;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The most bytes that are read of the body of an error.
+/// Maximum number of bytes that are read from the body of an error.
 const ERROR_LIMIT: usize = 64 * 1024;
 
-/// Shorter ones are words.
+/// Minimum length of a secret, because shorter values are words.
 pub(crate) const SHORTEST_SECRET: usize = 6;
 
-/// The header that tells genai's request from one of another program on this machine.
+/// Header that distinguishes genai's request from requests of other programs on this machine.
 pub(crate) const TOKEN: &str = "x-adk-relay";
 
 #[derive(Clone)]
 pub(crate) struct Http {
-    /// Follows no redirects.
+    /// Client that follows no redirects.
     pub(crate) client: Client,
-    /// The most bytes of an answer, after decompression.
+    /// Maximum size of an answer in bytes, after decompression.
     pub(crate) limit: usize,
 }
 
-/// What ends an event of a streamed answer.
+/// Separation of the events of a streamed answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// The answer has no events, or they are not text.
+    /// The answer has no events, or binary ones.
     Whole,
     Lines,
-    /// An empty line, as in server-sent events.
+    /// An empty line ends an event, as in server-sent events.
     Blocks,
 }
 
 pub(crate) enum Failure {
-    /// There is no loopback interface to receive the answer on.
+    /// The loopback interface is not available.
     Local(io::Error),
     Transport(reqwest::Error),
-    /// The host that it leads to, without path and credentials; `None` when it names none.
+    /// A redirect with its host, without path and credentials. `None` if it has no host.
     Redirect {
         status: u16,
         host: Option<String>,
@@ -58,7 +60,7 @@ pub(crate) enum Failure {
     },
     /// The answer ended in the middle of an event.
     Incomplete,
-    /// A success with a web page in the place of an answer.
+    /// A successful response with a web page instead of an answer.
     Page {
         body: String,
     },
@@ -68,24 +70,24 @@ pub(crate) enum Failure {
     },
 }
 
-/// Serves one call of genai.
+/// Server for one call of genai.
 pub(crate) struct Relay {
     http: Http,
     framing: Framing,
-    /// What genai must not read in an event, since it may log it.
+    /// Secrets that are removed from events, because genai may log them.
     secrets: Vec<SecretString>,
-    /// What is added to the end of an answer.
+    /// Mark that is appended to an answer.
     end_mark: &'static str,
-    /// Changes the body of the request.
+    /// Function that changes the body of the request.
     mend: fn(Vec<u8>) -> Vec<u8>,
     listener: TcpListener,
-    /// The base URL for genai.
+    /// Base URL for genai.
     pub(crate) url: String,
-    /// The value of the header [`TOKEN`].
+    /// Value of the header [`TOKEN`].
     pub(crate) token: String,
     /// Scheme and authority of the provider, with credentials.
     origin: String,
-    /// The query of the base URL, for every request.
+    /// Query of the base URL, which is added to each request.
     query: Option<String>,
 }
 
@@ -96,7 +98,7 @@ struct Request {
 }
 
 impl Relay {
-    /// Listens for the call that is to go to this base URL.
+    /// Listens for a call to this base URL.
     pub(crate) async fn new(
         http: &Http,
         base_url: &str,
@@ -145,7 +147,8 @@ impl Relay {
         .await
     }
 
-    /// Takes the request, sends it on and hands the answer back. genai sees no error: its connection just ends.
+    /// Receives the request, forwards it, and returns the answer. On an error, genai only sees its
+    /// connection end.
     pub(crate) async fn run(self) -> Result<(), Failure> {
         let (mut socket, request) = self.accept().await?;
         let mut response = self.send(request).await?;
@@ -159,36 +162,37 @@ impl Relay {
             head.extend_from_slice(&[b"content-type: ", content_type.as_bytes(), b"\r\n"].concat());
         }
         head.extend_from_slice(b"\r\n");
-        // genai hangs up when it has what it wants.
+        // genai closes the connection when it has its answer.
         if socket.write_all(&head).await.is_err() {
             return Ok(());
         }
         let mut meter = Meter::new(self.http.limit, self.framing);
-        // genai goes through all of an unfinished event with each piece of it, so it gets no piece before the last.
+        // genai rescans an unfinished event with each piece, so it gets an event only as a whole.
         let mut held = Vec::new();
         while let Some(bytes) = next {
             meter.count(&bytes)?;
             held.extend_from_slice(&bytes);
             let rest = held.split_off(held.len() - meter.event);
-            if send_chunk(&mut socket, &self.masked(held)).await.is_err() {
+            if send_chunk(&mut socket, &self.mask_secrets(held)).await.is_err() {
                 return Ok(());
             }
             held = rest;
             next = response.chunk().await.map_err(Failure::Transport)?;
         }
         let is_in_event = meter.event != 0;
-        // After half an event it would be a part of that.
+        // After an incomplete event, the mark would become part of that event.
         let end_mark = if is_in_event { "" } else { self.end_mark };
         held.extend_from_slice(end_mark.as_bytes());
-        if send_chunk(&mut socket, &self.masked(held)).await.is_ok() {
+        if send_chunk(&mut socket, &self.mask_secrets(held)).await.is_ok() {
             let _ = socket.write_all(b"0\r\n\r\n").await;
         }
-        // genai reads a last event without an empty line after it, so this counts only where it cannot.
+        // genai accepts a last event without an empty line, so this error counts only if genai
+        // cannot read the event.
         if is_in_event { Err(Failure::Incomplete) } else { Ok(()) }
     }
 
-    /// Whole events without the secrets that a provider repeats.
-    fn masked(&self, mut events: Vec<u8>) -> Vec<u8> {
+    /// Replaces secrets in whole events, in case the provider repeats them.
+    fn mask_secrets(&self, mut events: Vec<u8>) -> Vec<u8> {
         if self.framing == Framing::Whole {
             return events;
         }
@@ -201,11 +205,11 @@ impl Relay {
         events
     }
 
-    /// The connection of genai; those of other programs are closed.
+    /// Accepts the connection of genai, and closes connections of other programs.
     async fn accept(&self) -> Result<(TcpStream, Request), Failure> {
         loop {
             let (mut socket, _) = self.listener.accept().await.map_err(Failure::Local)?;
-            // An event must not wait until genai has acknowledged the one before.
+            // Without this, an event would wait for genai's acknowledgement of the previous one.
             let _ = socket.set_nodelay(true);
             if let Some(request) = read(&mut socket, &self.token).await {
                 return Ok((socket, request));
@@ -213,7 +217,7 @@ impl Relay {
         }
     }
 
-    /// The answer, when it is a success.
+    /// Forwards a request, and returns the response if it is a success.
     async fn send(&self, request: Request) -> Result<Response, Failure> {
         let mut url = format!("{}{}", self.origin, request.target);
         if let Some(query) = &self.query {
@@ -237,7 +241,7 @@ impl Relay {
     }
 }
 
-/// The text of a body that is shown, after what was read of it. What is there says enough if it breaks off.
+/// Reads the beginning of a body as text. If the connection breaks, the text ends there.
 async fn start_of(response: &mut Response, mut body: Vec<u8>) -> String {
     while body.len() < ERROR_LIMIT
         && let Ok(Some(bytes)) = response.chunk().await
@@ -248,14 +252,14 @@ async fn start_of(response: &mut Response, mut body: Vec<u8>) -> String {
     String::from_utf8_lossy(&body).into_owned()
 }
 
-/// Whether an answer that begins so is a web page: no format of a provider begins with a `<`.
+/// Reports whether a response is a web page, because no format of a provider begins with `<`.
 fn is_page(headers: &HeaderMap, start: Option<&[u8]>) -> bool {
     let content_type = headers.get(CONTENT_TYPE).map_or(&[][..], HeaderValue::as_bytes);
     content_type.to_ascii_lowercase().starts_with(b"text/html")
         || start.is_some_and(|start| start.trim_ascii_start().starts_with(b"<"))
 }
 
-/// Sends a chunk; one of no bytes would be the end.
+/// Sends a chunk. An empty chunk is skipped, because it would end the body.
 async fn send_chunk(socket: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
     if bytes.is_empty() {
         return Ok(());
@@ -264,13 +268,13 @@ async fn send_chunk(socket: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
     socket.write_all(&[size.as_bytes(), bytes, b"\r\n"].concat()).await
 }
 
-/// Scheme, host and port that a redirect leads to.
+/// Returns scheme, host and port of a redirect's target.
 fn host(url: &str, location: &str) -> Option<String> {
     let target = Url::parse(url).ok()?.join(location).ok()?;
     target.has_host().then(|| target.origin().ascii_serialization())
 }
 
-/// Reads a request as reqwest writes it. `None` when it lacks the token.
+/// Reads a request in the form that reqwest writes. Returns `None` if it lacks the token.
 async fn read(socket: &mut TcpStream, token: &str) -> Option<Request> {
     let mut bytes = Vec::new();
     let end = loop {
@@ -291,7 +295,7 @@ async fn read(socket: &mut TcpStream, token: &str) -> Option<Request> {
         let colon = line.iter().position(|byte| *byte == b':')?;
         let name = HeaderName::from_bytes(&line[..colon]).ok()?;
         let mut value = HeaderValue::from_bytes(line[colon + 1..].trim_ascii()).ok()?;
-        // Nothing that prints headers shows these.
+        // Sensitive values are not part of `Debug` output.
         value.set_sensitive(is_secret(name.as_str()));
         headers.append(name, value);
     }
@@ -318,9 +322,9 @@ struct Meter {
     limit: usize,
     framing: Framing,
     total: usize,
-    /// Bytes since the last event ended.
+    /// Number of bytes since the end of the last event.
     event: usize,
-    /// Whether nothing but the end of a line came last.
+    /// Whether the current line is empty so far.
     empty_line: bool,
     last: u8,
 }
@@ -338,15 +342,15 @@ impl Meter {
         if self.framing == Framing::Whole {
             return Ok(());
         }
-        // An unfinished event is held, and genai copies it, so it has to be shorter.
+        // An unfinished event is held and genai copies it, so its limit is lower.
         let limit = self.limit / 4;
         for byte in bytes {
-            // The second half of the line end that ended the event belongs to no other.
+            // The second half of a line end that ended an event does not belong to the next event.
             if (*byte, self.last, self.event) != (b'\n', b'\r', 0) {
                 self.event += 1;
             }
             match byte {
-                // The second half of one line end.
+                // The second half of a CRLF line end.
                 b'\n' if self.last == b'\r' => {}
                 b'\n' | b'\r' => {
                     if self.empty_line || self.framing == Framing::Lines {
@@ -389,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_redirect_names_its_host_alone() {
+    fn a_redirect_names_only_its_host() {
         let url = "https://me:secret@gate.example/v1/chat";
         for (location, found) in [
             ("http://other.example:81/x?key=secret", Some("http://other.example:81")),

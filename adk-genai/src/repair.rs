@@ -1,14 +1,14 @@
-//! Reads a whole answer that genai gave up on because the arguments of one call are no JSON.
+//! [`read`]: reads a whole answer that genai rejects because the arguments of a call are not JSON.
 //!
-//! In a stream genai hands such arguments on as text; in a whole answer of OpenAI's two formats it fails
-//! instead, and everything else in the answer would be lost with it.
+//! In a stream, genai delivers such arguments as text. In a whole answer of OpenAI's two formats it
+//! fails instead, which would lose the rest of the answer.
 
 use crate::frames::{refusal, stop, version};
 use crate::response::Answer;
 use genai::chat::{ContentPart, StopReason, ToolCall, Usage};
 use serde_json::Value;
 
-/// The answer in this body, if it is one of OpenAI's formats.
+/// Reads the answer in a body, if it has one of OpenAI's formats.
 pub(crate) fn read(body: &Value) -> Option<Answer> {
     let mut answer = chat(body).or_else(|| responses(body))?;
     answer.version = version(body);
@@ -20,7 +20,7 @@ fn text(value: &Value, key: &str) -> Option<String> {
     value.get(key)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// The arguments stay text here; `response.rs` reads what can be read.
+/// Converts a call. The arguments stay text here; `response.rs` parses them.
 fn call(id: Option<String>, function: &Value) -> Option<ContentPart> {
     Some(ContentPart::ToolCall(ToolCall {
         call_id: id.unwrap_or_default(),

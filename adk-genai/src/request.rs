@@ -1,8 +1,8 @@
-//! From our request to genai's.
+//! [`translate`]: converts a request to the types of genai.
 
 use crate::adapter::Family;
 use crate::cache;
-use crate::error::Asked;
+use crate::error::ErrorContext;
 use crate::plan::Plan;
 use adk_core::model::{ModelError, ModelErrorKind, ModelRequest};
 use adk_core::{Content, FunctionCall, FunctionResponse, Part, Role, Thought};
@@ -15,26 +15,26 @@ use genai::chat::{
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// What ADK asks when a model is called with nothing to answer. Providers refuse a conversation that is empty, or that begins with
-/// what the model said: an agent may be shown its own calls alone.
+/// Message for a conversation that is empty or begins with the model, as in ADK. Providers reject
+/// such a conversation, which occurs if an agent sees only its own calls.
 const NOTHING_SAID: &str = "Handle the requests as specified in the System Instruction.";
-/// What ADK adds when the model spoke last.
+/// Message after a conversation that ends with the model, as in ADK.
 const GO_ON: &str = "Continue processing previous requests as instructed. Exit or provide a summary if no more outputs are needed.";
 
 /// Translates the conversation and the tools.
 ///
 /// # Errors
-/// When the provider cannot be given one of the parts.
+/// Fails if the provider does not accept one of the parts.
 pub(crate) fn translate(
     request: &ModelRequest,
     plan: &Plan,
-    asked: &Asked<'_>,
+    context: &ErrorContext<'_>,
 ) -> Result<ChatRequest, ModelError> {
     if plan.kind == AdapterKind::Cohere && !request.tools.is_empty() {
-        // genai would leave them out.
-        return Err(asked.error(ModelErrorKind::InvalidRequest, "tools cannot be sent in this format", ""));
+        // genai would drop the tools.
+        return Err(context.error(ModelErrorKind::InvalidRequest, "this format does not support tools", ""));
     }
-    let mut messages = Messages { plan, asked, ids: Ids::default(), out: Vec::new() };
+    let mut messages = Messages { plan, context, ids: Ids::default(), out: Vec::new() };
     if request.contents.first().is_some_and(|content| content.role == Role::Model) {
         messages.out.push(ChatMessage::user(NOTHING_SAID));
     }
@@ -51,7 +51,7 @@ pub(crate) fn translate(
     }
     let mut out = messages.out;
     let system = plan.system(&request.system_instruction);
-    let mut chat = match cache::marked(request, plan, &system, &mut out) {
+    let mut chat = match cache::mark_cache(request, plan, &system, &mut out) {
         Some(system) => ChatRequest::new(system.into_iter().chain(out).collect()),
         None if system.is_empty() => ChatRequest::new(out),
         None => ChatRequest::new(out).with_system(system),
@@ -72,7 +72,7 @@ pub(crate) fn translate(
 
 struct Messages<'a> {
     plan: &'a Plan,
-    asked: &'a Asked<'a>,
+    context: &'a ErrorContext<'a>,
     ids: Ids,
     out: Vec<ChatMessage>,
 }
@@ -99,7 +99,7 @@ impl Messages<'_> {
                     said.push(self.file(Binary::from_url(mime, &file.file_uri, None))?);
                 }
                 Part::FunctionResponse(response) => results.push(self.result(response)),
-                // A user neither thinks nor calls.
+                // User contents contain neither thoughts nor calls.
                 _ => {}
             }
         }
@@ -112,8 +112,9 @@ impl Messages<'_> {
         Ok(())
     }
 
-    /// All results of one turn go into one message, as Anthropic and Bedrock demand, also when they come as
-    /// several contents in a row. In Ollama's format genai would keep the last one alone.
+    /// Adds the results of one turn to one message, as Anthropic and Bedrock require, even if they
+    /// are in several contents. In Ollama's format genai would keep only the last result of a
+    /// message, so each result gets its own.
     fn results(&mut self, results: Vec<ToolResponse>) {
         if self.plan.family == Family::Ollama {
             self.out.extend(results.into_iter().map(ChatMessage::from));
@@ -144,7 +145,7 @@ impl Messages<'_> {
                 Part::Text(text) => parts.push(ContentPart::from_text(text)),
                 Part::Thought(thought) => parts.extend(self.thought(thought, calls)),
                 Part::FunctionCall(call) => parts.push(ContentPart::ToolCall(self.call(call))),
-                // No provider takes back the images that it made, in these formats.
+                // No provider accepts its own generated images in these formats.
                 _ => {}
             }
         }
@@ -157,18 +158,19 @@ impl Messages<'_> {
         ToolCall {
             call_id: self.ids.of_call(call, self.plan.family),
             fn_name: call.name.clone(),
-            // Malformed arguments are not repeated to the model: most providers refuse them. The result says it.
+            // Most providers reject malformed arguments, so they are not repeated; the result
+            // reports the error.
             fn_arguments: Value::Object(call.args.clone()),
             thought_signatures: call.signature.clone().map(|signature| vec![signature]),
         }
     }
 
-    /// Thinking goes back only in the form in which this provider wants it; a part that no family takes is
-    /// left out, since the provider that made it may be another one.
+    /// Converts a thought to the form that this provider requires. Drops a thought that this
+    /// provider does not accept, since another provider may have created it.
     fn thought(&self, thought: &Thought, calls: bool) -> Vec<ContentPart> {
         let family = self.plan.family;
         match &thought.signature {
-            // A block of the provider that has no form of ours; see `response.rs`.
+            // A provider's block that has no form in ADK; see `response.rs`.
             Some(block) if block.starts_with("{\"type\":") => {
                 let Ok(data) = serde_json::from_str::<Value>(block) else { return Vec::new() };
                 let reasoning = data["type"].as_str().is_some_and(|kind| kind.starts_with("reasoning."));
@@ -182,7 +184,7 @@ impl Messages<'_> {
             Some(signature) => {
                 let signature = ContentPart::ThoughtSignature(signature.clone());
                 match family {
-                    // Text and signature are one block there, also when the text is empty.
+                    // Text and signature form one block in this format, even if the text is empty.
                     Family::Anthropic => vec![signature, ContentPart::ReasoningContent(thought.text.clone())],
                     Family::Gemini | Family::OpenAiResponses => vec![signature],
                     _ => Vec::new(),
@@ -195,8 +197,9 @@ impl Messages<'_> {
         }
     }
 
-    /// genai drops what a format cannot carry, with a warning in the log. A model that answers about an image
-    /// it was never shown is worse than an error.
+    /// Converts a file. Fails for files that the format does not support, because genai would drop
+    /// them with only a warning in the log, and the model would answer about an image that it has
+    /// not seen.
     fn file(&self, binary: Binary) -> Result<ContentPart, ModelError> {
         let by_address = matches!(binary.source, genai::chat::BinarySource::Url(_));
         let image = binary.is_image();
@@ -207,7 +210,7 @@ impl Messages<'_> {
                 let genai::chat::BinarySource::Url(url) = &binary.source else {
                     return Ok(ContentPart::Binary(binary));
                 };
-                // genai does not know this block; Anthropic does.
+                // genai does not support this block, but Anthropic does.
                 let block = json!({"type": "image", "source": {"type": "url", "url": url}});
                 return Ok(ContentPart::from_custom(block, None));
             }
@@ -219,12 +222,12 @@ impl Messages<'_> {
             return Ok(ContentPart::Binary(binary));
         }
         let how = if by_address { "by its address" } else { "as data" };
-        let what = format!("it takes no `{}` {how}", binary.content_type);
-        Err(self.asked.error(ModelErrorKind::InvalidRequest, &what, ""))
+        let what = format!("the provider does not accept `{}` {how}", binary.content_type);
+        Err(self.context.error(ModelErrorKind::InvalidRequest, &what, ""))
     }
 }
 
-/// Ids of calls. Those that the framework made (`adk-...`) mean nothing to a provider.
+/// Ids of calls. Providers do not know ids that the framework created (`adk-...`).
 #[derive(Default)]
 struct Ids {
     sent: HashMap<String, String>,
@@ -234,34 +237,35 @@ struct Ids {
 
 impl Ids {
     fn of_call(&mut self, call: &FunctionCall, family: Family) -> String {
-        if keeps(&call.id, family) {
+        if keeps_id(&call.id, family) {
             return call.id.clone();
         }
-        let id = made(&call.name, next(&mut self.calls, &call.name), family);
+        let id = call_id(&call.name, next(&mut self.calls, &call.name), family);
         self.sent.insert(call.id.clone(), id.clone());
         id
     }
 
     fn of_response(&mut self, response: &FunctionResponse, family: Family) -> String {
-        if keeps(&response.id, family) {
+        if keeps_id(&response.id, family) {
             return response.id.clone();
         }
         let at = next(&mut self.responses, &response.name);
         match self.sent.get(&response.id) {
             Some(id) if !response.id.is_empty() => id.clone(),
-            _ => made(&response.name, at, family),
+            _ => call_id(&response.name, at, family),
         }
     }
 }
 
-/// Gemini gives no ids and matches by order; there the framework's are taken away. The others demand one, and
-/// take any.
-fn keeps(id: &str, family: Family) -> bool {
+/// Reports whether an id is sent. Gemini has no ids and matches by order, so ids of the framework
+/// are removed there. Other providers require an id, and accept any.
+fn keeps_id(id: &str, family: Family) -> bool {
     !id.is_empty() && (family != Family::Gemini || !id.starts_with("adk-"))
 }
 
-/// This form is what genai itself makes for Gemini, and leaves out of what it sends.
-fn made(name: &str, at: usize, family: Family) -> String {
+/// Returns an id for a provider. For Gemini it has genai's own form, which genai removes from the
+/// request.
+fn call_id(name: &str, at: usize, family: Family) -> String {
     if family == Family::Gemini { format!("call#{name}#{at}") } else { format!("call_{name}_{at}") }
 }
 
@@ -271,7 +275,7 @@ fn next(counts: &mut HashMap<String, usize>, name: &str) -> usize {
     *count - 1
 }
 
-/// The type of a file by the end of its address.
+/// Guesses the media type of a file by the extension of its URL.
 fn guess(uri: &str) -> &'static str {
     let path = uri.split(['?', '#']).next().unwrap_or_default();
     let end = path.rsplit_once('.').map(|(_, end)| end.to_lowercase()).unwrap_or_default();

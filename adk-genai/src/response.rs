@@ -1,8 +1,8 @@
-//! From genai's answer to ours.
+//! [`Answer`]: converts genai's answer to a [`ModelResponse`].
 
 use crate::adapter::Family;
 use crate::depth::{is_text_too_deep, is_too_deep};
-use crate::error::Asked;
+use crate::error::ErrorContext;
 use crate::frames::Refusal;
 use crate::plan::Plan;
 use adk_core::model::{FinishReason, ModelError, ModelResponse, Usage};
@@ -13,11 +13,11 @@ use genai::chat::{BinarySource, ContentPart, StopReason, ToolCall};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// An answer as it comes out of genai, streamed or not.
+/// A whole or streamed answer of genai.
 #[derive(Default)]
 pub(crate) struct Answer {
     pub(crate) parts: Vec<ContentPart>,
-    /// All thinking in one text; used only when the parts hold none.
+    /// All thoughts in one text, used only if the parts contain none.
     pub(crate) reasoning: Option<String>,
     pub(crate) stop: Option<StopReason>,
     pub(crate) usage: genai::chat::Usage,
@@ -26,18 +26,18 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Ours.
+    /// Converts the answer.
     ///
     /// # Errors
-    /// When a value in it is nested too deep.
-    pub(crate) fn finish(self, plan: &Plan, asked: &Asked<'_>) -> Result<ModelResponse, ModelError> {
+    /// Fails if a value of the answer is nested too deeply.
+    pub(crate) fn finish(self, plan: &Plan, context: &ErrorContext<'_>) -> Result<ModelResponse, ModelError> {
         if let Some(what) = self.too_deep(plan) {
-            return Err(asked.too_deep(&what));
+            return Err(context.too_deep(&what));
         }
         Ok(self.convert(plan))
     }
 
-    /// The value that is nested too deep.
+    /// Describes a value that is nested too deeply.
     fn too_deep(&self, plan: &Plan) -> Option<String> {
         let texts = self.parts.iter().filter(|_| plan.has_schema()).filter_map(ContentPart::as_text);
         if is_text_too_deep(&texts.collect::<String>()) {
@@ -55,7 +55,7 @@ impl Answer {
         let mut response = ModelResponse::new(content).with_usage(count(&usage));
         response.finish_reason = stop.map(finish_reason);
         response.model_version = version;
-        // As in ADK: an answer without content, for a reason, is an error in place of content.
+        // As in ADK, an answer without content and with a reason has an error code.
         let empty = !response.content.parts.iter().any(|part| !matches!(part, Part::Thought(_)));
         let reason = response.finish_reason.as_ref().filter(|reason| **reason != FinishReason::Stop);
         if empty {
@@ -70,7 +70,7 @@ impl Answer {
                     FinishReason::Other(raw) => raw,
                     _ => "OTHER",
                 };
-                response.error_message = Some(format!("the model answered nothing ({code})"));
+                response.error_message = Some(format!("the model gave no answer ({code})"));
                 response.error_code = Some(code.to_owned());
             }
         }
@@ -80,7 +80,8 @@ impl Answer {
 
 fn convert(parts: Vec<ContentPart>, reasoning: Option<String>, plan: &Plan) -> Vec<Part> {
     let gemini = plan.family == Family::Gemini;
-    // In Gemini's format a signature is sent before its call and on it; it is kept on the call.
+    // In Gemini's format a signature arrives before its call and again on the call; it is kept on
+    // the call.
     let on_calls: HashSet<String> = parts
         .iter()
         .filter(|_| gemini)
@@ -123,7 +124,7 @@ fn flush(text: &mut String, out: &mut Vec<Part>, plan: &Plan, part: &ContentPart
             out.push(Part::from(Thought { text: String::new(), signature: Some(signature.clone()) }));
         }
         ContentPart::ReasoningContent(reasoning) => match out.last_mut() {
-            // genai writes the signature, then the text that it signs.
+            // genai emits the signature before the text that it signs.
             Some(Part::Thought(thought)) if thought.text.is_empty() && thought.signature.is_some() => {
                 thought.text.clone_from(reasoning);
             }
@@ -138,8 +139,9 @@ fn flush(text: &mut String, out: &mut Vec<Part>, plan: &Plan, part: &ContentPart
                 out.push(Part::inline_data(&binary.content_type, data));
             }
         }
-        // A block that has no form of ours, such as Anthropic's `redacted_thinking` or OpenRouter's
-        // `reasoning.encrypted`: it must go back as it came, so it travels as the signature of an empty thought.
+        // A block without a form in ADK, such as Anthropic's `redacted_thinking` or OpenRouter's
+        // `reasoning.encrypted`, must be sent back unchanged, so it is stored as the signature of
+        // an empty thought.
         ContentPart::Custom(custom) => {
             if let Some(kind) = custom.data.get("type").cloned() {
                 let mut block = Map::from_iter([("type".to_owned(), kind)]);
@@ -156,7 +158,7 @@ fn flush(text: &mut String, out: &mut Vec<Part>, plan: &Plan, part: &ContentPart
 
 fn function_call(call: &ToolCall, plan: &Plan) -> FunctionCall {
     let mut out = FunctionCall { name: call.fn_name.clone(), ..FunctionCall::default() };
-    // Ids that genai made up repeat from turn to turn; the framework makes better ones.
+    // Ids that genai made up repeat from turn to turn; the framework creates unique ones.
     let made_up = call.call_id.starts_with("call#")
         || call
             .call_id
@@ -180,7 +182,7 @@ fn function_call(call: &ToolCall, plan: &Plan) -> FunctionCall {
     out
 }
 
-/// The arguments as an object, or what the model wrote in its place. Nothing at all is no arguments.
+/// Parses arguments as an object, or returns the model's text. Empty text counts as no arguments.
 fn arguments(value: &Value) -> Result<Value, String> {
     let empty = || Value::Object(Map::new());
     match value {
@@ -198,7 +200,8 @@ fn arguments(value: &Value) -> Result<Value, String> {
 
 fn finish_reason(stop: StopReason) -> FinishReason {
     match stop {
-        // Only the content shows whether it called tools: providers do not agree on the reason.
+        // Only the content shows whether the model called tools, because providers disagree on the
+        // reason.
         StopReason::Completed(_) | StopReason::ToolCall(_) | StopReason::StopSequence(_) => {
             FinishReason::Stop
         }
@@ -266,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_genai_made_up_are_left_to_the_framework() {
+    fn ids_that_genai_made_up_are_dropped() {
         let parts = vec![tool("call#f#0", json!({}), None), tool("call#f#0", json!({}), None)];
         assert!(calls(parts, AdapterKind::Gemini).iter().all(|call| call.id.is_empty()));
         let ids: Vec<_> = calls(
@@ -280,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn signatures_stay_with_what_they_sign() {
+    fn signatures_stay_with_the_signed_part() {
         let parts = vec![
             ContentPart::ThoughtSignature("s0".into()),
             ContentPart::from_text("hm"),
@@ -310,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_answer_says_why() {
+    fn an_empty_answer_has_an_error_code() {
         let answer = Answer {
             stop: Some(StopReason::from("MALFORMED_FUNCTION_CALL".to_owned())),
             ..Answer::default()

@@ -1,8 +1,9 @@
-//! Results of tools in Gemini's format. genai sends their JSON as a text inside of another object.
+//! [`as_objects`]: results of tools in Gemini's format, because genai sends their JSON as text
+//! inside another object.
 
 use serde_json::Value;
 
-/// The body of a request with each result as the object that it is. Any other body is not changed.
+/// Replaces each result in the body of a request by its object. Leaves other bodies unchanged.
 pub(crate) fn as_objects(body: Vec<u8>) -> Vec<u8> {
     const MARK: &[u8] = b"\"functionResponse\"";
     if !body.windows(MARK.len()).any(|window| window == MARK) {
@@ -25,12 +26,12 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn of(body: &Value) -> Value {
+    fn convert(body: &Value) -> Value {
         serde_json::from_slice(&as_objects(body.to_string().into_bytes())).unwrap()
     }
 
     #[test]
-    fn results_become_objects_and_all_else_stays() {
+    fn results_become_objects_and_the_rest_is_unchanged() {
         let body = |response: Value| {
             json!({"contents": [
                 {"role": "user", "parts": [{"text": "a \"functionResponse\" {\"response\": {\"content\": \"{}\"}}"}]},
@@ -39,11 +40,11 @@ mod tests {
         };
         let result = json!({"b": [1.5, "x"], "a": {"content": "{}"}});
         let sent = json!({"name": "f", "content": result.to_string()});
-        assert_eq!(of(&body(sent)).to_string(), body(result).to_string());
+        assert_eq!(convert(&body(sent)).to_string(), body(result).to_string());
         for other in
             [json!({"name": "f", "content": "no JSON"}), json!({"name": "f", "content": "[1]"}), json!({})]
         {
-            assert_eq!(of(&body(other.clone())), body(other));
+            assert_eq!(convert(&body(other.clone())), body(other));
         }
         for text in ["", "no JSON \"functionResponse\"", "{}"] {
             assert_eq!(as_objects(text.as_bytes().to_vec()), text.as_bytes());

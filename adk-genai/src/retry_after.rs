@@ -1,10 +1,10 @@
-//! How long a provider asks to wait.
+//! [`retry_after`]: the time that a provider asks to wait.
 
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// From `retry-after-ms`, `retry-after` (seconds or a date), or Google's `RetryInfo` in the body.
+/// Reads `retry-after-ms`, `retry-after` (seconds or a date), or Google's `RetryInfo` in the body.
 pub(crate) fn retry_after(headers: &HeaderMap, body: &Value) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     if let Some(ms) = text("retry-after-ms").and_then(|ms| ms.parse::<f64>().ok()) {
@@ -14,7 +14,7 @@ pub(crate) fn retry_after(headers: &HeaderMap, body: &Value) -> Option<Duration>
         if let Ok(s) = after.parse::<f64>() {
             return seconds(s);
         }
-        // The server's own clock, when it says it, so that a wrong clock here does not matter.
+        // Prefer the server's clock, so that a wrong local clock does not matter.
         let now = text("date")
             .and_then(parse_date)
             .or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs()))?;
@@ -29,7 +29,7 @@ fn seconds(s: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(s).ok()
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT` in seconds since 1970: the only form that servers may write today.
+/// Parses `Sun, 06 Nov 1994 08:49:37 GMT` to seconds since 1970. Servers must use this form today.
 fn parse_date(text: &str) -> Option<u64> {
     let text = text.split_once(", ")?.1.strip_suffix(" GMT")?;
     let mut words = text.split(' ');
@@ -58,35 +58,35 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn of(pairs: &[(&'static str, &'static str)], body: Value) -> Option<Duration> {
+    fn parse(pairs: &[(&'static str, &'static str)], body: Value) -> Option<Duration> {
         let headers = pairs.iter().map(|(k, v)| (k.parse().unwrap(), v.parse().unwrap())).collect();
         retry_after(&headers, &body)
     }
 
     #[test]
     fn seconds_milliseconds_and_dates_are_read() {
-        assert_eq!(of(&[("retry-after", "7")], Value::Null), Some(Duration::from_secs(7)));
-        assert_eq!(of(&[("retry-after-ms", "250")], Value::Null), Some(Duration::from_millis(250)));
+        assert_eq!(parse(&[("retry-after", "7")], Value::Null), Some(Duration::from_secs(7)));
+        assert_eq!(parse(&[("retry-after-ms", "250")], Value::Null), Some(Duration::from_millis(250)));
         let date = ("date", "Fri, 20 Nov 2026 23:59:50 GMT");
         let later = ("retry-after", "Sat, 21 Nov 2026 00:00:20 GMT");
-        assert_eq!(of(&[date, later], Value::Null), Some(Duration::from_secs(30)));
+        assert_eq!(parse(&[date, later], Value::Null), Some(Duration::from_secs(30)));
         let earlier = ("retry-after", "Fri, 20 Nov 2026 00:00:00 GMT");
-        assert_eq!(of(&[date, earlier], Value::Null), Some(Duration::ZERO));
+        assert_eq!(parse(&[date, earlier], Value::Null), Some(Duration::ZERO));
         let google = json!({"error": {"details": [{"@type": "x"}, {"retryDelay": "34.5s"}]}});
-        assert_eq!(of(&[], google), Some(Duration::from_millis(34_500)));
+        assert_eq!(parse(&[], google), Some(Duration::from_millis(34_500)));
     }
 
     #[test]
-    fn nonsense_is_no_wait() {
+    fn an_invalid_time_is_ignored() {
         for text in
             ["", "soon", "-1", "NaN", "1e400", "Fri, 99 Foo 2026 00:00:00 GMT", "Fri, 01 Jan 1 0:0:0 GMT"]
         {
-            assert_eq!(of(&[("retry-after", text)], Value::Null), None, "{text}");
+            assert_eq!(parse(&[("retry-after", text)], Value::Null), None, "{text}");
         }
     }
 
     #[test]
-    fn dates_are_counted_right() {
+    fn dates_are_parsed_correctly() {
         assert_eq!(parse_date("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));
         assert_eq!(parse_date("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
         assert_eq!(parse_date("Thu, 29 Feb 2024 12:00:00 GMT"), Some(1_709_208_000));

@@ -1,8 +1,10 @@
-//! One canonical schema (draft 2020-12, everything inline) in the dialect of each provider.
+//! Translation of the canonical schema (draft 2020-12, without references) to the dialect of each
+//! provider.
 //!
-//! genai closes objects and requires every property in what it sends to OpenAI, and that is all. The rest is
-//! here: making optional properties nullable (and taking the nulls out again), dropping keywords that are
-//! refused, seeing that a schema has no strict form at all, and wrapping answers that are no objects.
+//! genai only closes objects and requires every property in schemas for OpenAI. This module does
+//! the rest: it makes optional properties nullable (and removes the nulls from answers), drops
+//! unsupported keywords, detects schemas without a strict form, and wraps answers that are not
+//! objects.
 
 mod anthropic;
 mod gemini;
@@ -16,7 +18,7 @@ pub(crate) use strict::strict;
 
 use serde_json::{Map, Value, json};
 
-/// The property under which an answer that is no object is wrapped.
+/// Property that holds a wrapped answer.
 pub(crate) const WRAPPED: &str = "value";
 
 pub(crate) fn is_object(schema: &Value) -> bool {
@@ -24,7 +26,8 @@ pub(crate) fn is_object(schema: &Value) -> bool {
         && !["anyOf", "oneOf", "allOf"].iter().any(|key| schema.get(key).is_some())
 }
 
-/// OpenAI and Anthropic answer with objects alone: any other schema becomes the one property of an object.
+/// Wraps a schema in an object with one property, because OpenAI and Anthropic answer only with
+/// objects.
 pub(crate) fn wrap(schema: &Value) -> Value {
     json!({
         "type": "object",
@@ -34,19 +37,20 @@ pub(crate) fn wrap(schema: &Value) -> Value {
     })
 }
 
-/// Keywords whose values are schemas by name, a schema, or a list of schemas.
+/// Keywords whose values are maps of schemas, single schemas, or lists of schemas.
 const MAPS: &[&str] = &["properties"];
 const SINGLES: &[&str] = &["items", "additionalProperties"];
 const LISTS: &[&str] = &["anyOf", "oneOf", "allOf", "prefixItems"];
 
-/// What the schemas of a provider may not hold.
+/// Restrictions of a provider's schemas.
 struct Dialect {
     refused: &'static [&'static str],
-    /// The formats that are known; Rust's own, such as `uint8`, are not.
+    /// Supported formats. Rust's own formats, such as `uint8`, are not supported.
     formats: &'static [&'static str],
 }
 
-/// Rebuilds an object schema in a dialect, with `change` applied to each schema inside; `None` as soon as one is `None`.
+/// Rebuilds an object schema in a dialect, and applies `change` to each inner schema. Returns
+/// `None` as soon as one is `None`.
 fn map_inner(
     schema: &Map<String, Value>,
     Dialect { refused, formats }: &Dialect,

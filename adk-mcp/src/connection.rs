@@ -1,4 +1,4 @@
-//! One connection to a server, and its requests.
+//! [`Connection`]: a connection to a server, and its requests.
 
 use crate::elicitation::{Turn, lock};
 use crate::limits::Limits;
@@ -26,37 +26,38 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, OnceLock};
 use tokio::runtime::Handle;
 
-/// The most pages of a list.
+/// Maximum number of pages of a list.
 const PAGES: usize = 100;
 
 pub(crate) type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
 
-/// A connection that has been made. It may have ended since.
+/// An established connection. It may have ended since.
 pub(crate) struct Connection {
     service: RunningService<RoleClient, Client>,
     process: tokio::sync::Mutex<Option<Process>>,
-    /// What it was ended for here.
+    /// Reason why this side ended the connection.
     fault: Arc<OnceLock<String>>,
-    /// A request could not be sent, so the next one tries another connection.
+    /// Set when a request could not be sent, so that the next one opens another connection.
     broken: AtomicBool,
-    /// The tools as they were listed last, until the server says that they have changed.
+    /// Tools of the last listing, until the server reports a change.
     pub(crate) listed: Mutex<Option<Vec<Arc<ListedTool>>>>,
 }
 
 pub(crate) enum Failure {
     Refused(String),
-    /// The connection has ended, or never was: what is known of that.
+    /// The connection has ended or could not be established; the text contains the known causes.
     Lost(String),
-    /// It did not keep to the protocol, or to a limit.
+    /// The server violated the protocol or exceeded a limit.
     Bad(String),
 }
 
-/// What a server may ask of this side: the user, where that is allowed. It says that its tools have changed, and how far a call is.
+/// Handler of the server's requests and notifications: questions to the user, changes of the tools,
+/// progress of calls.
 struct Client {
     changed: AtomicBool,
     calls: Mutex<HashMap<ProgressToken, String>>,
     on_progress: Option<OnProgress>,
-    /// Whether it may ask the user.
+    /// Whether the server may ask the user.
     elicitation: bool,
     turn: Turn,
 }
@@ -95,7 +96,7 @@ impl ClientHandler for Client {
 }
 
 impl Connection {
-    /// Starts the server or connects to it, and says hello.
+    /// Starts the server or connects to it, and performs the handshake.
     pub(crate) async fn open(
         Settings { server, limits, on_progress, elicitation, .. }: &Settings,
     ) -> Result<Self, String> {
@@ -143,7 +144,7 @@ impl Connection {
         }
     }
 
-    /// Whose turn it is to make a call, where the server may ask.
+    /// Returns the turn of the calls, for servers that may ask the user.
     pub(crate) fn turn(&self) -> &Turn {
         &self.service.service().turn
     }
@@ -152,7 +153,7 @@ impl Connection {
         !self.service.is_closed() && !self.service.is_transport_closed() && !self.broken.load(SeqCst)
     }
 
-    /// Whether the tools have changed since this was asked the last time.
+    /// Reports whether the tools have changed since the last call of this function.
     pub(crate) fn has_changed(&self) -> bool {
         self.service.service().changed.swap(false, SeqCst)
     }
@@ -161,7 +162,7 @@ impl Connection {
         let (mut tools, mut cursor) = (Vec::new(), None);
         for _ in 0..PAGES {
             let params = PaginatedRequestParams::default().with_cursor(cursor);
-            let page = self.heard(self.service.list_tools(Some(params)).await).await?;
+            let page = self.check_answer(self.service.list_tools(Some(params)).await).await?;
             tools.extend(page.tools);
             if tools.len() > most {
                 return Err(Failure::Bad(format!("it offers more than {most} tools")));
@@ -174,35 +175,35 @@ impl Connection {
         Err(Failure::Bad(format!("its list of tools has more than {PAGES} pages")))
     }
 
-    /// Reads a resource. Dropping the future tells the server to stop, as in the other two.
+    /// Reads a resource. Dropping the future asks the server to cancel the request.
     pub(crate) async fn resource(&self, uri: &str) -> Result<Vec<ResourceContents>, Failure> {
         let result = self.service.peer().read_resource(ReadResourceRequestParams::new(uri)).await;
-        Ok(self.heard(result).await?.contents)
+        Ok(self.check_answer(result).await?.contents)
     }
 
     pub(crate) async fn prompt(&self, params: GetPromptRequestParams) -> Result<Vec<PromptMessage>, Failure> {
         let result = self.service.peer().get_prompt(params).await;
-        Ok(self.heard(result).await?.messages)
+        Ok(self.check_answer(result).await?.messages)
     }
 
-    /// Calls a tool. Dropping the future tells the server to stop.
+    /// Calls a tool. Dropping the future asks the server to cancel the call.
     pub(crate) async fn call(&self, params: CallToolRequestParams) -> Result<CallToolResult, Failure> {
         let tool = params.name.to_string();
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let sent = self.service.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
-        let handle = self.heard(sent).await?;
+        let handle = self.check_answer(sent).await?;
         let answer = Call::new(self.service.service(), handle, tool).answer().await;
-        match self.heard(answer).await? {
+        match self.check_answer(answer).await? {
             ServerResult::CallToolResult(result) => Ok(result),
             ServerResult::EmptyResult(_) => Ok(CallToolResult::default()),
-            ServerResult::InputRequiredResult(_) => {
-                Err(Failure::Refused("the server asks for input, which nobody gives".to_owned()))
-            }
-            _ => Err(Failure::Bad("the server answered with something else than a result".to_owned())),
+            ServerResult::InputRequiredResult(_) => Err(Failure::Refused(
+                "the server asks for input, which this client does not support".to_owned(),
+            )),
+            _ => Err(Failure::Bad("the server did not answer with a result".to_owned())),
         }
     }
 
-    async fn heard<T>(&self, answer: Result<T, ServiceError>) -> Result<T, Failure> {
+    async fn check_answer<T>(&self, answer: Result<T, ServiceError>) -> Result<T, Failure> {
         let error = match answer {
             Ok(answer) => return Ok(answer),
             Err(error) => error,
@@ -254,7 +255,7 @@ impl Drop for Call<'_> {
     fn drop(&mut self) {
         lock(&self.client.calls).remove(&self.token);
         if let (Some(handle), Ok(runtime)) = (self.handle.take(), Handle::try_current()) {
-            runtime.spawn(handle.cancel(Some("nobody waits for it any more".to_owned())));
+            runtime.spawn(handle.cancel(Some("the caller has stopped waiting".to_owned())));
         }
     }
 }
@@ -266,9 +267,10 @@ async fn connect(
 ) -> Result<RunningService<RoleClient, Client>, String> {
     let mut headers = HashMap::new();
     for (name, value) in &server.headers {
-        let name = http::HeaderName::try_from(&**name).map_err(|_| format!("has no header `{name}`"))?;
+        let name = http::HeaderName::try_from(&**name)
+            .map_err(|_| format!("the header name `{name}` is invalid"))?;
         let mut value = http::HeaderValue::try_from(value.expose_secret())
-            .map_err(|_| format!("takes no such value of the header `{name}`"))?;
+            .map_err(|_| format!("the value of the header `{name}` is invalid"))?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }
@@ -284,13 +286,13 @@ async fn connect(
 
 fn refusal(error: &ClientInitializeError) -> String {
     match error {
-        // That of the transport alone: around it are names of types.
+        // Only the error of the transport: the outer error contains type names.
         ClientInitializeError::TransportError { error, .. } => chain(&*error.error),
         error => chain(error),
     }
 }
 
-/// An error with its causes.
+/// Formats an error with its causes.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -1,4 +1,4 @@
-//! Resources and prompts of a server, for artifacts and instructions.
+//! Resources and prompts of a server, as artifacts and instructions.
 
 use crate::connection::Failure;
 use crate::result;
@@ -8,7 +8,8 @@ use rmcp::model::{ContentBlock, GetPromptRequestParams, ResourceContents};
 use serde_json::{Map, Value};
 
 impl McpToolset {
-    /// Reads a resource: text, or bytes with their type. As an artifact it is saved by a tool or a function:
+    /// Reads a resource as text, or as bytes with their media type. A tool or a function may save
+    /// it as an artifact:
     ///
     /// ```no_run
     /// use adk_core::{Context, Flow, Result};
@@ -22,14 +23,14 @@ impl McpToolset {
     /// ```
     ///
     /// # Errors
-    /// When the server is not there, does not have it, takes longer than the timeout, or sends more than
-    /// [`Limits::result_bytes`](crate::Limits).
+    /// Fails if the server cannot be reached, does not have the resource, exceeds the timeout, or
+    /// sends more than [`Limits::result_bytes`](crate::Limits).
     pub async fn resource(&self, uri: &str) -> Result<Part> {
         let what = format!("resource `{uri}`");
         let connection = self.connection().await?;
         let contents = self.in_time(&what, connection.resource(uri)).await?;
         let size: usize = contents.iter().map(result::resource_size).sum();
-        self.held(&what, size)?;
+        self.check_size(&what, size)?;
         match contents.into_iter().next() {
             Some(ResourceContents::TextResourceContents { text, .. }) => {
                 Ok(Part::text(self.settings().server.without_secrets(&text)))
@@ -37,14 +38,16 @@ impl McpToolset {
             Some(ResourceContents::BlobResourceContents { blob, mime_type, .. }) => {
                 let kind = mime_type.filter(|kind| !kind.is_empty());
                 let kind = kind.unwrap_or_else(|| "application/octet-stream".to_owned());
-                let data = result::decode(&blob).ok_or_else(|| self.bad(&what, "it is no base64"))?;
+                let data = result::decode(&blob)
+                    .ok_or_else(|| self.content_error(&what, "the data is not valid base64"))?;
                 Ok(Part::inline_data(kind, data))
             }
-            _ => Err(self.bad(&what, "it is empty")),
+            _ => Err(self.content_error(&what, "the resource is empty")),
         }
     }
 
-    /// The text of a prompt with these arguments. As an instruction it is asked for once per model call, and recorded:
+    /// Returns the text of a prompt with arguments. An instruction requests the prompt once per
+    /// model call, and records it:
     ///
     /// ```no_run
     /// use adk_core::ReadonlyContext;
@@ -61,8 +64,8 @@ impl McpToolset {
     /// ```
     ///
     /// # Errors
-    /// When the server is not there, does not have it, takes longer than the timeout, or sends more than
-    /// [`Limits::result_bytes`](crate::Limits).
+    /// Fails if the server cannot be reached, does not have the prompt, exceeds the timeout, or
+    /// sends more than [`Limits::result_bytes`](crate::Limits).
     pub async fn prompt(&self, name: &str, args: &[(&str, &str)]) -> Result<String> {
         let what = format!("prompt `{name}`");
         let mut params = GetPromptRequestParams::new(name);
@@ -81,43 +84,44 @@ impl McpToolset {
             _ => None,
         });
         let text = texts.collect::<Vec<_>>().join("\n\n");
-        self.held(&what, text.len())?;
+        self.check_size(&what, text.len())?;
         Ok(self.settings().server.without_secrets(&text))
     }
 
-    fn held(&self, what: &str, size: usize) -> Result<()> {
+    fn check_size(&self, what: &str, size: usize) -> Result<()> {
         let most = self.settings().limits.result_bytes;
         if size > most {
-            return Err(
-                self.bad(what, &format!("it has {size} bytes, and {most} are the most that is taken"))
-            );
+            return Err(self.content_error(what, &format!("it has {size} bytes, the limit is {most}")));
         }
         Ok(())
     }
 
-    /// Waits for an answer as long as a call may take.
+    /// Waits for an answer for at most the timeout of a call.
     async fn in_time<T>(
         &self,
         what: &str,
-        asked: impl Future<Output = Result<T, Failure>> + Send,
+        request: impl Future<Output = Result<T, Failure>> + Send,
     ) -> Result<T> {
         let answer = match self.settings().timeout {
-            None => asked.await,
-            Some(timeout) => match tokio::time::timeout(timeout, asked).await {
+            None => request.await,
+            Some(timeout) => match tokio::time::timeout(timeout, request).await {
                 Ok(answer) => answer,
                 Err(_) => {
-                    return Err(self.bad(what, &format!("it did not come in {timeout:?}, the `timeout`")));
+                    return Err(self.content_error(
+                        what,
+                        &format!("no answer came within {timeout:?}, the `timeout` of the toolset"),
+                    ));
                 }
             },
         };
         answer.map_err(|failure| match failure {
-            Failure::Lost(why) => self.unavailable(&why),
-            Failure::Refused(why) | Failure::Bad(why) => self.bad(what, &why),
+            Failure::Lost(why) => self.unavailable_error(&why),
+            Failure::Refused(why) | Failure::Bad(why) => self.content_error(what, &why),
         })
     }
 
-    fn bad(&self, what: &str, why: &str) -> Error {
-        let why = self.settings().server.redacted(why);
+    fn content_error(&self, what: &str, why: &str) -> Error {
+        let why = self.settings().server.redact(why);
         let message = format!("{what} of toolset `{}`: {why}", self.settings().name);
         Error::new(ErrorKind::Agent, message)
     }

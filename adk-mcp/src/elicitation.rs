@@ -1,8 +1,9 @@
-//! Questions of a server in the middle of a call (elicitation), answered through the run.
+//! Elicitation: questions of a server during a call, answered through the run.
 //!
-//! A question says nothing of the call that it belongs to. So of the calls over one connection one is made at a time, and a
-//! question is one of that. A call that waits for an answer lets the others go on. It lives in this process alone: the
-//! server has it open on a connection, and no other process has that.
+//! A question does not name its call. Therefore the calls of one connection take turns, and a
+//! question belongs to the call that has the turn. A call that waits for an answer releases the
+//! turn. It exists only in this process, because the server keeps it open on a connection of this
+//! process.
 
 use crate::connection::{Connection, Failure};
 use crate::schema;
@@ -18,49 +19,49 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
-/// The most calls of a toolset that wait for an answer. A question beyond is declined.
+/// Maximum number of calls of a toolset that wait for an answer. Further questions are declined.
 const OPEN: usize = 64;
 
-/// A call, by its run and its id there.
+/// A call, identified by its run and its id in the run.
 type CallKey = (RunId, String);
 
-/// The calls of a toolset that wait for an answer.
+/// Calls of a toolset that wait for an answer.
 pub(crate) type OpenCalls = Mutex<HashMap<CallKey, OpenCall>>;
 
-/// Whose turn it is on a connection, and where the questions of the server go.
+/// Turn of the calls on a connection, and receiver of the server's questions.
 #[derive(Default)]
 pub(crate) struct Turn {
     turn: tokio::sync::Mutex<()>,
     asks: Mutex<Option<mpsc::UnboundedSender<Question>>>,
 }
 
-/// A question, as the server sent it.
+/// A question as the server sent it.
 pub(crate) struct Question {
     message: String,
     schema: Value,
     reply: oneshot::Sender<ElicitResult>,
 }
 
-/// A call that has been made and has no result yet.
+/// A call that has been sent and has no result yet.
 pub(crate) struct OpenCall {
     connection: Arc<Connection>,
     result: BoxFuture<'static, Result<CallToolResult, Failure>>,
     to: mpsc::UnboundedSender<Question>,
     questions: mpsc::UnboundedReceiver<Question>,
-    asked: Option<Asked>,
+    question: Option<OpenQuestion>,
 }
 
-struct Asked {
+struct OpenQuestion {
     message: String,
     schema: Value,
     validator: Validator,
     reply: oneshot::Sender<ElicitResult>,
 }
 
-/// What came of a part of a call.
-pub(crate) enum Heard {
+/// Outcome of one part of a call.
+pub(crate) enum CallOutcome {
     Result(Result<CallToolResult, Failure>),
-    /// The call goes on with an answer.
+    /// The call continues with an answer.
     Asks(ToolError),
 }
 
@@ -69,7 +70,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Turn {
-    /// Asks whom the call answers to that is made at the moment; without one, and for a page in a browser, nobody.
+    /// Sends a question to the call that has the turn. Declines without such a call, and for a page
+    /// in a browser.
     pub(crate) async fn ask(&self, request: ElicitRequestParams) -> ElicitResult {
         let declined = ElicitResult::new(ElicitationAction::Decline);
         let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = request else {
@@ -88,7 +90,7 @@ impl Turn {
     }
 }
 
-/// Sends the questions of the server nowhere when the part of a call ends.
+/// Stops the delivery of questions when the part of a call ends.
 struct Listening<'a>(&'a Turn);
 
 impl Drop for Listening<'_> {
@@ -98,13 +100,13 @@ impl Drop for Listening<'_> {
 }
 
 impl Shared {
-    /// Makes a call, or goes on with one that has asked and is answered.
+    /// Makes a call, or continues an open call with an answer.
     pub(crate) async fn call(
         &self,
         tool: &str,
         params: CallToolRequestParams,
         cx: &ToolContext,
-    ) -> Result<Heard, ToolError> {
+    ) -> Result<CallOutcome, ToolError> {
         let key = (cx.run_id(), cx.call_id().to_owned());
         let mut call = match cx.answers().last() {
             None => {
@@ -113,36 +115,38 @@ impl Shared {
                 OpenCall::new(connection, params)
             }
             Some(answer) => {
-                let Some(mut call) = lock(&self.open).remove(&key) else { return Err(self.gone(tool)) };
+                let Some(mut call) = lock(&self.open).remove(&key) else {
+                    return Err(self.lost_connection_error(tool));
+                };
                 if let Some(error) = call.answer(self, tool, answer) {
                     lock(&self.open).insert(key, call);
-                    return Ok(Heard::Asks(error));
+                    return Ok(CallOutcome::Asks(error));
                 }
                 call
             }
         };
-        let heard = call.part(self, tool, cx.may_ask()).await;
-        if let Heard::Asks(_) = heard {
+        let outcome = call.run_part(self, tool, cx.may_ask()).await;
+        if let CallOutcome::Asks(_) = outcome {
             let mut open = lock(&self.open);
             open.retain(|_, call| call.connection.is_alive());
             open.insert(key, call);
         }
-        Ok(heard)
+        Ok(outcome)
     }
 
-    /// The connection is gone on which the server asked.
-    fn gone(&self, tool: &str) -> ToolError {
+    /// Returns the error for an answer whose connection has ended.
+    fn lost_connection_error(&self, tool: &str) -> ToolError {
         let name = &self.settings.name;
         ToolError::failed(format!(
-            "the server of `{name}` asked something in the middle of this call of `{tool}`. By now there is an answer, but \
-             the connection is gone on which it was asked, and the call is not made a second time by itself. What it did \
-             by then is not known."
+            "the server of `{name}` asked a question in this call of `{tool}`. The question has been answered, but the \
+             connection of the call has ended, so the server cannot get the answer. The call is not repeated \
+             automatically; its effects are unknown."
         ))
     }
 
     fn question(&self, tool: &str, message: &str) -> String {
         let Self { settings, .. } = self;
-        let message = settings.server.redacted(message);
+        let message = settings.server.redact(message);
         format!("The server of `{}` asks in a call of `{tool}`: {message}", settings.name)
     }
 }
@@ -152,32 +156,33 @@ impl OpenCall {
         let (to, questions) = mpsc::unbounded_channel();
         let made = connection.clone();
         let result = Box::pin(async move { made.call(params).await });
-        Self { connection, result, to, questions, asked: None }
+        Self { connection, result, to, questions, question: None }
     }
 
-    /// Gives the server an answer; the question once more when that does not fit.
+    /// Sends an answer to the server. Returns the question again if the answer does not match its
+    /// schema.
     fn answer(&mut self, shared: &Shared, tool: &str, answer: &Value) -> Option<ToolError> {
-        let Asked { message, schema, validator, reply } = self.asked.take()?;
+        let OpenQuestion { message, schema, validator, reply } = self.question.take()?;
         if !answer.is_null()
             && let Err(fault) = validator.validate(answer)
         {
             let question =
                 format!("{} (The last answer does not fit: {fault})", shared.question(tool, &message));
             let error = ToolError::asks(question, or_null(&shared.settings.server, &schema));
-            self.asked = Some(Asked { message, schema, validator, reply });
+            self.question = Some(OpenQuestion { message, schema, validator, reply });
             return Some(error);
         }
         let result = match answer {
             Value::Null => ElicitResult::new(ElicitationAction::Decline),
             content => ElicitResult::new(ElicitationAction::Accept).with_content(content.clone()),
         };
-        // A server that asks no more has given up, and says so in its result.
+        // If the server does not wait for the answer any more, it reports that in its result.
         let _ = reply.send(result);
         None
     }
 
     /// Waits for the result, or for a question.
-    async fn part(&mut self, shared: &Shared, tool: &str, may_ask: bool) -> Heard {
+    async fn run_part(&mut self, shared: &Shared, tool: &str, may_ask: bool) -> CallOutcome {
         let connection = self.connection.clone();
         let turn = connection.turn();
         let _turn = turn.turn.lock().await;
@@ -188,15 +193,16 @@ impl OpenCall {
                 biased;
                 Some(question) = self.questions.recv() => {
                     if let Some(error) = self.ask(shared, tool, question) {
-                        return Heard::Asks(error);
+                        return CallOutcome::Asks(error);
                     }
                 }
-                result = &mut self.result => return Heard::Result(result),
+                result = &mut self.result => return CallOutcome::Result(result),
             }
         }
     }
 
-    /// Takes a question over; one that nobody can be asked is declined.
+    /// Stores a question for the run. Declines a question whose schema is invalid or too large, or
+    /// that exceeds [`OPEN`].
     fn ask(&mut self, shared: &Shared, tool: &str, question: Question) -> Option<ToolError> {
         let Question { message, schema, reply } = question;
         let is_small = schema.to_string().len() <= shared.settings.limits.schema_bytes;
@@ -207,12 +213,12 @@ impl OpenCall {
         };
         let error =
             ToolError::asks(shared.question(tool, &message), or_null(&shared.settings.server, &schema));
-        self.asked = Some(Asked { message, schema, validator, reply });
+        self.question = Some(OpenQuestion { message, schema, validator, reply });
         Some(error)
     }
 }
 
-/// The schema of an answer: null declines.
+/// Returns the schema of an answer, which allows null to decline.
 fn or_null(server: &McpServer, schema: &Value) -> Value {
     let mut schema = json!({"anyOf": [schema, {"type": "null"}]});
     server.hide(&mut schema);

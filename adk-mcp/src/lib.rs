@@ -1,7 +1,9 @@
-//! Tools of [MCP](https://modelcontextprotocol.io) servers for agents of `adk`, through the official crate `rmcp`.
+//! Tools of [MCP](https://modelcontextprotocol.io) servers for agents of `adk`, through the
+//! official crate `rmcp`.
 //!
-//! [`McpToolset`] is a [`Toolset`](adk_core::Toolset): a workflow declares `toolset files: McpToolset;`, and a tree that is
-//! built at run time takes it with `LlmAgent::builder(...).toolset(files)`. The server is a process on this machine
+//! [`McpToolset`] is a [`Toolset`](adk_core::Toolset): a workflow declares
+//! `toolset files: McpToolset;`, and a tree that is built at run time uses
+//! `LlmAgent::builder(...).toolset(files)`. The server is a process on this machine
 //! ([`StdioServer`]) or is reached over HTTP ([`HttpServer`]).
 //!
 //! ```no_run
@@ -13,18 +15,20 @@
 //!
 //! # Calls
 //!
-//! A call is a recorded step as that of any tool, and is not made again when a run is taken up again. Its arguments are
-//! validated against the schema of the server before they are sent. Structured content is the result as it is, held
-//! against the schema that the server has given for it; text is a string; images, sounds and blobs are saved as artifacts, which the result names. A call that fails is an error that the
-//! model reads, whatever the server did: refused it, took too long, died in the middle. A server that died is started, or
-//! connected to, again for the next call.
+//! A call is a recorded call like that of any tool, and is not repeated when a run is resumed. Its
+//! arguments are validated against the schema of the server before they are sent. Structured
+//! content is returned unchanged after validation against the output schema of the server; text is
+//! a string; images, sounds and blobs are saved as artifacts, which the result names. Each failure
+//! of a call is an error that the model reads, whether the server refused the call, took too long,
+//! or died. A server that died is started, or connected to, again for the next call.
 //!
-//! # What a server says is not trusted
+//! # Servers are not trusted
 //!
-//! [`Limits`] hold for the number of tools, and the size and depth of schemas, results and messages. A server is asked for
-//! tools, resources and prompts alone: samples of the model and folders are refused, and input of the user is declined but for
-//! [`McpToolset::elicitation`]. It gets none of the environment but a few harmless variables, and what [`StdioServer::env`] gives it. Schemas are read with all
-//! references inside replaced by what they refer to; those to other documents are not followed.
+//! [`Limits`] restrict the number of tools, and the size and depth of schemas, results and
+//! messages. The client uses only tools, resources and prompts: it rejects sampling and roots, and
+//! declines elicitation unless [`McpToolset::elicitation`] is set. A server process gets only a few
+//! harmless environment variables, and those from [`StdioServer::env`]. References inside a schema
+//! are replaced by their targets; references to other documents are not followed.
 
 mod connection;
 mod content;

@@ -1,21 +1,23 @@
-//! What a server may send.
+//! [`Limits`]: limits for the data of a server.
 
-/// The most that is taken from a server. What exceeds a limit of tools is refused when the agent asks for them, a result that is
-/// too large is an error that the model reads, and a message that is too large ends the connection.
+/// Limits for the data of a server. Tools that exceed a limit are rejected when the agent lists
+/// them, an oversized result is an error that the model reads, and an oversized message ends the
+/// connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The most tools after the filter. Default 128.
+    /// Maximum number of tools after the filter. Default 128.
     pub tools: usize,
-    /// The most bytes of the description of a tool. Default 8 KiB.
+    /// Maximum size of a tool's description in bytes. Default 8 KiB.
     pub description_bytes: usize,
-    /// The most bytes of the schema of a tool as JSON, with all references replaced. Default 64 KiB.
+    /// Maximum size of a tool's schema as JSON in bytes, with all references replaced. Default 64
+    /// KiB.
     pub schema_bytes: usize,
-    /// The most levels of a schema. Default 32.
+    /// Maximum depth of a schema. Default 32.
     pub schema_depth: usize,
-    /// The most bytes of a result, with its images in base64. Default 1 MiB.
+    /// Maximum size of a result in bytes, with its images in base64. Default 1 MiB.
     pub result_bytes: usize,
-    /// The most bytes of one message. Default 16 MiB.
+    /// Maximum size of one message in bytes. Default 16 MiB.
     pub message_bytes: usize,
 }
 

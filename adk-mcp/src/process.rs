@@ -1,4 +1,5 @@
-//! The process of a [`StdioServer`]: started with a small environment, read up to a limit, ended with its connection.
+//! [`Process`]: the process of a [`StdioServer`], with a small environment, limited messages, and
+//! the life of its connection.
 
 use crate::elicitation::lock;
 use crate::server::StdioServer;
@@ -16,7 +17,8 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// The variables that a server gets without being asked: those of the official SDKs, and the languages.
+/// Environment variables that each server gets: the list of the official SDKs, and the language
+/// settings.
 const KEPT: [&str; 20] = [
     "APPDATA",
     "HOME",
@@ -40,19 +42,19 @@ const KEPT: [&str; 20] = [
     "USERPROFILE",
 ];
 
-/// How much of what it writes to standard error is kept.
+/// Number of bytes kept from the end of standard error.
 const LAST_WORDS: usize = 1000;
 
-/// How long it may take to end by itself.
+/// Time in which the process may end by itself.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How long its last words may be on their way.
+/// Time to wait for the end of standard error.
 const LAST_READ: Duration = Duration::from_millis(200);
 
 pub(crate) struct Process {
     child: Option<Child>,
     errors: Arc<Mutex<VecDeque<u8>>>,
-    /// Reads what it writes to standard error.
+    /// Task that reads standard error.
     reads: JoinHandle<()>,
 }
 
@@ -68,14 +70,14 @@ pub(crate) fn start(server: &StdioServer) -> io::Result<(Process, ChildStdout, C
     let mut child = command.spawn()?;
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
-        return Err(io::Error::other("it has no standard input and output"));
+        return Err(io::Error::other("the process has no standard input and output"));
     };
     let errors = Arc::default();
     let reads = tokio::spawn(keep(stderr, Arc::clone(&errors)));
     Ok((Process { child: Some(child), errors, reads }, stdout, stdin))
 }
 
-/// Keeps the end of what it writes to standard error.
+/// Keeps the end of standard error.
 async fn keep(mut stderr: ChildStderr, errors: Arc<Mutex<VecDeque<u8>>>) {
     let mut buffer = [0; 1024];
     while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
@@ -87,21 +89,22 @@ async fn keep(mut stderr: ChildStderr, errors: Arc<Mutex<VecDeque<u8>>>) {
 }
 
 impl Process {
-    /// How it ended, and the last that it wrote to standard error.
+    /// Returns the exit status of the process and the end of its standard error, as a suffix of a
+    /// message.
     pub(crate) async fn last_words(&mut self) -> String {
         let mut words = String::new();
         if let Some(child) = &mut self.child
             && let Ok(Ok(status)) = timeout(GRACE, child.wait()).await
         {
             words = format!(" ({status})");
-            // A process that it left alone may hold the other end.
+            // A child process of the server may hold the other end open.
             let _ = timeout(LAST_READ, &mut self.reads).await;
         }
         let kept = lock(&self.errors);
         let text: Vec<u8> = kept.iter().copied().collect();
         let text = String::from_utf8_lossy(&text);
         if !text.trim().is_empty() {
-            words.push_str(&format!("; its last words: {}", text.trim()));
+            words.push_str(&format!("; standard error ends with: {}", text.trim()));
         }
         words
     }
@@ -109,20 +112,21 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Its standard input is closed by now, which ends most servers. Any other is killed.
+        // Standard input is closed by now, which ends most servers. A server that continues is
+        // killed.
         if let (Some(mut child), Ok(runtime)) = (self.child.take(), Handle::try_current()) {
             runtime.spawn(async move { timeout(GRACE, child.wait()).await.map(drop) });
         }
     }
 }
 
-/// Reads lines up to a limit. A longer one ends the connection.
+/// A reader that fails after a line that exceeds a limit, which ends the connection.
 pub(crate) struct Bounded<R> {
     pub(crate) inner: R,
     pub(crate) most: usize,
-    /// The bytes of the current line so far.
+    /// Number of bytes of the current line so far.
     pub(crate) line: usize,
-    /// Why the connection ended.
+    /// Reason why the connection ended.
     pub(crate) fault: Arc<OnceLock<String>>,
 }
 

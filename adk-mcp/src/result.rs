@@ -1,4 +1,4 @@
-//! The result of a call as the model reads it. What is no text is saved as an artifact.
+//! Conversion of a call's result for the model. Binary content is saved as artifacts.
 
 use crate::limits::Limits;
 use adk_core::{ErrorKind, Part, ToolContext};
@@ -7,10 +7,10 @@ use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Value, json};
 
-/// A result, or the error that the server told of.
+/// Converts a result.
 ///
 /// # Errors
-/// When the server says that the call failed, or sent too much.
+/// Fails if the server reports a failed call, or if the result is too large.
 pub(crate) async fn value(
     tool: &str,
     result: CallToolResult,
@@ -23,7 +23,7 @@ pub(crate) async fn value(
     if bytes > limits.result_bytes {
         let most = limits.result_bytes;
         return Err(format!(
-            "the result has {bytes} bytes, and {most} are the most that is taken. Ask for less of it."
+            "the result has {bytes} bytes, the limit is {most}; help: request a smaller result"
         ));
     }
     let mut texts = Vec::new();
@@ -48,7 +48,7 @@ pub(crate) async fn value(
     }
     let text = texts.join("\n");
     if is_error == Some(true) {
-        let silent = "the call failed, and the server says no more";
+        let silent = "the call failed, and the server gave no reason";
         return Err(if text.is_empty() { silent.to_owned() } else { text });
     }
     let said = structured_content.unwrap_or(Value::String(text));
@@ -85,7 +85,7 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok()
 }
 
-/// Saves a file, and gives what the model reads of it.
+/// Saves a file, and returns the description that the model reads.
 async fn save(
     tool: &str,
     number: usize,
@@ -94,16 +94,16 @@ async fn save(
     cx: &mut ToolContext,
 ) -> Result<Value, String> {
     let Some(data) = decode(data) else {
-        return Err("the server sent a file that is no base64".to_owned());
+        return Err("the server sent a file that is not valid base64".to_owned());
     };
     let kind = if kind.is_empty() { "application/octet-stream".to_owned() } else { kind };
     let name = format!("{tool}-{}-{number}", cx.call_id());
     let (size, part) = (data.len(), Part::inline_data(&*kind, data));
     match cx.artifacts().save(name.clone(), part).await {
         Ok(_) => Ok(json!({"name": name, "mimeType": kind, "bytes": size})),
-        // The text of the result is worth having all the same.
+        // The text of the result is useful without the file.
         Err(error) if error.kind() == ErrorKind::NoArtifactStore => {
-            Ok(json!({"mimeType": kind, "bytes": size, "omitted": "no artifacts are kept here"}))
+            Ok(json!({"mimeType": kind, "bytes": size, "omitted": "this runner has no artifact store"}))
         }
         Err(error) => Err(error.to_string()),
     }

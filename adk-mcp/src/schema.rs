@@ -1,16 +1,19 @@
-//! The schema of a server's tool in the form that models and the validator take: an object, small, without references.
+//! Schemas of a server's tools in the form that models and the validator accept: small objects
+//! without references.
 
 use crate::limits::Limits;
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::{Map, Value, json};
 
-/// How many steps a pattern may take for one text: a server writes both.
+/// Maximum number of backtracking steps of a pattern, because a server may send malicious patterns
+/// and texts.
 const STEPS: usize = 100_000;
 
-/// The most faults of a value in one error.
+/// Maximum number of faults in one error.
 const FAULTS: usize = 5;
 
-/// Keywords that name or hold parts of the schema. After references are replaced nothing refers to them.
+/// Keywords that identify or contain parts of the schema. Nothing refers to them after references
+/// are replaced.
 const NAMES: [&str; 8] = [
     "$schema",
     "$id",
@@ -22,23 +25,24 @@ const NAMES: [&str; 8] = [
     "definitions",
 ];
 
-/// Replaces each reference by what it refers to.
+/// Replaces references by their targets.
 struct Inliner<'a> {
     root: &'a Value,
     limits: &'a Limits,
-    /// The references that the current place is inside of.
+    /// References that contain the current place.
     open: Vec<&'a str>,
     bytes: usize,
 }
 
-/// The schema without references; a recursion, and what is elsewhere, allows anything.
+/// Returns a schema without references. Recursive references and references to other documents
+/// allow any value.
 pub(crate) fn inline(schema: &Value, limits: &Limits) -> Result<Value, String> {
     let mut inliner = Inliner { root: schema, limits, open: Vec::new(), bytes: 0 };
     let mut schema = inliner.inline(schema, 0)?;
-    let Some(object) = schema.as_object_mut() else { return Err("is no object".to_owned()) };
+    let Some(object) = schema.as_object_mut() else { return Err("is not an object".to_owned()) };
     let kind = object.entry("type").or_insert_with(|| "object".into());
     if kind != "object" {
-        return Err("is not that of an object".to_owned());
+        return Err("does not describe an object".to_owned());
     }
     if !object.get("properties").is_some_and(Value::is_object) {
         object.insert("properties".to_owned(), json!({}));
@@ -80,7 +84,7 @@ impl<'a> Inliner<'a> {
             }
         }
         for (key, value) in object {
-            // A property may be called `$id`: what is in `properties` is looked at one level deeper.
+            // A property may be named `$id`; the keys of `properties` are handled one level deeper.
             if key.ends_with("Ref") && key.starts_with('$') || key == "$ref" || NAMES.contains(&key.as_str())
             {
                 continue;
@@ -106,7 +110,8 @@ impl<'a> Inliner<'a> {
         Ok(Value::Object(out))
     }
 
-    /// References may make an exponential text of a short one, so it is measured while it grows.
+    /// Counts bytes of the result. References may expand a short text exponentially, so the size is
+    /// checked while it grows.
     fn count(&mut self, bytes: usize) -> Result<(), String> {
         self.bytes += bytes;
         if self.bytes > self.limits.schema_bytes {
@@ -116,15 +121,16 @@ impl<'a> Inliner<'a> {
     }
 }
 
-/// Compiles a schema without references, in the draft that the original was written in.
+/// Compiles a schema without references, in the draft of the original schema.
 pub(crate) fn validator(schema: &Value, original: &Value) -> Result<Validator, String> {
     let patterns = PatternOptions::fancy_regex().backtrack_limit(STEPS);
     let draft = Draft::default().detect(original);
     let built = jsonschema::options().with_draft(draft).with_pattern_options(patterns).build(schema);
-    built.map_err(|error| format!("is no JSON schema: {error}"))
+    built.map_err(|error| format!("is not a JSON schema: {error}"))
 }
 
-/// Holds arguments against the schema. A null for what may be left out is left out: some models write all arguments.
+/// Validates arguments. If they are invalid, tries again without null values of optional arguments,
+/// because some models write all arguments.
 pub(crate) fn check(
     validator: &Validator,
     schema: &Value,
@@ -158,6 +164,6 @@ pub(crate) fn faults(validator: &Validator, value: &Value) -> Option<String> {
 fn into_object(value: Value) -> Result<Map<String, Value>, String> {
     match value {
         Value::Object(object) => Ok(object),
-        _ => Err("the arguments are no object".to_owned()),
+        _ => Err("the arguments are not an object".to_owned()),
     }
 }

@@ -1,4 +1,4 @@
-//! Where a server is: [`StdioServer`] or [`HttpServer`].
+//! [`McpServer`]: a process or an address, as [`StdioServer`] or [`HttpServer`].
 
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
@@ -6,27 +6,27 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
-/// The most characters of a text of others in an error.
+/// Maximum number of characters of a foreign text in an error.
 const SHOWN: usize = 2000;
 
-/// What is shown in place of a secret.
+/// Replacement for a secret.
 const HIDDEN: &str = "[secret]";
 
 /// A server: a process on this machine, or an address.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum McpServer {
-    /// A process that is started here and speaks over its standard input and output.
+    /// A process that is started here and communicates over standard input and output.
     Stdio(StdioServer),
     /// An address that speaks streamable HTTP.
     Http(HttpServer),
 }
 
-/// A program that is started when a tool of it is first asked for, and ended with the last clone of its
-/// [`McpToolset`](crate::McpToolset).
+/// A program that is started when an agent first lists its tools, and ended with the last clone of
+/// its [`McpToolset`](crate::McpToolset).
 ///
-/// It is given `PATH`, `HOME` and a few more variables that name the user, the language and the system, and of the rest of
-/// the environment nothing: keys of providers are not its business.
+/// The process gets `PATH`, `HOME` and a few other variables for the user, the language and the
+/// system. It does not get the rest of the environment, which may contain keys of model providers.
 #[derive(Clone)]
 pub struct StdioServer {
     pub(crate) program: OsString,
@@ -36,7 +36,7 @@ pub struct StdioServer {
 }
 
 impl StdioServer {
-    /// The program, which is looked for in `PATH`.
+    /// Creates a server from a program, which is searched in `PATH`.
     pub fn new(program: impl Into<OsString>) -> Self {
         Self { program: program.into(), args: Vec::new(), envs: Vec::new(), folder: None }
     }
@@ -55,15 +55,15 @@ impl StdioServer {
         self
     }
 
-    /// Adds a variable to its environment. The value may be a secret: no error, no log and no `Debug` shows it, and no model
-    /// reads it in a result.
+    /// Adds an environment variable. The value may be a secret: errors, logs, `Debug` output and
+    /// results for the model do not contain it.
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<String>) -> Self {
         self.envs.push((name.into(), SecretString::from(value.into())));
         self
     }
 
-    /// The folder that it runs in. Default: that of this process.
+    /// Sets the working directory. Default: the directory of this process.
     #[must_use]
     pub fn current_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
@@ -83,16 +83,17 @@ impl fmt::Debug for StdioServer {
     }
 }
 
-/// An address that speaks streamable HTTP. Redirects are not followed: they could lead headers to another host.
+/// An address that speaks streamable HTTP. Redirects are not followed, because they might send
+/// headers to another host.
 #[derive(Clone)]
 pub struct HttpServer {
-    /// With its query, which may hold a secret.
+    /// URL with its query, which may contain a secret.
     pub(crate) url: SecretString,
     pub(crate) headers: Vec<(String, SecretString)>,
 }
 
 impl HttpServer {
-    /// The address, such as `https://example.org/mcp`.
+    /// Creates a server from a URL, such as `https://example.org/mcp`.
     pub fn new(url: impl Into<String>) -> Self {
         Self { url: SecretString::from(url.into()), headers: Vec::new() }
     }
@@ -103,15 +104,15 @@ impl HttpServer {
         self.header("authorization", format!("Bearer {token}"))
     }
 
-    /// Sends a header with each request. The value may be a secret: no error, no log and no `Debug` shows it, and no model
-    /// reads it in a result.
+    /// Sends a header with each request. The value may be a secret: errors, logs, `Debug` output
+    /// and results for the model do not contain it.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), SecretString::from(value.into())));
         self
     }
 
-    /// The address without its query.
+    /// Returns the URL without its query.
     fn address(&self) -> &str {
         self.url.expose_secret().split(['?', '#']).next().unwrap_or_default()
     }
@@ -125,7 +126,7 @@ impl fmt::Debug for HttpServer {
 }
 
 impl McpServer {
-    /// How errors name it.
+    /// Returns the name of the server for errors.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Stdio(server) => server.program.display().to_string(),
@@ -139,15 +140,15 @@ impl McpServer {
             Self::Http(server) => {
                 let query = server.url.expose_secret().strip_prefix(server.address()).unwrap_or_default();
                 let values = server.headers.iter().map(|(_, value)| value.expose_secret());
-                values.flat_map(|value| [value, bare(value)]).chain([query]).collect()
+                values.flat_map(|value| [value, bearer_token(value)]).chain([query]).collect()
             }
         };
-        // Shorter ones are words such as `1` and `true`.
+        // Shorter values are words such as `1` and `true`.
         secrets.retain(|secret| secret.len() > 5);
         secrets
     }
 
-    /// A value of others without the secrets that were given to the server.
+    /// Removes the secrets of the server from a foreign value.
     pub(crate) fn hide(&self, value: &mut Value) {
         let secrets = self.secrets();
         if !secrets.is_empty() {
@@ -155,13 +156,13 @@ impl McpServer {
         }
     }
 
-    /// A text of others without the secrets that were given to the server.
+    /// Removes the secrets of the server from a foreign text.
     pub(crate) fn without_secrets(&self, text: &str) -> String {
         self.secrets().into_iter().fold(text.to_owned(), |text, secret| text.replace(secret, HIDDEN))
     }
 
-    /// The same as errors show it: short.
-    pub(crate) fn redacted(&self, text: &str) -> String {
+    /// Removes the secrets of the server from a foreign text, and shortens it for an error.
+    pub(crate) fn redact(&self, text: &str) -> String {
         let mut text = self.without_secrets(text);
         if let Some((end, _)) = text.char_indices().nth(SHOWN) {
             text.truncate(end);
@@ -186,8 +187,8 @@ fn hide(secrets: &[&str], value: &mut Value) {
     }
 }
 
-/// The token of `Bearer TOKEN`.
-fn bare(value: &str) -> &str {
+/// Returns the token of `Bearer TOKEN`.
+fn bearer_token(value: &str) -> &str {
     value.split_once(' ').map_or(value, |(_, token)| token)
 }
 
@@ -214,7 +215,7 @@ mod tests {
         let stdio = StdioServer::new("server").env("KEY", "sesame-4");
         for server in [McpServer::from(http), McpServer::from(stdio)] {
             let said = "at https://h/mcp?key=sesame-1 with sesame-2, sesame-3 and sesame-4".to_owned();
-            let texts = [format!("{server:?}"), server.text(), server.redacted(&said)];
+            let texts = [format!("{server:?}"), server.text(), server.redact(&said)];
             match &server {
                 McpServer::Http(_) => {
                     assert!(!texts.iter().any(|text| ["-1", "-2", "-3"].iter().any(|n| text.contains(n))));

@@ -1,7 +1,7 @@
-//! One tool of a server.
+//! [`McpTool`]: a tool of a server.
 
 use crate::connection::Failure;
-use crate::elicitation::Heard;
+use crate::elicitation::CallOutcome;
 use crate::toolset::{Settings, Shared};
 use crate::{result, schema};
 use adk_core::model::ToolDeclaration;
@@ -13,14 +13,14 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A tool of a server as it was listed. It knows nothing of the connection, which keeps it.
+/// A tool as the server listed it. The connection owns it, so it does not refer to the connection.
 pub(crate) struct ListedTool {
     described: Described,
     declaration: ToolDeclaration,
-    /// The name that the server gave it.
+    /// Name of the tool at the server.
     remote: String,
     validator: Validator,
-    /// What it promises of its structured results.
+    /// Validator of structured results, from the output schema.
     output: Option<Validator>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct McpTool {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// What a description is made of.
+/// Owned data of a [`ToolMeta`].
 struct Owned {
     name: String,
     description: String,
@@ -46,7 +46,7 @@ self_cell!(
 );
 
 impl ListedTool {
-    /// The tool under the name that the agent gives it.
+    /// Checks a tool, and gives it the name that the agent uses.
     pub(crate) fn new(tool: rmcp::model::Tool, name: String, settings: &Settings) -> Result<Self, String> {
         let description = settings.server.without_secrets(tool.description.as_deref().unwrap_or_default());
         if description.len() > settings.limits.description_bytes {
@@ -91,8 +91,8 @@ impl McpTool {
         let params = CallToolRequestParams::new(remote.clone()).with_arguments(args);
         let called = if shared.settings.elicitation {
             match shared.call(name, params, cx).await? {
-                Heard::Asks(error) => return Err(error),
-                Heard::Result(called) => called,
+                CallOutcome::Asks(error) => return Err(error),
+                CallOutcome::Result(called) => called,
             }
         } else {
             let connection =
@@ -100,15 +100,15 @@ impl McpTool {
             connection.call(params).await
         };
         let given = match called {
-            Ok(result) => match promised(output.as_ref(), &result) {
+            Ok(result) => match check_output(output.as_ref(), &result) {
                 Ok(()) => result::value(name, result, &shared.settings.limits, cx).await,
                 Err(faults) => Err(format!(
-                    "the server of `{}` gave a result of `{name}` that is not what it promises of one: {faults}",
+                    "the server of `{}` returned a result of `{name}` that does not match its output schema: {faults}",
                     shared.settings.name
                 )),
             },
             Err(Failure::Refused(why) | Failure::Bad(why)) => Err(why),
-            Err(Failure::Lost(why)) => Err(format!("{why}. What the call did by then is not known.")),
+            Err(Failure::Lost(why)) => Err(format!("{why}. The effects of the call are unknown.")),
         };
         let server = &shared.settings.server;
         match given {
@@ -116,17 +116,17 @@ impl McpTool {
                 server.hide(&mut value);
                 Ok(value)
             }
-            Err(why) => Err(ToolError::failed(server.redacted(&why))),
+            Err(why) => Err(ToolError::failed(server.redact(&why))),
         }
     }
 }
 
-/// Holds a result against the schema that the server has given for it.
-fn promised(output: Option<&Validator>, result: &CallToolResult) -> Result<(), String> {
+/// Validates a result against the output schema of the tool.
+fn check_output(output: Option<&Validator>, result: &CallToolResult) -> Result<(), String> {
     let Some(output) = output.filter(|_| result.is_error != Some(true)) else { return Ok(()) };
     match &result.structured_content {
         Some(content) => schema::faults(output, content).map_or(Ok(()), Err),
-        None => Err("it has no structured content".to_owned()),
+        None => Err("the result has no structured content".to_owned()),
     }
 }
 

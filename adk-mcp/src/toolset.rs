@@ -10,27 +10,27 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest name of a tool that all providers take.
+/// Maximum length of a tool name that all providers accept.
 const NAME: usize = 64;
 
 type Chooses = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// The tools of an MCP server.
 ///
-/// The server is started, or connected to, when an agent first asks for its tools, and again when the connection has ended by
-/// the next time. Clones share the connection; it ends with the last of them.
+/// The server is started, or connected to, when an agent first lists its tools, and again after the
+/// connection has ended. Clones share the connection, which ends with the last clone.
 ///
 /// # Errors of a run
 ///
-/// A run fails with an error of kind [`Toolset`](adk_core::ErrorKind::Toolset) that names the toolset when its server is not
-/// there at the beginning of an agent's turn, or offers what [`Limits`] refuse. What goes wrong in a call is an error that the
-/// model reads.
+/// A run fails with an error of kind [`Toolset`](adk_core::ErrorKind::Toolset) that names the
+/// toolset if its server cannot be reached at the beginning of an agent's turn, or exceeds
+/// [`Limits`]. A failure of a call is an error that the model reads.
 #[derive(Clone)]
 pub struct McpToolset {
     shared: Arc<Shared>,
 }
 
-/// What the tools of a toolset share.
+/// State that the tools of a toolset share.
 pub(crate) struct Shared {
     pub(crate) settings: Settings,
     connection: tokio::sync::Mutex<Option<Arc<Connection>>>,
@@ -51,22 +51,22 @@ pub(crate) struct Settings {
     pub(crate) elicitation: bool,
 }
 
-/// How far a call is, as its server tells.
+/// Progress of a call, as the server reports it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// The name of the tool at its server, without a prefix.
+    /// Name of the tool at its server, without a prefix.
     pub tool: String,
-    /// How much is done, in units of the server's own. It grows.
+    /// Amount of work done, in units of the server. It increases.
     pub progress: f64,
-    /// How much there is to do, if that is known.
+    /// Total amount of work, if the server knows it.
     pub total: Option<f64>,
-    /// What is done at the moment.
+    /// Description of the current work.
     pub message: Option<String>,
 }
 
 impl McpToolset {
-    /// The tools of a server. Errors call them by `name`.
+    /// Creates a toolset for a server. Errors refer to it by `name`.
     pub fn new(name: impl Into<String>, server: impl Into<McpServer>) -> Self {
         Self::with(Settings {
             name: name.into(),
@@ -95,8 +95,8 @@ impl McpToolset {
         self.shared.connection().await
     }
 
-    pub(crate) fn unavailable(&self, why: &str) -> Error {
-        self.shared.unavailable(why)
+    pub(crate) fn unavailable_error(&self, why: &str) -> Error {
+        self.shared.unavailable_error(why)
     }
 
     fn set(self, change: impl FnOnce(&mut Settings)) -> Self {
@@ -105,60 +105,64 @@ impl McpToolset {
         Self::with(settings)
     }
 
-    /// Keeps the tools whose names, as the server gives them, are chosen. Default: all.
+    /// Keeps the tools whose names at the server are chosen. Default: all.
     #[must_use]
     pub fn filter(self, chooses: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.set(|settings| settings.filter = Some(Arc::new(chooses)))
     }
 
-    /// Puts a prefix and `_` before the name of each tool, so that tools of two servers differ: with `docs`, `read` is
-    /// `docs_read`.
+    /// Puts a prefix and `_` before the name of each tool, so that the tools of two servers differ:
+    /// with `docs`, `read` becomes `docs_read`.
     #[must_use]
     pub fn prefix(self, prefix: impl Into<String>) -> Self {
         self.set(|settings| settings.prefix = Some(prefix.into()))
     }
 
-    /// Has a person agree to each call of the tools whose names, as the server gives them, are chosen. Default: none.
+    /// Requires the consent of a person for each call of the tools whose names at the server are
+    /// chosen. Default: none.
     #[must_use]
     pub fn confirm(self, chooses: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.set(|settings| settings.confirm = Some(Arc::new(chooses)))
     }
 
-    /// The longest that one call may take; `None` for no limit. The server is asked to stop one that took longer, and the
-    /// model reads so. Default 60 s.
+    /// Sets the maximum time of a call; `None` for no limit. A call that exceeds it is cancelled at
+    /// the server, and the model reads an error. Default 60 s.
     #[must_use]
     pub fn timeout(self, longest: impl Into<Option<Duration>>) -> Self {
         self.set(|settings| settings.timeout = longest.into())
     }
 
-    /// The longest that it may take to start the server, or to connect to it, and to list its tools. Default 30 s.
+    /// Sets the maximum time to start the server or to connect to it, and to list its tools.
+    /// Default 30 s.
     #[must_use]
     pub fn connect_timeout(self, longest: Duration) -> Self {
         self.set(|settings| settings.connect_timeout = longest)
     }
 
-    /// The most that is taken from the server.
+    /// Sets the limits for the data of the server.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         self.set(|settings| settings.limits = limits)
     }
 
-    /// Is called with the progress of calls, while they run, where the server tells of it. It must not block. A run that is
-    /// taken up again tells nothing of recorded calls.
+    /// Sets a callback for the progress of running calls, if the server reports it. The callback
+    /// must not block. A resumed run reports no progress of recorded calls.
     #[must_use]
     pub fn on_progress(self, tell: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         self.set(|settings| settings.on_progress = Some(Arc::new(tell)))
     }
 
-    /// Lets the server ask the user in the middle of a call (elicitation). Default: it is declined.
+    /// Lets the server ask the user during a call (elicitation). Default: questions are declined.
     ///
-    /// The run waits for the answer as for a confirmation: it is among [`Runner::waiting`](adk_core::Runner::waiting), and null
-    /// declines. Where no run can wait, in memory and in an agent that is the tool of another, it is declined. Calls of the
-    /// toolset are made one after the other, since a question does not say which call it belongs to; one that waits for an
-    /// answer does not hold the others up.
+    /// The run waits for the answer as for a confirmation: the question is listed by
+    /// [`Runner::waiting`](adk_core::Runner::waiting), and null declines it. Questions are declined
+    /// if the run cannot wait, as in memory and in an agent that is a tool of another agent. Calls
+    /// of the toolset are made one after the other, because a question does not name its call; a
+    /// call that waits for an answer does not delay the others.
     ///
-    /// The server has the call open on a connection of this process, of this toolset and its clones. Where that is gone when
-    /// the answer comes, the model reads so: the call is not made a second time.
+    /// The server keeps the call open on a connection of this process, which belongs to this
+    /// toolset and its clones. If the connection has ended when the answer arrives, the model reads
+    /// an error; the call is not repeated.
     #[must_use]
     pub fn elicitation(self, yes: bool) -> Self {
         self.set(|settings| settings.elicitation = yes)
@@ -166,18 +170,18 @@ impl McpToolset {
 }
 
 impl Shared {
-    /// The connection: that of the last request, or a new one if it has ended.
+    /// Returns the open connection, or opens a new one.
     pub(crate) async fn connection(&self) -> Result<Arc<Connection>> {
         let mut connection = self.connection.lock().await;
         if let Some(alive) = connection.as_ref().filter(|connection| connection.is_alive()) {
             return Ok(alive.clone());
         }
-        // The process of the old one ends before another is started.
+        // The process of the old connection ends before another one is started.
         *connection = None;
         let opening = Connection::open(&self.settings);
         let opened = match tokio::time::timeout(self.settings.connect_timeout, opening).await {
-            Ok(opened) => opened.map_err(|why| self.unavailable(&why))?,
-            Err(_) => return Err(self.late()),
+            Ok(opened) => opened.map_err(|why| self.unavailable_error(&why))?,
+            Err(_) => return Err(self.timeout_error()),
         };
         let opened = Arc::new(opened);
         *connection = Some(opened.clone());
@@ -197,9 +201,9 @@ impl Shared {
         let listing = connection.tools(self.settings.limits.tools);
         let listed = match tokio::time::timeout(self.settings.connect_timeout, listing).await {
             Ok(Ok(tools)) => self.tools(tools)?,
-            Ok(Err(Failure::Lost(why))) => return Err(self.unavailable(&why)),
-            Ok(Err(Failure::Refused(why) | Failure::Bad(why))) => return Err(self.invalid(&why)),
-            Err(_) => return Err(self.late()),
+            Ok(Err(Failure::Lost(why))) => return Err(self.unavailable_error(&why)),
+            Ok(Err(Failure::Refused(why) | Failure::Bad(why))) => return Err(self.invalid_error(&why)),
+            Err(_) => return Err(self.timeout_error()),
         };
         let tools = listed.iter().map(calling).collect();
         *lock(&connection.listed) = Some(listed);
@@ -212,7 +216,7 @@ impl Shared {
             && let Err(fault) = name_for_models(prefix.clone())
         {
             let message = format!("toolset `{name}` has the prefix `{prefix:.100}`: {fault}");
-            return Err(Error::new(ErrorKind::Config, message).with_help("give it another prefix"));
+            return Err(Error::new(ErrorKind::Config, message).with_help("choose another prefix"));
         }
         let kept = tools.into_iter().filter(|tool| filter.as_ref().is_none_or(|filter| filter(&tool.name)));
         let tools = kept.map(|tool| {
@@ -222,38 +226,39 @@ impl Shared {
                 None => remote.clone(),
             };
             let made = name_for_models(name).and_then(|name| ListedTool::new(tool, name, &self.settings));
-            let tool = made.map_err(|fault| self.invalid(&format!("its tool `{remote:.100}`: {fault}")))?;
+            let tool =
+                made.map_err(|fault| self.invalid_error(&format!("its tool `{remote:.100}`: {fault}")))?;
             Ok(Arc::new(tool))
         });
         tools.collect()
     }
 
-    fn unavailable(&self, why: &str) -> Error {
-        let help = "look at its program or address, and run again";
+    fn unavailable_error(&self, why: &str) -> Error {
+        let help = "check the program or the address of the server, and run again";
         self.fault(ToolsetErrorKind::Unavailable, why, help)
     }
 
-    fn late(&self) -> Error {
+    fn timeout_error(&self) -> Error {
         let longest = self.settings.connect_timeout;
-        self.unavailable(&format!(
+        self.unavailable_error(&format!(
             "it did not list its tools in {longest:?}, the `connect_timeout` of the toolset"
         ))
     }
 
-    fn invalid(&self, why: &str) -> Error {
-        let help = "leave the tool out with `.filter(...)`, or raise a limit with `.limits(...)`";
+    fn invalid_error(&self, why: &str) -> Error {
+        let help = "exclude the tool with `.filter(...)`, or raise a limit with `.limits(...)`";
         self.fault(ToolsetErrorKind::Invalid, why, help)
     }
 
     fn fault(&self, kind: ToolsetErrorKind, why: &str, help: &str) -> Error {
         let Settings { name, server, .. } = &self.settings;
-        let why = server.redacted(why);
+        let why = server.redact(why);
         let message = format!("the server of toolset `{name}`, `{}`: {why}", server.text());
         Error::new(ErrorKind::Toolset(kind), message).with_help(help)
     }
 }
 
-/// A name that all providers take: letters, digits, `_` and `-`.
+/// Converts a name to one that all providers accept: letters, digits, `_` and `-`.
 fn name_for_models(name: String) -> Result<String, String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if name.is_empty() || !name.chars().all(|c| is_plain(c) || matches!(c, '.' | '/')) {

@@ -1,4 +1,5 @@
-//! Real servers of others: `tests/peers/run-mcp.sh cargo test -p adk-workflow-mcp --test peers -- --ignored`.
+//! Tests with real servers:
+//! `tests/peers/run-mcp.sh cargo test -p adk-workflow-mcp --test peers -- --ignored`.
 #![allow(clippy::unwrap_used, missing_docs, reason = "these are tests")]
 
 mod support;
@@ -10,7 +11,7 @@ use std::env::var;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use support::{asked, calls, refused};
+use support::{calls, run_error, run_with_answers};
 
 fn node(server: &str) -> String {
     format!("{}/{server}/dist/index.js", var("ADK_MCP_NODE").unwrap())
@@ -24,7 +25,7 @@ fn python() -> StdioServer {
     StdioServer::new(var("ADK_MCP_PYTHON").unwrap()).arg(var("ADK_MCP_SERVER").unwrap())
 }
 
-/// A server over HTTP, which ends with the test.
+/// A server over HTTP, killed on drop.
 struct Served(Child);
 
 impl Served {
@@ -55,7 +56,7 @@ fn free_port() -> u16 {
 
 #[tokio::test]
 #[ignore = "needs the servers of others"]
-async fn everything_gives_texts_structures_images_and_resources() {
+async fn the_everything_server_returns_texts_structures_images_and_resources() {
     let heard = calls(
         everything(),
         &[
@@ -88,7 +89,7 @@ async fn everything_gives_texts_structures_images_and_resources() {
 
 #[tokio::test]
 #[ignore = "needs the servers of others"]
-async fn a_long_call_tells_its_progress_and_may_take_too_long() {
+async fn a_long_call_reports_progress_and_has_a_timeout() {
     let told: Arc<Mutex<Vec<Progress>>> = Arc::default();
     let kept = told.clone();
     let toolset = everything().on_progress(move |progress| kept.lock().unwrap().push(progress));
@@ -137,7 +138,7 @@ async fn a_server_in_python_over_stdio() {
     assert_eq!(heard.answers[0]["result"][1], json!({"city": "Bern", "degrees": 21.5}));
     assert!(heard.error(1).contains("greater than the maximum of 7"), "{}", heard.error(1));
     assert_eq!(heard.answers[2]["artifacts"][0]["mimeType"], "image/png");
-    // The SDK keeps what an exception says to itself.
+    // The SDK does not send the text of an exception.
     assert_eq!(heard.error(3), "Error executing tool refuse");
     assert_eq!(heard.result(4), "done");
     assert!(told.lock().unwrap().contains(&3.0));
@@ -149,15 +150,18 @@ async fn a_server_asks_the_user_and_the_run_waits() {
     let toolset = everything().elicitation(true);
     let call = [("trigger-elicitation-request", json!({}))];
     let answer = json!({"name": "Ada", "check": true, "integer": 42});
-    let (questions, told) = asked(|| toolset.clone(), &call, &[answer]).await;
+    let (questions, told) = run_with_answers(|| toolset.clone(), &call, &[answer]).await;
     let question = "asks in a call of `trigger-elicitation-request`: Please provide inputs";
     assert!(questions[0].contains(question), "{questions:?}");
     let told = told[0]["result"].as_str().unwrap();
     assert!(told.contains("- Name: Ada") && told.contains("- Favorite Integer: 42"), "{told}");
-    let (_, told) = asked(|| toolset.clone(), &call, &[serde_json::Value::Null]).await;
+    let (_, told) = run_with_answers(|| toolset.clone(), &call, &[serde_json::Value::Null]).await;
     assert!(told[0]["result"].as_str().unwrap().contains("declined"), "{told:?}");
     let heard = calls(everything(), &call).await.unwrap();
-    assert!(heard.error(0).contains("no tool with that name"), "it is not offered to who cannot be asked");
+    assert!(
+        heard.error(0).contains("no tool with that name"),
+        "a run that cannot ask is not offered the tool"
+    );
 }
 
 #[tokio::test]
@@ -176,7 +180,7 @@ async fn resources_are_parts_and_prompts_are_texts() {
 
 #[tokio::test]
 #[ignore = "needs the servers of others"]
-async fn servers_over_http_and_one_that_is_started_again() {
+async fn servers_over_http_are_reconnected_after_a_restart() {
     let (port, other) = (free_port(), free_port());
     let mut everything = Command::new("node");
     everything.arg(node("server-everything")).arg("streamableHttp").env("PORT", port.to_string());
@@ -194,7 +198,7 @@ async fn servers_over_http_and_one_that_is_started_again() {
     let heard = calls(McpToolset::new("everything", url(port)), &sum).await.unwrap();
     assert!(heard.result(0).contains('3'));
     drop(everything);
-    let error = refused(McpToolset::new("everything", url(port))).await;
+    let error = run_error(McpToolset::new("everything", url(port))).await;
     assert_eq!(error.kind(), ErrorKind::Toolset(ToolsetErrorKind::Unavailable));
     assert!(error.to_string().contains("cannot be reached"), "{error}");
 

@@ -1,7 +1,9 @@
-//! Durable appends through the Runner: `tests/peers/run-postgres.sh cargo bench -p adk-workflow-postgres --bench appends`. Prints
-//! events per second and the time from `emit` to the next one, at 1, 8 and 64 runs at once; then waits and deadlines, and what
-//! a session of 100,000 events costs. `-- large` asks for all that a store of 1,000,000 events is asked for. The server is one of
-//! its own on this machine, with `fsync` and `synchronous_commit` on.
+//! Benchmark of durable appends through the Runner:
+//! `tests/peers/run-postgres.sh cargo bench -p adk-workflow-postgres --bench appends`. Prints
+//! events per second and the time between two calls of `emit`, with 1, 8 and 64 concurrent runs;
+//! then waits and deadlines, and the cost of a session of 100,000 events. `-- large` measures all
+//! operations of a store with 1,000,000 events. The server runs on this machine, with `fsync` and
+//! `synchronous_commit` on.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
 
@@ -24,7 +26,7 @@ async fn fresh() -> PostgresStore {
 }
 
 fn main() {
-    // `-- 64` measures that one alone, `-- waits` the waits, `-- long` the session.
+    // `-- 64` measures only this case, `-- waits` only the waits, `-- long` only the session.
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let is_asked = |what: &str| args.is_empty() || args.iter().any(|arg| arg == what);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();

@@ -1,6 +1,7 @@
-//! The ceiling of `appends`: `tests/peers/run-postgres.sh cargo bench -p adk-workflow-postgres --bench bare`. One connection writes
-//! the same rows into the same tables, by one prepared statement for each transaction.
-//! Prints events per second with 1, 8 and 64 sessions in a transaction.
+//! Upper bound for `appends`:
+//! `tests/peers/run-postgres.sh cargo bench -p adk-workflow-postgres --bench bare`. One connection
+//! writes the same rows into the same tables, by one prepared statement per transaction. Prints
+//! events per second with 1, 8 and 64 sessions in a transaction.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
 
@@ -30,7 +31,7 @@ const SESSIONS: &str = "WITH made AS (
     INSERT INTO adkw_sessions (app_name, user_id, id, latest)
     SELECT 'app', 'u', 's' || number, now() FROM unnest($1::bigint[]) number ORDER BY number";
 
-/// What `appends` writes for an event: 500 bytes of text and one key.
+/// Returns the event data that `appends` writes: 500 bytes of text and one key.
 fn data(id: &str) -> String {
     let text = "x".repeat(500);
     format!(
@@ -49,22 +50,22 @@ async fn bare(connection: &mut PgConnection, count: usize, events: usize) {
         let data: Vec<String> = ids.iter().map(|id| data(id)).collect();
         let time =
             format!("2026-01-01 00:{:02}:{:02}.{:06}", place / 60_000, place / 1_000 % 60, place % 1_000);
-        let of = sqlx::query(WRITE).bind(&numbers).bind(place as i64).bind(time);
-        let of = of.bind(format!("w/l#{place}/a!0")).bind(ids).bind(data);
-        of.execute(&mut *connection).await.unwrap();
+        let query = sqlx::query(WRITE).bind(&numbers).bind(place as i64).bind(time);
+        let query = query.bind(format!("w/l#{place}/a!0")).bind(ids).bind(data);
+        query.execute(&mut *connection).await.unwrap();
     }
     let rate = (rounds * count) as f64 / begin.elapsed().as_secs_f64();
     println!("{count:>4} in a transaction: {rate:>7.0} events/s");
 }
 
 fn main() {
-    // `-- 64` measures that one alone.
+    // `-- 64` measures only this case.
     let asked: Vec<usize> = std::env::args().filter_map(|arg| arg.parse().ok()).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         for count in [1, 8, 64].into_iter().filter(|count| asked.is_empty() || asked.contains(count)) {
             let database = Database::new().await;
-            // The tables are those of the store.
+            // Let the store create its tables.
             drop(PostgresStore::connect(&database.url).await.unwrap());
             bare(&mut database.connect().await, count, 8_000).await;
         }

@@ -1,8 +1,8 @@
-//! The store as ADK's artifact service.
+//! [`ArtifactStore`] of [`PostgresStore`].
 
 use crate::PostgresStore;
 use crate::connection::PgConnection;
-use crate::error::{Doing, failed, is_without_session};
+use crate::error::{Doing, is_without_session, postgres_error};
 use adk_core::session::{Location, SessionKey};
 use adk_core::{ArtifactStore, BoxFuture, Error, ErrorKind, Part, Result, StoreErrorKind, StoredPart};
 use sqlx::postgres::{PgArguments, PgRow};
@@ -10,13 +10,15 @@ use sqlx::query::Query;
 use sqlx::{AssertSqlSafe, Postgres, Row as _};
 use std::sync::Arc;
 
-/// The longest name, in bytes: an entry of an index takes 2,704, and the ids of app, user and session may take 1,536 of them.
+/// Maximum length of a name in bytes. An index entry holds 2,704 bytes, and the ids of app, user
+/// and session use up to 1,536 of them.
 const LONGEST: usize = 1_024;
 
-/// The most bytes of a version. The server takes messages of up to 1 GiB, and ends the connection of who sends more.
+/// Maximum size of a version in bytes. The server accepts messages of up to 1 GiB, and closes the
+/// connection after a larger one.
 const MOST: usize = 500_000_000;
 
-/// What a file is found by. The session of a user's file is none.
+/// The columns that identify an artifact. The owner is `None` for a file of a user.
 struct FileKey {
     session: SessionKey,
     owner: Option<String>,
@@ -26,28 +28,29 @@ struct FileKey {
 impl FileKey {
     fn new(session: &SessionKey, name: &str) -> Result<Arc<Self>> {
         let refused = |fact: &str, help: &str| {
-            let message = format!("Postgres cannot keep an artifact by the name {name:.64?}: {fact}");
+            let message = format!("Postgres cannot store an artifact with the name {name:.64?}: {fact}");
             Err(Error::new(ErrorKind::Store(StoreErrorKind::Other), message).with_help(help))
         };
         if name.contains('\0') {
-            return refused("it holds a NUL", "take another name");
+            return refused("the name contains a NUL character", "choose a name without NUL");
         }
         if name.len() > LONGEST {
-            let fact = format!("it has {} bytes, and the most is {LONGEST}", name.len());
-            return refused(&fact, "take a shorter name");
+            let fact = format!("the name has {} bytes, the limit is {LONGEST}", name.len());
+            return refused(&fact, "choose a shorter name");
         }
         let owner = (!name.starts_with("user:")).then(|| session.id.clone());
         Ok(Arc::new(Self { session: session.clone(), owner, name: name.to_owned() }))
     }
 
-    /// A statement whose parameters 1 to 4 are this.
+    /// Returns a statement with parameters 1 to 4 of [`OF_FILE`] bound.
     fn query(&self, sql: String) -> Query<'_, Postgres, PgArguments> {
         let query = sqlx::query(AssertSqlSafe(sql));
         query.bind(&self.session.app).bind(&self.session.user).bind(&self.owner).bind(&self.name)
     }
 }
 
-/// Which versions are those of a file. It is written as the index has it.
+/// Condition for the versions of one artifact, spelled like the index so that Postgres uses the
+/// index.
 const OF_FILE: &str =
     "app_name = $1 AND user_id = $2 AND COALESCE(session_id, '') = COALESCE($3, '') AND name = $4";
 
@@ -61,9 +64,10 @@ impl ArtifactStore for PostgresStore {
             let (file, part) = (FileKey::new(session, name)?, Arc::new(StoredPart::new(&part)?));
             let bytes = part.json.len() + part.data.as_ref().map_or(0, |data| data.len());
             if bytes > MOST {
-                let message = format!("the artifact `{name}` has {bytes} bytes, and the most is {MOST}");
-                return Err(Error::new(ErrorKind::Store(StoreErrorKind::TooLarge), message)
-                    .with_help("keep it elsewhere, and save its address as `Part::file_data`"));
+                let message = format!("the artifact `{name}` has {bytes} bytes, the limit is {MOST}");
+                return Err(Error::new(ErrorKind::Store(StoreErrorKind::TooLarge), message).with_help(
+                    "store the data outside of the database, and save its address as `Part::file_data`",
+                ));
             }
             self.0
                 .call_in_transaction(Box::new(move |connection| {
@@ -142,12 +146,12 @@ async fn save(connection: &mut PgConnection, file: &FileKey, part: &StoredPart) 
         let saved = insert.bind(&part.json).bind(part.data.as_deref()).fetch_optional(&mut *connection).await;
         match saved {
             Ok(Some(row)) => return version(&row),
-            // Somebody else has taken the number, and is seen by the next statement.
+            // Another transaction has inserted this version; the next statement sees it.
             Ok(None) => {}
             Err(error) if is_without_session(&error) => {
                 return Err(file.session.missing().with_source(error));
             }
-            Err(error) => return Err(failed(what, error)),
+            Err(error) => return Err(postgres_error(what, error)),
         }
     }
 }
@@ -156,7 +160,8 @@ fn version(row: &PgRow) -> Result<u32> {
     let what = "save an artifact";
     let version: i64 = row.try_get(0).doing(what)?;
     u32::try_from(version).map_err(|error| {
-        Error::new(ErrorKind::Store(StoreErrorKind::Other), "there are too many versions").with_source(error)
+        Error::new(ErrorKind::Store(StoreErrorKind::Other), "the artifact has too many versions")
+            .with_source(error)
     })
 }
 

@@ -1,8 +1,8 @@
-//! What goes together in one transaction, and what becomes of each part of it.
+//! [`batch`]: executes jobs of one session in one transaction, and reports each result.
 
 use crate::Shared;
 use crate::connection::PgConnection;
-use crate::error::{closed, is_slot_taken, outcome_unknown, passes};
+use crate::error::{closed_error, is_slot_taken, is_transient, outcome_unknown_error};
 use crate::lane::Job;
 use crate::log::{self, Entry, Head, Rows};
 use crate::reader::{self, Shelf};
@@ -16,52 +16,54 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// What a transaction has come to for one job.
+/// Result of a transaction for one job.
 enum Outcome {
-    /// The event is in the log, at this place.
+    /// The event was appended at this place.
     New(u64),
-    /// It was there before.
-    There(There),
-    /// What a step or an answer gave before.
+    /// The slot was already filled with this event.
+    FilledSlot(FilledSlot),
+    /// The recorded value of a step, or the answer to a wait.
     Value(Option<Value>),
-    /// It is done, or the session was there.
+    /// The work is done. For [`Job::Look`], whether the session exists; for [`Job::Close`], whether
+    /// the claim was current.
     Done(bool),
-    /// The session, as its rows are.
+    /// The rows of the session.
     Row(Option<SessionRow>),
 }
 
-/// An event that fills its slot already.
-pub(crate) struct There {
+/// An event that already fills its slot.
+pub(crate) struct FilledSlot {
     pub(crate) place: u64,
     pub(crate) event: Arc<Event>,
     pub(crate) temp: StateDelta,
 }
 
-/// A transaction as it was committed.
+/// A committed transaction.
 struct Written {
     /// The session in memory, if it is open.
     session: Option<Arc<Session>>,
-    /// Events of the log that it does not have yet, with their places.
+    /// Events of the log that the open session does not contain yet, with their places.
     missing: VecDeque<(u64, Arc<Event>)>,
     outcomes: Vec<Result<Outcome>>,
-    /// Its rows as they are now; `None` when there is no such session.
+    /// The rows of the session after the transaction. `None` if the session does not exist.
     head: Option<Head>,
 }
 
-/// Does the jobs, which were asked for at that time, in one transaction. When one job aborts it, each job gets its own. Reports
-/// each result to its sender.
+/// Executes jobs in one transaction, and reports each result to its sender. `asked` is the time
+/// from which their patience counts. When one job aborts the transaction, each job gets a
+/// transaction of its own.
 pub(crate) async fn batch(shared: &Arc<Shared>, key: &SessionKey, asked: Instant, mut jobs: Vec<Job>) {
     let mut patience = Patience::since(asked, shared.options.patience);
-    // Whether slots may be filled that nobody was told of: an attempt was cut off in the middle of its commit.
+    // Whether a slot may already be filled: an earlier attempt was interrupted during its commit.
     let mut is_careful = false;
-    // Whether one of them was.
+    // Whether the outcome of an earlier attempt is unknown.
     let mut is_unknown = false;
     loop {
         let Lost { error, is_sent } = match attempt(shared, key, &mut jobs, is_careful).await {
             Ok(written) => return deliver(shared, key, jobs, written),
             Err(lost) => lost,
         };
-        if passes(&error) {
+        if is_transient(&error) {
             is_careful |= is_sent;
             is_unknown |= is_sent;
             if (!is_sent || jobs.iter().all(Job::is_repeatable)) && patience.wait().await {
@@ -71,15 +73,15 @@ pub(crate) async fn batch(shared: &Arc<Shared>, key: &SessionKey, asked: Instant
             is_careful = true;
             continue;
         } else if jobs.len() > 1 {
-            // One job aborted the batch. Each gets a transaction of its own.
+            // One job aborted the batch. Execute each job in a transaction of its own.
             for job in jobs {
                 Box::pin(batch(shared, key, asked, vec![job])).await;
             }
             return;
         }
         for job in jobs {
-            let error = if is_unknown && job.writes() { outcome_unknown(&error) } else { copy(&error) };
-            refused(shared, job, error);
+            let error = if is_unknown && job.writes() { outcome_unknown_error(&error) } else { copy(&error) };
+            refuse_job(shared, job, error);
         }
         return;
     }
@@ -99,11 +101,11 @@ async fn attempt(
     jobs: &mut [Job],
     is_careful: bool,
 ) -> Result<Written, Lost> {
-    if !is_careful && let Some(written) = at_once(shared, key, jobs).await? {
+    if !is_careful && let Some(written) = write_directly(shared, key, jobs).await? {
         return Ok(written);
     }
     let written =
-        shared.attempt(async |connection| together(shared, connection, key, jobs, is_careful).await);
+        shared.attempt(async |connection| execute_jobs(shared, connection, key, jobs, is_careful).await);
     let written = written.await?;
     if let Some(head) = &written.head {
         shared.drives.leave(jobs, head);
@@ -111,15 +113,20 @@ async fn attempt(
     Ok(written)
 }
 
-/// Writes new events of runs that this process drives, or a step, by one statement, which is its own transaction, if the session
-/// is as the last transaction of this process has left it. `None`: nothing was written, and a transaction has to look.
-async fn at_once(shared: &Shared, key: &SessionKey, jobs: &mut [Job]) -> Result<Option<Written>, Lost> {
+/// Writes new events of runs that this process drives, or one step, by a single statement without
+/// an explicit transaction. This works only if the session is as the last transaction of this
+/// process has left it. Returns `None` if nothing was written and a transaction is needed.
+async fn write_directly(
+    shared: &Shared,
+    key: &SessionKey,
+    jobs: &mut [Job],
+) -> Result<Option<Written>, Lost> {
     let Some(before) = shared.drives.head(jobs) else { return Ok(None) };
     let what = "reach the server";
     if let [Job::Step { claim, key: step, value, .. }] = jobs {
         let mut connection = shared.connections.get(what).await?;
         let done = journal::first_step(&mut connection, key, &before, claim.run_id, step, value).await;
-        shared.connections.give_back(connection).await;
+        shared.connections.put_back(connection).await;
         let is_first = done.map_err(|error| Lost { error, is_sent: true })?;
         let outcomes = vec![Ok(Outcome::Value(None))];
         let written = Written { session: None, missing: VecDeque::new(), outcomes, head: None };
@@ -143,7 +150,7 @@ async fn at_once(shared: &Shared, key: &SessionKey, jobs: &mut [Job]) -> Result<
     }
     let mut connection = shared.connections.get(what).await?;
     let written = rows.write(&mut connection, key, &before, &head).await;
-    shared.connections.give_back(connection).await;
+    shared.connections.put_back(connection).await;
     if !written.map_err(|error| Lost { error, is_sent: true })? {
         return Ok(None);
     }
@@ -151,7 +158,7 @@ async fn at_once(shared: &Shared, key: &SessionKey, jobs: &mut [Job]) -> Result<
     Ok(Some(Written { session, missing: VecDeque::new(), outcomes, head: Some(head) }))
 }
 
-async fn together(
+async fn execute_jobs(
     shared: &Shared,
     connection: &mut PgConnection,
     key: &SessionKey,
@@ -159,7 +166,7 @@ async fn together(
     is_careful: bool,
 ) -> Result<Written> {
     let Some(head) = log::lock(connection, key).await? else {
-        let outcomes = jobs.iter().map(|job| without_session(key, job)).collect();
+        let outcomes = jobs.iter().map(|job| missing_session_outcome(key, job)).collect();
         return Ok(Written { session: None, missing: VecDeque::new(), outcomes, head: None });
     };
     let session = shared.live.find(key, head.number);
@@ -170,8 +177,8 @@ async fn together(
         VecDeque::new()
     };
     journal::begin(shared, connection, head.number, jobs).await?;
-    let fenced = journal::fenced(shared, connection, &head, jobs).await?;
-    let current = Current::of(connection, key, jobs).await?;
+    let fenced = journal::outdated_claims(shared, connection, &head, jobs).await?;
+    let current = Current::lock(connection, key, jobs).await?;
     let before = head.clone();
     let mut batch = Batch { shared, key, head, session, current, rows: Rows::default(), is_careful };
     let mut outcomes = Vec::with_capacity(jobs.len());
@@ -188,27 +195,28 @@ async fn together(
     Ok(Written { session, missing, outcomes, head: Some(head) })
 }
 
-/// What a transaction makes of a session.
+/// State of a transaction while its jobs are executed.
 struct Batch<'a> {
     shared: &'a Shared,
     key: &'a SessionKey,
-    /// The rows of the session as they will be.
+    /// The rows of the session as the transaction will leave them.
     head: Head,
     session: Option<Arc<Session>>,
     current: Option<Current>,
-    /// What is written at the end.
+    /// Rows to write at the end of the transaction.
     rows: Rows,
     is_careful: bool,
 }
 
 impl Batch<'_> {
-    /// Does one job. The outer error aborts the transaction, the inner one refuses this job alone.
+    /// Executes one job. The outer error aborts the transaction, the inner error refuses only this
+    /// job.
     async fn perform(&mut self, connection: &mut PgConnection, job: &mut Job) -> Result<Result<Outcome>> {
         Ok(Ok(match job {
             Job::Commit { slot, draft, update, tried, .. } => {
-                let there = self.earlier(connection, slot, draft, update.is_some()).await?;
+                let there = self.find_earlier(connection, slot, draft, update.is_some()).await?;
                 return Ok(match there {
-                    Some(there) => Ok(Outcome::There(there)),
+                    Some(there) => Ok(Outcome::FilledSlot(there)),
                     None => self.commit(slot, draft, update.as_deref_mut(), tried)?,
                 });
             }
@@ -246,21 +254,21 @@ impl Batch<'_> {
         }))
     }
 
-    /// The event that fills a slot already. It is looked for only where there may be one.
-    async fn earlier(
+    /// Finds the event that already fills a slot. Searches only if such an event is possible.
+    async fn find_earlier(
         &self,
         connection: &mut PgConnection,
         slot: &Slot,
         draft: &Draft,
         is_update: bool,
-    ) -> Result<Option<There>> {
+    ) -> Result<Option<FilledSlot>> {
         if !self.is_careful && !is_update {
             return Ok(None);
         }
-        journal::there(connection, self.key, self.head.number, &entry(slot, draft)?).await
+        journal::filled_slot(connection, self.key, self.head.number, &entry(slot, draft)?).await
     }
 
-    /// Adds the event of a free slot to the log, with the errors of [`Self::perform`].
+    /// Adds the event of a free slot to the log. Fails like [`Self::perform`].
     fn commit(
         &mut self,
         slot: &Slot,
@@ -270,7 +278,7 @@ impl Batch<'_> {
     ) -> Result<Result<Outcome>> {
         let is_above = slot.claim().is_driven_above();
         if !is_above && !self.session.as_ref().is_some_and(|session| Arc::ptr_eq(session, slot.session())) {
-            // It was deleted, and perhaps made again.
+            // The session was deleted, and possibly created again.
             return Ok(Err(self.key.missing()));
         }
         if let Some(current) = &mut self.current {
@@ -289,7 +297,7 @@ impl Batch<'_> {
     }
 }
 
-/// The entry of a journal for what a slot is filled with.
+/// Returns the journal entry for the event that fills a slot.
 fn entry(slot: &Slot, draft: &Draft) -> Result<Entry> {
     Ok(Entry {
         run: slot.run_id.to_string(),
@@ -299,13 +307,14 @@ fn entry(slot: &Slot, draft: &Draft) -> Result<Entry> {
     })
 }
 
-/// The state that updates of a transaction start from: as nobody else can change it until the end of the transaction,
-/// with what its earlier jobs change.
+/// State that the updates of a transaction read. Row locks keep other transactions from changing
+/// it, and earlier jobs of the transaction have already been applied.
 struct Current(SessionRow);
 
 impl Current {
-    /// `None` where nothing is updated: then no row is held before it is written.
-    async fn of(connection: &mut PgConnection, key: &SessionKey, jobs: &[Job]) -> Result<Option<Self>> {
+    /// Locks and reads the state. Returns `None` without updates, so that no row is locked before
+    /// it is written.
+    async fn lock(connection: &mut PgConnection, key: &SessionKey, jobs: &[Job]) -> Result<Option<Self>> {
         let commits = jobs.iter().filter_map(|job| match job {
             Job::Commit { draft, update, .. } => Some((draft, update.as_ref())),
             _ => None,
@@ -315,7 +324,8 @@ impl Current {
         if updated.is_empty() {
             return Ok(None);
         }
-        // Rows are held in the order in which `log::share` writes them, or two transactions wait for each other.
+        // Lock rows in the order in which `log::share` writes them, otherwise two transactions may
+        // deadlock.
         let writes = |delta: &StateDelta| delta.iter().any(|(key, _)| Scope::of(key) == Scope::App);
         let mut commits = commits.map(|(draft, update)| match update {
             Some(update) => update.also_writes(),
@@ -331,12 +341,12 @@ impl Current {
     }
 
     fn get(&self, key: &str) -> Option<&Value> {
-        let (of, prefix) = match Scope::of(key) {
+        let (state, prefix) = match Scope::of(key) {
             Scope::User => (&self.0.user, "user:"),
             Scope::App => (&self.0.app, "app:"),
             Scope::Session | Scope::Temp => (&self.0.own, ""),
         };
-        of.get(key.strip_prefix(prefix).unwrap_or(key))
+        state.get(key.strip_prefix(prefix).unwrap_or(key))
     }
 
     fn apply(&mut self, delta: &StateDelta) {
@@ -347,24 +357,26 @@ impl Current {
     }
 }
 
-/// What becomes of what is asked of a session that is not there.
-fn without_session(key: &SessionKey, job: &Job) -> Result<Outcome> {
+/// Returns the result of a job whose session does not exist.
+fn missing_session_outcome(key: &SessionKey, job: &Job) -> Result<Outcome> {
     match job {
         Job::Look { .. } => Ok(Outcome::Done(false)),
         Job::Open { .. } => Ok(Outcome::Row(None)),
-        // Its run has gone with it.
+        // The run was deleted with its session.
         Job::Close { .. } | Job::Finished { .. } | Job::Withdraw { .. } => Ok(Outcome::Done(true)),
         _ => Err(key.missing()),
     }
 }
 
-/// Tells what was committed, in the order of the log. Whoever asked may be gone: it is delivered all the same.
+/// Reports the results of a committed transaction, in the order of the log. An event is delivered
+/// to its session even if its receiver is gone.
 fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Written) {
     let Written { session, mut missing, outcomes, .. } = written;
     let mut catch_up = |before: u64| {
         let Some(session) = &session else { return };
         while let Some((place, event)) = missing.pop_front_if(|(place, _)| *place < before) {
-            // An event whose first commit lost its answer is missing here, and delivered by its own job.
+            // An event whose first commit lost its answer is missing here, and its own job delivers
+            // it.
             if place >= session.len() as u64 {
                 session.append_stored(event);
             }
@@ -375,13 +387,17 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
             (Job::Commit { slot, draft, reply, .. }, Ok(Outcome::New(place))) => {
                 catch_up(place);
                 let event = draft.event;
-                // The session of the slot is not the one that others have open here.
+                // The session of the slot belongs to another store than the session that is open
+                // here.
                 if let Some(session) = session.as_ref().filter(|_| slot.claim().is_driven_above()) {
                     session.append_stored(event.clone());
                 }
                 let _ = reply.send(Ok(slot.deliver(place, event, draft.temp)));
             }
-            (Job::Commit { slot, tried, reply, .. }, Ok(Outcome::There(There { place, event, temp }))) => {
+            (
+                Job::Commit { slot, tried, reply, .. },
+                Ok(Outcome::FilledSlot(FilledSlot { place, event, temp })),
+            ) => {
                 catch_up(place);
                 let is_ours = tried.contains(&event.id) && slot.session().len() as u64 == place;
                 let stored = if is_ours || slot.claim().is_driven_above() {
@@ -397,7 +413,7 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
             }
             (Job::Wait { reply, .. }, Ok(Outcome::Value(answer))) => drop(reply.send(Ok(answer))),
             (Job::Close { claim, reply, .. }, Ok(Outcome::Done(is_ours))) => {
-                shared.drives.released(claim, true);
+                shared.drives.finish_release(claim, true);
                 let closed = || if is_ours { Ok(()) } else { Err(refuse::fenced(claim.run_id)) };
                 let _ = reply.map(|reply| reply.send(closed()));
             }
@@ -417,14 +433,14 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
                 });
                 let _ = reply.send(Ok(opened));
             }
-            (job, Err(error)) => refused(shared, job, error),
-            (job, Ok(_)) => refused(shared, job, closed()),
+            (job, Err(error)) => refuse_job(shared, job, error),
+            (job, Ok(_)) => refuse_job(shared, job, closed_error()),
         }
     }
     catch_up(u64::MAX);
 }
 
-fn refused(shared: &Shared, job: Job, error: Error) {
+fn refuse_job(shared: &Shared, job: Job, error: Error) {
     let is_ended = matches!(error.kind(), ErrorKind::RunExists | ErrorKind::Store(StoreErrorKind::Fenced));
     if let Some(claim) = job.claim().filter(|_| is_ended) {
         shared.drives.end(claim);
@@ -443,9 +459,10 @@ fn refused(shared: &Shared, job: Job, error: Error) {
             let _ = reply.send(Err(error));
         }
         Job::Close { claim, reply, .. } => {
-            // Others have to know that nobody drives it: it is written when the server is there again.
+            // Other processes must learn that the run is free: the lease thread writes the release
+            // later.
             if !claim.is_driven_above() {
-                shared.drives.released(claim, false);
+                shared.drives.finish_release(claim, false);
             }
             let _ = reply.map(|reply| reply.send(Err(error)));
         }

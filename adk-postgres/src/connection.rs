@@ -1,7 +1,7 @@
-//! Connections whose every wait is limited, directly to a server or through a pooler.
+//! [`PgConnection`]: a connection to a server or a pooler, with a limit for each wait.
 
-use crate::error::{closes, refuses_settings};
-use crate::limits::{Limits, answered};
+use crate::error::{is_closing, refuses_settings};
+use crate::limits::{Limits, until_silent};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgQueryResult, PgRow, PgStatement, PgTypeInfo};
 use sqlx::{
@@ -14,14 +14,14 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-/// A setting that only a connection of its own to the server keeps.
+/// A setting that only a direct connection to the server keeps.
 const PROBE: &str = "adkw.connection";
 
-/// The server, and how this process connects to it.
+/// Address of the server, and the way in which this process connects to it.
 pub(crate) struct Server {
-    /// What the URL says.
+    /// Options from the URL.
     to: PgConnectOptions,
-    /// The same with the limits and the probe as settings of the connection.
+    /// Options from the URL, with limits and probe as settings of the connection.
     direct: PgConnectOptions,
     probe: String,
     is_pooled: AtomicBool,
@@ -31,9 +31,9 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn new(to: PgConnectOptions, patience: Duration) -> Self {
         let limits = Limits::new(patience);
-        // Nothing here is a float, and poolers refuse the setting.
+        // The store binds no floats, and poolers reject the setting.
         let to = to.extra_float_digits(None);
-        // What the URL sets stays.
+        // Settings in the URL take precedence.
         let given = to.get_options().unwrap_or_default().to_owned();
         let ours = limits.of_connection().filter(|(name, _)| !sets(&given, name));
         let probe = format!("{:016x}", RandomState::new().hash_one(std::process::id()));
@@ -45,9 +45,9 @@ impl Server {
         &self.to
     }
 
-    /// Opens a connection. Statements have names, which are parsed once, only if the connection was proved to be one to the
-    /// server itself: a pooler may send each transaction to another connection of its own, where the name is missing, or
-    /// is the name of another statement.
+    /// Opens a connection. Statements get names, so that the server parses them once, only on a
+    /// connection that is proved to be direct. A pooler may send each transaction to another server
+    /// connection, where the name is missing or belongs to another statement.
     pub(crate) async fn connect(&self) -> sqlx::Result<PgConnection> {
         if !self.is_pooled.load(Relaxed) {
             match self.direct.connect().await {
@@ -73,7 +73,7 @@ impl Server {
     }
 }
 
-/// Whether options such as `-c name=value` set that name.
+/// Reports whether options such as `-c name=value` set a name.
 fn sets(options: &str, name: &str) -> bool {
     options.split_whitespace().any(|option| {
         let option = option.trim_start_matches("-c").trim_start_matches("--");
@@ -81,10 +81,10 @@ fn sets(options: &str, name: &str) -> bool {
     })
 }
 
-/// A connection in place of sqlx's, for the same statements. Each wait for an answer is limited.
+/// A connection that replaces sqlx's for the same statements. Each wait for an answer is limited.
 ///
-/// Through a pooler a statement has no name, and a transaction around it: pooled connections belong to a client for the time of a
-/// transaction.
+/// Through a pooler, statements have no names and each statement is inside a transaction, because a
+/// pooler assigns a server connection only for a transaction.
 pub(crate) struct PgConnection {
     inner: sqlx::PgConnection,
     limits: Limits,
@@ -92,7 +92,8 @@ pub(crate) struct PgConnection {
     is_in_transaction: bool,
     /// Whether the open transaction changes tables.
     is_upgrade: bool,
-    /// A statement has no answer yet, or has an error after which the connection is of no use.
+    /// Whether a statement has no answer yet, or has failed with an error that makes the connection
+    /// unusable.
     is_lost: bool,
 }
 
@@ -106,7 +107,7 @@ impl PgConnection {
         self.begin_with("BEGIN").await
     }
 
-    /// Begins a transaction by this statement.
+    /// Begins a transaction with the given statement.
     pub(crate) async fn begin_with(&mut self, begin: &str) -> sqlx::Result<()> {
         let begin = if self.is_pooled { self.limits.begin(begin) } else { begin.to_owned() };
         (self.is_in_transaction, self.is_upgrade) = (true, false);
@@ -120,7 +121,8 @@ impl PgConnection {
         Ok(())
     }
 
-    /// Makes the connection ready for another caller, which rolls back what is open; `false` if it has to be closed.
+    /// Prepares the connection for another caller, and rolls back an open transaction. Returns
+    /// `false` if the connection must be closed.
     pub(crate) async fn reset(&mut self) -> bool {
         if !self.is_lost && self.is_in_transaction {
             self.is_upgrade = false;
@@ -129,12 +131,13 @@ impl PgConnection {
         !self.is_lost && !self.is_in_transaction
     }
 
-    /// Whether no answer has come, or one that ends the connection.
+    /// Reports whether the connection got no answer, or an answer that ends it.
     pub(crate) fn is_lost(&self) -> bool {
         self.is_lost
     }
 
-    /// Gives the statements of the open transaction, which change tables, as much time as an upgrade may take.
+    /// Extends the statement timeout of the open transaction to the limit of an upgrade of the
+    /// tables.
     pub(crate) async fn allow_upgrade(&mut self) -> sqlx::Result<()> {
         let millis = self.limits.upgrade.as_millis();
         self.command(format!("SET LOCAL statement_timeout = {millis}")).await?;
@@ -142,33 +145,33 @@ impl PgConnection {
         Ok(())
     }
 
-    /// Says goodbye to the server.
+    /// Closes the connection in an orderly way.
     pub(crate) async fn close(self) {
-        // A connection that has died needs no goodbye.
-        let _ = answered(self.limits.connect, self.inner.close()).await;
+        // The server needs no message from a dead connection.
+        let _ = until_silent(self.limits.connect, self.inner.close()).await;
     }
 
     async fn command(&mut self, sql: String) -> sqlx::Result<()> {
         let sql = sqlx::raw_sql(AssertSqlSafe(sql));
-        self.limited(async |inner| inner.execute(sql).await).await.map(drop)
+        self.execute_limited(async |inner| inner.execute(sql).await).await.map(drop)
     }
 
-    /// Executes something, and notes whether the connection can be used after it.
-    async fn limited<T>(
+    /// Executes work within the limit, and notes whether the connection is usable afterwards.
+    async fn execute_limited<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut sqlx::PgConnection) -> sqlx::Result<T>,
     ) -> sqlx::Result<T> {
-        // Also where the future is dropped before its end.
+        // The flag stays set if the future is dropped before its end.
         self.is_lost = true;
         let limit = if self.is_upgrade { self.limits.upgrade } else { self.limits.answer };
-        let done = match answered(limit, work(&mut self.inner)).await {
+        let done = match until_silent(limit, work(&mut self.inner)).await {
             Some(done) => done,
             None => {
-                let message = format!("the server has not answered for {limit:?}");
+                let message = format!("the server did not answer for {limit:?}");
                 Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, message)))
             }
         };
-        self.is_lost = done.as_ref().is_err_and(closes);
+        self.is_lost = done.as_ref().is_err_and(is_closing);
         done
     }
 
@@ -191,7 +194,7 @@ impl PgConnection {
     }
 
     async fn execute_statement(&mut self, statement: Statement) -> sqlx::Result<Vec<Step>> {
-        self.limited(async |inner| inner.fetch_many(statement).try_collect().await).await
+        self.execute_limited(async |inner| inner.fetch_many(statement).try_collect().await).await
     }
 }
 
@@ -201,7 +204,7 @@ impl fmt::Debug for PgConnection {
     }
 }
 
-/// The end of a statement, or a row.
+/// A row, or the end of a statement.
 type Step = Either<PgQueryResult, PgRow>;
 
 type Steps<'e> = Pin<Box<dyn stream::Stream<Item = sqlx::Result<Step>> + Send + 'e>>;
@@ -238,7 +241,7 @@ impl<'c> Executor<'c> for &'c mut PgConnection {
     }
 }
 
-/// A statement with its parameters, that has a name on the server or not.
+/// A statement with its parameters. `persistent` statements have a name on the server.
 struct Statement {
     sql: SqlStr,
     arguments: Option<PgArguments>,
@@ -273,7 +276,7 @@ mod tests {
         let url = "postgres://u@h/d?options[deadlock_timeout]=7&options[statement_timeout]=8";
         let to = PgConnectOptions::from_str(url).expect("it is a URL");
         let server = Server::new(to, Duration::from_secs(10));
-        // A pooler is asked for nothing.
+        // A pooler gets no additional settings.
         let given = "-c deadlock_timeout=7 -c statement_timeout=8";
         assert_eq!(server.to.get_options(), Some(given));
         let ours = format!(

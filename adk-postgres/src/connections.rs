@@ -1,7 +1,7 @@
-//! The connections of a store: a few, each for one caller at a time.
+//! [`Connections`]: the pool of a store.
 
 use crate::connection::{PgConnection, Server};
-use crate::error::{Doing, closed, passes};
+use crate::error::{Doing, closed_error, is_transient};
 use crate::transact::Patience;
 use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
 use std::ops::{Deref, DerefMut};
@@ -9,19 +9,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// A connection that nobody has used for so long may have been cut by a network, which says nothing.
+/// Idle time after which a connection is not reused, because a network may have dropped it
+/// silently.
 const IDLE: Duration = Duration::from_secs(10 * 60);
 
-/// After so long a connection is made anew, since the process of the server that serves it grows.
+/// Age after which a connection is replaced, because the server process of a connection grows.
 const OLD: Duration = Duration::from_secs(30 * 60);
 
-/// Free connections, and how many there may be. sqlx's pool would ask the server whether a connection lives after each use,
-/// which is as long as the use.
+/// Free connections with their maximum number. sqlx's pool would ping the server after each use,
+/// which takes as long as the use itself.
 pub(crate) struct Connections {
     pub(crate) server: Arc<Server>,
     most: u32,
     turns: Arc<Semaphore>,
-    /// The one that was used last is at the end.
+    /// Free connections, most recently used last.
     free: Mutex<Vec<Free>>,
 }
 
@@ -31,7 +32,7 @@ struct Free {
     used: Instant,
 }
 
-/// A connection that its caller has for himself. When it is dropped it is closed, and the server rolls back.
+/// A connection for exclusive use. Dropping it closes the connection, and the server rolls back.
 pub(crate) struct Connected {
     connection: PgConnection,
     made: Instant,
@@ -60,27 +61,27 @@ impl Connections {
         Self { server: Arc::new(server), most, turns, free: Mutex::default() }
     }
 
-    /// Opens the first connection. A server that starts is waited for, a shorter time than later: there is nothing yet that
-    /// a failure would interrupt.
+    /// Opens the first connection. Retries for at most two seconds, because a failure interrupts
+    /// nothing at this point.
     pub(crate) async fn reach(&self, patience: Duration) -> Result<()> {
         let mut pauses = Patience::new(patience.min(Duration::from_secs(2)));
         loop {
             match self.get("connect").await {
-                Err(error) if passes(&error) && pauses.wait().await => {}
+                Err(error) if is_transient(&error) && pauses.wait().await => {}
                 Err(error) => return Err(error),
                 Ok(connected) => {
-                    self.give_back(connected).await;
+                    self.put_back(connected).await;
                     return Ok(());
                 }
             }
         }
     }
 
-    /// One that is free, as soon as there is one.
+    /// Waits for a free connection, or opens one.
     pub(crate) async fn get(&self, what: &str) -> Result<Connected> {
         let until = tokio::time::Instant::now() + self.server.limits.connect;
         let turn = tokio::time::timeout_at(until, self.turns.clone().acquire_owned()).await;
-        let turn = turn.map_err(|_| self.all_in_use(what))?.map_err(|_| closed())?;
+        let turn = turn.map_err(|_| self.all_in_use(what))?.map_err(|_| closed_error())?;
         let free = self.free().pop().filter(|free| free.used.elapsed() < IDLE);
         let (connection, made) = match free {
             Some(free) => (free.connection, free.made),
@@ -95,14 +96,14 @@ impl Connections {
     fn all_in_use(&self, what: &str) -> Error {
         let message =
             format!("Postgres failed to {what}: all {} connections of the store are in use", self.most);
-        Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), message).with_help(
-            "allow more with `connections`, or wait longer with `patience`; the run can be resumed",
-        )
+        Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), message)
+            .with_help("raise `connections` or `patience`, then resume the run")
     }
 
-    /// Keeps a connection for the next caller, without the transaction that is still open. A connection without an answer is
-    /// closed, and so is each that was free all the time since: the same server or network has cut it as well.
-    pub(crate) async fn give_back(&self, mut connected: Connected) {
+    /// Returns a connection to the pool, and rolls back an open transaction. Closes a connection
+    /// without an answer, and all connections that were idle in the meantime, because the same
+    /// server or network failure has hit them.
+    pub(crate) async fn put_back(&self, mut connected: Connected) {
         let is_ready = connected.reset().await;
         let Connected { connection, made, taken, _turn } = connected;
         if connection.is_lost() {
@@ -120,7 +121,7 @@ impl Connections {
         self.turns.is_closed()
     }
 
-    /// Closes them all, after what they are used for at the moment.
+    /// Waits until all connections are free, and closes them.
     pub(crate) async fn close(&self) {
         let all = self.turns.acquire_many(self.most).await;
         self.turns.close();

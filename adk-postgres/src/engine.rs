@@ -1,6 +1,6 @@
-//! The store as the engine of runs.
+//! [`Engine`] of [`PostgresStore`], with its registries.
 
-use crate::error::{Doing, closed};
+use crate::error::{Doing, closed_error};
 use crate::lane::Job;
 use crate::runs::{self, Whose};
 use crate::transact::OwnWork;
@@ -32,12 +32,12 @@ impl Shared {
             .await?;
         let claim = claimed.claim.id();
         self.drives.begin(claim, &claimed.record.session);
-        claimed.claim = self.held(claim);
+        claimed.claim = self.releasing_claim(claim);
         Ok(claimed)
     }
 
-    /// A claim that is given back when it is dropped.
-    fn held(self: &Arc<Self>, claim: ClaimId) -> Claim {
+    /// Returns a claim that is released when it is dropped.
+    fn releasing_claim(self: &Arc<Self>, claim: ClaimId) -> Claim {
         let store = Arc::downgrade(self);
         Claim::new(claim, move |claim| {
             if let Some(store) = store.upgrade() {
@@ -59,7 +59,7 @@ impl Shared {
         }
         let record = Box::new(record);
         match self.ask(&key, |reply| Job::Enqueue { claim, record, reply }).await {
-            Ok(()) => Ok(self.held(claim)),
+            Ok(()) => Ok(self.releasing_claim(claim)),
             Err(error) => {
                 self.drives.end(claim);
                 Err(error)
@@ -67,16 +67,17 @@ impl Shared {
         }
     }
 
-    /// Stores what a run had used when another process cancelled it.
-    async fn used(self: &Arc<Self>, claim: ClaimId, usage: Usage) -> Result<()> {
+    /// Stores the usage of a run that another process has cancelled.
+    async fn store_usage(self: &Arc<Self>, claim: ClaimId, usage: Usage) -> Result<()> {
         let used: OwnWork<_> = Box::new(move |connection| {
-            Box::pin(async move { journal::used(connection, claim, &to_text(&usage)?).await })
+            Box::pin(async move { journal::store_usage(connection, claim, &to_text(&usage)?).await })
         });
         self.call(used).await?;
         Err(refuse::fenced(claim.run_id))
     }
 
-    /// The session of a run that this process writes; `None` when it does not drive it.
+    /// Returns the session of a run that this process may write. Returns `None` if this process
+    /// does not drive the run.
     async fn session_of(self: &Arc<Self>, claim: ClaimId) -> Result<Option<SessionKey>> {
         if !claim.is_driven_above() {
             return Ok(self.drives.session(claim));
@@ -84,12 +85,13 @@ impl Shared {
         self.stored_session(claim.run_id).await
     }
 
-    /// The session of a run of the registry.
+    /// Reads the session of a run from the registry.
     async fn stored_session(self: &Arc<Self>, run: RunId) -> Result<Option<SessionKey>> {
         self.call(Box::new(move |connection| Box::pin(journal::session_of(connection, run)))).await
     }
 
-    /// Whether the slot is filled already, which nobody has told a run that an engine above drives.
+    /// Reports whether the slot is already filled. Only an engine above the store can ask for a
+    /// filled slot, because such a run starts without the journal.
     async fn is_filled(self: &Arc<Self>, slot: &Slot) -> Result<bool> {
         if !slot.claim().is_driven_above() {
             return Ok(false);
@@ -142,7 +144,7 @@ impl Journal for PostgresStore {
                 return Ok(value);
             }
             let Some(session) = self.0.drives.session(claim) else {
-                // A run without an event has no record yet, and nothing that could be resumed.
+                // A run without an event has no record yet, so it cannot be resumed.
                 let session = self.0.stored_session(claim.run_id).await?;
                 return if session.is_some() { Err(refuse::fenced(claim.run_id)) } else { Ok(value) };
             };
@@ -217,20 +219,21 @@ impl RunRegistry for PostgresStore {
     fn enqueue(&self, claim: ClaimId, record: RunRecord) -> BoxFuture<'_, Result<Claim>> {
         let this = self.0.clone();
         Box::pin(async move {
-            // In a task of its own, as a claim.
+            // A task of its own completes even if the caller is dropped, as in `claim`.
             let own = this.clone();
             let task = this.runtime.spawn(async move { own.enqueue(claim, record).await });
-            task.await.map_err(|_| closed())?
+            task.await.map_err(|_| closed_error())?
         })
     }
 
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         let this = self.0.clone();
         Box::pin(async move {
-            // In a task of its own: a claim that nobody waits for any more is dropped there, which gives it back.
+            // A task of its own: if the caller is dropped, the claim is dropped in the task, which
+            // releases it.
             let own = this.clone();
             let task = this.runtime.spawn(async move { own.make_claim(run, check).await });
-            task.await.map_err(|_| closed())?
+            task.await.map_err(|_| closed_error())?
         })
     }
 
@@ -246,7 +249,11 @@ impl RunRegistry for PostgresStore {
             let session = self.0.session_of(claim).await?;
             self.0.drives.end(claim);
             let Some(session) = session else {
-                return if status == RunStatus::Cancelled { self.0.used(claim, usage).await } else { Ok(()) };
+                return if status == RunStatus::Cancelled {
+                    self.0.store_usage(claim, usage).await
+                } else {
+                    Ok(())
+                };
             };
             let close = |reply| Job::Close { claim, end: Some((status, usage)), reply: Some(reply) };
             self.0.ask(&session, close).await
@@ -282,7 +289,7 @@ impl RunRegistry for PostgresStore {
         let read: OwnWork<_> = Box::new(move |connection| {
             Box::pin(async move {
                 let what = "read a run";
-                // All of it as it was at one moment.
+                // One transaction reads one state of the database.
                 let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
                 connection.begin_with(begin).await.doing(what)?;
                 let driven = journal::driven(connection, run, from).await?;

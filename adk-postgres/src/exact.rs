@@ -1,26 +1,26 @@
-//! What `jsonb` does not give back as it was: the order of keys, NUL characters, some numbers. Where that matters, the
-//! text is kept beside what ADK reads.
+//! Exact texts of values that `jsonb` changes: the order of keys, NUL characters and some numbers.
+//! The text is stored next to the value that ADK reads.
 
 use adk_core::engine::{from_text, to_text};
 use adk_core::{Error, ErrorKind, Event, Part, Result, StoreErrorKind};
 use serde_json::{Map, Number, Value};
 
-/// Whether `jsonb` gives this back as it is.
-pub(crate) fn fits(value: &Value) -> bool {
+/// Reports whether `jsonb` returns a value unchanged.
+pub(crate) fn is_unchanged(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) => true,
         Value::Number(number) => !is_bent(number),
         Value::String(text) => !text.contains('\0'),
-        Value::Array(all) => all.iter().all(fits),
+        Value::Array(all) => all.iter().all(is_unchanged),
         Value::Object(all) => {
             let keys: Vec<_> = all.keys().map(|key| (key.len(), key.as_bytes())).collect();
-            keys.is_sorted() && all.iter().all(|(key, value)| !key.contains('\0') && fits(value))
+            keys.is_sorted() && all.iter().all(|(key, value)| !key.contains('\0') && is_unchanged(value))
         }
     }
 }
 
-/// Whether `jsonb` writes another text: it has no exponents and no sign of zero, so that a float may come back as an
-/// integer. With `arbitrary_precision`, the text is the number.
+/// Reports whether `jsonb` writes a number differently: it has neither exponents nor negative zero,
+/// so a float may become an integer. With `arbitrary_precision`, the text of the number matters.
 fn is_bent(number: &Number) -> bool {
     if number.is_u64() || number.as_i64().is_some_and(|integer| integer != 0) {
         return false;
@@ -29,26 +29,28 @@ fn is_bent(number: &Number) -> bool {
     text.contains(['e', 'E']) || (text.starts_with('-') && number.as_f64() == Some(0.0))
 }
 
-/// Whether it may be beyond the numbers of `jsonb`, as with `arbitrary_precision` those that no float is near to.
+/// Reports whether a number may exceed the range of `jsonb`. With `arbitrary_precision`, this
+/// includes numbers that no float approximates.
 fn is_extreme(number: &Number) -> bool {
     number.as_f64().is_none_or(|float| float == 0.0 && number.to_string().contains(['e', 'E']))
 }
 
-/// What ADK is given to read: `jsonb` knows no NUL, so there is the sign for what cannot be shown. Numbers that it does not
-/// know are text.
-pub(crate) fn shown(value: &Value) -> Value {
+/// Returns the value that ADK reads. Replaces NUL, which `jsonb` rejects, by U+FFFD, and
+/// out-of-range numbers by text.
+pub(crate) fn to_shown(value: &Value) -> Value {
     let text = |text: &str| text.replace('\0', "\u{fffd}");
     match value {
         Value::String(string) => text(string).into(),
         Value::Number(number) if is_extreme(number) => number.to_string().into(),
-        Value::Array(all) => all.iter().map(shown).collect(),
-        Value::Object(all) => all.iter().map(|(key, value)| (text(key), shown(value))).collect(),
+        Value::Array(all) => all.iter().map(to_shown).collect(),
+        Value::Object(all) => all.iter().map(|(key, value)| (text(key), to_shown(value))).collect(),
         other => other.clone(),
     }
 }
 
-/// Whether that was made of this, and not been written by another program since.
-fn is_of(shown: &Value, exact: &Value) -> bool {
+/// Reports whether a stored value was derived from an exact value, and not written by another
+/// program since.
+fn is_derived_from(shown: &Value, exact: &Value) -> bool {
     let text = |shown: &str, exact: &str| {
         if exact.contains('\0') { shown == exact.replace('\0', "\u{fffd}") } else { shown == exact }
     };
@@ -57,19 +59,22 @@ fn is_of(shown: &Value, exact: &Value) -> bool {
         (Value::Number(shown), Value::Number(exact)) => shown == exact || shown.as_f64() == exact.as_f64(),
         (Value::String(shown), Value::String(exact)) => text(shown, exact),
         (Value::Array(shown), Value::Array(exact)) => {
-            shown.len() == exact.len() && shown.iter().zip(exact).all(|(shown, exact)| is_of(shown, exact))
+            shown.len() == exact.len()
+                && shown.iter().zip(exact).all(|(shown, exact)| is_derived_from(shown, exact))
         }
         (Value::Object(shown), Value::Object(exact)) => {
             let here = |key: &str| shown.get(key).or_else(|| shown.get(&key.replace('\0', "\u{fffd}")));
             shown.len() == exact.len()
-                && exact.iter().all(|(key, exact)| here(key).is_some_and(|shown| is_of(shown, exact)))
+                && exact
+                    .iter()
+                    .all(|(key, exact)| here(key).is_some_and(|shown| is_derived_from(shown, exact)))
         }
         _ => shown == exact,
     }
 }
 
-/// An event as ADK reads it, and its exact text where that is needed.
-pub(crate) fn of_event(event: &Event) -> Result<(String, Option<String>)> {
+/// Returns an event in the form that ADK reads, and its exact text if that form is lossy.
+pub(crate) fn to_stored_event(event: &Event) -> Result<(String, Option<String>)> {
     let text = event.to_stored()?;
     let parts = event.content.as_ref().map_or(&[][..], |content| &content.parts);
     let plain = event.details.is_none()
@@ -77,14 +82,14 @@ pub(crate) fn of_event(event: &Event) -> Result<(String, Option<String>)> {
         && event.actions.agent_state.is_none()
         && event.actions.artifact_delta.len() < 2
         && event.actions.state_delta.iter().map(|(key, _)| (key.len(), key.as_bytes())).is_sorted()
-        && event.actions.state_delta.iter().all(|(_, value)| fits(value));
+        && event.actions.state_delta.iter().all(|(_, value)| is_unchanged(value));
     if plain && !text.contains("\\u0000") {
         return Ok((text, None));
     }
     let value: Value = from_text(&text, "an event")?;
-    let given = shown(&value);
-    // As it will come back: if that makes the same event of it, nothing is lost.
-    let again = Event::from_stored(&sorted(&given).to_string()).and_then(|event| event.to_stored());
+    let given = to_shown(&value);
+    // Compare with the form that `jsonb` returns: if it parses to the same event, nothing is lost.
+    let again = Event::from_stored(&sort_keys(&given).to_string()).and_then(|event| event.to_stored());
     let exact = again.is_ok_and(|again| again == text) && numbers_fit(&value);
     Ok(if exact { (text, None) } else { (given.to_string(), Some(text)) })
 }
@@ -98,47 +103,47 @@ fn numbers_fit(value: &Value) -> bool {
     }
 }
 
-/// Keys in the order of `jsonb`.
-fn sorted(value: &Value) -> Value {
+/// Sorts keys in the order of `jsonb`.
+fn sort_keys(value: &Value) -> Value {
     match value {
-        Value::Array(all) => all.iter().map(sorted).collect(),
+        Value::Array(all) => all.iter().map(sort_keys).collect(),
         Value::Object(all) => {
             let mut keys: Vec<_> = all.iter().collect();
             keys.sort_by_key(|(key, _)| (key.len(), key.as_bytes()));
-            keys.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect()
+            keys.into_iter().map(|(key, value)| (key.clone(), sort_keys(value))).collect()
         }
         other => other.clone(),
     }
 }
 
-/// The event of a row.
+/// Parses the event of a row.
 pub(crate) fn event(stored: &str, exact: Option<&str>) -> Result<Event> {
     let Some(exact) = exact else { return Event::from_stored(stored) };
     let (shown, kept): (Value, Value) = (from_text(stored, "an event")?, from_text(exact, "an event")?);
-    Event::from_stored(if is_of(&shown, &kept) { exact } else { stored })
+    Event::from_stored(if is_derived_from(&shown, &kept) { exact } else { stored })
 }
 
-/// Postgres has no way to keep such a key.
+/// Rejects a key with a NUL character, which Postgres cannot store.
 pub(crate) fn check(key: &str) -> Result<()> {
     if !key.contains('\0') {
         Ok(())
     } else {
         Err(Error::new(
             ErrorKind::Store(StoreErrorKind::Other),
-            format!("Postgres cannot keep the key {key:?} of a state: it holds a NUL"),
+            format!("Postgres cannot store the state key {key:?}: it contains a NUL character"),
         )
-        .with_help("take another key; values may hold it"))
+        .with_help("choose a key without NUL; values may contain NUL"))
     }
 }
 
-/// Keys and values of a state as they are stored.
+/// Changed keys and values of a state, in stored form.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Keys {
-    /// For ADK to read: a JSON object.
+    /// Object that ADK reads.
     pub(crate) shown: Map<String, Value>,
-    /// The exact text of those that need it: an object of texts.
+    /// Object with the exact texts of the values that need one.
     pub(crate) exact: Map<String, Value>,
-    /// Those that may have had one before and need none any more.
+    /// Keys that may have had an exact text before and do not need it any more.
     pub(crate) plain: Vec<String>,
 }
 
@@ -147,12 +152,13 @@ impl Keys {
         self.exact.shift_remove(key);
         self.plain.retain(|plain| plain != key);
         match value {
-            _ if !fits(value) => drop(self.exact.insert(key.to_owned(), to_text(value)?.into())),
+            _ if !is_unchanged(value) => drop(self.exact.insert(key.to_owned(), to_text(value)?.into())),
             Value::Array(_) | Value::Object(_) => self.plain.push(key.to_owned()),
-            // It cannot be confused with one next to it.
+            // A scalar differs from each exact text, so an old exact text of the key is recognized
+            // as outdated.
             _ => {}
         }
-        self.shown.insert(key.to_owned(), shown(value));
+        self.shown.insert(key.to_owned(), to_shown(value));
         Ok(())
     }
 
@@ -160,19 +166,19 @@ impl Keys {
         self.shown.is_empty()
     }
 
-    /// True if its neighbours have to be changed.
+    /// Reports whether the column with exact texts changes.
     pub(crate) fn is_exact(&self) -> bool {
         !self.exact.is_empty() || !self.plain.is_empty()
     }
 }
 
-/// A state as it was, of what ADK reads and the exact texts beside.
+/// Restores a state from the object that ADK reads and the exact texts.
 pub(crate) fn state(shown: &str, exact: Option<&str>) -> serde_json::Result<Map<String, Value>> {
     let mut state: Map<String, Value> = serde_json::from_str(shown)?;
     let exact: Map<String, Value> = exact.map_or(Ok(Map::new()), serde_json::from_str)?;
     for (key, text) in exact {
         let kept: Value = serde_json::from_str(text.as_str().unwrap_or("null"))?;
-        if let Some(value) = state.get_mut(&key).filter(|value| is_of(value, &kept)) {
+        if let Some(value) = state.get_mut(&key).filter(|value| is_derived_from(value, &kept)) {
             *value = kept;
         }
     }
@@ -184,15 +190,15 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// What `jsonb` makes of a text.
+    /// Simulates the changes of `jsonb`.
     fn stored(value: &Value) -> Value {
-        let value = sorted(&shown(value));
+        let value = sort_keys(&to_shown(value));
         let text = value.to_string().replace("1e16", "10000000000000000").replace("-0.0", "0.0");
         serde_json::from_str(&text).expect("it is JSON")
     }
 
     #[test]
-    fn a_state_comes_back_as_it_was() {
+    fn a_state_is_restored_unchanged() {
         for value in [
             json!({"b": 1, "a": null}),
             json!({"deep": [{"bb": 1, "a": "x\u{0}y"}]}),
@@ -207,8 +213,8 @@ mod tests {
             let (shown, exact) = (Value::Object(shown), Value::Object(keys.exact.clone()));
             let back = state(&shown.to_string(), Some(&exact.to_string())).expect("it is JSON");
             assert_eq!(back["k"].to_string(), value.to_string());
-            assert_eq!(keys.exact.is_empty(), fits(&value), "{value}");
-            // Another program has written it since.
+            assert_eq!(keys.exact.is_empty(), is_unchanged(&value), "{value}");
+            // Another program has overwritten the value.
             let back = state(r#"{"k": {"a": 2, "b": 1}}"#, Some(&exact.to_string())).expect("it is JSON");
             assert_eq!(back["k"], json!({"a": 2, "b": 1}));
         }
@@ -227,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_kept_beside_only_where_something_would_be_lost() {
+    fn an_event_has_an_exact_text_only_if_something_would_be_lost() {
         let with = |value: Value| Event::new().with_text("hi").with_state("k", value).with_metadata("zz", 1);
         for (event, beside) in [
             (with(json!({"a": 1, "bb": 2})), false),
@@ -238,7 +244,7 @@ mod tests {
             (Event::new().with_text("\\u0000"), false),
             (Event::new().with_metadata("b", 1).with_metadata("a", 2), true),
         ] {
-            let (shown, exact) = of_event(&event).expect("it can be stored");
+            let (shown, exact) = to_stored_event(&event).expect("it can be stored");
             assert_eq!(exact.is_some(), beside, "{shown}");
             let value: Value = serde_json::from_str(&shown).expect("it is JSON");
             let back = super::event(&stored(&value).to_string(), exact.as_deref()).expect("it is an event");

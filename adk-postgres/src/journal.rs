@@ -1,9 +1,9 @@
-//! The registry of runs and what they record, as rows.
+//! Journals of runs as rows: claims, recorded steps, finished agents and ends.
 
 use crate::Shared;
-use crate::batch::There;
+use crate::batch::FilledSlot;
 use crate::connection::PgConnection;
-use crate::error::{Doing, corrupt};
+use crate::error::{Doing, corrupt_error};
 use crate::lane::Job;
 use crate::log::{self, Entry, Head};
 use crate::reader::{self, Filled};
@@ -20,7 +20,7 @@ use sqlx::Row as _;
 use sqlx::postgres::PgRow;
 use std::collections::HashMap;
 
-/// Enters the runs that begin here in the registry.
+/// Inserts runs that begin in this transaction into the registry.
 pub(crate) async fn begin(
     shared: &Shared,
     connection: &mut PgConnection,
@@ -33,21 +33,21 @@ pub(crate) async fn begin(
         let sql =
             "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, created, updated, tenant_of)
             VALUES ($1, $2, 'running', $3, $4, $5, $6, $7, $8, $8, $9) ON CONFLICT DO NOTHING";
-        let of = sqlx::query(sql).bind(slot.run_id.to_string()).bind(session);
-        let of = of
+        let query = sqlx::query(sql).bind(slot.run_id.to_string()).bind(session);
+        let query = query
             .bind(shared.drives.owner_of(slot.claim()))
             .bind(epoch_of(slot.claim()))
             .bind(to_text(&**record)?);
-        let of = of.bind(&record.session.app).bind(&record.workflow).bind(micros(record.time));
-        let of = of.bind(&record.tenant_of);
-        if of.execute(&mut *connection).await.doing("enter a run")?.rows_affected() == 0 {
+        let query = query.bind(&record.session.app).bind(&record.workflow).bind(micros(record.time));
+        let query = query.bind(&record.tenant_of);
+        if query.execute(&mut *connection).await.doing("enter a run")?.rows_affected() == 0 {
             begin_queued(shared, connection, slot.claim(), record).await?;
         }
     }
     Ok(())
 }
 
-/// Begins a run that was queued with this claim.
+/// Begins a queued run with this claim.
 async fn begin_queued(
     shared: &Shared,
     connection: &mut PgConnection,
@@ -56,12 +56,13 @@ async fn begin_queued(
 ) -> Result<()> {
     let sql = "UPDATE adkw_runs SET status = 'running', record = $4, updated = $5
         WHERE id = $1 AND owner = $2 AND epoch = $3 AND status = 'queued'";
-    let of = sqlx::query(sql).bind(claim.run_id.to_string()).bind(shared.drives.owner_of(claim));
-    let of = of.bind(epoch_of(claim)).bind(to_text(record)?).bind(micros(now_micros()));
-    of.execute(connection).await.doing("begin a run that was queued").map(drop)
+    let query = sqlx::query(sql).bind(claim.run_id.to_string()).bind(shared.drives.owner_of(claim));
+    let query = query.bind(epoch_of(claim)).bind(to_text(record)?).bind(micros(now_micros()));
+    query.execute(connection).await.doing("begin a queued run").map(drop)
 }
 
-/// Enters a run that waits for the turn of its session. `false`: there is a run of that id.
+/// Inserts a run that waits for the turn of its session. Returns `false` if another run has that
+/// id.
 pub(crate) async fn enqueue(
     connection: &mut PgConnection,
     session: i64,
@@ -74,35 +75,37 @@ pub(crate) async fn enqueue(
         "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, created, updated, tenant_of)
         VALUES ($1, $2, 'queued', $3, $4, $5, $6, $7, $8, $8, $9) ON CONFLICT DO NOTHING";
     let run = claim.run_id.to_string();
-    let of = sqlx::query(sql).bind(&run).bind(session).bind(owner).bind(epoch_of(claim));
-    let of = of.bind(to_text(record)?).bind(&record.session.app).bind(&record.workflow);
-    let of = of.bind(micros(record.time)).bind(&record.tenant_of);
-    if of.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
+    let query = sqlx::query(sql).bind(&run).bind(session).bind(owner).bind(epoch_of(claim));
+    let query = query.bind(to_text(record)?).bind(&record.session.app).bind(&record.workflow);
+    let query = query.bind(micros(record.time)).bind(&record.tenant_of);
+    if query.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
         return Ok(true);
     }
-    // By an attempt that was cut off in its commit, or by an engine above that enters it again.
+    // An attempt that was interrupted in its commit, or an engine above that repeats the call, may
+    // have inserted the run.
     let sql =
         "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND epoch = $2 AND ($2 = 0 OR owner = $3))";
-    let of = sqlx::query_scalar(sql).bind(&run).bind(epoch_of(claim)).bind(owner);
-    of.fetch_one(connection).await.doing(what)
+    let query = sqlx::query_scalar(sql).bind(&run).bind(epoch_of(claim)).bind(owner);
+    query.fetch_one(connection).await.doing(what)
 }
 
-/// The number of a claim, as Postgres counts.
+/// Converts the number of a claim to the integer type of Postgres.
 fn epoch_of(claim: ClaimId) -> i64 {
     i64::try_from(claim.epoch).unwrap_or(i64::MAX)
 }
 
-/// A time, as Postgres counts.
+/// Converts a time to the integer type of Postgres.
 fn micros(time: u64) -> i64 {
     i64::try_from(time).unwrap_or(i64::MAX)
 }
 
-/// Why a claim is refused.
+/// Constructor of the error for a refused claim.
 pub(crate) type Refusal = fn(RunId) -> Error;
 
-/// The claims among these that are not the current ones of their runs. The row of their session is locked, so no run of it
-/// is claimed now; and as long as no run of it was claimed since the last look, all are as they were.
-pub(crate) async fn fenced(
+/// Returns the outdated claims of these jobs. The row of the session is locked, so none of its runs
+/// is claimed at the moment. A claim that was checked stays valid until the next claim in the
+/// session.
+pub(crate) async fn outdated_claims(
     shared: &Shared,
     connection: &mut PgConnection,
     head: &Head,
@@ -129,24 +132,25 @@ pub(crate) async fn fenced(
             Some(_) => {
                 fenced.insert(claim, refuse::fenced);
             }
-            // Its writers share no memory with who has deleted it.
+            // The run was deleted, and its driver may be in a process that does not know of the
+            // deletion.
             None if claim.is_driven_above() => {
                 fenced.insert(claim, refuse::unknown_run);
             }
-            // Of a run that is not in the registry nothing is kept.
+            // Writes of a run that is not in the registry are ignored.
             None => {}
         }
     }
     Ok(fenced)
 }
 
-/// The event that fills a slot.
-pub(crate) async fn there(
+/// Returns the event that fills a slot.
+pub(crate) async fn filled_slot(
     connection: &mut PgConnection,
     key: &SessionKey,
     number: i64,
     entry: &Entry,
-) -> Result<Option<There>> {
+) -> Result<Option<FilledSlot>> {
     let what = "look for the event of an earlier attempt";
     let sql = "SELECT place, temp FROM adkw_log WHERE run = $1 AND slot = $2";
     let row = sqlx::query(sql).bind(&entry.run).bind(&entry.slot).fetch_optional(&mut *connection).await;
@@ -154,22 +158,22 @@ pub(crate) async fn there(
     let place = u64::try_from(row.try_get::<i64, _>(0).doing(what)?).unwrap_or(0);
     let temp = temp_of(row.try_get(1).doing(what)?)?;
     let event = reader::events(connection, key, number, place..place + 1).await?.pop();
-    let event = event.ok_or_else(|| corrupt(format!("the event of {} is gone", entry.slot)))?;
-    Ok(Some(There { place, event, temp }))
+    let event = event.ok_or_else(|| corrupt_error(format!("the event of {} is gone", entry.slot)))?;
+    Ok(Some(FilledSlot { place, event, temp }))
 }
 
 fn temp_of(text: Option<String>) -> Result<StateDelta> {
     text.map_or(Ok(StateDelta::default()), |text| from_text(&text, "the `temp:` keys of an event"))
 }
 
-/// Whether the slot of a run is filled.
+/// Reports whether the slot of a run is filled.
 pub(crate) async fn is_filled(connection: &mut PgConnection, run: RunId, slot: &str) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM adkw_log WHERE run = $1 AND slot = $2)";
-    let of = sqlx::query_scalar(sql).bind(run.to_string()).bind(slot);
-    of.fetch_one(connection).await.doing("look for the event of an earlier attempt")
+    let query = sqlx::query_scalar(sql).bind(run.to_string()).bind(slot);
+    query.fetch_one(connection).await.doing("look for the event of an earlier attempt")
 }
 
-/// Records the result of a step; gives that of an earlier attempt when there is one.
+/// Records the result of a step. Returns an earlier result instead if there is one.
 pub(crate) async fn step(
     connection: &mut PgConnection,
     run: RunId,
@@ -178,22 +182,22 @@ pub(crate) async fn step(
 ) -> Result<Option<Value>> {
     let what = "record a step";
     let run = run.to_string();
-    // The record of a failed call gives way.
+    // The record of a failed call is replaced.
     let sql = r#"INSERT INTO adkw_steps AS s (run, key, value)
         SELECT $1, $2, $3 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1)
         ON CONFLICT (run, key) DO UPDATE SET value = excluded.value WHERE s.value LIKE '{"$failed":%'"#;
-    let of = sqlx::query(sql).bind(&run).bind(key).bind(value.to_string());
-    if of.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
+    let query = sqlx::query(sql).bind(&run).bind(key).bind(value.to_string());
+    if query.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
         return Ok(None);
     }
     let sql = "SELECT value FROM adkw_steps WHERE run = $1 AND key = $2";
-    let of = sqlx::query_scalar::<_, String>(sql).bind(&run).bind(key);
-    let earlier = of.fetch_optional(connection).await.doing(what)?;
+    let query = sqlx::query_scalar::<_, String>(sql).bind(&run).bind(key);
+    let earlier = query.fetch_optional(connection).await.doing(what)?;
     earlier.map(|text| from_text(&text, "the record of a step")).transpose()
 }
 
-/// Records a step by one statement in a session of so many claims. `false`: there are more, or there is a record, and nothing was
-/// written.
+/// Records a step by a single statement if no run of the session was claimed since `head`. Returns
+/// `false`, without a write, after another claim or if the step has a record.
 pub(crate) async fn first_step(
     connection: &mut PgConnection,
     session: &SessionKey,
@@ -209,24 +213,25 @@ pub(crate) async fn first_step(
             FOR NO KEY UPDATE)
         INSERT INTO adkw_steps (run, key, value)
         SELECT $6, $7, $8 FROM head WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $6) ON CONFLICT DO NOTHING";
-    let of = sqlx::query(sql).bind(&session.app).bind(&session.user).bind(&session.id).bind(head.number);
-    let of = of.bind(head.takes).bind(run.to_string()).bind(key).bind(value.to_string());
-    Ok(of.execute(connection).await.doing("record a step")?.rows_affected() > 0)
+    let query = sqlx::query(sql).bind(&session.app).bind(&session.user).bind(&session.id).bind(head.number);
+    let query = query.bind(head.takes).bind(run.to_string()).bind(key).bind(value.to_string());
+    Ok(query.execute(connection).await.doing("record a step")?.rows_affected() > 0)
 }
 
-/// Agents that have finished. Of a run that is not in the registry nothing is kept.
+/// Records finished agents. Ignores a run that is not in the registry.
 pub(crate) async fn finished(connection: &mut PgConnection, run: RunId, done: &[Done]) -> Result<()> {
     let sql = "INSERT INTO adkw_done (run, path, done)
         SELECT $1, d.path, d.done FROM unnest($2::text[], $3::text[]) d (path, done)
         WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1) ON CONFLICT DO NOTHING";
     let paths: Vec<_> = done.iter().map(|done| done.path.to_string()).collect();
     let marks = done.iter().map(to_text).collect::<Result<Vec<_>>>()?;
-    let of = sqlx::query(sql).bind(run.to_string()).bind(paths).bind(marks);
-    of.execute(connection).await.doing("write that an agent has finished").map(drop)
+    let query = sqlx::query(sql).bind(run.to_string()).bind(paths).bind(marks);
+    query.execute(connection).await.doing("write that an agent has finished").map(drop)
 }
 
-/// Gives a claim back, and says how far the run is and what it has used when that is known. `false`: the run has another claim
-/// by now, or has ended otherwise. The claim of an engine above the store goes on until the end.
+/// Releases a claim, and writes the status and the usage of the run if they are known. Returns
+/// `false` if the run has another claim or another end. The claim of an engine above the store
+/// lasts until the end of the run.
 pub(crate) async fn close(
     connection: &mut PgConnection,
     claim: ClaimId,
@@ -245,10 +250,10 @@ pub(crate) async fn close(
                 (SELECT 1 FROM adkw_waits WHERE run = $1 AND answer IS NOT NULL AND NOT seen) THEN 'answered'
             ELSE coalesce($4, status) END
         WHERE id = $1 AND owner = $2 AND epoch = $3";
-    let of = sqlx::query(sql).bind(&run).bind(owner).bind(epoch_of(claim)).bind(status);
+    let query = sqlx::query(sql).bind(&run).bind(owner).bind(epoch_of(claim)).bind(status);
     let goes_on = claim.is_driven_above() && end.is_some_and(|(status, _)| status.is_open());
-    let of = of.bind(error.flatten()).bind(time).bind(&usage).bind(goes_on);
-    if of.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
+    let query = query.bind(error.flatten()).bind(time).bind(&usage).bind(goes_on);
+    if query.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
         if matches!(status, Some("finished" | "failed")) {
             let sql = "DELETE FROM adkw_waits WHERE run = $1 AND answer IS NULL";
             sqlx::query(sql).bind(&run).execute(connection).await.doing(what)?;
@@ -256,33 +261,39 @@ pub(crate) async fn close(
         return Ok(true);
     }
     if let Some(usage) = usage {
-        used(connection, claim, &usage).await?;
+        store_usage(connection, claim, &usage).await?;
     }
-    // It may be in no registry, or closed by an attempt that was cut off in its commit, or that an engine above repeats.
+    // The run may be missing from the registry, or closed by an attempt that was interrupted in its
+    // commit, or by an earlier call of an engine above.
     let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs
         WHERE id = $1 AND (epoch <> $2 OR ($2 = 0 AND status IS DISTINCT FROM $3)))";
     let is_claimed = sqlx::query_scalar::<_, bool>(sql).bind(&run).bind(epoch_of(claim)).bind(status);
     Ok(!is_claimed.fetch_one(connection).await.doing(what)?)
 }
 
-/// What a run had used when it was cancelled, as long as this claim was the last before.
-pub(crate) async fn used(connection: &mut PgConnection, claim: ClaimId, usage: &str) -> Result<()> {
+/// Stores the usage of a cancelled run, if this claim was the last one before the cancellation.
+pub(crate) async fn store_usage(connection: &mut PgConnection, claim: ClaimId, usage: &str) -> Result<()> {
     let sql = "UPDATE adkw_runs SET usage = $3 WHERE id = $1 AND status = 'cancelled' AND epoch = $2 + 1";
-    let of = sqlx::query(sql).bind(claim.run_id.to_string()).bind(epoch_of(claim)).bind(usage);
-    of.execute(connection).await.doing("close a run").map(drop)
+    let query = sqlx::query(sql).bind(claim.run_id.to_string()).bind(epoch_of(claim)).bind(usage);
+    query.execute(connection).await.doing("close a run").map(drop)
 }
 
-/// Gives claims back that could not be written before.
-pub(crate) async fn give_back(connection: &mut PgConnection, claims: &[ClaimId], owner: &str) -> Result<()> {
+/// Writes releases of claims that could not be written before.
+pub(crate) async fn release_claims(
+    connection: &mut PgConnection,
+    claims: &[ClaimId],
+    owner: &str,
+) -> Result<()> {
     let (runs, epochs): (Vec<_>, Vec<_>) =
         claims.iter().map(|claim| (claim.run_id.to_string(), epoch_of(*claim))).unzip();
     let sql = "UPDATE adkw_runs r SET owner = NULL FROM unnest($1::text[], $2::bigint[]) c (run, epoch)
         WHERE r.id = c.run AND r.epoch = c.epoch AND r.owner = $3";
-    let of = sqlx::query(sql).bind(runs).bind(epochs).bind(owner);
-    of.execute(connection).await.doing("give runs back").map(drop)
+    let query = sqlx::query(sql).bind(runs).bind(epochs).bind(owner);
+    query.execute(connection).await.doing("release runs").map(drop)
 }
 
-/// Claims a run for this process, and reads what is stored of it. Dropping this claim gives nothing back.
+/// Claims a run for this process, and reads its journal. Dropping the returned claim does not
+/// release it.
 pub(crate) async fn claim(
     connection: &mut PgConnection,
     run: RunId,
@@ -292,18 +303,19 @@ pub(crate) async fn claim(
     let what = "claim a run";
     let drives = &shared.drives;
     let id = run.to_string();
-    // A session whose lock a stopped process holds is left for a later attempt, and the connection to other claims.
+    // If a stopped process holds the lock of the session, fail soon, so that the connection serves
+    // other claims.
     let sql =
         "SELECT s.app_name, s.user_id, s.id, r.record, set_config('lock_timeout', $2, true) FROM adkw_runs r
         JOIN adkw_sessions s ON s.number = r.session WHERE r.id = $1";
     let wait = shared.connections.server.limits.claim.as_millis().to_string();
     let row = sqlx::query(sql).bind(&id).bind(wait).fetch_optional(&mut *connection).await.doing(what)?;
     let Some(row) = row else { return Err(refuse::unknown_run(run)) };
-    let of = |column| row.try_get::<String, _>(column).doing(what);
-    let (key, record) = (SessionKey::new(of(0)?, of(1)?, of(2)?), of(3)?);
+    let text = |column| row.try_get::<String, _>(column).doing(what);
+    let (key, record) = (SessionKey::new(text(0)?, text(1)?, text(2)?), text(3)?);
     let record: RunRecord = from_text(&record, &format!("the record of run `{run}`"))?;
     check(&record)?;
-    // Whoever drives it so far has either committed by now, or will see that it was claimed.
+    // The current driver has either committed before this lock, or will find the new claim.
     let Some(head) = log::lock(connection, &key).await? else { return Err(refuse::unknown_run(run)) };
     let sql =
         concat!("SELECT r.owner, r.epoch, ", is_alive!(), ", r.status FROM adkw_runs r WHERE r.id = $1");
@@ -314,17 +326,18 @@ pub(crate) async fn claim(
     let owner: Option<String> = row.try_get(0).doing(what)?;
     let epoch = row.try_get::<i64, _>(1).doing(what)?.unsigned_abs();
     let is_held = match owner {
-        // Also one that has ended: what its steps gave is not here.
+        // A run of an engine above is refused even after its end, because its recorded calls are
+        // not in this store.
         _ if epoch == 0 => true,
         None => false,
-        // What this process has given back is free, also where that is not written yet.
+        // A claim that this process has released is free, even if the release is not written yet.
         Some(owner) if owner == drives.owner => drives.held(ClaimId { run_id: run, epoch }).is_some(),
         Some(_) => row.try_get(2).doing(what)?,
     };
     if is_held {
         return Err(refuse::run_busy(run));
     }
-    // What a failed run has not been told in time is asked again.
+    // Delete answers that report an expired wait to a failed run, so that the run asks again.
     let sql = r#"DELETE FROM adkw_waits WHERE run = $1 AND answer LIKE '{"$failed":%'
         AND EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND status = 'failed')"#;
     sqlx::query(sql).bind(&id).execute(&mut *connection).await.doing(what)?;
@@ -332,8 +345,8 @@ pub(crate) async fn claim(
     let sql = "UPDATE adkw_runs SET owner = $2, epoch = $3, status = $4, error = NULL, updated = $5
         WHERE id = $1";
     let status = if record.is_queued { RunStatus::Queued } else { RunStatus::Running };
-    let of = sqlx::query(sql).bind(&id).bind(&drives.owner).bind(epoch_of(claim)).bind(status.to_row().0);
-    of.bind(micros(now_micros())).execute(&mut *connection).await.doing(what)?;
+    let query = sqlx::query(sql).bind(&id).bind(&drives.owner).bind(epoch_of(claim)).bind(status.to_row().0);
+    query.bind(micros(now_micros())).execute(&mut *connection).await.doing(what)?;
     let sql = "UPDATE adkw_sessions SET takes = takes + 1 WHERE number = $1";
     sqlx::query(sql).bind(head.number).execute(&mut *connection).await.doing(what)?;
     if record.is_queued {
@@ -361,8 +374,9 @@ pub(crate) async fn claim(
     ClaimedRun::from_rows(Claim::new(claim, drop), record, events, rows)
 }
 
-/// Cancels a run that has not ended, and gives its status. The row of its session is locked, as for a claim: the process that drives it
-/// has either committed by now, or will see that its claim is not the current one.
+/// Cancels a run that has not ended, and returns its status. Locks the row of the session like a
+/// claim: the current driver has either committed before the lock, or will find that its claim is
+/// outdated.
 pub(crate) async fn cancel(connection: &mut PgConnection, app: &str, run: RunId) -> Result<RunStatus> {
     let what = "cancel a run";
     let id = run.to_string();
@@ -371,13 +385,13 @@ pub(crate) async fn cancel(connection: &mut PgConnection, app: &str, run: RunId)
         WHERE r.id = $1 AND r.app = $2";
     let row = sqlx::query(sql).bind(&id).bind(app).fetch_optional(&mut *connection).await.doing(what)?;
     let Some(row) = row else { return Err(refuse::unknown_run(run)) };
-    let of = |column| row.try_get::<String, _>(column).doing(what);
-    let key = SessionKey::new(of(0)?, of(1)?, of(2)?);
+    let text = |column| row.try_get::<String, _>(column).doing(what);
+    let key = SessionKey::new(text(0)?, text(1)?, text(2)?);
     let Some(head) = log::lock(connection, &key).await? else { return Err(refuse::unknown_run(run)) };
     let sql = "UPDATE adkw_runs SET status = 'cancelled', owner = NULL, epoch = epoch + 1, error = NULL,
         updated = $2 WHERE id = $1 AND status IN ('queued', 'running', 'paused', 'answered')";
-    let of = sqlx::query(sql).bind(&id).bind(micros(now_micros()));
-    if of.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
+    let query = sqlx::query(sql).bind(&id).bind(micros(now_micros()));
+    if query.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
         let sql = "UPDATE adkw_sessions SET takes = takes + 1 WHERE number = $1";
         sqlx::query(sql).bind(head.number).execute(&mut *connection).await.doing(what)?;
         let sql = "DELETE FROM adkw_waits WHERE run = $1 AND answer IS NULL";
@@ -389,7 +403,7 @@ pub(crate) async fn cancel(connection: &mut PgConnection, app: &str, run: RunId)
     Ok(RunStatus::from_row(&status, row.try_get(1).doing(what)?))
 }
 
-/// The session of a run.
+/// Returns the session of a run.
 pub(crate) async fn session_of(connection: &mut PgConnection, run: RunId) -> Result<Option<SessionKey>> {
     let what = "look for a run";
     let sql =
@@ -399,7 +413,7 @@ pub(crate) async fn session_of(connection: &mut PgConnection, run: RunId) -> Res
     row.map(|row| key_of(&row, 0).doing(what)).transpose()
 }
 
-/// What is stored of a run that an engine above the store drives, from a place of the log on.
+/// Reads a run that an engine above the store drives, with its events from a place of the log on.
 pub(crate) async fn driven(
     connection: &mut PgConnection,
     run: RunId,
@@ -416,24 +430,25 @@ pub(crate) async fn driven(
     if !is_driven_above(row.try_get(0).doing(what)?, &status) {
         return Err(refuse::run_busy(run));
     }
-    let usage = text(3)?.map(|usage| from_text(&usage, "what a run has used")).transpose()?;
+    let usage = text(3)?.map(|usage| from_text(&usage, "the usage of a run")).transpose()?;
     let record: RunRecord = from_text(&text(4)?.unwrap_or_default(), &format!("the record of run `{run}`"))?;
-    // All events of a run are found by its id; the last ones in the log of its session.
+    // All events of a run are found by its id; the last events are found in the log of its session.
     let after = if from > record.begins { Some((row.try_get(5).doing(what)?, from)) } else { None };
-    let filled = reader::filled(connection, &record.session, &id, after).await?;
+    let filled = reader::run_events(connection, &record.session, &id, after).await?;
     let filled = filled
         .into_iter()
         .map(|Filled { place, event, slot, temp }| Ok((slot, Stored::earlier(place, event, temp_of(temp)?))));
     Ok(Some(DrivenRun::new(record, status, usage, filled.collect::<Result<_>>()?)))
 }
 
-/// Whether a run is, or was, driven by an engine above the store. The first claim of others is 1, and to cancel adds 1.
+/// Reports whether an engine above the store drives or has driven a run. The first claim of a
+/// process is 1, and a cancellation adds 1.
 fn is_driven_above(epoch: i64, status: &RunStatus) -> bool {
     epoch == 0 || (epoch == 1 && *status == RunStatus::Cancelled)
 }
 
-/// Keys and JSON of a run.
+/// Reads keys and JSON texts of a run.
 async fn pairs(connection: &mut PgConnection, sql: &'static str, run: &str) -> Result<Pairs> {
-    let of = sqlx::query_as::<_, (String, String)>(sql).bind(run);
-    of.fetch_all(connection).await.doing("read the journal of a run")
+    let query = sqlx::query_as::<_, (String, String)>(sql).bind(run);
+    query.fetch_all(connection).await.doing("read the journal of a run")
 }

@@ -1,23 +1,24 @@
-//! Keys of requests, as rows.
+//! [`bind`]: keys of requests as rows of `adkw_keys`.
 
 use crate::connection::PgConnection;
-use crate::error::{Doing, corrupt};
+use crate::error::{Doing, corrupt_error};
 use adk_core::Result;
 use adk_core::engine::{KeyBinding, RequestKey};
 use sqlx::Row as _;
 use std::time::Duration;
 
-/// Rows that one call removes at most.
+/// Maximum number of expired rows that one call removes.
 const BATCH: i64 = 64;
 
-/// Lifetimes are cut to this: 1,000 years, in microseconds. Postgres has no time that is much later.
+/// Maximum lifetime: 1,000 years in microseconds, because the times of Postgres end not much later.
 const LONGEST: i64 = 1_000 * 365 * 86_400 * 1_000_000;
 
-/// How often a key is looked for that others remove at the same moment.
+/// Number of attempts for a key that other transactions remove concurrently.
 const ATTEMPTS: u32 = 8;
 
-/// Binds a key that is free or whose binding is replaced, and returns its binding. Each statement is a transaction of its own,
-/// and all of them may be done twice: what a first attempt has bound is found by the second one.
+/// Binds a key that is free or whose binding is replaced, and returns the binding. Each statement
+/// is a transaction of its own. The function may run twice: a second attempt finds the binding of
+/// the first.
 pub(crate) async fn bind(
     connection: &mut PgConnection,
     key: &RequestKey,
@@ -34,29 +35,30 @@ pub(crate) async fn bind(
             ON CONFLICT (app, scope, key) DO UPDATE
             SET target = excluded.target, digest = excluded.digest, expires = excluded.expires
             WHERE k.expires <= clock_timestamp() OR k.target = $7";
-        let of = sqlx::query(sql).bind(app).bind(scope).bind(key).bind(&binding.target).bind(&binding.digest);
-        let of = of.bind(lifetime).bind(replaces);
-        if of.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
+        let query =
+            sqlx::query(sql).bind(app).bind(scope).bind(key).bind(&binding.target).bind(&binding.digest);
+        let query = query.bind(lifetime).bind(replaces);
+        if query.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
             purge(connection).await?;
             return Ok(binding.clone());
         }
         let sql = "SELECT target, digest FROM adkw_keys WHERE app = $1 AND scope = $2 AND key = $3
             AND expires > clock_timestamp()";
-        let of = sqlx::query(sql).bind(app).bind(scope).bind(key);
-        if let Some(row) = of.fetch_optional(&mut *connection).await.doing(what)? {
+        let query = sqlx::query(sql).bind(app).bind(scope).bind(key);
+        if let Some(row) = query.fetch_optional(&mut *connection).await.doing(what)? {
             let text = |column| row.try_get::<String, _>(column).doing(what);
             return Ok(KeyBinding::new(text(0)?, text(1)?));
         }
     }
-    Err(corrupt(format!("the key `{key}` is neither free nor bound")))
+    Err(corrupt_error(format!("the key `{key}` is neither free nor bound")))
 }
 
-/// Removes some rows whose lifetime is over, but for those that others remove or bind at this moment.
+/// Removes some expired rows, except rows that other transactions remove or bind at this moment.
 async fn purge(connection: &mut PgConnection) -> Result<()> {
     let sql = "DELETE FROM adkw_keys k USING
         (SELECT app, scope, key FROM adkw_keys WHERE expires <= clock_timestamp()
             ORDER BY expires LIMIT $1 FOR UPDATE SKIP LOCKED) o
         WHERE k.app = o.app AND k.scope = o.scope AND k.key = o.key";
     let purged = sqlx::query(sql).bind(BATCH).execute(connection).await;
-    purged.doing("remove keys of requests whose lifetime is over").map(drop)
+    purged.doing("remove expired keys of requests").map(drop)
 }

@@ -1,4 +1,4 @@
-//! One queue per session: what is asked for while a transaction is on its way goes together in the next one.
+//! [`Lanes`]: one queue per session. Jobs that arrive during a transaction share the next one.
 
 use crate::Shared;
 use crate::batch::batch;
@@ -12,15 +12,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// The most that goes into one transaction, so that the first is not held up by the last.
+/// Maximum number of jobs in a transaction, so that the last job does not delay the first too long.
 const MOST: usize = 128;
 
-/// Who waits for a result. He may be gone.
+/// Sender of a result. The receiver may be gone.
 pub(crate) type Reply<T> = oneshot::Sender<Result<T>>;
 
-/// Something to be done in a session whose row is locked, in this order.
+/// Work on a session. Jobs run in order, while the row of the session is locked.
 pub(crate) enum Job {
-    /// An event of a run. An update makes the draft in the transaction.
+    /// Appends an event of a run. An update makes the draft in the transaction.
     Commit {
         slot: Slot,
         draft: Draft,
@@ -28,28 +28,28 @@ pub(crate) enum Job {
         tried: Vec<EventId>,
         reply: Reply<Stored>,
     },
-    /// A run that waits for the turn of the session.
+    /// Inserts a run that waits for the turn of the session.
     Enqueue { claim: ClaimId, record: Box<RunRecord>, reply: Reply<()> },
-    /// The record of a step.
+    /// Records the value of a step.
     Step { claim: ClaimId, key: String, value: Value, reply: Reply<Value> },
-    /// A value that is waited for.
+    /// Opens a wait, or reads its answer.
     Wait { claim: ClaimId, wait: Box<Wait>, reply: Reply<Option<Value>> },
-    /// Waits that no agent awaits any more.
+    /// Removes waits that no agent awaits any more.
     Withdraw { claim: ClaimId, waits: Vec<String>, reply: Reply<()> },
-    /// Agents that have finished, of a run that makes no more commits.
+    /// Records finished agents of a run that makes no further commit.
     Finished { claim: ClaimId, done: Vec<Done>, reply: Reply<()> },
-    /// The end of a run, or of driving it.
+    /// Releases a run, and writes its status if it is known.
     Close { claim: ClaimId, end: Option<(RunStatus, Usage)>, reply: Option<Reply<()>> },
-    /// Events that have id and time.
+    /// Appends events that have an id and a time.
     Append { events: Vec<Event>, reply: Reply<()> },
-    /// Nothing but what comes with the lock: events of other programs get their places.
+    /// Locks the session only, which gives places to events of other programs.
     Look { reply: Reply<bool> },
-    /// The session as it is in memory.
+    /// Opens the session in memory.
     Open { reply: Reply<Option<Arc<Session>>> },
 }
 
 impl Job {
-    /// The claim that has to be the current one of its run.
+    /// Returns the claim that must be current for the job.
     pub(crate) fn claim(&self) -> Option<ClaimId> {
         match self {
             Self::Commit { slot, .. } => Some(slot.claim()),
@@ -65,40 +65,42 @@ impl Job {
         }
     }
 
-    /// Whether it writes anything.
+    /// Reports whether the job writes.
     pub(crate) fn writes(&self) -> bool {
         !matches!(self, Self::Look { .. } | Self::Open { .. })
     }
 
-    /// Whether it is the first event of a run.
+    /// Reports whether the job is the first event of a run.
     pub(crate) fn begins(&self) -> bool {
         matches!(self, Self::Commit { slot, .. } if slot.begins.is_some())
     }
 
-    /// Whether it belongs to a run, and goes together with others of the kind.
+    /// Reports whether the job belongs to a run, and may share a transaction with other such jobs.
     fn is_of_run(&self) -> bool {
         !matches!(self, Self::Append { .. } | Self::Look { .. } | Self::Open { .. })
     }
 
-    /// Whether it may be done twice.
+    /// Reports whether the job may be executed twice.
     pub(crate) fn is_repeatable(&self) -> bool {
         !matches!(self, Self::Append { .. })
     }
 }
 
-/// The sessions that something is asked of.
+/// Queues of the sessions that have jobs.
 #[derive(Default)]
-pub(crate) struct Lanes(Mutex<HashMap<SessionKey, VecDeque<Asked>>>);
+pub(crate) struct Lanes(Mutex<HashMap<SessionKey, VecDeque<QueuedJob>>>);
 
-/// A job, and when it was asked for: the patience with it begins then, and not when those before it have ended.
-type Asked = (Instant, Job);
+/// A job with the time at which it was posted. Its patience counts from that time, not from the end
+/// of earlier jobs.
+type QueuedJob = (Instant, Job);
 
 impl Lanes {
-    fn lanes(&self) -> MutexGuard<'_, HashMap<SessionKey, VecDeque<Asked>>> {
+    fn lanes(&self) -> MutexGuard<'_, HashMap<SessionKey, VecDeque<QueuedJob>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next ones that go together, and when the last of them was asked for. A lane that is empty ends.
+    /// Takes the next jobs that share a transaction, with the time at which the last one was
+    /// posted. Removes an empty lane.
     fn next(&self, key: &SessionKey) -> Option<(Instant, Vec<Job>)> {
         let mut lanes = self.lanes();
         let lane = lanes.get_mut(key)?;
@@ -120,7 +122,7 @@ impl Lanes {
 }
 
 impl Shared {
-    /// Puts it at the end of the queue of its session. It is done whether or not anybody waits for it.
+    /// Appends a job to the queue of its session. The job is executed even if its receiver is gone.
     pub(crate) fn post(self: &Arc<Self>, key: SessionKey, job: Job) {
         let asked = (Instant::now(), job);
         let mut lanes = self.lanes.lanes();

@@ -1,4 +1,5 @@
-//! Which runs this process drives, and the lease that says that it is alive.
+//! [`Drives`]: the runs that this process drives, and the lease that proves that the process is
+//! alive.
 
 use crate::Shared;
 use crate::connection::{PgConnection, Server};
@@ -15,24 +16,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OnceCell, oneshot};
 
-/// The owner of runs that an engine above the store drives. It is no process, and lives as long as its run.
+/// Owner of runs that an engine above the store drives. It names no process, and lives as long as
+/// its run.
 pub(crate) const ABOVE: &str = "@";
 
-/// What this process drives.
+/// Runs and claims of this process.
 pub(crate) struct Drives {
-    /// The name of this process, or rather of this store in it.
+    /// Name of this store in this process.
     pub(crate) owner: String,
     lease: OnceCell<Lease>,
     runs: Mutex<BTreeMap<ClaimId, Held>>,
-    /// Runs that are being claimed at this moment.
+    /// Runs that this process is claiming at this moment.
     claiming: Mutex<HashSet<RunId>>,
-    /// Claims that are being given back at this moment.
+    /// Claims whose release is being written.
     released: Mutex<HashSet<ClaimId>>,
-    /// Claims that were given back while the server was away.
+    /// Claims that were released while the server could not be reached.
     unwritten: Mutex<HashSet<ClaimId>>,
 }
 
-/// The right to claim a run, for as long as this lives.
+/// Exclusive right in this process to claim a run, until it is dropped.
 pub(crate) struct Claiming<'a> {
     drives: &'a Drives,
     run: RunId,
@@ -44,13 +46,13 @@ impl Drop for Claiming<'_> {
     }
 }
 
-/// A run that is driven here.
+/// A run that this process drives.
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     pub(crate) session: SessionKey,
-    /// What `takes` of its session was when the claim was last compared.
+    /// Value of `takes` of the session when the claim was last compared.
     checked: Option<i64>,
-    /// The rows of its session as the last transaction of the run has left them.
+    /// Rows of the session as the last transaction of the run has left them.
     head: Option<Head>,
 }
 
@@ -60,7 +62,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Drives {
     pub(crate) fn new() -> Self {
-        // Random, twice 64 bits.
+        // A random number of twice 64 bits.
         let random = || RandomState::new().hash_one(std::process::id());
         Self {
             owner: format!("{}-{:016x}{:016x}", std::process::id(), random(), random()),
@@ -72,18 +74,19 @@ impl Drives {
         }
     }
 
-    /// The owner that the table has for a claim of this process.
+    /// Returns the value of the `owner` column for a claim of this process.
     pub(crate) fn owner_of(&self, claim: ClaimId) -> &str {
         if claim.is_driven_above() { ABOVE } else { &self.owner }
     }
 
-    /// A run is driven here from now on.
+    /// Marks a run as driven by this process.
     pub(crate) fn begin(&self, claim: ClaimId, session: &SessionKey) {
         let held = Held { session: session.clone(), checked: None, head: None };
         lock(&self.runs).insert(claim, held);
     }
 
-    /// A run is driven here from now on, under its first claim; `false` when another claim of the run is held here.
+    /// Marks a run as driven by this process under its first claim. Returns `false` if this process
+    /// holds another claim of the run.
     pub(crate) fn begin_first(&self, claim: ClaimId, session: &SessionKey) -> bool {
         let of_run = |epoch| ClaimId { run_id: claim.run_id, epoch };
         if let Some((held, _)) = lock(&self.runs).range(of_run(0)..=of_run(u64::MAX)).next() {
@@ -93,7 +96,7 @@ impl Drives {
         true
     }
 
-    /// Whether nobody here is about to claim it.
+    /// Reserves a run for a claim. Returns `None` if another task of this process is claiming it.
     pub(crate) fn claiming(&self, run: RunId) -> Option<Claiming<'_>> {
         let is_first = lock(&self.claiming).insert(run);
         is_first.then(|| Claiming { drives: self, run })
@@ -103,12 +106,12 @@ impl Drives {
         lock(&self.runs).get(&claim).cloned()
     }
 
-    /// The session of a run that is driven here.
+    /// Returns the session of a run that this process drives.
     pub(crate) fn session(&self, claim: ClaimId) -> Option<SessionKey> {
         self.held(claim).map(|held| held.session)
     }
 
-    /// This claim is not held any more.
+    /// Removes a claim of this process.
     pub(crate) fn end(&self, claim: ClaimId) -> Option<Held> {
         lock(&self.runs).remove(&claim)
     }
@@ -123,7 +126,7 @@ impl Drives {
         }
     }
 
-    /// The rows of a session as a transaction that did these jobs has left them.
+    /// Remembers the rows of a session after a transaction with these jobs.
     pub(crate) fn leave(&self, jobs: &[Job], head: &Head) {
         let mut runs = lock(&self.runs);
         for claim in jobs.iter().filter_map(Job::claim) {
@@ -134,8 +137,8 @@ impl Drives {
         }
     }
 
-    /// The rows of a session as they were left last, if nothing has to be looked for: all jobs are new events or steps, and
-    /// no run of the session was claimed since their claims were compared.
+    /// Returns the remembered rows of a session if the jobs need no lookup: all jobs are new events
+    /// or steps, and no run of the session was claimed since their claims were compared.
     pub(crate) fn head(&self, jobs: &[Job]) -> Option<Head> {
         let runs = lock(&self.runs);
         let held = |job: &Job| {
@@ -151,35 +154,35 @@ impl Drives {
         held.iter().all(|held| held.checked == Some(head.takes)).then(|| head.clone())
     }
 
-    /// A claim was given back, and that is to be written.
+    /// Marks a claim as released, before the release is written.
     pub(crate) fn release(&self, claim: ClaimId) {
         lock(&self.released).insert(claim);
     }
 
-    /// It is written that a claim was given back, or it could not be.
-    pub(crate) fn released(&self, claim: ClaimId, is_written: bool) {
+    /// Marks the release of a claim as written, or as still unwritten.
+    pub(crate) fn finish_release(&self, claim: ClaimId, is_written: bool) {
         if !is_written {
             lock(&self.unwritten).insert(claim);
         }
         lock(&self.released).remove(&claim);
     }
 
-    /// Claims that were given back, and that the table may still show.
-    pub(crate) fn given_up(&self) -> Vec<ClaimId> {
+    /// Returns the released claims that the table may still show.
+    pub(crate) fn released_claims(&self) -> Vec<ClaimId> {
         let mut claims: Vec<_> = lock(&self.released).iter().copied().collect();
         claims.extend(lock(&self.unwritten).iter().copied());
         claims
     }
 }
 
-/// The lease of this process. A thread of its own renews it, over a connection of its own: neither a runtime that is
-/// blocked nor a pool without a free connection keeps it from that.
+/// The lease of this process. A thread of its own renews it over a connection of its own, so that
+/// neither a blocked runtime nor an exhausted pool stops the renewal.
 struct Lease {
-    /// Ends it when it is sent, or dropped.
+    /// Ends the lease when a value is sent, or when the sender is dropped.
     stop: Mutex<Option<oneshot::Sender<oneshot::Sender<Result<()>>>>>,
 }
 
-/// What the thread works with.
+/// State of the lease thread.
 struct Renewal {
     server: Arc<Server>,
     lease: Duration,
@@ -188,7 +191,7 @@ struct Renewal {
 }
 
 impl Shared {
-    /// Makes sure that this process counts as alive, from now on for as long as it lives.
+    /// Begins the lease of this process if it has not begun yet.
     pub(crate) async fn lease(self: &Arc<Self>) -> Result<()> {
         self.drives.lease.get_or_try_init(|| self.begin_lease()).await.map(drop)
     }
@@ -217,11 +220,11 @@ impl Shared {
             }
         };
         let thread = std::thread::Builder::new().name("adk-postgres-lease".to_owned()).spawn(run);
-        thread.map_err(|error| crate::error::closed().with_source(error))?;
+        thread.map_err(|error| crate::error::closed_error().with_source(error))?;
         Ok(Lease { stop: Mutex::new(Some(stop)) })
     }
 
-    /// Gives up the lease: what is driven here may be claimed at once.
+    /// Ends the lease, so that other processes may claim its runs at once.
     pub(crate) async fn end_lease(&self) -> Result<()> {
         let stop = self.drives.lease.get().and_then(|lease| lock(&lease.stop).take());
         let Some(stop) = stop else { return Ok(()) };
@@ -236,14 +239,14 @@ impl Shared {
 impl Renewal {
     async fn run(self, mut stopped: oneshot::Receiver<oneshot::Sender<Result<()>>>) {
         let every = (self.lease / 3).max(Duration::from_millis(10));
-        // A connection that does not answer is given up, in time for another.
+        // A connection without an answer is dropped early enough for another attempt.
         let patience = every;
         let mut connection = None;
         let mut pause = every;
         loop {
             if let Ok(stop) = tokio::time::timeout(pause, &mut stopped).await {
                 let ended = tokio::time::timeout(patience, self.end(&mut connection)).await;
-                let ended = ended.unwrap_or_else(|_| Err(crate::error::closed()));
+                let ended = ended.unwrap_or_else(|_| Err(crate::error::closed_error()));
                 if let Ok(reply) = stop {
                     let _ = reply.send(ended);
                 }
@@ -253,14 +256,14 @@ impl Renewal {
             if let Ok(Ok(())) = renewed {
                 pause = every;
             } else {
-                // The lease says how long that may go on.
+                // Retry soon; the lease expires if the failures last.
                 connection = None;
                 pause = (every / 8).max(Duration::from_millis(10));
             }
         }
     }
 
-    /// The connection, made anew when there is none.
+    /// Returns the connection, or opens one.
     async fn connection<'c>(&self, connection: &'c mut Option<PgConnection>) -> Result<&'c mut PgConnection> {
         let there = match connection.take() {
             Some(there) => there,
@@ -277,7 +280,7 @@ impl Renewal {
         if claims.is_empty() {
             return Ok(());
         }
-        journal::give_back(connection, &claims, &self.owner).await?;
+        journal::release_claims(connection, &claims, &self.owner).await?;
         let mut unwritten = lock(&shared.drives.unwritten);
         unwritten.retain(|claim| !claims.contains(claim));
         Ok(())
@@ -286,7 +289,7 @@ impl Renewal {
     async fn end(&self, connection: &mut Option<PgConnection>) -> Result<()> {
         let connection = self.connection(connection).await?;
         let ended = sqlx::query("DELETE FROM adkw_owners WHERE id = $1").bind(&self.owner);
-        ended.execute(connection).await.doing("give up the lease of this process").map(drop)
+        ended.execute(connection).await.doing("end the lease of this process").map(drop)
     }
 }
 
@@ -299,9 +302,9 @@ async fn renew(connection: &mut PgConnection, owner: &str, lease: Duration) -> R
     renewed.doing("renew the lease of this process").map(drop)
 }
 
-/// Forgets processes that have died long ago and drive nothing.
+/// Removes processes that have been dead for a day and drive no run.
 async fn sweep(connection: &mut PgConnection) -> Result<()> {
     let sql = "DELETE FROM adkw_owners o WHERE o.expires < clock_timestamp() - interval '1 day'
         AND NOT EXISTS (SELECT 1 FROM adkw_runs r WHERE r.owner = o.id)";
-    sqlx::query(sql).execute(connection).await.doing("forget dead processes").map(drop)
+    sqlx::query(sql).execute(connection).await.doing("remove dead processes").map(drop)
 }

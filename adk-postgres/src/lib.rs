@@ -1,8 +1,8 @@
 //! Durable sessions, runs and artifacts in a Postgres database that many processes share.
 //!
-//! [`PostgresStore`] keeps sessions with their artifacts and is the engine of their runs: an event, the state that it changes and its entry in the
-//! journal are one transaction, which is on the disk of the server before the agent goes on and before anybody sees the
-//! event.
+//! [`PostgresStore`] keeps sessions with their artifacts and is the engine of their runs. An event,
+//! its state changes and its journal entry form one transaction. The transaction is on the disk of
+//! the server before the agent continues and before any reader sees the event.
 //!
 //! ```no_run
 //! # use adk_core as adk;
@@ -14,28 +14,31 @@
 //! # }
 //! ```
 //!
-//! The tables are those of ADK's `DatabaseSessionService` (schema version 1): Python's google-adk opens the same database,
-//! reads what was written here, and the reverse. Data without a table in ADK has its own tables, whose names begin
-//! with `adkw_`.
+//! The tables are those of ADK's `DatabaseSessionService` (schema version 1): Python's google-adk
+//! opens the same database and reads the sessions that this crate wrote, and the reverse. Data
+//! without a table in ADK is in further tables, whose names begin with `adkw_`.
 //!
-//! **A run is driven by one process at a time.** Whoever drives runs holds a [lease](Options::lease), which it renews. When its
-//! process has died, the lease expires and [`Runner::recover`](adk_core::Runner::recover) of any other process takes the
-//! runs up. Should the first one live after all (it was stopped, or cut off), then what it writes is refused with an error
-//! of kind [`StoreErrorKind::Fenced`](adk_core::StoreErrorKind::Fenced): each claim of a run has a number, and each
-//! transaction compares it.
+//! **One process at a time drives a run.** A process that drives runs holds a
+//! [lease](Options::lease) and renews it. When the process dies, the lease expires, and
+//! [`Runner::recover`](adk_core::Runner::recover) in any other process resumes the runs. A process
+//! that was only stopped or disconnected cannot interfere: each claim of a run has a number, each
+//! transaction compares it, and a write of an outdated claim fails with an error of kind
+//! [`StoreErrorKind::Fenced`](adk_core::StoreErrorKind::Fenced).
 //!
-//! The lease is renewed by a thread of its own, so a tool that blocks the runtime does not lose it.
+//! A thread of its own renews the lease, so a tool that blocks the runtime does not lose it.
 //!
-//! **A server that is away for a moment** is waited for ([`Options::patience`]); then the run stays as it is, its stream
-//! ends with an error that is [retryable](adk_core::Error::is_retryable), and it can be resumed by any process. Every wait has a
-//! limit: a process that was stopped inside a transaction loses the locks that it holds, and a network that goes silent
-//! ends no run.
+//! **The store waits for a server that is briefly unreachable**, for up to [`Options::patience`].
+//! After that the run keeps its state, its stream ends with a
+//! [retryable](adk_core::Error::is_retryable) error, and any process can resume the run. Each wait
+//! has a limit: a process that is stopped inside a transaction loses its locks, and a network that
+//! goes silent fails no run.
 //!
-//! **A pooler in transaction mode**, such as PgBouncer, may be in front of the server, of any version and without settings of its
-//! own for this crate. A connection proves that it leads to the server itself by a setting that it makes at its start. Where
-//! the setting is refused or lost, statements have no names there, each is in a transaction, and each transaction
-//! brings its limits. That takes more round trips: 4 for an event, in place of 1. Nothing here needs more of a connection than
-//! its transaction: no `LISTEN`, no lock of a connection.
+//! **A pooler in transaction mode**, such as PgBouncer, may be between the store and the server, in
+//! any version and without special settings. The store sets a value when it connects, and reads it
+//! back to prove that a connection is direct. If the pooler rejects or loses the value, statements
+//! have no names, each statement is inside a transaction, and each transaction sets its limits.
+//! That takes more round trips: 4 for an event instead of 1. The store needs nothing from a
+//! connection beyond a transaction: no `LISTEN`, and no session-level lock.
 
 mod artifacts;
 mod batch;
@@ -73,19 +76,21 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// How a database is used.
+/// Settings for using a database.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// How long a process that says nothing counts as alive, by the clock of the server. Default 30 seconds. A shorter time
-    /// finds dead processes earlier; it should be many times what a transaction takes, or processes that live lose their runs.
+    /// Time for which a silent process counts as alive, by the clock of the server. Default 30
+    /// seconds. A shorter time detects dead processes earlier. Choose a multiple of the time of a
+    /// transaction, otherwise live processes lose their runs.
     pub lease: Duration,
-    /// How long a call waits for the server, with all attempts. Default ten seconds. What fails for a passing reason is
-    /// tried again until this time is over; then the error is [retryable](adk_core::Error::is_retryable), and the run stays as
-    /// it is. An attempt that begins at the last moment ends within as much time again.
+    /// Maximum time that a call waits for the server, including all attempts. Default ten seconds.
+    /// Transient failures are retried until this time is over; then the error is
+    /// [retryable](adk_core::Error::is_retryable), and the run keeps its state. An attempt that
+    /// begins at the last moment may take as long again.
     ///
-    /// Each single wait has a limit that is a part of it, so that there is time for another attempt. A patience under one
-    /// second counts as one second here, and one over a day as a day:
+    /// Each single wait has a limit that is a part of the patience, so that there is time for
+    /// another attempt. Limits are computed with at least one second and at most one day:
     ///
     /// | wait | limit | default | set as |
     /// |---|---|---|---|
@@ -98,14 +103,15 @@ pub struct Options {
     /// | of the server for a client that does not read, or whose host is gone | all of it | 10 s | `tcp_user_timeout`, `tcp_keepalives_*` |
     /// | for an upgrade of the tables | 60 times | 10 min | `statement_timeout`, and by this process |
     ///
-    /// A large value whose bytes move is a sign of life. A connection without one is closed, and so are those that were
-    /// free meanwhile. Settings in the `options` of the URL take the place of these, such as
+    /// A large value counts as a sign of life while its bytes move. After a wait without one, the
+    /// store closes the connection and all connections that were free during the wait. Settings in
+    /// the `options` of the URL override these limits, for example
     /// `?options[statement_timeout]=60s`.
     pub patience: Duration,
-    /// The most connections that are open at a time, besides one that renews the lease. Default 10.
+    /// Maximum number of open connections, in addition to the connection of the lease. Default 10.
     pub connections: u32,
-    /// Whether tables are made in a database that has none of agents. Default `true`; otherwise that is an error of kind
-    /// [`Missing`](adk_core::StoreErrorKind::Missing), and nothing has changed.
+    /// Whether to create missing tables. Default `true`. With `false`, a database without tables is
+    /// an error of kind [`Missing`](adk_core::StoreErrorKind::Missing), and nothing is changed.
     pub create: bool,
 }
 
@@ -117,28 +123,28 @@ impl Default for Options {
 }
 
 impl Options {
-    /// How long a process that says nothing counts as [alive](Self::lease).
+    /// Sets the time for which a silent process counts as [alive](Self::lease).
     #[must_use]
     pub fn lease(mut self, time: Duration) -> Self {
         self.lease = time;
         self
     }
 
-    /// How long a call [waits](Self::patience) for the server.
+    /// Sets the maximum time that a call [waits](Self::patience) for the server.
     #[must_use]
     pub fn patience(mut self, time: Duration) -> Self {
         self.patience = time;
         self
     }
 
-    /// The most connections that are open at a time; at least one.
+    /// Sets the maximum number of open connections, at least one.
     #[must_use]
     pub fn connections(mut self, most: u32) -> Self {
         self.connections = most.max(1);
         self
     }
 
-    /// Whether tables are made in a database that has none of agents.
+    /// Sets whether to create missing tables.
     #[must_use]
     pub fn create(mut self, create: bool) -> Self {
         self.create = create;
@@ -146,10 +152,11 @@ impl Options {
     }
 }
 
-/// Sessions, runs and artifacts in a Postgres database. Clones share its connections; it works as long as the runtime lives
-/// in which it was opened.
+/// Sessions, runs, artifacts and memory in a Postgres database. Clones share the connections. The
+/// store works while the runtime lives in which it was opened.
 ///
-/// It keeps all data of a runner: sessions, runs with their waits, artifacts and memory.
+/// A `PostgresStore` keeps all data of a runner: sessions, runs with their waits, artifacts and
+/// memory.
 ///
 /// ```no_run
 /// # use adk_core as adk;
@@ -161,13 +168,14 @@ impl Options {
 /// # }
 /// ```
 ///
-/// **Artifacts** are rows, each version with its bytes as they are, up to 500,000,000 bytes. Their names are at most 1,024
-/// bytes long and hold no NUL. The file of a session needs the session to be in this database, and is deleted with it, by
-/// whatever program. Files whose names begin with `user:` need none, and stay until they are deleted. A save whose answer is
-/// lost with the connection is tried again, and may leave a version more.
+/// **Artifacts** are rows. Each version stores its bytes unchanged, up to 500,000,000 bytes. Names
+/// have at most 1,024 bytes and no NUL. An artifact of a session requires the session in this
+/// database, and is deleted with it, even if another program deletes the session. Artifacts whose
+/// names begin with `user:` require no session, and stay until they are deleted. A save that loses
+/// its answer with the connection is retried, and may store an additional version.
 ///
-/// **Memory** is found by full text search (`tsvector`), by words as they are in any language. It stays when its session is
-/// deleted; to forget a user, delete the user's rows of `adkw_memory`.
+/// **Memory** uses full text search (`tsvector`) with the exact words of any language. Entries stay
+/// when their session is deleted; to forget a user, delete the user's rows of `adkw_memory`.
 #[derive(Clone)]
 pub struct PostgresStore(Arc<Shared>);
 
@@ -175,7 +183,7 @@ pub(crate) struct Shared {
     connections: Connections,
     location: Location,
     options: Options,
-    /// What has to be written although nobody waits for it is written here.
+    /// Runtime for writes whose caller may be gone.
     runtime: Handle,
     live: OpenSessions,
     lanes: lane::Lanes,
@@ -183,25 +191,29 @@ pub(crate) struct Shared {
 }
 
 impl PostgresStore {
-    /// Opens a database by its URL, with its tables, which are made when they are not there. The URL is libpq's:
-    /// `postgres://user:password@host:5432/database?sslmode=require`; what it leaves out is taken from `PGHOST`, `PGUSER`
-    /// and so on. Tables are looked for and made along the `search_path`.
+    /// Opens a database by its URL, and creates its tables if they do not exist. The URL has the
+    /// form of libpq: `postgres://user:password@host:5432/database?sslmode=require`. `PGHOST`,
+    /// `PGUSER` and so on supply missing parts. The `search_path` determines where tables are found
+    /// and created.
     ///
-    /// TLS is a feature of this crate, `tls`. With it a server that offers TLS is spoken to by it; `sslmode=require` insists, and
-    /// `sslmode=verify-full` also asks whether the server is the one that it is called, by the authorities of Mozilla or those of
-    /// the file `sslrootcert`. Without the feature both are an error.
+    /// TLS requires the feature `tls` of this crate. With the feature, the store uses TLS if the
+    /// server offers it; `sslmode=require` rejects servers without TLS, and `sslmode=verify-full`
+    /// also verifies the host name, with the certificate authorities of Mozilla or of the file
+    /// `sslrootcert`. Without the feature, both modes are an error.
     ///
     /// # Errors
-    /// Of kind [`ErrorKind::Store`](adk_core::ErrorKind::Store), with a kind of its own for a server that cannot be reached,
-    /// a database that is not there, a user that may not write, and tables of another program or another version of ADK.
+    /// Fails with [`ErrorKind::Store`](adk_core::ErrorKind::Store) if the server cannot be reached,
+    /// if the database does not exist, if the user may not write, or if tables belong to another
+    /// program or another version of ADK. Each case has a
+    /// [`StoreErrorKind`](adk_core::StoreErrorKind) of its own.
     pub async fn connect(url: &str) -> Result<Self> {
         Self::connect_with(url, Options::default()).await
     }
 
-    /// Opens a database with settings.
+    /// Opens a database with the given settings.
     ///
     /// # Errors
-    /// As [`connect`](Self::connect).
+    /// Fails like [`connect`](Self::connect).
     pub async fn connect_with(url: &str, options: Options) -> Result<Self> {
         let to = PgConnectOptions::from_str(url).doing("connect")?.application_name("adk-workflow");
         let location = location(&to);
@@ -215,24 +227,26 @@ impl PostgresStore {
         Ok(Self(shared))
     }
 
-    /// The apps that have sessions in the database, in the order of its collation.
+    /// Returns the names of the apps that have sessions in the database, in the order of its
+    /// collation.
     ///
     /// # Errors
-    /// When the server cannot be reached.
+    /// Fails when the server cannot be reached.
     pub async fn apps(&self) -> Result<Vec<String>> {
         self.0.call(Box::new(|connection| Box::pin(reader::apps(connection)))).await
     }
 
-    /// The location of all parts.
+    /// Returns the location that all parts of the store share.
     fn database(&self) -> Location {
         self.0.location.clone()
     }
 
-    /// Gives up all that this process drives, so that others may take it up at once, and closes the connections. What is
-    /// asked of the store after that fails.
+    /// Releases all runs that this process drives, so that other processes may resume them at once,
+    /// and closes the connections. Later calls on the store fail.
     ///
     /// # Errors
-    /// When the server cannot be reached: then others take it up when the lease has expired.
+    /// Fails when the server cannot be reached; then other processes can resume the runs when the
+    /// lease has expired.
     pub async fn shut_down(&self) -> Result<()> {
         let ended = self.0.end_lease().await;
         self.0.connections.close().await;
@@ -240,7 +254,8 @@ impl PostgresStore {
     }
 }
 
-/// The location of a database: all that a URL may say of which tables are meant, without the password.
+/// Returns the location of a database: all parts of the URL that select the tables, without the
+/// password.
 fn location(to: &PgConnectOptions) -> Location {
     let host = to.get_socket().map_or_else(|| to.get_host().into(), |socket| socket.to_string_lossy());
     let (user, port) = (to.get_username(), to.get_port());
@@ -287,7 +302,7 @@ impl From<PostgresStore> for Arc<dyn MemoryService> {
 
 impl fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the URL, which holds a password.
+        // The URL contains a password, so only host and database are shown.
         let to = self.0.connections.server.options();
         write!(f, "PostgresStore({}/{})", to.get_host(), to.get_database().unwrap_or_default())
     }
@@ -298,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_location_says_which_tables_are_meant_and_no_password() {
+    fn a_location_identifies_the_tables_and_hides_the_password() {
         let at = |url: &str| location(&PgConnectOptions::from_str(url).unwrap());
         let one = at("postgres://ann:secret@db:5433/agents");
         assert_eq!(one.to_string(), "`postgres://ann@db:5433/agents`");

@@ -1,4 +1,5 @@
-//! Limits of every wait for the server, all derived from [`Options::patience`](crate::Options::patience).
+//! [`Limits`]: limits of all waits for the server, derived from
+//! [`Options::patience`](crate::Options::patience).
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -7,34 +8,37 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// The shortest patience that limits are derived from: shorter ones would end statements of a server that is merely busy.
+/// Minimum patience for limits. A shorter patience would end statements of a server that is merely
+/// busy.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// The longest patience that limits are derived from. Settings of the server hold 24 days.
+/// Maximum patience for limits. Settings of the server hold up to 24 days.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How long each kind of wait may take. Several fit into the patience, so that an attempt after a failed one succeeds.
+/// Limits for each kind of wait. Several waits fit into the patience, so that an attempt after a
+/// failure may succeed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// A free connection, or a new one: a quarter of the patience, at most two seconds.
+    /// Wait for a free or new connection: a quarter of the patience, at most two seconds.
     pub(crate) connect: Duration,
-    /// A lock, by `lock_timeout`: a tenth of the patience.
+    /// Wait for a lock, by `lock_timeout`: a tenth of the patience.
     pub(crate) lock: Duration,
-    /// The lock of a session whose run is claimed: a hundredth of the patience. Claims of many locked sessions must not
-    /// occupy all connections.
+    /// Wait for the lock of a session whose run is claimed: a hundredth of the patience. Claims on
+    /// many locked sessions must not occupy all connections.
     pub(crate) claim: Duration,
-    /// The execution of a statement, by `statement_timeout`: half of the patience.
+    /// Execution of a statement, by `statement_timeout`: half of the patience.
     pub(crate) statement: Duration,
-    /// The next statement of an open transaction, by `idle_in_transaction_session_timeout`: half of the patience. After that the
-    /// server ends the transaction of a stopped process, and its locks with it.
+    /// Wait of the server for the next statement of a transaction, by
+    /// `idle_in_transaction_session_timeout`: half of the patience. After that the server ends the
+    /// transaction of a stopped process, and releases its locks.
     pub(crate) idle: Duration,
-    /// A sign of life from the server, measured by this process: three quarters of the patience, which is more than a
-    /// statement may take.
+    /// Wait for a sign of life from the server, measured by this process: three quarters of the
+    /// patience, which exceeds the limit of a statement.
     pub(crate) answer: Duration,
-    /// A client that does not read what the server sends, and a host that has lost power, by `tcp_user_timeout` and TCP
-    /// keepalive of the server: the patience.
+    /// Wait of the server for a client that does not read or whose host has lost power, by
+    /// `tcp_user_timeout` and TCP keepalive: the whole patience.
     pub(crate) network: Duration,
-    /// A change of tables, in place of `statement` and `answer`: 60 times the patience.
+    /// Limit that replaces `statement` and `answer` for a change of tables: 60 times the patience.
     pub(crate) upgrade: Duration,
 }
 
@@ -53,7 +57,7 @@ impl Limits {
         }
     }
 
-    /// Settings of the server that last for a transaction.
+    /// Returns server settings that last for a transaction.
     fn of_transaction(&self) -> [(&'static str, u128); 3] {
         [
             ("lock_timeout", self.lock.as_millis()),
@@ -62,9 +66,9 @@ impl Limits {
         ]
     }
 
-    /// Settings of the server that last as long as a connection.
+    /// Returns server settings that last for a connection.
     pub(crate) fn of_connection(&self) -> impl Iterator<Item = (&'static str, u128)> {
-        // Three probes without an answer after a first silence end the connection within the limit.
+        // The connection ends within the limit after a first silence and three unanswered probes.
         let probe = u128::from(self.network.as_secs() / 4).max(1);
         let network = [
             ("tcp_keepalives_idle", probe),
@@ -75,15 +79,16 @@ impl Limits {
         self.of_transaction().into_iter().chain(network)
     }
 
-    /// Begins a transaction by a statement, with these limits. A pooler loses settings of a connection, and keeps those of a
-    /// transaction.
+    /// Returns a statement that begins a transaction with these limits. A pooler loses settings of
+    /// a connection, and keeps settings of a transaction.
     pub(crate) fn begin(&self, begin: &str) -> String {
         let settings = self.of_transaction().map(|(name, millis)| format!("; SET LOCAL {name} = {millis}"));
         format!("{begin}{}", settings.concat())
     }
 }
 
-/// Whether a future was woken since it was last polled. Whatever moves on its connection wakes it.
+/// Waker that notes whether the future was woken since the last poll. All activity of its
+/// connection wakes the future.
 struct Progress {
     is_awake: AtomicBool,
     task: Mutex<Waker>,
@@ -100,9 +105,9 @@ impl Wake for Progress {
     }
 }
 
-/// Waits for a future until it has made no progress for `limit`; `None` after that. A long message whose bytes move is
-/// progress, and so is a long time in which the runtime was blocked and the answer has come.
-pub(crate) async fn answered<F: Future>(limit: Duration, work: F) -> Option<F::Output> {
+/// Polls a future until it makes no progress for `limit`, then returns `None`. The bytes of a long
+/// message count as progress, and so does an answer that arrived while the runtime was blocked.
+pub(crate) async fn until_silent<F: Future>(limit: Duration, work: F) -> Option<F::Output> {
     let progress =
         Arc::new(Progress { is_awake: AtomicBool::new(true), task: Mutex::new(Waker::noop().clone()) });
     let waker = Waker::from(progress.clone());
@@ -146,8 +151,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn silence_is_limited_and_progress_is_not() {
         let limit = Duration::from_secs(1);
-        assert_eq!(answered(limit, std::future::pending::<()>()).await, None);
-        // Much longer than the limit, with shorter pauses.
+        assert_eq!(until_silent(limit, std::future::pending::<()>()).await, None);
+        // The work takes much longer than the limit, but its pauses are shorter.
         let (sender, mut pieces) = mpsc::channel(1);
         tokio::spawn(async move {
             for piece in 0..10 {
@@ -162,14 +167,14 @@ mod tests {
             }
             count
         };
-        assert_eq!(answered(limit, all).await, Some(10));
+        assert_eq!(until_silent(limit, all).await, Some(10));
     }
 
-    /// The task of a caller is woken for many reasons.
+    /// Other events that wake the caller's task do not count as progress.
     #[tokio::test(start_paused = true)]
-    async fn what_else_happens_in_its_task_is_no_progress() {
+    async fn other_events_of_the_task_are_not_progress() {
         let limit = Duration::from_secs(1);
-        let silent = answered(limit, std::future::pending::<()>());
+        let silent = until_silent(limit, std::future::pending::<()>());
         let busy = async {
             loop {
                 sleep(limit / 10).await;

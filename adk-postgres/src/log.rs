@@ -1,7 +1,8 @@
-//! The rows of a session: locked, brought up to what other programs have written, and added to.
+//! [`Head`] and [`Rows`]: the rows of a session, locked, updated with events of other programs, and
+//! extended.
 
 use crate::connection::PgConnection;
-use crate::error::{Doing, failed, is_taken};
+use crate::error::{Doing, is_taken, postgres_error};
 use crate::exact::{self, Keys};
 use crate::types::{Jsonb, Micros};
 use adk_core::session::{Scope, SessionKey, split};
@@ -11,25 +12,28 @@ use sqlx::Row as _;
 use sqlx::postgres::PgRow;
 use std::sync::Arc;
 
-/// An event of another program may be a little older than what was written before it.
+/// Greatest age difference, in microseconds, by which an event of another program is expected to be
+/// older than events before it.
 const SKEW: u64 = 600_000_000;
 
-/// The rows of a session: as they are while this transaction has them locked, or as it has left them.
+/// The rows of a session, as the open transaction has locked them or as the last transaction has
+/// left them.
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
-    /// Its number in our tables.
+    /// Number in `adkw_sessions`.
     pub(crate) number: i64,
-    /// How many events its log has.
+    /// Number of events in the log.
     pub(crate) len: u64,
-    /// The latest time in its log.
+    /// Latest time in the log.
     pub(crate) latest: u64,
-    /// The time of the last write, by whatever program.
+    /// Time of the last write of any program.
     pub(crate) seen: u64,
-    /// How often a run of it was taken up.
+    /// Number of times that a run of the session was claimed again.
     pub(crate) takes: i64,
 }
 
-/// Locks the row of a session, as ADK does; `None` when there is none. Events of other programs get their places.
+/// Locks the row of a session like ADK, and gives places to events of other programs. Returns
+/// `None` if the session does not exist.
 pub(crate) async fn lock(connection: &mut PgConnection, key: &SessionKey) -> Result<Option<Head>> {
     let what = "lock a session";
     let sql = "SELECT s.update_time, n.number, n.len, n.seen, n.latest, n.takes FROM sessions s
@@ -37,8 +41,8 @@ pub(crate) async fn lock(connection: &mut PgConnection, key: &SessionKey) -> Res
         WHERE s.app_name = $1 AND s.user_id = $2 AND s.id = $3 FOR NO KEY UPDATE";
     let mut found = None;
     for attempt in 0..2 {
-        let of = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id);
-        found = of.fetch_optional(&mut *connection).await.doing(what)?;
+        let query = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id);
+        found = query.fetch_optional(&mut *connection).await.doing(what)?;
         if found.is_some() || attempt == 1 || !number(connection, key).await? {
             break;
         }
@@ -53,26 +57,27 @@ pub(crate) async fn lock(connection: &mut PgConnection, key: &SessionKey) -> Res
         Ok((seen.map(|seen| seen.0), head))
     };
     let (seen, mut head) = read(&row).doing(what)?;
-    // Whoever writes an event says so in the row of the session.
+    // Each program that appends an event also updates the time in the session's row.
     if seen != Some(head.seen) {
         adopt(connection, key, &mut head, seen.is_some()).await?;
     }
     Ok(Some(head))
 }
 
-/// Gives a session of another program its row in our tables; `false` when there is no such session.
+/// Inserts the row in `adkw_sessions` for a session of another program. Returns `false` if the
+/// session does not exist.
 async fn number(connection: &mut PgConnection, key: &SessionKey) -> Result<bool> {
     let sql = "INSERT INTO adkw_sessions (app_name, user_id, id, latest)
         SELECT app_name, user_id, id, update_time FROM sessions WHERE app_name = $1 AND user_id = $2 AND id = $3
         ON CONFLICT DO NOTHING";
-    let of = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id);
-    of.execute(&mut *connection).await.doing("number a session")?;
+    let query = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id);
+    query.execute(&mut *connection).await.doing("number a session")?;
     let sql = "SELECT EXISTS (SELECT 1 FROM sessions WHERE app_name = $1 AND user_id = $2 AND id = $3)";
-    let of = sqlx::query_scalar(sql).bind(&key.app).bind(&key.user).bind(&key.id);
-    of.fetch_one(connection).await.doing("number a session")
+    let query = sqlx::query_scalar(sql).bind(&key.app).bind(&key.user).bind(&key.id);
+    query.fetch_one(connection).await.doing("number a session")
 }
 
-/// Gives the events that another program has appended their place in the log.
+/// Gives places in the log to events that another program has appended.
 async fn adopt(
     connection: &mut PgConnection,
     key: &SessionKey,
@@ -80,7 +85,8 @@ async fn adopt(
     is_near: bool,
 ) -> Result<()> {
     let what = "read events of another program";
-    // A value for each event: a plan that knows no session joins all of its log with each of them.
+    // The subquery looks up each event: for a join, a generic plan would read the whole log for
+    // each event.
     let fresh = "WITH fresh AS (
             SELECT e.id, e.timestamp, row_number() OVER (ORDER BY e.timestamp, e.id) AS nth FROM events e
             WHERE e.app_name = $2 AND e.user_id = $3 AND e.session_id = $4 AND e.timestamp >= $5
@@ -89,27 +95,27 @@ async fn adopt(
             SELECT $1, $6 + nth - 1, id, timestamp FROM fresh)
         SELECT count(*), max(timestamp) FROM fresh";
     let all = "SELECT count(*) FROM events WHERE app_name = $1 AND user_id = $2 AND session_id = $3";
-    // Near the end as a rule; otherwise wherever they are.
+    // Most such events are near the end of the log; the second round searches all of it.
     let near = if is_near { head.latest.saturating_sub(SKEW) } else { 0 };
     for since in [near, 0] {
-        let of = sqlx::query(fresh).bind(head.number).bind(&key.app).bind(&key.user).bind(&key.id);
-        let of = of.bind(Micros(since)).bind(places(head.len));
-        let row = of.fetch_one(&mut *connection).await.doing(what)?;
+        let query = sqlx::query(fresh).bind(head.number).bind(&key.app).bind(&key.user).bind(&key.id);
+        let query = query.bind(Micros(since)).bind(places(head.len));
+        let row = query.fetch_one(&mut *connection).await.doing(what)?;
         head.len += u64::try_from(row.try_get::<i64, _>(0).doing(what)?).unwrap_or(0);
         let latest: Option<Micros> = row.try_get(1).doing(what)?;
         head.latest = head.latest.max(latest.map_or(0, |latest| latest.0));
-        let of = sqlx::query_scalar::<_, i64>(all).bind(&key.app).bind(&key.user).bind(&key.id);
-        let count = of.fetch_one(&mut *connection).await.doing(what)?;
+        let query = sqlx::query_scalar::<_, i64>(all).bind(&key.app).bind(&key.user).bind(&key.id);
+        let count = query.fetch_one(&mut *connection).await.doing(what)?;
         if since == 0 || places(head.len) >= count {
             break;
         }
     }
     let sql = "UPDATE adkw_sessions SET len = $2, latest = $3, seen = $4 WHERE number = $1";
-    let of = sqlx::query(sql).bind(head.number).bind(places(head.len));
-    of.bind(Micros(head.latest)).bind(Micros(head.seen)).execute(connection).await.doing(what).map(drop)
+    let query = sqlx::query(sql).bind(head.number).bind(places(head.len));
+    query.bind(Micros(head.latest)).bind(Micros(head.seen)).execute(connection).await.doing(what).map(drop)
 }
 
-/// A number of events, as Postgres counts.
+/// Converts a number of events to the integer type of Postgres.
 pub(crate) fn places(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -120,11 +126,11 @@ pub(crate) struct Entry {
     pub(crate) run: String,
     pub(crate) slot: String,
     pub(crate) temp: Option<String>,
-    /// The agents that have finished, as a list.
+    /// Agents that have finished, as a JSON list.
     pub(crate) done: Option<String>,
 }
 
-/// What a transaction writes to a session: rows by column, as one statement takes them.
+/// Rows that a transaction writes to a session, stored by column as arguments of one statement.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     places: Vec<i64>,
@@ -143,9 +149,9 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Appends an event that has id and time; gives its place.
+    /// Appends an event that has an id and a time, and returns its place.
     pub(crate) fn append(&mut self, head: &mut Head, event: &Event, entry: Option<Entry>) -> Result<u64> {
-        let (data, exact) = exact::of_event(event)?;
+        let (data, exact) = exact::to_stored_event(event)?;
         self.share(&event.actions.state_delta)?;
         let place = head.len;
         head.len = place + 1;
@@ -175,13 +181,15 @@ impl Rows {
         Ok(())
     }
 
-    /// Whether one statement writes them all: nothing belongs to the user or to the app.
+    /// Reports whether one statement writes all rows, which excludes keys of the user and of the
+    /// app.
     pub(crate) fn is_one_statement(&self) -> bool {
         self.app.is_empty() && self.user.is_empty()
     }
 
-    /// Writes them all to a session that is as `before`, which then is as `after`. `false`: it was not, and nothing was
-    /// written. That cannot be where this transaction has locked it.
+    /// Writes all rows to a session that equals `before`, and leaves it equal to `after`. Returns
+    /// `false`, without a write, if the session has changed, which is impossible while this
+    /// transaction holds its lock.
     pub(crate) async fn write(
         self,
         connection: &mut PgConnection,
@@ -195,24 +203,26 @@ impl Rows {
         }
         let seen = Micros(after.seen);
         let own = &self.own;
-        let of = sqlx::query(WRITE).bind(before.number).bind(&key.app).bind(&key.user).bind(&key.id);
-        let of = of.bind(&self.places).bind(&self.ids).bind(&self.times).bind(&self.runs).bind(&self.slots);
-        let of = of.bind(&self.temps).bind(&self.exacts).bind(&self.invocations).bind(&self.data);
-        let of = of.bind(&self.dones).bind(seen).bind(object(&own.shown));
-        let of = of.bind(places(after.len)).bind(Micros(after.latest)).bind(&own.plain);
-        let of = of.bind(object(&own.exact)).bind(Micros(before.seen)).bind(places(before.len));
-        let written = of.bind(before.takes).execute(&mut *connection).await;
+        let query = sqlx::query(WRITE).bind(before.number).bind(&key.app).bind(&key.user).bind(&key.id);
+        let query =
+            query.bind(&self.places).bind(&self.ids).bind(&self.times).bind(&self.runs).bind(&self.slots);
+        let query = query.bind(&self.temps).bind(&self.exacts).bind(&self.invocations).bind(&self.data);
+        let query = query.bind(&self.dones).bind(seen).bind(object(&own.shown));
+        let query = query.bind(places(after.len)).bind(Micros(after.latest)).bind(&own.plain);
+        let query = query.bind(object(&own.exact)).bind(Micros(before.seen)).bind(places(before.len));
+        let written = query.bind(before.takes).execute(&mut *connection).await;
         let written = written.map_err(|error| failed_to_append(key, error))?.rows_affected() > 0;
         if written {
             let shared = share(connection, key, [&self.app, &self.user], seen).await;
-            shared.map_err(|error| failed(what, error))?;
+            shared.map_err(|error| postgres_error(what, error))?;
         }
         Ok(written)
     }
 }
 
-/// Adds rows to a session that has the time `$21`, `$22` events and `$23` claims. It locks the rows of the session as [`lock`]
-/// does: one that waits for another transaction compares what that has left.
+/// Adds rows to a session with update time `$21`, `$22` events and `$23` claims. The statement
+/// locks the rows like [`lock`], so after waiting for another transaction it compares the values
+/// that this transaction has left.
 const WRITE: &str = "WITH head AS (
         SELECT n.number FROM sessions s
         JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
@@ -236,11 +246,11 @@ fn failed_to_append(key: &SessionKey, error: sqlx::Error) -> adk_core::Error {
     if is_taken(&error, "events_pkey") || is_taken(&error, "adkw_log_event") {
         adk_core::Error::new(
             adk_core::ErrorKind::Store(adk_core::StoreErrorKind::Exists),
-            format!("the session `{key}` holds one of these events already"),
+            format!("the session `{key}` already contains one of these events"),
         )
-        .with_help("append only what is new, or import into a session of another id")
+        .with_help("append only new events, or import into a session with another id")
     } else {
-        failed("append an event", error)
+        postgres_error("append an event", error)
     }
 }
 
@@ -248,7 +258,7 @@ fn object(keys: &serde_json::Map<String, Value>) -> Jsonb {
     Jsonb(Value::Object(keys.clone()).to_string())
 }
 
-/// Writes what belongs to the app and to the user, in this order, as ADK does.
+/// Writes the changed keys of the app, then of the user, in the order that ADK uses.
 async fn share(
     connection: &mut PgConnection,
     key: &SessionKey,
@@ -274,10 +284,11 @@ async fn share(
     Ok(())
 }
 
-/// Keeps others from the state of the app or of the user until the end of the transaction.
+/// Locks the state of the app or of the user until the end of the transaction.
 pub(crate) async fn hold(connection: &mut PgConnection, key: &SessionKey, scope: Scope) -> Result<()> {
     let what = "lock the state of a user or an app";
-    // Writes nothing into a row that is there. One that is not there is made, since there would be nothing to lock.
+    // An existing row is locked without a change. A missing row is inserted, because otherwise
+    // there is nothing to lock.
     let sql = match scope {
         Scope::App => {
             "INSERT INTO app_states (app_name, state, update_time) VALUES ($1, '{}', now() AT TIME ZONE 'UTC')
@@ -289,9 +300,9 @@ pub(crate) async fn hold(connection: &mut PgConnection, key: &SessionKey, scope:
             ON CONFLICT (app_name, user_id) DO UPDATE SET state = excluded.state WHERE false"
         }
     };
-    let of = sqlx::query(sql).bind(&key.app);
-    let of = if scope == Scope::App { of } else { of.bind(&key.user) };
-    of.execute(connection).await.doing(what).map(drop)
+    let query = sqlx::query(sql).bind(&key.app);
+    let query = if scope == Scope::App { query } else { query.bind(&key.user) };
+    query.execute(connection).await.doing(what).map(drop)
 }
 
 async fn share_exact(
@@ -310,7 +321,7 @@ async fn share_exact(
     row.bind(&keys.plain).execute(connection).await.map(drop)
 }
 
-/// Makes the rows of a session; `false` when there is one already, and nothing was written.
+/// Creates the rows of a session. Returns `false`, without a write, if the session already exists.
 pub(crate) async fn create(
     connection: &mut PgConnection,
     key: &SessionKey,
@@ -323,19 +334,19 @@ pub(crate) async fn create(
     let sql = "INSERT INTO sessions (app_name, user_id, id, state, create_time, update_time) VALUES ($1, $2, $3, $4, $5, $5)
         ON CONFLICT DO NOTHING";
     let now = Micros(now);
-    let of = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id);
-    let made = of.bind(object(&rows.own.shown)).bind(now).execute(&mut *connection).await.doing(what)?;
+    let query = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id);
+    let made = query.bind(object(&rows.own.shown)).bind(now).execute(&mut *connection).await.doing(what)?;
     if made.rows_affected() == 0 {
         return Ok(false);
     }
     let sql = "INSERT INTO adkw_sessions (app_name, user_id, id, seen, latest, exact) VALUES ($1, $2, $3, $4, $4, $5)";
-    let of = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id).bind(now);
-    of.bind(object(&rows.own.exact)).execute(&mut *connection).await.doing(what)?;
-    // ADK wants the rows of user and app before it appends, also when nothing is in them.
+    let query = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id).bind(now);
+    query.bind(object(&rows.own.exact)).execute(&mut *connection).await.doing(what)?;
+    // ADK requires the rows of user and app before it appends, even if they are empty.
     let sql = "WITH app AS (INSERT INTO app_states (app_name, state, update_time) VALUES ($1, '{}', $3) ON CONFLICT DO NOTHING)
         INSERT INTO user_states (app_name, user_id, state, update_time) VALUES ($1, $2, '{}', $3) ON CONFLICT DO NOTHING";
-    let of = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(now);
-    of.execute(&mut *connection).await.doing(what)?;
+    let query = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(now);
+    query.execute(&mut *connection).await.doing(what)?;
     share(connection, key, [&rows.app, &rows.user], now).await.doing(what)?;
     Ok(true)
 }

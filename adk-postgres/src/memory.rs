@@ -1,4 +1,5 @@
-//! The store as ADK's memory service: entries are rows, and a `tsvector` finds them by their words.
+//! [`MemoryService`] of [`PostgresStore`]: entries are rows, and a `tsvector` finds them by their
+//! words.
 
 use crate::PostgresStore;
 use crate::connection::PgConnection;
@@ -10,14 +11,14 @@ use adk_core::{BoxFuture, Content, Result};
 use sqlx::Row as _;
 use std::sync::Arc;
 
-/// Entries as columns, for one statement that writes them all.
+/// Entries by column, as arguments of one statement.
 #[derive(Default)]
 struct NewEntries {
     ids: Vec<String>,
     authors: Vec<String>,
     times: Vec<String>,
     contents: Vec<String>,
-    /// The words of each, with a space between: none of them holds one.
+    /// Words of each entry, separated by spaces. A word contains no space.
     words: Vec<String>,
 }
 
@@ -72,9 +73,9 @@ impl MemoryService for PostgresStore {
         query: &'a str,
     ) -> BoxFuture<'a, Result<Vec<MemoryEntry>>> {
         Box::pin(async move {
-            // Words are letters and digits, so quotes hold them.
+            // Words consist of letters and digits, so quotes need no escapes.
             let any = words(query).iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" | ");
-            // No user has a NUL in its id, and Postgres takes none.
+            // User ids contain no NUL, and Postgres rejects NUL in parameters.
             if any.is_empty() || app.contains('\0') || user.contains('\0') {
                 return Ok(Vec::new());
             }

@@ -1,8 +1,8 @@
-//! Reading: rows of sessions with the state that they share, and events by their places.
+//! Reads of sessions with their shared state, and of events by their places.
 
 use crate::Shared;
 use crate::connection::PgConnection;
-use crate::error::{Doing, closed};
+use crate::error::{Doing, closed_error};
 use crate::exact;
 use crate::log::places;
 use crate::transact::OwnWork;
@@ -15,7 +15,7 @@ use sqlx::postgres::PgRow;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
-/// A session with all that belongs to its state.
+/// Query for sessions with all parts of their state.
 macro_rules! rows {
     ($which:literal) => {
         concat!(
@@ -33,25 +33,27 @@ macro_rules! rows {
     };
 }
 
-/// The rows of a session, as they are for this transaction; `None` when there is none.
+/// Reads the rows of a session, as the transaction sees them. Returns `None` if the session does
+/// not exist.
 pub(crate) async fn row(connection: &mut PgConnection, key: &SessionKey) -> Result<Option<SessionRow>> {
-    Ok(seen(connection, key).await?.map(|(row, _)| row))
+    Ok(row_with_places(connection, key).await?.map(|(row, _)| row))
 }
 
-/// The same, and whether all of its events have their places.
-pub(crate) async fn seen(
+/// Reads the rows of a session, and whether all of its events have places.
+pub(crate) async fn row_with_places(
     connection: &mut PgConnection,
     key: &SessionKey,
 ) -> Result<Option<(SessionRow, bool)>> {
     let what = "read a session";
-    let of = sqlx::query(rows!("s.user_id = $2 AND s.id = $3")).bind(&key.app).bind(&key.user).bind(&key.id);
-    let found = of.fetch_optional(connection).await.doing(what)?;
+    let query =
+        sqlx::query(rows!("s.user_id = $2 AND s.id = $3")).bind(&key.app).bind(&key.user).bind(&key.id);
+    let found = query.fetch_optional(connection).await.doing(what)?;
     let Some(row) = found else { return Ok(None) };
     let [own, user, app] = states(&row, key)?;
     Ok(Some((SessionRow { own: own?, user: user?, app: app?, ..head(&row)? }, row.try_get(11).doing(what)?)))
 }
 
-/// All but the state.
+/// Reads the row of a session without its state.
 fn head(row: &PgRow) -> Result<SessionRow> {
     let what = "read a session";
     let len = row.try_get::<Option<i64>, _>(3).doing(what)?.unwrap_or(0);
@@ -63,7 +65,8 @@ fn head(row: &PgRow) -> Result<SessionRow> {
     })
 }
 
-/// The state of the session, of its user and of its app. The inner errors are those of rows that cannot be read.
+/// Reads the states of the session, its user and its app. The inner errors report rows that cannot
+/// be parsed.
 fn states(row: &PgRow, key: &SessionKey) -> Result<[Result<Map<String, Value>>; 3]> {
     let what = "read a session";
     let state = |at: usize, scope: Scope| -> Result<Result<Map<String, Value>>> {
@@ -76,7 +79,7 @@ fn states(row: &PgRow, key: &SessionKey) -> Result<[Result<Map<String, Value>>; 
     Ok([state(5, Scope::Session)?, state(7, Scope::User)?, state(9, Scope::App)?])
 }
 
-/// The apps that have sessions, each found by the index.
+/// Lists the apps that have sessions, each by one search of the index.
 pub(crate) async fn apps(connection: &mut PgConnection) -> Result<Vec<String>> {
     let sql = "WITH RECURSIVE apps (name) AS (
             SELECT min(app_name)::text FROM sessions
@@ -86,14 +89,14 @@ pub(crate) async fn apps(connection: &mut PgConnection) -> Result<Vec<String>> {
     sqlx::query_scalar(sql).fetch_all(connection).await.doing("list the apps")
 }
 
-/// The sessions of an app, or of one user, in the order of their last change.
+/// Lists the sessions of an app or of a user, in the order of their last change.
 pub(crate) async fn list(
     connection: &mut PgConnection,
     app: &str,
     user: Option<&str>,
 ) -> Result<Vec<SessionSnapshot>> {
     let what = "list the sessions";
-    // A condition for both may go through all sessions of the app.
+    // One condition for both might scan all sessions of the app.
     let sql = match user {
         Some(_) => {
             rows!(r#"s.user_id = $2 ORDER BY s.update_time, s.user_id COLLATE "C", s.id COLLATE "C""#)
@@ -112,13 +115,14 @@ pub(crate) async fn list(
     found.iter().map(read).collect()
 }
 
-/// A session as it is, with the events that a filter wants; `None` for the second when not all have their places yet.
+/// Reads a session with the events that a filter selects. Returns `Some(None)` if some events have
+/// no place yet.
 pub(crate) async fn snapshot(
     connection: &mut PgConnection,
     key: &SessionKey,
     filter: &EventFilter,
 ) -> Result<Option<Option<SessionSnapshot>>> {
-    let Some((row, is_seen)) = seen(connection, key).await? else { return Ok(None) };
+    let Some((row, is_seen)) = row_with_places(connection, key).await? else { return Ok(None) };
     if !is_seen {
         return Ok(Some(None));
     }
@@ -135,7 +139,7 @@ pub(crate) async fn snapshot(
     Ok(Some(Some(snapshot.with_events(first, events))))
 }
 
-/// The events at places of the log of a session.
+/// Reads the events at places of a session's log.
 pub(crate) async fn events(
     connection: &mut PgConnection,
     key: &SessionKey,
@@ -146,8 +150,8 @@ pub(crate) async fn events(
     Ok(rows.into_iter().map(|(_, event)| event).collect())
 }
 
-/// How many events a filter wants at most: no more than there are since its time. After so many, nobody has to look further from
-/// the end of the log.
+/// Returns the maximum number of events that a filter selects: at most the number of events since
+/// its time. The number limits the search from the end of the log.
 async fn count_since(
     connection: &mut PgConnection,
     key: &SessionKey,
@@ -159,17 +163,17 @@ async fn count_since(
     }
     let sql = "SELECT count(*) FROM (SELECT 1 FROM events
         WHERE app_name = $1 AND user_id = $2 AND session_id = $3 AND timestamp >= $4 LIMIT $5) e";
-    let of = sqlx::query_scalar(sql).bind(&key.app).bind(&key.user).bind(&key.id);
-    let of = of.bind(time(filter.since_micros())).bind(most);
-    of.fetch_one(connection).await.doing("count the events of a session").map(Some)
+    let query = sqlx::query_scalar(sql).bind(&key.app).bind(&key.user).bind(&key.id);
+    let query = query.bind(time(filter.since_micros())).bind(most);
+    query.fetch_one(connection).await.doing("count the events of a session").map(Some)
 }
 
-/// A time, as Postgres can hold it.
+/// Clamps a time to the range of Postgres.
 fn time(micros: u64) -> Micros {
     Micros(micros.min(u64::try_from(i64::MAX).unwrap_or(0)))
 }
 
-/// Those of them since a time, with their places: at most so many.
+/// Reads the newest `most` events since a time, with their places, in log order.
 async fn select(
     connection: &mut PgConnection,
     key: &SessionKey,
@@ -179,20 +183,20 @@ async fn select(
     most: Option<i64>,
 ) -> Result<Vec<(u64, Arc<Event>)>> {
     let what = "read the events of a session";
-    // From the end: the newest are what is wanted as a rule.
-    // Each event by its id (`OFFSET 0` keeps the rest out of that): before the first `ANALYZE` the server takes the index of
-    // ADK for as good, and goes through the whole session for each of them.
+    // The query starts at the end, because most readers want the newest events. `OFFSET 0` forces a
+    // lookup of each event by its id: before the first `ANALYZE` the planner considers ADK's index
+    // equally good, and would scan the whole session for each event.
     let sql = "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data, l.exact FROM adkw_log l
         CROSS JOIN LATERAL (SELECT * FROM events WHERE id = l.event_id OFFSET 0) e
         WHERE e.app_name = $2 AND e.user_id = $3 AND e.session_id = $4
         AND l.session = $1 AND l.place >= $5 AND l.place < $6 AND l.time >= $7 ORDER BY l.place DESC LIMIT $8";
-    let of = sqlx::query(sql).bind(number).bind(&key.app).bind(&key.user).bind(&key.id);
-    let of = of.bind(places(wanted.start)).bind(places(wanted.end)).bind(time(since)).bind(most);
-    let rows = of.fetch_all(connection).await.doing(what)?;
+    let query = sqlx::query(sql).bind(number).bind(&key.app).bind(&key.user).bind(&key.id);
+    let query = query.bind(places(wanted.start)).bind(places(wanted.end)).bind(time(since)).bind(most);
+    let rows = query.fetch_all(connection).await.doing(what)?;
     rows.iter().rev().map(|row| event_of(row, key)).collect()
 }
 
-/// An event and its place, from a row of place, id, run, time, stored form and what that form has lost.
+/// Parses an event and its place from a row of place, id, run, time, stored form and exact text.
 fn event_of(row: &PgRow, key: &SessionKey) -> Result<(u64, Arc<Event>)> {
     let what = "read the events of a session";
     let place = u64::try_from(row.try_get::<i64, _>(0).doing(what)?).unwrap_or(0);
@@ -201,7 +205,7 @@ fn event_of(row: &PgRow, key: &SessionKey) -> Result<(u64, Arc<Event>)> {
     let event = match data.doing(what)? {
         Some(data) => exact::event(&data.0, exact.doing(what)?.as_deref())
             .map_err(|error| key.unreadable_event(&id, place, error.message()))?,
-        // ADK allows a row without the event.
+        // ADK permits rows without event data.
         None => Event::from_columns(
             &id,
             &row.try_get::<String, _>(2).doing(what)?,
@@ -211,7 +215,7 @@ fn event_of(row: &PgRow, key: &SessionKey) -> Result<(u64, Arc<Event>)> {
     Ok((place, Arc::new(event)))
 }
 
-/// An event of a run, with the text of its slot and its `temp:` keys.
+/// An event of a run, with its slot as text and its `temp:` keys.
 pub(crate) struct Filled {
     pub(crate) place: u64,
     pub(crate) event: Arc<Event>,
@@ -219,7 +223,7 @@ pub(crate) struct Filled {
     pub(crate) temp: Option<String>,
 }
 
-/// The wanted events of a run, with their slots.
+/// Query for events of a run with their slots.
 macro_rules! filled {
     ($which:literal) => {
         concat!(
@@ -232,24 +236,24 @@ macro_rules! filled {
     };
 }
 
-/// The events of a run in the order of the log: all of them, or those of its session from a place on.
-pub(crate) async fn filled(
+/// Reads the events of a run in log order: all of them, or those from a place of its session on.
+pub(crate) async fn run_events(
     connection: &mut PgConnection,
     key: &SessionKey,
     run: &str,
     after: Option<(i64, u64)>,
 ) -> Result<Vec<Filled>> {
     let what = "read the events of a run";
-    let of = match after {
+    let query = match after {
         None => sqlx::query(filled!("l.run = $1")).bind(run),
-        // Without `|| ''` the server may go through all events of the run.
+        // `|| ''` keeps the planner from scanning all events of the run.
         Some(_) => sqlx::query(filled!("l.run || '' = $1 AND l.session = $5 AND l.place >= $6")).bind(run),
     };
-    let mut of = of.bind(&key.app).bind(&key.user).bind(&key.id);
+    let mut query = query.bind(&key.app).bind(&key.user).bind(&key.id);
     if let Some((session, from)) = after {
-        of = of.bind(session).bind(places(from));
+        query = query.bind(session).bind(places(from));
     }
-    let rows = of.fetch_all(connection).await.doing(what)?;
+    let rows = query.fetch_all(connection).await.doing(what)?;
     let read = |row: &PgRow| {
         let (place, event) = event_of(row, key)?;
         let (slot, temp) = (row.try_get(6).doing(what)?, row.try_get(7).doing(what)?);
@@ -258,7 +262,7 @@ pub(crate) async fn filled(
     rows.iter().map(read).collect()
 }
 
-/// The log of a session that is open.
+/// The log of an open session.
 pub(crate) struct Shelf {
     pub(crate) shared: Weak<Shared>,
     pub(crate) key: SessionKey,
@@ -269,7 +273,7 @@ impl Pages for Shelf {
     fn load(&self, places: Range<usize>) -> BoxFuture<'_, Result<Vec<Arc<Event>>>> {
         let places = places.start as u64..places.end as u64;
         Box::pin(async move {
-            let shared = self.shared.upgrade().ok_or_else(closed)?;
+            let shared = self.shared.upgrade().ok_or_else(closed_error)?;
             let (key, number) = (self.key.clone(), self.number);
             let read: OwnWork<_> = Box::new(move |connection| {
                 let (key, places) = (key.clone(), places.clone());

@@ -1,7 +1,7 @@
-//! The lists of runs that filters select.
+//! Lists of runs by filter.
 
 use crate::connection::PgConnection;
-use crate::error::{Doing, corrupt};
+use crate::error::{Doing, corrupt_error};
 use crate::lease::Drives;
 use adk_core::engine::{ClaimId, RunFilter, RunInfo, RunState, RunStatus, from_text};
 use adk_core::session::SessionKey;
@@ -9,7 +9,7 @@ use adk_core::{Result, RunId};
 use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder, Row as _};
 
-/// Whether the process that has a run lives. An engine above the store always does.
+/// Condition that the owner of a run lives. An engine above the store always lives.
 macro_rules! is_alive {
     () => {
         "(r.owner = '@'
@@ -19,16 +19,16 @@ macro_rules! is_alive {
 
 pub(crate) use is_alive;
 
-/// Whose runs are looked for.
+/// Owner of the listed runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Whose {
-    /// Those of an app.
+    /// Runs of an app.
     App,
-    /// Those of the tenants of an app.
+    /// Runs of the tenants of an app.
     Tenants,
 }
 
-/// Adds what a filter selects: which runs, then whether it is one of these. `table` is the one whose index by session is to be used.
+/// Adds the condition of a filter to a query. `table` is the table whose index by session is used.
 pub(crate) fn select(
     query: &mut QueryBuilder<Postgres>,
     table: &str,
@@ -39,7 +39,8 @@ pub(crate) fn select(
         Whose::App => "r.app = ",
         Whose::Tenants => "r.tenant_of = ",
     };
-    // A wait has the app of its run. With both conditions the planner expects few rows, and sorts all waits.
+    // A wait has the app of its run. With both conditions the planner expects few rows, and sorts
+    // all waits.
     if table == "w" {
         query.push("TRUE");
     } else {
@@ -57,7 +58,7 @@ pub(crate) fn select(
         query.push(" AND r.id = ").push_bind(run.to_string());
     }
     if let (Whose::App, Some(user), Some(session)) = (whose, &filter.user, &filter.session) {
-        // By its number, so that the order of the index is that of the list.
+        // Select the session by its number, so that the index has the order of the list.
         query
             .push(" AND ")
             .push(table)
@@ -84,18 +85,19 @@ pub(crate) fn select(
     }
 }
 
-/// Runs that are found by one index.
+/// Runs that one index finds.
 enum Part {
     All,
-    /// Those that nobody drives.
+    /// Runs that no process drives.
     Free,
-    /// Those of a process.
+    /// Runs of one process.
     Of(String),
-    /// Those of these ids.
+    /// Runs with these ids.
     These(Vec<String>),
 }
 
-/// Processes that have runs and are not alive, but for this one. Each is found by the index, however many runs it has.
+/// Lists dead processes with runs. Each one costs one search of the index, however many runs it
+/// has.
 async fn dead(connection: &mut PgConnection, own: &str) -> Result<Vec<String>> {
     let sql = concat!(
         "WITH RECURSIVE owners (owner) AS (
@@ -105,11 +107,11 @@ async fn dead(connection: &mut PgConnection, own: &str) -> Result<Vec<String>> {
         SELECT owner FROM owners r WHERE owner IS NOT NULL AND owner <> $1 AND NOT ",
         is_alive!()
     );
-    let of = sqlx::query_scalar(sql).bind(own);
-    of.fetch_all(connection).await.doing("look for processes that have died")
+    let query = sqlx::query_scalar(sql).bind(own);
+    query.fetch_all(connection).await.doing("look for processes that have died")
 }
 
-/// The runs that a filter selects, in the order of their ids, which begin with the time.
+/// Lists the runs that a filter selects, ordered by id, which begins with the time.
 pub(crate) async fn runs(
     connection: &mut PgConnection,
     whose: (Whose, &str),
@@ -118,8 +120,8 @@ pub(crate) async fn runs(
 ) -> Result<Vec<RunInfo>> {
     let parts = match filter.state {
         RunState::Ready => {
-            // Asked for before the rows are read: what is not among them any more is written by then.
-            let given_up = drives.given_up();
+            // Read before the rows: a claim that has left the set is released in the table by then.
+            let given_up = drives.released_claims();
             let mut parts = vec![Part::Free];
             parts.extend(dead(connection, &drives.owner).await?.into_iter().map(Part::Of));
             if !given_up.is_empty() {
@@ -175,12 +177,12 @@ fn info(row: &PgRow, drives: &Drives) -> Result<RunInfo> {
     let what = "list the runs";
     let text = |column| row.try_get::<String, _>(column).doing(what);
     let id = text(0)?;
-    let run_id: RunId = id.parse().map_err(|_| corrupt(format!("`{id}` is no id of a run")))?;
+    let run_id: RunId = id.parse().map_err(|_| corrupt_error(format!("`{id}` is not the id of a run")))?;
     let (status, error) = (text(5)?, row.try_get::<Option<String>, _>(6).doing(what)?);
     let epoch = row.try_get::<i64, _>(8).doing(what)?.unsigned_abs();
     let is_free = match row.try_get::<Option<String>, _>(7).doing(what)? {
         None => true,
-        // What this process has given back is free, also where that is not written yet.
+        // A claim that this process has released is free, even if the release is not written yet.
         Some(owner) if owner == drives.owner => drives.held(ClaimId { run_id, epoch }).is_none(),
         Some(_) => !row.try_get::<bool, _>(9).doing(what)?,
     };
@@ -188,13 +190,13 @@ fn info(row: &PgRow, drives: &Drives) -> Result<RunInfo> {
     let session = key_of(row, 1).doing(what)?;
     let time = |column| row.try_get::<i64, _>(column).doing(what).map(i64::unsigned_abs);
     let usage = row.try_get::<Option<String>, _>(12).doing(what)?;
-    let usage = usage.map(|usage| from_text(&usage, "what a run has used")).transpose()?;
+    let usage = usage.map(|usage| from_text(&usage, "the usage of a run")).transpose()?;
     let info = RunInfo::new(run_id, session, text(4)?, RunStatus::from_row(&status, error), is_ready);
     Ok(info.at(time(10)?, time(11)?).used(usage))
 }
 
-/// App, user and id of a session, from this column on.
+/// Reads app, user and id of a session, starting at column `first`.
 pub(crate) fn key_of(row: &PgRow, first: usize) -> sqlx::Result<SessionKey> {
-    let of = |column| row.try_get::<String, _>(first + column);
-    Ok(SessionKey::new(of(0)?, of(1)?, of(2)?))
+    let text = |column| row.try_get::<String, _>(first + column);
+    Ok(SessionKey::new(text(0)?, text(1)?, text(2)?))
 }

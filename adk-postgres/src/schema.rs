@@ -1,11 +1,11 @@
-//! The tables: those of ADK's schema version 1, and ours beside them.
+//! [`prepare`]: creates and upgrades the tables of ADK's schema version 1, and the `adkw_` tables.
 
 use crate::connection::PgConnection;
-use crate::error::{Doing, corrupt, failed};
+use crate::error::{Doing, corrupt_error, postgres_error};
 use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
 use sqlx::Row as _;
 
-/// As google-adk 2.13 makes them (`sessions/schemas/v1.py`).
+/// ADK's tables, as google-adk 2.13 creates them (`sessions/schemas/v1.py`).
 const ADK: &str = "
 CREATE TABLE IF NOT EXISTS adk_internal_metadata (
     key VARCHAR(128) NOT NULL, value VARCHAR(256) NOT NULL, PRIMARY KEY (key));
@@ -29,19 +29,24 @@ CREATE INDEX IF NOT EXISTS idx_events_app_user_session_ts_id
 INSERT INTO adk_internal_metadata VALUES ('schema_version', '1') ON CONFLICT DO NOTHING;
 ";
 
-/// Ours. A session that ADK deletes takes its rows here along.
+/// Tables of runs and of the log, in version 1. Deleting a session in ADK's table deletes its rows
+/// here.
 ///
-/// * `adkw_sessions`: how long the log of a session is, and when we have last seen it (`seen`): another program has written
-///   to it since when its `update_time` is another. `takes` counts how often a run of it was taken up.
-/// * `adkw_log`: the order of the events of a session, the run and the slot that an event fills, and which agents had finished
-///   by then. `adkw_done`: agents that have finished after the last event of their run.
+/// * `adkw_sessions`: the length of a session's log, and the update time that this crate has last
+///   seen (`seen`). Another program has written to the session if its `update_time` differs.
+///   `takes` counts repeated claims of its runs.
+/// * `adkw_log`: the order of a session's events, with the run and the slot that each event fills,
+///   and the agents that had finished by then.
 /// * `adkw_owners`: processes, with the time until which they count as alive.
-/// * `adkw_runs`, `adkw_steps`, `adkw_done`, `adkw_waits`: the registry of runs and their journals. `epoch` is the number of
-///   the latest claim of a run; `status` is `queued` for a run that waits for its session, `answered` for a run that waits and has an answer that it has not seen, and
-///   `updated` is when it was written last. A run that an engine above the store drives has the epoch 0, and the owner `@`
-///   until it has ended.
-/// * `tenant_of`: the app whose tenant the app of a run or wait is, if it is one.
-/// * `exact`, `adkw_shared`: what `jsonb` would not give back as it was.
+/// * `adkw_runs`, `adkw_steps`, `adkw_waits`: the registry of runs and their journals. `epoch` is
+///   the number of the latest claim of a run. `status` is `queued` for a run that waits for its
+///   session, and `answered` for a paused run with an unread answer. `updated` is the time of the
+///   last write. A run that an engine above the store drives has the epoch 0, and the owner `@`
+///   until it ends.
+/// * `adkw_done`: agents that have finished after the last event of their run.
+/// * `tenant_of`: the app that has the app of the run or wait as a tenant; null for an app that is
+///   not a tenant.
+/// * `exact`, `adkw_shared`: exact texts of values that `jsonb` changes.
 const OURS: &str = "
 CREATE TABLE adkw_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 INSERT INTO adkw_meta VALUES ('version', '1');
@@ -78,8 +83,8 @@ CREATE TABLE adkw_waits (
 CREATE INDEX adkw_waits_run ON adkw_waits (run);
 ";
 
-/// What makes tables of version 1 those of version 2: runs and waits are found by what they are looked for, and there are
-/// artifacts. Those of a user have no session; those of a session go with it, also when ADK deletes it.
+/// Upgrades version 1 to version 2: adds columns to search runs and waits by, and artifacts. A
+/// user's artifacts have no session; deleting a session in ADK's table deletes its artifacts.
 const FROM_1: &str = "
 ALTER TABLE adkw_runs ADD COLUMN app TEXT NOT NULL DEFAULT '', ADD COLUMN workflow TEXT NOT NULL DEFAULT '';
 ALTER TABLE adkw_waits ADD COLUMN app TEXT NOT NULL DEFAULT '', ADD COLUMN deadline BIGINT;
@@ -107,8 +112,8 @@ CREATE UNIQUE INDEX adkw_artifacts_version
 UPDATE adkw_meta SET value = '2' WHERE key = 'version';
 ";
 
-/// What makes tables of version 2 those of version 3: the times of a run, in microseconds, and what it has used. What ended
-/// before ended with its last event.
+/// Upgrades version 2 to version 3: adds times in microseconds and the usage of runs. Ended runs
+/// get the time of their last event.
 const FROM_2: &str = "
 ALTER TABLE adkw_runs ADD COLUMN created BIGINT NOT NULL DEFAULT 0, ADD COLUMN updated BIGINT NOT NULL DEFAULT 0,
     ADD COLUMN usage TEXT;
@@ -118,7 +123,7 @@ UPDATE adkw_runs r SET updated = greatest(r.created,
 UPDATE adkw_meta SET value = '3' WHERE key = 'version';
 ";
 
-/// What makes tables of version 3 those of version 4: there is memory, which stays when its session goes.
+/// Upgrades version 3 to version 4: adds memory, which stays when its session is deleted.
 const FROM_3: &str = "
 CREATE TABLE adkw_memory (
     app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, session_id VARCHAR(128) NOT NULL, id TEXT NOT NULL,
@@ -131,8 +136,8 @@ CREATE TABLE adkw_memory_marks (
 UPDATE adkw_meta SET value = '4' WHERE key = 'version';
 ";
 
-/// What makes tables of version 4 those of version 5: a limit ends the search for waits, and for runs of an owner or a session;
-/// what has finished before an event is in its row.
+/// Upgrades version 4 to version 5: adds indexes that end limited searches for waits, and for runs
+/// of an owner or a session. Finished agents move to the row of the event.
 const FROM_4: &str = "
 ALTER TABLE adkw_log ADD COLUMN done TEXT;
 ALTER TABLE adkw_waits ADD COLUMN session BIGINT NOT NULL DEFAULT 0;
@@ -147,8 +152,8 @@ CREATE INDEX adkw_waits_session ON adkw_waits (session) WHERE answer IS NULL;
 UPDATE adkw_meta SET value = '5' WHERE key = 'version';
 ";
 
-/// What makes tables of version 5 those of version 6: tenants of an app are known by it, runs may be queued, and
-/// there are keys of requests, each with the run or the wait that it is bound to.
+/// Upgrades version 5 to version 6: adds tenants of an app, queued runs, and keys of requests with
+/// the run or wait that each key is bound to.
 const FROM_5: &str = "
 ALTER TABLE adkw_runs ADD COLUMN tenant_of TEXT;
 ALTER TABLE adkw_waits ADD COLUMN tenant_of TEXT;
@@ -172,46 +177,50 @@ CREATE INDEX adkw_keys_expires ON adkw_keys (expires);
 UPDATE adkw_meta SET value = '6' WHERE key = 'version';
 ";
 
-/// The version of our tables.
+/// The version of the `adkw_` tables.
 const VERSION: &str = "6";
 
-/// Earlier versions, oldest first, each with what makes the next of it. New tables are those of the first, upgraded.
+/// Earlier versions, oldest first, with the statements that upgrade to the next one. New tables
+/// start at the first version.
 const UPGRADES: &[(&str, &str)] =
     &[("1", FROM_1), ("2", FROM_2), ("3", FROM_3), ("4", FROM_4), ("5", FROM_5)];
 
-/// Our lock of the database while tables are made: any number that nobody else takes.
+/// Number of the advisory lock that is held while tables are created. Any number that other
+/// programs do not use would do.
 const LOCK: i64 = 0x61_64_6b_77;
 
-/// Makes the tables that are not there, unless none are and none are to be made, and makes sure that they can be written.
+/// Creates missing tables if `create` is set, upgrades older ones, and checks that all are
+/// writable.
 pub(crate) async fn prepare(connection: &mut PgConnection, create: bool) -> Result<()> {
     let own = check(connection).await?;
-    if own.is_none() && !create && !has(connection, "sessions").await.doing("look for its tables")? {
+    if own.is_none() && !create && !has_table(connection, "sessions").await.doing("look for its tables")? {
         let name = sqlx::query_scalar("SELECT current_database()::text").fetch_one(connection).await;
-        let name: String = name.doing("ask for its name")?;
+        let name: String = name.doing("read its name")?;
         let message = format!("the database `{name}` has no tables of agents");
         return Err(Error::new(ErrorKind::Store(StoreErrorKind::Missing), message).with_help(
-            "check its name and the `search_path`; a program makes the tables when it opens the store",
+            "check the name and the `search_path`; a program creates the tables when it opens the store",
         ));
     }
     if own.as_deref() != Some(VERSION) {
         make(connection).await?;
     }
-    writable(connection).await
+    check_writable(connection).await
 }
 
-/// Whether a table is there. The rows of the catalog say so: `to_regclass` may answer from what the connection has found before
-/// it waited for a lock.
-async fn has(connection: &mut PgConnection, table: &str) -> sqlx::Result<bool> {
+/// Reports whether a table exists. Reads the catalog, because `to_regclass` may answer from a cache
+/// that is older than the wait for a lock.
+async fn has_table(connection: &mut PgConnection, table: &str) -> sqlx::Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_class c
         WHERE c.relname = $1::name AND pg_catalog.pg_table_is_visible(c.oid))";
     sqlx::query_scalar(sql).bind(table).fetch_one(connection).await
 }
 
-/// ADK's version, and that the columns are of the types that ADK gives them. Gives ours, when our tables are there.
+/// Checks ADK's version and the types of its columns. Returns the version of the `adkw_` tables if
+/// they exist.
 async fn check(connection: &mut PgConnection) -> Result<Option<String>> {
     let what = "read the version of its tables";
-    if has(connection, "sessions").await.doing(what)? {
-        let version: Option<String> = if !has(connection, "adk_internal_metadata").await.doing(what)? {
+    if has_table(connection, "sessions").await.doing(what)? {
+        let version: Option<String> = if !has_table(connection, "adk_internal_metadata").await.doing(what)? {
             None
         } else {
             let sql = "SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'";
@@ -221,7 +230,7 @@ async fn check(connection: &mut PgConnection) -> Result<Option<String>> {
             let found = version
                 .map_or("no version, or an older one".to_owned(), |version| format!("version {version}"));
             return Err(other_tables(&format!(
-                "has a table `sessions` of {found}, and this crate knows ADK's version 1"
+                "has a table `sessions` of {found}; this crate reads ADK's version 1"
             )));
         }
         let sql = "SELECT a.attrelid::regclass::text || '.' || a.attname
@@ -232,10 +241,10 @@ async fn check(connection: &mut PgConnection) -> Result<Option<String>> {
         let wrong: Option<String> =
             sqlx::query_scalar(sql).fetch_optional(&mut *connection).await.doing(what)?;
         if let Some(column) = wrong {
-            return Err(other_tables(&format!("has a column `{column}` of another type than ADK's")));
+            return Err(other_tables(&format!("has a column `{column}` whose type differs from ADK's")));
         }
     }
-    if !has(connection, "adkw_meta").await.doing(what)? {
+    if !has_table(connection, "adkw_meta").await.doing(what)? {
         return Ok(None);
     }
     let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
@@ -248,16 +257,17 @@ async fn check(connection: &mut PgConnection) -> Result<Option<String>> {
 }
 
 fn other_tables(what: &str) -> Error {
-    corrupt(format!("the database {what}"))
+    corrupt_error(format!("the database {what}"))
         .with_help("use another database, or another schema with `?options[search_path]=NAME` in the URL")
 }
 
-/// Makes the tables, or what is new in this version.
+/// Creates or upgrades the tables.
 async fn make(connection: &mut PgConnection) -> Result<()> {
     let what = "make its tables";
-    // Each statement has to see what was committed while the lock was waited for.
+    // Each statement must see the commits of other processes during the wait for the lock.
     connection.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await.doing(what)?;
-    // Several processes may begin at the same moment. The lock ends with the transaction, also through a pooler.
+    // Several processes may start at the same moment. The lock ends with the transaction, even
+    // through a pooler.
     sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(LOCK).execute(&mut *connection).await.doing(what)?;
     connection.allow_upgrade().await.doing(what)?;
     let own = check(connection).await?;
@@ -272,29 +282,30 @@ async fn make(connection: &mut PgConnection) -> Result<()> {
     connection.commit().await.doing(what)
 }
 
-/// A user that may not write finds out now, and not after the first paid call.
-async fn writable(connection: &mut PgConnection) -> Result<()> {
-    let what = "look at its rights";
+/// Checks that the user may write, so that a missing right is reported before the first paid model
+/// call.
+async fn check_writable(connection: &mut PgConnection) -> Result<()> {
+    let what = "check its rights";
     let sql = "SELECT current_setting('transaction_read_only') = 'on', current_user::text,
         (SELECT string_agg(t, ', ') FROM unnest(ARRAY['sessions', 'events', 'app_states', 'user_states', 'adkw_sessions',
             'adkw_shared', 'adkw_log', 'adkw_owners', 'adkw_runs', 'adkw_steps', 'adkw_done', 'adkw_waits',
             'adkw_artifacts', 'adkw_memory', 'adkw_memory_marks', 'adkw_keys']) t
          WHERE NOT (has_table_privilege(t, 'SELECT') AND has_table_privilege(t, 'INSERT')
             AND has_table_privilege(t, 'UPDATE') AND has_table_privilege(t, 'DELETE')))";
-    let row = sqlx::query(sql).fetch_one(connection).await.map_err(|error| failed(what, error))?;
+    let row = sqlx::query(sql).fetch_one(connection).await.map_err(|error| postgres_error(what, error))?;
     let (read_only, user) =
         (row.try_get::<bool, _>(0).doing(what)?, row.try_get::<String, _>(1).doing(what)?);
     let refused = |message: String, help: &str| {
         Err(Error::new(ErrorKind::Store(StoreErrorKind::ReadOnly), message).with_help(help))
     };
     if read_only {
-        let help = "connect to the primary, or set `default_transaction_read_only` to off";
+        let help = "connect to the primary, or set `default_transaction_read_only` to `off`";
         return refused(format!("the database is read-only for `{user}`"), help);
     }
     match row.try_get::<Option<String>, _>(2).doing(what)? {
         Some(tables) => refused(
             format!("the user `{user}` may not write to {tables}"),
-            "grant it `SELECT, INSERT, UPDATE, DELETE` on all tables of the schema",
+            "grant the user `SELECT, INSERT, UPDATE, DELETE` on all tables of the schema",
         ),
         None => Ok(()),
     }

@@ -1,6 +1,6 @@
-//! The store as ADK's session service.
+//! [`SessionStore`] of [`PostgresStore`].
 
-use crate::error::{Doing, closed};
+use crate::error::{Doing, closed_error};
 use crate::lane::{Job, Reply};
 use crate::transact::OwnWork;
 use crate::{PostgresStore, Shared, log, reader};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 impl Shared {
-    /// Asks something of a session, and waits for what becomes of it.
+    /// Posts a job for a session, and waits for its result.
     pub(crate) async fn ask<T>(
         self: &Arc<Self>,
         key: &SessionKey,
@@ -20,14 +20,14 @@ impl Shared {
     ) -> Result<T> {
         let (reply, result) = oneshot::channel();
         self.post(key.clone(), job(reply));
-        result.await.map_err(|_| closed())?
+        result.await.map_err(|_| closed_error())?
     }
 
     async fn open(self: &Arc<Self>, key: &SessionKey) -> Result<Option<Arc<Session>>> {
         self.ask(key, |reply| Job::Open { reply }).await
     }
 
-    /// `false` when there is one already.
+    /// Creates a session. Returns `false` if it already exists.
     async fn create(self: &Arc<Self>, key: &SessionKey, state: &StateDelta) -> Result<bool> {
         let (this, key, state) = (self.clone(), key.clone(), state.clone());
         let created = self.runtime.spawn(async move {
@@ -37,7 +37,7 @@ impl Shared {
             })
             .await
         });
-        created.await.map_err(|_| closed())?
+        created.await.map_err(|_| closed_error())?
     }
 
     async fn snapshot(
@@ -50,7 +50,7 @@ impl Shared {
             let (key, filter) = (key.clone(), filter.clone());
             Box::pin(async move {
                 let what = "read a session";
-                // All of it as it was at one moment.
+                // One transaction reads one state of the database.
                 let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
                 connection.begin_with(begin).await.doing(what)?;
                 let snapshot = reader::snapshot(connection, &key, &filter).await?;
@@ -62,8 +62,9 @@ impl Shared {
     }
 }
 
-/// Whether there can be a session of that key. Postgres takes no NUL, not even to look for it.
-fn can_be(key: &SessionKey) -> bool {
+/// Reports whether a session with that key can exist. Postgres rejects NUL characters even in a
+/// search.
+fn can_exist(key: &SessionKey) -> bool {
     ![&key.app, &key.user, &key.id].into_iter().any(|id| has_nul(id))
 }
 
@@ -88,7 +89,7 @@ impl SessionStore for PostgresStore {
     }
 
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
-        Box::pin(async move { if can_be(key) { self.0.open(key).await } else { Ok(None) } })
+        Box::pin(async move { if can_exist(key) { self.0.open(key).await } else { Ok(None) } })
     }
 
     fn read<'a>(
@@ -97,11 +98,11 @@ impl SessionStore for PostgresStore {
         filter: &'a EventFilter,
     ) -> BoxFuture<'a, Result<Option<SessionSnapshot>>> {
         Box::pin(async move {
-            while can_be(key) {
+            while can_exist(key) {
                 match self.0.snapshot(key, filter).await? {
                     None => return Ok(None),
                     Some(Some(snapshot)) => return Ok(Some(snapshot)),
-                    // Events of other programs get their places first.
+                    // Lock the session first, which gives places to events of other programs.
                     Some(None) => {
                         if !self.0.ask(key, |reply| Job::Look { reply }).await? {
                             return Ok(None);
@@ -116,12 +117,12 @@ impl SessionStore for PostgresStore {
     fn append<'a>(&'a self, key: &'a SessionKey, mut events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             events.iter().try_for_each(Event::check_depth)?;
-            if !can_be(key) {
+            if !can_exist(key) {
                 return Err(key.missing());
             }
             forget_temp(&mut events);
             self.0.ask(key, |reply| Job::Append { events, reply }).await?;
-            // Whoever has the session open sees them.
+            // Sessions that this process has open receive the events now.
             if self.0.live.is_open(key) { self.0.open(key).await.map(drop) } else { Ok(()) }
         })
     }
@@ -143,7 +144,7 @@ impl SessionStore for PostgresStore {
 
     fn delete<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {
         Box::pin(async move {
-            if !can_be(key) {
+            if !can_exist(key) {
                 return Ok(false);
             }
             self.0.live.remove(key);

@@ -1,17 +1,17 @@
-//! Transactions, tried again while the server is away for a moment.
+//! Transactions that are retried while the server is briefly unreachable.
 
 use crate::Shared;
 use crate::connection::PgConnection;
-use crate::error::{Doing, closed, failed, outcome_unknown, passes};
+use crate::error::{Doing, closed_error, is_transient, outcome_unknown_error, postgres_error};
 use adk_core::{BoxFuture, Error, Result};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A transaction that did not come about, or perhaps did.
+/// A transaction that failed, or whose outcome is unknown.
 pub(crate) struct Lost {
     pub(crate) error: Error,
-    /// Whether its commit was on the way: then nobody knows.
+    /// Whether the commit was sent. If so, the outcome is unknown.
     pub(crate) is_sent: bool,
 }
 
@@ -21,13 +21,13 @@ impl From<Error> for Lost {
     }
 }
 
-/// What is done in a transaction. It may be asked again.
+/// Work of a transaction, which may be executed again.
 pub(crate) type Work<'w, T> = dyn for<'c> FnMut(&'c mut PgConnection) -> BoxFuture<'c, Result<T>> + Send + 'w;
 
-/// The same, that owns what it needs.
+/// Work of a transaction that owns its data.
 pub(crate) type OwnWork<T> = Box<dyn for<'c> FnMut(&'c mut PgConnection) -> BoxFuture<'c, Result<T>> + Send>;
 
-/// Tells how long to wait before the next attempt, until the patience is over.
+/// Timer for retries, until the patience is over.
 pub(crate) struct Patience {
     until: Instant,
     pause: Duration,
@@ -38,14 +38,14 @@ impl Patience {
         Self::since(Instant::now(), patience)
     }
 
-    /// The patience with what was asked for at that time.
+    /// Starts the patience at an earlier time.
     pub(crate) fn since(begun: Instant, patience: Duration) -> Self {
-        // A patience that overflows the clock is a day.
+        // A patience that overflows the clock counts as one day.
         let until = begun.checked_add(patience).unwrap_or(begun + Duration::from_secs(24 * 60 * 60));
         Self { until, pause: Duration::from_millis(10) }
     }
 
-    /// Waits a little; `false` when it has waited long enough.
+    /// Waits before the next attempt. Returns `false` when the patience is over.
     pub(crate) async fn wait(&mut self) -> bool {
         if Instant::now() + self.pause >= self.until {
             return false;
@@ -57,7 +57,7 @@ impl Patience {
 }
 
 impl Shared {
-    /// Does this in a transaction, which is rolled back when it fails.
+    /// Executes work in one transaction, and rolls back on failure.
     pub(crate) async fn attempt<T>(
         &self,
         work: impl AsyncFnOnce(&mut PgConnection) -> Result<T>,
@@ -68,63 +68,64 @@ impl Shared {
             connection.begin().await.doing(what)?;
             let value = work(&mut connection).await?;
             let commit = connection.commit().await;
-            commit.map_err(|error| Lost { error: failed("commit", error), is_sent: true })?;
+            commit.map_err(|error| Lost { error: postgres_error("commit", error), is_sent: true })?;
             Ok(value)
         };
         let done = done.await;
-        self.connections.give_back(connection).await;
+        self.connections.put_back(connection).await;
         done
     }
 
-    /// Does this without a transaction around it.
-    pub(crate) async fn once<T>(&self, work: &mut Work<'_, T>) -> Result<T> {
+    /// Executes work once, without a transaction.
+    pub(crate) async fn execute_once<T>(&self, work: &mut Work<'_, T>) -> Result<T> {
         let mut connection = self.connections.get("reach the server").await?;
         let done = work(&mut connection).await;
-        self.connections.give_back(connection).await;
+        self.connections.put_back(connection).await;
         done
     }
 
-    /// Reads something, or does one statement that may be done twice, tried until the patience is over.
+    /// Executes a read or a single repeatable statement, with retries until the patience is over.
     ///
-    /// In a task of its own: a connection is never held by a future that its caller has to poll, and so never kept
-    /// from those that wait for one.
+    /// The work runs in a task of its own, so that a connection is never held by a future that its
+    /// caller does not poll.
     pub(crate) async fn call<T: Send + 'static>(self: &Arc<Self>, mut work: OwnWork<T>) -> Result<T> {
         let this = self.clone();
         let task = self.runtime.spawn(async move {
             let mut patience = Patience::new(this.options.patience);
             loop {
-                let done = this.once(&mut work).await;
+                let done = this.execute_once(&mut work).await;
                 match done {
                     Err(error)
-                        if passes(&error) && !this.connections.is_closed() && patience.wait().await => {}
+                        if is_transient(&error) && !this.connections.is_closed() && patience.wait().await => {
+                    }
                     done => return done,
                 }
             }
         });
-        task.await.map_err(|_| closed())?
+        task.await.map_err(|_| closed_error())?
     }
 
-    /// The same in a transaction.
+    /// Executes work like [`call`](Self::call), in a transaction.
     pub(crate) async fn call_in_transaction<T: Send + 'static>(
         self: &Arc<Self>,
         mut work: OwnWork<T>,
     ) -> Result<T> {
         let this = self.clone();
         let task = self.runtime.spawn(async move { this.transact(&mut work).await });
-        task.await.map_err(|_| closed())?
+        task.await.map_err(|_| closed_error())?
     }
 
-    /// A transaction that may be done twice, tried until the patience is over.
+    /// Executes a repeatable transaction, with retries until the patience is over.
     pub(crate) async fn transact<T: Send>(&self, work: &mut Work<'_, T>) -> Result<T> {
-        self.tried(true, work).await
+        self.retry(true, work).await
     }
 
-    /// One that must not be done twice: when its commit was on the way, nothing is tried again.
+    /// Executes a transaction that must not run twice: it is not retried after its commit was sent.
     pub(crate) async fn transact_once<T: Send>(&self, work: &mut Work<'_, T>) -> Result<T> {
-        self.tried(false, work).await
+        self.retry(false, work).await
     }
 
-    async fn tried<T: Send>(&self, is_repeatable: bool, work: &mut Work<'_, T>) -> Result<T> {
+    async fn retry<T: Send>(&self, is_repeatable: bool, work: &mut Work<'_, T>) -> Result<T> {
         let mut patience = Patience::new(self.options.patience);
         let mut is_unknown = false;
         loop {
@@ -133,13 +134,13 @@ impl Shared {
                 Ok(value) => return Ok(value),
                 Err(lost) => lost,
             };
-            if !passes(&error) {
+            if !is_transient(&error) {
                 return Err(error);
             }
             is_unknown |= is_sent;
             let may_repeat = !self.connections.is_closed() && (is_repeatable || !is_sent);
             if !(may_repeat && patience.wait().await) {
-                return Err(if is_unknown { outcome_unknown(&error) } else { error });
+                return Err(if is_unknown { outcome_unknown_error(&error) } else { error });
             }
         }
     }

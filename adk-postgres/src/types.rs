@@ -1,14 +1,15 @@
-//! Values as Postgres sends them: times without a zone, and JSON in binary form.
+//! Values in the wire format of Postgres: times without a zone, and JSON in binary form.
 
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
 use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgTypeInfo, PgValueFormat, PgValueRef};
 use sqlx::{Decode, Encode, Postgres, Type};
 
-/// The year 2000, from which Postgres counts, in microseconds since 1970.
+/// The year 2000, the epoch of Postgres, in microseconds since 1970.
 const EPOCH: i64 = 946_684_800_000_000;
 
-/// Microseconds since 1970: `timestamp without time zone`, which holds UTC in ADK's tables.
+/// Microseconds since 1970, stored as `timestamp without time zone`, which ADK's tables use for
+/// UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Micros(pub(crate) u64);
 
@@ -34,13 +35,13 @@ impl Encode<'_, Postgres> for Micros {
 impl<'r> Decode<'r, Postgres> for Micros {
     fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
         let micros = <i64 as Decode<Postgres>>::decode(value)?;
-        // `infinity` is the largest number there is.
-        let micros = micros.checked_add(EPOCH).ok_or("a time that never comes")?;
+        // `infinity` is the maximum of the type.
+        let micros = micros.checked_add(EPOCH).ok_or("the time is out of range")?;
         Ok(Self(u64::try_from(micros).unwrap_or(0)))
     }
 }
 
-/// JSON text, for and from `jsonb`.
+/// JSON text of a `jsonb` value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Jsonb(pub(crate) String);
 
@@ -58,7 +59,7 @@ impl PgHasArrayType for Jsonb {
 
 impl Encode<'_, Postgres> for Jsonb {
     fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
-        // The version of the binary form.
+        // Version of the binary form.
         buffer.extend(&[1_u8]);
         buffer.extend(self.0.as_bytes());
         Ok(IsNull::No)
@@ -70,7 +71,7 @@ impl<'r> Decode<'r, Postgres> for Jsonb {
         let bytes = match value.format() {
             PgValueFormat::Binary => match value.as_bytes()? {
                 [1, text @ ..] => text,
-                _ => return Err("`jsonb` of a version that is not known".into()),
+                _ => return Err("the `jsonb` value has an unknown version".into()),
             },
             PgValueFormat::Text => value.as_bytes()?,
         };

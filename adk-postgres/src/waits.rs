@@ -1,4 +1,4 @@
-//! The waits of runs, as rows.
+//! Waits of runs as rows.
 
 use crate::connection::PgConnection;
 use crate::error::Doing;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use sqlx::postgres::PgRow;
 use sqlx::{QueryBuilder, Row as _};
 
-/// The answer to a wait, which is open from now on.
+/// Returns the answer to a wait. Opens the wait if it does not exist.
 pub(crate) async fn wait(
     connection: &mut PgConnection,
     claim: ClaimId,
@@ -22,12 +22,12 @@ pub(crate) async fn wait(
     // An engine above the store keeps the deadlines of its runs.
     let deadline = wait.waiting.deadline.filter(|_| !claim.is_driven_above());
     let deadline = deadline.map(|deadline| i64::try_from(deadline).unwrap_or(i64::MAX));
-    let of = sqlx::query(sql).bind(&id).bind(wait.key.run_id.to_string()).bind(wait.key.to_string());
-    let of = of.bind(to_text(&wait.waiting)?).bind(&wait.session.app).bind(deadline);
-    of.execute(&mut *connection).await.doing(what)?;
+    let query = sqlx::query(sql).bind(&id).bind(wait.key.run_id.to_string()).bind(wait.key.to_string());
+    let query = query.bind(to_text(&wait.waiting)?).bind(&wait.session.app).bind(deadline);
+    query.execute(&mut *connection).await.doing(what)?;
     let sql = "SELECT answer FROM adkw_waits WHERE id = $1";
-    let of = sqlx::query_scalar::<_, Option<String>>(sql).bind(&id);
-    let answer = of.fetch_optional(&mut *connection).await.doing(what)?.flatten();
+    let query = sqlx::query_scalar::<_, Option<String>>(sql).bind(&id);
+    let answer = query.fetch_optional(&mut *connection).await.doing(what)?.flatten();
     if answer.is_some() {
         let sql = "UPDATE adkw_waits SET seen = TRUE WHERE id = $1";
         sqlx::query(sql).bind(&id).execute(connection).await.doing(what)?;
@@ -35,7 +35,7 @@ pub(crate) async fn wait(
     answer.map(|text| from_text(&text, "an answer")).transpose()
 }
 
-/// Removes open waits that no agent awaits any more. The answers of others count as seen.
+/// Removes open waits that no agent awaits any more. Answers to the other waits count as read.
 pub(crate) async fn withdraw(connection: &mut PgConnection, waits: &[String]) -> Result<()> {
     let what = "withdraw a wait";
     let sql = "DELETE FROM adkw_waits WHERE id = ANY($1) AND answer IS NULL";
@@ -44,7 +44,8 @@ pub(crate) async fn withdraw(connection: &mut PgConnection, waits: &[String]) ->
     sqlx::query(sql).bind(waits).execute(connection).await.doing(what).map(drop)
 }
 
-/// Answers a wait that is open. The row of its session is locked, so its run is neither claimed nor closed meanwhile.
+/// Answers an open wait. Locks the row of its session, so that its run is neither claimed nor
+/// closed at the same time.
 pub(crate) async fn resolve(
     connection: &mut PgConnection,
     app: &str,
@@ -60,11 +61,11 @@ pub(crate) async fn resolve(
     open_wait(&mut *connection, app, id).await?;
     let sql = "WITH answered AS (UPDATE adkw_waits SET answer = $2 WHERE id = $1 RETURNING run)
         UPDATE adkw_runs r SET status = 'answered' FROM answered a WHERE r.id = a.run AND r.status = 'paused'";
-    let of = sqlx::query(sql).bind(id).bind(answer.to_string());
-    of.execute(connection).await.doing(what).map(drop)
+    let query = sqlx::query(sql).bind(id).bind(answer.to_string());
+    query.execute(connection).await.doing(what).map(drop)
 }
 
-/// An open wait of an app by its id.
+/// Reads an open wait of an app by its id.
 pub(crate) async fn open_wait(connection: &mut PgConnection, app: &str, id: &str) -> Result<Waiting> {
     let what = "look for a wait";
     let sql = "SELECT w.waiting, s.app_name, s.user_id, s.id, w.answer IS NOT NULL FROM adkw_waits w
@@ -76,8 +77,8 @@ pub(crate) async fn open_wait(connection: &mut PgConnection, app: &str, id: &str
     if row.try_get::<bool, _>(4).doing(what)? { Err(refuse::answered(id)) } else { read_wait(&row) }
 }
 
-/// The waits that are open, in the order in which they began. One that cannot be read is left out: it is reported when
-/// its run is claimed.
+/// Lists the open waits in the order in which they were opened. Omits an unreadable wait, because
+/// the next claim of its run reports it.
 pub(crate) async fn waiting(
     connection: &mut PgConnection,
     app: &str,
@@ -97,21 +98,22 @@ pub(crate) async fn waiting(
     Ok(rows.iter().filter_map(|row| read_wait(row).ok()).collect())
 }
 
-/// A wait with its session. Those of earlier versions do not say whose they are.
+/// Parses a wait with its session. Waits of earlier versions lack the session, so it is added.
 fn read_wait(row: &PgRow) -> Result<Waiting> {
     let what = "read a wait";
     let waiting: Waiting = from_text(&row.try_get::<String, _>(0).doing(what)?, "a wait")?;
     Ok(waiting.of(key_of(row, 1).doing(what)?))
 }
 
-/// The time of the server.
+/// Returns the time of the server.
 pub(crate) async fn now(connection: &mut PgConnection) -> Result<u64> {
     let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
-    let now: i64 = sqlx::query_scalar(sql).fetch_one(connection).await.doing("ask for the time")?;
+    let now: i64 =
+        sqlx::query_scalar(sql).fetch_one(connection).await.doing("read the time of the server")?;
     Ok(now.unsigned_abs())
 }
 
-/// Waits whose deadline has passed, and the next deadline.
+/// Returns the waits whose deadline has passed, and the next deadline.
 pub(crate) async fn due(
     connection: &mut PgConnection,
     (whose, app): (Whose, &str),
@@ -133,9 +135,9 @@ pub(crate) async fn due(
         Whose::App => due!("w.app = $1"),
         Whose::Tenants => due!("w.tenant_of = $1"),
     };
-    let of = sqlx::query(sql).bind(app).bind(i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1));
+    let query = sqlx::query(sql).bind(app).bind(i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1));
     let mut due = DueWaits::default();
-    for row in of.fetch_all(connection).await.doing(what)? {
+    for row in query.fetch_all(connection).await.doing(what)? {
         let deadline = row.try_get::<i64, _>(4).doing(what)?.unsigned_abs();
         if deadline > now || due.waits.len() == most {
             due.next = Some(deadline);

@@ -1,7 +1,8 @@
-//! A server that crashes in mid-run. Alone in its file: it takes the server away from all others, and cargo runs one file
-//! after the other.
+//! Test of a server that crashes in the middle of runs. It has a file of its own, because it stops
+//! the server for all other tests and cargo runs one file after the other.
 //!
-//! Run by `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --test crash -- --ignored`.
+//! Run by
+//! `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --test crash -- --ignored`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -20,7 +21,8 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use trees::survival::{key, kind, runner};
 use trees::{Tree, by, repeat, run};
 
-/// Stops the server as a crash does, starts it, or both: nothing is written on the way down, and it recovers from its log.
+/// Stops the server as a crash does, starts it, or both. The server writes nothing when it stops,
+/// and recovers from its log.
 fn pg_ctl(does: &str) {
     let pg_ctl = std::env::var("ADK_PG_CTL").expect("start it by tests/peers/run-postgres.sh");
     let data = std::env::var("ADK_POSTGRES_DATA").unwrap();
@@ -32,7 +34,7 @@ fn pg_ctl(does: &str) {
     assert!(done.unwrap().success(), "{does}");
 }
 
-/// A run with a crash after each 150 events, at which `pg_ctl` does this.
+/// Executes a run, and calls `pg_ctl` with `does` after each 150 events.
 async fn through_crashes(
     options: Options,
     crashes: usize,
@@ -62,7 +64,8 @@ async fn through_crashes(
         }
         if seen.len() % 150 == 50 && seen.len() / 150 < crashes {
             if let Some(earlier) = crash.take() {
-                // Of two at once, one waits for the end of the server that the other has started.
+                // Concurrent calls conflict: the second waits for the end of a server that the
+                // first has started.
                 earlier.await.unwrap();
             }
             crash = Some(spawn_blocking(|| pg_ctl(does)));
@@ -76,7 +79,7 @@ async fn through_crashes(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_server_that_crashes_in_mid_run_is_waited_for_and_nothing_is_lost() {
+async fn a_run_survives_crashes_of_the_server() {
     let (seen, error, database) =
         through_crashes(quick().patience(Duration::from_secs(60)), 3, "restart").await;
     assert!(error.is_none(), "{error:?}");
@@ -88,11 +91,11 @@ async fn a_server_that_crashes_in_mid_run_is_waited_for_and_nothing_is_lost() {
     let texts = there.events.iter().skip(1).map(|event| event.text());
     assert!(texts.eq((1..=600).map(|n: u32| n.to_string())), "each once, in order");
 
-    // When the patience is over it is an error that says that it passes, and the run is taken up where it was.
+    // When the patience is over, the error is retryable, and the run can be resumed where it was.
     let (seen, error, database) = through_crashes(quick().patience(Duration::from_secs(1)), 1, "stop").await;
     pg_ctl("start");
     let error = error.unwrap();
-    // The server may have stopped while a commit was on its way.
+    // The server may have stopped during a commit.
     let kinds = [StoreErrorKind::Unavailable, StoreErrorKind::OutcomeUnknown];
     assert!(kinds.contains(&kind(&error)), "{error}");
     assert!(error.is_retryable() && error.help().is_some(), "{error}");

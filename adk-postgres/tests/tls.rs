@@ -1,6 +1,7 @@
-//! Connections over TLS, with the feature `tls`, and what is said without it.
+//! Tests of connections over TLS with the feature `tls`, and of the error without the feature.
 //!
-//! Run by `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --features tls --test tls -- --ignored`.
+//! Run by
+//! `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --features tls --test tls -- --ignored`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -10,12 +11,12 @@ use adk_core::{ErrorKind, StoreErrorKind};
 use adk_postgres::PostgresStore;
 use support::Database;
 
-/// The certificate of the server is one for `localhost`.
-fn named(database: &Database, host: &str, parameters: &str) -> String {
+/// Returns a URL with the given host name. The certificate of the server is for `localhost`.
+fn url_with_host(database: &Database, host: &str, parameters: &str) -> String {
     format!("{}?{parameters}", database.url.replace("127.0.0.1", host))
 }
 
-async fn refused(url: &str) -> adk_core::Error {
+async fn connect_error(url: &str) -> adk_core::Error {
     let error = PostgresStore::connect(url).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Other), "{error}");
     assert!(error.help().is_some_and(|help| help.contains("`tls`")), "{error}");
@@ -25,7 +26,7 @@ async fn refused(url: &str) -> adk_core::Error {
 #[cfg(feature = "tls")]
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_connection_is_encrypted_and_the_server_is_who_it_says() {
+async fn a_connection_is_encrypted_and_the_server_is_verified() {
     let ca = std::env::var("ADK_POSTGRES_CA").unwrap();
     let database = Database::new().await;
     for (host, parameters) in [
@@ -33,7 +34,7 @@ async fn a_connection_is_encrypted_and_the_server_is_who_it_says() {
         ("127.0.0.1", format!("sslmode=verify-ca&sslrootcert={ca}")),
         ("localhost", format!("sslmode=verify-full&sslrootcert={ca}")),
     ] {
-        let store = PostgresStore::connect(&named(&database, host, &parameters)).await.unwrap();
+        let store = PostgresStore::connect(&url_with_host(&database, host, &parameters)).await.unwrap();
         let sql = "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
             WHERE application_name = 'adk-workflow' AND datname = current_database()";
         let is_encrypted: Option<bool> =
@@ -41,12 +42,12 @@ async fn a_connection_is_encrypted_and_the_server_is_who_it_says() {
         assert_eq!(is_encrypted, Some(true), "{parameters}");
         store.shut_down().await.unwrap();
     }
-    // Not the authority, and not the name.
+    // The authority is unknown, or the name differs.
     for (host, parameters) in [
         ("localhost", "sslmode=verify-full".to_owned()),
         ("127.0.0.1", format!("sslmode=verify-full&sslrootcert={ca}")),
     ] {
-        let error = refused(&named(&database, host, &parameters)).await;
+        let error = connect_error(&url_with_host(&database, host, &parameters)).await;
         assert!(error.to_string().contains("certificate"), "{error}");
     }
 }
@@ -54,9 +55,9 @@ async fn a_connection_is_encrypted_and_the_server_is_who_it_says() {
 #[cfg(not(feature = "tls"))]
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn who_asks_for_tls_without_the_feature_is_told_of_it() {
+async fn tls_without_the_feature_is_an_error() {
     let database = Database::new().await;
     for parameters in ["sslmode=require", "sslmode=verify-full"] {
-        refused(&named(&database, "localhost", parameters)).await;
+        connect_error(&url_with_host(&database, "localhost", parameters)).await;
     }
 }

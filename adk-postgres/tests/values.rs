@@ -1,6 +1,8 @@
-//! What a run keeps comes back bit for bit. Run once more with `--features serde_json/arbitrary_precision`.
+//! Tests that the store returns values unchanged. Run them also with
+//! `--features serde_json/arbitrary_precision`.
 //!
-//! Run by `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --test values -- --ignored`.
+//! Run by
+//! `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --test values -- --ignored`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -15,7 +17,7 @@ use trees::values;
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn what_is_written_comes_back_bit_for_bit() {
+async fn values_are_read_back_bit_for_bit() {
     values::come_back(&Database::new().await).await;
 }
 
@@ -33,6 +35,6 @@ async fn values_and_keys_may_be_large() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn what_json_has_no_form_for_is_refused_where_it_is_written() {
+async fn values_without_a_json_form_are_rejected_when_they_are_written() {
     values::are_refused_without_a_form(&Database::new().await).await;
 }

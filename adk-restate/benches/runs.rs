@@ -1,12 +1,13 @@
-//! Runs on Restate beside the same runs on plain stores, in the same minutes: latency, runs per second, and what each process
-//! spends on a run.
+//! Benchmark of runs on Restate and of the same runs on plain stores, measured in alternation:
+//! latency, runs per second, and CPU time per run of each process.
 //!
 //! ```sh
 //! tests/peers/run-restate.sh tests/peers/run-postgres.sh cargo bench -p adk-workflow-restate --bench runs
 //! ```
 //!
-//! `-- restate+sqlite steps` measures only the rows that have all of these words. `MEASURE_SECONDS` is how long each row is
-//! measured (5 s). Server, worker and clients share the machine; each engine has fresh tables, and Restate a fresh folder.
+//! `-- restate+sqlite steps` measures only rows that contain all of these words. `MEASURE_SECONDS`
+//! sets the time per row (default 5 s). Server, worker and clients share the machine; each engine
+//! has new tables, and Restate a new folder.
 
 #![allow(missing_docs, reason = "`restate_sdk::service` generates items without")]
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
@@ -27,19 +28,19 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Neither a step nor an event.
+/// An agent without a recorded call or an event.
 #[agent]
 async fn nothing(cx: &mut adk::Context) {
     let _ = cx.path();
 }
 
-/// One step.
+/// An agent with one recorded call.
 #[agent(writes = text)]
 fn add(text: &str) -> String {
     format!("{text}.")
 }
 
-/// One step of an element.
+/// An agent with one recorded call, for an element.
 #[agent(writes = found)]
 fn look(topic: &str) -> usize {
     topic.len()
@@ -74,10 +75,10 @@ workflow! {
     }
 }
 
-/// What is run, as it is printed.
+/// Printed names of the workflows.
 const RUNS: [&str; 4] = ["no steps", "five steps", "loop of 5, two agents", "each over 32, 4 at a time"];
 
-/// What the SDK alone costs.
+/// A service without ADK, for the cost of the SDK.
 struct Bare;
 
 #[restate_sdk::service]
@@ -93,13 +94,13 @@ impl Bare {
     }
 }
 
-/// Who executes runs.
+/// Executor of the runs.
 enum Who<'a> {
     This,
     Restate(&'a str),
 }
 
-/// A runner with its runs in `place`: a file, or the URL of a database.
+/// Returns a runner whose store is `place`: a file, or the URL of a database.
 async fn runner(place: &str, who: Who<'_>) -> Runner {
     if place.starts_with("postgres://") {
         runner_with(PostgresStore::connect(place).await.unwrap(), who)
@@ -117,7 +118,7 @@ fn runner_with(store: impl Store, who: Who<'_>) -> Runner {
     builder.build().unwrap()
 }
 
-/// A worker, which this program is with the argument `worker`.
+/// Runs a worker. This program is a worker if its argument is `worker`.
 async fn work(address: SocketAddr, place: &str) {
     if place == "bare" {
         return HttpServer::new(Endpoint::builder().bind(Bare).build()).listen_and_serve(address).await;
@@ -128,7 +129,7 @@ async fn work(address: SocketAddr, place: &str) {
     endpoint.workflow(Rounds::default()).workflow(Elements::default()).serve(address).await.unwrap();
 }
 
-/// A worker in a process of its own, killed at the end.
+/// A worker in a process of its own, killed on drop.
 struct Worker(Child);
 
 impl Worker {
@@ -151,7 +152,7 @@ impl Drop for Worker {
     }
 }
 
-/// The processes of an engine, whose time is printed: clients, worker, server, database.
+/// Processes of an engine, whose CPU time is printed: clients, worker, server, database.
 struct Processes {
     name: &'static str,
     pids: [Option<u32>; 4],
@@ -168,14 +169,15 @@ impl Processes {
         Self { name, pids: [Some(std::process::id()), worker, server, postmaster] }
     }
 
-    /// Seconds of a core that they have used, with their children.
+    /// Returns the CPU seconds of the processes and their children.
     fn used(&self) -> [f64; 4] {
         let all: Vec<(u32, u32, f64)> = std::fs::read_dir("/proc")
             .unwrap()
             .filter_map(|entry| {
                 let pid = entry.unwrap().file_name().to_str()?.parse().ok()?;
                 let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-                // After the name: state, parent, ..., and from the twelfth on the times, in hundredths of a second.
+                // After the name: state, parent, ..., and from the twelfth field on the times, in
+                // hundredths of a second.
                 let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
                 let own = fields[11..13].iter().map(|ticks| ticks.parse::<f64>().unwrap()).sum::<f64>();
                 let ended = fields[13..15].iter().map(|ticks| ticks.parse::<f64>().unwrap()).sum::<f64>();
@@ -191,7 +193,7 @@ impl Processes {
     }
 }
 
-/// Calls it again and again from so many clients at once, and prints a row.
+/// Calls `call` repeatedly from several concurrent clients, and prints a row.
 async fn measure<F: Future<Output = ()> + Send>(
     processes: &Processes,
     what: &str,
@@ -271,7 +273,7 @@ async fn bare(is_asked: &impl Fn(&str, &str) -> bool) {
     }
 }
 
-/// A new database, where there is a server.
+/// Creates a database, if there is a server.
 fn database(name: &str) -> Option<String> {
     let url = std::env::var("ADK_POSTGRES").ok()?;
     let name = format!("{name}_{}", std::process::id());

@@ -1,39 +1,43 @@
-//! Towards thousands of machines, on paper: `cargo bench -p adk-workflow-restate --bench simulate` prints the table of
-//! docs/scaling.md. A discrete-event simulation with a fixed seed: it prints the same everywhere.
+//! Simulation of thousands of machines: `cargo bench -p adk-workflow-restate --bench simulate`
+//! prints the table of docs/scaling.md. A discrete-event simulation with a fixed seed, so each
+//! machine prints the same.
 //!
-//! A run asks a model [`CALLS`] times. Each call is work on a worker, entries in the log of the run's partition, which other
-//! nodes copy, the model, and a commit in the database of the session. Each of these is a queue with the measured time of
-//! service. Of each cluster it finds the highest rate of runs at which 99 of 100 spend less than [`PATIENCE`] outside of the
-//! model.
+//! A run asks a model [`CALLS`] times. Each call is work on a worker, entries in the log of the
+//! run's partition, which other nodes copy, the model, and a commit in the database of the session.
+//! Each station is a queue with the measured time of service. The simulation finds, for each
+//! cluster, the highest rate of runs at which 99 of 100 runs spend less than [`PATIENCE`] outside
+//! of the model.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Calls of a run.
+/// Number of model calls of a run.
 const CALLS: usize = 10;
-/// Seconds of a call of the model. No machine is busy meanwhile, so the queues are the same with [`PAUSE`] in its place.
+/// Seconds of a model call. No machine is busy during the call, so [`PAUSE`] results in the same
+/// queues.
 const MODEL: f64 = 2.0;
 const PAUSE: f64 = 0.05;
 /// Seconds that a run may spend in queues and on machines.
 const PATIENCE: f64 = 0.5;
 /// Cores of a worker, of a node of Restate, and of a database.
 const CORES: usize = 8;
-/// Seconds of a core for one call, and seconds that a partition takes for its entries, one after the other. Measured by
-/// `--bench runs`, see docs/scaling.md.
+/// CPU seconds of one call per machine, and seconds that a partition takes for its entries, which
+/// are sequential. Measured by `--bench runs`, see docs/scaling.md.
 const WORKER: f64 = 0.3e-3;
 const NODE: f64 = 0.35e-3;
 const DATABASE: f64 = 1.0e-3;
 const PARTITION: f64 = 0.18e-3;
-/// How many nodes have each entry. A copy counts as much as the original, which is more than it costs.
+/// Number of nodes that store each entry. A copy counts as much as the original, which is more than
+/// it costs.
 const COPIES: usize = 3;
-/// Seconds to another machine and back, and until a commit is on a disk.
+/// Seconds of a round trip to another machine, and of a write to a disk.
 const NETWORK: f64 = 0.5e-3;
 const DISK: f64 = 1e-3;
 /// Simulated seconds of arrivals, and the part of the runs that only fills the queues.
 const SECONDS: f64 = 1.0;
 const WARM: f64 = 0.25;
 
-/// Machines: Restate leads several partitions on each.
+/// Numbers of machines. Each node of Restate leads several partitions.
 #[derive(Clone, Copy)]
 struct Cluster {
     workers: usize,
@@ -59,7 +63,7 @@ const CLUSTERS: &[Cluster] = &[
 /// Servers of one queue, first come, first served.
 #[derive(Clone)]
 struct Station {
-    /// When each server is free, in nanoseconds, the first one on top.
+    /// Times at which the servers are free, in nanoseconds, earliest first.
     free: BinaryHeap<Reverse<u64>>,
     busy: f64,
 }
@@ -69,7 +73,7 @@ impl Station {
         Self { free: (0..servers).map(|_| Reverse(0)).collect(), busy: 0.0 }
     }
 
-    /// When a job that comes now is done.
+    /// Returns the time at which a job that arrives now is done.
     fn serve(&mut self, now: u64, seconds: f64) -> u64 {
         let Reverse(free) = self.free.pop().expect("a station has servers");
         let done = free.max(now) + nanos(seconds);
@@ -83,7 +87,7 @@ fn nanos(seconds: f64) -> u64 {
     (seconds * 1e9) as u64
 }
 
-/// Numbers as if thrown (SplitMix64).
+/// Pseudorandom numbers (SplitMix64).
 struct Dice(u64);
 
 impl Dice {
@@ -94,14 +98,14 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// Seconds until the next of so many a second.
+    /// Returns the seconds until the next arrival at a rate per second.
     fn wait(&mut self, rate: f64) -> f64 {
         let part = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
         -(1.0 - part).ln() / rate
     }
 }
 
-/// A run on its way, with its partition and its database.
+/// A run with its partition and its database.
 #[derive(Clone, Copy)]
 struct Run {
     begun: u64,
@@ -111,7 +115,7 @@ struct Run {
     database: usize,
 }
 
-/// Seconds that runs spend outside of the model: at the median, and 99 of 100.
+/// Returns the seconds that runs spend outside of the model: the median, and the 99th percentile.
 fn simulate(cluster: Cluster, rate: f64) -> (f64, f64) {
     let mut workers = Station::new(cluster.workers * CORES);
     let mut partitions = vec![Station::new(1); cluster.partitions];
@@ -136,7 +140,7 @@ fn simulate(cluster: Cluster, rate: f64) -> (f64, f64) {
             0 => workers.serve(now, WORKER),
             1 => partitions[run.partition].serve(now, PARTITION),
             2 => {
-                // Each copy is work of another node, and the slowest of them counts.
+                // Each copy is work of another node, and the slowest copy counts.
                 let node = |copy| (run.partition + copy) % cluster.nodes;
                 let copies = 0..COPIES.min(cluster.nodes);
                 let done = copies.map(|copy| nodes[node(copy)].serve(now, NODE)).max();
@@ -157,7 +161,7 @@ fn simulate(cluster: Cluster, rate: f64) -> (f64, f64) {
     (times[times.len() / 2], times[times.len() * 99 / 100])
 }
 
-/// The kind of machine that is full first, and the runs per second that it could do if nothing ever waited.
+/// Returns the kind of machine that saturates first, and the runs per second at which it would.
 fn bound(cluster: Cluster) -> (&'static str, f64) {
     let copies = COPIES.min(cluster.nodes) as f64;
     let calls = [

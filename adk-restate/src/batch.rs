@@ -1,4 +1,5 @@
-//! Steps that are done together: one `ctx.run` entry in the journal of Restate, named by their keys.
+//! [`Batch`]: recorded calls that share one `ctx.run` entry in the journal of Restate, named by
+//! their keys.
 
 use crate::posted::{Answer, Commit, fails_attempt};
 use adk_core::engine::{Engine, Reply, Slot, Stored, error_from_value, error_to_value};
@@ -13,14 +14,15 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until};
 
-/// A step, or a call whose event is its record.
+/// A recorded call, either a step or a call whose event is its record.
 pub(crate) struct Work {
-    /// `writing/critic:model@0`, or the path of the agent whose call it is.
+    /// Name of the call: `writing/critic:model@0`, or the path of the agent for a call with an
+    /// event.
     pub(crate) name: String,
     doing: Doing,
-    answer: To,
-    /// What it has given, until that is in the journal.
-    given: Option<Result<Given>>,
+    answer: Receiver,
+    /// The result until it is in the journal.
+    given: Option<Result<CallResult>>,
 }
 
 enum Doing {
@@ -29,22 +31,22 @@ enum Doing {
     Commit(BoxFuture<'static, Result<Stored>>),
 }
 
-enum To {
+enum Receiver {
     Step(Answer<Result<Value>>),
     Call(Answer<Result<Stored>>),
 }
 
-enum Given {
+enum CallResult {
     Value(Value),
     Event(Stored),
 }
 
-/// What the entry in the journal says.
+/// Content of the entry in the journal.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Entry {
-    /// In the order of the names; null for a step that has not ended.
+    /// Results in the order of the names; null for a call that has not ended.
     results: Vec<Option<Recorded>>,
-    /// Why some have not ended.
+    /// Reason why some calls have not ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) stopped: Option<Stopped>,
 }
@@ -58,28 +60,28 @@ enum Recorded {
     Error(Value),
 }
 
-/// Why steps in flight give way.
+/// Reason to interrupt calls that are running.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Stopped {
-    /// The time is over that they have.
+    /// A time limit of the run has passed.
     Limit,
-    /// The handler looks whether it has been cancelled.
+    /// The handler checks whether the run was cancelled.
     Look,
 }
 
-/// An event whose call is in the journal.
-pub(crate) struct Called {
+/// A call whose journal entry refers to its event.
+pub(crate) struct FinishedCall {
     pub(crate) place: u64,
-    pub(crate) event: CalledEvent,
+    pub(crate) event: FinishedEvent,
     pub(crate) answer: Answer<Result<Stored>>,
 }
 
-/// Where the event of a call is.
-pub(crate) enum CalledEvent {
+/// Source of the event of a call.
+pub(crate) enum FinishedEvent {
     /// This attempt has made the call.
     Stored(Stored),
-    /// An earlier one has.
+    /// An earlier attempt has made the call; its event fills this slot.
     Earlier(Slot),
 }
 
@@ -89,19 +91,19 @@ impl Work {
         work: BoxFuture<'static, Result<Value>>,
         answer: Answer<Result<Value>>,
     ) -> Self {
-        Self { name, doing: Doing::Step(work), answer: To::Step(answer), given: None }
+        Self { name, doing: Doing::Step(work), answer: Receiver::Step(answer), given: None }
     }
 
     pub(crate) fn call(call: Commit, answer: Answer<Result<Stored>>) -> Self {
         let (name, doing) = (call.0.path.to_string(), Doing::Call(Some(call)));
-        Self { name, doing, answer: To::Call(answer), given: None }
+        Self { name, doing, answer: Receiver::Call(answer), given: None }
     }
 
-    /// Whether nobody wants its result any more.
-    pub(crate) fn is_left(&self) -> bool {
+    /// Reports whether the receiver of the result is gone.
+    pub(crate) fn is_abandoned(&self) -> bool {
         match &self.answer {
-            To::Step(answer) => answer.is_closed(),
-            To::Call(answer) => answer.is_closed(),
+            Receiver::Step(answer) => answer.is_closed(),
+            Receiver::Call(answer) => answer.is_closed(),
         }
     }
 
@@ -120,8 +122,8 @@ impl Work {
             }));
         }
         let given = match &mut self.doing {
-            Doing::Step(work) => work.as_mut().poll(task).map_ok(Given::Value),
-            Doing::Commit(stored) => stored.as_mut().poll(task).map_ok(Given::Event),
+            Doing::Step(work) => work.as_mut().poll(task).map_ok(CallResult::Value),
+            Doing::Commit(stored) => stored.as_mut().poll(task).map_ok(CallResult::Event),
             Doing::Call(_) => Poll::Pending,
         };
         given.map(|given| self.given = Some(given))
@@ -129,39 +131,43 @@ impl Work {
 
     fn record(&self) -> Option<Recorded> {
         self.given.as_ref().map(|given| match given {
-            Ok(Given::Value(value)) => Recorded::Value(value.clone()),
-            Ok(Given::Event(stored)) => Recorded::Event(stored.place),
+            Ok(CallResult::Value(value)) => Recorded::Value(value.clone()),
+            Ok(CallResult::Event(stored)) => Recorded::Event(stored.place),
             Err(error) => Recorded::Error(error_to_value(error)),
         })
     }
 
-    /// Answers from the journal. The event of a call comes back, to be delivered in the order of the log.
-    fn settle(self, recorded: Recorded) -> Option<Called> {
+    /// Sends a recorded result to its receiver. Returns a call with an event, which has to be
+    /// delivered in the order of the log.
+    fn settle(self, recorded: Recorded) -> Option<FinishedCall> {
         let failed = |error: &Value| {
             error_from_value(error).unwrap_or_else(|| {
-                Error::new(ErrorKind::Diverged, format!("the record of `{}` cannot be read", self.name))
+                Error::new(
+                    ErrorKind::Diverged,
+                    format!("the journal has an unreadable record for `{}`", self.name),
+                )
             })
         };
         match (self.answer, recorded) {
-            (To::Step(answer), Recorded::Value(value)) => drop(answer.send(Ok(value))),
-            (To::Step(answer), Recorded::Error(error)) => drop(answer.send(Err(failed(&error)))),
-            (To::Call(answer), Recorded::Error(error)) => drop(answer.send(Err(failed(&error)))),
-            (To::Call(answer), Recorded::Event(place)) => {
+            (Receiver::Step(answer), Recorded::Value(value)) => drop(answer.send(Ok(value))),
+            (Receiver::Step(answer), Recorded::Error(error)) => drop(answer.send(Err(failed(&error)))),
+            (Receiver::Call(answer), Recorded::Error(error)) => drop(answer.send(Err(failed(&error)))),
+            (Receiver::Call(answer), Recorded::Event(place)) => {
                 let event = match (self.given, self.doing) {
-                    (Some(Ok(Given::Event(stored))), _) => CalledEvent::Stored(stored),
-                    (_, Doing::Call(Some(call))) => CalledEvent::Earlier(call.0),
+                    (Some(Ok(CallResult::Event(stored))), _) => FinishedEvent::Stored(stored),
+                    (_, Doing::Call(Some(call))) => FinishedEvent::Earlier(call.0),
                     _ => return None,
                 };
-                return Some(Called { place, event, answer });
+                return Some(FinishedCall { place, event, answer });
             }
-            (To::Step(answer), Recorded::Event(_)) => drop(answer.send(Err(failed(&Value::Null)))),
-            (To::Call(answer), Recorded::Value(_)) => drop(answer.send(Err(failed(&Value::Null)))),
+            (Receiver::Step(answer), Recorded::Event(_)) => drop(answer.send(Err(failed(&Value::Null)))),
+            (Receiver::Call(answer), Recorded::Value(_)) => drop(answer.send(Err(failed(&Value::Null)))),
         }
         None
     }
 }
 
-/// Steps that are done together. Clones share them.
+/// Recorded calls of one journal entry. Clones share the calls.
 #[derive(Clone)]
 pub(crate) struct Batch(Arc<Mutex<Vec<Work>>>);
 
@@ -179,10 +185,10 @@ impl Batch {
         self.with(|works| works.iter().map(|work| &*work.name).collect::<Vec<_>>().join("+"))
     }
 
-    /// Does the steps until all have ended, or one of these times is over.
+    /// Executes the calls until all have ended or one of the times has passed.
     ///
     /// # Errors
-    /// When the store has failed: then the attempt of the handler has.
+    /// Fails when the store fails, which makes the attempt of the handler fail.
     pub(crate) async fn perform(
         self,
         engine: Arc<dyn Engine>,
@@ -220,8 +226,9 @@ impl Batch {
         })
     }
 
-    /// Answers what the journal has. Those that have not ended come back.
-    pub(crate) fn settle(self, entry: Entry) -> (Vec<Called>, Vec<Work>) {
+    /// Sends the recorded results to their receivers. Returns the calls with events, and the calls
+    /// that have not ended.
+    pub(crate) fn settle(self, entry: Entry) -> (Vec<FinishedCall>, Vec<Work>) {
         let (mut called, mut left) = (Vec::new(), Vec::new());
         let mut results = entry.results.into_iter();
         for work in self.with(std::mem::take) {

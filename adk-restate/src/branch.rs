@@ -1,4 +1,5 @@
-//! The service of the branches of a workflow: each is an invocation, which any worker may execute.
+//! Service of the remote branches of a workflow. Each branch is an invocation, which any worker may
+//! execute.
 
 use crate::Worker;
 use crate::handle::{Handle, Replay, Stop};
@@ -18,17 +19,18 @@ use std::sync::Arc;
 
 pub(crate) const HANDLERS: Handlers = &[("run", None, run)];
 
-/// The services of the branches of a workflow, for each shape that a run may have begun with that goes on with this one: the
-/// last is that of runs that begin now. So branches go to workers that can run them, also to newer ones.
+/// Returns the names of the branch services of a workflow: one for each earlier shape that this
+/// shape can continue, and last the service of its own shape. The names direct branches to workers
+/// that can execute them, even to newer workers.
 pub(crate) fn services(workflow: &str, shape: &Topology) -> Vec<String> {
     shape.lineage().iter().map(|number| format!("{workflow}.branch-{:08x}", number >> 32)).collect()
 }
 
-/// What the handler of a branch is called with.
+/// Input of the handler of a branch.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct BranchCall {
     pub(crate) task: BranchTask,
-    /// The invocation that calls.
+    /// Invocation of the caller.
     pub(crate) parent: String,
     pub(crate) workflow: String,
     pub(crate) branches: String,
@@ -38,14 +40,14 @@ pub(crate) struct BranchCall {
 pub(crate) struct BranchResult {
     /// The [`BranchReport`] without its events.
     pub(crate) report: Value,
-    /// The places of its events in the log.
+    /// Places of the branch's events in the log.
     pub(crate) places: Vec<u64>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_cancelled: bool,
 }
 
 impl BranchResult {
-    /// A branch that was cancelled when it had committed this.
+    /// Returns the result of a branch that was cancelled after these commits.
     pub(crate) fn cancelled(places: Vec<u64>) -> Result<Self> {
         let report = BranchReport::new(Ok(BranchEnd::default())).to_value()?;
         Ok(Self { report, places, is_cancelled: true })
@@ -63,7 +65,8 @@ fn run<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, 
             branches,
             app: task.session.app.clone(),
             run_id: task.run_id,
-            // It was executed before if something of it is stored, or its first entry is in the journal.
+            // An event of the branch in the store, or the first entry in the journal, shows an
+            // earlier attempt.
             replay: Replay::new(true),
         };
         let result = drive(handle, task, parent).await?;

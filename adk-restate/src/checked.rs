@@ -1,22 +1,24 @@
-//! Commits that Restate has checked.
+//! Commits that Restate has checked against the journal.
 //!
-//! A commit is no entry of the journal, so Restate does not see one of a version that does not fit, before the entry that it
-//! refuses. The event would be there when the program of before is back, in a slot that this fills. So where a journal may
-//! go on, an entry comes before the commit. The event says so, for later attempts: they ask for the entry again.
+//! A commit is not an entry of the journal, so Restate does not notice the commit of an
+//! incompatible version before a later entry diverges. The store would keep the event, and it would
+//! fill a slot that the previous version needs after a rollback. Therefore an entry precedes the
+//! commit wherever the journal may still contain entries. A mark in the event makes later attempts
+//! request this entry again.
 
 use adk_core::engine::{Body, Stored};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A key that the store keeps with the event, and no agent gets.
+/// A key that the store keeps with the event, and that agents do not see.
 const CHECKED: &str = "temp:adk-restate.checked";
 
-/// Whether an entry of the journal came before the commit of this event.
+/// Reports whether a journal entry preceded the commit of an event.
 pub(crate) fn is_checked(stored: &Stored) -> bool {
     stored.temp.get(CHECKED).is_some()
 }
 
-/// The same event, which says that an entry came before its commit.
+/// Marks an event as preceded by a journal entry.
 pub(crate) fn mark(mut body: Body) -> Body {
     if let Body::Ready(draft) = &mut body {
         draft.temp.insert(CHECKED, Arc::new(Value::Bool(true)));
@@ -24,8 +26,8 @@ pub(crate) fn mark(mut body: Body) -> Body {
     body
 }
 
-/// What agents get of an event.
-pub(crate) fn unmarked(mut stored: Stored) -> Stored {
+/// Removes the mark from an event, for agents.
+pub(crate) fn remove_mark(mut stored: Stored) -> Stored {
     if is_checked(&stored) {
         stored.temp.retain(|key| key != CHECKED);
     }

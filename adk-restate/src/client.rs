@@ -1,4 +1,4 @@
-//! [`Restate`]: the engine of processes that have their runs executed by workers.
+//! [`Restate`]: the engine of client processes, whose runs are executed by workers.
 
 use crate::run::AnswerCall;
 use adk_core::engine::{
@@ -20,34 +20,37 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// How long a server that cannot be reached is tried, and how long it is let alone at first and at most.
+/// Time during which an unreachable server is retried, and the first and longest pause between
+/// attempts.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
-/// The engine of a process that has its runs executed by workers, see [`endpoint`](crate::endpoint()).
+/// The engine of a client process, whose runs are executed by workers, see
+/// [`endpoint`](crate::endpoint()).
 ///
-/// It is above the store that the workers have too, and is itself the [store](adk_core::runner::RunnerBuilder::store) of a
-/// runner: with the sessions, artifacts and memory of the store below. Runs of that runner are handed over to Restate, and
-/// followed in the store below.
+/// The engine wraps the store that clients and workers share. It is itself the
+/// [store](adk_core::runner::RunnerBuilder::store) of a runner, with the sessions, artifacts and
+/// memory of the wrapped store. Restate executes the runs of that runner, and the client follows
+/// them in the wrapped store.
 #[derive(Clone)]
 pub struct Restate(Arc<Shared>);
 
 struct Shared {
-    /// The store below.
+    /// The wrapped store.
     parts: Box<dyn Store>,
-    /// Its engine.
+    /// Engine of the wrapped store.
     store: Arc<dyn Engine>,
     client: ReqwestClient,
     url: String,
 }
 
 tokio::task_local! {
-    /// A worker calls the store, also through an engine of this kind.
+    /// Set while a worker calls the wrapped store, possibly through this engine.
     static BELOW: ();
 }
 
-/// Calls a store, and not Restate above it.
-pub(crate) fn below<T>(call: impl FnOnce() -> T) -> T {
+/// Calls the wrapped store, bypassing Restate.
+pub(crate) fn call_store<T>(call: impl FnOnce() -> T) -> T {
     BELOW.sync_scope((), call)
 }
 
@@ -56,14 +59,16 @@ fn is_below() -> bool {
 }
 
 impl Restate {
-    /// An engine above a store, with the URL of the ingress of the Restate server, such as `http://localhost:8080`.
+    /// Wraps a store in an engine for the Restate server with this ingress URL, for example
+    /// `http://localhost:8080`.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] when it is no URL, or the store keeps nothing that outlives this process.
+    /// Fails with [`ErrorKind::Config`] if the URL is invalid, or if the store does not outlive
+    /// this process.
     pub fn new(url: &str, store: impl Store) -> Result<Self> {
         let invalid = |error: &dyn fmt::Display| {
             Error::new(ErrorKind::Config, format!("`{url}` is not the URL of a Restate server: {error}"))
-                .with_help("give the address of its ingress, such as `http://localhost:8080`")
+                .with_help("give the URL of its ingress, such as `http://localhost:8080`")
         };
         let uri = url.parse().map_err(|error| invalid(&error))?;
         let client = ReqwestClient::connect(uri).map_err(|error| invalid(&error))?;
@@ -100,10 +105,10 @@ impl Shared {
             async { call.call().await?.into_body().map(|Json(value)| value) }
         })
         .await
-        .map_err(|error| self.refused(&found.workflow, error))
+        .map_err(|error| self.call_error(&found.workflow, error))
     }
 
-    /// Asks the server until it answers.
+    /// Repeats a request until the server answers.
     async fn insist<T, F>(&self, mut ask: impl FnMut() -> F) -> Result<T, ClientError>
     where
         F: Future<Output = Result<T, ClientError>> + Send,
@@ -124,12 +129,12 @@ impl Shared {
         let (run, workflow) = (task.run_id, task.workflow.clone());
         let target = RequestTarget::workflow(&workflow, run.to_string(), "run");
         let input = serde_json::to_value(task).map_err(Error::other)?;
-        // The key of the run makes the same invocation of it, however often it is sent.
+        // The run id is the key of the workflow, so repeated requests start one invocation.
         let sent = self.insist(|| {
             let send = self.client.request::<_, Json<Value>>(target.clone(), Json(input.clone()));
             async { send.send().await.map(|sent| sent.invocation_handle()) }
         });
-        let sent = sent.await.map_err(|error| self.refused(&workflow, error))?;
+        let sent = sent.await.map_err(|error| self.call_error(&workflow, error))?;
         self.end_of(run, &workflow, sent).await
     }
 
@@ -138,9 +143,9 @@ impl Shared {
         let found = self.insist(|| self.client.lookup_workflow(workflow, id.to_string(), None));
         match found.await {
             Ok(found) => self.end_of(id, workflow, found).await,
-            // It has ended so long ago that the server has forgotten it.
+            // The server has forgotten an invocation that ended long ago.
             Err(ClientError::Status { status, .. }) if status.as_u16() == 404 => Ok(None),
-            Err(error) => Err(self.refused(workflow, error)),
+            Err(error) => Err(self.call_error(workflow, error)),
         }
     }
 
@@ -162,41 +167,43 @@ impl Shared {
                         Usage::default(),
                     )));
                 }
-                // The connection has held for long before it broke.
+                // The connection lasted for a long time before it broke, so the patience starts
+                // again.
                 Err(error) if passes(&error) && begun.elapsed() > 2 * PATIENCE => {}
-                Err(error) => return Err(self.refused(workflow, error)),
+                Err(error) => return Err(self.call_error(workflow, error)),
             }
         }
     }
 
-    fn refused(&self, workflow: &str, error: ClientError) -> Error {
+    fn call_error(&self, workflow: &str, error: ClientError) -> Error {
         let url = &self.url;
         let said = error.response().map(|response| String::from_utf8_lossy(response.body()).into_owned());
-        let refused = match (&error, said) {
+        let converted = match (&error, said) {
             (ClientError::Status { status, .. }, Some(said)) if status.as_u16() == 404 => {
-                let message = format!("Restate at {url} knows no workflow `{workflow}`: {said}");
+                let message = format!("Restate at `{url}` has no workflow `{workflow}`: {said}");
                 Error::new(ErrorKind::Config, message).with_help(
-                    "start a worker that serves it, and register that with `restate deployments register URL`",
+                    "start a worker that serves the workflow, and register it with `restate deployments register URL`",
                 )
             }
             (ClientError::Status { status, .. }, Some(said)) if !passes(&error) => {
-                let message = format!("Restate at {url} has ended a call of `{workflow}`: {status}: {said}");
+                let message =
+                    format!("Restate at `{url}` ended a call of `{workflow}` with {status}: {said}");
                 Error::new(ErrorKind::Agent, message)
-                    .with_help("look for its invocation in the page of the Restate server")
+                    .with_help("inspect the invocation in the web UI of the Restate server")
             }
             (_, said) => {
                 let said = said.map(|said| format!(": {said}")).unwrap_or_default();
-                let message = format!("Restate at {url} cannot be reached: {error}{said}");
+                let message = format!("Restate at `{url}` cannot be reached: {error}{said}");
                 Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), message).with_help(
-                    "start it, or give the URL of its ingress; runs that it has go on by themselves",
+                    "start the server, or correct the URL of its ingress; the server continues runs that it has received",
                 )
             }
         };
-        refused.with_source(error)
+        converted.with_source(error)
     }
 }
 
-/// Whether the same request may succeed later.
+/// Reports whether the same request may succeed later.
 fn passes(error: &ClientError) -> bool {
     match error {
         ClientError::Transport { .. } => true,
@@ -305,7 +312,7 @@ impl RunRegistry for Restate {
         Box::pin(async move { self.0.registry()?.close(claim, status, usage).await })
     }
 
-    /// Ends the run in the store, and its invocation.
+    /// Cancels the run in the store, and its invocation in Restate.
     fn cancel<'a>(&'a self, app: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {
         let is_below = is_below();
         Box::pin(async move {
@@ -349,7 +356,7 @@ impl WaitRegistry for Restate {
         Box::pin(async move { self.0.waits()?.open_wait(app, wait).await })
     }
 
-    /// Restate keeps the deadlines.
+    /// Restate keeps the deadlines, so none is due in the store.
     fn due<'a>(&'a self, _: &'a str, _: u64, _: usize) -> BoxFuture<'a, Result<DueWaits>> {
         Box::pin(ready(Ok(DueWaits::default())))
     }

@@ -16,8 +16,9 @@ use tokio::net::{TcpListener, ToSocketAddrs};
 
 /// Serves workflows to a Restate server, which calls this process to execute their runs.
 ///
-/// The session store and the engine of the runner are those that all workers and clients share: Postgres, or a file of SQLite
-/// on one machine. The workflows are those that the runner knows, and those that are added here.
+/// All workers and clients share the session store and the engine of the runner: Postgres, or a
+/// SQLite file on one machine. The endpoint serves the workflows that the runner knows, and those
+/// added by [`Endpoint::workflow`].
 ///
 /// ```no_run
 /// # use adk_core as adk;
@@ -29,42 +30,44 @@ pub fn endpoint<P, R>(runner: &Runner<P, R>) -> Endpoint<P, R> {
     Endpoint { runner: runner.clone(), keys: Vec::new(), retries: None }
 }
 
-/// Workflows to be served, see [`endpoint()`].
-#[must_use = "it serves nothing until `serve`"]
+/// Workflows to serve, see [`endpoint()`].
+#[must_use = "an `Endpoint` serves nothing until you call `serve`"]
 pub struct Endpoint<P, R> {
     runner: Runner<P, R>,
     keys: Vec<String>,
     retries: Option<Retries>,
 }
 
-/// How often Restate repeats what has failed for a passing reason, such as a database that is away.
+/// Retry policy of Restate for transient failures, such as an unreachable database.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Retries {
-    /// How long it waits after the first failure.
+    /// Pause after the first failure.
     pub first: Duration,
-    /// By how much it waits longer each time.
+    /// Factor by which each pause exceeds the previous one.
     pub factor: f64,
-    /// How long it waits at most.
+    /// Longest pause.
     pub longest: Duration,
-    /// After how many attempts it pauses the invocation, which an operator resumes; `None` for never.
+    /// Number of attempts after which Restate pauses the invocation until an operator resumes it.
+    /// `None` for no limit.
     pub attempts: Option<u64>,
 }
 
 impl Retries {
-    /// Without an end: after 100 ms, then after twice as long each time, at most 10 s.
+    /// Returns a policy without a limit of attempts. The pauses start at 100 ms, double each time,
+    /// and end at 10 s.
     pub fn new() -> Self {
         let (first, longest) = (Duration::from_millis(100), Duration::from_secs(10));
         Self { first, factor: 2.0, longest, attempts: None }
     }
 
-    /// Pauses the invocation after so many attempts.
+    /// Sets the number of attempts after which Restate pauses the invocation.
     pub fn attempts(mut self, attempts: u64) -> Self {
         self.attempts = Some(attempts);
         self
     }
 
-    /// Waits so long after the first failure, and at most so long.
+    /// Sets the first and the longest pause.
     pub fn between(mut self, first: Duration, longest: Duration) -> Self {
         (self.first, self.longest) = (first, longest);
         self
@@ -75,7 +78,7 @@ impl Retries {
             .retry_policy_initial_interval(self.first)
             .retry_policy_exponentiation_factor(self.factor)
             .retry_policy_max_interval(self.longest);
-        // Without a number, Restate has one of its own and pauses the invocation after that.
+        // Without a number, Restate applies a limit of its own.
         let attempts = self.attempts.unwrap_or(u64::from(u32::MAX));
         options.retry_policy_max_attempts(attempts).retry_policy_pause_on_max_attempts()
     }
@@ -88,43 +91,45 @@ impl Default for Retries {
 }
 
 impl<P, R> Endpoint<P, R> {
-    /// Serves a workflow that the runner does not know by its name.
+    /// Adds a workflow that the runner does not know by its name.
     pub fn workflow<W: Workflow + Needs<R> + 'static>(mut self, workflow: W) -> Self {
         self.runner = self.runner.with_workflow(workflow);
         self
     }
 
-    /// Takes calls only from a Restate server that signs with this key, such as
-    /// `publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f`. Several keys are possible. Default: it takes calls from all
-    /// who reach its port.
+    /// Adds the public key of a Restate server, such as
+    /// `publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f`. The endpoint then accepts only
+    /// calls that are signed with one of its keys. Default: the endpoint accepts all calls.
     pub fn identity_key(mut self, key: impl Into<String>) -> Self {
         self.keys.push(key.into());
         self
     }
 
-    /// How often what fails for a passing reason is repeated. Default: as the Restate server is configured.
+    /// Sets the retry policy for transient failures. Default: the configuration of the Restate
+    /// server.
     pub fn retry(mut self, retries: Retries) -> Self {
         self.retries = Some(retries);
         self
     }
 
-    /// Binds an address and serves there until the process is asked to end, by an interrupt or a request to terminate. Calls
-    /// in flight have ten seconds then; Restate repeats what has not ended on another worker.
+    /// Binds an address and serves until the process receives an interrupt or a termination signal.
+    /// Calls in flight then have ten seconds; Restate repeats unfinished calls on another worker.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] when the address cannot be bound, or as [`serve_on`](Self::serve_on).
+    /// Fails with [`ErrorKind::Config`] if the address cannot be bound, or like
+    /// [`serve_on`](Self::serve_on).
     pub async fn serve(self, address: impl ToSocketAddrs + fmt::Debug) -> Result<()> {
         let listener = TcpListener::bind(&address).await.map_err(|error| {
             Error::new(ErrorKind::Config, format!("cannot serve on {address:?}: {error}")).with_source(error)
         })?;
-        self.serve_on(listener, stopped()).await
+        self.serve_on(listener, shutdown_signal()).await
     }
 
     /// Serves on a socket until `shutdown` is ready.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] when the engine of the runner keeps nothing that outlives the process, when there is no workflow,
-    /// and when Restate cannot take the name of one or a key.
+    /// Fails with [`ErrorKind::Config`] if the engine of the runner does not outlive the process,
+    /// if there is no workflow, or if Restate rejects the name of a workflow or a key.
     pub async fn serve_on(self, listener: TcpListener, shutdown: impl Future<Output = ()>) -> Result<()> {
         let endpoint = self.build()?;
         HttpServer::new(endpoint).serve_with_cancel(listener, shutdown).await;
@@ -136,8 +141,8 @@ impl<P, R> Endpoint<P, R> {
         crate::is_durable(&*engine)?;
         let workflows: Vec<_> = self.runner.workflows().collect();
         if workflows.is_empty() {
-            return Err(Error::new(ErrorKind::Config, "there is no workflow to serve")
-                .with_help("give it to `Runner::builder().workflow(...)`, or add it with `.workflow(...)`"));
+            return Err(Error::new(ErrorKind::Config, "the endpoint has no workflow to serve")
+                .with_help("add a workflow with `Runner::builder().workflow(...)` or `.workflow(...)`"));
         }
         let branches = |known: &KnownWorkflow| {
             let shape = Topology::of(known.agent().meta());
@@ -165,7 +170,7 @@ impl<P, R> Endpoint<P, R> {
         bind(idle::SESSIONS, ServiceType::VirtualObject, idle::HANDLERS)?;
         for key in &self.keys {
             builder = builder.identity_key(key).map_err(|error| {
-                Error::new(ErrorKind::Config, format!("`{key}` is no identity key of Restate: {error}"))
+                Error::new(ErrorKind::Config, format!("`{key}` is not an identity key of Restate: {error}"))
             })?;
         }
         Ok(builder.build())
@@ -178,8 +183,8 @@ impl<P, R> fmt::Debug for Endpoint<P, R> {
     }
 }
 
-/// Ends when the process is asked to end.
-async fn stopped() {
+/// Completes when the process receives an interrupt or a termination signal.
+async fn shutdown_signal() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

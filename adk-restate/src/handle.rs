@@ -1,4 +1,4 @@
-//! [`Handle`]: what a handler of a run, or of a branch of one, asks of Restate and of the store.
+//! [`Handle`]: requests of a run's or branch's handler to Restate and to the store.
 
 use crate::Worker;
 use crate::posted::fails_attempt;
@@ -15,15 +15,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
-/// Longer times overflow clocks.
+/// Limit for timers, because longer times overflow clocks.
 pub(crate) const CENTURY: Duration = Duration::from_hours(100 * 365 * 24);
 
-/// Why a handler ends before its run does.
+/// Reason why a handler ends before its run.
 pub(crate) enum Stop {
     Cancelled,
-    /// This attempt has failed, and Restate makes another.
+    /// This attempt has failed, and Restate makes another one.
     Retry(Error),
-    /// For good.
+    /// The handler has failed permanently.
     Failed(TerminalError),
 }
 
@@ -49,11 +49,11 @@ impl From<Stop> for HandlerError {
     }
 }
 
-/// What comes from Restate.
+/// A result that Restate delivers.
 pub(crate) type Durable<'a> =
     Pin<Box<dyn DurableFuture<Output = Result<Json<Value>, TerminalError>> + Send + 'a>>;
 
-/// Where a handler is.
+/// Context of a handler.
 pub(crate) struct Handle<'a> {
     pub(crate) ctx: &'a Context,
     pub(crate) worker: &'a Worker,
@@ -65,7 +65,7 @@ pub(crate) struct Handle<'a> {
     pub(crate) replay: Replay,
 }
 
-/// Whether this attempt may still be at what the journal has.
+/// Whether this attempt may still replay entries of the journal.
 #[derive(Clone)]
 pub(crate) struct Replay(Arc<AtomicBool>);
 
@@ -92,7 +92,8 @@ impl<'a> Handle<'a> {
         ClaimId::driven_above(self.run_id)
     }
 
-    /// Does something once, as an entry of the journal. Restate refuses it where the journal has another entry.
+    /// Executes work once, as an entry of the journal. Restate rejects the entry if the journal
+    /// contains another one there.
     pub(crate) async fn run<W, T>(
         &self,
         name: impl Into<String>,
@@ -110,13 +111,13 @@ impl<'a> Handle<'a> {
         self.ctx.run(work).name(name).await
     }
 
-    /// Stores how far the run is.
+    /// Stores the status of the run.
     pub(crate) async fn status(&self, status: RunStatus, usage: Usage) -> Result<(), Stop> {
         let name = if status == RunStatus::Paused { "paused" } else { "running" };
         let (worker, claim) = (self.worker, self.claim());
         let write = move || async move {
             match worker.registry()?.close(claim, status, usage).await {
-                // It was cancelled, which Restate will say.
+                // The run was cancelled; Restate delivers the cancellation.
                 Err(error) if is_fenced(&error) => Ok(()),
                 written => Ok(written?),
             }
@@ -124,7 +125,7 @@ impl<'a> Handle<'a> {
         Ok(self.run(name, write).await?)
     }
 
-    /// Calls another handler: its invocation, and what it will give.
+    /// Calls another handler. Returns its invocation and its future result.
     pub(crate) async fn call(
         &self,
         target: RequestTarget,
@@ -136,10 +137,11 @@ impl<'a> Handle<'a> {
         Ok((handle, Box::pin(call)))
     }
 
-    /// Ends waits that no agent awaits any more: their ids, and the calls that wait. An answer is refused from then on.
+    /// Withdraws waits that no agent awaits any more, given by id with the call that waits. Later
+    /// answers are refused.
     ///
     /// # Errors
-    /// When the store is away: the next attempt withdraws them.
+    /// Fails when the store cannot be reached; the next attempt withdraws them.
     pub(crate) async fn withdraw(&self, left: Vec<(String, InvocationHandle)>) -> Result<(), Stop> {
         left.iter().for_each(|(_, call)| call.cancel());
         let waits: Vec<_> = left.into_iter().map(|(id, _)| id).collect();
@@ -148,27 +150,27 @@ impl<'a> Handle<'a> {
         let withdraw = move || async move {
             match registry.withdraw(claim, waits).await {
                 Err(error) if fails_attempt(&error) => Err(error.into()),
-                // A run that was cancelled or is deleted has no open wait.
+                // A cancelled or deleted run has no open wait.
                 _ => Ok(()),
             }
         };
-        // An entry of the journal, so that another version that does not fit withdraws nothing.
+        // As an entry of the journal, so that an incompatible version withdraws nothing.
         Ok(self.run("withdraw", withdraw).await?)
     }
 
-    /// The events of the run from a place of the log on, by their slots.
+    /// Reads the events of the run from a place of the log on, by their slots.
     pub(crate) async fn stored(&self, from: u64) -> Result<Vec<(String, Stored)>> {
         let run = self.worker.driven(self.run_id, from).await?;
         Ok(run.map(|run| run.events).unwrap_or_default())
     }
 
-    /// Ready after that time, or a century.
+    /// Returns a timer for the given time, at most a century.
     pub(crate) fn timer(&self, time: Duration) -> Durable<'a> {
         Box::pin(self.ctx.sleep(time.min(CENTURY)).map_ok(|()| Json(Value::Null)))
     }
 }
 
-/// Whether the claim of the run is over.
+/// Reports whether the run was ended by another process.
 pub(crate) fn is_fenced(error: &Error) -> bool {
     error.kind() == ErrorKind::Store(StoreErrorKind::Fenced)
 }

@@ -1,5 +1,6 @@
-//! What a handler does when all of it waits for values from outside, and before it goes on: a run gives its turn away, and
-//! takes it again; a branch tells the handler that has sent it, and asks it.
+//! [`Gate`]: pauses and resumes a handler whose run only waits for outside values. A run releases
+//! the turn of its session and takes it again; a branch notifies the handler of its parent and asks
+//! it for permission.
 
 use crate::Worker;
 use crate::handle::{Durable, Handle, Stop};
@@ -13,14 +14,14 @@ use restate_sdk::serde::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// The object whose exclusive handler is the turn of a session.
+/// Virtual object whose exclusive handler represents the turn of a session.
 pub(crate) const SESSIONS: &str = "adk-sessions";
 
-/// Where it says so.
+/// Receiver of a handler's notifications.
 pub(crate) enum Gate {
     Run(TurnGate),
     Branch {
-        /// The invocation of the handler that has sent it.
+        /// Invocation of the parent's handler.
         parent: String,
         path: String,
         news: u32,
@@ -30,13 +31,13 @@ pub(crate) enum Gate {
 pub(crate) struct TurnGate {
     session: SessionKey,
     takes_turn: bool,
-    /// How many it has taken.
+    /// Number of turns that the run has taken.
     taken: u32,
-    /// The invocation that holds the current one.
+    /// Invocation that holds the current turn.
     turn: Option<String>,
 }
 
-/// A run asks for the turn of its session.
+/// Request of a run for the turn of its session.
 #[derive(Serialize, Deserialize)]
 struct TurnCall {
     run: String,
@@ -56,11 +57,11 @@ impl TurnGate {
         let call = json!(TurnCall { run: handle.invocation.clone(), number: self.taken });
         let target = RequestTarget::object(SESSIONS, self.session.to_string(), "turn");
         drop(handle.ctx.request::<_, Json<Value>>(target, Json(call)).send());
-        self.turn = Some(handle.ctx.signal(&turn(self.taken)).await?);
+        self.turn = Some(handle.ctx.signal(&turn_signal(self.taken)).await?);
         Ok(())
     }
 
-    fn give_away(&mut self, handle: &Handle<'_>) {
+    fn release_turn(&mut self, handle: &Handle<'_>) {
         if let Some(turn) = self.turn.take() {
             handle.ctx.invocation_handle(turn).signal("over").resolve(Json(true));
         }
@@ -68,23 +69,27 @@ impl TurnGate {
 }
 
 impl Gate {
-    /// Nothing can go on.
+    /// Reports that all work of the handler waits.
     pub(crate) async fn pause(&mut self, handle: &Handle<'_>, usage: Usage) -> Result<(), Stop> {
         match self {
             Self::Run(turns) => {
                 handle.status(RunStatus::Paused, usage).await?;
-                turns.give_away(handle);
+                turns.release_turn(handle);
             }
             Self::Branch { parent, path, news: number } => {
                 *number += 1;
-                handle.ctx.invocation_handle(parent.clone()).signal(news(path, *number)).resolve(Json(true));
+                handle
+                    .ctx
+                    .invocation_handle(parent.clone())
+                    .signal(news_signal(path, *number))
+                    .resolve(Json(true));
             }
         }
         Ok(())
     }
 
-    /// Waits until it may go on.
-    pub(crate) async fn go_on(&mut self, handle: &Handle<'_>, usage: Usage) -> Result<(), Stop> {
+    /// Waits for permission to continue.
+    pub(crate) async fn resume(&mut self, handle: &Handle<'_>, usage: Usage) -> Result<(), Stop> {
         match self {
             Self::Run(turns) => {
                 turns.take(handle).await?;
@@ -92,37 +97,42 @@ impl Gate {
             }
             Self::Branch { parent, path, news: number } => {
                 *number += 1;
-                handle.ctx.invocation_handle(parent.clone()).signal(news(path, *number)).resolve(Json(true));
-                handle.ctx.signal::<Json<Value>>(&go(*number)).await?;
+                handle
+                    .ctx
+                    .invocation_handle(parent.clone())
+                    .signal(news_signal(path, *number))
+                    .resolve(Json(true));
+                handle.ctx.signal::<Json<Value>>(&go_signal(*number)).await?;
                 Ok(())
             }
         }
     }
 }
 
-/// The signal by which a branch says for the nth time that it has become idle, or asks to go on.
-pub(crate) fn news(path: &str, number: u32) -> String {
+/// Returns the name of a branch's signal number `number`, which reports that it is idle or asks to
+/// continue.
+pub(crate) fn news_signal(path: &str, number: u32) -> String {
     format!("{path} {number}")
 }
 
-/// The signal by which a branch may go on.
-pub(crate) fn go(number: u32) -> String {
+/// Returns the name of the signal that permits a branch to continue.
+pub(crate) fn go_signal(number: u32) -> String {
     format!("go {number}")
 }
 
-fn turn(number: u32) -> String {
+fn turn_signal(number: u32) -> String {
     format!("turn {number}")
 }
 
 pub(crate) const HANDLERS: Handlers = &[("turn", None, hold)];
 
-/// The turn of a session: gives it to a run, and ends when that has ended or gives it away.
+/// Gives the turn of a session to a run, and ends when the run ends or releases the turn.
 fn hold<'a>(_: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, Handled> {
     Box::pin(async move {
         let TurnCall { run, number } = invocation.read()?;
         let ctx = invocation.ctx;
         let run = ctx.invocation_handle(run);
-        run.signal(turn(number)).resolve(invocation.meta.invocation_id.clone());
+        run.signal(turn_signal(number)).resolve(invocation.meta.invocation_id.clone());
         let mut over = DurableFuturesUnordered::<Durable<'_>>::new();
         over.push(Box::pin(ctx.signal("over")));
         over.push(Box::pin(run.attach()));

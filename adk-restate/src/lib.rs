@@ -1,12 +1,13 @@
-//! Workflows on Restate, a durable execution engine: runs that any of many machines executes.
+//! Workflows on Restate, a durable execution engine: any of many machines can execute a run.
 //!
-//! **Workers** [serve](endpoint()) workflows to a Restate server, and execute their runs. **Clients** have [`Restate`] as
-//! their engine: their runs are handed over to it, and followed in the store that all share.
+//! **Workers** [serve](endpoint()) workflows to a Restate server, and execute their runs.
+//! **Clients** use [`Restate`] as their engine: they hand their runs to Restate, and follow them in
+//! the shared store.
 //!
-//! | what | where |
+//! | data | keeper |
 //! |---|---|
 //! | events, state, the registry of runs, open waits | the store: Postgres, or SQLite on one machine |
-//! | results of steps, timers, answers, turns of sessions, which process executes a run | Restate |
+//! | results of recorded calls, timers, answers, turns of sessions, the process that executes a run | Restate |
 
 mod batch;
 mod branch;
@@ -32,12 +33,12 @@ use adk_core::{Error, ErrorKind, Result, RunId, Runner};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the handlers of a worker share.
+/// State that the handlers of a worker share.
 pub(crate) struct Worker {
     runner: Runner<adk_core::model::NoProvider>,
     engine: Arc<dyn Engine>,
     sessions: Arc<dyn SessionStore>,
-    /// The services of the branches of each workflow, see [`branch::services`].
+    /// Branch services of each workflow, see [`branch::services`].
     branches: BTreeMap<String, Vec<String>>,
 }
 
@@ -50,12 +51,13 @@ impl Worker {
         self.engine.waits().ok_or_else(no_registry)
     }
 
-    /// What is stored of a run, with its events from a place of the log on.
+    /// Reads a run with its events from a place of the log on.
     async fn driven(&self, run: RunId, from: u64) -> Result<Option<DrivenRun>> {
         self.registry()?.driven(run, from).await
     }
 
-    /// The service of the branches of a run: that of the shape that it was begun with, if that is stored, or begins with.
+    /// Returns the branch service of a run: the one of the shape that the run began with, or of the
+    /// current shape for a new run.
     fn branches_of(&self, workflow: &str, begun: Option<&Topology>) -> String {
         let own = match begun {
             Some(begun) => branch::services(workflow, begun).pop(),
@@ -66,11 +68,11 @@ impl Worker {
 }
 
 fn no_registry() -> Error {
-    Error::new(ErrorKind::Config, "the engine of this runner keeps no runs")
+    Error::new(ErrorKind::Config, "the engine of this runner keeps no registry of runs")
         .with_help("give the runner a store of SQLite or Postgres")
 }
 
-/// Refuses a store that ends with its process.
+/// Rejects a store that ends with its process.
 fn is_durable(engine: &dyn Engine) -> Result<()> {
     if engine.retention() == Retention::Durable {
         return Ok(());

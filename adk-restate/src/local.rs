@@ -1,4 +1,5 @@
-//! What goes on in this process between two entries of a journal: calls of the store, and wakes of the run.
+//! Activity of this process between two entries of a journal: calls of the store, and wakes of the
+//! run.
 
 use adk_core::BoxFuture;
 use std::future::poll_fn;
@@ -6,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// Counts calls of the store that are on their way past the handler.
+/// Counter of store calls in flight that do not pass through the handler.
 #[derive(Clone, Default)]
 pub(crate) struct Local(Arc<AtomicUsize>);
 
@@ -15,7 +16,7 @@ impl Local {
         self.0.load(SeqCst) > 0
     }
 
-    /// Counts a call until it has ended or is dropped.
+    /// Counts a call until it ends or is dropped.
     pub(crate) fn count<'a, T: 'a>(&self, call: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
         struct Counted(Local);
         impl Drop for Counted {
@@ -32,7 +33,7 @@ impl Local {
     }
 }
 
-/// Wakes the handler, and remembers it.
+/// A waker that wakes the handler and remembers the wake.
 #[derive(Default)]
 pub(crate) struct Bell {
     rung: AtomicBool,
@@ -50,22 +51,22 @@ impl Wake for Bell {
 }
 
 impl Bell {
-    /// Wakes this task from now on.
+    /// Sets the task that later wakes reach.
     pub(crate) fn listen(&self, task: &Context<'_>) {
         *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.waker().clone());
     }
 
-    /// The run is polled now.
+    /// Forgets earlier wakes, before a poll of the run.
     pub(crate) fn reset(&self) {
         self.rung.store(false, SeqCst);
     }
 
-    /// Whether it has rung since the run was polled last.
+    /// Reports whether a wake happened since the last poll of the run.
     pub(crate) fn has_rung(&self) -> bool {
         self.rung.load(SeqCst)
     }
 
-    /// Ready when it has rung since then.
+    /// Waits for a wake since the last poll of the run.
     pub(crate) async fn rings(&self) {
         poll_fn(|task| {
             self.listen(task);

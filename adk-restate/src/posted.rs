@@ -1,5 +1,5 @@
-//! [`Posted`]: the engine that agents of a run on Restate see. It owns nothing: it posts what they ask for to the handler that
-//! [serves](crate::serve) the run. A reply that never comes stays pending.
+//! [`Posted`]: the engine that agents of a run on Restate see. It posts each request to the handler
+//! that [serves](crate::serve) the run. A request without a reply stays pending.
 
 use crate::local::Local;
 use adk_core::engine::{
@@ -18,10 +18,10 @@ use tokio::sync::{mpsc, oneshot};
 
 pub(crate) type Answer<T> = oneshot::Sender<T>;
 
-/// An event on its way to its slot.
+/// An event for its slot.
 pub(crate) type Commit = Box<(Slot, Body)>;
 
-/// What the agents of a run ask for.
+/// A request of an agent.
 pub(crate) enum Effect {
     Commit(Commit, Answer<Result<Stored>>),
     Step(StepKey, BoxFuture<'static, Result<Value>>, Answer<Result<Value>>),
@@ -34,7 +34,7 @@ pub(crate) struct Posted {
     to: mpsc::UnboundedSender<Effect>,
     local: Local,
     store: Arc<dyn Engine>,
-    /// What the run was begun with, if it is executed once more.
+    /// The record of the run, if the run is executed again.
     record: Option<RunRecord>,
 }
 
@@ -54,7 +54,7 @@ impl Posted {
         Box::pin(async move {
             match reply.await {
                 Ok(reply) => reply,
-                // The handler is gone: nothing may happen here after this.
+                // The handler is gone, so the agent must not continue.
                 Err(_) => pending().await,
             }
         })
@@ -114,7 +114,7 @@ impl Engine for Posted {
     }
 }
 
-/// The handler itself writes how far the run is.
+/// The handler itself writes the status of the run, so most calls do nothing.
 impl RunRegistry for Posted {
     fn enqueue(&self, claim: ClaimId, _: RunRecord) -> BoxFuture<'_, Result<Claim>> {
         Box::pin(ready(Ok(Claim::unfenced(claim.run_id))))
@@ -148,7 +148,7 @@ impl RunRegistry for Posted {
         }
     }
 
-    /// Whoever executes a run looks for no others.
+    /// A process that executes one run searches for no other runs.
     fn runs_of_tenants<'a>(&'a self, _: &'a str, _: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         Box::pin(ready(Ok(Vec::new())))
     }
@@ -174,8 +174,9 @@ impl Timers for Posted {
     }
 }
 
-/// Whether the store has failed for a reason that passes or that an operator mends, or the program is another than the run
-/// needs: then the attempt fails, and Restate makes another. The run goes on where it was when the program of before is back.
+/// Reports whether an error fails only the attempt: the store has a failure that passes or that an
+/// operator fixes, or the program is another version than the run needs. Restate makes another
+/// attempt, and the run continues when the cause is gone.
 pub(crate) fn fails_attempt(error: &Error) -> bool {
     use adk_core::ErrorKind::{Diverged, Store, TopologyChanged};
     use adk_core::StoreErrorKind::{Corrupt, Full, Locked, Misplaced, OutcomeUnknown, ReadOnly, Unavailable};

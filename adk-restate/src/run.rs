@@ -1,7 +1,7 @@
-//! The service of a workflow: a run of it is an invocation of its handler `run`, under the id of the run.
+//! Service of a workflow. A run is an invocation of its handler `run`, with the run id as its key.
 
 use crate::Worker;
-use crate::client::below;
+use crate::client::call_store;
 use crate::handle::{Handle, Replay, Stop, is_fenced};
 use crate::idle::{Gate, TurnGate};
 use crate::local::Local;
@@ -29,7 +29,7 @@ pub(crate) const HANDLERS: Handlers = &[
     ("cancel", Some(HandlerType::Shared), cancel),
 ];
 
-/// The key of the state that has the invocation of `run`.
+/// State key that holds the id of the invocation of `run`.
 const INVOCATION: &str = "invocation";
 
 fn run<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, Handled> {
@@ -51,8 +51,8 @@ fn run<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, 
         match drive(handle, task).await {
             Ok(report) => Ok(Json(report.to_value()?)),
             Err(Stop::Cancelled) => {
-                // Whoever has cancelled it: the store knows it too.
-                match below(|| worker.registry().map(|registry| registry.cancel(&app, run)))?.await {
+                // The cancellation may come from Restate, so write it to the store, too.
+                match call_store(|| worker.registry().map(|registry| registry.cancel(&app, run)))?.await {
                     Err(error) if fails_attempt(&error) => Err(error.into()),
                     _ => Err(Stop::Cancelled.into()),
                 }
@@ -70,7 +70,7 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
     }
     let mut turns = TurnGate::new(task.session.clone(), task.takes_turn);
     turns.take(&handle).await?;
-    // One that was queued has no events: it begins as one that the store does not know.
+    // A queued run has no events: it begins like a run that the store does not know.
     let known = worker.driven(run_id, 0).await?.filter(|known| known.status != RunStatus::Queued);
     handle.branches = worker.branches_of(&task.workflow, known.as_ref().map(|known| &known.record.topology));
     let trace = task.trace.clone();
@@ -85,7 +85,7 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
     };
     let request = match request {
         Ok(request) => request,
-        // Nothing of it is stored yet.
+        // Nothing of the run is stored yet, so the error is its result.
         Err(error) if known.is_none() => {
             return Ok(RunReport::new(Err(error), Vec::new(), Default::default()));
         }
@@ -105,9 +105,9 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
         Ok(_) => RunReport::of(end),
         Err(error) => RunReport::new(Err(error), Vec::new(), usage),
     };
-    let close = closed(worker, run_id, status, report.usage);
-    // Another version may end where the journal goes on. An entry of the journal is refused then, before the store says that the
-    // run has ended.
+    let close = store_end(worker, run_id, status, report.usage);
+    // An incompatible version may end while the journal contains further entries. Restate rejects
+    // this entry then, before the store records the end of the run.
     let is_open = if replay.may_be_on() {
         ctx.run(|| async { Ok(close.await?) }).name("ended").await?
     } else {
@@ -116,15 +116,16 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
     if is_open { Ok(report) } else { Err(Stop::Cancelled) }
 }
 
-/// Stores how a run has ended. False when it was cancelled before.
-async fn closed(worker: &Worker, run: RunId, status: RunStatus, usage: Usage) -> Result<bool> {
+/// Stores the end of a run. Returns `false` if the run was cancelled before.
+async fn store_end(worker: &Worker, run: RunId, status: RunStatus, usage: Usage) -> Result<bool> {
     match worker.registry()?.close(ClaimId::driven_above(run), status, usage).await {
         Err(error) if is_fenced(&error) => Ok(false),
         closed => closed.map(|()| true),
     }
 }
 
-/// Enters a run in the registry that waits for the turn of its session, as far as the store knows.
+/// Inserts a run that waits for its session into the registry, if the store shows another active
+/// run of the session.
 async fn enqueue(worker: &Worker, task: &RunTask) -> Result<()> {
     let registry = worker.registry()?;
     let filter = RunFilter::unfinished().session(&task.session);
@@ -138,7 +139,7 @@ async fn enqueue(worker: &Worker, task: &RunTask) -> Result<()> {
         (task.message.clone(), task.delta.clone(), task.config.clone());
     (record.trace, record.is_queued) = (task.trace.clone(), true);
     match registry.enqueue(ClaimId::driven_above(run), record).await {
-        // It was deleted meanwhile, so that its turn is free.
+        // The session was deleted, so the turn is free.
         Err(error) if error.kind() == ErrorKind::Store(StoreErrorKind::Missing) => Ok(()),
         queued => queued.map(drop),
     }
@@ -153,34 +154,34 @@ fn info(known: &DrivenRun) -> RunInfo {
 pub(crate) struct AnswerCall {
     pub(crate) app: String,
     pub(crate) wait: String,
-    /// In the form in which answers are recorded.
+    /// The answer in recorded form.
     pub(crate) value: Value,
 }
 
 impl AnswerCall {
-    /// The answer to a wait that nobody has answered in time.
+    /// Returns the answer to a wait whose deadline has passed.
     pub(crate) fn too_late(app: &str, waiting: Waiting) -> Self {
         let value = waiting.otherwise.unwrap_or_else(|| {
             let message = "nobody has answered in time, and the wait has no default";
             let error = Error::new(ErrorKind::Expired, message);
-            error_to_value(&error.with_help("answer earlier, or give it a `default`"))
+            error_to_value(&error.with_help("answer earlier, or give the wait a `default`"))
         });
         Self { app: app.to_owned(), wait: waiting.id, value }
     }
 }
 
-/// Answers a wait: null, or the error why it is not answered.
+/// Answers a wait. Returns null, or the error of a refused answer.
 fn answer<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, Handled> {
     Box::pin(async move {
         let AnswerCall { app, wait, value } = invocation.read()?;
         let (ctx, own) = (invocation.ctx, invocation.meta.invocation_id);
-        let (of, id) = (app.clone(), wait.clone());
-        let open = move || async move { recorded(worker.waits()?.open_wait(&of, &id).await.map(drop)) };
+        let (owner, id) = (app.clone(), wait.clone());
+        let open = move || async move { store_reply(worker.waits()?.open_wait(&owner, &id).await.map(drop)) };
         let Json(refused) = ctx.run(open).name("open").await?;
         if !refused.is_null() {
             return Ok(Json(refused));
         }
-        // The first one that gets here is the one that answers, also when its attempt is repeated.
+        // The first invocation that resolves this promise wins, even if its attempts are repeated.
         let first = format!("{wait} answered by");
         ctx.resolve_promise(&first, own.clone());
         if ctx.promise::<String>(&first).await? != own {
@@ -188,9 +189,9 @@ fn answer<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'
         }
         let (id, given) = (wait.clone(), value.clone());
         let resolve = move || async move {
-            let resolved = below(|| worker.waits().map(|waits| waits.resolve(&app, &id, given)))?.await;
-            // By an earlier attempt of this.
-            recorded(
+            let resolved = call_store(|| worker.waits().map(|waits| waits.resolve(&app, &id, given)))?.await;
+            // An earlier attempt of this invocation has answered.
+            store_reply(
                 resolved
                     .or_else(|error| if error.kind() == ErrorKind::Answered { Ok(()) } else { Err(error) }),
             )
@@ -203,8 +204,9 @@ fn answer<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'
     })
 }
 
-/// What a call of the store has given: null, or an error that is a result.
-fn recorded(given: Result<()>) -> Handled {
+/// Converts the result of a store call: null, an error as a value, or an error that fails the
+/// attempt.
+fn store_reply(given: Result<()>) -> Handled {
     match given {
         Ok(()) => Ok(Json(Value::Null)),
         Err(error) if fails_attempt(&error) => Err(error.into()),
@@ -212,7 +214,7 @@ fn recorded(given: Result<()>) -> Handled {
     }
 }
 
-/// Gives the answer to a wait, when it is there.
+/// Returns the answer to a wait when it arrives.
 fn wait<'a>(_: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, Handled> {
     Box::pin(async move {
         let wait: String = invocation.read()?;

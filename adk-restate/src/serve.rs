@@ -1,16 +1,17 @@
-//! The loop that serves a run, or a branch of one, inside a handler of Restate.
+//! [`Serving`]: the loop that serves a run, or a branch of one, inside a handler of Restate.
 //!
-//! All that it asks of Restate is in an order that follows from the workflow and from earlier results, since Restate executes
-//! a handler again and compares. So what is local (commits, loads of sessions) is finished before the loop looks at anything
-//! that is durable. Commits are no entries of the journal: the store has each slot once, and answers it again. Only where
-//! another version may commit what does not fit, an entry [comes before](crate::checked).
+//! Restate executes a handler repeatedly and compares its requests with the journal. Therefore the
+//! order of requests depends only on the workflow and on earlier results: local work (commits,
+//! loads of sessions) is finished before the loop looks at durable results. Commits are not entries
+//! of the journal, because the store fills each slot once and returns the event of a filled slot.
+//! An entry [precedes](crate::checked) a commit only where an incompatible version might commit.
 
 use crate::Worker;
-use crate::batch::{Batch, Called, CalledEvent, Stopped, Work};
+use crate::batch::{Batch, FinishedCall, FinishedEvent, Stopped, Work};
 use crate::branch::{BranchCall, BranchResult};
 use crate::checked;
 use crate::handle::{CENTURY, Durable, Handle, Stop};
-use crate::idle::{Gate, go};
+use crate::idle::{Gate, go_signal};
 use crate::local::{Bell, Local};
 use crate::posted::{Answer, Commit, Effect, fails_attempt};
 use crate::run::AnswerCall;
@@ -38,10 +39,11 @@ use tokio::sync::mpsc;
 use tokio::task::unconstrained;
 use tokio::time::Instant;
 
-/// After how long a handler whose steps run on looks whether it has been cancelled, and at most. Each look doubles it.
+/// First and longest time after which a handler with running calls checks for a cancellation. Each
+/// check doubles the time.
 const LOOK: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(16));
 
-/// What is awaited from Restate.
+/// A request to Restate whose result is awaited.
 struct Open<'a> {
     kind: Awaited,
     future: Durable<'a>,
@@ -60,14 +62,14 @@ enum Awaited {
         answer: Answer<()>,
     },
     Branch(u32),
-    /// A branch has become idle, or asks to go on.
+    /// A branch has become idle, or asks to continue.
     News(u32),
     Look,
 }
 
-/// What has become of the steps that were asked for.
+/// Outcome of executing the requested calls.
 enum Performed {
-    /// There are none.
+    /// No call was requested.
     Nothing,
     All,
     Part(Stopped),
@@ -77,7 +79,7 @@ enum Performed {
 struct Branch {
     path: String,
     call: InvocationHandle,
-    /// `None` when it is cancelled.
+    /// Completes when the run cancels the branch. `None` after the cancellation.
     cancelled: Option<BoxFuture<'static, ()>>,
     answer: Answer<Result<BranchReport>>,
     is_idle: bool,
@@ -87,16 +89,17 @@ struct Branch {
 pub(crate) struct Serving<'a, T> {
     handle: Handle<'a>,
     gate: Gate,
-    /// Whether the gate knows that nothing can go on.
+    /// Whether the gate knows that all work waits.
     is_idle: bool,
     stream: RunStream<'static, T>,
     failed: Option<Error>,
     bell: Arc<Bell>,
     posted: mpsc::UnboundedReceiver<Effect>,
     local: Local,
-    /// The events that earlier attempts have stored, by their slots.
+    /// Events that earlier attempts have stored, by slot.
     known: HashMap<String, Stored>,
-    /// The trace that branches continue: a span of this attempt would make their calls different in the next one.
+    /// Trace that branches continue. A span of this attempt would change their calls in the next
+    /// attempt.
     trace: Option<String>,
     commits: VecDeque<(Commit, Answer<Result<Stored>>)>,
     works: Vec<Work>,
@@ -108,11 +111,11 @@ pub(crate) struct Serving<'a, T> {
     places: Vec<u64>,
 }
 
-/// How a run or a branch has ended.
+/// End of a run or of a branch.
 pub(crate) struct Served<T> {
     pub(crate) end: Result<Outcome<T>>,
     pub(crate) places: Vec<u64>,
-    /// What its events say that it has used.
+    /// Usage according to the events.
     pub(crate) usage: Usage,
 }
 
@@ -171,7 +174,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         if let Err(Stop::Retry(_) | Stop::Failed(_)) = served {
             return served;
         }
-        self.rest().await?;
+        self.finish_branches().await?;
         served
     }
 
@@ -180,7 +183,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             if self.settle().await? {
                 return Ok(());
             }
-            self.leave().await?;
+            self.drop_unwanted().await?;
             self.start().await?;
             match self.perform().await? {
                 Performed::Nothing | Performed::Part(Stopped::Limit) => self.next(false).await?,
@@ -193,14 +196,14 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         }
     }
 
-    /// Polls the run until nothing of it moves, or it has ended.
+    /// Polls the run until it makes no progress without Restate. Returns whether it has ended.
     async fn settle(&mut self) -> Result<bool, Stop> {
         loop {
-            // A budget of polls would end in the middle, at another place each time.
+            // A cooperative budget would interrupt the polls at a different point in each attempt.
             let has_ended = unconstrained(poll_fn(|task| self.advance(task))).await;
             match self.commits.pop_front() {
                 Some((commit, answer)) => self.commit(*commit, answer).await?,
-                // Nothing of Restate's is touched by an attempt that has failed.
+                // A failed attempt makes no request to Restate.
                 None => match self.failed.take_if(|error| fails_attempt(error)) {
                     Some(error) => return Err(error.into()),
                     None => return Ok(has_ended),
@@ -267,7 +270,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
                 }
             }
         };
-        let stored = stored.map(checked::unmarked);
+        let stored = stored.map(checked::remove_mark);
         match &stored {
             Ok(stored) => self.places.push(stored.place),
             Err(error) if fails_attempt(error) => return stored.map(drop).map_err(Stop::from),
@@ -277,8 +280,9 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         Ok(())
     }
 
-    /// Whether an entry of the journal has to come before a commit. What begins an element is the same in all versions. An
-    /// update of state may fail, which leaves nothing that would say that it was checked.
+    /// Reports whether a journal entry has to precede a commit. The first event of an element is
+    /// the same in all versions, so it needs no entry. An update of state may fail, and would leave
+    /// no event to carry the mark.
     fn has_to_check(&self, slot: &Slot, body: &Body) -> bool {
         let begins = match &self.gate {
             Gate::Branch { path, .. } => {
@@ -289,8 +293,8 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         self.handle.replay.may_be_on() && !begins && matches!(body, Body::Ready(_))
     }
 
-    /// Gives up what nobody wants any more.
-    async fn leave(&mut self) -> Result<(), Stop> {
+    /// Cancels branches and waits that no agent wants any more.
+    async fn drop_unwanted(&mut self) -> Result<(), Stop> {
         for branch in self.branches.values_mut() {
             let is_cancelled = |cancelled: &mut BoxFuture<'static, ()>| {
                 unconstrained(cancelled.as_mut()).now_or_never().is_some()
@@ -320,7 +324,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         }
     }
 
-    /// Begins what was asked for and is durable.
+    /// Starts the durable requests.
     async fn start(&mut self) -> Result<(), Stop> {
         let mut effects = std::mem::take(&mut self.effects);
         effects.sort_by_cached_key(key_of);
@@ -344,11 +348,12 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         let open = move || async move {
             match worker.engine.answer(claim, wait).await {
                 Err(error) if fails_attempt(&error) => Err(error.into()),
-                // A run that was cancelled does the same as before, until Restate says so. Answers come from there too.
+                // A cancelled run continues until Restate delivers the cancellation, and gets its
+                // answers from Restate.
                 _ => Ok(()),
             }
         };
-        // An entry of the journal, so that a later attempt does not open a wait again that was withdrawn.
+        // As an entry of the journal, so that a later attempt does not reopen a withdrawn wait.
         self.handle.run("ask", open).await?;
         if let Some(deadline) = waiting.deadline {
             let left = Duration::from_micros(deadline.saturating_sub(now_micros()));
@@ -379,9 +384,9 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         Ok(())
     }
 
-    /// Waits for the next that a branch tells.
+    /// Waits for the next signal of a branch.
     fn listen(&mut self, number: u32, branch: &Branch) {
-        let future = Box::pin(self.ctx().signal(&crate::idle::news(&branch.path, branch.news)));
+        let future = Box::pin(self.ctx().signal(&crate::idle::news_signal(&branch.path, branch.news)));
         self.open.push(Open { kind: Awaited::News(number), future });
     }
 
@@ -392,7 +397,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         kind: TimerKind,
         answer: Answer<()>,
     ) -> Result<(), Stop> {
-        // The clock of this process ends steps in flight, and has to know when the time began.
+        // The clock of this process limits running calls, so record when the time began.
         let since = match kind {
             TimerKind::Pause => now_micros(),
             TimerKind::Limit => {
@@ -407,7 +412,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
     }
 
     async fn perform(&mut self) -> Result<Performed, Stop> {
-        self.works.retain(|work| !work.is_left());
+        self.works.retain(|work| !work.is_abandoned());
         if self.works.is_empty() {
             return Ok(Performed::Nothing);
         }
@@ -421,21 +426,21 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         let (called, left) = batch.settle(entry);
         self.works = left;
         for called in called {
-            self.called(called).await?;
+            self.deliver_call(called).await?;
         }
         Ok(stopped.map_or(Performed::All, Performed::Part))
     }
 
-    async fn called(&mut self, called: Called) -> Result<(), Stop> {
-        let Called { place, event, answer } = called;
+    async fn deliver_call(&mut self, called: FinishedCall) -> Result<(), Stop> {
+        let FinishedCall { place, event, answer } = called;
         let stored = match event {
-            CalledEvent::Stored(stored) => stored,
-            CalledEvent::Earlier(slot) => {
+            FinishedEvent::Stored(stored) => stored,
+            FinishedEvent::Earlier(slot) => {
                 let text = slot.to_string();
                 if !self.known.contains_key(&text) {
                     self.known.extend(self.handle.stored(place).await?);
                 }
-                let known = self.known.get(&text).ok_or_else(|| lost(&text))?;
+                let known = self.known.get(&text).ok_or_else(|| missing_event(&text))?;
                 slot.deliver(known.place, known.event.clone(), known.temp.clone())
             }
         };
@@ -444,11 +449,11 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         Ok(())
     }
 
-    /// Waits for the first of what is awaited from Restate.
+    /// Waits for the first result from Restate.
     async fn next(&mut self, only_look: bool) -> Result<(), Stop> {
         if only_look {
             self.open.push(Open { kind: Awaited::Look, future: self.handle.timer(Duration::ZERO) });
-        } else if !self.is_idle && self.can_nothing_go_on() {
+        } else if !self.is_idle && self.waits_for_outside() {
             self.gate.pause(&self.handle, self.stream.usage()).await?;
             self.is_idle = true;
         }
@@ -457,18 +462,19 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             return Ok(());
         }
         let handles = self.open.iter().map(|open| open.future.handle()).collect();
-        // Work of an agent that is known to nobody, such as a load of an artifact, may go on meanwhile.
+        // Local work that the handler does not track, such as a load of an artifact, may continue
+        // at the same time.
         let next = match select(pin!(self.ctx().select(handles)), pin!(self.bell.rings())).await {
             Either::Left((next, _)) => next?,
             Either::Right(_) => return Ok(()),
         };
         let Open { kind, future } = self.open.remove(next);
         let given = future.await;
-        self.came(kind, given).await
+        self.handle_result(kind, given).await
     }
 
-    /// Whether all that is left waits for values from outside.
-    fn can_nothing_go_on(&self) -> bool {
+    /// Reports whether all remaining work waits for values from outside.
+    fn waits_for_outside(&self) -> bool {
         let pauses = |open: &Open<'_>| matches!(open.kind, Awaited::Timer { kind: TimerKind::Pause, .. });
         let waits = |open: &Open<'_>| matches!(open.kind, Awaited::Answer { .. });
         self.works.is_empty()
@@ -477,15 +483,19 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             && (!self.branches.is_empty() || self.open.iter().any(waits))
     }
 
-    async fn go_on(&mut self) -> Result<(), Stop> {
+    async fn resume(&mut self) -> Result<(), Stop> {
         if self.is_idle {
-            self.gate.go_on(&self.handle, self.stream.usage()).await?;
+            self.gate.resume(&self.handle, self.stream.usage()).await?;
             self.is_idle = false;
         }
         Ok(())
     }
 
-    async fn came(&mut self, kind: Awaited, given: Result<Json<Value>, TerminalError>) -> Result<(), Stop> {
+    async fn handle_result(
+        &mut self,
+        kind: Awaited,
+        given: Result<Json<Value>, TerminalError>,
+    ) -> Result<(), Stop> {
         match kind {
             Awaited::Look => {}
             Awaited::Deadline(waiting) => {
@@ -494,35 +504,36 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
                 drop(self.ctx().request::<_, Json<Value>>(self.handle.of_run("answer"), Json(input)).send());
             }
             Awaited::Answer { answer, .. } => {
-                self.go_on().await?;
-                let _ = answer.send(given.map(|Json(value)| Some(value)).map_err(|error| failed(&error)));
+                self.resume().await?;
+                let _ = answer
+                    .send(given.map(|Json(value)| Some(value)).map_err(|error| invocation_error(&error)));
             }
             Awaited::Timer { answer, .. } => {
-                self.go_on().await?;
+                self.resume().await?;
                 let _ = answer.send(());
             }
             Awaited::News(number) => {
                 let Some(mut branch) = self.branches.remove(&number) else { return Ok(()) };
                 branch.is_idle = !branch.is_idle;
                 if !branch.is_idle {
-                    self.go_on().await?;
-                    branch.call.signal(go(branch.news)).resolve(Json(true));
+                    self.resume().await?;
+                    branch.call.signal(go_signal(branch.news)).resolve(Json(true));
                 }
                 branch.news += 1;
                 self.listen(number, &branch);
                 self.branches.insert(number, branch);
             }
             Awaited::Branch(number) => {
-                self.go_on().await?;
+                self.resume().await?;
                 let Some(branch) = self.branches.remove(&number) else { return Ok(()) };
-                let report = self.reported(branch.cancelled.is_none(), given).await?;
+                let report = self.branch_report(branch.cancelled.is_none(), given).await?;
                 let _ = branch.answer.send(report);
             }
         }
         Ok(())
     }
 
-    async fn reported(
+    async fn branch_report(
         &mut self,
         was_cancelled: bool,
         given: Result<Json<Value>, TerminalError>,
@@ -530,9 +541,9 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         let result = given.map(|Json(value)| serde_json::from_value::<BranchResult>(value));
         let BranchResult { report, places, is_cancelled } = match result {
             Ok(Ok(result)) => result,
-            // It had not begun.
+            // The branch was cancelled before it began.
             Err(error) if error.code() == 409 => BranchResult::cancelled(Vec::new())?,
-            Err(error) => return Ok(Err(failed(&error))),
+            Err(error) => return Ok(Err(invocation_error(&error))),
             Ok(Err(error)) => return Ok(Err(Error::other(error))),
         };
         if is_cancelled && !was_cancelled {
@@ -546,12 +557,13 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         self.places.extend(places);
         Ok(BranchReport::from_value(
             report,
-            events.into_iter().map(|(_, stored)| checked::unmarked(stored)).collect(),
+            events.into_iter().map(|(_, stored)| checked::remove_mark(stored)).collect(),
         ))
     }
 
-    /// Ends what still runs elsewhere, and waits for the branches: what they have committed is part of this one.
-    async fn rest(&mut self) -> Result<(), Stop> {
+    /// Ends remaining requests, and waits for the branches, because their commits belong to this
+    /// run.
+    async fn finish_branches(&mut self) -> Result<(), Stop> {
         let (branches, others) = std::mem::take(&mut self.open)
             .into_iter()
             .partition::<Vec<_>, _>(|open| matches!(open.kind, Awaited::Branch(_)));
@@ -573,7 +585,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
 }
 
 impl Awaited {
-    /// The wait whose answer it is.
+    /// Returns the id of the wait that is awaited.
     fn wait(&self) -> Option<&str> {
         match self {
             Self::Answer { id, .. } => Some(id),
@@ -581,7 +593,7 @@ impl Awaited {
         }
     }
 
-    /// When the steps in flight have to have ended.
+    /// Returns the time at which running calls must end.
     fn limit(&self) -> Option<Instant> {
         match self {
             Self::Timer { kind: TimerKind::Limit, until, .. } => Some(*until),
@@ -590,7 +602,7 @@ impl Awaited {
     }
 }
 
-/// The waits among these, with the calls that wait.
+/// Returns the waits among open requests, with the calls that wait.
 fn waits_of(open: Vec<Open<'_>>) -> Vec<(String, InvocationHandle)> {
     let wait = |open: Open<'_>| match open.kind {
         Awaited::Answer { id, call, .. } => Some((id, call)),
@@ -599,7 +611,7 @@ fn waits_of(open: Vec<Open<'_>>) -> Vec<(String, InvocationHandle)> {
     open.into_iter().filter_map(wait).collect()
 }
 
-/// By what effects that were posted together are sorted.
+/// Returns the sort key of requests that were posted together.
 fn key_of(effect: &Effect) -> (u8, String) {
     match effect {
         Effect::Wait(wait, _) => (0, wait.waiting.id.clone()),
@@ -609,13 +621,13 @@ fn key_of(effect: &Effect) -> (u8, String) {
     }
 }
 
-fn failed(error: &TerminalError) -> Error {
-    Error::new(ErrorKind::Agent, format!("Restate has ended a part of the run: {}", error.message()))
-        .with_help("look for its invocation in the page of the Restate server")
+fn invocation_error(error: &TerminalError) -> Error {
+    Error::new(ErrorKind::Agent, format!("Restate ended a part of the run: {}", error.message()))
+        .with_help("inspect the invocation in the web UI of the Restate server")
 }
 
-fn lost(slot: &str) -> Error {
-    let message = format!("the event of slot `{slot}` is in the journal of Restate and not in the store");
+fn missing_event(slot: &str) -> Error {
+    let message = format!("the journal of Restate has the event of slot `{slot}`, and the store does not");
     Error::new(ErrorKind::Store(adk_core::StoreErrorKind::Missing), message)
-        .with_help("do all workers have the same store?")
+        .with_help("give all workers the same store")
 }

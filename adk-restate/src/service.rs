@@ -1,4 +1,4 @@
-//! Services of Restate whose names are known at run time.
+//! [`definition`]: services of Restate whose names are known only at run time.
 
 use crate::Worker;
 use adk_core::{BoxFuture, Error, ErrorKind, Result};
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What Restate gives to the handler of an invocation.
+/// Context of a handler's invocation.
 pub(crate) type Context = ContextInternal;
 
 pub(crate) type Handled = HandlerResult<Json<Value>>;
@@ -23,10 +23,10 @@ pub(crate) struct Invocation<'a> {
 }
 
 impl Invocation<'_> {
-    /// The input.
+    /// Parses the input.
     ///
     /// # Errors
-    /// One that is final: a caller of another version has sent it.
+    /// Fails permanently if a caller of another version has sent the input.
     pub(crate) fn read<T: DeserializeOwned>(&mut self) -> Result<T, TerminalError> {
         serde_json::from_value(self.input.take())
             .map_err(|error| TerminalError::new_with_code(400, format!("cannot read the input: {error}")))
@@ -35,7 +35,7 @@ impl Invocation<'_> {
 
 pub(crate) type Handler = for<'a> fn(&'a Worker, Invocation<'a>) -> BoxFuture<'a, Handled>;
 
-/// The handlers of a service, with their names.
+/// Handlers of a service, with names and types.
 pub(crate) type Handlers = &'static [(&'static str, Option<HandlerType>, Handler)];
 
 struct Dispatcher {
@@ -62,10 +62,10 @@ impl Service for Dispatcher {
     }
 }
 
-/// A service to be bound to an endpoint.
+/// Returns a service for an endpoint.
 ///
 /// # Errors
-/// When Restate does not take the name.
+/// Fails when Restate rejects the name.
 pub(crate) fn definition(
     name: &str,
     ty: ServiceType,
@@ -80,7 +80,7 @@ pub(crate) fn definition(
         .map(|(name, ty, _)| json!({"name": name, "ty": ty, "input": input, "output": output}));
     let service = json!({"name": name, "ty": ty, "handlers": own.collect::<Value>()});
     let service = serde_json::from_value(service).map_err(|error| {
-        Error::new(ErrorKind::Config, format!("Restate takes no service of the name `{name}`: {error}"))
+        Error::new(ErrorKind::Config, format!("Restate rejects the service name `{name}`: {error}"))
             .with_help("give the workflow a name of ASCII letters, digits and `_` that begins with a letter")
     })?;
     let dispatcher = Dispatcher { worker: worker.clone(), handlers };

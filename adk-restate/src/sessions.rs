@@ -1,4 +1,5 @@
-//! [`Detached`]: sessions as they are when a handler begins. What is committed later comes to them through their run alone.
+//! [`Detached`]: sessions as they are when a handler begins. Later commits reach them only through
+//! their run.
 
 use crate::local::Local;
 use adk_core::session::{
@@ -36,14 +37,15 @@ impl Detached {
             return Ok(None);
         };
         let SessionSnapshot { state, len: earlier, updated, .. } = found;
-        let of = |scope| -> StateMap {
+        let scope_state = |scope| -> StateMap {
             let own = state.iter().filter(|(key, _)| Scope::of(key) == scope);
             own.map(|(key, value)| (key.clone(), value.clone())).collect()
         };
         let (user, app) = (SharedState::default(), SharedState::default());
-        user.replace(of(Scope::User));
-        app.replace(of(Scope::App));
-        let opening = Opening { own: of(Scope::Session), user, app, earlier, updated, newest: Vec::new() };
+        user.replace(scope_state(Scope::User));
+        app.replace(scope_state(Scope::App));
+        let opening =
+            Opening { own: scope_state(Scope::Session), user, app, earlier, updated, newest: Vec::new() };
         let pages = Earlier { store: self.store.clone(), local: self.local.clone(), key: key.clone() };
         Ok(Some(Arc::new(Session::open(key.clone(), opening, Some(Arc::new(pages))))))
     }

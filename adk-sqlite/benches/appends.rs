@@ -1,5 +1,7 @@
-//! Durable appends through the Runner: `cargo bench -p adk-workflow-sqlite --bench appends`. Prints events per second and the time from
-//! `emit` to the next one, at 1, 8, 64 and 256 runs at once; then what a session of 100,000 events costs.
+//! Benchmark of durable appends through the Runner:
+//! `cargo bench -p adk-workflow-sqlite --bench appends`. Prints events per second and the time
+//! between two calls of `emit`, with 1, 8, 64 and 256 concurrent runs; then the cost of a session
+//! of 100,000 events.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
 
@@ -25,7 +27,7 @@ async fn appends(durability: Durability, runs: usize) {
 }
 
 fn main() {
-    // `-- process 64` measures that one alone.
+    // `-- process 64` measures only this case.
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let is_asked = |what: &str| args.is_empty() || args.iter().any(|arg| arg == what);
     let counts: Vec<usize> = args.iter().filter_map(|arg| arg.parse().ok()).collect();

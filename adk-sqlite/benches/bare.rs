@@ -1,6 +1,6 @@
-//! The ceiling of `appends`: `cargo bench -p adk-workflow-sqlite --bench bare`. One thread writes the same rows into the same
-//! tables, as many in a transaction as there would be runs, with nothing around it: no runner, no journal, nobody to answer.
-//! Prints events per second.
+//! Upper bound for `appends`: `cargo bench -p adk-workflow-sqlite --bench bare`. One thread writes
+//! the same rows into the same tables, one per run in each transaction, without a runner, a journal
+//! and callers. Prints events per second.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
 
@@ -8,7 +8,8 @@ use adk_sqlite::SqliteStore;
 use rusqlite::{Connection, params};
 use std::time::Instant;
 
-/// As many rows as the store moves together: those of 16 events of each session, within its bounds.
+/// Returns the number of rows that the store moves together: 16 events of each session, within its
+/// bounds.
 fn moves(sessions: usize) -> usize {
     (16 * sessions).clamp(256, 2048)
 }
@@ -45,7 +46,7 @@ fn sessions(connection: &Connection, count: usize) {
     }
 }
 
-/// What `appends` writes for an event: 500 bytes of text and one key.
+/// Returns the event data that `appends` writes: 500 bytes of text and one key.
 fn data(id: &str) -> String {
     let text = "x".repeat(500);
     format!(
@@ -69,7 +70,7 @@ fn write(connection: &Connection, at: usize, count: usize) {
 fn bare(path: &std::path::Path, count: usize, events: usize) {
     let connection = Connection::open(path).unwrap();
     connection.set_prepared_statement_cache_capacity(64);
-    // As the store opens it.
+    // The settings that the store uses.
     connection
         .execute_batch(
             "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=OFF; PRAGMA cache_size=-32768;
@@ -99,11 +100,11 @@ fn main() {
     let folder = std::env::temp_dir().join(format!("adk-sqlite-bare-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    // `-- 64` measures that one alone.
+    // `-- 64` measures only this case.
     let asked: Vec<usize> = std::env::args().filter_map(|arg| arg.parse().ok()).collect();
     for count in [1, 8, 64, 256].into_iter().filter(|count| asked.is_empty() || asked.contains(count)) {
         let path = folder.join(format!("{count}.db"));
-        // The tables are those of the store.
+        // Let the store create its tables.
         drop(runtime.block_on(SqliteStore::open(&path)).unwrap());
         bare(&path, count, 20_000);
     }

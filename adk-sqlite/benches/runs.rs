@@ -1,7 +1,9 @@
-//! Many runs at once: `cargo bench -p adk-workflow-sqlite --bench runs`. Prints the memory of the process for each run
-//! that waits for a person and for each that waits for a slow model, and how long it takes to take up 1,000 runs that
-//! were cut off; an answer among 100,000 waits, and 10,000 deadlines at once. `-- paused 40000` shows that runs that wait for a
-//! person add nothing once the store's caches are full; `-- large` asks for all that a store of 1,000,000 events is asked for.
+//! Benchmark of many concurrent runs: `cargo bench -p adk-workflow-sqlite --bench runs`. Prints the
+//! memory per run that waits for a person and per run that waits for a slow model, the time to
+//! resume 1,000 interrupted runs, the time of an answer among 100,000 waits, and the time of 10,000
+//! deadlines at once. `-- paused 40000` shows that runs that wait for a person add no memory once
+//! the store's caches are full; `-- large` measures all operations of a store with 1,000,000
+//! events.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
 
@@ -34,7 +36,7 @@ fn asks() -> By {
     })
 }
 
-/// A call that never comes back in this process.
+/// An agent whose call never returns in this process.
 fn slow() -> By {
     by("slow", |cx| {
         Box::pin(async move {
@@ -44,7 +46,7 @@ fn slow() -> By {
     })
 }
 
-/// The same place in a process where it does.
+/// An agent with the recorded call of [`slow`], which returns.
 fn fast() -> By {
     by("slow", |cx| {
         Box::pin(async move {
@@ -71,7 +73,7 @@ async fn paused(store: &SqliteStore, runs: i64) {
             assert!(matches!(stream.end(), RunEnd::Paused(_)));
         }
     };
-    // By doublings: the caches of the store fill first, and then nothing is added.
+    // The number doubles: the caches of the store fill first, and later runs add nothing.
     let mut from = runs / 8;
     pause(0, from).await;
     while from > 0 && from < runs {
@@ -126,8 +128,8 @@ async fn recovered(folder: &std::path::Path, runs: usize) {
     println!("{runs} runs recovered in {time:.2?}");
 }
 
-/// Sessions, events and ended runs, written without the store. Event `i` is the next one of session `i % sessions`; those of
-/// the long session come last.
+/// Writes sessions, events and ended runs without the store. Event `i` belongs to session
+/// `i % sessions`; the events of the long session come last.
 fn fill(file: &std::path::Path) {
     let large::Size { sessions, long, .. } = large::MILLION;
     let first = large::FIRST;
@@ -171,7 +173,7 @@ async fn large(folder: &std::path::Path) {
     fill(&file);
     let store = SqliteStore::open(&file).await.unwrap();
     let next = std::cell::Cell::new(large::MILLION.events());
-    // As google-adk does.
+    // Appends an event like google-adk.
     let foreign = async || {
         let i = next.replace(next.get() + 1);
         let time = format!("datetime({}, 'unixepoch') || '.000000'", large::FIRST + i);
@@ -186,7 +188,7 @@ async fn large(folder: &std::path::Path) {
 }
 
 fn main() {
-    // `-- live 500` measures that one alone, with so many runs.
+    // `-- live 500` measures only this case, with 500 runs.
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let many: Option<usize> = args.iter().find_map(|arg| arg.parse().ok());
     let is_asked = |what: &str| {

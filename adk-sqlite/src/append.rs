@@ -1,7 +1,7 @@
-//! The rows of a session: found, adopted when another program has written them, and added to.
+//! [`append`]: adds an event to the rows of a session. Places events of other programs first.
 
-use crate::cache::{Cache, Known};
-use crate::error::{Doing, corrupt, failed};
+use crate::cache::{Cache, CachedSession};
+use crate::error::{Doing, corrupt_error, sqlite_error};
 use crate::reader;
 use crate::tail::{Place, TABLES};
 use crate::time;
@@ -14,43 +14,49 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// An event of another program may be a little older than what was written before it.
+/// Greatest age difference, in microseconds, by which an event of another program is expected to be
+/// older than events before it.
 const SKEW: u64 = 600_000_000;
 
-/// The run and the slot that an event fills, and the data stored with it.
+/// The slot that an event fills in its run, and the data stored with the slot.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) slot: String,
     pub(crate) temp: Option<String>,
-    /// The agents that have finished, as a list.
+    /// Agents that have finished, as a JSON list.
     pub(crate) done: Option<String>,
 }
 
-/// What an appended event looks like.
+/// An event to append.
 pub(crate) struct Row<'a> {
     pub(crate) event: &'a Event,
-    /// Its stored form.
+    /// The stored form of the event.
     pub(crate) data: &'a str,
-    /// The number of its run in the book, and its slot there.
+    /// The number of the event's run in the registry, and the slot of the event.
     pub(crate) entry: Option<(i64, &'a Entry)>,
 }
 
-/// The state in a row of a session, its user or its app.
+/// Parses the state column of a session, a user or an app.
 pub(crate) fn state_of(row: ValueRef<'_>, key: &SessionKey, scope: Scope) -> Result<Map<String, Value>> {
     let text = row.as_bytes().map_err(|error| key.unreadable_state(scope, error))?;
     serde_json::from_slice(text).map_err(|error| key.unreadable_state(scope, error))
 }
 
-/// The rows of a session; `None` when there is none.
-pub(crate) fn known<'a>(db: &'a mut Db, key: &SessionKey) -> Result<Option<&'a mut Known>> {
+/// Returns the cached rows of a session, or reads them. Returns `None` when the session does not
+/// exist.
+pub(crate) fn session_rows<'a>(db: &'a mut Db, key: &SessionKey) -> Result<Option<&'a mut CachedSession>> {
     if !db.cache.sessions.contains_key(key) {
-        let Some(known) = look(&db.connection, &mut db.cache, key)? else { return Ok(None) };
+        let Some(known) = read_session_rows(&db.connection, &mut db.cache, key)? else { return Ok(None) };
         db.cache.sessions.insert(key.clone(), known);
     }
     Ok(db.cache.sessions.get_mut(key))
 }
 
-fn look(connection: &Connection, cache: &mut Cache, key: &SessionKey) -> Result<Option<Known>> {
+fn read_session_rows(
+    connection: &Connection,
+    cache: &mut Cache,
+    key: &SessionKey,
+) -> Result<Option<CachedSession>> {
     let what = "look for a session";
     let mut statement = connection
         .prepare_cached(
@@ -66,13 +72,14 @@ fn look(connection: &Connection, cache: &mut Cache, key: &SessionKey) -> Result<
     let found = statement.query_row([&key.app, &key.user, &key.id], row).optional().doing(what)?;
     let Some((own, created, updated, row)) = found else { return Ok(None) };
     let own = own?;
-    let (number, last) = numbered(connection, key)?;
+    let (number, last) = session_number(connection, key)?;
     let micros = |text: &str| {
-        time::from_text(text).ok_or_else(|| corrupt(format!("`{text}` of session `{key}` is no time")))
+        time::from_text(text).ok_or_else(|| corrupt_error(format!("session `{key}` has the time `{text}`")))
     };
     let (created, updated) = (micros(&created)?, micros(&updated)?);
-    let mut known = Known { row, number, len: last.map_or(0, |(place, _)| place + 1), latest: updated, own };
-    // Whoever writes an event says so in the row of the session.
+    let mut known =
+        CachedSession { row, number, len: last.map_or(0, |(place, _)| place + 1), latest: updated, own };
+    // Each program that appends an event also updates the time in the session's row.
     let last = last.map_or(created, |(_, micros)| micros);
     if last != updated {
         adopt(connection, cache, key, &mut known, last)?;
@@ -80,8 +87,9 @@ fn look(connection: &Connection, cache: &mut Cache, key: &SessionKey) -> Result<
     Ok(Some(known))
 }
 
-/// The number of a session in our tables, and place and time of the last event of its log.
-fn numbered(connection: &Connection, key: &SessionKey) -> Result<(i64, Option<(u64, u64)>)> {
+/// Returns the number of a session in the tables of this crate, and the place and time of its last
+/// log entry. Inserts the number if it does not exist.
+fn session_number(connection: &Connection, key: &SessionKey) -> Result<(i64, Option<(u64, u64)>)> {
     let what = "look for a session";
     let find = "SELECT number FROM adkw_sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";
     let find =
@@ -108,18 +116,19 @@ fn numbered(connection: &Connection, key: &SessionKey) -> Result<(i64, Option<(u
     Ok((number, None))
 }
 
-/// Gives the events that another program has appended their place in the log, whose last event has that time.
+/// Gives places in the log to events that another program has appended. `last` is the time of the
+/// last event with a place.
 fn adopt(
     connection: &Connection,
     cache: &mut Cache,
     key: &SessionKey,
-    known: &mut Known,
+    known: &mut CachedSession,
     last: u64,
 ) -> Result<()> {
     let count = reader::count(connection, key)?;
-    // Near the end as a rule; otherwise wherever they are.
+    // Most such events are near the end of the log; the second round searches all of it.
     for since in [last.saturating_sub(SKEW), 0] {
-        take(connection, cache, key, known, since)?;
+        place_events(connection, cache, key, known, since)?;
         if known.len >= count {
             break;
         }
@@ -127,11 +136,11 @@ fn adopt(
     Ok(())
 }
 
-fn take(
+fn place_events(
     connection: &Connection,
     cache: &mut Cache,
     key: &SessionKey,
-    known: &mut Known,
+    known: &mut CachedSession,
     since: u64,
 ) -> Result<()> {
     let what = "read events of another program";
@@ -161,7 +170,7 @@ fn take(
             continue;
         }
         let Some(micros) = time::from_text(&text) else {
-            return Err(corrupt(format!("the event {id} of session `{key}` has the time `{text}`")));
+            return Err(corrupt_error(format!("event `{id}` of session `{key}` has the time `{text}`")));
         };
         let row = Place {
             session: known.number,
@@ -179,11 +188,11 @@ fn take(
     Ok(())
 }
 
-/// Appends an event that has id and time, and applies what it changes; gives its place. `None`: its slot is taken, and
-/// nothing was written.
+/// Appends an event that has an id and a time, applies its state changes and returns its place.
+/// Returns `None`, without a write, when the slot is already filled.
 pub(crate) fn append(db: &mut Db, key: &SessionKey, new: &Row<'_>) -> Result<Option<u64>> {
     let what = "append an event";
-    let Some(known) = known(db, key)? else { return Err(key.missing()) };
+    let Some(known) = session_rows(db, key)? else { return Err(key.missing()) };
     let (number, place, session) = (known.number, known.len, known.row);
     let Row { event, data, entry } = *new;
     let delta = &event.actions.state_delta;
@@ -196,16 +205,16 @@ pub(crate) fn append(db: &mut Db, key: &SessionKey, new: &Row<'_>) -> Result<Opt
     let connection = &db.connection;
     let (id, time) = (event.id.to_string(), time::to_text(event.timestamp));
 
-    let of = entry.map(|(_, entry)| entry);
+    let stored = entry.map(|(_, entry)| entry);
     let row = Place {
         session: number,
         place,
         event: &id,
         micros: event.timestamp,
         run: entry.map(|(run, _)| run),
-        slot: of.map(|entry| &*entry.slot),
-        temp: of.and_then(|entry| entry.temp.as_deref()),
-        done: of.and_then(|entry| entry.done.as_deref()),
+        slot: stored.map(|entry| &*entry.slot),
+        temp: stored.and_then(|entry| entry.temp.as_deref()),
+        done: stored.and_then(|entry| entry.done.as_deref()),
     };
     if !db.cache.tail.add(connection, &row, db.cache.alone).doing(what)? {
         db.cache.sessions.remove(key);
@@ -220,7 +229,7 @@ pub(crate) fn append(db: &mut Db, key: &SessionKey, new: &Row<'_>) -> Result<Opt
     let row = params![id, key.app, key.user, key.id, event.invocation_id.to_string(), time, data];
     statement.execute(row).map_err(|error| match error.sqlite_error_code() {
         Some(ErrorCode::ConstraintViolation) => key.twice(event),
-        _ => failed(what, &error),
+        _ => sqlite_error(what, &error),
     })?;
     match state {
         Some(state) => {
@@ -237,21 +246,21 @@ pub(crate) fn append(db: &mut Db, key: &SessionKey, new: &Row<'_>) -> Result<Opt
     Ok(Some(place))
 }
 
-/// What a key of a session that is there holds, in the transaction that is open.
+/// Returns the value of a key of an existing session, as the open transaction sees it.
 pub(crate) fn value(db: &mut Db, key: &SessionKey, name: &str) -> Result<Option<Value>> {
     let in_scope = |prefix| name.strip_prefix(prefix).unwrap_or(name);
     Ok(match Scope::of(name) {
         Scope::User => user_state(&db.connection, key)??.shift_remove(in_scope("user:")),
         Scope::App => app_state(&db.connection, key)??.shift_remove(in_scope("app:")),
-        Scope::Session | Scope::Temp => known(db, key)?.and_then(|known| known.own.get(name).cloned()),
+        Scope::Session | Scope::Temp => session_rows(db, key)?.and_then(|known| known.own.get(name).cloned()),
     })
 }
 
 /// Keys and values without a prefix.
 type Part<'a> = [(&'a str, &'a std::sync::Arc<Value>)];
 
-/// Writes what belongs to the user and to the app. Their rows have to be there, also when nothing is in them: ADK wants
-/// them before it appends.
+/// Writes the changed keys of the user and of the app. ADK requires their rows before it appends;
+/// `sessions::create` inserts the empty rows.
 pub(crate) fn share(
     connection: &Connection,
     key: &SessionKey,
@@ -265,7 +274,7 @@ pub(crate) fn share(
         let sql = "INSERT INTO user_states (app_name, user_id, state, update_time) VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT DO UPDATE SET state = excluded.state, update_time = excluded.update_time";
         let mut statement = connection.prepare_cached(sql).doing(what)?;
-        statement.execute(params![key.app, key.user, merged(old, user), time]).doing(what)?;
+        statement.execute(params![key.app, key.user, merge_state(old, user), time]).doing(what)?;
     }
     if !app.is_empty() {
         let old = app_state(connection, key)??;
@@ -274,20 +283,21 @@ pub(crate) fn share(
         connection
             .prepare_cached(sql)
             .doing(what)?
-            .execute(params![key.app, merged(old, app), time])
+            .execute(params![key.app, merge_state(old, app), time])
             .doing(what)?;
     }
     Ok(())
 }
 
-fn merged(mut old: Map<String, Value>, new: &Part<'_>) -> String {
+fn merge_state(mut old: Map<String, Value>, new: &Part<'_>) -> String {
     for (name, value) in new {
         old.insert((*name).to_owned(), Value::clone(value));
     }
     Value::Object(old).to_string()
 }
 
-/// The state of the user, without prefix. The inner error is that of a row that cannot be read.
+/// Reads the state of the user, with keys without their prefix. The inner error reports a row that
+/// cannot be parsed.
 pub(crate) fn user_state(connection: &Connection, key: &SessionKey) -> Result<Result<Map<String, Value>>> {
     let sql = "SELECT state FROM user_states WHERE app_name = ?1 AND user_id = ?2";
     let mut statement = connection.prepare_cached(sql).doing("read the state of a user")?;
@@ -296,7 +306,8 @@ pub(crate) fn user_state(connection: &Connection, key: &SessionKey) -> Result<Re
     Ok(found.doing("read the state of a user")?.unwrap_or_else(|| Ok(Map::new())))
 }
 
-/// The same of the app.
+/// Reads the state of the app, with keys without their prefix. The inner error reports a row that
+/// cannot be parsed.
 pub(crate) fn app_state(connection: &Connection, key: &SessionKey) -> Result<Result<Map<String, Value>>> {
     let sql = "SELECT state FROM app_states WHERE app_name = ?1";
     let mut statement = connection.prepare_cached(sql).doing("read the state of an app")?;

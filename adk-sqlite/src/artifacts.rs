@@ -1,4 +1,4 @@
-//! The store as ADK's artifact service.
+//! [`ArtifactStore`] of [`SqliteStore`].
 
 use crate::SqliteStore;
 use crate::error::Doing;
@@ -7,7 +7,7 @@ use adk_core::session::{Location, SessionKey};
 use adk_core::{ArtifactStore, BoxFuture, Part, Result, StoredPart};
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
-/// What a file is found by. The session of a user's file is none.
+/// The columns that identify an artifact. The owner is `None` for a file of a user.
 struct FileKey {
     session: SessionKey,
     owner: Option<String>,
@@ -20,13 +20,14 @@ impl FileKey {
         Self { session: session.clone(), owner, name: name.to_owned() }
     }
 
-    /// The parameters 1 to 4 of a statement that has this condition.
+    /// Returns parameters 1 to 4 of a statement that contains [`OF_FILE`].
     fn row(&self) -> [&dyn ToSql; 4] {
         [&self.session.app, &self.session.user, &self.owner, &self.name]
     }
 }
 
-/// Which versions are those of a file. It is written as the index has it.
+/// Condition for the versions of one artifact, spelled like the index so that SQLite uses the
+/// index.
 const OF_FILE: &str =
     "app_name = ?1 AND user_id = ?2 AND ifnull(session_id, '') = ifnull(?3, '') AND name = ?4";
 
@@ -90,7 +91,7 @@ impl ArtifactStore for SqliteStore {
 fn save(connection: &Connection, file: &FileKey, part: &StoredPart) -> Result<u32> {
     let what = "save an artifact";
     if let Some(id) = &file.owner {
-        // A session that was deleted meanwhile leaves no files.
+        // A session that was deleted before this transaction gets no artifacts.
         let sql = "SELECT 1 FROM sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";
         let found = connection
             .prepare_cached(sql)

@@ -1,4 +1,4 @@
-//! What is known of the rows of sessions without asking, as long as nobody else writes.
+//! [`Cache`]: rows of sessions and runs that stay valid until another connection writes.
 
 use crate::tail::Tail;
 use adk_core::RunId;
@@ -6,34 +6,34 @@ use adk_core::session::SessionKey;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// So many sessions are remembered.
+/// Maximum number of cached sessions and of cached runs.
 const MOST: usize = 4096;
 
 /// The rows of a session.
 #[derive(Clone, Debug)]
-pub(crate) struct Known {
-    /// Where its row is in ADK's table.
+pub(crate) struct CachedSession {
+    /// Row id in ADK's `sessions` table.
     pub(crate) row: i64,
-    /// Its number in our tables.
+    /// Number in `adkw_sessions`.
     pub(crate) number: i64,
-    /// How many events its log has.
+    /// Number of events in the log.
     pub(crate) len: u64,
-    /// When it was last written.
+    /// Time of the last write, in microseconds.
     pub(crate) latest: u64,
-    /// Its own state.
+    /// State of the session without the keys of its user and its app.
     pub(crate) own: Map<String, Value>,
 }
 
-/// The rows of sessions, as they are in the transaction that is open.
+/// Rows as the open transaction sees them.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
     version: i64,
-    pub(crate) sessions: HashMap<SessionKey, Known>,
-    /// Runs that this process drives, with their numbers and those of their claims.
+    pub(crate) sessions: HashMap<SessionKey, CachedSession>,
+    /// Runs that this process drives: each with its number and its epoch.
     pub(crate) runs: HashMap<RunId, (i64, u64)>,
-    /// What of the log is still to be moved.
+    /// State of the log's tail.
     pub(crate) tail: Tail,
-    /// Whether one job has the transaction for itself.
+    /// Whether the open transaction contains only one job.
     pub(crate) alone: bool,
 }
 
@@ -44,7 +44,8 @@ impl Cache {
         self.tail.forget();
     }
 
-    /// SQLite counts what other connections have written: when that changes, nothing here can be trusted.
+    /// Clears the cache when it is too large, or when SQLite's `data_version` shows a write of
+    /// another connection.
     pub(crate) fn at_version(&mut self, version: i64) {
         if self.version != version || self.sessions.len() > MOST || self.runs.len() > MOST {
             self.clear();

@@ -1,7 +1,8 @@
-//! A commit: the event, what it changes, its slot, and what else the run has to say, in one transaction.
+//! [`Commit`]: the job that writes an event, its state changes, its slot and the finished agents in
+//! one transaction.
 
-use crate::append::{Entry, Row, append, known, value};
-use crate::error::corrupt;
+use crate::append::{Entry, Row, append, session_rows, value};
+use crate::error::corrupt_error;
 use crate::journal;
 use crate::reader;
 use crate::sessions::catch_up;
@@ -12,20 +13,22 @@ use adk_core::{Error, Event, Path, Result, StateDelta, Unstamped};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// What can be written down before the thread that writes has it, is. It returns to its sender, with what it has
-/// come to: what one thread allocates and another frees costs both of them a lock, and for each event that is a lot.
+/// A commit with everything that can be serialized before the writer thread receives it. The writer
+/// thread sends it back to the caller with its result, because memory that one thread allocates and
+/// another frees costs both threads a lock, which matters for each event.
 pub(crate) struct Commit {
-    /// `None` when it is known how it ended: the run does not end before.
+    /// The slot to fill. `None` after [`Job::done`]; until then the claim inside keeps the run
+    /// alive.
     slot: Option<Slot>,
     done: Vec<Done>,
-    /// So that the slot does not drop it.
+    /// A second reference to the slot's path, so that the writer thread does not free the path.
     _path: Path,
     draft: Draft,
-    /// Makes the draft in the transaction.
+    /// Computes the draft in the transaction.
     update: Option<Box<Update>>,
     entry: Entry,
     data: Data,
-    /// Where the session is looked for that others have open, when the one of the slot is not of this store.
+    /// Open sessions of this store, set when the session of the slot belongs to another store.
     live: Option<OpenSessions>,
     written: Option<Written>,
     stored: Option<Result<Stored>>,
@@ -35,20 +38,21 @@ pub(crate) struct Commit {
 /// The stored form of the event.
 enum Data {
     Unstamped(Unstamped),
-    /// As a whole, when id and time are known.
+    /// Not serialized yet: the event is serialized as a whole when its id and time are known.
     Later,
 }
 
-/// What the transaction has come to.
+/// Effect of the transaction.
 enum Written {
-    /// It is in the log, at this place.
+    /// The event was appended at this place.
     New { number: i64, place: u64 },
-    /// An earlier attempt was first.
+    /// An earlier attempt has already filled the slot.
     Earlier { place: u64, event: Arc<Event>, temp: StateDelta },
 }
 
 impl Commit {
-    /// The answer is the commit itself; [`stored`](Self::stored) tells what it has come to.
+    /// Makes a commit and the receiver of the finished commit, whose [`stored`](Self::stored) is
+    /// the result.
     pub(crate) fn new(
         mut slot: Slot,
         draft: Draft,
@@ -82,12 +86,12 @@ impl Commit {
         Ok((Box::new(commit), answer))
     }
 
-    /// What it has come to.
+    /// Returns the result of a finished commit.
     pub(crate) fn stored(self: Box<Self>) -> Result<Stored> {
-        self.stored.unwrap_or_else(|| Err(not_made()))
+        self.stored.unwrap_or_else(|| Err(not_executed_error()))
     }
 
-    /// The stored form of the event, which has its id and time.
+    /// Returns the stored form of the event, which has its id and time by now.
     fn data(&self) -> Result<String> {
         match &self.data {
             Data::Unstamped(unstamped) => Ok(unstamped.stamped(&self.draft.event)),
@@ -99,13 +103,13 @@ impl Commit {
         let (event, temp) = (self.draft.event.clone(), std::mem::take(&mut self.draft.temp));
         match (written, &self.live) {
             (Written::New { number, place }, None) => {
-                // Others may have written to the session in between.
+                // Other writers may have appended to the session before this event.
                 catch_up(slot.session(), db, number, place)?;
                 Ok(slot.deliver(place, event, temp))
             }
             (Written::New { number, place }, Some(live)) => {
                 if let Some(session) = live.find(slot.session_key(), number) {
-                    // What cannot be read now is read by who opens the session next.
+                    // An event that cannot be read now is read when the session is opened next.
                     let _ = catch_up(&session, db, number, place + 1);
                 }
                 Ok(slot.deliver(place, event, temp))
@@ -118,12 +122,12 @@ impl Commit {
 
 impl Job for Commit {
     fn run(&mut self, db: &mut Db) -> Result<()> {
-        let Some(slot) = &self.slot else { return Err(not_made()) };
+        let Some(slot) = &self.slot else { return Err(not_executed_error()) };
         let key = slot.session_key();
-        let Some(found) = known(db, key)? else { return Err(key.missing()) };
+        let Some(found) = session_rows(db, key)? else { return Err(key.missing()) };
         let (number, latest) = (found.number, found.latest);
         if self.live.is_none() && slot.session().len() as u64 > found.len {
-            // It was deleted, and made again.
+            // The session was deleted and created again.
             return Err(key.missing());
         }
         let run = journal::drives(db, slot.claim(), number, slot.begins.as_deref())?;
@@ -142,7 +146,7 @@ impl Job for Commit {
         self.written = Some(match append(db, key, &row)? {
             Some(place) => Written::New { number, place },
             None => {
-                let is_gone = || corrupt(format!("the event of {} is gone", entry.slot));
+                let is_gone = || corrupt_error(format!("the event of {} is gone", entry.slot));
                 let (place, temp) = journal::slot(&db.connection, run, entry)?.ok_or_else(is_gone)?;
                 let mut events = reader::events(&db.connection, key, number, place..place + 1)?;
                 let event = events.pop().ok_or_else(is_gone)?;
@@ -153,20 +157,20 @@ impl Job for Commit {
         Ok(())
     }
 
-    /// In the order in which they were written: that of the log.
+    /// Delivers events in the order of the log, because jobs finish in the order of their writes.
     fn done(mut self: Box<Self>, result: Result<()>, db: &mut Db) {
         self.stored = Some(match (result, self.slot.take(), self.written.take()) {
             (Ok(()), Some(slot), Some(written)) => self.deliver(slot, written, db),
-            (Ok(()), ..) => Err(not_made()),
+            (Ok(()), ..) => Err(not_executed_error()),
             (Err(error), ..) => Err(error),
         });
-        // Whoever asked may be gone: it is delivered all the same.
+        // The receiver may be gone; the event is delivered to its session all the same.
         if let Some(reply) = self.reply.take() {
             let _ = reply.send(self);
         }
     }
 }
 
-fn not_made() -> Error {
-    corrupt("a commit that was not made".to_owned())
+fn not_executed_error() -> Error {
+    corrupt_error("the commit was not executed".to_owned())
 }

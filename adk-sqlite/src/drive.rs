@@ -1,6 +1,7 @@
-//! Claims of runs, made and given back: also where that cannot be written, as on a full disk.
+//! Jobs that claim and release runs. A release takes effect even if it cannot be written, for
+//! example on a full disk.
 
-use crate::error::closed;
+use crate::error::closed_error;
 use crate::journal;
 use crate::writer::{Db, Job, Writer};
 use crate::{Shared, SqliteStore};
@@ -10,7 +11,7 @@ use adk_core::{Result, RunId};
 use std::sync::{Arc, Weak};
 use tokio::sync::oneshot;
 
-/// Claims a run, and reads what is stored of it.
+/// Claims a run and reads its journal.
 struct MakeClaim {
     run: RunId,
     check: ClaimCheck,
@@ -26,19 +27,20 @@ impl Job for MakeClaim {
         Ok(())
     }
 
-    /// Here and not before: what was rolled back may be done again under the same number, and gives nothing back. A claim
-    /// that nobody reads is dropped, which gives it back.
+    /// Makes the [`Claim`] here and not in `run`: a transaction that was rolled back may assign the
+    /// same epoch again, and its claim must not release the new one. A claim without a receiver is
+    /// dropped, which releases it.
     fn done(self: Box<Self>, result: Result<()>, _: &mut Db) {
         let Self { claimed, store, reply, .. } = *self;
-        let claimed = result.and_then(|()| claimed.ok_or_else(closed)).map(|mut claimed| {
-            claimed.claim = held(claimed.claim.id(), store);
+        let claimed = result.and_then(|()| claimed.ok_or_else(closed_error)).map(|mut claimed| {
+            claimed.claim = releasing_claim(claimed.claim.id(), store);
             claimed
         });
         let _ = reply.send(claimed);
     }
 }
 
-/// Enters a run that waits for the turn of its session, with a claim.
+/// Inserts a run that waits for the turn of its session, with a claim.
 struct Enqueue {
     claim: ClaimId,
     record: RunRecord,
@@ -48,17 +50,21 @@ struct Enqueue {
 
 impl Job for Enqueue {
     fn run(&mut self, db: &mut Db) -> Result<()> {
-        if self.reply.is_closed() { Err(closed()) } else { journal::enqueue(db, self.claim, &self.record) }
+        if self.reply.is_closed() {
+            Err(closed_error())
+        } else {
+            journal::enqueue(db, self.claim, &self.record)
+        }
     }
 
     fn done(self: Box<Self>, result: Result<()>, _: &mut Db) {
         let Self { claim, store, reply, .. } = *self;
-        let _ = reply.send(result.map(|()| held(claim, store)));
+        let _ = reply.send(result.map(|()| releasing_claim(claim, store)));
     }
 }
 
-/// A claim that is given back when it is dropped.
-fn held(claim: ClaimId, store: Weak<Shared>) -> Claim {
+/// Returns a claim that is released when it is dropped.
+fn releasing_claim(claim: ClaimId, store: Weak<Shared>) -> Claim {
     Claim::new(claim, move |id| {
         if let Some(store) = store.upgrade() {
             store.writer.release(id);
@@ -66,10 +72,10 @@ fn held(claim: ClaimId, store: Weak<Shared>) -> Claim {
     })
 }
 
-/// How far a run is, and what it has used.
+/// The status that a run has reached, and its usage.
 type End = (RunStatus, Usage);
 
-/// Gives a claim back, and says how far the run is when that is known.
+/// Releases a claim, and writes the status of the run if it is known.
 struct Close {
     claim: ClaimId,
     end: Option<End>,
@@ -86,10 +92,11 @@ impl Job for Close {
     fn done(self: Box<Self>, result: Result<()>, db: &mut Db) {
         let Self { claim, is_ours, reply, .. } = *self;
         if result.is_ok() {
-            db.owner.is_written(claim);
+            db.owner.unmark_released(claim);
         } else if !claim.is_driven_above() {
-            // This process may claim the run again all the same. Others can when it is written: once there is room.
-            db.owner.gave_up(claim);
+            // This process may claim the run again at once. Other processes can when the release is
+            // written.
+            db.owner.mark_released(claim);
             if !db.file.is_lost() {
                 db.unwritten.push(claim);
             }
@@ -102,8 +109,8 @@ impl Job for Close {
 }
 
 impl Db {
-    /// Jobs that write what could not be written before.
-    pub(crate) fn unwritten(&mut self) -> impl Iterator<Item = Box<dyn Job>> + use<> {
+    /// Takes the releases that could not be written, as jobs.
+    pub(crate) fn take_unwritten(&mut self) -> impl Iterator<Item = Box<dyn Job>> + use<> {
         let claims = std::mem::take(&mut self.unwritten).into_iter();
         claims.map(|claim| Box::new(Close { claim, end: None, is_ours: false, reply: None }) as Box<dyn Job>)
     }
@@ -113,16 +120,16 @@ impl SqliteStore {
     pub(crate) async fn enqueue_run(&self, claim: ClaimId, record: RunRecord) -> Result<Claim> {
         let (reply, result) = oneshot::channel();
         let job = Enqueue { claim, record, store: Arc::downgrade(&self.0), reply };
-        self.0.writer.post(Box::new(job)).map_err(|_| closed())?;
-        result.await.map_err(|_| closed())?
+        self.0.writer.post(Box::new(job)).map_err(|_| closed_error())?;
+        result.await.map_err(|_| closed_error())?
     }
 
     pub(crate) async fn make_claim(&self, run: RunId, check: ClaimCheck) -> Result<ClaimedRun> {
         let (reply, result) = oneshot::channel();
         let store = Arc::downgrade(&self.0);
         let job = MakeClaim { run, check, store, claimed: None, reply };
-        self.0.writer.post(Box::new(job)).map_err(|_| closed())?;
-        result.await.map_err(|_| closed())?
+        self.0.writer.post(Box::new(job)).map_err(|_| closed_error())?;
+        result.await.map_err(|_| closed_error())?
     }
 }
 
@@ -130,18 +137,19 @@ impl Writer {
     pub(crate) async fn close(&self, claim: ClaimId, end: End) -> Result<()> {
         let (reply, result) = oneshot::channel();
         let job = Close { claim, end: Some(end), is_ours: false, reply: Some(reply) };
-        self.post(Box::new(job)).map_err(|_| closed())?;
-        result.await.map_err(|_| closed())?
+        self.post(Box::new(job)).map_err(|_| closed_error())?;
+        result.await.map_err(|_| closed_error())?
     }
 
-    /// The same without an end, for callers that cannot wait. Lists of runs show it from now on.
+    /// Releases a claim without a status, for callers that cannot wait. Lists of runs show the
+    /// release at once.
     pub(crate) fn release(&self, claim: ClaimId) {
-        // Others go on under the same claim.
+        // The engine above continues the run under the same claim.
         if claim.is_driven_above() {
             return;
         }
-        self.owner.gave_up(claim);
-        // When the thread has ended, there is no receiver.
+        self.owner.mark_released(claim);
+        // The send fails only after the thread has ended.
         let _ = self.post(Box::new(Close { claim, end: None, is_ours: false, reply: None }));
     }
 }

@@ -1,8 +1,8 @@
-//! The store as the engine of runs.
+//! [`Engine`] of [`SqliteStore`], with its registries.
 
 use crate::SqliteStore;
 use crate::commit::Commit;
-use crate::error::closed;
+use crate::error::closed_error;
 use crate::journal;
 use crate::keys;
 use crate::runs::{self, Whose};
@@ -21,7 +21,8 @@ use serde_json::Value;
 use std::time::Duration;
 
 impl SqliteStore {
-    /// Whether the slot is filled already, which nobody has told a run that an engine above drives.
+    /// Reports whether the slot is already filled. Only an engine above the store can ask for a
+    /// filled slot, because such a run starts without the journal.
     async fn is_filled(&self, slot: &Slot) -> Result<bool> {
         if !slot.claim().is_driven_above() {
             return Ok(false);
@@ -32,7 +33,7 @@ impl SqliteStore {
 
     fn list(&self, whose: Whose, app: &str, filter: &RunFilter) -> BoxFuture<'_, Result<Vec<RunInfo>>> {
         let (app, filter, owner) = (app.to_owned(), filter.clone(), self.0.writer.owner.clone());
-        let given_up = owner.given_up();
+        let given_up = owner.released_claims();
         Box::pin(self.0.reader.read(move |connection: &Connection| {
             runs::runs(connection, (whose, &app), &filter, &owner, &given_up)
         }))
@@ -49,7 +50,7 @@ impl Journal for SqliteStore {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         let post = |slot, draft, update| {
             let (commit, answer) = Commit::new(slot, draft, update, &self.0.live)?;
-            self.0.writer.post(commit).map_err(|_| closed())?;
+            self.0.writer.post(commit).map_err(|_| closed_error())?;
             Ok(answer)
         };
         let (draft, update) = match body {
@@ -58,13 +59,15 @@ impl Journal for SqliteStore {
             Body::Call(work) => {
                 return Reply::Later(Box::pin(async move {
                     let draft = if self.is_filled(&slot).await? { Draft::default() } else { work.await? };
-                    post(slot, draft, None)?.await.map_err(|_| closed())?.stored()
+                    post(slot, draft, None)?.await.map_err(|_| closed_error())?.stored()
                 }));
             }
         };
         match post(slot, draft, update) {
-            // What waits holds the answer alone: there may be many.
-            Ok(answer) => Reply::Later(Box::pin(async { answer.await.map_err(|_| closed())?.stored() })),
+            // The future holds only the receiver, because many commits may wait at once.
+            Ok(answer) => {
+                Reply::Later(Box::pin(async { answer.await.map_err(|_| closed_error())?.stored() }))
+            }
             Err(error) => Reply::Ready(Err(error)),
         }
     }
@@ -80,8 +83,8 @@ impl Journal for SqliteStore {
             if claim.is_driven_above() {
                 return Ok(value);
             }
-            let (key, of) = (key.to_string(), value.clone());
-            let earlier = self.0.writer.write(move |db| journal::step(db, claim, &key, &of)).await?;
+            let (key, recorded) = (key.to_string(), value.clone());
+            let earlier = self.0.writer.write(move |db| journal::step(db, claim, &key, &recorded)).await?;
             Ok(earlier.unwrap_or(value))
         })
     }

@@ -1,32 +1,30 @@
-//! What SQLite says, as an error that says what to do.
+//! Conversion of SQLite's errors into errors of ADK with a remedy.
 
 use adk_core::{Error, ErrorKind, StoreErrorKind};
 use rusqlite::ErrorCode;
 use std::path::Path;
 
-/// What went wrong, while this was done.
-pub(crate) fn failed(doing: &str, error: &rusqlite::Error) -> Error {
+/// Converts an error of SQLite. `doing` completes "SQLite failed to ...".
+pub(crate) fn sqlite_error(doing: &str, error: &rusqlite::Error) -> Error {
     use StoreErrorKind as Kind;
     let (kind, help) = match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
-            Kind::Locked,
-            "another program holds the file: end its transaction, or wait longer with `busy_timeout`",
-        ),
-        Some(ErrorCode::DiskFull) => (Kind::Full, "make room; nothing that was acknowledged is lost"),
-        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
-            (Kind::ReadOnly, "the file and its folder have to be writable")
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            (Kind::Locked, "another program holds the file: end its transaction, or raise `busy_timeout`")
         }
-        Some(ErrorCode::CannotOpen) => (
-            Kind::ReadOnly,
-            "the path has to be that of a file; its folder has to be there, and both have to be writable",
-        ),
+        Some(ErrorCode::DiskFull) => (Kind::Full, "free some space; no acknowledged write is lost"),
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+            (Kind::ReadOnly, "make the file and its folder writable")
+        }
+        Some(ErrorCode::CannotOpen) => {
+            (Kind::ReadOnly, "name a file in a folder that exists, and make both writable")
+        }
         Some(ErrorCode::NotADatabase) => {
-            (Kind::Corrupt, "check the path; if this was a database, take it from a backup")
+            (Kind::Corrupt, "check the path; if the file was a database, restore it from a backup")
         }
         Some(ErrorCode::DatabaseCorrupt) => {
-            (Kind::Corrupt, "take the file from a backup; `sqlite3 FILE .recover` saves what can be read")
+            (Kind::Corrupt, "restore the file from a backup; `sqlite3 FILE .recover` saves the readable rows")
         }
-        Some(ErrorCode::SystemIoFailure) => (Kind::Unavailable, "look at the disk and its file system"),
+        Some(ErrorCode::SystemIoFailure) => (Kind::Unavailable, "check the disk and its file system"),
         _ => (Kind::Other, ""),
     };
     let error = Error::new(ErrorKind::Store(kind), format!("SQLite failed to {doing}: {error}"));
@@ -36,30 +34,30 @@ pub(crate) fn failed(doing: &str, error: &rusqlite::Error) -> Error {
     }
 }
 
-/// The result of a statement, with what it was for.
+/// Converts the error of a statement; the argument completes "SQLite failed to ...".
 pub(crate) trait Doing<T> {
     fn doing(self, what: &str) -> adk_core::Result<T>;
 }
 
 impl<T> Doing<T> for rusqlite::Result<T> {
     fn doing(self, what: &str) -> adk_core::Result<T> {
-        self.map_err(|error| failed(what, &error))
+        self.map_err(|error| sqlite_error(what, &error))
     }
 }
 
-/// The same error, with the file where that is what is wrong.
-pub(crate) fn of_file(path: &Path, error: Error) -> Error {
+/// Names the file in errors that concern the file.
+pub(crate) fn with_file(path: &Path, error: Error) -> Error {
     use StoreErrorKind::{Exists, Fenced, Missing};
     match error.kind() {
         ErrorKind::Store(kind) if !matches!(kind, Exists | Missing | Fenced) => {
             let named = Error::new(error.kind(), format!("`{}`: {}", path.display(), error.message()));
-            helped(named, &error)
+            with_help_of(named, &error)
         }
         _ => error,
     }
 }
 
-/// What kind of failure of the store an error of its folder is.
+/// Returns the kind of store error for a failed operation on the folder of the database.
 pub(crate) fn kind_of_io(error: &std::io::Error) -> StoreErrorKind {
     match error.kind() {
         std::io::ErrorKind::StorageFull => StoreErrorKind::Full,
@@ -70,31 +68,31 @@ pub(crate) fn kind_of_io(error: &std::io::Error) -> StoreErrorKind {
     }
 }
 
-/// A copy of the error for another receiver.
+/// Copies an error for a further receiver.
 pub(crate) fn copy(error: &Error) -> Error {
-    helped(Error::new(error.kind(), error.message()), error)
+    with_help_of(Error::new(error.kind(), error.message()), error)
 }
 
-fn helped(error: Error, by: &Error) -> Error {
+fn with_help_of(error: Error, by: &Error) -> Error {
     match by.help() {
         Some(help) => error.with_help(help),
         None => error,
     }
 }
 
-/// What is stored is not what is written here.
-pub(crate) fn corrupt(message: String) -> Error {
+/// Returns the error for stored data that this crate cannot have written.
+pub(crate) fn corrupt_error(message: String) -> Error {
     Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message)
-        .with_help("was the file written by another program?")
+        .with_help("check whether another program wrote the file; if so, restore it from a backup")
 }
 
-/// SQLite opens a file that may not be written as one to read.
+/// Returns the error for a file that SQLite has opened read-only because it is write-protected.
 pub(crate) fn read_only() -> Error {
-    Error::new(ErrorKind::Store(StoreErrorKind::ReadOnly), "the file may not be written")
-        .with_help("the file and its folder have to be writable")
+    Error::new(ErrorKind::Store(StoreErrorKind::ReadOnly), "the file is write-protected")
+        .with_help("make the file and its folder writable")
 }
 
-/// The thread that writes has ended.
-pub(crate) fn closed() -> Error {
+/// Returns the error for a store whose writer thread has ended.
+pub(crate) fn closed_error() -> Error {
     Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), "the store is closed")
 }

@@ -1,6 +1,6 @@
-//! The registry of runs and what they record, as rows.
+//! Journals of runs as rows: claims, recorded steps, finished agents and ends.
 
-use crate::append::{Entry, known};
+use crate::append::{Entry, session_rows};
 use crate::error::Doing;
 use crate::reader::{self, Filled};
 use crate::writer::Db;
@@ -14,8 +14,9 @@ use adk_core::{Result, RunId, StateDelta};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use serde_json::Value;
 
-/// Makes sure that this is the current claim of the run, and enters the run in the registry when it begins; gives its
-/// number there. `None` when it is not in the registry: it has not begun.
+/// Checks that `claim` is the current claim of the run, and inserts the run into the registry when
+/// it begins. Returns the number of the run, or `None` if it is not in the registry because it has
+/// not begun.
 pub(crate) fn drives(
     db: &mut Db,
     claim: ClaimId,
@@ -29,20 +30,20 @@ pub(crate) fn drives(
             (id, session, status, owner, record, app, workflow, epoch, created, updated, tenant_of)
             VALUES (?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)";
         let mut statement = db.connection.prepare_cached(sql).doing(what)?;
-        let (record, of) = (to_text(record)?, record);
+        let (text, record) = (to_text(record)?, record);
         let row = params![
             run.to_string(),
             session,
-            db.owner.of(claim),
-            record,
-            of.session.app,
-            of.workflow,
+            db.owner.owner_of(claim),
+            text,
+            record.session.app,
+            record.workflow,
             claim.epoch,
-            of.time,
-            of.tenant_of
+            record.time,
+            record.tenant_of
         ];
         if statement.execute(row).doing(what)? == 0 {
-            begin_queued(db, claim, &record)?;
+            begin_queued(db, claim, &text)?;
         }
     }
     if let Some((number, epoch)) = db.cache.runs.get(&run) {
@@ -56,11 +57,12 @@ pub(crate) fn drives(
         statement.query_row([run.to_string()], row).optional()
     });
     match found.doing(what)? {
-        // Such a run is nowhere else, and its writers share no memory with who has deleted it.
+        // A run of an engine above is in the registry unless it was deleted, and its driver may be
+        // in a process that does not know of the deletion.
         None if claim.is_driven_above() => Err(refuse::unknown_run(run)),
         None => Ok(None),
         Some((number, owner, epoch)) => {
-            if owner.as_deref() != Some(db.owner.of(claim)) || epoch != claim.epoch {
+            if owner.as_deref() != Some(db.owner.owner_of(claim)) || epoch != claim.epoch {
                 return Err(refuse::fenced(run));
             }
             db.cache.runs.insert(run, (number, epoch));
@@ -69,35 +71,35 @@ pub(crate) fn drives(
     }
 }
 
-/// Begins a run that was queued with this claim.
+/// Begins a queued run with this claim.
 fn begin_queued(db: &Db, claim: ClaimId, record: &str) -> Result<()> {
     let sql = "UPDATE adkw_runs SET status = 'running', record = ?4, updated = ?5
         WHERE id = ?1 AND owner = ?2 AND epoch = ?3 AND status = 'queued'";
-    let row = params![claim.run_id.to_string(), db.owner.of(claim), claim.epoch, record, now_micros()];
+    let row = params![claim.run_id.to_string(), db.owner.owner_of(claim), claim.epoch, record, now_micros()];
     let begun = db.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(row));
-    begun.doing("begin a run that was queued").map(drop)
+    begun.doing("begin a queued run").map(drop)
 }
 
-/// Enters a run that waits for the turn of its session.
+/// Inserts a run that waits for the turn of its session.
 pub(crate) fn enqueue(db: &mut Db, claim: ClaimId, record: &RunRecord) -> Result<()> {
     let what = "queue a run";
     let key = &record.session;
-    let session = known(db, key)?.ok_or_else(|| key.missing())?.number;
+    let session = session_rows(db, key)?.ok_or_else(|| key.missing())?.number;
     let sql = "INSERT OR IGNORE INTO adkw_runs
         (id, session, status, owner, record, app, workflow, epoch, created, updated, tenant_of)
         VALUES (?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)";
     let mut statement = db.connection.prepare_cached(sql).doing(what)?;
-    let (run, owner) = (claim.run_id.to_string(), db.owner.of(claim));
+    let (run, owner) = (claim.run_id.to_string(), db.owner.owner_of(claim));
     let RunRecord { workflow, time, tenant_of, .. } = record;
     let row = params![run, session, owner, to_text(record)?, key.app, workflow, claim.epoch, time, tenant_of];
-    // An engine above the store may enter it again.
+    // An engine above the store may insert the run again.
     if statement.execute(row).doing(what)? == 0 && !claim.is_driven_above() {
         return Err(refuse::run_exists(claim.run_id));
     }
     Ok(())
 }
 
-/// Place and `temp:` keys of the event that fills a slot.
+/// Returns the place and the `temp:` keys of the event that fills a slot.
 pub(crate) fn slot(connection: &Connection, run: i64, entry: &Entry) -> Result<Option<(u64, StateDelta)>> {
     let sql = "SELECT place, temp FROM adkw_tail WHERE run = ?1 AND slot = ?2
         UNION ALL SELECT place, temp FROM adkw_log WHERE run = ?1 AND slot = ?2";
@@ -108,7 +110,7 @@ pub(crate) fn slot(connection: &Connection, run: i64, entry: &Entry) -> Result<O
     row.map(|(place, temp)| Ok((place, temp_of(temp)?))).transpose()
 }
 
-/// Whether the slot of a run is filled.
+/// Reports whether the slot of a run is filled.
 pub(crate) fn is_filled(connection: &Connection, run: RunId, slot: &str) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs r JOIN adkw_tail l ON l.run = r.number AND l.slot = ?2
             WHERE r.id = ?1)
@@ -123,7 +125,7 @@ fn temp_of(text: Option<String>) -> Result<StateDelta> {
     text.map_or(Ok(StateDelta::default()), |text| from_text(&text, "the `temp:` keys of an event"))
 }
 
-/// Agents that have finished, and are not told of by the row of an event. Of a run that is in no book nothing is kept.
+/// Records finished agents that no event row contains. Ignores a run that is not in the registry.
 pub(crate) fn finished(connection: &Connection, run: &str, done: &[Done]) -> Result<()> {
     let what = "write that an agent has finished";
     for done in done {
@@ -135,13 +137,14 @@ pub(crate) fn finished(connection: &Connection, run: &str, done: &[Done]) -> Res
     Ok(())
 }
 
-/// The same of a run that makes no more commits, as long as it is driven here.
+/// Records finished agents of a run that makes no further commit, if `claim` is the current claim.
 pub(crate) fn last_finished(db: &mut Db, claim: ClaimId, done: &[Done]) -> Result<()> {
     drives(db, claim, 0, None)?;
     finished(&db.connection, &claim.run_id.to_string(), done)
 }
 
-/// Records the result of a step; gives that of an earlier attempt when there is one. The record of a failed call gives way.
+/// Records the result of a step. Returns an earlier result instead if there is one. The record of a
+/// failed call is replaced.
 pub(crate) fn step(db: &mut Db, claim: ClaimId, key: &str, value: &Value) -> Result<Option<Value>> {
     let what = "record a step";
     drives(db, claim, 0, None)?;
@@ -158,7 +161,8 @@ pub(crate) fn step(db: &mut Db, claim: ClaimId, key: &str, value: &Value) -> Res
     earlier.doing(what)?.map(|text| from_text(&text, "the record of a step")).transpose()
 }
 
-/// Claims a run for this process, and reads what is stored of it. Dropping this claim gives nothing back.
+/// Claims a run for this process, and reads its journal. Dropping the returned claim does not
+/// release it.
 pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<ClaimedRun> {
     let what = "claim a run";
     let id = run.to_string();
@@ -174,20 +178,23 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
     };
     let row: Option<(Option<String>, _, _, u64, _)> =
         db.connection.query_row(sql, [&id], row).optional().doing(what)?;
-    let Some((owner, record, of, epoch, is_cancelled)) = row else { return Err(refuse::unknown_run(run)) };
+    let Some((owner, record, number, epoch, is_cancelled)) = row else {
+        return Err(refuse::unknown_run(run));
+    };
     let record: RunRecord = from_text(&record, &format!("the record of run `{run}`"))?;
     check(&record)?;
     if is_cancelled {
         return Err(refuse::cancelled(run));
     }
     let held = ClaimId { run_id: run, epoch };
-    // Also one that has ended: what its steps gave is not here.
+    // A run of an engine above is refused even after its end, because its recorded calls are not in
+    // this store.
     if held.is_driven_above()
-        || owner.is_some_and(|owner| db.owner.drives(held, &owner, &db.owner.given_up()))
+        || owner.is_some_and(|owner| db.owner.drives(held, &owner, &db.owner.released_claims()))
     {
         return Err(refuse::run_busy(run));
     }
-    // What a failed run has not been told in time is asked again.
+    // Delete answers that report an expired wait to a failed run, so that the run asks again.
     let sql = r#"DELETE FROM adkw_waits WHERE run = ?1 AND answer LIKE '{"$failed":%'
         AND EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?1 AND status = 'failed')"#;
     db.connection.execute(sql, [&id]).doing(what)?;
@@ -204,15 +211,15 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
     let sql = "UPDATE adkw_waits SET seen = answer IS NOT NULL WHERE run = ?1 RETURNING id";
     let waits = texts(&db.connection, sql, &id)?;
     let key = record.session.clone();
-    let number = known(db, &key)?.map(|known| known.number).ok_or_else(|| key.missing())?;
-    let end = run_end(&db.connection, of)?;
-    let events = reader::events(&db.connection, &key, number, record.begins..end)?;
+    let log = session_rows(db, &key)?.map(|known| known.number).ok_or_else(|| key.missing())?;
+    let end = run_end(&db.connection, number)?;
+    let events = reader::events(&db.connection, &key, log, record.begins..end)?;
     let rows = RunRows {
         temps: pairs(
             &db.connection,
             "SELECT slot, temp FROM adkw_log WHERE run = ?1 AND temp IS NOT NULL
              UNION ALL SELECT slot, temp FROM adkw_tail WHERE run = ?1 AND temp IS NOT NULL",
-            params![of],
+            params![number],
         )?,
         steps: pairs(&db.connection, "SELECT key, value FROM adkw_steps WHERE run = ?1", params![id])?,
         done: pairs(
@@ -222,14 +229,14 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
              UNION ALL SELECT d.value ->> 'path', d.value FROM adkw_tail l, json_each(l.done) d
              WHERE l.run = ?1 AND l.done IS NOT NULL
              UNION ALL SELECT path, done FROM adkw_done WHERE run = ?2",
-            params![of, id],
+            params![number, id],
         )?,
         waits,
     };
     ClaimedRun::from_rows(Claim::new(claim, drop), record, events, rows)
 }
 
-/// Texts of a run.
+/// Reads texts of a run.
 fn texts(connection: &Connection, sql: &str, run: &str) -> Result<Vec<String>> {
     let what = "read the journal of a run";
     let mut statement = connection.prepare_cached(sql).doing(what)?;
@@ -237,7 +244,7 @@ fn texts(connection: &Connection, sql: &str, run: &str) -> Result<Vec<String>> {
     rows.collect::<rusqlite::Result<_>>().doing(what)
 }
 
-/// The place after the last event of a run; 0 before its first event.
+/// Returns the place after the last event of a run; 0 before its first event.
 fn run_end(connection: &Connection, run: i64) -> Result<u64> {
     let sql = "SELECT coalesce(max(place) + 1, 0) FROM (SELECT place FROM adkw_tail WHERE run = ?1
         UNION ALL SELECT place FROM adkw_log WHERE run = ?1)";
@@ -245,7 +252,7 @@ fn run_end(connection: &Connection, run: i64) -> Result<u64> {
     end.doing("look for the last event of a run")
 }
 
-/// Keys and JSON of a run.
+/// Reads keys and JSON texts of a run.
 fn pairs(connection: &Connection, sql: &str, run: &[&dyn ToSql]) -> Result<Pairs> {
     let what = "read the journal of a run";
     let mut statement = connection.prepare_cached(sql).doing(what)?;
@@ -253,8 +260,9 @@ fn pairs(connection: &Connection, sql: &str, run: &[&dyn ToSql]) -> Result<Pairs
     rows.collect::<rusqlite::Result<_>>().doing(what)
 }
 
-/// Gives a claim back, and says how far the run is and what it has used when that is known. `false` when the run has another
-/// claim by now, or has ended otherwise. The claim of an engine above the store goes on until the end.
+/// Releases a claim, and writes the status and the usage of the run if they are known. Returns
+/// `false` if the run has another claim or another end. The claim of an engine above the store
+/// lasts until the end of the run.
 pub(crate) fn close(db: &mut Db, claim: ClaimId, end: Option<&(RunStatus, Usage)>) -> Result<bool> {
     let what = "close a run";
     let (status, error) = end.map(|(status, _)| status.to_row()).unzip();
@@ -273,7 +281,8 @@ pub(crate) fn close(db: &mut Db, claim: ClaimId, end: Option<&(RunStatus, Usage)
         WHERE id = ?1 AND owner = ?2 AND epoch = ?3";
     let mut statement = db.connection.prepare_cached(sql).doing(what)?;
     let goes_on = claim.is_driven_above() && end.is_some_and(|(status, _)| status.is_open());
-    let row = params![run, db.owner.of(claim), claim.epoch, status, error.flatten(), time, usage, goes_on];
+    let row =
+        params![run, db.owner.owner_of(claim), claim.epoch, status, error.flatten(), time, usage, goes_on];
     if statement.execute(row).doing(what)? > 0 {
         if matches!(status, Some("finished" | "failed")) {
             let sql = "DELETE FROM adkw_waits WHERE run = ?1 AND answer IS NULL";
@@ -291,12 +300,12 @@ pub(crate) fn close(db: &mut Db, claim: ClaimId, end: Option<&(RunStatus, Usage)
     }
     // An engine above the store may write an end again.
     let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?1 AND NOT (?2 = 0 AND epoch = 0 AND status = ?3))";
-    let of = params![run, claim.epoch, status];
-    let is_known: bool = db.connection.query_row(sql, of, |row| row.get(0)).doing(what)?;
+    let row = params![run, claim.epoch, status];
+    let is_known: bool = db.connection.query_row(sql, row, |row| row.get(0)).doing(what)?;
     Ok(!is_known)
 }
 
-/// Cancels a run that has not ended, and gives its status.
+/// Cancels a run that has not ended, and returns its status.
 pub(crate) fn cancel(db: &mut Db, app: &str, run: RunId) -> Result<RunStatus> {
     let what = "cancel a run";
     let id = run.to_string();
@@ -315,7 +324,7 @@ pub(crate) fn cancel(db: &mut Db, app: &str, run: RunId) -> Result<RunStatus> {
     row.optional().doing(what)?.ok_or_else(|| refuse::unknown_run(run))
 }
 
-/// What is stored of a run that an engine above the store drives, from a place of the log on.
+/// Reads a run that an engine above the store drives, with its events from a place of the log on.
 pub(crate) fn driven(connection: &Connection, run: RunId, from: u64) -> Result<Option<DrivenRun>> {
     let what = "read a run";
     let sql = "SELECT number, epoch, status, error, usage, record, session FROM adkw_runs WHERE id = ?1";
@@ -328,20 +337,22 @@ pub(crate) fn driven(connection: &Connection, run: RunId, from: u64) -> Result<O
         return Err(refuse::run_busy(run));
     }
     let usage = row.get::<_, Option<String>>(4).doing(what)?;
-    let usage = usage.map(|usage| from_text(&usage, "what a run has used")).transpose()?;
+    let usage = usage.map(|usage| from_text(&usage, "the usage of a run")).transpose()?;
     let record = row.get::<_, String>(5).doing(what)?;
     let record: RunRecord = from_text(&record, &format!("the record of run `{run}`"))?;
-    // All events of a run are found by its number; the last ones in the log of its session.
+    // All events of a run are found by its number; the last events are found in the log of its
+    // session.
     let from = from.min(i64::MAX.unsigned_abs());
     let after = (from > record.begins).then_some((row.get(6).doing(what)?, from));
-    let filled = reader::filled(connection, &record.session, number, after)?;
+    let filled = reader::run_events(connection, &record.session, number, after)?;
     let filled = filled
         .into_iter()
         .map(|Filled { place, event, slot, temp }| Ok((slot, Stored::earlier(place, event, temp_of(temp)?))));
     Ok(Some(DrivenRun::new(record, status, usage, filled.collect::<Result<_>>()?)))
 }
 
-/// Whether a run is, or was, driven by an engine above the store. The first claim of others is 1, and to cancel adds 1.
+/// Reports whether an engine above the store drives or has driven a run. The first claim of a
+/// process is 1, and a cancellation adds 1.
 fn is_driven_above(epoch: u64, status: &RunStatus) -> bool {
     epoch == 0 || (epoch == 1 && *status == RunStatus::Cancelled)
 }

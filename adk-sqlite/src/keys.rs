@@ -1,4 +1,4 @@
-//! Keys of requests, as rows.
+//! [`bind`]: keys of requests as rows of `adkw_keys`.
 
 use crate::error::Doing;
 use adk_core::Result;
@@ -7,10 +7,11 @@ use adk_core::session::now_micros;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::time::Duration;
 
-/// Rows that one call removes at most.
+/// Maximum number of expired rows that one call removes.
 const BATCH: u32 = 64;
 
-/// Binds a key that is free or whose binding is replaced, and returns its binding. Removes some rows whose lifetime is over.
+/// Binds a key that is free or whose binding is replaced, and returns the binding. Removes some
+/// expired rows.
 pub(crate) fn bind(
     connection: &Connection,
     key: &RequestKey,
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_whose_lifetime_is_over_leave_by_batches_and_are_found_by_the_index() {
+    fn expired_rows_are_removed_in_batches_by_an_index() {
         let connection = Connection::open_in_memory().unwrap();
         crate::schema::prepare(&connection).unwrap();
         let count = || {

@@ -1,7 +1,8 @@
 //! Durable sessions, runs and artifacts in one SQLite file.
 //!
-//! [`SqliteStore`] keeps sessions with their artifacts and is the engine of their runs: an event, the state that it changes and its entry in the
-//! journal are one transaction, which is on the disk before the agent goes on and before anybody sees the event.
+//! [`SqliteStore`] keeps sessions with their artifacts and is the engine of their runs. An event,
+//! its state changes and its journal entry form one transaction. The transaction is on the disk
+//! before the agent continues and before any reader sees the event.
 //!
 //! ```no_run
 //! # use adk_core as adk;
@@ -13,12 +14,12 @@
 //! # }
 //! ```
 //!
-//! The tables are those of ADK's `DatabaseSessionService` (schema version 1): Python's google-adk opens the same file,
-//! reads what was written here, and the reverse. Data without a table in ADK has its own tables, whose names
-//! begin with `adkw_`.
+//! The tables are those of ADK's `DatabaseSessionService` (schema version 1): Python's google-adk
+//! opens the same file and reads the sessions that this crate wrote, and the reverse. Data without
+//! a table in ADK is in further tables, whose names begin with `adkw_`.
 //!
-//! All writes go through one thread that owns the connection. What arrives while it waits for the disk goes together in
-//! the next transaction.
+//! All writes go through one thread that owns the connection. Writes that arrive while the thread
+//! waits for the disk share the next transaction.
 
 mod append;
 mod artifacts;
@@ -56,30 +57,31 @@ use std::sync::Arc;
 use std::time::Duration;
 use writer::Writer;
 
-/// What a transaction is safe from once it is acknowledged.
+/// Failure that an acknowledged transaction survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// The loss of power: SQLite's `synchronous=FULL`.
+    /// Loss of power: SQLite's `synchronous=FULL`.
     #[default]
     Power,
-    /// The death of the process, but not that of the machine: `synchronous=NORMAL`. About five times as fast for a
-    /// single run.
+    /// Death of the process, but not of the machine: `synchronous=NORMAL`. About five times as fast
+    /// for a single run.
     Process,
 }
 
-/// How a file is opened.
+/// Settings for opening a file.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// What a transaction is safe from. Default [`Durability::Power`].
+    /// Failure that an acknowledged transaction survives. Default [`Durability::Power`].
     pub durability: Durability,
-    /// How long a lock that another program holds is waited for. Default five seconds.
+    /// Maximum time to wait for a lock that another program holds. Default five seconds.
     pub busy_timeout: Duration,
-    /// The most bytes that the file may grow to, for those who share a disk with others: when it is full, writes fail as
-    /// on a full disk. Default `None`, no limit of its own.
+    /// Maximum size of the file in bytes, for programs that share a disk: writes beyond it fail as
+    /// on a full disk. Default `None`, no limit.
     pub max_bytes: Option<u64>,
-    /// Whether a file that is not there is made, and tables in one that has none of agents. Default `true`; otherwise both
-    /// are an error of kind [`Missing`](adk_core::StoreErrorKind::Missing), and nothing has changed.
+    /// Whether to create a missing file, and missing tables in an existing database. Default
+    /// `true`. With `false`, a missing file or table is an error of kind
+    /// [`Missing`](adk_core::StoreErrorKind::Missing), and nothing is changed.
     pub create: bool,
 }
 
@@ -91,28 +93,28 @@ impl Default for Options {
 }
 
 impl Options {
-    /// What a transaction is safe from.
+    /// Sets the failure that an acknowledged transaction survives.
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// The most bytes that the file may grow to.
+    /// Sets the maximum size of the file in bytes.
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = Some(bytes);
         self
     }
 
-    /// Whether a file that is not there is made, and tables in one that has none of agents.
+    /// Sets whether to create a missing file, and missing tables in an existing database.
     #[must_use]
     pub fn create(mut self, create: bool) -> Self {
         self.create = create;
         self
     }
 
-    /// How long a lock that another program holds is waited for.
+    /// Sets the maximum time to wait for a lock that another program holds.
     #[must_use]
     pub fn busy_timeout(mut self, time: Duration) -> Self {
         self.busy_timeout = time;
@@ -120,15 +122,17 @@ impl Options {
     }
 }
 
-/// Sessions, runs and artifacts in a SQLite file. Clones share it; the last one that is dropped closes it.
+/// Sessions, runs, artifacts and memory in a SQLite file. Clones share the connections; dropping
+/// the last clone closes them.
 ///
-/// The file is one database under any path that leads to it. When it is deleted, renamed or replaced while the store is open,
-/// the store stops: from then on all that it is asked for is an error of kind
-/// [`Misplaced`](adk_core::StoreErrorKind::Misplaced). That its `-wal` file was deleted is noticed by the next read, or within
-/// 16 transactions; what is acknowledged until then is in the file once the store is closed, and lost when the process
-/// is killed before.
+/// All paths that lead to the file open the same database. When the file is deleted, renamed or
+/// replaced while the store is open, the store stops: each later operation fails with an error of
+/// kind [`Misplaced`](adk_core::StoreErrorKind::Misplaced). The store detects a deleted `-wal` file
+/// at the next read, or within 16 transactions. Transactions acknowledged before that reach the
+/// file when the store is closed, and are lost if the process is killed first.
 ///
-/// It keeps all data of a runner: sessions, runs with their waits, artifacts and memory.
+/// A `SqliteStore` keeps all data of a runner: sessions, runs with their waits, artifacts and
+/// memory.
 ///
 /// ```no_run
 /// # use adk_core as adk;
@@ -140,58 +144,62 @@ impl Options {
 /// # }
 /// ```
 ///
-/// **Artifacts** are rows, each version with its bytes as they are, up to SQLite's limit of 1,000,000,000 bytes. A save is on
-/// the disk when it returns; meanwhile other writes wait, as there is one writer. The file of a session needs the session to
-/// be in this store, and is deleted with it, by whatever program. Files whose names begin with `user:` need none, and stay
-/// until they are deleted.
+/// **Artifacts** are rows. Each version stores its bytes unchanged, up to SQLite's limit of
+/// 1,000,000,000 bytes. A save is on the disk when it returns; other writes wait for it, because
+/// the store has one writer. An artifact of a session requires the session in this store, and is
+/// deleted with it, even if another program deletes the session. Artifacts whose names begin with
+/// `user:` require no session, and stay until they are deleted.
 ///
-/// **Memory** is found by full text search (FTS5). It stays when its session is deleted; to forget a user, delete the user's rows
-/// of `adkw_memory`.
+/// **Memory** uses full text search (FTS5). Entries stay when their session is deleted; to forget a
+/// user, delete the user's rows of `adkw_memory`.
 #[derive(Clone)]
 pub struct SqliteStore(Arc<Shared>);
 
 struct Shared {
-    /// Closed before the connection that writes, which tidies up as the last.
+    /// Declared before the writer, so that the writing connection closes last and completes the
+    /// write-ahead log.
     reader: Arc<Reader>,
     writer: Writer,
     live: OpenSessions,
 }
 
 impl SqliteStore {
-    /// Opens a file, which is made when it is not there, with its tables.
+    /// Opens a file. Creates the file and its tables if they do not exist.
     ///
     /// # Errors
-    /// Of kind [`ErrorKind::Store`](adk_core::ErrorKind::Store), with a kind of its own for a file that cannot be
-    /// written, that is locked, that is damaged or no database, that has several names by hard links, and for a disk that is full;
-    /// also when the file has tables of another version of ADK. SQLite's `:memory:` is refused: a store is a file.
+    /// Fails with [`ErrorKind::Store`](adk_core::ErrorKind::Store) if the file is not writable, is
+    /// locked, is damaged, is not a database, has several hard links or has tables of another
+    /// version of ADK, or if the disk is full. Each case has a
+    /// [`StoreErrorKind`](adk_core::StoreErrorKind) of its own. SQLite's `:memory:` is rejected,
+    /// because a store is a file.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, Options::default()).await
     }
 
-    /// Opens a file with settings.
+    /// Opens a file with the given settings.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Fails like [`open`](Self::open).
     pub async fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Self> {
         let writer = Writer::open(path.as_ref().to_owned(), options).await?;
         let reader = Arc::new(Reader::new(writer.file.clone(), options));
         Ok(Self(Arc::new(Shared { writer, reader, live: OpenSessions::default() })))
     }
 
-    /// The apps that have sessions in the file, sorted.
+    /// Returns the sorted names of the apps that have sessions in the file.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// Fails when the file cannot be read.
     pub async fn apps(&self) -> Result<Vec<String>> {
         self.0.reader.read(sessions::apps).await
     }
 
-    /// The location of all parts.
+    /// Returns the location that all parts of the store share.
     fn database(&self) -> Location {
         Location::database(self.path().to_string_lossy())
     }
 
-    /// The file: an absolute path without symlinks, whatever path it was opened by.
+    /// Returns the absolute path of the file, without symlinks.
     pub fn path(&self) -> &Path {
         self.0.writer.file.path()
     }

@@ -1,4 +1,4 @@
-//! The store as ADK's memory service: entries are rows, and FTS5 finds them by their words.
+//! [`MemoryService`] of [`SqliteStore`]: entries are rows, and FTS5 finds them by their words.
 
 use crate::SqliteStore;
 use crate::error::Doing;
@@ -10,7 +10,7 @@ use adk_core::{BoxFuture, Result};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeSet;
 
-/// An entry with what is written of it.
+/// An entry with its serialized columns.
 struct NewEntry {
     entry: MemoryEntry,
     content: String,
@@ -24,7 +24,8 @@ impl NewEntry {
     }
 }
 
-/// The word that the entries of a user have in the index: hexadecimal, so that it is one.
+/// Returns the word that marks the entries of a user in the index, in hexadecimal so that it is a
+/// single word.
 fn owner(app: &str, user: &str) -> String {
     let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
     format!("{}x{}", hex(app), hex(user))
@@ -91,7 +92,7 @@ fn search(connection: &Connection, owner: &str, wanted: &BTreeSet<String>) -> Re
         return Ok(Vec::new());
     }
     let what = "search memory";
-    // Words are letters and digits, so quotes hold them.
+    // Words consist of letters and digits, so quotes need no escapes.
     let any = wanted.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" OR ");
     let sql = "SELECT m.id, m.author, m.time, m.content FROM adkw_memory_words w JOIN adkw_memory m ON m.number = w.rowid
         WHERE adkw_memory_words MATCH ?1 ORDER BY bm25(adkw_memory_words, 0, 1), m.time DESC, m.number DESC LIMIT ?2";

@@ -1,4 +1,5 @@
-//! Who drives a run: a process that lives. It holds the lock of a file, and the system takes it away with the process.
+//! [`Owner`]: the process that drives runs. A process lives while it holds the lock of its file;
+//! the system releases the lock when the process ends.
 
 use crate::error::kind_of_io;
 use adk_core::engine::ClaimId;
@@ -8,32 +9,33 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The owner of runs that an engine above the store drives. It is no process, and lives as long as its run.
+/// Owner of runs that an engine above the store drives. It names no process, and lives as long as
+/// its run.
 pub(crate) const ABOVE: &str = "@";
 
-/// The lock of this store, held for as long as it lives.
+/// The lock file of an open store.
 #[derive(Debug)]
 pub(crate) struct Owner {
     pub(crate) name: String,
     path: PathBuf,
     database: PathBuf,
     _lock: File,
-    /// Claims that this process has given back, where that is not written down yet, or could not be.
+    /// Claims that this process has released, and whose release is not written yet.
     given_up: Mutex<HashSet<ClaimId>>,
 }
 
-fn beside(database: &Path, name: &str) -> PathBuf {
+fn lock_path(database: &Path, name: &str) -> PathBuf {
     let mut path = database.as_os_str().to_owned();
     path.push(format!("-owner-{name}"));
     path.into()
 }
 
-/// Makes a file of that name, which nobody else makes, and locks it.
-fn held(path: &Path) -> std::io::Result<File> {
+/// Creates and locks a file. Retries if another process removes the file before the lock is held.
+fn create_locked(path: &Path) -> std::io::Result<File> {
     loop {
         let file = OpenOptions::new().create_new(true).write(true).open(path)?;
         file.lock()?;
-        // Whoever sweeps may have found it before it was locked.
+        // Another process may have swept the file before it was locked.
         if path.exists() {
             return Ok(file);
         }
@@ -41,13 +43,14 @@ fn held(path: &Path) -> std::io::Result<File> {
 }
 
 impl Owner {
-    /// The path is that of a [`DatabaseFile`](crate::file::DatabaseFile), so that all find the lock beside it.
+    /// Creates the lock file next to the path of a [`DatabaseFile`](crate::file::DatabaseFile),
+    /// where all processes look.
     pub(crate) fn new(database: &Path) -> Result<Self> {
-        // Of this process and this moment, and random.
+        // The process id and a random number make the name unique.
         let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), std::process::id());
         let name = format!("{}-{random:016x}", std::process::id());
-        let path = beside(database, &name);
-        match held(&path) {
+        let path = lock_path(database, &name);
+        match create_locked(&path) {
             Ok(lock) => {
                 let database = database.to_owned();
                 Ok(Self { name, path, database, _lock: lock, given_up: Mutex::default() })
@@ -55,13 +58,13 @@ impl Owner {
             Err(error) => {
                 let message = format!("cannot make `{}`: {error}", path.display());
                 Err(Error::new(ErrorKind::Store(kind_of_io(&error)), message)
-                    .with_help("the folder of the database has to be writable"))
+                    .with_help("make the folder of the database writable"))
             }
         }
     }
 
-    /// The owner that the table has for a claim of this process.
-    pub(crate) fn of(&self, claim: ClaimId) -> &str {
+    /// Returns the value of the `owner` column for a claim of this process.
+    pub(crate) fn owner_of(&self, claim: ClaimId) -> &str {
         if claim.is_driven_above() { ABOVE } else { &self.name }
     }
 
@@ -69,29 +72,30 @@ impl Owner {
         self.given_up.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A claim was given back, whatever the table says: its run may be claimed again.
-    pub(crate) fn gave_up(&self, claim: ClaimId) {
+    /// Marks a claim as released, before the table shows it: its run may be claimed again.
+    pub(crate) fn mark_released(&self, claim: ClaimId) {
         self.set().insert(claim);
     }
 
-    /// The table says so as well.
-    pub(crate) fn is_written(&self, claim: ClaimId) {
+    /// Removes the mark of a claim whose release is written.
+    pub(crate) fn unmark_released(&self, claim: ClaimId) {
         self.set().remove(&claim);
     }
 
-    /// The claims that the table may still show, and that were given back. They are asked for before the table is read:
-    /// what is not among them any more is in the table by then.
-    pub(crate) fn given_up(&self) -> HashSet<ClaimId> {
+    /// Returns the released claims that the table may still show. Call it before reading the table:
+    /// a claim that has left the set is released in the table by then.
+    pub(crate) fn released_claims(&self) -> HashSet<ClaimId> {
         self.set().clone()
     }
 
-    /// Whether a claim is held that has that owner in the table.
+    /// Reports whether a claim with this owner in the table is still held.
     pub(crate) fn drives(&self, claim: ClaimId, owner: &str, given_up: &HashSet<ClaimId>) -> bool {
         if owner == self.name { !given_up.contains(&claim) } else { self.lives(owner) }
     }
 
-    /// Removes the files of processes that have ended, but for those that are `named` by runs: they are asked about one by
-    /// one. What cannot be removed stays, and hurts nobody.
+    /// Removes the files of ended processes, except those `named` by runs, which
+    /// [`lives`](Self::lives) removes one by one. A file that cannot be removed stays, which is
+    /// harmless.
     pub(crate) fn sweep(&self, named: &HashSet<String>) {
         let (Some(folder), Some(file)) = (self.path.parent(), self.database.file_name()) else { return };
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -106,12 +110,12 @@ impl Owner {
         }
     }
 
-    /// Whether another process lives. The file of one that does not is removed.
+    /// Reports whether another process lives. Removes the file of an ended process.
     pub(crate) fn lives(&self, other: &str) -> bool {
         if other == ABOVE {
             return true;
         }
-        let path = beside(&self.database, other);
+        let path = lock_path(&self.database, other);
         let Ok(file) = OpenOptions::new().write(true).open(&path) else { return path.exists() };
         match file.try_lock() {
             Ok(()) => {

@@ -1,4 +1,5 @@
-//! How SQLite finds what lists show: by an index, at a cost that does not grow with the store.
+//! Tests that SQLite finds listed runs and waits by an index, at a cost that does not grow with the
+//! store.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -22,7 +23,7 @@ fn plan(connection: &Connection, sql: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_looked_for_is_found_by_an_index() {
+fn queries_use_indexes() {
     let connection = Connection::open_in_memory().unwrap();
     crate::schema::prepare(&connection).unwrap();
     let run: RunId = "e-01890000-0000-7000-8000-000000000000".parse().unwrap();
@@ -65,8 +66,9 @@ fn what_is_looked_for_is_found_by_an_index() {
     }
 }
 
-/// Runs, `many` of each kind: finished, free, of a dead process, and waiting; and those three of as many tenants.
-fn filled(many: u64) -> Connection {
+/// Returns a database with `many` runs of each kind: finished, free, of a dead process, and
+/// waiting; and the last three kinds for as many tenants.
+fn database(many: u64) -> Connection {
     let connection = Connection::open_in_memory().unwrap();
     connection.execute_batch("PRAGMA foreign_keys=OFF").unwrap();
     crate::schema::prepare(&connection).unwrap();
@@ -90,13 +92,13 @@ fn filled(many: u64) -> Connection {
     connection
 }
 
-/// How many steps SQLite takes for each list.
+/// Returns SQLite's step counts for each list.
 fn steps(many: u64) -> Vec<(&'static str, i32)> {
-    let connection = filled(many);
+    let connection = database(many);
     let owner = Owner::new(&std::env::temp_dir().join(format!("adk-sqlite-journal-{many}"))).unwrap();
     let taken = |sqls: &[String]| -> i32 {
-        let of = |sql| connection.prepare_cached(sql).unwrap().get_status(StatementStatus::VmStep);
-        sqls.iter().map(|sql| of(sql)).sum()
+        let steps_of = |sql| connection.prepare_cached(sql).unwrap().get_status(StatementStatus::VmStep);
+        sqls.iter().map(|sql| steps_of(sql)).sum()
     };
     let counted = |what, sqls: &[String], list: &dyn Fn() -> usize, wanted| {
         let before = taken(sqls);

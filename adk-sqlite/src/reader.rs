@@ -1,8 +1,9 @@
-//! Reading beside the thread that writes: connections of their own, on the pool for work that blocks.
+//! [`Reader`]: reads on connections of their own, in tokio's pool for blocking work, without
+//! waiting for the writer.
 
 use crate::Options;
 use crate::append::{app_state, state_of, user_state};
-use crate::error::{Doing, closed, corrupt, of_file};
+use crate::error::{Doing, closed_error, corrupt_error, with_file};
 use crate::file::DatabaseFile;
 use crate::tail::TABLES;
 use crate::time;
@@ -15,8 +16,8 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
 
-/// So many read at the same time, each with a connection of its own; others wait. A connection costs a few files and up to
-/// 2 MB of pages, and more readers than processors gain nothing.
+/// Maximum number of concurrent reads, each with a connection of its own. A connection costs a few
+/// files and up to 2 MB of pages, and more readers than processors gain nothing.
 const MOST: usize = 8;
 
 pub(crate) struct Reader {
@@ -31,18 +32,20 @@ impl Reader {
         Self { file, options, turns: Arc::new(Semaphore::new(MOST)), free: Mutex::default() }
     }
 
-    /// Reads all of it as it is at one moment. No lock of who writes is waited for.
+    /// Executes reads in one transaction, which sees one state of the database and waits for no
+    /// writer.
     pub(crate) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let this = self.clone();
-        // In a task of its own: a turn is never held by a future that its caller has to poll, and so never kept from
-        // those that wait for one.
+        // The read is a separate task, so that the permit is never held by a future that its caller
+        // does not poll.
         let task = tokio::spawn(async move {
             let turn = this.turns.clone().acquire_owned().await;
-            let turn = turn.map_err(|error| closed().with_source(error))?;
-            // Held by the work and not by its caller, who may be gone before it has ended.
+            let turn = turn.map_err(|error| closed_error().with_source(error))?;
+            // The blocking work holds the permit, because the caller may be dropped before the work
+            // ends.
             let read = move || {
                 let _turn = turn;
                 let connection = this.connection()?;
@@ -52,10 +55,10 @@ impl Reader {
                 this.free.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
                 result
             };
-            tokio::task::spawn_blocking(read).await.map_err(|error| closed().with_source(error))?
+            tokio::task::spawn_blocking(read).await.map_err(|error| closed_error().with_source(error))?
         });
-        let read = task.await.map_err(|error| closed().with_source(error))?;
-        read.map_err(|error| of_file(self.file.path(), error))
+        let read = task.await.map_err(|error| closed_error().with_source(error))?;
+        read.map_err(|error| with_file(self.file.path(), error))
     }
 
     fn connection(&self) -> Result<Connection> {
@@ -68,49 +71,55 @@ impl Reader {
         let connection = connection.doing("open the file to read")?;
         connection.busy_timeout(self.options.busy_timeout).doing("open the file to read")?;
         #[cfg(test)]
-        let connection = crate::turns::counted(connection);
-        // It has opened what is there now.
+        let connection = crate::turns::count_steps(connection);
+        // Check again: the connection has opened the file that is at the path now.
         self.file.check()?;
         Ok(connection)
     }
 }
 
-/// The events at places of the log of a session.
+/// Reads the events at places of a session's log.
 pub(crate) fn events(
     connection: &Connection,
     key: &SessionKey,
     number: i64,
     places: Range<u64>,
 ) -> Result<Vec<Arc<Event>>> {
-    let mut rows = placed(connection, key, number, &Part { places, since: 0, most: -1 })?;
+    let mut rows = placed_events(connection, key, number, &EventRange { places, since: 0, most: -1 })?;
     rows.reverse();
     Ok(rows.into_iter().map(|(_, event)| event).collect())
 }
 
-/// Which events are wanted: at these places, not earlier than that, the newest so many (all below zero).
-struct Part {
+/// Selection of events: places, earliest time, and maximum number (negative for all).
+struct EventRange {
     places: Range<u64>,
     since: u64,
     most: i64,
 }
 
-/// Events with their places, from the end on: the newest are what is wanted as a rule.
+/// Events with their places, newest first, because most readers want the newest.
 type Newest = Vec<(u64, Arc<Event>)>;
 
-/// Those that have their places.
-fn placed(connection: &Connection, key: &SessionKey, number: i64, part: &Part) -> Result<Newest> {
+/// Reads events that have a place.
+fn placed_events(
+    connection: &Connection,
+    key: &SessionKey,
+    number: i64,
+    part: &EventRange,
+) -> Result<Newest> {
     let Range { start, mut end } = part.places;
     let since = i64::try_from(part.since).unwrap_or(i64::MAX);
     let mut all = Newest::new();
     for table in TABLES {
         let sql = placed_sql(table);
-        let most = left(part.most, all.len());
+        let most = remaining(part.most, all.len());
         if most == 0 {
             break;
         }
         let wanted = params![number, key.app, key.user, key.id, start, end, since, most];
         all.extend(select(connection, key, &sql, wanted)?);
-        // A row that another program moves meanwhile is not read twice.
+        // Exclude places already read, because another program may move rows between the two
+        // queries.
         end = all.last().map_or(end, |(place, _)| *place);
     }
     Ok(all)
@@ -125,11 +134,12 @@ fn placed_sql(table: &str) -> String {
     )
 }
 
-/// How many events of that time or later there are, at most `most`. After so many, nobody has to look further from the end of
-/// the log.
+/// Counts the events since a time, up to `most`. The count limits the search from the end of the
+/// log.
 fn count_since(connection: &Connection, key: &SessionKey, since: u64, most: i64) -> Result<i64> {
     let time = time::to_text(since);
-    // Before the same time with fewer digits.
+    // A time sorts after its own prefix, so the shortest form of `since` includes times with fewer
+    // digits.
     let time = time.trim_end_matches('0').trim_end_matches('.');
     let row = params![key.app, key.user, key.id, time, most];
     let count = connection.prepare_cached(COUNT_SINCE);
@@ -140,13 +150,20 @@ fn count_since(connection: &Connection, key: &SessionKey, since: u64, most: i64)
 const COUNT_SINCE: &str = "SELECT count(*) FROM (SELECT 1 FROM events
     WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3 AND timestamp >= ?4 LIMIT ?5)";
 
-/// How many more are wanted when there are so many.
-fn left(most: i64, found: usize) -> i64 {
+/// Returns how many more events to read after `found`; a negative `most` stays negative.
+fn remaining(most: i64, found: usize) -> i64 {
     (most - i64::try_from(found).unwrap_or(0)).max(most.min(0))
 }
 
-/// Events that another program has written since: after the first `len`, in the order of their future places.
-fn unplaced(connection: &Connection, key: &SessionKey, number: i64, len: u64, part: &Part) -> Result<Newest> {
+/// Reads events of other programs that have no place yet, numbered as if they followed the first
+/// `len` events.
+fn unplaced_events(
+    connection: &Connection,
+    key: &SessionKey,
+    number: i64,
+    len: u64,
+    part: &EventRange,
+) -> Result<Newest> {
     let sql = "SELECT * FROM (SELECT ?9 - 1 + row_number() OVER (ORDER BY timestamp, id) AS place,
             id, invocation_id, timestamp, event_data
             FROM events WHERE app_name = ?2 AND user_id = ?3 AND session_id = ?4
@@ -174,15 +191,15 @@ fn select(connection: &Connection, key: &SessionKey, sql: &str, wanted: &[&dyn T
     Ok(all)
 }
 
-/// An event and its place, from a row of place, id, run, time and stored form.
+/// Parses an event and its place from a row of place, id, run, time and stored form.
 fn event_of(row: &Row<'_>, key: &SessionKey) -> Result<(u64, Arc<Event>)> {
     let what = "read the events of a session";
-    let of = |column| row.get::<_, String>(column).doing(what);
+    let text = |column| row.get::<_, String>(column).doing(what);
     let place = row.get(0).doing(what)?;
     let event = match row.get_ref(4).doing(what)? {
-        ValueRef::Null => bare(&of(1)?, &of(2)?, &of(3)?)?,
+        ValueRef::Null => event_without_data(&text(1)?, &text(2)?, &text(3)?)?,
         data => {
-            let id = of(1)?;
+            let id = text(1)?;
             let data = data.as_str().map_err(|error| key.unreadable_event(&id, place, error))?;
             Event::from_stored(data).map_err(|error| key.unreadable_event(&id, place, error.message()))?
         }
@@ -190,7 +207,7 @@ fn event_of(row: &Row<'_>, key: &SessionKey) -> Result<(u64, Arc<Event>)> {
     Ok((place, Arc::new(event)))
 }
 
-/// An event of a run, with the text of its slot and its `temp:` keys.
+/// An event of a run, with its slot as text and its `temp:` keys.
 pub(crate) struct Filled {
     pub(crate) place: u64,
     pub(crate) event: Arc<Event>,
@@ -198,8 +215,8 @@ pub(crate) struct Filled {
     pub(crate) temp: Option<String>,
 }
 
-/// The events of a run in the order of the log: all of them, or those of its session from a place on.
-pub(crate) fn filled(
+/// Reads the events of a run in log order: all of them, or those from a place of its session on.
+pub(crate) fn run_events(
     connection: &Connection,
     key: &SessionKey,
     run: i64,
@@ -225,30 +242,31 @@ pub(crate) fn filled(
 }
 
 fn filled_sql(table: &str, from_a_place: bool) -> String {
-    let of = if from_a_place { "+l.run = ?1 AND l.session = ?5 AND l.place >= ?6" } else { "l.run = ?1" };
+    let condition =
+        if from_a_place { "+l.run = ?1 AND l.session = ?5 AND l.place >= ?6" } else { "l.run = ?1" };
     format!(
         "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data, l.slot, l.temp FROM {table} l
         CROSS JOIN events e ON e.id = l.event_id AND e.app_name = ?2 AND e.user_id = ?3 AND e.session_id = ?4
-        WHERE {of}"
+             WHERE {condition}"
     )
 }
 
-/// ADK allows a row without the event.
-fn bare(id: &str, run: &str, text: &str) -> Result<Event> {
+/// Returns an event with only an id, a run and a time. ADK permits rows without event data.
+fn event_without_data(id: &str, run: &str, text: &str) -> Result<Event> {
     let micros =
-        time::from_text(text).ok_or_else(|| corrupt(format!("the event {id} has the time `{text}`")))?;
+        time::from_text(text).ok_or_else(|| corrupt_error(format!("event `{id}` has the time `{text}`")))?;
     Event::from_columns(id, run, micros)
 }
 
-/// The row of a session, and how far its log has places.
+/// The row of a session, with the length of its log.
 struct Head {
     number: i64,
-    /// So many events have their places.
+    /// Number of events that have a place.
     len: u64,
-    /// So many of other programs have none yet.
+    /// Number of events of other programs that have no place yet.
     unplaced: u64,
     updated: u64,
-    /// The error is that of a row that cannot be read.
+    /// State of the session, or the error of a state that cannot be parsed.
     own: Result<Map<String, Value>>,
 }
 
@@ -272,7 +290,7 @@ fn head(connection: &Connection, key: &SessionKey) -> Result<Option<Head>> {
     let number = row.get(3).doing(what)?;
     let last = row.get::<_, Option<u64>>(4).doing(what)?;
     let micros = row.get::<_, Option<u64>>(5).doing(what)?;
-    // Whoever writes an event says so in the row of the session.
+    // Each program that appends an event also updates the time in the session's row.
     let len = last.map_or(0, |last| last + 1);
     let unplaced =
         if micros.or(created) == updated { 0 } else { count(connection, key)?.saturating_sub(len) };
@@ -280,7 +298,7 @@ fn head(connection: &Connection, key: &SessionKey) -> Result<Option<Head>> {
     Ok(Some(Head { number, len, unplaced, updated, own }))
 }
 
-/// How many events a session has, with those that have no place in the log.
+/// Counts the events of a session, including those without a place.
 pub(crate) fn count(connection: &Connection, key: &SessionKey) -> Result<u64> {
     let sql = "SELECT count(*) FROM events WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3";
     let row = [&key.app, &key.user, &key.id];
@@ -288,8 +306,8 @@ pub(crate) fn count(connection: &Connection, key: &SessionKey) -> Result<u64> {
     count.doing("count the events of a session")
 }
 
-/// A session as it is. Events without a place come last; `None` for the second when there are some, and they are to get their
-/// places first.
+/// Reads a session. Events without a place come last. Returns `Some(None)` if there are such events
+/// and `is_last` is not set: the caller then gives them places and tries again.
 pub(crate) fn snapshot(
     connection: &Connection,
     key: SessionKey,
@@ -308,15 +326,15 @@ pub(crate) fn snapshot(
     if since > 0 {
         most = count_since(connection, &key, since, most)?;
     }
-    let of = places.start as u64..places.end as u64;
-    let mut part = Part { places: of, since, most };
+    let range = places.start as u64..places.end as u64;
+    let mut part = EventRange { places: range, since, most };
     let mut found = Vec::new();
     if unplaced > 0 && most != 0 {
-        found = self::unplaced(connection, &key, number, len, &part)?;
-        part.most = left(most, found.len());
+        found = unplaced_events(connection, &key, number, len, &part)?;
+        part.most = remaining(most, found.len());
     }
     if part.most != 0 {
-        found.extend(placed(connection, &key, number, &part)?);
+        found.extend(placed_events(connection, &key, number, &part)?);
     }
     found.reverse();
     let first = found.first().map_or(places.end, |(place, _)| usize::try_from(*place).unwrap_or(usize::MAX));
@@ -324,15 +342,15 @@ pub(crate) fn snapshot(
     Ok(Some(Some(SessionSnapshot::new(key, all, whole, updated).with_events(first, events))))
 }
 
-/// A session as it is in a list: with what can be read of its state.
-pub(crate) fn listed(connection: &Connection, key: SessionKey) -> Result<Option<SessionSnapshot>> {
+/// Reads a session for a list, with the readable parts of its state.
+pub(crate) fn listed_session(connection: &Connection, key: SessionKey) -> Result<Option<SessionSnapshot>> {
     let Some(Head { len, unplaced, updated, own, .. }) = head(connection, &key)? else { return Ok(None) };
     let states = [own, user_state(connection, &key)?, app_state(connection, &key)?];
     let len = usize::try_from(len + unplaced).unwrap_or(usize::MAX);
     Ok(Some(SessionSnapshot::listed(key, states, len, updated)))
 }
 
-/// The rows of a session, with those that it shares.
+/// Reads the states that a session shares with its user and its app.
 pub(crate) fn row(
     connection: &Connection,
     key: &SessionKey,
@@ -347,7 +365,7 @@ pub(crate) fn row(
     Ok(SessionRow { number, len, updated, own, user, app })
 }
 
-/// The log of a session that is open.
+/// The log of an open session.
 pub(crate) struct Shelf {
     pub(crate) reader: Arc<Reader>,
     pub(crate) key: SessionKey,
@@ -372,14 +390,14 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
     #[tokio::test]
-    async fn many_who_read_share_a_few_connections() {
+    async fn concurrent_reads_share_a_few_connections() {
         let name = format!("adk-sqlite-reader-{}.db", std::process::id());
         let path = std::env::temp_dir().join(name);
         let connection = Connection::open(&path).unwrap();
         crate::schema::prepare(&connection).unwrap();
-        let file = Arc::new(DatabaseFile::of(&connection, &path).unwrap());
+        let file = Arc::new(DatabaseFile::identify(&connection, &path).unwrap());
         let reader = Arc::new(Reader::new(file, Options::default()));
-        // Each waits until as many as there may be are in it.
+        // Each read waits in the barrier until `MOST` reads are inside.
         let (together, inside, peak) =
             (Arc::new(Barrier::new(MOST)), AtomicUsize::new(0), AtomicUsize::new(0));
         let counts = Arc::new((inside, peak));
@@ -424,7 +442,8 @@ mod tests {
         }
     }
 
-    /// How many steps SQLite takes for parts of a session of so many events, ten of them in the tail and ten of the last second.
+    /// Returns SQLite's step counts for reads of a session with `many` events. Ten events are in
+    /// the tail and in the last second.
     fn steps(many: u64) -> Vec<(&'static str, i32)> {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("PRAGMA foreign_keys=OFF").unwrap();
@@ -448,13 +467,13 @@ mod tests {
             );
             connection.execute(&rows, params![many, moved, micros]).unwrap();
         }
-        // The statements of the cache count what was done with them.
+        // The cached statements count their steps.
         let taken = || -> i32 {
             let sqls =
                 [HEAD.to_owned(), placed_sql(TABLES[0]), placed_sql(TABLES[1]), COUNT_SINCE.to_owned()];
-            let of =
+            let steps_of =
                 |sql: &String| connection.prepare_cached(sql).unwrap().get_status(StatementStatus::VmStep);
-            sqls.iter().map(of).sum()
+            sqls.iter().map(steps_of).sum()
         };
         let read = |what, filter: EventFilter, wanted| {
             let before = taken();
@@ -482,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_moved_meanwhile_is_read_once() {
+    fn a_row_that_moves_during_a_read_is_read_once() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("PRAGMA foreign_keys=OFF").unwrap();
         crate::schema::prepare(&connection).unwrap();
@@ -501,9 +520,10 @@ mod tests {
                 }
             }
         }
-        let part = |most| Part { places: 0..9, since: 0, most };
+        let part = |most| EventRange { places: 0..9, since: 0, most };
         let places = |most| {
-            let found = placed(&connection, &SessionKey::new("app", "u", "s"), 1, &part(most)).unwrap();
+            let found =
+                placed_events(&connection, &SessionKey::new("app", "u", "s"), 1, &part(most)).unwrap();
             found.into_iter().map(|(place, _)| place).collect::<Vec<_>>()
         };
         assert_eq!((places(-1), places(3), places(4)), (vec![3, 2, 1, 0], vec![3, 2, 1], vec![3, 2, 1, 0]));

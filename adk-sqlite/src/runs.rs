@@ -1,6 +1,6 @@
-//! The lists of runs that filters select, and who drives them.
+//! Lists of runs by filter, and the processes that drive runs.
 
-use crate::error::{Doing, corrupt};
+use crate::error::{Doing, corrupt_error};
 use crate::owner::Owner;
 use adk_core::engine::{ClaimId, RunFilter, RunInfo, RunState, RunStatus, from_text, to_text};
 use adk_core::session::SessionKey;
@@ -8,18 +8,18 @@ use adk_core::{Result, RunId};
 use rusqlite::{Connection, Row, Rows, Statement};
 use std::collections::HashSet;
 
-/// Whose runs are looked for.
+/// Owner of the listed runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Whose {
-    /// Those of an app.
+    /// Runs of an app.
     App,
-    /// Those of the tenants of an app.
+    /// Runs of the tenants of an app.
     Tenants,
 }
 
-/// Which runs are selected, as SQL: its conditions name the app `?1` of a table, then run, user, session, the run before the
-/// page, the workflows as a JSON list, and the owner.
-pub(crate) fn selected(table: &str, whose: Whose, filter: &RunFilter) -> String {
+/// Returns the SQL condition of a filter. Its parameters are the app (`?1`, a column of `table`),
+/// run, user, session, the run before the page, the workflows as a JSON list, and the owner.
+pub(crate) fn filter_sql(table: &str, whose: Whose, filter: &RunFilter) -> String {
     let states = match filter.state {
         RunState::Unfinished => "r.status IN ('queued', 'running', 'paused', 'answered')",
         RunState::Ready => "r.status IN ('queued', 'running', 'answered')",
@@ -33,7 +33,7 @@ pub(crate) fn selected(table: &str, whose: Whose, filter: &RunFilter) -> String 
         Whose::Tenants => "tenant_of",
     };
     let mut sql = format!("{table}.{column} = ?1 AND {states}");
-    // A condition for both cases would go through all runs of the app.
+    // A combined condition for both cases would scan all runs of the app.
     for (is_given, condition) in [
         (filter.run.is_some(), " AND r.id = ?2"),
         (filter.user.is_some(), " AND s.user_id = ?3"),
@@ -51,17 +51,17 @@ pub(crate) fn selected(table: &str, whose: Whose, filter: &RunFilter) -> String 
 
 pub(crate) type Parameters = [Option<String>; 7];
 
-/// The parameters of [`selected`], in its order.
+/// Returns the parameters of [`filter_sql`] in order.
 pub(crate) fn parameters(app: &str, filter: &RunFilter, owner: Option<&str>) -> Result<Parameters> {
     let workflows = filter.workflows.as_ref().map(to_text).transpose()?;
-    let of = |run: Option<RunId>| run.map(|run| run.to_string());
+    let id = |run: Option<RunId>| run.map(|run| run.to_string());
     let RunFilter { run, user, session, after, .. } = filter;
     Ok([
         Some(app.to_owned()),
-        of(*run),
+        id(*run),
         user.clone(),
         session.clone(),
-        of(*after),
+        id(*after),
         workflows,
         owner.map(str::to_owned),
     ])
@@ -79,13 +79,13 @@ pub(crate) fn bind<'s>(
     Ok(statement.raw_query())
 }
 
-/// App, user and id of a session, from this column on.
+/// Reads app, user and id of a session, starting at column `first`.
 pub(crate) fn key_of(row: &Row<'_>, first: usize) -> rusqlite::Result<SessionKey> {
-    let of = |column| row.get::<_, String>(first + column);
-    Ok(SessionKey::new(of(0)?, of(1)?, of(2)?))
+    let text = |column| row.get::<_, String>(first + column);
+    Ok(SessionKey::new(text(0)?, text(1)?, text(2)?))
 }
 
-/// The tables, in the order in which they are to be searched: those of a user of an app are found by their sessions.
+/// Returns the tables in search order: runs of a user of an app are found by the user's sessions.
 fn tables(whose: Whose, filter: &RunFilter) -> &'static str {
     if filter.user.is_some() && whose == Whose::App {
         "adkw_sessions s CROSS JOIN adkw_runs r ON r.session = s.number AND s.app_name = ?1"
@@ -98,20 +98,21 @@ const COLUMNS: &str =
     "SELECT r.id, s.app_name, s.user_id, s.id, r.workflow, r.status, r.error, r.owner, r.epoch,
     r.created, r.updated, r.usage FROM";
 
-/// The list of runs that a condition selects, and a filter: in the order of their ids, which begin with the time.
+/// Returns the query for the runs that a condition and a filter select, ordered by id, which begins
+/// with the time.
 pub(crate) fn runs_sql(condition: &str, whose: Whose, filter: &RunFilter) -> String {
     let order = if filter.oldest_first { "ASC" } else { "DESC" };
-    let (tables, selected) = (tables(whose, filter), selected("r", whose, filter));
-    format!("{COLUMNS} {tables} WHERE {condition}{selected} ORDER BY r.id {order}")
+    let (tables, filter) = (tables(whose, filter), filter_sql("r", whose, filter));
+    format!("{COLUMNS} {tables} WHERE {condition}{filter} ORDER BY r.id {order}")
 }
 
-/// Runs that nobody has.
+/// Condition for runs without an owner.
 pub(crate) const FREE: &str = "r.owner IS NULL AND ";
 
-/// Runs of one owner.
+/// Condition for runs of one owner.
 pub(crate) const OF_OWNER: &str = "r.owner = ?7 AND ";
 
-/// The runs that a filter selects. Claims that were `given_up` are free whatever their rows say.
+/// Lists the runs that a filter selects. Runs of the claims in `given_up` count as free.
 pub(crate) fn runs(
     connection: &Connection,
     (whose, app): (Whose, &str),
@@ -120,10 +121,10 @@ pub(crate) fn runs(
     given_up: &HashSet<ClaimId>,
 ) -> Result<Vec<RunInfo>> {
     let limit = filter.limit.unwrap_or(usize::MAX);
-    let list = |condition: &str, of: Option<&str>| {
+    let list = |condition: &str, driver: Option<&str>| {
         let (sql, what) = (runs_sql(condition, whose, filter), "list the runs");
         let mut statement = connection.prepare_cached(&sql).doing(what)?;
-        let mut rows = bind(&mut statement, &parameters(app, filter, of)?).doing(what)?;
+        let mut rows = bind(&mut statement, &parameters(app, filter, driver)?).doing(what)?;
         let mut all = Vec::new();
         while all.len() < limit
             && let Some(row) = rows.next().doing(what)?
@@ -138,7 +139,7 @@ pub(crate) fn runs(
     if filter.state != RunState::Ready {
         return list("", None);
     }
-    // Those that nobody has are found by an index, and those of dead processes by their owners.
+    // An index finds runs without an owner, and runs of dead processes by their owner.
     let mut all = list(FREE, None)?;
     for name in drivers(connection)? {
         let is_dead = if name == owner.name { !given_up.is_empty() } else { !owner.lives(&name) };
@@ -154,12 +155,12 @@ pub(crate) fn runs(
     Ok(all)
 }
 
-/// A row of [`COLUMNS`].
+/// Parses a row of [`COLUMNS`].
 fn info(row: &Row<'_>, owner: &Owner, given_up: &HashSet<ClaimId>) -> Result<RunInfo> {
     let what = "list the runs";
     let text = |column| row.get::<_, String>(column).doing(what);
     let id = text(0)?;
-    let run_id: RunId = id.parse().map_err(|_| corrupt(format!("`{id}` is no id of a run")))?;
+    let run_id: RunId = id.parse().map_err(|_| corrupt_error(format!("`{id}` is not the id of a run")))?;
     let (status, error) = (text(5)?, row.get::<_, Option<String>>(6).doing(what)?);
     let driver = row.get::<_, Option<String>>(7).doing(what)?;
     let claim = ClaimId { run_id, epoch: row.get(8).doing(what)? };
@@ -168,12 +169,12 @@ fn info(row: &Row<'_>, owner: &Owner, given_up: &HashSet<ClaimId>) -> Result<Run
     let session = key_of(row, 1).doing(what)?;
     let (created, updated) = (row.get(9).doing(what)?, row.get(10).doing(what)?);
     let usage = row.get::<_, Option<String>>(11).doing(what)?;
-    let usage = usage.map(|usage| from_text(&usage, "what a run has used")).transpose()?;
+    let usage = usage.map(|usage| from_text(&usage, "the usage of a run")).transpose()?;
     let info = RunInfo::new(run_id, session, text(4)?, RunStatus::from_row(&status, error), is_ready);
     Ok(info.at(created, updated).used(usage))
 }
 
-/// Who drives a run, or did when it ended without a word.
+/// Lists the owners of runs: processes that drive runs, or that died without releasing them.
 pub(crate) fn drivers(connection: &Connection) -> Result<HashSet<String>> {
     let what = "list the runs";
     let mut statement = connection.prepare_cached(DRIVERS).doing(what)?;
@@ -181,7 +182,7 @@ pub(crate) fn drivers(connection: &Connection) -> Result<HashSet<String>> {
     rows.collect::<rusqlite::Result<_>>().doing(what)
 }
 
-/// Each owner is found by the index, however many runs it drives.
+/// Query for owners, which searches the index once per owner, however many runs the owner drives.
 pub(crate) const DRIVERS: &str = "WITH RECURSIVE owners (owner) AS (
         SELECT min(owner) FROM adkw_runs WHERE owner IS NOT NULL
         UNION ALL SELECT (SELECT min(r.owner) FROM adkw_runs r WHERE r.owner IS NOT NULL AND r.owner > owners.owner)

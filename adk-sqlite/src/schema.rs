@@ -1,6 +1,6 @@
 //! The tables: those of ADK's schema version 1, and ours beside them.
 
-use crate::error::{Doing, corrupt};
+use crate::error::{Doing, corrupt_error};
 use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
 use rusqlite::{Connection, OptionalExtension};
 
@@ -27,7 +27,7 @@ CREATE INDEX IF NOT EXISTS idx_events_app_user_session_ts_id
 INSERT OR IGNORE INTO adk_internal_metadata VALUES ('schema_version', '1');
 ";
 
-/// The newest rows of the log, of all sessions together (see `tail.rs`).
+/// The newest rows of the log, for all sessions together (see `tail.rs`).
 const TAIL: &str = "
 CREATE TABLE IF NOT EXISTS adkw_tail (
     number INTEGER PRIMARY KEY,
@@ -37,14 +37,15 @@ CREATE TABLE IF NOT EXISTS adkw_tail (
 CREATE UNIQUE INDEX IF NOT EXISTS adkw_tail_slot ON adkw_tail (run, slot) WHERE run IS NOT NULL;
 ";
 
-/// The version of our tables.
+/// The version of the `adkw_` tables.
 const VERSION: &str = "9";
 
-/// What brings the tables of an earlier version to the next one. Tables that are not there are made besides.
+/// Statements that upgrade the tables from a version to the next one. Missing tables are created
+/// afterwards.
 const UPGRADES: &[(&str, &str)] = &[
-    // It had no `adkw_tail`: all of its log is in `adkw_log`.
+    // Version 3 had no `adkw_tail`: its whole log is in `adkw_log`.
     ("3", TAIL),
-    // Nothing of its runs and waits could be found by what it is looked for.
+    // Version 4 had no columns to search runs and waits by.
     (
         "4",
         "ALTER TABLE adkw_runs ADD COLUMN app TEXT NOT NULL DEFAULT '';
@@ -62,7 +63,8 @@ const UPGRADES: &[(&str, &str)] = &[
             (SELECT run FROM adkw_waits WHERE answer IS NOT NULL AND NOT seen);
          DROP INDEX IF EXISTS adkw_runs_open;",
     ),
-    // Nothing was known of the times of a run and of what it has used. What ended then ended with its last event.
+    // Version 5 kept neither the times nor the usage of a run. Ended runs get the time of their
+    // last event.
     (
         "5",
         "ALTER TABLE adkw_runs ADD COLUMN created INTEGER NOT NULL DEFAULT 0;
@@ -73,16 +75,17 @@ const UPGRADES: &[(&str, &str)] = &[
             coalesce((SELECT max(micros) FROM adkw_log WHERE run = number), 0),
             coalesce((SELECT max(micros) FROM adkw_tail WHERE run = number), 0));",
     ),
-    // It had no memory.
+    // Version 6 had no memory.
     ("6", ""),
-    // A limit did not end the search for waits, nor for runs of an owner or a session.
+    // Version 7 had no index that ends a limited search for waits, or for runs of an owner or a
+    // session.
     (
         "7",
         "ALTER TABLE adkw_waits ADD COLUMN session INTEGER NOT NULL DEFAULT 0;
          UPDATE adkw_waits SET session = coalesce((SELECT r.session FROM adkw_runs r WHERE r.id = run), 0);
          DROP INDEX IF EXISTS adkw_runs_driven; DROP INDEX IF EXISTS adkw_runs_session;",
     ),
-    // Tenants of an app were not known, no run was queued, and there were no keys of requests.
+    // Version 8 knew no tenants, no queued runs and no keys of requests.
     (
         "8",
         "ALTER TABLE adkw_runs ADD COLUMN tenant_of TEXT;
@@ -91,18 +94,22 @@ const UPGRADES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Ours. A session that ADK deletes takes its rows here along.
+/// Tables of runs and of the log. Deleting a session in ADK's table deletes its rows here.
 ///
-/// * `adkw_log`: the order of the events of a session, the slot and the run (by its number) that an event fills, and which
-///   agents had finished by then.
-/// * `adkw_runs`, `adkw_steps`, `adkw_waits`: the registry of runs and their journals. `epoch` is the number of the latest
-///   claim of a run; `status` is `queued` for a run that waits for its session, `answered` for a run that waits and has an answer that it has not seen; `updated` is when it
-///   was written last, in microseconds. `adkw_done`: agents that have finished after the last event of their run. A run that
-///   an engine above the store drives has the epoch 0, and the owner `@` until it has ended.
+/// * `adkw_log`: the order of a session's events, with the run (by number) and the slot that each
+///   event fills, and the agents that had finished by then.
+/// * `adkw_runs`, `adkw_steps`, `adkw_waits`: the registry of runs and their journals. `epoch` is
+///   the number of the latest claim of a run. `status` is `queued` for a run that waits for its
+///   session, and `answered` for a paused run with an unread answer. `updated` is the time of the
+///   last write in microseconds. A run that an engine above the store drives has the epoch 0, and
+///   the owner `@` until it ends.
+/// * `adkw_done`: agents that have finished after the last event of their run.
 ///
-/// `tenant_of` is the app whose tenant the app of a run or wait is, if it is one.
+/// `tenant_of` is the app that has the app of the run or wait as a tenant; null for an app that is
+/// not a tenant.
 ///
-/// All that an event writes beside ADK's rows is its row in the log, since each page that is touched is written whole.
+/// Apart from ADK's rows, an event writes only its row in the log, because SQLite writes each
+/// touched page as a whole.
 const OURS: &str = "
 CREATE TABLE IF NOT EXISTS adkw_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS adkw_sessions (
@@ -150,7 +157,8 @@ CREATE INDEX IF NOT EXISTS adkw_waits_tenants ON adkw_waits (tenant_of, deadline
     WHERE tenant_of IS NOT NULL AND answer IS NULL AND deadline IS NOT NULL;
 ";
 
-/// Versions of artifacts. Those of a user have no session; those of a session go with it, also when ADK deletes it.
+/// Versions of artifacts. A user's artifacts have no session; deleting a session in ADK's table
+/// deletes its artifacts.
 const ARTIFACTS: &str = "
 CREATE TABLE IF NOT EXISTS adkw_artifacts (
     app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT, name TEXT NOT NULL, version INTEGER NOT NULL,
@@ -160,7 +168,8 @@ CREATE UNIQUE INDEX IF NOT EXISTS adkw_artifacts_version
     ON adkw_artifacts (app_name, user_id, ifnull(session_id, ''), name, version);
 ";
 
-/// What was said, by user, for as long as it is not deleted: sessions go, and it stays. Its index knows words alone.
+/// Memory entries, which stay when their session is deleted. The full text index contains only
+/// words.
 const MEMORY: &str = "
 CREATE TABLE IF NOT EXISTS adkw_memory (
     number INTEGER PRIMARY KEY, app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT NOT NULL, id TEXT NOT NULL,
@@ -174,7 +183,7 @@ CREATE TABLE IF NOT EXISTS adkw_memory_marks (
     PRIMARY KEY (app_name, user_id, session_id)) WITHOUT ROWID;
 ";
 
-/// Keys of requests, each with the run or the wait that it is bound to until a time in microseconds.
+/// Keys of requests, each with the run or wait that it is bound to, and its expiry in microseconds.
 const KEYS: &str = "
 CREATE TABLE IF NOT EXISTS adkw_keys (
     app TEXT NOT NULL, scope TEXT NOT NULL, key TEXT NOT NULL, target TEXT NOT NULL, digest TEXT NOT NULL,
@@ -182,7 +191,7 @@ CREATE TABLE IF NOT EXISTS adkw_keys (
 CREATE INDEX IF NOT EXISTS adkw_keys_expires ON adkw_keys (expires);
 ";
 
-fn has(connection: &Connection, table: &str) -> Result<bool> {
+fn has_table(connection: &Connection, table: &str) -> Result<bool> {
     let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1";
     connection
         .query_row(sql, [table], |_| Ok(()))
@@ -191,34 +200,36 @@ fn has(connection: &Connection, table: &str) -> Result<bool> {
         .doing("look for its tables")
 }
 
-/// Refuses a file without ADK's tables, which are made together with ours.
+/// Rejects a database without ADK's tables; they are created together with the `adkw_` tables.
 pub(crate) fn check_there(connection: &Connection) -> Result<()> {
-    if has(connection, "adk_internal_metadata")? || has(connection, "sessions")? {
+    if has_table(connection, "adk_internal_metadata")? || has_table(connection, "sessions")? {
         return Ok(());
     }
     let message = format!("the database `{}` has no tables of agents", connection.path().unwrap_or_default());
     Err(Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
-        .with_help("check the path; a program makes the tables when it opens the store"))
+        .with_help("check the path; a program creates the tables when it opens the store"))
 }
 
-/// Makes the tables that are not there.
+/// Creates missing tables, and upgrades tables of earlier versions.
 pub(crate) fn prepare(connection: &Connection) -> Result<()> {
-    let version = if has(connection, "adk_internal_metadata")? {
+    let version = if has_table(connection, "adk_internal_metadata")? {
         let sql = "SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'";
         connection.query_row(sql, [], |row| row.get::<_, String>(0)).optional().doing("read its version")?
     } else {
         None
     };
-    if version.as_deref() != Some("1") && has(connection, "sessions")? {
+    if version.as_deref() != Some("1") && has_table(connection, "sessions")? {
         let found =
             version.map_or("an older schema".to_owned(), |version| format!("schema version {version}"));
-        return Err(corrupt(format!("the file has ADK's tables of {found}, and this crate knows version 1")));
+        return Err(corrupt_error(format!(
+            "the file has ADK's tables of {found}; this crate reads version 1"
+        )));
     }
-    if has(connection, "adkw_meta")? {
+    if has_table(connection, "adkw_meta")? {
         let own = own_version(connection)?;
         if UPGRADES.iter().any(|(version, _)| *version == own) {
-            return whole(connection, || {
-                // Another process may have done it meanwhile.
+            return create_in_transaction(connection, || {
+                // Another process may have upgraded the tables before this transaction began.
                 let own = own_version(connection)?;
                 let first =
                     UPGRADES.iter().position(|(version, _)| *version == own).unwrap_or(UPGRADES.len());
@@ -230,16 +241,16 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
         }
         if own != VERSION {
             let message = format!(
-                "the file has the tables of version {own} of this crate's format, and this program knows version {VERSION}"
+                "the file has the tables of version {own} of this crate's format; this program reads version {VERSION}"
             );
-            return Err(corrupt(message).with_help(
+            return Err(corrupt_error(message).with_help(
                 "export its sessions with the program that wrote it, and import them into a new file",
             ));
         }
         return Ok(());
     }
     let version = format!("INSERT OR IGNORE INTO adkw_meta VALUES ('version', '{VERSION}');");
-    whole(connection, || Ok(format!("{ADK}{TAIL}{OURS}{ARTIFACTS}{MEMORY}{KEYS}{version}")))
+    create_in_transaction(connection, || Ok(format!("{ADK}{TAIL}{OURS}{ARTIFACTS}{MEMORY}{KEYS}{version}")))
 }
 
 fn own_version(connection: &Connection) -> Result<String> {
@@ -247,8 +258,9 @@ fn own_version(connection: &Connection) -> Result<String> {
     connection.query_row(sql, [], |row| row.get(0)).doing("read its version")
 }
 
-/// Makes tables all together or not at all. Which, is asked when no other process can change them any more.
-fn whole(connection: &Connection, tables: impl FnOnce() -> Result<String>) -> Result<()> {
+/// Creates tables in one transaction. Calls `tables` inside it, when no other process can change
+/// the version.
+fn create_in_transaction(connection: &Connection, tables: impl FnOnce() -> Result<String>) -> Result<()> {
     let what = "make its tables";
     connection.execute_batch("BEGIN IMMEDIATE").doing(what)?;
     let made = tables().and_then(|tables| connection.execute_batch(&format!("{tables}COMMIT;")).doing(what));

@@ -1,8 +1,8 @@
-//! The store as ADK's session service.
+//! [`SessionStore`] of [`SqliteStore`].
 
-use crate::append::{Row, append, known, share};
-use crate::error::{Doing, closed};
-use crate::reader::{self, Reader, Shelf, listed, row, snapshot};
+use crate::append::{Row, append, session_rows, share};
+use crate::error::{Doing, closed_error};
+use crate::reader::{self, Reader, Shelf, listed_session, row, snapshot};
 use crate::writer::{Db, Job};
 use crate::{SqliteStore, time};
 use adk_core::session::{
@@ -24,7 +24,7 @@ impl SessionStore for SqliteStore {
         Box::pin(async move {
             key.check()?;
             state.check_depth()?;
-            self.open_session(key, Some(state)).await?.ok_or_else(closed)
+            self.open_session(key, Some(state)).await?.ok_or_else(closed_error)
         })
     }
 
@@ -46,9 +46,10 @@ impl SessionStore for SqliteStore {
             if found.is_some() {
                 return Ok(found);
             }
-            // Events of other programs get their places, where that can be written at the moment.
-            let of = key.clone();
-            if let Err(error) = self.0.writer.write(move |db: &mut Db| known(db, &of).map(drop)).await
+            // Events of other programs get their places, unless the file is locked or full.
+            let wanted = key.clone();
+            if let Err(error) =
+                self.0.writer.write(move |db: &mut Db| session_rows(db, &wanted).map(drop)).await
                 && !matches!(error.kind(), ErrorKind::Store(StoreErrorKind::Locked | StoreErrorKind::Full))
             {
                 return Err(error);
@@ -61,18 +62,18 @@ impl SessionStore for SqliteStore {
         Box::pin(async move {
             events.iter().try_for_each(Event::check_depth)?;
             forget_temp(&mut events);
-            let of = key.clone();
+            let target = key.clone();
             let write = move |db: &mut Db| {
-                if known(db, &of)?.is_none() {
-                    return Err(of.missing());
+                if session_rows(db, &target)?.is_none() {
+                    return Err(target.missing());
                 }
                 events.iter().try_for_each(|event| {
                     let data = event.to_stored()?;
-                    append(db, &of, &Row { event, data: &data, entry: None }).map(drop)
+                    append(db, &target, &Row { event, data: &data, entry: None }).map(drop)
                 })
             };
             self.0.writer.write(write).await?;
-            // Whoever has the session open sees them.
+            // Sessions that this process has open receive the events now.
             if self.0.live.is_open(key) {
                 self.open_session(key.clone(), None).await.map(drop)
             } else {
@@ -95,7 +96,7 @@ impl SessionStore for SqliteStore {
             });
             let mut all = Vec::new();
             for row in rows.doing(what)? {
-                all.extend(listed(connection, row.doing(what)?)?);
+                all.extend(listed_session(connection, row.doing(what)?)?);
             }
             Ok(all)
         }))
@@ -114,7 +115,8 @@ impl SessionStore for SqliteStore {
     }
 }
 
-/// The sessions of an app or of a user. A condition for both would go through those of the app.
+/// Returns the query for the sessions of an app or of a user. One condition for both would scan the
+/// whole app.
 fn list_sql(of_user: bool) -> &'static str {
     if of_user {
         "SELECT user_id, id FROM sessions WHERE app_name = ?1 AND user_id = ?2 ORDER BY update_time, user_id, id"
@@ -123,7 +125,7 @@ fn list_sql(of_user: bool) -> &'static str {
     }
 }
 
-/// The apps that have sessions, each found by the index.
+/// Lists the apps that have sessions, each by one search of the index.
 pub(crate) fn apps(connection: &Connection) -> Result<Vec<String>> {
     let what = "list the apps";
     let sql = "WITH RECURSIVE apps (name) AS (
@@ -136,7 +138,7 @@ pub(crate) fn apps(connection: &Connection) -> Result<Vec<String>> {
 }
 
 impl SqliteStore {
-    /// Opens a session, or makes it with that state.
+    /// Opens a session. With `create`, creates it first with that state.
     async fn open_session(
         &self,
         key: SessionKey,
@@ -145,8 +147,8 @@ impl SqliteStore {
         let (reply, result) = oneshot::channel();
         let (reader, live) = (self.0.reader.clone(), self.0.live.clone());
         let job = Open { key, create, reader, live, found: None, reply };
-        self.0.writer.post(Box::new(job)).map_err(|_| closed())?;
-        result.await.map_err(|_| closed())?
+        self.0.writer.post(Box::new(job)).map_err(|_| closed_error())?;
+        result.await.map_err(|_| closed_error())?
     }
 }
 
@@ -164,7 +166,7 @@ impl Job for Open {
         if let Some(state) = &self.create {
             create(db, &self.key, state)?;
         }
-        self.found = match known(db, &self.key)? {
+        self.found = match session_rows(db, &self.key)? {
             None => None,
             Some(known) => {
                 let known = known.clone();
@@ -174,7 +176,8 @@ impl Job for Open {
         Ok(())
     }
 
-    /// After earlier writers, so an open session is never older than the events it receives.
+    /// Runs after earlier jobs are done, so an open session is never older than the events it
+    /// receives.
     fn done(mut self: Box<Self>, result: Result<()>, db: &mut Db) {
         let found = self.found.take();
         let opened = result.and_then(|()| found.map(|found| self.open(found, db)).transpose());
@@ -192,7 +195,7 @@ impl Open {
     }
 }
 
-/// Appends to a session in memory what others have written to its log.
+/// Appends events to an open session that other writers have added to its log.
 pub(crate) fn catch_up(session: &Session, db: &Db, number: i64, len: u64) -> Result<()> {
     let here = session.len() as u64;
     if here < len {
@@ -202,7 +205,7 @@ pub(crate) fn catch_up(session: &Session, db: &Db, number: i64, len: u64) -> Res
     Ok(())
 }
 
-/// Deletes a session and all that belongs to it: this connection leaves foreign keys to us.
+/// Deletes a session and its rows in all tables, because foreign keys are off for this connection.
 fn delete(connection: &Connection, key: &SessionKey) -> Result<bool> {
     let what = "delete a session";
     let number = "SELECT number FROM adkw_sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";

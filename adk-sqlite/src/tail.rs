@@ -1,28 +1,30 @@
-//! The tail of the log: what was appended lately, in the order in which it was written, on the pages of everybody.
+//! [`Tail`]: the newest rows of the log, in the order in which they were written, on pages that all
+//! sessions share.
 //!
-//! Each session has pages of its own in `adkw_log`, and a page that is touched is written whole. So an event goes to
-//! `adkw_tail` first, where those of all sessions share pages, and many of a session go to its own pages at once. All of
-//! the tail moves in one transaction: the places of a session in the tail come after those in the log.
+//! Each session has pages of its own in `adkw_log`, and SQLite writes a touched page as a whole. So
+//! an event goes to `adkw_tail` first, and many events of a session move to its own pages together.
+//! All rows of the tail move in one transaction, so a session's places in the tail always follow
+//! its places in the log.
 
 use crate::error::Doing;
 use adk_core::Result;
 use rusqlite::{Connection, params};
 use std::collections::HashSet;
 
-/// The tables that hold the log, newest places first. Whoever reads one after the other reads in this order: rows move
-/// from the first to the second, never back.
+/// The tables that hold the log, newest places first. Read them in this order: rows move from the
+/// first to the second, never back.
 pub(crate) const TABLES: [&str; 2] = ["adkw_tail", "adkw_log"];
 
-/// So many events of a session move together, if as many come from each.
+/// Number of events per session that should move together.
 const EACH: usize = 16;
 
-/// The fewest that move: less are on a few pages anyway.
+/// Minimum number of rows that move, because fewer rows are on few pages anyway.
 const FEWEST: usize = 256;
 
-/// The maximum: they delay the next job.
+/// Maximum number of rows that move, because the move delays the next job.
 const MOST: usize = 2048;
 
-/// A row of the log. What has a slot has the number of its run.
+/// A row of the log. A row with a slot has the number of its run.
 pub(crate) struct Place<'a> {
     pub(crate) session: i64,
     pub(crate) place: u64,
@@ -34,24 +36,26 @@ pub(crate) struct Place<'a> {
     pub(crate) done: Option<&'a str>,
 }
 
-/// How much is in the tail.
+/// Size of the tail.
 #[derive(Debug, Default)]
 pub(crate) struct Tail {
-    /// `None`: it has to be asked for. Perhaps more than there are, never less.
+    /// An upper bound of the number of rows; `None` after a write of another connection or a
+    /// rollback.
     rows: Option<usize>,
     sessions: HashSet<i64>,
-    /// Not to be tried before there are so many, after it failed.
+    /// Number of rows before the next attempt, set after a move has failed.
     again: usize,
 }
 
 impl Tail {
-    /// Somebody else has written, or what was written was rolled back.
+    /// Discards the number of rows, which another connection or a rollback may have changed.
     pub(crate) fn forget(&mut self) {
         self.rows = None;
     }
 
-    /// Adds a row; `false` when its slot is taken, be it in the tail or in the log, and nothing was written. Who is alone
-    /// in the transaction shares no page with anybody, and goes to the log at once when there is no tail.
+    /// Adds a row. Returns `false`, without a write, when the slot is already filled in the tail or
+    /// in the log. A row that is `alone` in its transaction would share no page, so it goes to the
+    /// log directly if the tail is empty.
     pub(crate) fn add(
         &mut self,
         connection: &Connection,
@@ -61,14 +65,16 @@ impl Tail {
         let rows = match self.rows {
             Some(rows) => rows,
             None => {
-                // They are numbered from 1 since it was empty, independent of the writer.
+                // Numbers start at 1 when the tail is empty, so the largest number bounds the
+                // count.
                 let sql = "SELECT coalesce(max(number), 0) FROM adkw_tail";
                 connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?
             }
         };
         self.rows = Some(rows);
         let straight = alone && rows == 0;
-        // `OR FAIL`: of a single row nothing is written when it fails, and SQLite keeps no copies of pages for that.
+        // `OR FAIL`: a failed single row writes nothing, so SQLite need not copy pages for a
+        // statement rollback.
         let sql = if straight {
             "INSERT OR FAIL INTO adkw_log (session, place, event_id, micros, run, slot, temp, done)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (run, slot) WHERE run IS NOT NULL DO NOTHING"
@@ -90,14 +96,15 @@ impl Tail {
         Ok(true)
     }
 
-    /// Whether it is time to move it.
+    /// Reports whether the tail is long enough to move.
     pub(crate) fn is_long(&self) -> bool {
         let enough = (EACH * self.sessions.len()).clamp(FEWEST, MOST);
         self.rows.is_some_and(|rows| rows >= self.again.max(enough))
     }
 
-    /// It was moved, or could not be: then it is longer before the next attempt. Nothing is lost by that.
-    pub(crate) fn moved(&mut self, moved: bool) {
+    /// Updates the size after a move. After a failed move the tail grows before the next attempt;
+    /// no data is lost.
+    pub(crate) fn finish_move(&mut self, moved: bool) {
         let rows = self.rows.unwrap_or_default();
         *self = if moved {
             Self { rows: Some(0), ..Self::default() }
@@ -132,7 +139,7 @@ mod tests {
         connection
     }
 
-    fn of(session: i64, place: u64, slot: &str) -> Place<'_> {
+    fn log_row(session: i64, place: u64, slot: &str) -> Place<'_> {
         let run = Some(session);
         Place { session, place, event: "e", micros: place, run, slot: Some(slot), temp: None, done: None }
     }
@@ -145,43 +152,43 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_is_filled_once_wherever_it_is() {
+    fn a_slot_is_filled_once_in_tail_and_log() {
         let (connection, mut tail) = (tables(), Tail::default());
-        assert!(tail.add(&connection, &of(1, 0, "a"), false).unwrap());
-        assert!(!tail.add(&connection, &of(1, 1, "a"), false).unwrap(), "it is in the tail");
+        assert!(tail.add(&connection, &log_row(1, 0, "a"), false).unwrap());
+        assert!(!tail.add(&connection, &log_row(1, 1, "a"), false).unwrap(), "it is in the tail");
         merge(&connection).unwrap();
         assert_eq!((rows(&connection, TABLES[0]), rows(&connection, TABLES[1])), (vec![], vec![(1, 0)]));
-        assert!(!tail.add(&connection, &of(1, 1, "a"), false).unwrap(), "it is in the log");
-        // The same slot of another run, and another slot of this one.
-        assert!(tail.add(&connection, &of(2, 0, "a"), false).unwrap());
-        assert!(tail.add(&connection, &of(1, 1, "b"), false).unwrap());
+        assert!(!tail.add(&connection, &log_row(1, 1, "a"), false).unwrap(), "it is in the log");
+        // A slot belongs to a run: another run may use this name, and this run another slot.
+        assert!(tail.add(&connection, &log_row(2, 0, "a"), false).unwrap());
+        assert!(tail.add(&connection, &log_row(1, 1, "b"), false).unwrap());
         // A place that is taken is an error.
-        assert!(tail.add(&connection, &of(1, 1, "c"), false).is_err());
+        assert!(tail.add(&connection, &log_row(1, 1, "c"), false).is_err());
         merge(&connection).unwrap();
         assert_eq!(rows(&connection, TABLES[1]), [(1, 0), (1, 1), (2, 0)]);
     }
 
     #[test]
-    fn who_is_alone_goes_to_the_log_when_there_is_no_tail() {
+    fn a_row_alone_in_its_transaction_goes_to_the_log_when_the_tail_is_empty() {
         let (connection, mut tail) = (tables(), Tail::default());
-        assert!(tail.add(&connection, &of(1, 0, "a"), true).unwrap());
+        assert!(tail.add(&connection, &log_row(1, 0, "a"), true).unwrap());
         assert_eq!((rows(&connection, TABLES[0]), rows(&connection, TABLES[1])), (vec![], vec![(1, 0)]));
-        assert!(!tail.add(&connection, &of(1, 1, "a"), true).unwrap());
+        assert!(!tail.add(&connection, &log_row(1, 1, "a"), true).unwrap());
         assert!(!tail.is_long());
-        // What comes after a row of the tail is in the tail, also for one who does not know of it.
-        assert!(tail.add(&connection, &of(1, 1, "b"), false).unwrap());
-        assert!(tail.add(&connection, &of(1, 2, "c"), true).unwrap());
+        // Later rows of the session go to the tail, even from a `Tail` that has not read its size.
+        assert!(tail.add(&connection, &log_row(1, 1, "b"), false).unwrap());
+        assert!(tail.add(&connection, &log_row(1, 2, "c"), true).unwrap());
         let mut other = Tail::default();
-        assert!(other.add(&connection, &of(1, 3, "d"), true).unwrap());
+        assert!(other.add(&connection, &log_row(1, 3, "d"), true).unwrap());
         assert_eq!(rows(&connection, TABLES[0]), [(1, 1), (1, 2), (1, 3)]);
         merge(&connection).unwrap();
         tail.forget();
-        assert!(tail.add(&connection, &of(1, 4, "e"), true).unwrap());
+        assert!(tail.add(&connection, &log_row(1, 4, "e"), true).unwrap());
         assert_eq!((rows(&connection, TABLES[0]), rows(&connection, TABLES[1]).len()), (vec![], 5));
     }
 
     #[test]
-    fn it_moves_when_many_of_each_session_are_in_it() {
+    fn the_tail_moves_when_it_has_many_rows_of_each_session() {
         let (connection, mut tail) = (tables(), Tail::default());
         let fill = |tail: &mut Tail, sessions: i64| -> usize {
             let mut added = 0;
@@ -190,29 +197,29 @@ mod tests {
                     if tail.is_long() {
                         return added;
                     }
-                    tail.add(&connection, &of(session, place, &place.to_string()), false).unwrap();
+                    tail.add(&connection, &log_row(session, place, &place.to_string()), false).unwrap();
                     added += 1;
                 }
             }
             added
         };
         assert_eq!(fill(&mut tail, 1), FEWEST);
-        // A full disk: it is tried again later.
-        tail.moved(false);
+        // The move failed, for example on a full disk: the next attempt comes later.
+        tail.finish_move(false);
         assert!(!tail.is_long());
         assert_eq!(fill(&mut tail, 1), FEWEST);
         merge(&connection).unwrap();
-        tail.moved(true);
+        tail.finish_move(true);
         connection.execute("DELETE FROM adkw_log", []).unwrap();
         assert_eq!(fill(&mut tail, 64), 64 * EACH);
         merge(&connection).unwrap();
-        tail.moved(true);
+        tail.finish_move(true);
         connection.execute("DELETE FROM adkw_log", []).unwrap();
         assert_eq!(fill(&mut tail, 1000), MOST);
     }
 
     #[test]
-    fn what_looks_for_a_row_finds_it_by_an_index() {
+    fn queries_for_a_row_use_an_index() {
         let connection = tables();
         for sql in [
             "SELECT 1 FROM adkw_log WHERE run = ?1 AND slot = ?2",

@@ -1,14 +1,15 @@
-//! Times as ADK's tables have them: naive UTC with microseconds, `2026-11-21 20:15:00.123456`.
+//! Times in the format of ADK's tables: UTC without a zone, with microseconds,
+//! `2026-11-21 20:15:00.123456`.
 
 const DAY: u64 = 86_400;
 
-/// Microseconds since 1970 as text.
+/// Formats microseconds since 1970.
 pub(crate) fn to_text(micros: u64) -> String {
     let (seconds, micros) = (micros / 1_000_000, micros % 1_000_000);
     let (days, seconds) = (seconds / DAY, seconds % DAY);
     let (year, month, day) = date(days);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    // For each event, by the thread that writes: `format!` takes ten times as long.
+    // The writer thread formats a time for each event, and `format!` takes ten times as long.
     let mut text = String::with_capacity(26);
     text.push_str(&year.to_string());
     let parts = [
@@ -28,7 +29,8 @@ pub(crate) fn to_text(micros: u64) -> String {
     text
 }
 
-/// The reverse; the microseconds may be absent. `None` for what is no time.
+/// Parses a time into microseconds since 1970. The fraction is optional. Returns `None` for other
+/// text.
 pub(crate) fn from_text(text: &str) -> Option<u64> {
     let number = |from: usize, to: usize| text.get(from..to)?.parse::<u64>().ok();
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
@@ -49,7 +51,7 @@ fn months(year: u64) -> [u64; 12] {
     [31, if is_leap(year) { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 }
 
-/// Leap days of the years before.
+/// Counts the leap days before a year.
 fn leaps(year: u64) -> u64 {
     let before = year.saturating_sub(1);
     before / 4 - before / 100 + before / 400

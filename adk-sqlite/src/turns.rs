@@ -1,4 +1,4 @@
-//! A turn takes as many steps of SQLite in a long session as in a short one.
+//! Tests that a turn takes as many steps of SQLite in a long session as in a short one.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -16,15 +16,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock, Mutex};
 
-/// The steps that the connections of each file have taken.
+/// Step counters of the connections, by file.
 static STEPS: LazyLock<Mutex<HashMap<PathBuf, Arc<AtomicU64>>>> = LazyLock::new(Mutex::default);
 
 fn steps(path: &Path) -> Arc<AtomicU64> {
     STEPS.lock().unwrap().entry(path.to_owned()).or_default().clone()
 }
 
-/// Counts the steps of a connection of a store.
-pub(crate) fn counted(mut connection: Connection) -> Connection {
+/// Adds the steps of a connection to the counter of its file.
+pub(crate) fn count_steps(mut connection: Connection) -> Connection {
     let steps = steps(connection.path().unwrap().as_ref());
     let step = move || {
         steps.fetch_add(1, SeqCst);
@@ -34,7 +34,7 @@ pub(crate) fn counted(mut connection: Connection) -> Connection {
     connection
 }
 
-/// Says something, without a look at the history.
+/// Emits a text without reading the history.
 struct Says;
 
 impl Agent for Says {
@@ -46,7 +46,7 @@ impl Agent for Says {
     }
 }
 
-/// Asks a person.
+/// Asks a person, then emits a text.
 struct Asks;
 
 impl Agent for Asks {
@@ -61,7 +61,8 @@ impl Agent for Asks {
 const SHORT: u64 = 100;
 const LONG: u64 = 3_000;
 
-/// Events of a user and of an agent in turn; the tenth from the end is a summary of those before it.
+/// Returns alternating events of a user and an agent; the tenth from the end is a summary of the
+/// events before it.
 fn conversation(places: Range<u64>) -> Vec<Event> {
     let event = |n: u64| {
         let mut event = Event::new().with_content(Content::user("text"));
@@ -78,10 +79,10 @@ fn conversation(places: Range<u64>) -> Vec<Event> {
     places.clone().map(event).collect()
 }
 
-/// The file of a session of so many events, and what a new process opens of it.
-struct Place(PathBuf);
+/// A file with a session of many events, removed on drop.
+struct SessionFile(PathBuf);
 
-impl Place {
+impl SessionFile {
     async fn new(name: &str, many: u64) -> Self {
         let name = format!("adk-sqlite-turns-{}-{name}-{many}.db", std::process::id());
         let place = Self(std::env::temp_dir().join(name));
@@ -99,13 +100,13 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for SessionFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
-/// The steps of a run, and how many events its session holds in memory.
+/// Returns the steps of a run, and the number of events that its session holds in memory.
 async fn measured<T>(steps: &AtomicU64, run: RunRequest<'_, T>) -> (u64, usize)
 where
     T: Send + 'static,
@@ -115,12 +116,12 @@ where
     (steps.load(SeqCst) - before, outcome.session().events().count())
 }
 
-/// The first two turns of a process.
+/// Measures the first two turns of a process.
 async fn turns<W>(name: &str, workflow: &W, many: u64) -> [(u64, usize); 2]
 where
     W: Workflow<Input = Content> + Needs,
 {
-    let place = Place::new(name, many).await;
+    let place = SessionFile::new(name, many).await;
     let (steps, runner) = place.open().await;
     let session = runner.session("u", "s");
     let first = measured(&steps, session.run(workflow, "go")).await;
@@ -134,7 +135,8 @@ async fn a_turn_takes_as_many_steps_in_a_long_session() {
     assert!(short.iter().all(|(steps, events)| *steps > 100 && *events == 2), "{short:?}");
     assert_eq!(short, turns("function", &function, LONG).await);
 
-    // Its own turn needs no earlier event. Others need a few, and read at most as many again.
+    // An agent without history reads no earlier event. The others read a few, and one batch more at
+    // most.
     let talks = || LlmAgent::builder("talks");
     for (name, agent, most) in [
         ("none", talks().include_contents(IncludeContents::None), 2),
@@ -149,10 +151,10 @@ async fn a_turn_takes_as_many_steps_in_a_long_session() {
 }
 
 #[tokio::test]
-async fn a_resumed_run_takes_as_many_steps_whatever_was_said_since() {
+async fn a_resumed_run_takes_as_many_steps_after_later_events() {
     let resumed = async |many: u64| {
         let asks = SequentialAgent::builder("w").sub_agent(Asks).build().unwrap();
-        let place = Place::new("asks", many).await;
+        let place = SessionFile::new("asks", many).await;
         let (_, runner) = place.open().await;
         let session = runner.session("u", "s");
         session.run(&asks, "go").await.unwrap_err();

@@ -1,8 +1,8 @@
-//! The waits of runs, as rows.
+//! Waits of runs as rows.
 
 use crate::error::Doing;
 use crate::journal::drives;
-use crate::runs::{Whose, bind, key_of, parameters, selected};
+use crate::runs::{Whose, bind, filter_sql, key_of, parameters};
 use crate::writer::Db;
 use adk_core::Result;
 use adk_core::engine::{ClaimId, DueWaits, RunFilter, Wait, Waiting, from_text, refuse, to_text};
@@ -10,7 +10,7 @@ use adk_core::session::SessionKey;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
 
-/// The answer to a wait, which is open from now on.
+/// Returns the answer to a wait. Opens the wait if it does not exist.
 pub(crate) fn answer(db: &mut Db, claim: ClaimId, wait: &Wait) -> Result<Option<Value>> {
     let what = "open a wait";
     drives(db, claim, 0, None)?;
@@ -34,7 +34,7 @@ pub(crate) fn answer(db: &mut Db, claim: ClaimId, wait: &Wait) -> Result<Option<
     Ok(None)
 }
 
-/// Removes open waits that no agent awaits any more. The answers of others count as seen.
+/// Removes open waits that no agent awaits any more. Answers to the other waits count as read.
 pub(crate) fn withdraw(db: &mut Db, claim: ClaimId, waits: &[String]) -> Result<()> {
     let what = "withdraw a wait";
     drives(db, claim, 0, None)?;
@@ -47,7 +47,7 @@ pub(crate) fn withdraw(db: &mut Db, claim: ClaimId, waits: &[String]) -> Result<
     Ok(())
 }
 
-/// Answers a wait that is open.
+/// Answers an open wait.
 pub(crate) fn resolve(db: &Db, app: &str, id: &str, answer: &Value) -> Result<()> {
     let what = "answer a wait";
     let (run, _) = open_row(&db.connection, app, id)?;
@@ -58,12 +58,12 @@ pub(crate) fn resolve(db: &Db, app: &str, id: &str, answer: &Value) -> Result<()
     db.connection.prepare_cached(wakes).doing(what)?.execute([run]).doing(what).map(drop)
 }
 
-/// An open wait of an app, found by its id.
+/// Query for an open wait of an app by its id.
 pub(crate) const OPEN_WAIT: &str = "SELECT w.run, w.waiting, w.answer IS NOT NULL FROM adkw_waits w
     JOIN adkw_runs r ON r.id = w.run
     WHERE w.id = ?2 AND w.app = ?1 AND (w.answer IS NOT NULL OR r.status IN ('running', 'paused', 'answered'))";
 
-/// The run of an open wait of an app, and the wait as it is stored.
+/// Returns the run of an open wait of an app, and the wait in stored form.
 fn open_row(connection: &Connection, app: &str, id: &str) -> Result<(String, String)> {
     let what = "look for a wait";
     let mut statement = connection.prepare_cached(OPEN_WAIT).doing(what)?;
@@ -77,27 +77,27 @@ fn open_row(connection: &Connection, app: &str, id: &str) -> Result<(String, Str
     }
 }
 
-/// An open wait of an app by its id.
+/// Reads an open wait of an app by its id.
 pub(crate) fn open_wait(connection: &Connection, app: &str, id: &str) -> Result<Waiting> {
     let (run, text) = open_row(connection, app, id)?;
     let what = "look for a wait";
     let sql =
         "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
         WHERE r.id = ?1";
-    let of = connection.query_row(sql, [run], |row| key_of(row, 0));
-    read_wait(&text, of.doing(what)?)
+    let key = connection.query_row(sql, [run], |row| key_of(row, 0));
+    read_wait(&text, key.doing(what)?)
 }
 
-/// A wait as it is stored. Those of earlier versions do not say whose they are.
+/// Parses a wait in stored form. Waits of earlier versions lack the session, so it is added.
 fn read_wait(text: &str, key: SessionKey) -> Result<Waiting> {
     let waiting: Waiting = from_text(text, "a wait")?;
     Ok(waiting.of(key))
 }
 
-/// The open waits of the runs that a filter selects. Those of an app are in the order of their index, so that a limit ends
-/// the search.
+/// Returns the query for the open waits of the runs that a filter selects. Waits of an app are in
+/// the order of their index, so that a limit ends the search.
 pub(crate) fn waiting_sql(filter: &RunFilter) -> String {
-    let (tables, of) = if filter.run.is_some() {
+    let (tables, table) = if filter.run.is_some() {
         (
             "adkw_runs r CROSS JOIN adkw_waits w ON w.run = r.id JOIN adkw_sessions s ON s.number = r.session",
             "r",
@@ -112,14 +112,14 @@ pub(crate) fn waiting_sql(filter: &RunFilter) -> String {
             "w",
         )
     };
-    let selected = selected(of, Whose::App, filter);
+    let condition = filter_sql(table, Whose::App, filter);
     format!(
-        "SELECT w.waiting, s.app_name, s.user_id, s.id FROM {tables} WHERE w.answer IS NULL AND {selected} ORDER BY w.number"
+        "SELECT w.waiting, s.app_name, s.user_id, s.id FROM {tables} WHERE w.answer IS NULL AND {condition} ORDER BY w.number"
     )
 }
 
-/// The waits that are open, in the order in which they began. One that cannot be read is left out: it is reported when
-/// its run is claimed.
+/// Lists the open waits in the order in which they were opened. Omits an unreadable wait, because
+/// the next claim of its run reports it.
 pub(crate) fn waiting(connection: &Connection, app: &str, filter: &RunFilter) -> Result<Vec<Waiting>> {
     let what = "list the waits";
     let mut statement = connection.prepare_cached(&waiting_sql(filter)).doing(what)?;
@@ -134,7 +134,7 @@ pub(crate) fn waiting(connection: &Connection, app: &str, filter: &RunFilter) ->
     Ok(all)
 }
 
-/// Open waits by their deadline, of those that a condition selects.
+/// Query for open waits by deadline, with a condition.
 macro_rules! due {
     ($whose:literal) => {
         concat!(
@@ -146,13 +146,13 @@ macro_rules! due {
     };
 }
 
-/// Open waits of an app by their deadline.
+/// Query for open waits of an app by deadline.
 pub(crate) const DUE: &str = due!("w.app = ?1");
 
-/// Those of the tenants of an app.
+/// Query for open waits of an app's tenants by deadline.
 pub(crate) const DUE_OF_TENANTS: &str = due!("w.tenant_of = ?1");
 
-/// Waits whose deadline has passed, and the next deadline.
+/// Returns the waits whose deadline has passed, and the next deadline.
 pub(crate) fn due(
     connection: &Connection,
     (whose, app): (Whose, &str),

@@ -1,8 +1,9 @@
-//! The thread that owns the connection that writes: all that waits goes into one transaction.
+//! [`Writer`]: the thread that owns the writing connection and combines waiting jobs into one
+//! transaction.
 
 use crate::Options;
 use crate::cache::Cache;
-use crate::error::{Doing, closed, copy, failed, of_file, read_only};
+use crate::error::{Doing, closed_error, copy, read_only, sqlite_error, with_file};
 use crate::file::{DatabaseFile, check_before_open, resolve};
 use crate::owner::Owner;
 use crate::{Durability, runs, schema, tail};
@@ -16,53 +17,55 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// The most that goes into one transaction, so that the first is not held up by the last.
+/// Maximum number of jobs in a transaction, so that the last job does not delay the first too long.
 const MOST: usize = 512;
 
-/// How long as many as went into the last transaction are waited for, so that they share the next: less than it takes to
-/// bring one to the disk.
+/// Time to wait for as many jobs as the last transaction had, so that they share the next one. It
+/// is shorter than one write to the disk.
 const GATHER: Duration = Duration::from_micros(50);
 
-/// How long the thread stays awake after it has answered: as long as a run takes to come back, which is less than half of
-/// what it takes to bring an event to the disk. It gives way to everybody meanwhile.
+/// Time for which the thread polls for a job after a transaction. A run usually sends its next
+/// event within this time, which is less than half of one write to the disk. The thread yields to
+/// other threads between polls.
 const AWAKE: Duration = Duration::from_micros(100);
 
-/// The pages of the sessions that are written to, in KiB: each has some of its own in every index.
+/// Page cache in KiB. It holds the pages of active sessions: each session touches pages of its own
+/// in every index.
 const CACHE: u32 = 32_768;
 
-/// After so many pages of the write-ahead log they go into the file: 32 MB, so that a page that is written by many
-/// events goes there once.
+/// Number of pages in the write-ahead log that starts a checkpoint: 32 MB, so that a page that many
+/// events change is written to the file once.
 const CHECKPOINT: u32 = 8_000;
 
-/// How long it is until what could not be written is tried again.
+/// Time until releases that could not be written are tried again.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// At every so many commits it is looked whether the write-ahead log is still there. A single run would feel it at each, and
-/// SQLite, which holds the log, brings it into the file at the end.
+/// Number of commits between checks of the write-ahead log. A check at each commit would slow down
+/// a single run, and SQLite, which holds the log open, writes it into the file at the end.
 const LOG_EVERY: u32 = 16;
 
-/// What a job works with.
+/// State that jobs work with.
 pub(crate) struct Db {
     pub(crate) connection: Connection,
     pub(crate) cache: Cache,
     pub(crate) owner: Arc<Owner>,
     pub(crate) file: Arc<DatabaseFile>,
     commits: u32,
-    /// Claims that were given back while nothing could be written.
+    /// Released claims whose release could not be written.
     pub(crate) unwritten: Vec<ClaimId>,
 }
 
-/// Something to be written.
+/// Work for the writer thread.
 pub(crate) trait Job: Send {
-    /// Does it in the transaction that is open. It may be asked again, after what it did was rolled back.
+    /// Executes the work in the open transaction. Called again if the transaction was rolled back.
     fn run(&mut self, db: &mut Db) -> Result<()>;
-    /// Reports to the sender: it is on the disk, or never will be.
+    /// Reports the result to the sender, after the transaction was committed or has failed.
     fn done(self: Box<Self>, result: Result<()>, db: &mut Db);
 }
 
-/// Hands jobs to the thread.
+/// Handle that sends jobs to the writer thread.
 pub(crate) struct Writer {
-    /// As whom it writes.
+    /// The owner of this store's claims.
     pub(crate) owner: Arc<Owner>,
     pub(crate) file: Arc<DatabaseFile>,
     jobs: Option<Sender<Box<dyn Job>>>,
@@ -73,7 +76,7 @@ impl Writer {
     pub(crate) async fn open(path: PathBuf, options: Options) -> Result<Self> {
         let (jobs, incoming) = channel();
         let (opened, result) = oneshot::channel();
-        let run = move || match Db::open(&resolve(&path), options).map_err(|error| of_file(&path, error)) {
+        let run = move || match Db::open(&resolve(&path), options).map_err(|error| with_file(&path, error)) {
             Ok(mut db) => {
                 let _ = opened.send(Ok((db.owner.clone(), db.file.clone())));
                 db.serve(&incoming);
@@ -81,12 +84,12 @@ impl Writer {
             Err(error) => drop(opened.send(Err(error))),
         };
         let thread = std::thread::Builder::new().name("adk-sqlite".to_owned()).spawn(run);
-        let thread = thread.map_err(|error| closed().with_source(error))?;
-        let (owner, file) = result.await.map_err(|_| closed())??;
+        let thread = thread.map_err(|error| closed_error().with_source(error))?;
+        let (owner, file) = result.await.map_err(|_| closed_error())??;
         Ok(Self { owner, file, jobs: Some(jobs), thread: Some(thread) })
     }
 
-    /// Gives the job back when the thread has ended.
+    /// Sends a job. Returns the job when the thread has ended.
     pub(crate) fn post(&self, job: Box<dyn Job>) -> Result<(), Box<dyn Job>> {
         match &self.jobs {
             Some(jobs) => jobs.send(job).map_err(|error| error.0),
@@ -94,7 +97,7 @@ impl Writer {
         }
     }
 
-    /// Does this in a transaction, together with what others ask for.
+    /// Executes `work` in a transaction, which other jobs may share.
     pub(crate) async fn write<T, F>(&self, work: F) -> Result<T>
     where
         T: Send + 'static,
@@ -102,14 +105,14 @@ impl Writer {
     {
         let (reply, result) = oneshot::channel();
         let job = Call { work, value: None, reply };
-        self.post(Box::new(job)).map_err(|_| closed())?;
-        result.await.map_err(|_| closed())?
+        self.post(Box::new(job)).map_err(|_| closed_error())?;
+        result.await.map_err(|_| closed_error())?
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // The thread ends when nobody can ask it any more, after what was asked.
+        // Closing the channel ends the thread after the jobs already sent.
         self.jobs = None;
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != std::thread::current().id()
@@ -133,8 +136,8 @@ impl<T: Send, F: FnMut(&mut Db) -> Result<T> + Send> Job for Call<F, T> {
 
     fn done(self: Box<Self>, result: Result<()>, _: &mut Db) {
         let Self { value, reply, .. } = *self;
-        // Whoever asked may be gone: it is done all the same.
-        let _ = reply.send(result.and_then(|()| value.ok_or_else(closed)));
+        // The receiver may be gone; the work is done all the same.
+        let _ = reply.send(result.and_then(|()| value.ok_or_else(closed_error)));
     }
 }
 
@@ -153,8 +156,9 @@ impl Db {
         let set = || -> rusqlite::Result<()> {
             connection.set_prepared_statement_cache_capacity(64);
             connection.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
-            // No foreign keys: what is deleted takes its rows along by `sessions::delete`, and what is written was looked up.
-            // Programs that have them on, as ADK, find the same rules in the tables.
+            // Foreign keys are off: `sessions::delete` removes dependent rows, and writes check
+            // their references first. Programs with foreign keys on, such as ADK, find the same
+            // rules in the tables.
             connection.execute_batch(&format!(
                 "PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=OFF; PRAGMA cache_size=-{CACHE};
                  PRAGMA temp_store=MEMORY;"
@@ -173,8 +177,8 @@ impl Db {
         }
         schema::prepare(&connection)?;
         #[cfg(test)]
-        let connection = crate::turns::counted(connection);
-        let file = Arc::new(DatabaseFile::of(&connection, path)?);
+        let connection = crate::turns::count_steps(connection);
+        let file = Arc::new(DatabaseFile::identify(&connection, path)?);
         let owner = Arc::new(Owner::new(file.path())?);
         owner.sweep(&runs::drivers(&connection)?);
         Ok(Self { connection, cache: Cache::default(), owner, file, commits: 0, unwritten: Vec::new() })
@@ -188,9 +192,10 @@ impl Db {
                 Next::Idle => None,
                 Next::End => break,
             };
-            let mut jobs: Vec<_> = first.into_iter().chain(self.unwritten()).collect();
+            let mut jobs: Vec<_> = first.into_iter().chain(self.take_unwritten()).collect();
             jobs.extend(incoming.try_iter().take(MOST - 1));
-            // Those who were answered together come back one after the other. A single run never waits.
+            // Callers that got their results together send their next jobs one after the other. A
+            // single run never waits here.
             let began = Instant::now();
             while jobs.len() < last && began.elapsed() < GATHER {
                 std::thread::yield_now();
@@ -204,7 +209,8 @@ impl Db {
         }
     }
 
-    /// In a transaction of its own, after all were answered: nobody's event is lost when it fails, as on a full disk.
+    /// Moves the tail in a transaction of its own, after all jobs are done: a failure, as on a full
+    /// disk, loses no event.
     fn merge(&mut self) {
         let merged = self.execute("BEGIN IMMEDIATE").and_then(|()| {
             tail::merge(&self.connection)?;
@@ -213,32 +219,32 @@ impl Db {
         if merged.is_err() && !self.connection.is_autocommit() {
             let _ = self.connection.execute_batch("ROLLBACK");
         }
-        self.cache.tail.moved(merged.is_ok());
+        self.cache.tail.finish_move(merged.is_ok());
     }
 
     fn batch(&mut self, mut jobs: Vec<Box<dyn Job>>) {
-        match self.together(&mut jobs) {
+        match self.execute_together(&mut jobs) {
             Ok(results) => {
                 for (job, result) in jobs.into_iter().zip(results) {
-                    job.done(result.map_err(|error| of_file(self.file.path(), error)), self);
+                    job.done(result.map_err(|error| with_file(self.file.path(), error)), self);
                 }
             }
             Err(Lost { error, alone: true }) if jobs.len() > 1 => {
-                // One of them took the others along: each shows what it is worth.
+                // One job made the transaction fail: execute each job in a transaction of its own.
                 drop(error);
                 jobs.into_iter().for_each(|job| self.batch(vec![job]));
             }
             Err(Lost { error, .. }) => {
                 for job in jobs {
-                    job.done(Err(of_file(self.file.path(), copy(&error))), self);
+                    job.done(Err(with_file(self.file.path(), copy(&error))), self);
                 }
             }
         }
     }
 
-    fn together(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Result<()>>, Lost> {
+    fn execute_together(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Result<()>>, Lost> {
         self.execute("BEGIN IMMEDIATE").map_err(|error| Lost { error, alone: false })?;
-        let results = self.inside(jobs);
+        let results = self.execute_jobs(jobs);
         let committed = results.and_then(|results| self.commit().map(|()| results));
         committed.map_err(|error| {
             self.cache.clear();
@@ -250,8 +256,8 @@ impl Db {
         })
     }
 
-    /// The file is looked at last: what is acknowledged was in the file that others find, and a log that may be that of
-    /// another file by now gets nothing.
+    /// Commits after a check of the file. The check comes last, so that acknowledged data is in the
+    /// file that other programs find, and a log that may belong to another file receives nothing.
     fn commit(&mut self) -> Result<()> {
         self.commits = self.commits.wrapping_add(1);
         if self.commits.is_multiple_of(LOG_EVERY) {
@@ -262,9 +268,10 @@ impl Db {
         self.execute("COMMIT")
     }
 
-    /// The error of a job that has written nothing is its own; any other ends the transaction. A savepoint for each would
-    /// spare the others, and copy every page that is written to.
-    fn inside(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Result<()>>> {
+    /// Executes jobs in the open transaction. A job that fails without a write gets its own error;
+    /// any other error ends the transaction. A savepoint for each job would spare the other jobs,
+    /// but copies every page that is written.
+    fn execute_jobs(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Result<()>>> {
         let version = self
             .connection
             .prepare_cached("PRAGMA data_version")
@@ -288,24 +295,25 @@ impl Db {
         Ok(results)
     }
 
-    /// One of the statements around transactions, prepared once.
+    /// Executes a statement around a transaction, prepared once.
     fn execute(&self, sql: &str) -> Result<()> {
         let done = self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute([]));
-        done.map(drop).map_err(|error| failed("write", &error))
+        done.map(drop).map_err(|error| sqlite_error("write", &error))
     }
 }
 
-/// What the thread does next.
+/// Next action of the thread.
 enum Next {
     Job(Box<dyn Job>),
-    /// Nobody has asked for a while.
+    /// Time to try unwritten releases again.
     Idle,
-    /// Nobody will ask any more.
+    /// All senders are gone.
     End,
 }
 
-/// The next job. A caller that was just answered asks again soon as a rule, and to be woken takes longer than to stay awake
-/// that long. With something left to write the wait is a short one.
+/// Waits for the next job. Polls for a short time after a transaction, because a caller usually
+/// sends its next job soon and waking the thread takes longer. With unwritten releases, waits only
+/// until their next attempt.
 fn next(incoming: &Receiver<Box<dyn Job>>, answered: bool, is_unwritten: bool) -> Next {
     let began = Instant::now();
     while answered && began.elapsed() < AWAKE {
@@ -325,9 +333,9 @@ fn next(incoming: &Receiver<Box<dyn Job>>, answered: bool, is_unwritten: bool) -
     }
 }
 
-/// A transaction that did not come about.
+/// A transaction that was rolled back.
 struct Lost {
     error: Error,
-    /// Whether it is worth trying each job alone.
+    /// Whether each job may succeed in a transaction of its own.
     alone: bool,
 }

@@ -1,4 +1,5 @@
-//! What a run keeps comes back bit for bit. Run once more with `--features serde_json/arbitrary_precision`.
+//! Tests that the store returns values unchanged. Run them also with
+//! `--features serde_json/arbitrary_precision`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -12,7 +13,7 @@ use support::Folder;
 use trees::values;
 
 #[tokio::test]
-async fn what_is_written_comes_back_bit_for_bit() {
+async fn values_are_read_back_bit_for_bit() {
     values::come_back(&Folder::new()).await;
 }
 
@@ -27,6 +28,6 @@ async fn values_and_keys_may_be_large() {
 }
 
 #[tokio::test]
-async fn what_json_has_no_form_for_is_refused_where_it_is_written() {
+async fn values_without_a_json_form_are_rejected_when_they_are_written() {
     values::are_refused_without_a_form(&Folder::new()).await;
 }

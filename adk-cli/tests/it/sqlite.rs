@@ -298,8 +298,8 @@ async fn a_store_with_several_apps_needs_the_option_app() {
 async fn a_missing_store_or_run_is_reported_and_not_created() {
     let folder = Folder::new();
     let (missing, run) = (folder.store(), unknown_run().to_string());
-    adk(&missing, &["runs"]).assert_error(3, &format!("there is no file `{missing}`"));
-    adk_with_input(&missing, &["import", "ann", "s1"], "").assert_error(3, "there is no file");
+    adk(&missing, &["runs"]).assert_error(3, &format!("the file `{missing}` does not exist"));
+    adk_with_input(&missing, &["import", "ann", "s1"], "").assert_error(3, "does not exist");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 
     let text = folder.path().join("notes.txt");

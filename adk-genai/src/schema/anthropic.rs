@@ -1,9 +1,9 @@
-//! What Anthropic's structured outputs take. Schemas of tools go as they are.
+//! [`anthropic`]: schemas for Anthropic's structured outputs. Schemas of tools are sent unchanged.
 
 use super::{Dialect, map_inner, strict};
 use serde_json::Value;
 
-/// Constraints that structured outputs refuse; the answer is checked against the type anyway.
+/// Constraints that structured outputs reject. Answers are validated against the type anyway.
 const DIALECT: Dialect = Dialect {
     refused: &[
         "$schema",
@@ -24,10 +24,10 @@ const DIALECT: Dialect = Dialect {
     formats: &["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"],
 };
 
-/// The form for structured outputs; `None` when there is none (free-form maps, recursion). genai closes the
-/// objects.
+/// Returns the form for structured outputs, or `None` if the schema has none (free-form maps,
+/// recursion). genai closes the objects.
 pub(crate) fn anthropic(schema: &Value) -> Option<Value> {
-    // The two providers can close the same schemas; only the details differ.
+    // Both providers can close the same schemas; only the details differ.
     strict(schema)?;
     prune(schema)
 }
@@ -42,7 +42,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn constraints_go_and_maps_have_no_form() {
+    fn constraints_are_removed_and_maps_have_no_form() {
         let schema = json!({
             "type": "object",
             "properties": {

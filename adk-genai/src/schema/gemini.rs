@@ -1,9 +1,10 @@
-//! What Gemini's JSON schema fields (`responseJsonSchema`, `parametersJsonSchema`) take.
+//! [`gemini`]: schemas for Gemini's fields `responseJsonSchema` and `parametersJsonSchema`.
 
 use super::{Dialect, map_inner};
 use serde_json::{Map, Value, json};
 
-/// Refused by one or the other API path, or ignored; public reports contradict each other, so all go.
+/// Keywords that an API path rejects or ignores. Public reports contradict each other, so all are
+/// removed.
 const DIALECT: Dialect = Dialect {
     refused: &[
         "$schema",
@@ -41,7 +42,7 @@ const DIALECT: Dialect = Dialect {
     formats: &["date-time", "date", "time"],
 };
 
-/// Gemini's form. A `$ref`, which can only be a recursion, becomes an open object.
+/// Returns Gemini's form. A `$ref`, which can only be a recursion, becomes an open object.
 pub(crate) fn gemini(schema: &Value) -> Value {
     let Some(schema) = schema.as_object() else { return json!({}) };
     if schema.contains_key("$ref") {
@@ -88,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refused_keywords_go_and_recursion_becomes_open() {
+    fn refused_keywords_are_removed_and_recursion_becomes_open() {
         let schema = json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "type": "object",

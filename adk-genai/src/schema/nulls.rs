@@ -1,9 +1,10 @@
-//! Undoes what the strict form did to optional properties.
+//! [`drop_nulls`]: removes the nulls that the strict form requires for absent properties.
 
 use serde_json::Value;
 
-/// Removes each null that means "absent": that of a property which the canonical schema does not
-/// require. A type with a default of its own would not accept the null. Returns whether there was one.
+/// Removes nulls of properties that the canonical schema does not require, because they mean
+/// "absent". A type with a default of its own would reject the null. Returns whether a null was
+/// removed.
 pub(crate) fn drop_nulls(schema: &Value, value: &mut Value) -> bool {
     match value {
         Value::Object(fields) => {
@@ -46,7 +47,8 @@ fn branches(schema: &Value) -> impl Iterator<Item = &Value> {
     ["anyOf", "oneOf"].into_iter().filter_map(|key| schema.get(key)?.as_array()).flatten()
 }
 
-/// Whether the object can be of this branch: it has what is required, and the constants agree.
+/// Reports whether an object may match a branch: it has all required properties, and the constants
+/// agree.
 fn tags_fit(branch: &Value, fields: &serde_json::Map<String, Value>) -> bool {
     let required = branch.get("required").and_then(Value::as_array).into_iter().flatten();
     let properties = branch.get("properties").and_then(Value::as_object).into_iter().flatten();
@@ -62,7 +64,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn only_nulls_of_optional_properties_go() {
+    fn only_nulls_of_optional_properties_are_removed() {
         let schema = json!({
             "type": "object",
             "properties": {

@@ -1,9 +1,10 @@
-//! OpenAI's strict subset: closed objects, every property required.
+//! [`strict`]: OpenAI's strict subset, with closed objects and all properties required.
 
 use super::{Dialect, map_inner};
 use serde_json::{Map, Value, json};
 
-/// What the strict mode refuses although leaving it out changes nothing that is not checked again later.
+/// Keywords that the strict mode rejects. Dropping them is safe, because answers are validated
+/// later.
 const DIALECT: Dialect = Dialect {
     refused: &[
         "$schema",
@@ -25,7 +26,7 @@ const DIALECT: Dialect = Dialect {
     formats: &["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"],
 };
 
-/// What has no strict form.
+/// Keywords without a strict form.
 const OPEN: &[&str] = &[
     "$ref",
     "$dynamicRef",
@@ -43,14 +44,14 @@ const OPEN: &[&str] = &[
     "contains",
 ];
 
-/// The strict form; `None` when there is none, as for a free-form map. Such a schema is sent with
-/// `strict: false`.
+/// Returns the strict form, or `None` if the schema has none, as for a free-form map. Such a schema
+/// is sent with `strict: false`.
 pub(crate) fn strict(schema: &Value) -> Option<Value> {
     let schema = schema.as_object()?;
     if schema.keys().any(|key| OPEN.contains(&key.as_str())) {
         return None;
     }
-    // `{}` and `true` allow anything.
+    // `{}` and `true` allow any value.
     if !["type", "enum", "const", "anyOf", "oneOf"].iter().any(|key| schema.contains_key(*key)) {
         return None;
     }
@@ -70,7 +71,7 @@ pub(crate) fn strict(schema: &Value) -> Option<Value> {
                 let all: Vec<Value> = properties.keys().cloned().map(Value::String).collect();
                 out.insert("required".to_owned(), Value::Array(all));
             }
-            // An object that is closed and empty is an object without arguments.
+            // A closed object without properties describes no arguments.
             (Some(Value::Bool(false)), None) => {
                 out.insert("properties".to_owned(), json!({}));
                 out.insert("required".to_owned(), json!([]));
@@ -93,7 +94,7 @@ fn mentions(schema: &Map<String, Value>, wanted: &str) -> bool {
     }
 }
 
-/// Lets null be a value, since "absent" cannot be.
+/// Allows null as a value, because a strict property cannot be absent.
 fn nullable(schema: &mut Value) {
     let Some(map) = schema.as_object_mut() else { return };
     if let Some(any) = map.get_mut("anyOf").and_then(Value::as_array_mut) {
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_closed_has_no_strict_form() {
+    fn open_schemas_have_no_strict_form() {
         for open in [
             json!(true),
             json!({}),

@@ -1,4 +1,5 @@
-//! The failing cells below an agent: what is tried again, and what any output and any store shows of the key.
+//! The failures of the table for an agent: which ones are retried, and that no output and no store
+//! contains the key.
 
 use crate::ask::Providers;
 use crate::cell::{Case, Fault, KEY, cases, columns, formats};
@@ -16,17 +17,18 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing_subscriber::filter::LevelFilter;
 
-/// What a run showed, and how many requests it sent.
+/// Result of a run.
 struct Ran {
     output: String,
-    /// The milliseconds that it waited before each further attempt.
+    /// Milliseconds of waiting before each further attempt.
     waits: Vec<u64>,
-    /// The kind of its error.
+    /// Kind of the error.
     error: Option<ErrorKind>,
     requests: usize,
 }
 
-/// Runs an agent that may try once more. Where the provider says how long to wait, no other wait would end in time.
+/// Executes an agent with one retry. If the provider sends a time to wait, other waits would not
+/// end in time.
 async fn run(case: Case<'_>, server: &WireServer, providers: &Providers, store: &SqliteStore) -> Ran {
     let before = server.requests().len();
     server.play([case.reply_at_once(), case.words()]);
@@ -71,11 +73,11 @@ async fn run(case: Case<'_>, server: &WireServer, providers: &Providers, store: 
 
 fn hides_the_key(text: &str, at: &str) {
     assert!(!text.contains(KEY), "{at}: {text}");
-    // A part of it says as much.
+    // A part of the key is as bad.
     assert!(!text.contains(&KEY[KEY.len() - 8..]), "{at}: {text}");
 }
 
-/// All files of a database, as they are on the disk.
+/// Reads all files of a database from the disk.
 fn bytes(folder: &Path) -> String {
     let files = std::fs::read_dir(folder).expect("it is a folder");
     let read = |file: std::io::Result<std::fs::DirEntry>| {
@@ -86,9 +88,9 @@ fn bytes(folder: &Path) -> String {
 }
 
 #[tokio::test]
-async fn what_may_help_is_tried_again_and_no_output_log_or_store_shows_the_key() {
+async fn retryable_failures_are_retried_and_no_output_log_or_store_contains_the_key() {
     let folder = Folder::new();
-    // What this crate and those below it log, and in the other tests of this program as well.
+    // The log of this crate and its dependencies, which includes the other tests of this program.
     let log = File::create(folder.path().join("log")).expect("it can be made");
     tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_writer(Arc::new(log)).init();
     let store = SqliteStore::open(folder.file()).await.expect("it can be made");
@@ -119,13 +121,13 @@ async fn what_may_help_is_tried_again_and_no_output_log_or_store_shows_the_key()
     }
     assert!(failed > 90, "{failed}");
     let stored = bytes(folder.path());
-    // The failures are in it.
+    // The store contains the failures.
     assert!(stored.contains("Incorrect API key provided: ***"), "{} bytes", stored.len());
     assert!(stored.contains("Anthropic stream error event"), "genai logs it");
     hides_the_key(&stored, "the database or the log");
 }
 
-/// A failing server may repeat what it was sent.
+/// A failing server may repeat the request.
 #[test]
 fn the_replies_hold_the_key() {
     let columns = columns();

@@ -1,17 +1,20 @@
-//! The same cells against a mock server of others, `@copilotkit/aimock`, whose wire formats were not written by us.
+//! The table against a foreign mock server, `@copilotkit/aimock`, whose wire formats were written
+//! by others.
 //!
-//! `tests/peers/run-aimock.sh cargo test -p adk-workflow-genai --test table -- --ignored` starts it and sets
-//! `ADK_AIMOCK`. A plain `cargo test` needs neither npm nor a server, so it leaves these out.
+//! `tests/peers/run-aimock.sh cargo test -p adk-workflow-genai --test table -- --ignored` starts it
+//! and sets `ADK_AIMOCK`. A plain `cargo test` needs neither npm nor a server, so it leaves these
+//! out.
 
 use crate::ask::{Providers, ask, request, results};
 use crate::cell::{Case, cases, columns, formats};
 use crate::same;
 use serde_json::Value;
 
-/// Whether the mock server can be made to answer so.
+/// Reports whether the mock server supports a case.
 fn can(case: Case<'_>) -> bool {
     match case.column.name.as_str() {
-        // It neither falls silent nor says when a client goes away, and it has no form for the others.
+        // The mock neither falls silent nor reports a disconnected client, and has no form for the
+        // other cases.
         "slow before"
         | "slow in the stream"
         | "cancel on drop"
@@ -20,7 +23,7 @@ fn can(case: Case<'_>) -> bool {
         | "empty"
         | "image answered"
         | "error in the stream" => false,
-        // It says STOP there.
+        // The mock reports STOP in other formats.
         "blocked" => case.format.name == "OpenAI chat",
         "usage" => case.format.name != "Ollama",
         _ => true,
@@ -29,7 +32,7 @@ fn can(case: Case<'_>) -> bool {
 
 #[tokio::test]
 #[ignore = "needs the mock server that tests/peers/run-aimock.sh starts"]
-async fn every_cell_holds_against_a_mock_of_others() {
+async fn every_cell_holds_against_a_foreign_mock_server() {
     let url = std::env::var("ADK_AIMOCK")
         .expect("`tests/peers/run-aimock.sh` starts the server and sets ADK_AIMOCK");
     let url = url.trim_end_matches('/');
@@ -49,8 +52,9 @@ async fn every_cell_holds_against_a_mock_of_others() {
     assert!(tried > 150, "{tried}");
 }
 
-/// What it can be held to: it counts no tokens, but for the cell that is about them, and there neither cached ones nor
-/// thoughts; and where a format need not have ids of calls, it has them or not as it likes.
+/// Removes results that the mock cannot provide. It counts tokens only in the case about tokens,
+/// and there neither cached ones nor thoughts; and call ids are arbitrary in formats that do not
+/// require them.
 fn comparable(case: Case<'_>, mut gave: Value) -> Value {
     for call in gave["calls"].as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
         if matches!(case.format.name.as_str(), "Gemini" | "Ollama") {
@@ -68,7 +72,7 @@ fn comparable(case: Case<'_>, mut gave: Value) -> Value {
     gave
 }
 
-/// The requests that came after the first `from`.
+/// Returns the requests after the first `from`.
 async fn journal(url: &str, from: usize) -> Result<Vec<Value>, String> {
     let log = reqwest::get(format!("{url}/__aimock/journal?offset={from}")).await;
     let log = log.map_err(|error| error.to_string())?.text().await.map_err(|error| error.to_string())?;
@@ -96,16 +100,17 @@ async fn hold(case: Case<'_>, url: &str, providers: &Providers) -> Result<(), St
     heard(case, &last["body"])
 }
 
-/// What the mock read in the last request, which it keeps in one form for all formats.
+/// Checks the last request as the mock recorded it, in one form for all formats.
 fn heard(case: Case<'_>, body: &Value) -> Result<(), String> {
     let messages = body["messages"].as_array().cloned().unwrap_or_default();
-    let of = |role: &str| messages.iter().filter(|message| message["role"] == role).collect::<Vec<_>>();
-    same("instructions", &of("system").len().into(), &1.into())?;
-    if !of("user").iter().any(|message| message["content"].to_string().contains(&case.column.name)) {
+    let with_role =
+        |role: &str| messages.iter().filter(|message| message["role"] == role).collect::<Vec<_>>();
+    same("instructions", &with_role("system").len().into(), &1.into())?;
+    if !with_role("user").iter().any(|message| message["content"].to_string().contains(&case.column.name)) {
         return Err(format!("it did not hear the question: {body}"));
     }
     if case.column.name == "parallel calls" {
-        let texts: Vec<_> = of("tool").iter().map(|message| message["content"].to_string()).collect();
+        let texts: Vec<_> = with_role("tool").iter().map(|message| message["content"].to_string()).collect();
         if !matches!(&texts[..], [a, b] if a.contains("sunny") && b.contains("rainy")) {
             return Err(format!("it did not hear the results: {body}"));
         }

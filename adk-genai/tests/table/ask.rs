@@ -1,4 +1,4 @@
-//! Asking a model as a cell says, and what came of it as JSON.
+//! Requests of the table's cells, and their results as JSON.
 
 use crate::cell::{Case, KEY};
 use adk_core::model::{
@@ -12,7 +12,8 @@ use serde_json::{Map, Value, json};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Providers on one server, by how they are set. Each reads the certificates of the system, which takes its time.
+/// Providers on one server, by settings. They are shared, because each one reads the certificates
+/// of the system.
 pub(crate) struct Providers {
     url: String,
     usual: OnceLock<Genai>,
@@ -26,7 +27,7 @@ impl Providers {
         Self { url: url.to_owned(), usual: new(), thinking: new(), impatient: new() }
     }
 
-    /// The model of a cell.
+    /// Returns the model of a cell.
     pub(crate) fn model(&self, case: Case<'_>) -> Arc<dyn Model> {
         let thinks = case.column.name == "thinking";
         let waits = !case.column.name.starts_with("slow");
@@ -69,7 +70,7 @@ pub(crate) fn request(case: Case<'_>) -> ModelRequest {
     request
 }
 
-/// The request that brings the results of the calls in a response.
+/// Returns the request with the results of the calls in a response.
 pub(crate) fn results(mut request: ModelRequest, mut response: ModelResponse) -> ModelRequest {
     let mut results = Vec::new();
     for (part, weather) in response.content.parts.iter_mut().zip(["sunny", "rainy"]) {
@@ -87,7 +88,7 @@ pub(crate) fn results(mut request: ModelRequest, mut response: ModelResponse) ->
     request
 }
 
-/// What a model said: its pieces, and its answer or its error.
+/// An answer: its pieces, and the response or the error.
 pub(crate) struct Said {
     pub(crate) text: Vec<String>,
     pub(crate) thoughts: String,
@@ -109,7 +110,7 @@ pub(crate) async fn ask(model: &dyn Model, request: ModelRequest) -> Said {
 }
 
 impl Said {
-    /// What came of it, as `gives` of the table has it: nothing that is empty or usual.
+    /// Returns the result in the form of `gives` in the table, without empty and usual values.
     pub(crate) fn gave(&self, case: Case<'_>) -> Value {
         let response = match &self.end {
             Ok(response) => response,

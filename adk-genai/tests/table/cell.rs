@@ -5,24 +5,24 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The key that no output may show. Fixtures write it as `{KEY}`.
+/// The key that must not appear in any output. Fixtures write `{KEY}`.
 pub(crate) const KEY: &str = "sk-test-0123456789";
 
-/// A server that bends OpenAI's stream, as its issues or its source show it.
+/// A server that deviates from OpenAI's stream, according to its issues or its source.
 #[derive(Deserialize)]
 pub(crate) struct Server {
     pub(crate) name: String,
-    /// How, for the page.
+    /// Description of the deviation, for the page.
     pub(crate) bends: String,
     pub(crate) stream: Vec<Value>,
     pub(crate) gives: Value,
 }
 
-/// What is asked of every format, and what has to come of it.
+/// A request that is made in every format, with its expected result.
 #[derive(Deserialize)]
 pub(crate) struct Column {
     pub(crate) name: String,
-    /// Whether it is asked for as a whole answer, and as a stream.
+    /// Whether the request is made for a whole answer, and for a stream.
     #[serde(default)]
     whole: bool,
     #[serde(default)]
@@ -31,23 +31,23 @@ pub(crate) struct Column {
     gives: Value,
 }
 
-/// What the server does to a good answer.
+/// Damage that the server does to a good answer.
 #[derive(Clone, Copy, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Fault {
-    /// Closes the connection in place of an answer.
+    /// The connection closes instead of an answer.
     Drop,
-    /// Closes it after the first words.
+    /// The connection closes after the first words.
     Break,
-    /// Sends nothing.
+    /// The server sends nothing.
     Silence,
-    /// Sends nothing after the first words.
+    /// The server sends nothing after the first words.
     Pause,
-    /// The server waits, and the client goes away.
+    /// The server waits, and the client disconnects.
     Cancel,
 }
 
-/// A wire format, with its replies as its provider writes them.
+/// A wire format, with replies as its provider writes them.
 #[derive(Deserialize)]
 pub(crate) struct Format {
     pub(crate) name: String,
@@ -67,30 +67,30 @@ struct Paths {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cell {
-    /// What the page says beside the result; alone, why there is nothing to try.
+    /// Remark on the page. A cell with only a note is not tested.
     pub(crate) note: Option<String>,
     whole: Option<Value>,
     stream: Option<Vec<Value>>,
-    /// An error: its status and headers, and its body as JSON or as text.
+    /// Status of an error. Its headers, and its body as JSON or as text, follow.
     status: Option<u16>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
     error: Option<Value>,
     body: Option<String>,
-    /// The path and the framing, where this cell goes another way than its format.
+    /// Path and framing, if this cell deviates from its format.
     path: Option<String>,
     #[serde(default)]
     events: bool,
-    /// JSON pointers into the last request; null is absent.
+    /// Expected values in the last request, by JSON pointer; null for an absent value.
     #[serde(default)]
     pub(crate) sent: BTreeMap<String, Value>,
-    /// In place of the column's.
+    /// Expected result, if it deviates from the column.
     pub(crate) gives: Option<Value>,
     #[serde(rename = "gives whole")]
     gives_whole: Option<Value>,
 }
 
-/// One cell in one of its two modes.
+/// A cell in one of its two modes.
 #[derive(Clone, Copy)]
 pub(crate) struct Case<'a> {
     pub(crate) column: &'a Column,
@@ -133,7 +133,7 @@ static DEFAULT: Cell = Cell {
     gives_whole: None,
 };
 
-/// All cells of a format, in all their modes.
+/// Returns all cells of a format, in all their modes.
 pub(crate) fn cases<'a>(columns: &'a [Column], format: &'a Format) -> impl Iterator<Item = Case<'a>> {
     let modes = |column: &'a Column| [(false, column.whole), (true, column.stream)];
     columns
@@ -145,7 +145,7 @@ pub(crate) fn cases<'a>(columns: &'a [Column], format: &'a Format) -> impl Itera
 }
 
 impl Cell {
-    /// Whether the format has no such thing.
+    /// Reports whether the format does not have this feature.
     pub(crate) fn is_absent(&self) -> bool {
         self.note.is_some() && self.whole.is_none() && self.status.is_none() && self.gives.is_none()
     }
@@ -162,31 +162,31 @@ impl<'a> Case<'a> {
         format!("{} / {} / {mode}", self.format.name, self.column.name)
     }
 
-    /// A name for it without spaces.
+    /// Returns a name without spaces.
     pub(crate) fn id(&self) -> String {
         self.at().replace(" / ", "-").replace(' ', "-")
     }
 
-    /// What has to come of it.
+    /// Returns the expected result.
     pub(crate) fn gives(&self) -> &'a Value {
         let whole = self.cell.gives_whole.as_ref().filter(|_| !self.stream);
         whole.or(self.cell.gives.as_ref()).unwrap_or(&self.column.gives)
     }
 
-    /// The path of its requests.
+    /// Returns the path of the requests.
     pub(crate) fn path(&self) -> &str {
         let paths = &self.format.paths;
         let usual = if self.stream { &paths.stream } else { &paths.whole };
         self.cell.path.as_ref().unwrap_or(usual)
     }
 
-    /// The header with the key, and its value.
+    /// Returns the header with the key, and its value.
     pub(crate) fn key(&self) -> Option<(&str, String)> {
         let [name, value] = self.format.key.as_ref()?;
         Some((name, value.replace("{KEY}", KEY)))
     }
 
-    /// A good answer of words, to follow another.
+    /// Returns a good answer of words, to follow another reply.
     pub(crate) fn words(&self) -> Reply {
         let name = if self.stream { "stream" } else { "text" };
         self.answer(&self.format.cells[name])
@@ -212,7 +212,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The same, where a provider that says how long to wait says not at all.
+    /// Returns the reply with a zero time to wait.
     pub(crate) fn reply_at_once(&self) -> Reply {
         if self.cell.status.is_none() { self.reply() } else { self.error("0") }
     }
@@ -241,7 +241,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// A server-sent event.
+/// Formats a server-sent event.
 pub(crate) fn event(event: &Value) -> String {
     with_key(&match (event, &event["type"]) {
         (Value::String(mark), _) => format!("data: {mark}"),

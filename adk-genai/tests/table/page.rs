@@ -1,15 +1,15 @@
-//! The table as `docs/providers.md` shows it.
+//! The table of `docs/providers.md`.
 
 use crate::cell::{Case, columns, formats, servers};
 use std::path::Path;
 
-/// The servers in Markdown.
+/// Returns the servers in Markdown.
 fn bent() -> String {
     let rows = servers().into_iter().map(|server| format!("| {} | {} |\n", server.name, server.bends));
     ["| server | what it sends |\n|---|---|\n".to_owned()].into_iter().chain(rows).collect()
 }
 
-/// The table in Markdown.
+/// Returns the table in Markdown.
 fn table() -> String {
     let formats = formats();
     let mut out = String::from("| |");

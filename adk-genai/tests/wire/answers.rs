@@ -1,4 +1,4 @@
-//! Texts, calls, thoughts, counts.
+//! Tests of texts, calls, thoughts and token counts.
 
 use super::*;
 use adk_core::model::FinishReason;
@@ -17,7 +17,7 @@ async fn a_stream_may_be_cut_anywhere_even_inside_of_a_character() {
 }
 
 #[tokio::test]
-async fn calls_alone_are_an_answer() {
+async fn an_answer_may_consist_of_calls() {
     for (name, stream) in everywhere() {
         let server = WireServer::start([Reply::new().call("exit_loop", json!({}))]).await;
         let (pieces, response) = ask(&model(&server, name), request("go", stream)).await;
@@ -29,7 +29,7 @@ async fn calls_alone_are_an_answer() {
 }
 
 #[tokio::test]
-async fn an_answer_that_was_cut_short_says_so() {
+async fn an_answer_that_was_cut_short_has_a_reason() {
     let reasons =
         [(OPENAI, "length"), (RESPONSES, "incomplete"), (ANTHROPIC, "max_tokens"), (GEMINI, "MAX_TOKENS")];
     for (name, reason) in reasons {
@@ -44,7 +44,7 @@ async fn an_answer_that_was_cut_short_says_so() {
 }
 
 #[tokio::test]
-async fn white_space_around_an_answer_stays() {
+async fn white_space_around_an_answer_is_kept() {
     for (name, stream) in everywhere() {
         let server = WireServer::start([Reply::text("\n a\nb\n\n").split(7)]).await;
         let (_, response) = ask(&model(&server, name), request("hi", stream)).await;
@@ -53,7 +53,7 @@ async fn white_space_around_an_answer_stays() {
 }
 
 #[tokio::test]
-async fn an_unreadable_call_is_an_error_in_place_of_content() {
+async fn an_unreadable_call_is_an_error_instead_of_content() {
     for stream in [true, false] {
         let server = WireServer::start([Reply::new().finish("MALFORMED_FUNCTION_CALL")]).await;
         let (_, response) = ask(&model(&server, GEMINI), request("hi", stream)).await;

@@ -1,11 +1,11 @@
-//! Every kind of failure, at the level of the model.
+//! Tests of all kinds of failures of a model.
 
 use super::*;
 use adk_core::model::ModelErrorKind as Kind;
 use std::time::Duration;
 
 #[tokio::test]
-async fn refused_requests_are_sorted_the_same_streamed_or_not() {
+async fn refused_requests_have_the_same_error_kinds_streamed_or_not() {
     let cases = [
         (400, "the request is wrong", Kind::InvalidRequest),
         (422, "a field is wrong", Kind::InvalidRequest),
@@ -26,7 +26,7 @@ async fn refused_requests_are_sorted_the_same_streamed_or_not() {
             }
             assert_eq!(error.is_retryable(), kind == Kind::Unavailable, "{at}");
         }
-        // Nothing was tried twice.
+        // Each request was sent once.
         assert_eq!(server.requests().len(), cases.len());
     }
 }
@@ -80,7 +80,7 @@ async fn a_stream_that_breaks_before_words_is_retryable() {
 }
 
 #[tokio::test]
-async fn a_stream_that_ends_too_early_is_broken_though_it_ends_in_good_order() {
+async fn a_stream_that_ends_too_early_is_broken_even_if_it_is_closed_regularly() {
     for name in ALL {
         for (events, kind) in [(0, Kind::Connection), (5, Kind::BrokenStream)] {
             let server =
@@ -92,19 +92,19 @@ async fn a_stream_that_ends_too_early_is_broken_though_it_ends_in_good_order() {
 }
 
 #[tokio::test]
-async fn half_of_a_call_is_no_call() {
+async fn an_incomplete_call_is_an_error() {
     for name in [OPENAI, RESPONSES, ANTHROPIC] {
         let call = Reply::new().call("get_weather", json!({"city": "Paris"})).split(8);
         let server = WireServer::start([call.break_after(5)]).await;
         let (pieces, error) = fail(&model(&server, name), request("hi", true)).await;
         assert!(pieces.is_empty(), "{name}");
-        // Nothing was handed on, so it may be tried again.
+        // No piece was delivered, so the call may be retried.
         assert_eq!(error.kind(), Kind::Connection, "{name}: {error}");
     }
 }
 
 #[tokio::test]
-async fn what_is_no_answer_cannot_be_read() {
+async fn a_body_without_an_answer_is_an_error() {
     for name in ALL {
         for (content_type, body) in [
             ("application/json", "{\"choices\": ["),
@@ -124,7 +124,7 @@ async fn what_is_no_answer_cannot_be_read() {
 }
 
 #[tokio::test]
-async fn a_web_page_is_told_as_that_streamed_or_not() {
+async fn a_web_page_is_reported_streamed_or_not() {
     for (name, stream) in everywhere() {
         for (content_type, body, shown) in [
             ("text/html", "Welcome to the proxy", "Welcome to the proxy"),
@@ -145,7 +145,7 @@ async fn a_web_page_is_told_as_that_streamed_or_not() {
 }
 
 #[tokio::test]
-async fn an_error_that_comes_with_a_success_is_sorted() {
+async fn an_error_in_a_successful_response_has_its_kind() {
     for name in ALL {
         let body = json!({"error": {"message": "quota", "type": "rate_limit_error", "code": 429}});
         let server = WireServer::start([Reply::raw("application/json", &body.to_string())]).await;
@@ -155,7 +155,7 @@ async fn an_error_that_comes_with_a_success_is_sorted() {
 }
 
 #[tokio::test]
-async fn an_error_inside_of_a_stream_is_sorted() {
+async fn an_error_inside_of_a_stream_has_its_kind() {
     let overloaded = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
     let quota = json!({"error": {"code": 429, "message": "quota", "status": "RESOURCE_EXHAUSTED"}});
     let server_error = json!({"error": {"message": "trouble", "type": "server_error"}});
@@ -198,13 +198,13 @@ async fn malformed_arguments_are_kept_for_the_agent_to_answer() {
         assert_eq!(calls[0].malformed.as_deref(), Some(bad), "{at}");
         assert!(calls[0].args.is_empty(), "{at}");
         assert_eq!(calls[1].args["city"], "Rome", "{at}");
-        // The rest of the answer is there as well.
+        // The rest of the answer is complete.
         assert_eq!((response.content.text().as_str(), response.usage.input_tokens), ("Hm.", 8), "{at}");
     }
 }
 
 #[tokio::test]
-async fn no_arguments_at_all_are_no_fault() {
+async fn missing_arguments_are_an_empty_object() {
     for (name, stream) in everywhere().filter(|(name, _)| matches!(*name, OPENAI | RESPONSES)) {
         let server = WireServer::start([Reply::new().raw_call("exit_loop", "")]).await;
         let (_, response) = ask(&model(&server, name), request("go", stream)).await;
@@ -213,7 +213,7 @@ async fn no_arguments_at_all_are_no_fault() {
 }
 
 #[tokio::test]
-async fn a_call_of_an_unknown_tool_is_handed_on() {
+async fn a_call_of_an_unknown_tool_is_delivered() {
     for (name, stream) in everywhere() {
         let server = WireServer::start([Reply::new().call("no_such_tool", json!({"a": 1}))]).await;
         let mut request = request("go", stream);

@@ -1,4 +1,5 @@
-//! Prompt caches: what is sent is the same from turn to turn, and marked where that is wanted.
+//! Tests of prompt caches: requests have identical prefixes from turn to turn, and marks for
+//! providers that need them.
 
 use super::*;
 use adk_core::llm::LlmAgent;
@@ -6,7 +7,7 @@ use adk_core::tool::FunctionTool;
 use adk_core::{Runner, ToolContext};
 use serde_json::Map;
 
-/// The bodies of three requests of one conversation, as they were sent; a tool is called in the first turn.
+/// Returns the bodies of the three requests of a conversation whose first turn calls a tool.
 async fn bodies(name: &str, instruction: String) -> Vec<Value> {
     let call = Reply::new().call("weather", json!({"city": "Bern"}));
     let server = WireServer::start([call, Reply::text("Sunny."), Reply::text("Dry.")]).await;
@@ -20,7 +21,7 @@ async fn bodies(name: &str, instruction: String) -> Vec<Value> {
     server.requests().iter().map(|request| request.body.clone()).collect()
 }
 
-/// Without the marks, which move.
+/// Removes the marks, which move.
 fn unmarked(mut message: Value) -> Value {
     if let Some(parts) = message["content"].as_array_mut() {
         parts
@@ -37,7 +38,7 @@ fn unmarked(mut message: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_request_begins_as_the_one_before_it() {
+async fn a_request_begins_like_the_previous_one() {
     for name in ALL {
         let bodies = bodies(name, "Help with the weather. ".repeat(400)).await;
         assert_eq!(bodies.len(), 3, "{name}");
@@ -59,7 +60,7 @@ async fn a_request_begins_as_the_one_before_it() {
 }
 
 #[tokio::test]
-async fn anthropic_gets_marks_where_a_prompt_is_long_enough() {
+async fn anthropic_gets_marks_for_long_prompts() {
     let mark = json!({"type": "ephemeral"});
     let sent = bodies(ANTHROPIC, "Help with the weather. ".repeat(400)).await;
     let system = sent[2]["system"].as_array().unwrap();

@@ -1,4 +1,5 @@
-//! Calls as servers really send them: ids that are used twice, indices that are none, streams without an end mark.
+//! Tests of calls as servers really send them: duplicate ids, invalid indices, streams without an
+//! end mark.
 
 use super::*;
 
@@ -6,7 +7,7 @@ fn cities(response: &ModelResponse) -> Vec<String> {
     called(response).iter().map(|call| call.args["city"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
-/// The events of a stream with two calls, in two pieces each.
+/// Returns the events of a stream with two calls, in two pieces each.
 fn stream(indices: &[Value; 2], ids: [&str; 2]) -> Vec<String> {
     let chunk = |delta: Value, finish: Value| {
         format!("data: {}", json!({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
@@ -31,7 +32,7 @@ fn stream(indices: &[Value; 2], ids: [&str; 2]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_stream_of_calls_is_read_however_a_server_numbers_and_ends_it() {
+async fn a_stream_of_calls_is_read_with_any_numbers_and_any_end() {
     for indices in [
         [json!(0), json!(1)],
         [json!(0), json!(0)],
@@ -62,7 +63,7 @@ async fn a_stream_of_calls_is_read_however_a_server_numbers_and_ends_it() {
 }
 
 #[tokio::test]
-async fn a_stream_that_stops_in_the_middle_of_an_event_may_be_tried_again() {
+async fn a_stream_that_stops_inside_an_event_is_retryable() {
     let server = WireServer::start([Reply::raw("text/event-stream", "data: {\"choices\": [{\"del")]).await;
     let (_, error) = fail(&model(&server, OPENAI), request("hi", true)).await;
     assert_eq!(error.kind(), adk_core::model::ModelErrorKind::Connection, "{error}");

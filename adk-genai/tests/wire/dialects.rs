@@ -1,4 +1,4 @@
-//! Schemas, options, images and files in the dialect of each provider.
+//! Tests of schemas, options, images and files in the dialect of each provider.
 
 use super::*;
 use adk_core::model::ModelErrorKind as Kind;
@@ -14,7 +14,7 @@ fn review() -> Value {
     })
 }
 
-/// The body that is sent for this schema, and the text that comes back for this answer.
+/// Returns the body of a request with a schema, and the resulting text for an answer.
 async fn structured(
     name: &str,
     stream: bool,
@@ -31,7 +31,7 @@ async fn structured(
 }
 
 #[tokio::test]
-async fn an_answer_is_held_to_its_schema_in_each_dialect() {
+async fn an_answer_has_its_schema_in_each_dialect() {
     for stream in [true, false] {
         let strict = json!({
             "type": "object",
@@ -74,7 +74,7 @@ async fn an_answer_is_held_to_its_schema_in_each_dialect() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_object_is_wrapped_on_the_wire_alone() {
+async fn an_answer_that_is_not_an_object_is_wrapped_only_on_the_wire() {
     for name in [OPENAI, RESPONSES, ANTHROPIC, OLLAMA] {
         let schema = json!({"type": "array", "items": {"type": "string"}});
         let (body, text, pieces) = structured(name, true, schema, r#"{"value":["a","b"]}"#).await;
@@ -104,7 +104,7 @@ async fn a_free_form_map_is_sent_without_strictness() {
 }
 
 #[tokio::test]
-async fn a_provider_without_schemas_is_told_in_the_instruction() {
+async fn a_provider_without_schemas_gets_the_schema_in_the_instruction() {
     let (body, text, _) = structured("deepseek-chat", true, review(), "```json\n{\"score\":7}\n```").await;
     assert_eq!(body["response_format"], json!({"type": "json_object"}));
     assert!(body["messages"][0]["content"].as_str().unwrap().contains(&review().to_string()));
@@ -150,13 +150,14 @@ async fn tools_are_declared_in_each_dialect() {
     );
     assert_eq!(declared["parametersJsonSchema"]["properties"]["days"], json!({"type": "integer"}));
     assert_eq!(bodies[4]["tools"][0]["function"]["parameters"], canonical);
-    // genai knows no tools in Cohere's format: better an error than a model without its tools.
+    // genai supports no tools in Cohere's format: an error is better than a model without its
+    // tools.
     let (_, error) = fail(&model(&server, "command-r"), request).await;
     assert_eq!(error.kind(), Kind::InvalidRequest, "{error}");
 }
 
 #[tokio::test]
-async fn nulls_that_stand_for_absent_arguments_are_taken_out() {
+async fn nulls_for_absent_arguments_are_removed() {
     for (name, stream) in everywhere().filter(|(name, _)| matches!(*name, OPENAI | RESPONSES)) {
         let server =
             WireServer::start([Reply::new().call("get_weather", json!({"city": "Oslo", "days": null}))])
@@ -207,7 +208,7 @@ async fn options_are_sent() {
 }
 
 #[tokio::test]
-async fn images_and_files_are_sent_or_refused_but_never_left_out() {
+async fn images_and_files_are_sent_or_refused_but_never_dropped() {
     let server = WireServer::start([Reply::text("ok").forever()]).await;
     let send = async |name: &str, part: Part| {
         let mut request = request("what is this?", false);
@@ -239,7 +240,7 @@ async fn images_and_files_are_sent_or_refused_but_never_left_out() {
 }
 
 #[tokio::test]
-async fn thinking_is_asked_for_only_on_demand() {
+async fn thoughts_are_requested_only_on_demand() {
     let server = WireServer::start([Reply::text("ok").forever()]).await;
     for (yes, name) in [(false, GEMINI), (true, GEMINI), (false, RESPONSES), (true, RESPONSES)] {
         let genai = Genai::builder().base_url(server.url()).api_key(KEY).thoughts(yes).build().unwrap();

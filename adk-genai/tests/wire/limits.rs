@@ -1,4 +1,4 @@
-//! Limits of an answer: bytes after decompression, and depth.
+//! Tests of the limits of an answer: bytes after decompression, and depth.
 
 use super::*;
 use adk_core::model::ModelErrorKind as Kind;
@@ -39,7 +39,7 @@ async fn an_answer_longer_than_the_limit_is_refused() {
     }
 }
 
-/// genai goes through an unfinished event with each piece of it, so it must get whole events.
+/// genai rescans an unfinished event with each piece, so it must get whole events.
 #[tokio::test]
 async fn an_endless_event_ends_and_a_long_one_is_read() {
     let server = WireServer::start([Reply::raw("text/event-stream", &"data: {\"x\":".repeat(2 << 20))]).await;
@@ -61,7 +61,7 @@ async fn a_stream_of_many_short_events_has_the_same_limit() {
             let (pieces, error) = fail(&limited(&server, name), request("hi", true)).await;
             assert_eq!(error.kind(), Kind::InvalidResponse, "{name}: {error}");
             assert!(error.to_string().contains(&format!("{LIMIT} bytes")), "{name}: {error}");
-            // What came before the limit was handed on.
+            // Pieces before the limit were delivered.
             assert!(said(&pieces).starts_with("on"), "{name}: {pieces:?}");
         }
     }
@@ -83,7 +83,7 @@ async fn an_answer_within_the_limit_is_read_compressed_or_not() {
 #[tokio::test]
 async fn the_body_of_an_error_is_read_up_to_a_limit_of_its_own() {
     for (name, stream) in everywhere() {
-        // The body breaks off after 512 KiB: nobody gets that far.
+        // The body ends after 512 KiB, which is beyond the limit.
         let reply = Reply::status(400).message("the request is wrong").padding(1 << 20).break_after(0);
         let server = WireServer::start([reply]).await;
         let (_, error) = fail(&model(&server, name), request("hi", stream)).await;
@@ -117,7 +117,7 @@ async fn arguments_that_are_nested_too_deep_are_refused() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_a_value_is_not_nested_deeper_than_arguments() {
+async fn a_value_as_an_answer_has_the_depth_limit_of_arguments() {
     for (name, stream) in everywhere() {
         for (depth, fits) in [(100, true), (101, false), (100_000, false)] {
             let server = WireServer::start([Reply::text(&nested(depth))]).await;

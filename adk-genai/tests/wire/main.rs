@@ -1,4 +1,4 @@
-//! Models against a server that speaks the wire formats of the providers.
+//! Tests of models with a server that implements the wire formats of the providers.
 
 #[path = "../../../tests/support/wire_server/mod.rs"]
 mod wire_server;
@@ -36,7 +36,7 @@ const OLLAMA: &str = "ollama::llama3.2";
 /// One model of each wire format.
 const ALL: [&str; 5] = [OPENAI, RESPONSES, ANTHROPIC, GEMINI, OLLAMA];
 
-/// Every format, streamed and not.
+/// Returns all formats, streamed and whole.
 fn everywhere() -> impl Iterator<Item = (&'static str, bool)> {
     ALL.into_iter().flat_map(|name| [(name, true), (name, false)])
 }
@@ -65,12 +65,12 @@ fn weather() -> ToolDeclaration {
     ToolDeclaration::new("get_weather", "Looks up the weather.", schema)
 }
 
-/// Everything that the model says, up to its end.
+/// Returns all chunks of an answer.
 async fn chunks(model: &Arc<dyn Model>, request: ModelRequest) -> Vec<Result<ModelChunk, ModelError>> {
     model.generate(Arc::new(request)).collect().await
 }
 
-/// The pieces, and the whole.
+/// Returns the pieces and the response of an answer.
 async fn ask(model: &Arc<dyn Model>, request: ModelRequest) -> (Vec<ModelChunk>, ModelResponse) {
     let mut pieces = Vec::new();
     for chunk in chunks(model, request).await {
@@ -82,7 +82,7 @@ async fn ask(model: &Arc<dyn Model>, request: ModelRequest) -> (Vec<ModelChunk>,
     panic!("the stream ended without the whole answer: {pieces:?}");
 }
 
-/// The pieces, and the error.
+/// Returns the pieces and the error of an answer.
 async fn fail(model: &Arc<dyn Model>, request: ModelRequest) -> (Vec<ModelChunk>, ModelError) {
     let mut pieces = Vec::new();
     for chunk in chunks(model, request).await {
@@ -105,7 +105,7 @@ fn called(response: &ModelResponse) -> Vec<FunctionCall> {
     response.content.function_calls().cloned().collect()
 }
 
-/// The result of a call, as the agent layer writes it.
+/// Returns the result of a call, as the agent layer writes it.
 fn result(call: &FunctionCall, value: Value) -> Part {
     Part::from(FunctionResponse {
         id: call.id.clone(),

@@ -1,4 +1,4 @@
-//! Redirects, which would carry keys and prompts to another host.
+//! Tests of redirects, which would send keys and prompts to another host.
 
 use super::*;
 use adk_core::model::ModelErrorKind as Kind;

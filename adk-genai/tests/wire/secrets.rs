@@ -1,13 +1,13 @@
-//! Keys and passwords are in no text, wherever they come from.
+//! Tests that keys and passwords from all sources are in no text.
 
 use super::*;
 use adk_genai::Adapter;
 
 const PASSWORD: &str = "pass-0123456789";
-/// One that has to be escaped in a URL.
+/// A password that is escaped in a URL.
 const ESCAPED: &str = "p%40ss-0123456789";
 
-/// An address with a password and a key in it.
+/// Adds a password and a key to a URL.
 fn with_secrets(url: &str) -> String {
     format!("{}/v1?key={KEY}", url.replace("://", &format!("://me:{PASSWORD}@")))
 }
@@ -42,7 +42,7 @@ fn debug_shows_addresses_without_credentials() {
 }
 
 #[test]
-fn an_address_that_cannot_be_read_is_not_shown() {
+fn an_invalid_base_url_is_not_shown() {
     for given in [
         format!("ftp://me:{PASSWORD}@host"),
         format!("not a url {KEY}"),
@@ -82,9 +82,9 @@ async fn a_failed_connection_shows_no_credentials() {
 }
 
 #[tokio::test]
-async fn credentials_that_the_provider_repeats_are_cleaned() {
+async fn credentials_that_the_provider_repeats_are_removed() {
     for (name, stream) in everywhere() {
-        // What a server can repeat of them: as written, decoded, and as the header that is made of them.
+        // All forms that a server can repeat: as written, decoded, and as the authorization header.
         let message = format!(
             "{PASSWORD} {KEY} {ESCAPED} p@ss-0123456789 bWU6cEBzcy0wMTIzNDU2Nzg5 bWU6cGFzcy0wMTIzNDU2Nzg5"
         );
@@ -107,7 +107,7 @@ async fn credentials_that_the_provider_repeats_are_cleaned() {
 }
 
 #[tokio::test]
-async fn the_password_of_the_proxy_is_cleaned_and_sent_to_the_proxy() {
+async fn the_password_of_the_proxy_is_removed_from_errors_and_sent_to_the_proxy() {
     for (name, stream) in everywhere() {
         let proxy = WireServer::start([Reply::status(407).message(&format!("bad {PASSWORD}"))]).await;
         let genai = Genai::builder()
@@ -123,7 +123,7 @@ async fn the_password_of_the_proxy_is_cleaned_and_sent_to_the_proxy() {
 }
 
 #[tokio::test]
-async fn a_key_at_the_cut_of_a_long_text_is_cleaned_whole() {
+async fn a_key_at_the_end_of_a_shortened_text_is_removed_completely() {
     for (name, stream) in everywhere() {
         for before in [370, 385, 395] {
             let message = format!("{} {KEY}", "p".repeat(before));

@@ -1,11 +1,11 @@
-//! Names, keys, addresses, headers.
+//! Tests of names, keys, base URLs and headers.
 
 use super::*;
 use adk_core::model::ModelErrorKind as Kind;
 use adk_genai::Adapter;
 use std::collections::HashMap;
 
-/// A provider in an environment of its own.
+/// Returns a provider with an environment of its own.
 fn within(variables: &[(&str, &str)]) -> Genai {
     let variables: HashMap<String, String> =
         variables.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
@@ -16,7 +16,7 @@ fn within(variables: &[(&str, &str)]) -> Genai {
 }
 
 #[test]
-fn a_missing_key_is_told_before_any_call() {
+fn a_missing_key_is_an_error_before_any_call() {
     for (name, variable) in [
         (OPENAI, "OPENAI_API_KEY"),
         (RESPONSES, "OPENAI_API_KEY"),
@@ -35,11 +35,11 @@ fn a_missing_key_is_told_before_any_call() {
 }
 
 #[test]
-fn an_unknown_name_is_told_before_any_call() {
+fn an_unknown_name_is_an_error_before_any_call() {
     let error = within(&[]).get("llama3.2").unwrap_err();
     assert_eq!(error.kind(), Kind::UnknownModel);
     assert!(error.to_string().contains("`ollama::llama3.2` asks Ollama"), "{error}");
-    // With a fixed adapter any name goes.
+    // A fixed adapter accepts any name.
     let genai = Genai::builder().adapter(Adapter::OPENAI).base_url("http://127.0.0.1:1/v1").build().unwrap();
     assert_eq!(genai.get("llama3.2").unwrap().adapter(), Adapter::OPENAI);
     assert_eq!(genai.get("").unwrap_err().kind(), Kind::UnknownModel);
@@ -80,7 +80,7 @@ fn addresses_come_from_settings_environment_or_provider() {
     assert_eq!(custom.get("genai_1::gemma").unwrap().base_url(), "http://127.0.0.1:4010/v1/");
     let error = within(&[]).get("genai_1::gemma").unwrap_err();
     assert!(error.to_string().contains("GENAI_1_ENDPOINT"), "{error}");
-    // A server on this machine needs no key; one elsewhere does.
+    // A server on this machine needs no key; other servers do.
     assert!(within(&[("OPENAI_BASE_URL", "http://127.0.0.1:4010")]).get(OPENAI).is_ok());
     let error = within(&[("OPENAI_BASE_URL", "https://gate.example/v1")]).get(OPENAI).unwrap_err();
     assert_eq!(error.kind(), Kind::MissingKey);
@@ -92,7 +92,7 @@ fn addresses_come_from_settings_environment_or_provider() {
 }
 
 #[tokio::test]
-async fn key_and_headers_are_sent_in_each_form() {
+async fn key_and_headers_are_sent_in_each_format() {
     let server = WireServer::start([Reply::text("ok").forever()]).await;
     for (name, header, value) in [
         (OPENAI, "authorization", format!("Bearer {KEY}")),
@@ -120,7 +120,7 @@ async fn key_and_headers_are_sent_in_each_form() {
 }
 
 #[tokio::test]
-async fn a_key_goes_to_its_own_provider_alone() {
+async fn a_key_is_sent_only_to_its_own_provider() {
     let server = WireServer::start([Reply::text("ok").forever()]).await;
     let all = |name: &str| Some(format!("the-key-in-{name}"));
     for (name, variable) in
@@ -137,7 +137,7 @@ async fn a_key_goes_to_its_own_provider_alone() {
 }
 
 #[tokio::test]
-async fn every_adapter_can_be_sent_elsewhere() {
+async fn every_adapter_accepts_another_base_url() {
     let openai_like = Adapter::all().filter(|adapter| {
         let other =
             ["openai_resp", "gemini", "gemini_ix", "anthropic", "minimax", "cohere", "vertex", "bedrock_api"];
@@ -149,14 +149,15 @@ async fn every_adapter_can_be_sent_elsewhere() {
         let (_, response) = ask(&genai.model("some-model").unwrap(), request("hi", true)).await;
         assert_eq!(response.content.text(), "ok", "{adapter}");
         assert!(server.last().path.ends_with("/chat/completions"), "{adapter}: {}", server.last().path);
-        // Fireworks has a prefix of its own.
+        // Fireworks adds a prefix to the name.
         assert!(server.last().body["model"].as_str().unwrap().ends_with("some-model"), "{adapter}");
     }
 }
 
 #[tokio::test]
 async fn every_adapter_sends_its_requests_through_the_settings() {
-    // The settings' proxy sees them all, also those to an address that genai has built in.
+    // The proxy of the settings sees all requests, even those to an address that is built into
+    // genai.
     let proxy = WireServer::start([Reply::status(502).forever()]).await;
     let key = |name: &str| name.ends_with("KEY").then(|| KEY.to_owned());
     let genai = Genai::builder().proxy(proxy.url()).environment(key).build().unwrap();
@@ -164,7 +165,7 @@ async fn every_adapter_sends_its_requests_through_the_settings() {
     let names = Adapter::all().map(Adapter::name).filter(|name| *name != "custom").chain(special);
     let mut seen = 0;
     for name in names {
-        // Some need more settings to have an address at all.
+        // Some adapters need further settings for an address.
         let Ok(model) = genai.model(&format!("{name}::claude-x")) else { continue };
         for stream in [true, false] {
             fail(&model, request("hi", stream)).await;
@@ -187,14 +188,14 @@ async fn the_query_of_an_address_is_sent_with_every_request() {
 }
 
 #[test]
-fn nothing_shows_a_key() {
+fn debug_output_contains_no_key() {
     let genai = Genai::builder().api_key(KEY).header("x-secret", KEY).build().unwrap();
     let shown = format!("{genai:?} {:?}", genai.get(OPENAI).unwrap());
     assert!(!shown.contains(KEY) && shown.contains("gpt-4o-mini"), "{shown}");
 }
 
 #[test]
-fn it_is_what_a_runner_needs() {
+fn the_provider_implements_the_traits_that_a_runner_needs() {
     fn provider<P: adk_core::model::ModelProvider + Default + Clone + std::fmt::Debug>() {}
     provider::<Genai>();
     fn shared<T: Send + Sync + 'static>() {}

@@ -1,8 +1,9 @@
-//! What is sent: the conversation, with calls, results and thoughts going back.
+//! Tests of the conversation in requests, with calls, results and thoughts of earlier turns.
 
 use super::*;
 
-/// Asks, answers every call with its city in capitals, asks again; the body of the second request.
+/// Makes a request, answers each call with its city in capitals, and returns the body of the second
+/// request.
 async fn round_trip(name: &str, stream: bool, first: Reply) -> Value {
     let server = WireServer::start([first, Reply::text("Done.")]).await;
     let model = model(&server, name);
@@ -28,7 +29,7 @@ async fn round_trip(name: &str, stream: bool, first: Reply) -> Value {
 }
 
 #[tokio::test]
-async fn results_in_several_contents_still_are_one_message_and_text_follows() {
+async fn results_in_several_contents_are_one_message_before_the_text() {
     let call = |id: &str| FunctionCall { id: id.into(), name: "f".into(), ..FunctionCall::default() };
     let server = WireServer::start([Reply::text("ok")]).await;
     let mut request = request("go", false);
@@ -45,7 +46,7 @@ async fn results_in_several_contents_still_are_one_message_and_text_follows() {
 }
 
 #[tokio::test]
-async fn signed_thoughts_go_back_to_who_signed_them() {
+async fn signed_thoughts_are_sent_back_to_their_provider() {
     for stream in [true, false] {
         let thinking = Reply::new().thought("Let me think.").signature("c2lnLTE=");
         let body =
@@ -75,7 +76,7 @@ async fn signed_thoughts_go_back_to_who_signed_them() {
 }
 
 #[tokio::test]
-async fn blocks_without_a_form_of_ours_go_back_as_they_came() {
+async fn blocks_without_a_form_in_adk_are_sent_back_unchanged() {
     let block = json!({"type": "redacted_thinking", "data": "b3BhcXVl"});
     let call =
         json!({"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": {"city": "Paris"}});
@@ -86,7 +87,7 @@ async fn blocks_without_a_form_of_ours_go_back_as_they_came() {
 }
 
 #[tokio::test]
-async fn unsigned_thoughts_go_back_only_where_a_round_trip_needs_them() {
+async fn unsigned_thoughts_are_sent_back_only_if_a_round_trip_needs_them() {
     let thinking = || Reply::new().thought("Hm.").call("get_weather", json!({"city": "Paris"}));
     let body = round_trip("deepseek-reasoner", true, thinking()).await;
     assert_eq!(body["messages"][2]["reasoning_content"], "Hm.");
@@ -95,7 +96,7 @@ async fn unsigned_thoughts_go_back_only_where_a_round_trip_needs_them() {
 }
 
 #[tokio::test]
-async fn a_malformed_call_goes_back_without_arguments_and_with_its_error() {
+async fn a_malformed_call_is_sent_back_without_arguments_and_with_its_error() {
     for name in [OPENAI, ANTHROPIC, GEMINI] {
         let body = round_trip(name, true, Reply::new().raw_call("get_weather", "{\"town\": ")).await;
         assert!(!body.to_string().contains("town"), "{name}: {body}");
@@ -103,7 +104,7 @@ async fn a_malformed_call_goes_back_without_arguments_and_with_its_error() {
 }
 
 #[tokio::test]
-async fn a_conversation_never_begins_with_nothing_nor_ends_with_the_model() {
+async fn a_conversation_is_never_empty_and_never_ends_with_the_model() {
     let server = WireServer::start([Reply::text("ok").forever()]).await;
     let model = model(&server, GEMINI);
     let mut empty = request("", false);
@@ -111,7 +112,7 @@ async fn a_conversation_never_begins_with_nothing_nor_ends_with_the_model() {
     ask(&model, empty).await;
     let text = &server.last().body["contents"][0]["parts"][0]["text"];
     assert_eq!(text, "Handle the requests as specified in the System Instruction.");
-    // Then it calls a tool, and is asked again.
+    // The model then calls a tool, and gets another request.
     let call = FunctionCall { id: "a".into(), name: "get_weather".into(), ..FunctionCall::default() };
     let mut called = request("", false);
     called.contents.clear();

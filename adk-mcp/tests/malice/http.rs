@@ -1,4 +1,4 @@
-//! A server over HTTP that does what real ones should not.
+//! A malicious server over HTTP.
 
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -7,7 +7,8 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Serves on a port of its own, badly in one way: at each beginning, or in the first call; its address.
+/// Serves on a free port, and misbehaves in one way: at each handshake, or in the first call.
+/// Returns the address.
 pub async fn serve(badly: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -20,7 +21,7 @@ pub async fn serve(badly: &'static str) -> String {
     format!("http://{address}/mcp?key=sesame-query")
 }
 
-/// The requests of one connection.
+/// Answers the requests of one connection.
 async fn hear(stream: TcpStream, badly: &'static str, called: Arc<AtomicBool>) {
     let mut stream = BufReader::new(stream);
     loop {
@@ -60,7 +61,7 @@ fn sent(status: &str, kind: &str, body: &str) -> String {
     )
 }
 
-/// What is sent for a request; nothing closes the connection.
+/// Returns the answer to a request. `None` closes the connection.
 async fn answer(badly: &str, head: &str, message: &Value) -> Option<String> {
     let id = &message["id"];
     let ok = |result: Value| {
@@ -108,7 +109,7 @@ async fn answer(badly: &str, head: &str, message: &Value) -> Option<String> {
                 _ => ok(text(head)),
             }
         }
-        // A notification; no stream of its own is offered.
+        // A notification. The server offers no stream of its own.
         Some(_) => Some(sent("202 Accepted", "text/plain", "")),
         None => Some(sent("405 Method Not Allowed", "text/plain", "")),
     }

@@ -1,4 +1,4 @@
-//! What a bad server does to a run. The server is this program, started once more.
+//! Tests with a malicious server, which is this program in another process.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "these are tests")]
 
 mod http;
@@ -11,7 +11,7 @@ use adk_mcp::{HttpServer, Limits, McpToolset, StdioServer};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
 use std::time::Duration;
-use support::{asked, calls, refused};
+use support::{calls, run_error, run_with_answers};
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
@@ -22,20 +22,20 @@ fn main() {
         return;
     }
     let trials = vec![
-        trial("a_list_that_no_agent_can_take_names_the_fault", lists),
-        trial("a_server_that_is_not_there_is_an_error_of_the_run", absent),
+        trial("an_invalid_list_of_tools_is_an_error_with_its_fault", lists),
+        trial("an_unreachable_server_is_an_error_of_the_run", absent),
         trial("a_server_that_dies_is_started_again", deaths),
         trial("a_call_without_an_answer_ends_and_is_cancelled", silences),
         trial("odd_answers_are_errors_that_the_model_reads", answers),
         trial("arguments_are_validated_before_they_are_sent", arguments),
-        trial("results_are_held_against_their_schema", results),
+        trial("results_are_validated_against_their_schema", results),
         trial("a_changed_list_is_listed_again", changes),
         #[cfg(target_os = "linux")]
         trial("a_server_ends_with_the_last_clone_of_its_toolset", ends),
-        trial("a_server_may_ask_for_nothing", questions),
-        trial("a_server_asks_the_user_where_it_may", people),
+        trial("a_server_may_request_nothing_by_default", questions),
+        trial("a_server_asks_the_user_if_the_toolset_allows_it", people),
         trial("a_bad_server_over_http_is_an_error_of_the_run_or_of_the_call", over_http),
-        trial("no_secret_of_a_server_is_shown", secrets),
+        trial("secrets_of_a_server_are_hidden", secrets),
         trial("a_filter_leaves_bad_tools_out_and_a_prefix_renames", filters),
         trial("a_run_that_is_dropped_cancels_its_call", drops),
     ];
@@ -50,7 +50,7 @@ fn trial<F: Future<Output = ()> + 'static>(name: &str, test: fn() -> F) -> Trial
     })
 }
 
-/// The processes of the bad server that run.
+/// Counts the running processes of the malicious server.
 #[cfg(target_os = "linux")]
 fn running(badly: &str) -> usize {
     let is_one = |folder: &std::path::Path| {
@@ -73,16 +73,16 @@ async fn lists() {
         ("clash", "tool-duplicate"),
         ("long name", "at most 64 characters"),
         ("odd name", "a name has letters"),
-        ("array", "its schema is not that of an object"),
-        ("no schema", "its schema is not that of an object"),
-        ("pattern", "its schema is no JSON schema"),
+        ("array", "its schema does not describe an object"),
+        ("no schema", "its schema does not describe an object"),
+        ("pattern", "its schema is not a JSON schema"),
         ("deep", "more than 32 levels deep"),
         ("bomb", "levels deep"),
         ("words", "its description has more than 8192 bytes"),
         ("many", "more than 128 tools"),
         ("endless", "more than 100 pages"),
     ] {
-        let error = refused(bad(badly)).await;
+        let error = run_error(bad(badly)).await;
         assert_eq!(error.kind(), ErrorKind::Toolset(ToolsetErrorKind::Invalid), "{badly}: {error}");
         let text = error.to_string();
         assert!(text.contains(fault) && text.contains("toolset `bad`"), "{badly}: {text}");
@@ -97,15 +97,15 @@ async fn absent() {
     for (toolset, fault) in [
         (nowhere, "cannot be started: No such file"),
         (silent, "did not list its tools in 300ms, the `connect_timeout` of the toolset"),
-        (bad("exits"), "(exit status: 3); its last words: no license; the key is [secret]"),
+        (bad("exits"), "(exit status: 3); standard error ends with: no license; the key is [secret]"),
         (bad("huge list"), "it sent a message of more than 16777216 bytes"),
     ] {
-        let error = refused(toolset).await;
+        let error = run_error(toolset).await;
         assert_eq!(error.kind(), ErrorKind::Toolset(ToolsetErrorKind::Unavailable), "{error}");
         assert!(error.to_string().contains(fault) && error.is_retryable(), "{error}");
         assert!(error.to_string().contains("toolset `bad`"), "{error}");
     }
-    // What is no message is passed over.
+    // Lines that are not messages are ignored.
     assert!(calls(bad("junk"), &[]).await.unwrap().tools.contains(&"echo".to_owned()));
 }
 
@@ -114,10 +114,10 @@ async fn deaths() {
     let heard = calls(bad(""), &[call("pid"), call("die"), call("pid"), call("pid")]).await.unwrap();
     let error = heard.error(1);
     assert!(
-        error.contains("the connection ended (exit status: 9); its last words: out of memory"),
+        error.contains("the connection ended (exit status: 9); standard error ends with: out of memory"),
         "{error}"
     );
-    assert!(error.contains("What the call did by then is not known"), "{error}");
+    assert!(error.contains("The effects of the call are unknown"), "{error}");
     assert_ne!(heard.result(0), heard.result(2), "another process");
     assert_eq!(heard.result(2), heard.result(3), "one process for all calls");
 
@@ -130,7 +130,7 @@ async fn silences() {
     let toolset = bad("").timeout(Duration::from_secs(2));
     let heard = calls(toolset, &[("hang", json!({})), ("cancelled", json!({}))]).await.unwrap();
     assert_eq!(heard.error(0), "`hang` gave no result in 2s, its `timeout`");
-    assert_eq!(heard.result(1), "1", "the server was told");
+    assert_eq!(heard.result(1), "1", "the server was asked to cancel");
 }
 
 async fn answers() {
@@ -140,10 +140,10 @@ async fn answers() {
     let heard = calls(toolset, &script.map(call)).await.unwrap();
     assert_eq!(heard.result(0), "first");
     for (number, error) in [
-        (1, "answered with something else"),
-        (2, "has 2097152 bytes, and 1048576 are the most"),
+        (1, "did not answer with a result"),
+        (2, "has 2097152 bytes, the limit is 1048576"),
         (3, "is nested 115 levels deep, and 100 are the most"),
-        (4, "no base64"),
+        (4, "not valid base64"),
         (5, "not today"),
         (6, "no such file"),
     ] {
@@ -176,7 +176,8 @@ async fn arguments() {
         assert!(faults.iter().all(|fault| error.contains(fault)), "{number}: {error}");
         assert!(error.starts_with("the arguments of `echo` do not fit: "), "{error}");
     }
-    // A null for what may be left out is left out, and a recursion is open from the third level on.
+    // Null values of optional arguments are removed, and a recursion allows any value from the
+    // third level on.
     assert_eq!(heard.result(4), "{\"text\":\"a\",\"next\":{\"text\":\"b\",\"next\":7}}");
 }
 
@@ -194,7 +195,10 @@ async fn results() {
         [(1, "\"warm\" is not of type \"number\" (at /degrees)"), (2, "no structured content")]
     {
         let error = heard.error(number);
-        assert!(error.starts_with("the server of `bad` gave a result of `promise` that is not"), "{error}");
+        assert!(
+            error.starts_with("the server of `bad` returned a result of `promise` that does not match"),
+            "{error}"
+        );
         assert!(error.contains(fault), "{error}");
     }
     assert_eq!(heard.error(3), "no such city");
@@ -214,14 +218,14 @@ async fn ends() {
     calls(toolset, &[("pid", json!({}))]).await.unwrap();
     assert_eq!(running("stays"), 1);
     drop(other);
-    refused(bad("deaf").connect_timeout(Duration::from_millis(300))).await;
+    run_error(bad("deaf").connect_timeout(Duration::from_millis(300))).await;
     for _ in 0..200 {
         if running("stays") + running("deaf") == 0 {
             return;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    panic!("the server goes on without its toolset");
+    panic!("the server continues without its toolset");
 }
 
 async fn questions() {
@@ -235,25 +239,26 @@ async fn people() {
     let toolset = bad("").elicitation(true);
     let same = || toolset.clone();
     let green = json!({"tea": "green"});
-    // Another call goes on while one waits.
-    let (questions, told) = asked(same, &choose, &[json!({"tea": "x"}), green.clone()]).await;
+    // Another call continues while one call waits.
+    let (questions, answers) = run_with_answers(same, &choose, &[json!({"tea": "x"}), green.clone()]).await;
     assert_eq!(questions[0], "The server of `bad` asks in a call of `choose`: Which tea?");
     assert!(questions[1].starts_with(&format!("{} (The last answer does not fit: ", questions[0])));
-    assert_eq!(told[0]["result"], "{\"action\":\"accept\",\"content\":{\"tea\":\"green\"}}");
-    assert!(told[1].contains_key("result"), "{told:?}");
-    let (_, told) = asked(same, &choose, &[Value::Null]).await;
-    assert_eq!(told[0]["result"], "{\"action\":\"decline\"}");
+    assert_eq!(answers[0]["result"], "{\"action\":\"accept\",\"content\":{\"tea\":\"green\"}}");
+    assert!(answers[1].contains_key("result"), "{answers:?}");
+    let (_, answers) = run_with_answers(same, &choose, &[Value::Null]).await;
+    assert_eq!(answers[0]["result"], "{\"action\":\"decline\"}");
 
-    // Another process has no such connection, and does not make the call once more.
-    let (_, told) = asked(|| bad("").elicitation(true), &choose, std::slice::from_ref(&green)).await;
-    let error = told[0]["error"].as_str().unwrap();
-    assert!(error.contains("the connection is gone on which it was asked"), "{error}");
+    // Another process has no such connection, and does not repeat the call.
+    let (_, answers) =
+        run_with_answers(|| bad("").elicitation(true), &choose, std::slice::from_ref(&green)).await;
+    let error = answers[0]["error"].as_str().unwrap();
+    assert!(error.contains("the connection of the call has ended"), "{error}");
 
     let heard = calls(same(), &choose[..1]).await.unwrap();
     assert_eq!(heard.result(0), "{\"action\":\"decline\"}", "a run in memory cannot wait");
 }
 
-/// A toolset of a bad server over HTTP, with secrets.
+/// Returns a toolset of a malicious server over HTTP, with secrets.
 async fn bad_http(badly: &'static str) -> McpToolset {
     let server =
         HttpServer::new(http::serve(badly).await).bearer("sesame-token").header("x-key", "sesame-header");
@@ -276,9 +281,9 @@ const AT_FIRST: [(&str, &str); 4] = [
 
 const IN_CALLS: [(&str, &str); 6] = [
     ("hangs", "gave no result in 2s"),
-    ("cut", "error decoding response body. What the call did by then is not known."),
+    ("cut", "error decoding response body. The effects of the call are unknown."),
     ("large", "exceeded the maximum size of 100000 bytes"),
-    ("large event", "the connection ended. What the call did by then is not known."),
+    ("large event", "the connection ended. The effects of the call are unknown."),
     ("fails", "HTTP 500"),
     ("wrong id", "gave no result in 2s"),
 ];
@@ -286,7 +291,7 @@ const IN_CALLS: [(&str, &str); 6] = [
 async fn over_http() {
     for (badly, fault) in AT_FIRST {
         let toolset = bad_http(badly).await;
-        let error = refused(toolset).await;
+        let error = run_error(toolset).await;
         assert_eq!(error.kind(), ErrorKind::Toolset(ToolsetErrorKind::Unavailable), "{badly}: {error}");
         assert!(error.to_string().contains(fault), "{badly}: {error}");
     }
@@ -305,29 +310,29 @@ async fn secrets() {
     for badly in ["exits", "silent", "huge list", "reserved"] {
         let toolset = bad(badly).connect_timeout(Duration::from_millis(500));
         shown.push(format!("{toolset:?}"));
-        shown.push(everything_of(&refused(toolset).await));
+        shown.push(everything_of(&run_error(toolset).await));
     }
-    let told =
+    let result =
         calls(bad(""), &[("tell", json!({})), ("tell", json!({"fail": true})), ("die", json!({}))]).await;
-    shown.push(format!("{:?}", told.unwrap().answers));
+    shown.push(format!("{:?}", result.unwrap().answers));
     for (badly, _) in AT_FIRST {
         let toolset = bad_http(badly).await;
         shown.push(format!("{toolset:?}"));
-        shown.push(everything_of(&refused(toolset).await));
+        shown.push(everything_of(&run_error(toolset).await));
     }
     for badly in IN_CALLS.iter().map(|(badly, _)| *badly).chain([""]) {
-        let told = calls(bad_http(badly).await, &[("echo", json!({}))]).await.unwrap();
-        shown.push(format!("{:?} {:?}", told.answers, told.described));
+        let result = calls(bad_http(badly).await, &[("echo", json!({}))]).await.unwrap();
+        shown.push(format!("{:?} {:?}", result.answers, result.described));
     }
     let odd = HttpServer::new("http://127.0.0.1:1/?key=sesame-query").header("x-key", "sesame\n-header");
-    shown.push(everything_of(&refused(McpToolset::new("bad", odd)).await));
+    shown.push(everything_of(&run_error(McpToolset::new("bad", odd)).await));
     assert!(shown.iter().any(|text| text.contains("[secret]")), "{shown:?}");
     for text in shown {
         assert!(!text.contains("sesame"), "{text}");
     }
 }
 
-/// An error with all that it is made of.
+/// Formats an error with all its parts.
 fn everything_of(error: &adk_core::Error) -> String {
     let mut text = format!("{error} {error:?}");
     let mut source = std::error::Error::source(error);

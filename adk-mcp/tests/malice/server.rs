@@ -1,9 +1,9 @@
-//! A server that does what real ones should not.
+//! A malicious server over standard input and output.
 
 use serde_json::{Value, json};
 use std::io::{Write as _, stdin, stdout};
 
-/// Serves on standard input and output, badly in one way.
+/// Serves, and misbehaves in one way.
 pub fn serve(badly: &str) {
     match badly {
         "exits" => {
@@ -14,7 +14,7 @@ pub fn serve(badly: &str) {
             stdin().lines().for_each(drop);
             return;
         }
-        // Nothing ends it but a signal.
+        // Only a signal ends this server.
         "deaf" => std::thread::sleep(std::time::Duration::from_secs(60)),
         "junk" => say_raw("Welcome to the server!\n{\"half\": \n[]\nnull\n{}\n"),
         _ => {}
@@ -31,7 +31,7 @@ pub fn serve(badly: &str) {
     }
 }
 
-/// A tool that says what its results look like.
+/// Returns a tool with an output schema.
 fn promise() -> Value {
     json!({
         "name": "promise",
@@ -49,7 +49,7 @@ fn promise() -> Value {
 struct Server {
     badly: String,
     cancelled: usize,
-    /// Who asks how many calls were cancelled, before one was.
+    /// Request for the number of cancelled calls, which waits for the first cancellation.
     counts: Option<Value>,
     grown: bool,
 }
@@ -216,8 +216,7 @@ impl Server {
     }
 }
 
-/// Asks for a sample of the model and for the user's input, and tells what it got.
-/// Asks the user, and hears other calls until there is an answer.
+/// Asks the user, and answers other calls until there is an answer.
 fn choose(id: &Value, server: &mut Server, lines: &mut impl Iterator<Item = String>) {
     say_raw(
         "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"elicitation/create\",\"params\":{\"message\":\"Which tea?\",\
@@ -234,6 +233,7 @@ fn choose(id: &Value, server: &mut Server, lines: &mut impl Iterator<Item = Stri
     }
 }
 
+/// Requests sampling and elicitation, and returns the answers.
 fn ask(id: &Value, lines: &mut impl Iterator<Item = String>) {
     say_raw(
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"sampling/createMessage\",\"params\":{\"messages\":[],\"maxTokens\":9}}\n\
@@ -250,6 +250,6 @@ fn say(id: &Value, result: Value) {
 
 fn say_raw(text: &str) {
     let mut out = stdout().lock();
-    // Nobody may read any more.
+    // The client may have closed the pipe.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }

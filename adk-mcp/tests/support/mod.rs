@@ -1,4 +1,4 @@
-//! An agent that calls what a script says, and what it hears.
+//! An agent that makes scripted calls, and records the answers.
 
 use adk_core::engine::MemoryJournal;
 use adk_core::llm::LlmAgent;
@@ -8,28 +8,28 @@ use adk_mcp::McpToolset;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// What came of a run.
+/// Result of a run.
 #[allow(dead_code, reason = "each test looks at something else")]
-pub struct Heard {
-    /// The answers to the calls, in their order.
+pub struct RunResult {
+    /// Answers to the calls, in their order.
     pub answers: Vec<Map<String, Value>>,
-    /// The names of the tools of the first model call.
+    /// Tool names of the first model request.
     pub tools: Vec<String>,
-    /// Their descriptions.
+    /// Descriptions of the tools.
     pub described: Vec<String>,
-    /// The names of what was saved.
+    /// Names of the saved artifacts.
     pub artifacts: Vec<String>,
 }
 
-impl Heard {
-    /// The result of a call, which is text.
+impl RunResult {
+    /// Returns the text of a call's result.
     pub fn result(&self, call: usize) -> &str {
         self.answers[call].get("result").and_then(Value::as_str).unwrap_or_else(|| {
             panic!("call {call} was answered with {:?}", self.answers[call]);
         })
     }
 
-    /// The text of the error that answers a call.
+    /// Returns the text of a call's error.
     pub fn error(&self, call: usize) -> &str {
         self.answers[call].get("error").and_then(Value::as_str).unwrap_or_else(|| {
             panic!("call {call} was answered with {:?}", self.answers[call]);
@@ -37,8 +37,8 @@ impl Heard {
     }
 }
 
-/// Makes the calls one after the other.
-pub async fn calls(toolset: impl Toolset, calls: &[(&str, Value)]) -> Result<Heard> {
+/// Makes calls one after the other.
+pub async fn calls(toolset: impl Toolset, calls: &[(&str, Value)]) -> Result<RunResult> {
     let mut model = ScriptedModel::new();
     for (name, args) in calls {
         model = model.call(*name, args.clone());
@@ -58,13 +58,14 @@ pub async fn calls(toolset: impl Toolset, calls: &[(&str, Value)]) -> Result<Hea
     let offered = model.requests()[0].tools.clone();
     let tools = offered.iter().map(|tool| tool.name.to_string()).collect();
     let described = offered.iter().map(|tool| tool.description.to_string()).collect();
-    Ok(Heard { answers, tools, described, artifacts })
+    Ok(RunResult { answers, tools, described, artifacts })
 }
 
-/// Makes the calls of one turn in a run that waits for these answers, one after the other. `process` gives the toolset of each
-/// process that goes on. What was asked, and what the model reads of the calls.
+/// Makes the calls of one turn in a run that waits for the given answers, one after the other.
+/// `process` returns the toolset of each process that continues the run. Returns the questions, and
+/// the answers that the model reads.
 #[allow(dead_code, reason = "each test looks at something else")]
-pub async fn asked(
+pub async fn run_with_answers(
     process: impl Fn() -> McpToolset,
     calls: &[(&str, Value)],
     answers: &[Value],
@@ -92,7 +93,7 @@ pub async fn asked(
     (questions, told.map(|answer| answer.response.clone()).collect())
 }
 
-/// Why the run fails before any call.
-pub async fn refused(toolset: impl Toolset) -> Error {
+/// Returns the error of a run that fails before its first call.
+pub async fn run_error(toolset: impl Toolset) -> Error {
     calls(toolset, &[]).await.map(|heard| heard.tools).expect_err("the run fails")
 }

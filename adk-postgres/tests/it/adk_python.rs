@@ -1,6 +1,8 @@
-//! One database, opened by this crate and by the real google-adk for Python, in both directions.
+//! Tests that open one database with this crate and with the real google-adk for Python, in both
+//! orders.
 //!
-//! Run by `tests/peers/run-postgres.sh tests/peers/run-adk-python.sh cargo test -p adk-workflow-postgres --test it -- --ignored python`.
+//! Run by
+//! `tests/peers/run-postgres.sh tests/peers/run-adk-python.sh cargo test -p adk-workflow-postgres --test it -- --ignored python`.
 
 use crate::support::Database;
 use crate::trees::python;
@@ -11,14 +13,14 @@ fn url(database: &Database) -> String {
 
 #[tokio::test]
 #[ignore = "needs Postgres and google-adk: tests/peers/run-postgres.sh tests/peers/run-adk-python.sh"]
-async fn python_reads_what_was_written_here_and_appends_and_that_is_read_here() {
+async fn python_reads_and_appends_to_a_database_of_this_crate() {
     let database = Database::new().await;
     python::reads_ours(&database, &url(&database)).await;
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres and google-adk: tests/peers/run-postgres.sh tests/peers/run-adk-python.sh"]
-async fn a_database_that_python_made_is_read_and_written_here() {
+async fn this_crate_reads_and_writes_a_database_of_python() {
     let database = Database::new().await;
     python::makes_it(&database, &url(&database)).await;
 }

@@ -1,4 +1,5 @@
-//! Artifacts in the database: the store does what every artifact store does, also when it is opened again.
+//! The common tests of artifact stores for [`PostgresStore`], repeated after the database is
+//! reopened.
 
 use crate::support::{Database, quick};
 use crate::trees::artifacts::{self, Stores};
@@ -9,7 +10,7 @@ use adk_postgres::PostgresStore;
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn it_does_what_every_store_does() {
+async fn the_common_tests_of_artifact_stores_pass() {
     let stores = Stores::of(&Database::new().await.open().await);
     artifacts::keeps(&stores, false).await;
     artifacts::refuses_depth(&stores).await;
@@ -26,7 +27,7 @@ async fn saves_at_the_same_time_have_versions_of_their_own() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_run_that_is_taken_up_loads_what_it_has_saved() {
+async fn a_resumed_run_loads_its_artifacts() {
     artifacts::lasts(&Database::new().await, Into::into).await;
 }
 
@@ -36,7 +37,7 @@ async fn a_runner_without_a_store_refuses_to_save() {
     artifacts::refuses(Database::new().await.open().await).await;
 }
 
-/// ADK deletes a session and knows nothing of artifacts.
+/// ADK deletes sessions, and does not know the tables of artifacts.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_session_that_another_program_deletes_takes_its_files_along() {
@@ -53,9 +54,9 @@ async fn a_session_that_another_program_deletes_takes_its_files_along() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_name_that_is_too_long_says_so() {
+async fn a_name_that_is_too_long_is_an_error() {
     let postgres = PostgresStore::connect_with(&Database::new().await.url, quick()).await.unwrap();
-    // The longest ids there are, of characters that take four bytes each and cannot be compressed.
+    // Ids of the maximum length, with characters of four bytes that cannot be compressed.
     let random = |from: u32, length: u32| -> String {
         let char = |n: u32| char::from_u32(0x1_0000 + (from + n).wrapping_mul(40_503) % 0xa_0000).unwrap();
         (0..length).map(char).collect()

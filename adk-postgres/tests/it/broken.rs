@@ -1,4 +1,4 @@
-//! A database that cannot be used: what is said, and that nothing that was acknowledged is lost.
+//! Unusable databases: each error names its cause, and no acknowledged write is lost.
 
 use crate::lossy::Lossy;
 use crate::support::{Database, quick, server};
@@ -13,28 +13,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
-async fn refused(url: &str) -> Error {
+async fn connect_error(url: &str) -> Error {
     PostgresStore::connect_with(url, quick().patience(Duration::from_secs(1))).await.unwrap_err()
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn what_cannot_be_reached_says_so() {
-    // A port that nobody listens on.
+async fn an_unreachable_server_or_database_is_an_error() {
+    // No process listens on this port.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let error = refused(&format!("postgres://adk@127.0.0.1:{port}/postgres")).await;
+    let error = connect_error(&format!("postgres://adk@127.0.0.1:{port}/postgres")).await;
     assert_eq!(kind(&error), StoreErrorKind::Unavailable, "{error}");
     assert!(error.is_retryable() && error.help().is_some(), "{error}");
-    let error = refused(&server().replace("/postgres", "/nobody_made_it")).await;
+    let error = connect_error(&server().replace("/postgres", "/nobody_made_it")).await;
     assert_eq!(kind(&error), StoreErrorKind::Missing, "{error}");
     assert!(error.help().is_some_and(|help| help.contains("createdb")), "{error}");
-    let error = refused("no url").await;
+    let error = connect_error("no url").await;
     assert!(error.help().is_some_and(|help| help.contains("postgres://")), "{error}");
-    let error = refused(&server().replace("//adk@", "//nobody@")).await;
+    let error = connect_error(&server().replace("//adk@", "//nobody@")).await;
     assert!(!error.is_retryable() && error.to_string().contains("nobody"), "{error}");
 }
 
-/// Nobody listens there, so it needs no server.
+/// No process listens on these ports, so the test needs no server.
 #[tokio::test]
 async fn no_error_shows_the_password() {
     for (user, rest) in [
@@ -43,7 +43,7 @@ async fn no_error_shows_the_password() {
         ("me:sesame", "[/x"),
         ("me:se%73ame%", "/x?port=0"),
     ] {
-        let error = refused(&format!("postgres://{user}@{rest}")).await;
+        let error = connect_error(&format!("postgres://{user}@{rest}")).await;
         let source = std::error::Error::source(&error).map(|source| format!("{source} {source:?}"));
         let said = format!("{error} {error:?} {:?} {source:?}", error.help());
         assert!(said.contains("Postgres") && !said.contains("same"), "{said}");
@@ -52,43 +52,43 @@ async fn no_error_shows_the_password() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_user_who_may_not_write_finds_out_when_it_is_opened() {
+async fn opening_a_store_checks_the_rights_of_the_user() {
     let database = Database::new().await;
     let user = format!("reader_{}", database.name);
     database.execute(&format!("CREATE ROLE {user} LOGIN")).await;
-    // May not make the tables.
-    let error = refused(&database.url_of(&user)).await;
+    // The user may not create tables.
+    let error = connect_error(&database.url_of(&user)).await;
     assert_eq!(kind(&error), StoreErrorKind::ReadOnly, "{error}");
     assert!(error.help().is_some_and(|help| help.contains("CREATE")), "{error}");
-    // They are there, and it may read.
+    // The tables exist, but the user may only read them.
     PostgresStore::connect(&database.url).await.unwrap();
     database.execute(&format!("GRANT SELECT ON ALL TABLES IN SCHEMA public TO {user}")).await;
-    let error = refused(&database.url_of(&user)).await;
+    let error = connect_error(&database.url_of(&user)).await;
     assert_eq!(kind(&error), StoreErrorKind::ReadOnly, "{error}");
     assert!(error.to_string().contains(&user) && error.to_string().contains("adkw_runs"), "{error}");
-    // It may write all but one.
+    // The user may write all tables but one.
     let all = "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO";
     database.execute(&format!("{all} {user}; REVOKE INSERT ON events FROM {user}")).await;
-    let error = refused(&database.url_of(&user)).await;
+    let error = connect_error(&database.url_of(&user)).await;
     assert!(error.to_string().contains("events") && !error.to_string().contains("adkw_runs"), "{error}");
     database.execute(&format!("GRANT INSERT ON events TO {user}")).await;
     let store = PostgresStore::connect(&database.url_of(&user)).await.unwrap();
     runner(&store).session("u", "s").run(&Tree::new("w", vec![run(say("a"))]), "go").await.unwrap();
-    // The right is taken away while it is open.
+    // The right is revoked while the store is open.
     database.execute(&format!("REVOKE INSERT ON events FROM {user}")).await;
     let error =
         runner(&store).session("u", "s").run(&Tree::new("w", vec![run(say("a"))]), "go").await.unwrap_err();
     assert_eq!(kind(&error), StoreErrorKind::ReadOnly, "{error}");
-    // A server that only reads, as a standby does.
+    // The server is read-only, like a standby.
     database.execute(&format!("ALTER ROLE {user} SET default_transaction_read_only = on")).await;
-    let error = refused(&database.url_of(&user)).await;
+    let error = connect_error(&database.url_of(&user)).await;
     assert_eq!(kind(&error), StoreErrorKind::ReadOnly, "{error}");
     assert!(error.help().is_some_and(|help| help.contains("primary")), "{error}");
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn tables_of_others_are_refused_and_left_alone() {
+async fn foreign_tables_are_refused_and_not_changed() {
     for (tables, said) in [
         ("CREATE TABLE sessions (id TEXT)", "version 1"),
         (
@@ -108,7 +108,7 @@ async fn tables_of_others_are_refused_and_left_alone() {
     ] {
         let database = Database::new().await;
         database.execute(tables).await;
-        let error = refused(&database.url).await;
+        let error = connect_error(&database.url).await;
         assert_eq!(kind(&error), StoreErrorKind::Corrupt, "{error}");
         assert!(error.to_string().contains(said), "{error}");
         assert!(error.help().is_some_and(|help| help.contains("search_path")), "{error}");
@@ -116,7 +116,7 @@ async fn tables_of_others_are_refused_and_left_alone() {
         let made: i64 = sqlx::query_scalar(sql).fetch_one(&mut database.connect().await).await.unwrap();
         assert_eq!(made, 0);
     }
-    // A schema of its own is the way out.
+    // A schema of its own solves the conflict.
     let database = Database::new().await;
     database.execute("CREATE TABLE sessions (id TEXT); CREATE SCHEMA agents").await;
     let url = format!("{}?options[search_path]=agents", database.url);
@@ -126,11 +126,11 @@ async fn tables_of_others_are_refused_and_left_alone() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_lock_is_waited_for_and_then_told() {
+async fn a_lock_is_an_error_after_the_timeout() {
     let database = Database::new().await;
-    // It is also the patience of who connects.
+    // The patience also limits the connection.
     let options = Options::default().patience(Duration::from_secs(1));
-    // The server says so after a while, as it is told to.
+    // The server reports the lock after 50 ms.
     let url = format!("{}?options[lock_timeout]=50ms", database.url);
     let store = PostgresStore::connect_with(&url, options).await.unwrap();
     store.create(key(), StateDelta::default()).await.unwrap();
@@ -160,7 +160,7 @@ async fn tables_that_are_dropped_while_it_is_open_are_an_error() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_row_that_cannot_be_read_is_told_of_by_itself() {
+async fn an_unreadable_row_is_an_error_of_its_own() {
     let deep = format!(r#"{{"n":{}{}}}"#, "[".repeat(200), "]".repeat(200));
     for value in [&*deep, r#""no object""#, "[1]"] {
         for broken in [Broken::Session, Broken::Event, Broken::User, Broken::App] {
@@ -181,10 +181,10 @@ async fn a_row_that_cannot_be_read_is_told_of_by_itself() {
     }
 }
 
-/// The exact text of a value is kept beside what ADK reads.
+/// Exact texts are stored next to the values that ADK reads.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn an_exact_text_that_cannot_be_read_is_told_of_by_itself() {
+async fn an_unreadable_exact_text_is_an_error_of_its_own() {
     let database = Database::new().await;
     let open = async || PostgresStore::connect_with(&database.url, quick()).await.unwrap();
     let break_row = async || {
@@ -201,7 +201,7 @@ async fn an_exact_text_that_cannot_be_read_is_told_of_by_itself() {
     store::unreadable(open, Broken::Event, break_row).await;
 }
 
-/// Ends all connections to a database, and says what new ones may do.
+/// Makes a database read-only or writable for new connections, and closes all connections.
 async fn read_only(database: &Database, yes: bool) {
     let mut own = database.connect().await;
     let (on, name) = (if yes { "on" } else { "off" }, &database.name);
@@ -217,7 +217,7 @@ async fn read_only(database: &Database, yes: bool) {
     }
 }
 
-/// A run that notes its rounds until `go_on` says that it may end.
+/// A workflow that counts its rounds until `go_on` allows the end.
 fn rounds(go_on: &Arc<AtomicBool>) -> Tree {
     let go_on = go_on.clone();
     let round = by("a", move |cx| {
@@ -236,8 +236,8 @@ fn knows(store: &PostgresStore, tree: Tree) -> Runner {
     builder.workflow::<Tree>(tree).build().unwrap()
 }
 
-/// After a failover, for longer than the patience: no run has failed, and another process takes it up although the first
-/// one lives.
+/// After a failover, the server is read-only for longer than the patience. No run fails, and
+/// another process resumes the run although the first process is alive.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_server_that_is_read_only_for_a_while_fails_no_run() {
@@ -264,7 +264,7 @@ async fn a_server_that_is_read_only_for_a_while_fails_no_run() {
     go_on.store(true, SeqCst);
     let other = PostgresStore::connect_with(&database.url, options).await.unwrap();
     let other = knows(&other, rounds(&go_on));
-    // The claim is given back by the thread of the lease, as soon as it can be written.
+    // The lease thread writes the release as soon as it can.
     let recovered = loop {
         let mut all = other.recover().await.unwrap();
         if let Some(run) = all.pop() {
@@ -277,10 +277,10 @@ async fn a_server_that_is_read_only_for_a_while_fails_no_run() {
     assert_eq!(ended.status, RunStatus::Finished);
 }
 
-/// Every call of the store, the first on connections that have died in the pool.
+/// Each call of the store first gets connections that have died in the pool.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn connections_that_have_died_are_no_error_of_any_call() {
+async fn dead_connections_fail_no_call() {
     let database = Database::new().await;
     let store = PostgresStore::connect_with(&database.url, quick()).await.unwrap();
     let ask = || Tree::new("w", vec![run(Await::builder::<bool>("yes").question("?").build())]);
@@ -308,7 +308,8 @@ async fn connections_that_have_died_are_no_error_of_any_call() {
     assert!(store.delete(&key()).await.unwrap());
 }
 
-/// A step, an update and two events, whose number is kept between them.
+/// An agent with a recorded call, a state update and two events. A state key holds its number
+/// between them.
 fn branch(name: &'static str) -> By {
     by(name, move |cx| {
         Box::pin(async move {
@@ -324,8 +325,8 @@ fn branch(name: &'static str) -> By {
     })
 }
 
-/// The server has done the commit of the first event, its answer is lost, and it does not come back in time: the error says that
-/// nobody knows, and who begins the run under its id once more is refused.
+/// The server commits the first event, the answer is lost, and the server does not come back in
+/// time. The error reports an unknown outcome, and a second run with the same id is rejected.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_begin_whose_answer_is_lost_may_have_begun() {
@@ -349,8 +350,9 @@ async fn a_begin_whose_answer_is_lost_may_have_begun() {
     assert_eq!(error.kind(), ErrorKind::RunExists, "{error}");
 }
 
-/// Nobody knows of a commit without an answer whether it was done. Here each was, of one event and of several at once: each
-/// event is seen once, and has one place in the database and in the session that the agents of the run read.
+/// The outcome of a commit without an answer is unknown. Here each commit succeeded, for one event
+/// and for several at once: each event is delivered once, and has one place in the database and in
+/// the session that the agents of the run read.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_commit_whose_answer_is_lost_is_done_once() {
@@ -361,7 +363,8 @@ async fn a_commit_whose_answer_is_lost_is_done_once() {
     let options = quick().patience(Duration::from_secs(60));
     let store = PostgresStore::connect_with(&lossy.url, options).await.unwrap();
     let session = store.get(&key()).await.unwrap().unwrap();
-    // The lease begins with a run, by two statements, and the second would be lost each time.
+    // A first run begins the lease. It takes two statements, and the answer to the second would be
+    // lost each time.
     runner(&store).session("u", "s").run(&Tree::new("w", vec![run(say("z"))]), "go").await.unwrap();
     lossy.lose();
     for (names, rounds) in [(&["a"][..], 20), (&["b", "c", "d", "e"], 5)] {
@@ -379,7 +382,7 @@ async fn a_commit_whose_answer_is_lost_is_done_once() {
         session.load(0..session.len()).await.unwrap();
         assert_eq!(ids(&session.events().cloned().collect::<Vec<_>>()), ids(&stored.events));
         assert_eq!(seen.len(), 1 + 3 * 20, "of {names:?}");
-        // The key is of the run alone.
+        // Only this run writes the key.
         assert_eq!(*stored.state["all"], 20, "each update is made once");
         for name in names {
             let all = stored.events[before..].iter().filter(|event| event.author == *name);
@@ -388,12 +391,12 @@ async fn a_commit_whose_answer_is_lost_is_done_once() {
             assert!(texts.eq(wanted), "of {name}");
         }
     }
-    assert!(lossy.lost() > 100, "{} answers were lost", lossy.lost());
+    assert!(lossy.lost_answers() > 100, "{} answers were lost", lossy.lost_answers());
 }
 
-/// How often a new database, by way of another URL, is asked for something while a run has so many rounds, each of a step and
-/// an event.
-pub async fn asked(rounds: u32, url: impl Fn(&Database) -> String) -> u32 {
+/// Returns the number of round trips of a run with `rounds` rounds, each with a recorded call and
+/// an event, in a new database that is reached by the URL from `url`.
+pub async fn round_trips(rounds: u32, url: impl Fn(&Database) -> String) -> u32 {
     let mut database = Database::new().await;
     database.url = url(&database);
     let server = Lossy::new(&database).await;
@@ -408,14 +411,14 @@ pub async fn asked(rounds: u32, url: impl Fn(&Database) -> String) -> u32 {
     });
     let tree = Tree::new("w", vec![repeat("l", Some(rounds), vec![run(says)])]);
     runner(&store).session("u", "s").run(&tree, "go").await.unwrap();
-    server.asked()
+    server.round_trips()
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn an_event_is_one_round_trip_and_so_is_a_step() {
     let direct = |database: &Database| database.url.clone();
-    // What is prepared once on each connection and what begins and ends a run cancels.
-    let (few, many) = (asked(20, direct).await, asked(120, direct).await);
+    // The difference excludes preparation on each connection, and begin and end of the run.
+    let (few, many) = (round_trips(20, direct).await, round_trips(120, direct).await);
     assert!((200..=220).contains(&(many - few)), "{few} for 20 rounds, {many} for 120");
 }

@@ -1,11 +1,12 @@
-//! The program changes while its runs wait or are interrupted: random programs, as every store plays them.
+//! Random programs that change while their runs wait or are interrupted. All stores share these
+//! tests.
 
 use crate::support::{Database, quick};
 use crate::trees::changes::{self, Change, Plan, Shop};
 use crate::trees::survival;
 use adk_postgres::PostgresStore;
 
-/// `ADK_CHANGES` says how many programs there are.
+/// `ADK_CHANGES` sets the number of programs.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn no_change_repeats_a_recorded_call_or_loses_an_answer() {
@@ -15,7 +16,7 @@ async fn no_change_repeats_a_recorded_call_or_loses_an_answer() {
     changes::holds(plan, async || Shop::of(&store)).await;
 }
 
-/// `ADK_KILLS` says how many kills there have to be; 6 when it is not set.
+/// `ADK_KILLS` sets the number of kills; the default is 6.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn runs_that_are_killed_continue_with_a_changed_program() {

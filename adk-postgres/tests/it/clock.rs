@@ -1,4 +1,5 @@
-//! A server whose clock is not that of this process: deadlines are those of the server.
+//! Tests with a server whose clock differs from the clock of this process. Deadlines follow the
+//! clock of the server.
 
 use crate::support::{Database, quick};
 use crate::trees::{Tree, run};
@@ -7,7 +8,7 @@ use adk_core::{Await, ErrorKind, Runner};
 use adk_postgres::PostgresStore;
 use std::time::Duration;
 
-/// Sets the clock that statements of the store see.
+/// Sets the clock that statements of the store see, in hours ahead of the real time.
 async fn set(database: &Database, hours: u32) {
     let clock = format!(
         "CREATE SCHEMA IF NOT EXISTS ahead;
@@ -36,11 +37,11 @@ async fn deadlines_are_made_and_compared_by_the_clock_of_the_server() {
     let waits = runner.waiting().await.unwrap();
     let left = waits[0].deadline.unwrap() - store.now().await.unwrap();
     assert!(left <= 30 * 60 * 1_000_000, "{left}");
-    // Half an hour is left for an answer, although the clock is hours ahead.
+    // Half an hour is left for an answer, although the server's clock is hours ahead.
     assert!(runner.recover().await.unwrap().is_empty());
     runner.answer(&waits[0].id, 1).await.unwrap();
     assert_eq!(runner.recover().await.unwrap().len(), 1);
-    // It is over when the server says so.
+    // The deadline passes by the server's clock.
     set(&database, 6).await;
     assert_eq!(runner.answer(&waits[1].id, 1).await.unwrap_err().kind(), ErrorKind::Expired);
     assert_eq!(runner.recover().await.unwrap().len(), 1);

@@ -1,4 +1,5 @@
-//! Runs in a database that an engine above the store drives: two stores on it are two of its processes.
+//! Runs that an engine above the store drives. Two stores on one database play two processes of the
+//! engine.
 
 use crate::support::Database;
 use crate::trees::survival::Place as _;
@@ -21,7 +22,7 @@ async fn branches_are_executed_by_two_processes() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn waits_are_kept_for_whoever_answers() {
+async fn waits_are_kept_until_they_are_answered() {
     driven::keeps_waits(&Database::new().await).await;
 }
 
@@ -33,19 +34,19 @@ async fn any_process_closes_the_run() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_cancel_fences_all_of_them() {
+async fn a_cancel_fences_all_processes() {
     driven::is_fenced_by_a_cancel(&Database::new().await).await;
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn processes_on_the_plain_store_leave_it_alone() {
+async fn processes_on_the_plain_store_do_not_claim_such_runs() {
     driven::is_left_alone(&Database::new().await).await;
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn open_sessions_see_its_events() {
+async fn open_sessions_see_events_of_other_processes() {
     driven::is_seen_by_readers(&Database::new().await).await;
 }
 
@@ -55,11 +56,12 @@ async fn random_interleavings_fill_each_slot_once() {
     driven::interleaved::interleaves(&Database::new().await, 8).await;
 }
 
-/// A run is read by its own events, and the last of them by their places, however long its session is; and runs of an engine
-/// above cost nothing to who looks for runs to take up. The server counts the rows that it went through.
+/// A read of a run finds its events, or the last of them, by an index, even in a long session. A
+/// search for runs to resume does not read runs of an engine above. The server counts the rows that
+/// it has read.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn what_is_looked_for_is_found_by_an_index() {
+async fn queries_use_indexes() {
     let database = Database::new().await;
     let stored = |n| -> Event { store::stored(n, "text") };
     let first = database.open().await;
@@ -78,7 +80,7 @@ async fn what_is_looked_for_is_found_by_an_index() {
     let ask = async |sql: &'static str| -> i64 {
         sqlx::query_scalar(sql).fetch_one(&mut database.connect().await).await.unwrap()
     };
-    // A connection tells what it has read when it ends, at the latest.
+    // A connection reports its statistics at the latest when it ends.
     let read = async || -> i64 {
         let others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
             AND backend_type = 'client backend' AND pid <> pg_backend_pid()";

@@ -1,4 +1,5 @@
-//! A run belongs to one process at a time, and to another when that one is gone.
+//! Tests that one process at a time drives a run, and that another process can continue the run of
+//! a dead one.
 
 use crate::support::Database;
 use crate::trees::{By, Tree, by, exit, parallel, repeat, run};
@@ -11,12 +12,12 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A process of its own, as far as the database is concerned.
+/// Returns a store that is a process of its own for the database.
 async fn process(database: &Database, lease: Duration) -> PostgresStore {
     PostgresStore::connect_with(&database.url, Options::default().lease(lease)).await.unwrap()
 }
 
-/// Takes a step, and says which.
+/// An agent that makes a recorded call and emits its number.
 fn steps() -> By {
     by("steps", |cx| {
         Box::pin(async move {
@@ -41,7 +42,7 @@ const LONG: Duration = Duration::from_secs(3600);
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_process_that_was_taken_for_dead_writes_nothing_more() {
+async fn a_process_with_an_expired_lease_cannot_write() {
     let database = Database::new().await;
     let (first, second) = (process(&database, LONG).await, process(&database, LONG).await);
     let workflow = tree();
@@ -54,7 +55,7 @@ async fn a_process_that_was_taken_for_dead_writes_nothing_more() {
     assert_eq!(other.resume(&workflow, id).await.unwrap_err().kind(), ErrorKind::RunBusy);
     assert!(other.recover().await.unwrap().is_empty());
 
-    // Its clock stops: nothing was renewed for an hour.
+    // The lease of the first process expires.
     database.execute("UPDATE adkw_owners SET expires = clock_timestamp() - interval '1 second'").await;
     let recovered = other.recover().await.unwrap();
     assert!(recovered.len() == 1 && recovered[0].result.is_ok(), "{recovered:?}");
@@ -63,10 +64,10 @@ async fn a_process_that_was_taken_for_dead_writes_nothing_more() {
     let texts: Vec<_> = all.events.iter().map(|event| event.text()).collect();
     assert_eq!(texts, ["go", "1", "2", "3", "4", "5", "6"]);
 
-    // It wakes up, and is told.
+    // The first process continues, and gets an error.
     let error = loop {
         match stream.next().await.unwrap() {
-            // What was committed before is delivered.
+            // Events that were committed before are delivered.
             Ok(_) => {}
             Err(error) => break error,
         }
@@ -77,18 +78,18 @@ async fn a_process_that_was_taken_for_dead_writes_nothing_more() {
     drop(stream);
     let after = second.read(&key, &EventFilter::new()).await.unwrap().unwrap();
     assert_eq!(after.events, all.events);
-    // What the other has said of it stands.
+    // The row keeps the values of the second process.
     let sql = "SELECT status || ' ' || epoch || ' ' || (owner IS NULL) FROM adkw_runs";
     let row: String = sqlx::query_scalar(sql).fetch_one(&mut database.connect().await).await.unwrap();
     assert_eq!(row, "finished 2 true");
 }
 
-/// Whatever it was begun with.
+/// Accepts any record of a run.
 fn any() -> ClaimCheck {
     Arc::new(|_| Ok(()))
 }
 
-/// Every kind of write, and not only events.
+/// All kinds of writes are refused, not only events.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn each_write_of_a_run_that_was_taken_is_refused() {
@@ -109,7 +110,7 @@ async fn each_write_of_a_run_that_was_taken_is_refused() {
     let late = first.step(old, step(0), Box::pin(async { Ok(json!(1)) })).await.unwrap_err();
     assert_eq!(late.kind(), fenced, "{late}");
     let closed = first.close(old, adk_core::engine::RunStatus::Finished, Usage::default()).await;
-    // It does not drive it any more, so there is nothing to close.
+    // The process does not drive the run any more, so closing it does nothing.
     closed.unwrap();
     let sql =
         "SELECT (SELECT count(*) FROM adkw_steps WHERE key LIKE '%late%')::text || status FROM adkw_runs";
@@ -120,25 +121,25 @@ async fn each_write_of_a_run_that_was_taken_is_refused() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_lease_is_renewed_while_a_run_is_driven_and_given_up_at_the_end() {
+async fn a_lease_is_renewed_during_a_run_and_ends_at_shut_down() {
     let database = Database::new().await;
     let short = Duration::from_millis(300);
     let (first, second) = (process(&database, short).await, process(&database, short).await);
     let workflow = tree();
     let mut stream = runner(&first).session("u", "s").run(&workflow, "go").stream();
     let id = stream.next().await.unwrap().unwrap().invocation_id;
-    // The clock is that of the server: four times as long as the lease.
+    // Wait by the clock of the server for four times the lease.
     let sleep = "SELECT pg_sleep(1.2)";
     sqlx::query(sleep).execute(&mut database.connect().await).await.unwrap();
     let other = runner(&second);
     assert_eq!(other.resume(&workflow, id).await.unwrap_err().kind(), ErrorKind::RunBusy);
-    // A process that ends in good order does not let others wait.
+    // A process that shuts down releases its runs at once.
     first.shut_down().await.unwrap();
     let recovered = other.recover().await.unwrap();
     assert!(recovered.len() == 1 && recovered[0].result.is_ok(), "{recovered:?}");
 }
 
-/// A tool that blocks the only thread of its runtime: the process lives all the same.
+/// A tool blocks the only thread of its runtime, and the process keeps its lease.
 #[test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 fn a_blocked_runtime_loses_no_lease() {
@@ -164,7 +165,7 @@ fn a_blocked_runtime_loses_no_lease() {
     let id = id.recv().unwrap();
     other.block_on(async {
         let store = process(&database, Duration::from_millis(300)).await;
-        // The clock is that of the server: four times as long as the lease.
+        // Wait by the clock of the server for four times the lease.
         sqlx::query("SELECT pg_sleep(1.2)").execute(&mut database.connect().await).await.unwrap();
         let workflow = tree();
         let refused = runner(&store).resume(&workflow, id).await.unwrap_err();
@@ -174,7 +175,7 @@ fn a_blocked_runtime_loses_no_lease() {
     driver.join().unwrap();
 }
 
-/// Many processes take up what a dead one has left: each run is taken by one.
+/// Many processes recover the runs of a dead process, and each run is claimed by one of them.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn each_run_of_a_dead_process_is_taken_by_one() {
@@ -184,7 +185,7 @@ async fn each_run_of_a_dead_process_is_taken_by_one() {
         let workflow = Arc::new(tree());
         let mut stream = runner(&dead).session("u", format!("s{n}")).run(workflow, "go").stream();
         stream.next().await.unwrap().unwrap();
-        // As if the process had died: it never says that it gives it up.
+        // Forget the stream, so that the claim is not released, as if the process had died.
         std::mem::forget(stream);
     }
     database.execute("DELETE FROM adkw_owners").await;
@@ -201,7 +202,8 @@ async fn each_run_of_a_dead_process_is_taken_by_one() {
         }
     }
     taken.sort();
-    // One that listed a run before another has ended it gets its end as well; the events below tell that it ran once.
+    // A process that listed a run before another process ended it also gets its result. The events
+    // below show that each run was executed once.
     taken.dedup();
     assert_eq!(taken.len(), 12);
     let store = process(&database, LONG).await;
@@ -211,10 +213,10 @@ async fn each_run_of_a_dead_process_is_taken_by_one() {
     }
 }
 
-/// A run that waits holds nothing, and goes on in another process.
+/// A waiting run holds no resources, and continues in another process.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_run_that_waits_is_answered_and_taken_up_by_others() {
+async fn a_waiting_run_is_answered_and_resumed_by_other_processes() {
     fn asks() -> Tree {
         let asks = by("asks", |cx| {
             Box::pin(async move {
@@ -226,19 +228,19 @@ async fn a_run_that_waits_is_answered_and_taken_up_by_others() {
         Tree::new("w", vec![run(steps()), run(asks)])
     }
     let database = Database::new().await;
-    let of = |store: &PostgresStore| -> Runner {
+    let runner_of = |store: &PostgresStore| -> Runner {
         let builder = Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone());
         builder.workflow::<Tree>(asks()).build().unwrap()
     };
     let first = process(&database, LONG).await;
     let workflow = asks();
-    let mut stream = of(&first).session("u", "s").run(&workflow, "go").stream();
+    let mut stream = runner_of(&first).session("u", "s").run(&workflow, "go").stream();
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
     let RunEnd::Paused(waits) = stream.end() else { panic!("it waits") };
     drop(stream);
-    let second = of(&process(&database, LONG).await);
+    let second = runner_of(&process(&database, LONG).await);
     assert_eq!(second.waiting().await.unwrap(), waits);
     assert!(second.recover().await.unwrap().is_empty());
     assert_eq!(second.answer("nothing", true).await.unwrap_err().kind(), ErrorKind::UnknownWait);
@@ -248,11 +250,12 @@ async fn a_run_that_waits_is_answered_and_taken_up_by_others() {
     assert!(recovered.len() == 1 && recovered[0].result.is_ok(), "{recovered:?}");
     let all = second.session("u", "s").get(&EventFilter::new()).await.unwrap().unwrap();
     assert_eq!(all.events.last().unwrap().text(), "it says true");
-    // The step before it is not done again: its number is that of the first time.
+    // The recorded call before the wait is not repeated: the number is from the first execution.
     assert_eq!((all.len, &*all.state["n"]), (3, &json!(1)));
 }
 
-/// An answer that was taken does not make a run ready again that waits for another; what nobody waits for is not listed.
+/// A run that has taken an answer is not ready while it waits for another one. A withdrawn wait is
+/// not listed.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn an_answer_is_taken_once_and_a_wait_of_a_cancelled_branch_is_withdrawn() {
@@ -263,18 +266,18 @@ async fn an_answer_is_taken_once_and_a_wait_of_a_cancelled_branch_is_withdrawn()
         Tree::new("w", vec![repeat("l", Some(2), vec![round]), both])
     }
     let database = Database::new().await;
-    let of = |store: PostgresStore| -> Runner {
+    let runner_of = |store: PostgresStore| -> Runner {
         let builder = Runner::builder().app_name("app").session_store(store.clone()).engine(store);
         builder.workflow(two()).build().unwrap()
     };
-    let (first, tree) = (of(process(&database, LONG).await), two());
+    let (first, tree) = (runner_of(process(&database, LONG).await), two());
     let mut stream = first.run(&tree, "go").stream();
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
     let RunEnd::Paused(waits) = stream.end() else { panic!("it waits") };
     drop(stream);
-    let second = of(process(&database, LONG).await);
+    let second = runner_of(process(&database, LONG).await);
     assert_eq!(second.waiting().await.unwrap(), waits);
     second.answer(&waits[1].id, true).await.unwrap();
     let open = second.recover().await.unwrap().remove(0).result.unwrap();

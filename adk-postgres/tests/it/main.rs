@@ -1,4 +1,5 @@
-//! The store in a database. One program: each of its own would compile the trees and what every store must do once more.
+//! Integration tests of the store in a database. They are one program, because the shared test
+//! trees compile once per program.
 //!
 //! Run by `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres -- --ignored`.
 

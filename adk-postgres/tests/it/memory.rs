@@ -1,4 +1,4 @@
-//! Memory in the database: the store does what every memory service does.
+//! The common tests of memory services for [`PostgresStore`].
 
 use crate::support::Database;
 use crate::trees::memory::{self, Remembering};
@@ -6,7 +6,7 @@ use crate::trees::survival::Place as _;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn it_does_what_every_service_does() {
+async fn the_common_tests_of_memory_services_pass() {
     let database = Database::new().await;
     let (one, two) = (database.open().await, database.open().await);
     memory::keeps(&Remembering::of(&one)).await;

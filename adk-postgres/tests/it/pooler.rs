@@ -1,8 +1,10 @@
-//! The store through PgBouncer in transaction mode, which gives each transaction another connection to the server.
+//! Tests through PgBouncer in transaction mode, which may use another server connection for each
+//! transaction.
 //!
-//! Run by `tests/peers/run-postgres.sh tests/peers/run-pgbouncer.sh cargo test -p adk-workflow-postgres -- --ignored pooler`.
+//! Run by
+//! `tests/peers/run-postgres.sh tests/peers/run-pgbouncer.sh cargo test -p adk-workflow-postgres -- --ignored pooler`.
 
-use crate::broken::asked;
+use crate::broken::round_trips;
 use crate::starts;
 use crate::support::{Database, quick};
 use crate::trees::artifacts::{self, Stores};
@@ -15,7 +17,7 @@ use adk_core::{StateDelta, StoreErrorKind};
 use adk_postgres::PostgresStore;
 use std::time::Duration;
 
-/// The URL of a database through the pooler.
+/// Returns the URL of a database through the pooler.
 fn pooled(database: &Database) -> String {
     let pooler = std::env::var("ADK_PGBOUNCER").expect("start it by tests/peers/run-pgbouncer.sh");
     let (pooler, _) = pooler.rsplit_once('/').unwrap();
@@ -53,7 +55,7 @@ impl Place for Pooled {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PgBouncer: tests/peers/run-pgbouncer.sh"]
-async fn it_does_what_every_store_does() {
+async fn the_common_tests_of_session_stores_pass() {
     let database = Pooled::new().await;
     let (one, two) = (database.open().await, database.open().await);
     store::scopes(&one).await;
@@ -75,7 +77,7 @@ async fn runs_of_several_processes_are_delivered_and_stored() {
 
 #[tokio::test]
 #[ignore = "needs PgBouncer: tests/peers/run-pgbouncer.sh"]
-async fn a_run_that_is_killed_ends_as_one_that_is_not() {
+async fn a_killed_run_ends_like_an_undisturbed_run() {
     killed::ends_the_same(&Pooled::new().await, survival::kills(2)).await;
 }
 
@@ -85,18 +87,18 @@ async fn first_starts_at_the_same_moment_make_the_tables_once() {
     starts::together(&Pooled::new().await.address()).await;
 }
 
-/// To begin, to parse, to execute, to commit: `docs/scaling.md` says so.
+/// The round trips are begin, parse, execute and commit, as `docs/scaling.md` states.
 #[tokio::test]
 #[ignore = "needs PgBouncer: tests/peers/run-pgbouncer.sh"]
 async fn an_event_is_four_round_trips_and_so_is_a_step() {
-    let (few, many) = (asked(20, pooled).await, asked(120, pooled).await);
+    let (few, many) = (round_trips(20, pooled).await, round_trips(120, pooled).await);
     assert!((800..=820).contains(&(many - few)), "{few} for 20 rounds, {many} for 120");
 }
 
-/// A pooler loses the settings of a connection: each transaction brings its own.
+/// A pooler loses the settings of a connection, so each transaction sets its own.
 #[tokio::test]
 #[ignore = "needs PgBouncer: tests/peers/run-pgbouncer.sh"]
-async fn a_lock_is_waited_for_and_then_told() {
+async fn a_lock_is_an_error_after_the_timeout() {
     let database = Pooled::new().await;
     let options = quick().patience(Duration::from_secs(1));
     let store = PostgresStore::connect_with(&database.address(), options).await.unwrap();

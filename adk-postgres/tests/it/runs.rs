@@ -1,4 +1,4 @@
-//! Runs on the store, by what every store has to do with them: also when its process is killed, over and over.
+//! The common tests of runs on a store, some of them with repeated kills of the process.
 
 use crate::support::{Database, quick};
 use crate::trees::store::with_room;
@@ -7,7 +7,7 @@ use adk_postgres::PostgresStore;
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn what_is_delivered_is_stored_in_that_order() {
+async fn events_are_stored_in_the_order_of_delivery() {
     survival::delivers(&Database::new().await).await;
 }
 
@@ -30,47 +30,47 @@ async fn victim() {
     survival::victim(PostgresStore::connect_with(&url, quick()).await.unwrap()).await;
 }
 
-/// `ADK_KILLS` says how often; 6 times when it is not set.
+/// `ADK_KILLS` sets the number of kills; the default is 6.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_kill_loses_nothing_that_was_seen_and_doubles_nothing() {
+async fn a_kill_loses_and_repeats_no_delivered_event() {
     survival::loses_nothing(&Database::new().await, survival::kills(6), async || {}).await;
 }
 
-/// `ADK_KILLS` says how many kills there have to be; 6 when it is not set.
+/// `ADK_KILLS` sets the number of kills; the default is 6.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_run_that_is_killed_ends_as_one_that_is_not() {
+async fn a_killed_run_ends_like_an_undisturbed_run() {
     killed::ends_the_same(&Database::new().await, survival::kills(6)).await;
 }
 
 #[test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-fn values_that_agents_write_are_held_to_the_limit() {
+fn values_that_agents_write_obey_the_limit() {
     with_room(async || limits::agents_are_held_to_it(&Database::new().await).await);
 }
 
 #[test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-fn values_that_runs_begin_with_are_held_to_the_limit() {
+fn values_that_runs_begin_with_obey_the_limit() {
     with_room(async || limits::beginnings_are_held_to_it(&Database::new().await).await);
 }
 
 #[test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-fn answers_of_people_are_held_to_the_limit() {
+fn answers_of_people_obey_the_limit() {
     with_room(async || limits::answers_are_held_to_it(&Database::new().await).await);
 }
 
 #[test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-fn calls_and_results_of_tools_are_held_to_the_limit() {
+fn calls_and_results_of_tools_obey_the_limit() {
     with_room(async || limits::tools_are_held_to_it(&Database::new().await).await);
 }
 
 #[test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-fn outputs_of_models_are_held_to_the_limit() {
+fn outputs_of_models_obey_the_limit() {
     with_room(async || limits::outputs_are_held_to_it(&Database::new().await).await);
 }
 
@@ -123,7 +123,7 @@ async fn runs_are_listed_with_status_times_and_usage() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_run_that_waits_for_its_session_is_a_run() {
+async fn a_run_that_waits_for_its_session_is_registered() {
     queued::is_a_run(&Database::new().await).await;
     queued::is_refused_inside(&Database::new().await).await;
     queued::ends_when_it_is_resumed(&Database::new().await).await;
@@ -131,14 +131,14 @@ async fn a_run_that_waits_for_its_session_is_a_run() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn runs_that_waited_begin_in_the_order_in_which_they_came() {
+async fn queued_runs_begin_in_the_order_of_arrival() {
     queued::begins_in_order(&Database::new().await).await;
     queued::survives_a_kill(&Database::new().await).await;
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn the_id_of_a_run_is_taken_once() {
+async fn a_run_id_is_used_once() {
     queued::takes_an_id_once(&Database::new().await).await;
 }
 

@@ -1,4 +1,5 @@
-//! A network that goes silent: what waits for the server ends, and continues where the server can be reached.
+//! Tests of a network that goes silent: waits for the server end, and work continues over a new
+//! connection.
 
 use crate::silent_network::Silent;
 use crate::support::{Database, quick};
@@ -11,7 +12,7 @@ use adk_core::{ArtifactStore, Event, Flow, Part, RunId, StateDelta, StoreErrorKi
 use adk_postgres::{Options, PostgresStore};
 use std::time::Duration;
 
-/// Ends a wait that has no limit: much longer than any limit here.
+/// Fails if work has no limit. The timeout is much longer than any limit of the test.
 async fn ends<T>(what: &str, work: impl Future<Output = T>) -> T {
     let ended = tokio::time::timeout(Duration::from_secs(60), work).await;
     ended.unwrap_or_else(|_| panic!("{what} has no limit"))
@@ -33,10 +34,10 @@ fn counts(rounds: u32) -> Tree {
     Tree::new("w", vec![repeat("l", Some(rounds), vec![run(count)])])
 }
 
-/// Each stream continues by a new connection, and nothing is done twice.
+/// Each stream continues over a new connection, and nothing is done twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_run_continues_after_its_connections_were_forgotten() {
+async fn a_run_continues_after_its_connections_were_dropped() {
     let database = Database::new().await;
     let network = Silent::new(&database).await;
     let store = PostgresStore::connect_with(&network.url, patient()).await.unwrap();
@@ -69,10 +70,11 @@ async fn a_run_continues_after_its_connections_were_forgotten() {
     }
 }
 
-/// Every call, the first on connections that were forgotten while they were free: one wait is enough for all of them.
+/// Each call first gets connections that the network has dropped while they were free. One timeout
+/// covers all of them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn free_connections_that_were_forgotten_are_no_error_of_any_call() {
+async fn dropped_free_connections_fail_no_call() {
     let database = Database::new().await;
     let network = Silent::new(&database).await;
     let store = PostgresStore::connect_with(&network.url, patient()).await.unwrap();
@@ -80,7 +82,7 @@ async fn free_connections_that_were_forgotten_are_no_error_of_any_call() {
     store.create(key(), StateDelta::default()).await.unwrap();
     runner.session("u", "s").run(&Tree::new("w", vec![run(say("a"))]), "go").await.unwrap();
     let id = runner.runs(&RunFilter::any()).await.unwrap()[0].run_id;
-    // All of them are free, and none is new.
+    // All connections are free, and none is new.
     let any = RunFilter::any();
     let all: Vec<_> = (0..8).map(|_| runner.runs(&any)).collect();
     for listed in futures_util::future::join_all(all).await {
@@ -101,10 +103,10 @@ async fn free_connections_that_were_forgotten_are_no_error_of_any_call() {
     ends("a run", async { runner.session("u", "s").run(&tree, "go").await }).await.unwrap();
 }
 
-/// A server that nobody reaches any more, although it seems to be there: all that waits for it ends with an error that passes.
+/// The server seems reachable but does not answer. Each wait for it ends with a retryable error.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn nothing_waits_for_ever_for_a_server_that_is_silent() {
+async fn each_wait_for_a_silent_server_is_limited() {
     let database = Database::new().await;
     let network = Silent::new(&database).await;
     let store = PostgresStore::connect_with(&network.url, patient()).await.unwrap();
@@ -130,7 +132,7 @@ async fn nothing_waits_for_ever_for_a_server_that_is_silent() {
         ends("to read", store.read(&key, &all)),
         ends("to connect", PostgresStore::connect_with(&network.url, patient())),
     );
-    // The server may have died with a commit on its way.
+    // The server may have died during a commit.
     let kinds = [StoreErrorKind::Unavailable, StoreErrorKind::OutcomeUnknown];
     assert!(kinds.contains(&kind(&error)) && error.is_retryable(), "{error}");
     for error in [listed.unwrap_err(), cancelled.unwrap_err(), read.unwrap_err(), opened.unwrap_err()] {

@@ -1,11 +1,11 @@
-//! Programs that start at the same moment, on a database without tables.
+//! Tests of programs that start at the same moment, on a database without tables.
 
 use crate::support::{Database, quick};
 use crate::trees::survival::{key, runner};
 use crate::trees::{Tree, run, say};
 use adk_postgres::PostgresStore;
 
-/// Opens a database by this URL from many tasks at once, and runs something by each.
+/// Opens a database from eight tasks at once, and executes a run in each.
 pub async fn together(url: &str) {
     let starts: Vec<_> = (0..8)
         .map(|n| {

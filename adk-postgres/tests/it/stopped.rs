@@ -1,5 +1,5 @@
-//! Locks that are held by a process that was stopped, or by another program: nothing waits for them for ever, and nothing else
-//! waits at all.
+//! Tests of locks that a stopped process or another program holds. Waits for these locks are
+//! limited, and other work does not wait at all.
 
 use crate::support::{Database, quick};
 use crate::trees::survival::kind;
@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Runs of the process that is stopped, and those whose session is locked then.
+/// Number of runs of the stopped process, and number of runs whose session it has locked.
 const RUNS: u32 = 24;
 const LOCKED: i64 = 4;
 
@@ -20,7 +20,7 @@ fn patient() -> Options {
     quick().patience(Duration::from_secs(4))
 }
 
-/// Writes by transactions of several statements, over and over, or ends at once.
+/// A workflow that writes in transactions of several statements, without end or once.
 fn tree(ends: bool) -> Tree {
     let count = by("count", move |cx| {
         Box::pin(async move {
@@ -63,19 +63,19 @@ async fn count(connection: &mut PgConnection, sql: &'static str) -> i64 {
     sqlx::query_scalar(sql).fetch_one(connection).await.unwrap()
 }
 
-/// Waits until a count is at least so much.
+/// Waits until a count is at least `least`.
 async fn reaches(connection: &mut PgConnection, least: i64, sql: &'static str) {
     while count(connection, sql).await < least {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// Stops a process while it holds the locks of sessions in open transactions.
+/// Stops a process while it holds locks of sessions in open transactions.
 async fn stop(database: &Database, victim: &Child) {
     let (mut own, mut holder) = (database.connect().await, database.connect().await);
     reaches(&mut own, i64::from(RUNS), "SELECT count(*) FROM adkw_runs WHERE status = 'running'").await;
     loop {
-        // It waits for locks that are held here; it is stopped, and gets them.
+        // The process waits for locks of this test. It is stopped, and then gets the locks.
         let hold = "BEGIN; SELECT 1 FROM sessions WHERE id IN ('s0', 's1', 's2', 's3') FOR UPDATE";
         sqlx::raw_sql(hold).execute(&mut holder).await.unwrap();
         let waits = "SELECT count(*) FROM pg_stat_activity
@@ -83,7 +83,7 @@ async fn stop(database: &Database, victim: &Child) {
         reaches(&mut own, LOCKED, waits).await;
         signal(victim, "-STOP");
         sqlx::raw_sql("ROLLBACK").execute(&mut holder).await.unwrap();
-        // Until the server has answered all that it was asked.
+        // Wait until the server has answered all requests.
         let busy = "SELECT -count(*) FROM pg_stat_activity
             WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()";
         reaches(&mut own, 0, busy).await;
@@ -101,7 +101,7 @@ async fn stop(database: &Database, victim: &Child) {
 async fn the_runs_of_a_process_that_is_stopped_in_transactions_are_finished_by_another() {
     for connections in [3, 1] {
         let database = Database::new().await;
-        // The tables are there before it begins.
+        // Create the tables before the process starts.
         let store =
             PostgresStore::connect_with(&database.url, patient().connections(connections)).await.unwrap();
         let mut victim = Command::new(std::env::current_exe().unwrap())
@@ -115,7 +115,7 @@ async fn the_runs_of_a_process_that_is_stopped_in_transactions_are_finished_by_a
         let runner = runner(&store, tree(true));
         let watch = tokio::spawn(runner.watch().every(Duration::from_millis(50)).into_future());
         let left = async {
-            // What has nothing to do with those sessions goes on.
+            // A run in another session continues.
             runner.session("u", "other").run(&Tree::new("v", vec![run(say("a"))]), "go").await.unwrap();
             let meanwhile = stopped.elapsed();
             while !runner.runs(&RunFilter::unfinished()).await.unwrap().is_empty() {
@@ -131,16 +131,16 @@ async fn the_runs_of_a_process_that_is_stopped_in_transactions_are_finished_by_a
         let finished = runner.runs(&RunFilter::finished()).await.unwrap();
         assert_eq!(finished.len(), RUNS as usize + 1);
         watch.abort();
-        // It continues, finds its transactions ended, and that its runs have been taken.
+        // The process continues, and finds its transactions ended and its runs claimed.
         signal(&victim, "-CONT");
         assert!(victim.wait().unwrap().success());
     }
 }
 
-/// The server ends no transaction of another program, which may have no limit.
+/// The server does not end transactions of another program, which may have no limit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn who_waits_for_a_lock_that_is_kept_is_told_and_others_do_not_wait() {
+async fn a_lock_that_is_kept_fails_its_waiters_and_delays_no_other_run() {
     let database = Database::new().await;
     let options = quick().patience(Duration::from_secs(1)).connections(1);
     let store = PostgresStore::connect_with(&database.url, options).await.unwrap();
@@ -160,7 +160,7 @@ async fn who_waits_for_a_lock_that_is_kept_is_told_and_others_do_not_wait() {
     let mut holder = database.connect().await;
     sqlx::raw_sql("BEGIN; SELECT 1 FROM sessions FOR UPDATE").execute(&mut holder).await.unwrap();
     let limited = |work| tokio::time::timeout(Duration::from_secs(60), work);
-    let told = [
+    let calls = [
         limited(Box::pin(async { runner.cancel(id).await.map(drop) }) as adk_core::BoxFuture<'_, _>),
         limited(Box::pin(async { runner.answer(&wait.id, true).await })),
         limited(Box::pin(async { store.claim(id, Arc::new(|_| Ok(()))).await.map(drop) })),
@@ -172,10 +172,10 @@ async fn who_waits_for_a_lock_that_is_kept_is_told_and_others_do_not_wait() {
             runner.session("u", session).run(&Tree::new("v", vec![run(say("a"))]), "go").await.unwrap();
         }
     };
-    let (told, ()) = tokio::join!(futures_util::future::join_all(told), others);
-    for error in told {
+    let (calls, ()) = tokio::join!(futures_util::future::join_all(calls), others);
+    for error in calls {
         let error = error.expect("it does not hang").unwrap_err();
-        // There is one connection for all of them.
+        // All calls share one connection.
         assert!(matches!(kind(&error), StoreErrorKind::Locked | StoreErrorKind::Unavailable), "{error}");
         assert!(
             error.is_retryable() && error.help().is_some_and(|help| help.contains("patience")),

@@ -1,4 +1,5 @@
-//! The store does what every session store does, also when it is opened again.
+//! The common tests of session stores for [`PostgresStore`], repeated after the database is
+//! reopened.
 
 use crate::support::{Database, quick};
 use crate::trees::store::{self, delta, state, stored};
@@ -14,7 +15,7 @@ async fn open(database: &Database) -> PostgresStore {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn it_does_what_every_store_does() {
+async fn the_common_tests_of_session_stores_pass() {
     let database = Database::new().await;
     let postgres = open(&database).await;
     store::scopes(&postgres).await;
@@ -27,7 +28,7 @@ async fn it_does_what_every_store_does() {
 
 #[test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-fn it_refuses_what_is_nested_too_deep() {
+fn values_that_are_nested_too_deeply_are_rejected() {
     store::with_room(async || {
         let database = Database::new().await;
         store::depth(&open(&database).await).await;
@@ -36,7 +37,7 @@ fn it_refuses_what_is_nested_too_deep() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn what_was_written_is_there_when_it_is_opened_again() {
+async fn data_survives_a_reopened_store() {
     let database = Database::new().await;
     let key = SessionKey::new("a", "u", "s");
     let postgres = open(&database).await;
@@ -54,7 +55,7 @@ async fn what_was_written_is_there_when_it_is_opened_again() {
     assert_eq!(session.event(2).map(|event| event.text()).as_deref(), Some("2"));
 }
 
-/// A server that has no statistics of the tables yet does not go through the session for each event of a page.
+/// Without statistics of new tables, the server does not scan the session for each event of a page.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_page_of_a_new_session_is_read_by_the_ids_of_its_events() {
@@ -68,7 +69,7 @@ async fn a_page_of_a_new_session_is_read_by_the_ids_of_its_events() {
     postgres.append(&key, (0..2_000).map(|n| stored(n, "text")).collect()).await.unwrap();
     let page = postgres.read(&key, &EventFilter::new().places(1_000..1_100)).await.unwrap().unwrap();
     assert_eq!(page.events.len(), 100);
-    // A connection tells what it has read when it ends, at the latest.
+    // A connection reports its statistics at the latest when it ends.
     postgres.shut_down().await.unwrap();
     let ask = async |sql: &'static str| -> i64 {
         sqlx::query_scalar(sql).fetch_one(&mut database.connect().await).await.unwrap()
@@ -83,10 +84,11 @@ async fn a_page_of_a_new_session_is_read_by_the_ids_of_its_events() {
     assert!((100..20_000).contains(&read), "{read} entries of indexes were read for 100 events");
 }
 
-/// `jsonb` sorts keys and knows no NUL; a prompt renders a value with its keys as they were written.
+/// `jsonb` sorts keys and rejects NUL, but a prompt renders a value with its keys in the order in
+/// which they were written.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_value_comes_back_as_it_was_written() {
+async fn a_value_is_read_back_unchanged() {
     let database = Database::new().await;
     let key = SessionKey::new("a", "u", "s");
     let values =
@@ -105,24 +107,24 @@ async fn a_value_comes_back_as_it_was_written() {
         assert_eq!(found.state[name].to_string(), values.to_string(), "{name}");
     }
     assert_eq!(found.events[0].to_stored().unwrap(), event.to_stored().unwrap());
-    // Another program writes a key: what it writes counts, in the order of `jsonb`.
+    // Another program writes a key: its value counts, in the order of `jsonb`.
     database.execute(r#"UPDATE sessions SET state = state || '{"own": {"q": 1, "c": 2}}'"#).await;
     let found = postgres.read(&key, &EventFilter::new()).await.unwrap().unwrap();
     assert_eq!(found.state["own"].to_string(), r#"{"c":2,"q":1}"#);
-    // What is written here in the order of `jsonb` needs nothing beside it any more.
+    // A value in the order of `jsonb` needs no exact text any more.
     postgres.append(&key, vec![stored(2, "z").with_state("later", json!({"bb": 1, "a": 2}))]).await.unwrap();
     let again = json!({"a": 2, "bb": 1});
     postgres.append(&key, vec![stored(3, "z").with_state("later", again.clone())]).await.unwrap();
     let found = postgres.read(&key, &EventFilter::new()).await.unwrap().unwrap();
     assert_eq!(found.state["later"].to_string(), again.to_string());
-    // The name of a key cannot hold it.
+    // The name of a key cannot contain NUL.
     let error = postgres.append(&key, vec![stored(4, "z").with_state("a\u{0}", 1)]).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Other), "{error}");
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_session_is_open_once_and_loads_what_is_asked_for() {
+async fn an_open_session_is_shared_and_loads_events_on_request() {
     let database = Database::new().await;
     let key = SessionKey::new("a", "u", "s");
     let postgres = open(&database).await;
@@ -136,7 +138,7 @@ async fn a_session_is_open_once_and_loads_what_is_asked_for() {
     session.load_newest(2).await.unwrap();
     let loaded = session.events().map(|event| event.text()).collect::<Vec<_>>();
     assert_eq!(loaded, [0, many - 2, many - 1].map(|n| n.to_string()));
-    // What is appended beside it is in it, by this process and by another.
+    // Events that this process or another one appends reach the open session.
     postgres.append(&key, vec![stored(many as u64, "new").with_state("k", 1)]).await.unwrap();
     assert_eq!(session.event(many).unwrap().text(), "new");
     assert_eq!(session.get("k").as_deref(), Some(&json!(1)));

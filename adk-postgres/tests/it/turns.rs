@@ -1,4 +1,4 @@
-//! A turn costs the same in a long session.
+//! Tests that a turn costs the same in a long session.
 
 use crate::support::Database;
 use crate::trees::store::{delta, stored};
@@ -18,7 +18,8 @@ struct Cost {
     blocks: i64,
 }
 
-/// The cost of the first two turns of a process in a session of so many events, and how many events the second holds in memory.
+/// Measures the first two turns of a process in a session of `many` events. Also returns the number
+/// of events that the session holds in memory after the second turn.
 async fn turns(tree: &Tree, many: u64) -> ([Cost; 2], usize) {
     let database = Database::new().await;
     database.execute("CREATE EXTENSION pg_stat_statements").await;
@@ -57,7 +58,7 @@ async fn a_turn_reads_as_much_in_a_long_session() {
         assert_eq!((loaded, loaded_of_long), (2, 2), "the events of the run alone");
         for (short, long) in short.into_iter().zip(long) {
             assert!(short.rows > 0 && short.rows == long.rows, "{short:?}, {long:?}");
-            // Indexes are deeper.
+            // The margin covers deeper indexes.
             assert!(long.blocks <= short.blocks + 20, "{short:?}, {long:?}");
         }
     }

@@ -1,4 +1,5 @@
-//! Runs that wait in a database: answered and taken up by other stores on it, as other processes do.
+//! Tests of runs that wait: other stores on the database answer and resume them, like other
+//! processes.
 
 use crate::support::Database;
 use crate::trees::{self, keys, mended, people, tenants, withdrawn};
@@ -6,31 +7,31 @@ use adk_core::engine::{RunFilter, RunRegistry as _, WaitRegistry as _};
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn each_question_is_answered_once_by_whatever_process() {
+async fn each_question_is_answered_once_across_processes() {
     people::answers(&Database::new().await).await;
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn deadlines_are_taken_by_whoever_recovers() {
+async fn recovery_takes_passed_deadlines() {
     people::deadlines(&Database::new().await).await;
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn whoever_watches_takes_answers_and_deadlines() {
+async fn a_watch_takes_answers_and_deadlines() {
     people::watches(&Database::new().await).await;
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_run_that_is_refused_is_as_it_was() {
+async fn a_refused_run_is_unchanged() {
     people::refusals(&Database::new().await).await;
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_wait_is_answered_by_whom_it_names() {
+async fn a_wait_is_answered_only_by_the_user_it_names() {
     people::callers(&Database::new().await).await;
 }
 
@@ -42,13 +43,13 @@ async fn waits_belong_to_a_user_and_a_session() {
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn more_runs_go_on_than_the_store_has_connections() {
+async fn more_runs_continue_than_the_store_has_connections() {
     people::many(&Database::new().await, 100).await;
 }
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_failed_run_is_listed_and_goes_on_once_its_cause_is_mended() {
+async fn a_failed_run_is_listed_and_continues_once_its_cause_is_fixed() {
     mended::mended(&Database::new().await).await;
 }
 
@@ -60,7 +61,7 @@ async fn a_question_that_no_longer_matters_is_withdrawn_and_one_that_expired_is_
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn what_tenants_have_left_goes_on() {
+async fn unfinished_runs_of_tenants_continue() {
     tenants::left(&Database::new().await, async || {}).await;
     let database = Database::new().await;
     let sql = "UPDATE adkw_runs SET owner = '1-dead' WHERE status = 'running'";
@@ -68,13 +69,14 @@ async fn what_tenants_have_left_goes_on() {
     tenants::waits(&Database::new().await).await;
 }
 
-/// What makes a database of today one of format 5, where tenants were not known, and no keys of requests.
+/// Turns a current database into format 5, without tenants and without keys of requests.
 const FORMAT_5: &str = "
     DROP TABLE adkw_keys; DROP INDEX adkw_waits_app;
     ALTER TABLE adkw_runs DROP COLUMN tenant_of; ALTER TABLE adkw_waits DROP COLUMN tenant_of;
     UPDATE adkw_meta SET value = '5' WHERE key = 'version';";
 
-/// And one of format 4, where a limit did not end a search, and marks had rows of their own.
+/// Turns a database of format 5 into format 4, in which a limit did not end a search, and finished
+/// agents had rows of their own.
 const FORMAT_4: &str = "
     INSERT INTO adkw_done (run, path, done)
         SELECT l.run, d ->> 'path', d::text FROM adkw_log l, json_array_elements(l.done::json) d WHERE l.done IS NOT NULL;
@@ -85,16 +87,17 @@ const FORMAT_4: &str = "
     CREATE INDEX adkw_runs_session ON adkw_runs (session);
     UPDATE adkw_meta SET value = '4' WHERE key = 'version';";
 
-/// And one of format 3, which had no memory.
+/// Turns a database of format 4 into format 3, without memory.
 const FORMAT_3: &str = "
     DROP TABLE adkw_memory, adkw_memory_marks; UPDATE adkw_meta SET value = '3' WHERE key = 'version';";
 
-/// And one of format 2, which knew nothing of the times of a run and of what it used.
+/// Turns a database of format 3 into format 2, without times and usage of runs.
 const FORMAT_2: &str = "
     ALTER TABLE adkw_runs DROP COLUMN created, DROP COLUMN updated, DROP COLUMN usage;
     UPDATE adkw_meta SET value = '2' WHERE key = 'version';";
 
-/// And one of format 1, which knew less of runs and waits and had no artifacts.
+/// Turns a database of format 2 into format 1, with fewer columns for runs and waits, and without
+/// artifacts.
 const FORMAT_1: &str = "
     DROP TABLE adkw_artifacts; DROP INDEX adkw_runs_driven; DROP INDEX adkw_runs_failed;
     UPDATE adkw_runs SET status = 'paused' WHERE status = 'answered';
@@ -105,9 +108,9 @@ const FORMAT_1: &str = "
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_database_of_an_earlier_format_is_taken_over() {
+async fn databases_of_earlier_formats_are_upgraded() {
     let all = [FORMAT_5, FORMAT_4, FORMAT_3, FORMAT_2, FORMAT_1];
-    // The first three lack nothing of a run.
+    // The first three changes alone keep all columns that the runs of this test need.
     for to in (4..=all.len()).map(|steps| all[..steps].concat()) {
         for is_answered in [false, true] {
             let database = Database::new().await;
@@ -118,14 +121,14 @@ async fn a_database_of_an_earlier_format_is_taken_over() {
     }
 }
 
-/// What is asked for each answer and by each look of a watch is found by an index: the server counts the rows that it went
-/// through otherwise.
+/// The queries for an answer and for a watch use indexes. The server counts the rows that it reads
+/// without one.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn what_is_looked_for_is_found_by_an_index() {
+async fn queries_use_indexes() {
     let database = Database::new().await;
     let waiting = people::pause(&database, people::two).await;
-    // Beside it 20,000 more that wait, as if of tenants, and a deadline for each.
+    // Add 20,000 further waits of tenants, each with a deadline.
     let (run, many) = (waiting[0].run_id, "generate_series(1, 20000)");
     database
         .execute(&format!(
@@ -157,8 +160,8 @@ async fn what_is_looked_for_is_found_by_an_index() {
     assert_eq!(newest.len(), 10);
     let page = runner.runs(&RunFilter::any().after(newest[9].run_id).limit(10)).await.unwrap();
     assert!(page.len() == 10 && page[0].run_id < newest[9].run_id);
-    for of in [store.due("app", 1, 100), store.due_of_tenants("lord", 1, 100)] {
-        let due = of.await.unwrap();
+    for query in [store.due("app", 1, 100), store.due_of_tenants("lord", 1, 100)] {
+        let due = query.await.unwrap();
         assert!(due.waits.is_empty() && due.next == Some(4_000_000_000_000_000));
     }
     assert!(store.runs_of_tenants("lord", &RunFilter::ready()).await.unwrap().is_empty());

@@ -1,12 +1,12 @@
-//! A database that holds much, written without the store where that is faster.
+//! A large database, filled without the store where that is faster.
 
 use crate::support::Database;
 use crate::trees::large::{self, FIRST, Size};
 use adk_postgres::PostgresStore;
 use std::cell::Cell;
 
-/// Sessions, events and runs that have ended. Event `i` is the next one of session `i % sessions`; those of the long session come
-/// last.
+/// Returns statements that write sessions, events and ended runs. Event `i` belongs to session
+/// `i % sessions`; the events of the long session come last.
 fn fill(size: Size) -> String {
     let Size { sessions, long, .. } = size;
     let (short, data) = (sessions * 100, large::data());
@@ -43,10 +43,10 @@ pub async fn open(database: &Database, size: Size) -> PostgresStore {
     PostgresStore::connect(&database.url).await.unwrap()
 }
 
-/// Asks for what costs the same in any database.
+/// Measures the operations whose cost must not depend on the size of the database.
 pub async fn measure(database: &Database, store: &PostgresStore, size: Size) {
     let next = Cell::new(size.events());
-    // As google-adk does.
+    // Appends an event like google-adk.
     let foreign = async || {
         let i = next.replace(next.get() + 1);
         let time = format!("to_timestamp({}) AT TIME ZONE 'UTC'", FIRST + i);

@@ -1,5 +1,5 @@
-//! A connection to the server by way of this process: it counts how often a client asks, and may break off in the middle of a
-//! commit: the server has done it, and its answer is lost.
+//! [`Lossy`]: a proxy between a client and the server. It counts round trips, and can break the
+//! connection during a commit: the server commits, and the answer is lost.
 
 use crate::support::Database;
 use std::io::Result;
@@ -8,20 +8,21 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// How a client sends it.
+/// End of a message that commits.
 const COMMIT: &[u8] = b"COMMIT\0";
 
-/// What a transaction says that begins a run, the first time on its connection.
+/// Statement of a transaction that begins a run, when it is parsed on its connection.
 const BEGINS: &[u8] = b"INSERT INTO adkw_runs";
 
-/// How a message ends that asks for a statement to be done, and begins when that is prepared.
+/// End of a message that executes a statement, and the first byte of such a message for a prepared
+/// statement.
 const SYNC: &[u8] = b"S\0\0\0\x04";
 const BIND: u8 = b'B';
 
-/// How an answer ends when no transaction is open.
+/// End of an answer when no transaction is open.
 const IDLE: &[u8] = b"Z\0\0\0\x05I";
 
-/// The database, by way of connections that may break off.
+/// Address of the database through connections that may break.
 pub struct Lossy {
     pub url: String,
     counts: Arc<Counts>,
@@ -37,12 +38,12 @@ struct Counts {
 }
 
 impl Lossy {
-    /// One that loses nothing yet.
+    /// Starts a proxy that loses nothing.
     pub async fn new(database: &Database) -> Self {
         let server = database.url.split(['@', '/']).nth(3).unwrap().to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let here = listener.local_addr().unwrap().to_string();
-        // Over TLS it would see no commit.
+        // Over TLS the proxy would not recognize a commit.
         let url = format!("{}?sslmode=disable", database.url.replace(&server, &here));
         let counts = Arc::<Counts>::default();
         let count = counts.clone();
@@ -68,13 +69,13 @@ impl Lossy {
         self.counts.cuts.store(true, Relaxed);
     }
 
-    /// How many answers were lost.
-    pub fn lost(&self) -> u32 {
+    /// Returns the number of lost answers.
+    pub fn lost_answers(&self) -> u32 {
         self.counts.commits.load(Relaxed).div_ceil(2)
     }
 
-    /// How often something was asked of the server: its round trips.
-    pub fn asked(&self) -> u32 {
+    /// Returns the number of round trips.
+    pub fn round_trips(&self) -> u32 {
         self.counts.asked.load(Relaxed)
     }
 }
@@ -88,7 +89,7 @@ async fn carry(mut client: TcpStream, mut server: TcpStream, counts: &Counts) ->
                 let asked = &asked[..size?];
                 server.write_all(asked).await?;
                 counts.asked.fetch_add(1, Relaxed);
-                // A statement outside of a transaction is one of its own.
+                // A statement outside of a transaction commits itself.
                 let is_alone = is_idle && asked.first() == Some(&BIND) && asked.ends_with(SYNC);
                 let is_commit = is_alone || asked.ends_with(COMMIT);
                 begins |= asked.windows(BEGINS.len()).any(|part| part == BEGINS);

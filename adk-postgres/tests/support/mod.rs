@@ -6,12 +6,12 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Where the server is.
+/// Returns the URL of the server.
 pub fn server() -> String {
     std::env::var("ADK_POSTGRES").expect("start it by tests/peers/run-postgres.sh")
 }
 
-/// A database with nothing in it.
+/// An empty database.
 pub struct Database {
     pub url: String,
     pub name: String,
@@ -31,7 +31,7 @@ impl Database {
         Self { url: format!("{base}/{name}"), name }
     }
 
-    /// Beside the store.
+    /// Opens a connection besides the connections of a store.
     pub async fn connect(&self) -> PgConnection {
         PgConnection::connect(&self.url).await.unwrap()
     }
@@ -40,13 +40,13 @@ impl Database {
         sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&mut self.connect().await).await.unwrap();
     }
 
-    /// The same database for another user.
+    /// Returns the URL of the database for another user.
     pub fn url_of(&self, user: &str) -> String {
         self.url.replace("//adk@", &format!("//{user}@"))
     }
 }
 
-/// A lease that ends soon after its process.
+/// Returns options with a lease that ends soon after its process.
 pub fn quick() -> Options {
     Options::default().lease(Duration::from_millis(600))
 }

@@ -1,4 +1,5 @@
-//! A network that forgets connections: nothing arrives on them any more, and neither side hears that they have ended.
+//! [`Silent`]: a network that drops connections. No data arrives on them any more, and neither side
+//! is notified.
 
 use crate::support::Database;
 use std::io::Result;
@@ -8,7 +9,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The database by way of such a network.
+/// Address of the database through such a network.
 pub struct Silent {
     pub url: String,
     network: Arc<Network>,
@@ -16,14 +17,14 @@ pub struct Silent {
 
 #[derive(Default)]
 struct Network {
-    /// How often it has forgotten all connections.
+    /// Number of times that all connections were dropped.
     cuts: AtomicU32,
-    /// Whether it forgets new connections as well.
+    /// Whether new connections are dropped, too.
     is_dead: AtomicBool,
 }
 
 impl Silent {
-    /// A network that works.
+    /// Starts a network that works.
     pub async fn new(database: &Database) -> Self {
         let server = database.url.split(['@', '/']).nth(3).unwrap().to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -43,12 +44,12 @@ impl Silent {
         Self { url, network }
     }
 
-    /// Forgets the connections that there are. New ones work.
+    /// Drops the open connections. New connections work.
     pub fn cut(&self) {
         self.network.cuts.fetch_add(1, SeqCst);
     }
 
-    /// Forgets the connections that there are, and those that come.
+    /// Drops the open connections and all new ones.
     pub fn die(&self) {
         self.network.is_dead.store(true, SeqCst);
     }

@@ -1,4 +1,4 @@
-//! A store, and programs that work on it: each a process that can be killed.
+//! A store, and processes that work on it and can be killed.
 
 use super::effects;
 use super::history::{self, Calls};
@@ -22,21 +22,21 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-/// How long runs may take after the last kill.
+/// Maximum time of runs after the last kill.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A run and the name of its workflow.
+/// Runs with the names of their workflows.
 pub type Runs = Vec<(String, RunId)>;
 
-/// New runs, one of each of these workflows.
+/// Returns new runs, one of each workflow.
 pub fn runs_of(shapes: &[&str]) -> Runs {
     shapes.iter().map(|shape| ((*shape).to_owned(), RunId::new())).collect()
 }
 
-/// Where runs are stored, and what the world outside has seen of them.
+/// The store of the runs, and the record of their outside effects.
 pub struct Place {
     pub folder: Folder,
-    /// The file of a SQLite store, or the URL of a Postgres database.
+    /// File of a SQLite store, or URL of a Postgres database.
     pub store: String,
 }
 
@@ -51,12 +51,13 @@ impl Place {
         self.folder.path().join("effects")
     }
 
-    /// Says that a process was killed, cut off or connected again: `kill`, `cut` or `whole`.
+    /// Notes that a process was killed, cut off or connected again: `kill`, `cut` or `whole`.
     pub fn note(&self, what: &str) {
         effects::write(&self.effects(), what);
     }
 
-    /// A process of this test that does what its role says. `within` are words before it, such as `ip netns exec a`.
+    /// Returns a command that runs this test program in a role. `within` are words before it, such
+    /// as `ip netns exec a`.
     pub fn program(&self, role: &str, within: &[String]) -> Command {
         let exe = std::env::current_exe().unwrap();
         let mut words = within.iter().cloned().chain([exe.display().to_string()]);
@@ -72,12 +73,13 @@ impl Place {
         command
     }
 
-    /// Starts a client that brings runs to their end: by way of this Restate, or itself.
+    /// Starts a client that completes runs: through this Restate, or itself.
     pub fn client(&self, restate: Option<&str>, runs: &Runs) -> Client {
         self.client_of("", restate, runs, true)
     }
 
-    /// The same with a build, which answers what the runs ask or leaves it to others.
+    /// Starts a client of a build. The client answers the questions of the runs only if `answers`
+    /// is set.
     pub fn client_of(&self, build: &str, restate: Option<&str>, runs: &Runs, answers: bool) -> Client {
         let mut command = self.program("client", &[]);
         command.env("ADK_RUNS", serde_json::to_string(runs).unwrap()).env("ADK_BUILD", build);
@@ -95,12 +97,12 @@ impl Place {
         Client { process, said }
     }
 
-    /// The store, where it is a file.
+    /// Opens the store if it is a file.
     pub async fn sqlite(&self) -> SqliteStore {
         SqliteStore::open(&self.store).await.unwrap()
     }
 
-    /// A runner on the store, to look at what is there.
+    /// Returns a runner on the store, for checks.
     pub async fn runner(&self) -> Runner {
         if self.store.starts_with("postgres:") {
             return runner(PostgresStore::connect(&self.store).await.unwrap());
@@ -108,7 +110,7 @@ impl Place {
         runner(self.sqlite().await)
     }
 
-    /// What is stored and was seen of a run.
+    /// Reads the stored state and the effects of a run.
     pub async fn left(&self, runner: &Runner, run: RunId) -> Left {
         let session = runner.session("u", run.to_string());
         let there = session.get(&EventFilter::new()).await.unwrap().expect("the session is there");
@@ -124,7 +126,7 @@ impl Place {
     }
 }
 
-/// What is stored and was seen of a run.
+/// Stored state and effects of a run.
 pub struct Left {
     pub ids: Vec<String>,
     pub partial: bool,
@@ -145,7 +147,8 @@ impl Client {
         let _ = self.process.start_kill();
     }
 
-    /// How the runs ended that it has seen end until it ended itself or the patience was over; panics when it ended badly.
+    /// Returns the ends of runs that the client saw, after it ended or the patience was over.
+    /// Panics if the client failed.
     pub async fn endings(mut self) -> Vec<Ending> {
         let ended = timeout(PATIENCE, self.process.wait()).await;
         self.kill();
@@ -157,12 +160,12 @@ impl Client {
     }
 }
 
-/// What a run of each workflow is that nobody disturbs.
+/// Results of undisturbed runs, by workflow.
 pub struct Reference {
     pub runs: BTreeMap<String, Expected>,
 }
 
-/// What must be left of a run of a workflow.
+/// Expected results of a run.
 pub struct Expected {
     pub by_branch: BTreeMap<String, Vec<String>>,
     pub calls: Calls,
@@ -170,7 +173,7 @@ pub struct Expected {
 }
 
 impl Reference {
-    /// Runs each workflow on its store alone.
+    /// Executes each workflow on a store without Restate.
     pub async fn new(shapes: &[&str]) -> Self {
         let place = Place::new();
         let runs = runs_of(shapes);
@@ -187,12 +190,12 @@ impl Reference {
         Self { runs: all }
     }
 
-    /// How many calls all workflows make.
+    /// Returns the number of calls of all workflows.
     pub fn calls(&self) -> usize {
         self.runs.values().map(|run| run.calls.len()).sum()
     }
 
-    /// Whether a run has left what one has that nobody disturbs. How many of its calls were made again.
+    /// Compares a run with an undisturbed one. Returns the number of repeated calls.
     pub fn check(&self, shape: &str, run: RunId, left: &Left, ending: &Ending) -> Result<usize, String> {
         let expected = &self.runs[shape];
         if let Some(difference) = history::difference(&expected.by_branch, &left.by_branch) {
@@ -223,14 +226,15 @@ fn sorted(loops: &[String]) -> Vec<String> {
     loops
 }
 
-/// Hands each connection on to one of several addresses in turn, to the first that takes it.
+/// A proxy that forwards each connection to one of several addresses in turn, to the first one that
+/// accepts it.
 pub struct Balancer {
     pub address: SocketAddr,
     task: tokio::task::JoinHandle<()>,
 }
 
 impl Balancer {
-    /// `port` is 0 for a free one.
+    /// Starts a balancer. A `port` of 0 selects a free one.
     pub async fn new(address: SocketAddr, targets: Vec<SocketAddr>) -> Self {
         let listener = TcpListener::bind(address).await.unwrap();
         let (address, targets) = (listener.local_addr().unwrap(), Arc::new(targets));
@@ -264,9 +268,9 @@ async fn hand_on(mut client: TcpStream, targets: &[SocketAddr], first: usize) {
 /// A worker process.
 pub struct Worker {
     pub address: SocketAddr,
-    /// The words before its command.
+    /// Words before its command.
     pub within: Vec<String>,
-    /// Which shapes of the workflows it has, see [`versions`](super::versions).
+    /// Version of the workflows that it has, see [`versions`](super::versions).
     pub build: &'static str,
     process: Option<Child>,
 }
@@ -277,7 +281,7 @@ impl Worker {
         Self { address, within, build, process: None }
     }
 
-    /// Starts it, and waits until it listens.
+    /// Starts the process, and waits until it listens.
     pub async fn start(&mut self, place: &Place) {
         let log = place.folder.path().join(format!("worker-{}", self.address));
         let log = std::fs::File::options().create(true).append(true).open(log).unwrap();
@@ -289,7 +293,7 @@ impl Worker {
         until("the worker listens", async || TcpStream::connect(address).await.is_ok()).await;
     }
 
-    /// Kills it. It may be dead.
+    /// Kills the process if it lives.
     pub fn kill(&mut self) {
         if let Some(process) = &mut self.process {
             let _ = process.start_kill();
@@ -309,7 +313,8 @@ pub struct Deployment {
     balancer: Balancer,
 }
 
-/// What every server of these tests has: few calls on one connection, so that workers share them, and short pauses.
+/// Settings of all servers in these tests: few calls per connection, so that workers share them,
+/// and short pauses.
 pub fn settings() -> Vec<(&'static str, &'static str)> {
     vec![
         ("RESTATE_WORKER__INVOKER__HTTP2_STREAMS_PER_CONNECTION_LIMIT", "2"),
@@ -319,7 +324,7 @@ pub fn settings() -> Vec<(&'static str, &'static str)> {
 }
 
 impl Deployment {
-    /// Two workers and a server on this machine.
+    /// Starts two workers and a server on this machine.
     pub async fn start() -> Self {
         let local = |port| SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port);
         let workers = (0..2).map(|_| Worker::new(local(free_port()), &[], "")).collect();
@@ -327,7 +332,7 @@ impl Deployment {
         Self::start_with(Place::new(), setup, workers, Ipv4Addr::LOCALHOST.into()).await
     }
 
-    /// These workers, and a server that reaches them through this address.
+    /// Starts the given workers, and a server that reaches them through this address.
     pub async fn start_with(place: Place, setup: Setup, mut workers: Vec<Worker>, ip: IpAddr) -> Self {
         for worker in &mut workers {
             worker.start(&place).await;
@@ -340,17 +345,17 @@ impl Deployment {
         deployment
     }
 
-    /// Registers what the workers serve.
+    /// Registers the services of the workers.
     pub async fn register(&self) {
         self.server.register(self.balancer.address).await;
     }
 
-    /// Starts a client that has the workers bring these runs to their end.
+    /// Starts a client that lets the workers complete these runs.
     pub fn client(&self, runs: &Runs) -> Client {
         self.place.client(Some(&self.server.ingress()), runs)
     }
 
-    /// Checks the runs of a client that has ended; what is wrong with each.
+    /// Checks the runs of a client that has ended, and collects the faults.
     pub async fn check(&self, reference: &Reference, runs: &Runs, endings: &[Ending]) -> Checked {
         let runner = self.place.runner().await;
         let mut checked = Checked::default();
@@ -372,13 +377,13 @@ impl Deployment {
             }
         }
         if checked.faults.is_empty() {
-            assert!(runner.waiting().await.unwrap().is_empty(), "nobody waits any more");
+            assert!(runner.waiting().await.unwrap().is_empty(), "no run waits any more");
             until("Restate has nothing left to do", async || self.open_invocations().await.is_empty()).await;
         }
         checked
     }
 
-    /// What is known of a run that does not end.
+    /// Describes a run that does not end.
     pub async fn describe(&self, runner: &Runner, run: RunId) -> String {
         let there = runner.runs(&RunFilter::of_run(run)).await.unwrap();
         if there.is_empty() {
@@ -394,20 +399,20 @@ impl Deployment {
         format!("{there:?}\n{last:?}\n{waiting:?}\n{seen:?}\n{open:#?}\n{}", journal.join("\n"))
     }
 
-    /// What Restate still works on.
+    /// Lists the unfinished invocations of Restate.
     pub async fn open_invocations(&self) -> Vec<serde_json::Value> {
         let sql = "SELECT target, status, last_failure FROM sys_invocation WHERE status != 'completed'";
         self.server.query(sql).await
     }
 }
 
-/// What came of runs.
+/// Result of checked runs.
 #[derive(Debug, Default)]
 pub struct Checked {
     pub faults: Vec<String>,
-    /// How many calls were made more than once.
+    /// Number of repeated calls.
     pub again: usize,
-    /// How many errors made clients take runs up again.
+    /// Number of errors after which clients resumed runs.
     pub stops: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Disks that are slow, and a server that stands still.
+//! Tests of slow disks, and of a server that stalls.
 
 use super::cluster::{Deployment, Place, Reference, Worker, runs_of, settings};
 use super::shapes::SHAPES;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How many writes a second the slow disk takes.
+/// Writes per second of the slow disk.
 const WRITES: u32 = 150;
 
 /// A file system in a file, and a control group whose processes write to it slowly.
@@ -19,7 +19,7 @@ struct SlowDisk {
 }
 
 impl SlowDisk {
-    /// `None` where this process may not make one.
+    /// Returns `None` if this process may not create one.
     fn new() -> Option<Self> {
         let folder = Folder::new();
         let image = folder.path().join("image");
@@ -42,7 +42,7 @@ impl SlowDisk {
         self.folder.path().join("disk")
     }
 
-    /// Slows a process down.
+    /// Slows down a process.
     fn slow(&self, pid: u32) {
         std::fs::write(self.group.join("cgroup.procs"), pid.to_string()).unwrap();
     }
@@ -56,7 +56,7 @@ impl Drop for SlowDisk {
     }
 }
 
-/// What a command says; `None` when it fails.
+/// Returns the output of a command, or `None` if it fails.
 fn said(program: &str, words: &[&str]) -> Option<String> {
     let output = Command::new(program).args(words).stderr(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
@@ -96,7 +96,7 @@ async fn a_slow_disk_and_a_restart_with_the_log_change_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Restate: tests/peers/run-restate.sh"]
-async fn a_server_that_stands_still_now_and_then_changes_nothing() {
+async fn a_server_that_stalls_changes_nothing() {
     let _alone = super::ALONE.lock().await;
     let reference = Reference::new(&SHAPES).await;
     let deployment = Deployment::start().await;

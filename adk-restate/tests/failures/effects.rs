@@ -1,4 +1,5 @@
-//! What the world outside sees of a run: a line for each call that begins or ends, in a file that all processes share.
+//! Outside effects of runs: a file that all processes share, with a line for each call that begins
+//! or ends.
 
 use adk::RunId;
 use std::collections::HashMap;
@@ -6,13 +7,13 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-/// The file.
+/// Environment variable with the path of the file.
 const FILE: &str = "ADK_EFFECTS";
 
-/// How long a call takes.
+/// Duration of a call.
 const PAUSE: Duration = Duration::from_millis(12);
 
-/// A call with this idempotency key.
+/// Makes a call with this idempotency key.
 pub async fn call(run: RunId, key: &str) {
     let key = format!("{run}/{key}");
     note(&format!("begin {key} {}", std::process::id()));
@@ -24,13 +25,13 @@ fn note(line: &str) {
     write(Path::new(&std::env::var_os(FILE).expect("a program of the tests has it")), line);
 }
 
-/// Keeps what a model was asked, for a test that fails.
+/// Records the request of a model, to explain a failed test.
 pub fn asked(hash: u32, text: &str) {
     let file = std::env::var("ADK_EFFECTS").expect("a program of the tests has it") + ".asked";
     write(Path::new(&file), &format!("{hash:08x} {text:?}"));
 }
 
-/// What models were asked that have answered this.
+/// Returns the requests that led to an answer.
 pub fn questions(file: &Path, answer: &str) -> Vec<String> {
     let text = std::fs::read_to_string(file.with_extension("asked")).unwrap_or_default();
     let of_answer = |line: &&str| line.get(..8).is_some_and(|hash| answer.contains(hash));
@@ -42,32 +43,32 @@ pub fn questions(file: &Path, answer: &str) -> Vec<String> {
         .collect()
 }
 
-/// Adds a line. One write to a file that is open for appending comes whole between those of other processes.
+/// Appends a line. One write to a file in append mode is atomic between processes.
 pub fn write(file: &Path, line: &str) {
     let mut file =
         std::fs::OpenOptions::new().create(true).append(true).open(file).expect("it can be written");
     file.write_all(format!("{line}\n").as_bytes()).expect("it can be written");
 }
 
-/// One line of the file.
+/// A line of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Seen {
-    /// By a process.
+    /// A call was begun by a process.
     Begin(String, u32),
     End(String),
     /// The test has killed a process.
     Kill,
     /// The test has cut a process off.
     Cut(u32),
-    /// It is connected again, and what the cut has broken is noticed.
+    /// The test has connected the process again, and the broken connections were detected.
     Whole,
 }
 
-/// What was seen of one run, and the kills between.
+/// Returns the lines of one run, and the kills between them.
 pub fn of_run(file: &Path, run: RunId) -> Vec<Seen> {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     let prefix = format!("{run}/");
-    // The ids of calls hold the run as well, in another form.
+    // Call ids contain the run id in another form.
     let number = run.to_string().trim_start_matches("e-").replace('-', "");
     let number = number.trim_start_matches('0');
     let seen = text.lines().filter_map(|line| {
@@ -86,7 +87,7 @@ pub fn of_run(file: &Path, run: RunId) -> Vec<Seen> {
     seen.collect()
 }
 
-/// The processes that have made calls, of one run or of all, and how many.
+/// Returns the number of calls by process, of one run or of all.
 pub fn processes_of(file: &Path, run: Option<RunId>) -> HashMap<u32, usize> {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     let prefix = run.map_or_else(|| "begin ".to_owned(), |run| format!("begin {run}/"));

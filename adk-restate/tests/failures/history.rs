@@ -1,4 +1,5 @@
-//! What a run has left, in a form that two runs of one workflow share, and what must hold of its calls.
+//! Results of a run in a form that is equal for two runs of one workflow, and the rules for its
+//! calls.
 
 use super::effects::Seen;
 use super::shapes::show;
@@ -6,7 +7,8 @@ use adk::{Event, RunId};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-/// The events of a run by branch, in their order. Each says after how many events outside of all branches it came.
+/// Returns the events of a run by branch, in their order. Each line begins with the number of
+/// earlier events outside of all branches.
 pub fn by_branch(events: &[Arc<Event>], run: RunId) -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut outside = 0;
@@ -28,7 +30,7 @@ fn line(event: &Event, run: RunId) -> String {
     text.replace(&run.to_string(), "RUN")
 }
 
-/// Where the events of two runs differ; nothing when they do not.
+/// Describes the difference between the events of two runs, or returns `None`.
 pub fn difference(
     expected: &BTreeMap<String, Vec<String>>,
     found: &BTreeMap<String, Vec<String>>,
@@ -43,15 +45,15 @@ pub fn difference(
     })
 }
 
-/// Which branch each agent with events runs in.
+/// Returns the branch of each agent with events.
 pub fn branches(events: &[Arc<Event>]) -> HashMap<String, String> {
     let branch = |event: &Arc<Event>| event.branch.as_deref().unwrap_or_default().to_owned();
     events.iter().map(|event| (event.path.to_string(), branch(event))).collect()
 }
 
-/// The calls of a run that nobody disturbed: which come after which.
+/// Calls of an undisturbed run, with their order.
 pub struct Calls {
-    /// Key, the lines of its begin and its end, its branch.
+    /// Calls by key: the lines of begin and end, and the branch.
     calls: HashMap<String, (usize, usize, String)>,
 }
 
@@ -62,12 +64,13 @@ impl Calls {
             match line {
                 Seen::Begin(key, _) => {
                     let path = key.rsplit_once(':').map_or(&**key, |(path, _)| path);
-                    // One that fails has no event of its own, and those around it have.
+                    // A failed agent has no event, so use the branch of the nearest enclosing agent
+                    // that has one.
                     let above = path.match_indices('/').map(|(at, _)| at).chain([path.len()]).rev();
                     let branch = above.filter_map(|end| branches.get(&path[..end])).next();
                     let branch = branch.cloned().unwrap_or_default();
                     let earlier = calls.insert(key.clone(), (at, usize::MAX, branch));
-                    assert!(earlier.is_none(), "{key} is called twice where nobody disturbs");
+                    assert!(earlier.is_none(), "{key} is called twice in an undisturbed run");
                 }
                 Seen::End(key) => calls.get_mut(key).expect("what ends has begun").1 = at,
                 Seen::Kill | Seen::Cut(_) | Seen::Whole => {}
@@ -80,7 +83,7 @@ impl Calls {
         self.calls.len()
     }
 
-    /// Whether the second call is made only when the first is recorded.
+    /// Reports whether the second call is made only after the first is recorded.
     fn is_after(&self, first: &str, second: &str) -> bool {
         let ((_, end, one), (begin, _, other)) = (&self.calls[first], &self.calls[second]);
         // Tools of one turn do not wait for each other, even if one of them waits for a person.
@@ -89,8 +92,8 @@ impl Calls {
         end < begin && !is_beside && (is_around(one, other) || is_around(other, one))
     }
 
-    /// Checks what was seen of a run with kills: every call was made; again only after a kill, and not when a call was made
-    /// that needed its record. Returns how many were made again.
+    /// Checks the calls of a run with kills: each call was made, and was repeated only after a kill
+    /// and before any call that needed its record. Returns the number of repeated calls.
     pub fn check(&self, seen: &[Seen]) -> Result<usize, String> {
         let mut begun: HashMap<&str, usize> = HashMap::new();
         let (mut kills, mut again, mut cut_off) = (0, 0, None);
@@ -106,8 +109,9 @@ impl Calls {
                 Seen::Begin(key, process) => {
                     let Some(earlier) = begun.insert(key, kills) else { continue };
                     again += 1;
-                    // A cut is noticed on both sides at any time until it is over. What was sent to the process that is cut off
-                    // may reach it late, when others have gone on: that is the call that was in flight.
+                    // Both sides may detect a cut at any time until it is over. A request to the
+                    // process that is cut off may arrive late, after other processes have
+                    // continued: this is the call that was in flight.
                     if cut_off.is_none() && earlier == kills {
                         return Err(format!("{key} was made again without a kill"));
                     }
@@ -125,7 +129,7 @@ impl Calls {
     }
 }
 
-/// Whether the second branch is the first or inside of it.
+/// Reports whether the second branch is the first one or inside of it.
 fn is_around(outer: &str, inner: &str) -> bool {
     inner
         .strip_prefix(outer)

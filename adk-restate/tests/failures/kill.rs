@@ -1,4 +1,5 @@
-//! Kills of workers, servers and clients at moments that look random: nothing is lost, and nothing happens twice.
+//! Kills of workers, servers and clients at random moments lose nothing and repeat no recorded
+//! call.
 
 use super::cluster::{Checked, Client, Deployment, Reference, Runs, runs_of};
 use super::setting;
@@ -7,7 +8,7 @@ use adk::engine::RunFilter;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// What is killed.
+/// Target of a kill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Worker,
@@ -19,10 +20,10 @@ enum Kind {
 
 const KINDS: [Kind; 5] = [Kind::Worker, Kind::Workers, Kind::Server, Kind::Client, Kind::All];
 
-/// How many runs of a shape were under way at kills of a kind.
+/// Number of runs of a workflow that were active at kills of a kind.
 type Hits = BTreeMap<(&'static str, Kind), usize>;
 
-/// A deployment, and the client of the runs that are under way.
+/// A deployment with active runs and their client.
 struct Scene {
     deployment: Deployment,
     runs: Runs,
@@ -62,7 +63,7 @@ impl Scene {
         }
         tokio::time::sleep(Duration::from_millis(self.random.u64(30..300))).await;
         if server {
-            // Until a worker sees that the server is gone, it may begin what it was asked to.
+            // A worker may begin requested calls until it detects that the server is gone.
             self.deployment.place.note("kill");
             self.deployment.server.restart().await;
         }
@@ -120,6 +121,6 @@ async fn kills_lose_nothing_and_repeat_nothing() {
         println!("{shape}, under way at kills: {}", hits.join(", "));
     }
     let Checked { again, stops, .. } = checked;
-    println!("{again} calls made again, {stops} runs taken up again by clients");
+    println!("{again} calls repeated, {stops} runs resumed by clients");
     assert!(checked.faults.is_empty(), "{} faults, the first: {}", checked.faults.len(), checked.faults[0]);
 }

@@ -1,7 +1,9 @@
-//! What a deployment survives: processes that are killed, networks that break, disks that are slow, builds that are replaced.
+//! Failures of a deployment: killed processes, broken networks, slow disks and replaced builds.
 //!
-//! Run by `tests/peers/run-restate.sh cargo test -p adk-workflow-restate --test failures -- --ignored`. Longer forms:
-//! `ADK_RESTATE_KILLS=400` is the number of kills, `ADK_RESTATE_SEED=7` where the numbers begin that look random.
+//! Run by
+//! `tests/peers/run-restate.sh cargo test -p adk-workflow-restate --test failures -- --ignored`.
+//! For longer runs set `ADK_RESTATE_KILLS=400`, the number of kills, and `ADK_RESTATE_SEED=7`, the
+//! seed of the random numbers.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -18,15 +20,15 @@ mod program;
 mod shapes;
 mod versions;
 
-/// Tests run one after the other: what they measure in time is their own.
+/// Lock that makes the tests run one after the other, because they measure time.
 static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
-/// A number from the environment.
+/// Reads a number from the environment.
 fn setting(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).map_or(otherwise, |text| text.parse().unwrap())
 }
 
-/// The program of workers and clients, when a test has started it.
+/// The program of workers and clients, which other tests start.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a test starts it"]
 async fn program() {

@@ -1,5 +1,5 @@
-//! Machines in small: two workers and a server in network namespaces of their own, on one bridge. A worker dies, and a worker
-//! is cut off and comes back.
+//! A small network: two workers and a server in network namespaces of their own, on one bridge. A
+//! worker dies, or is cut off and comes back.
 
 use super::cluster::{Balancer, Checked, Deployment, Place, Reference, Worker, runs_of, settings};
 use super::effects;
@@ -17,7 +17,7 @@ struct Net {
 }
 
 impl Net {
-    /// `None` where this process may not make them.
+    /// Returns `None` if this process may not create namespaces.
     fn new() -> Option<Self> {
         let id = std::process::id() % 10_000;
         let names = ["br", "s", "a", "b"].map(|name| format!("adk{id}{name}"));
@@ -43,7 +43,7 @@ impl Net {
         Some(net)
     }
 
-    /// The address of the bridge (0), the server (1) or a worker (2, 3).
+    /// Returns the address of the bridge (0), the server (1) or a worker (2, 3).
     fn ip(&self, at: usize) -> IpAddr {
         Ipv4Addr::new(10, 213, self.subnet, u8::try_from(at).unwrap() + 1).into()
     }
@@ -52,7 +52,7 @@ impl Net {
         ["ip", "netns", "exec", &self.names[at]].map(str::to_owned).to_vec()
     }
 
-    /// Cuts a namespace off, or connects it again.
+    /// Disconnects or connects a namespace.
     fn connect(&self, at: usize, connected: bool) {
         let how = if connected { "up" } else { "down" };
         assert!(ip(&format!("link set {} {how}", self.names[at])));
@@ -62,7 +62,7 @@ impl Net {
 impl Drop for Net {
     fn drop(&mut self) {
         for name in &self.names[1..] {
-            // The namespace stays as long as a process in it.
+            // The namespace stays as long as a process is inside.
             ip(&format!("link del {name}"));
             ip(&format!("netns del {name}"));
         }
@@ -76,7 +76,8 @@ fn ip(words: &str) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// A deployment on a network, or none where it cannot be made. In the long form its store is in Postgres.
+/// Starts a deployment on a network, or returns `None` if the network cannot be created. In a long
+/// run the store is Postgres.
 async fn start() -> Option<(Net, Deployment, Option<Balancer>)> {
     let Some(net) = Net::new() else {
         println!("left out: this process may not make network namespaces");
@@ -86,7 +87,7 @@ async fn start() -> Option<(Net, Deployment, Option<Balancer>)> {
     let mut to_store = None;
     if let (Ok(url), true) = (std::env::var("ADK_POSTGRES"), std::env::var_os("ADK_RESTATE_KILLS").is_some())
     {
-        // The server of the database listens on the loopback of this machine alone.
+        // The database server listens only on the loopback interface of this machine.
         let server: SocketAddr = url.split(['@', '/']).nth(3).unwrap().parse().unwrap();
         let way = Balancer::new(SocketAddr::new(net.ip(0), 0), vec![server]).await;
         place.store =
@@ -100,7 +101,8 @@ async fn start() -> Option<(Net, Deployment, Option<Balancer>)> {
         Worker::new(SocketAddr::new(net.ip(at), 9080), &within, "")
     };
     let mut settings = settings();
-    // A peer that is gone says nothing, and would be missed after a minute.
+    // A lost peer sends nothing, so without keepalive the server would detect it only after a
+    // minute.
     settings.extend([
         ("RESTATE_WORKER__INVOKER__HTTP2_KEEP_ALIVE_INTERVAL", "300ms"),
         ("RESTATE_WORKER__INVOKER__HTTP2_KEEP_ALIVE_TIMEOUT", "300ms"),
@@ -112,7 +114,7 @@ async fn start() -> Option<(Net, Deployment, Option<Balancer>)> {
     Some((net, deployment, to_store))
 }
 
-/// How many calls a worker has begun.
+/// Returns the number of calls that a worker has begun.
 fn calls_of(deployment: &Deployment, worker: usize) -> usize {
     let pid = deployment.workers[worker].pid();
     effects::processes_of(&deployment.place.effects(), None).get(&pid).copied().unwrap_or_default()

@@ -1,4 +1,5 @@
-//! The programs that are killed: a worker, and a client that begins runs or follows those that an earlier one began.
+//! Programs that the tests kill: a worker, and a client that begins runs or follows runs of an
+//! earlier client.
 
 use super::shapes::with_shapes;
 use super::versions;
@@ -10,22 +11,22 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// How often a client looks whether something is there.
+/// Interval of a client's polls.
 const POLL: Duration = Duration::from_millis(20);
 
-/// How a client saw a run end.
+/// End of a run as a client saw it.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Ending {
     pub shape: String,
     pub output: Value,
     pub loops: Vec<String>,
-    /// The ids of the events that it saw, when it saw them in one stream from the first on.
+    /// Ids of all events, if the client saw them in one stream.
     pub seen: Option<Vec<String>>,
-    /// The errors after which it took the run up again.
+    /// Errors after which the client resumed the run.
     pub stops: Vec<String>,
 }
 
-/// What the environment says: `ADK_ROLE` is what it does, `ADK_STORE` where sessions are.
+/// Runs the role in `ADK_ROLE` on the store in `ADK_STORE`.
 pub async fn main() {
     let store = var("ADK_STORE");
     if store.starts_with("postgres:") {
@@ -53,12 +54,12 @@ fn var(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is set"))
 }
 
-/// A runner that knows all workflows in the shapes of this build.
+/// Returns a runner with all workflows in the versions of this build.
 pub fn runner(store: impl Store) -> Runner {
     versions::with_desk(with_shapes(Runner::builder().store(store))).build().unwrap()
 }
 
-/// Brings all runs of `ADK_RUNS` to their end, and answers what they ask.
+/// Completes all runs of `ADK_RUNS`, and answers their questions.
 async fn client(runner: Runner) {
     let runs: Vec<(String, RunId)> = serde_json::from_str(&var("ADK_RUNS")).unwrap();
     let ids: Vec<RunId> = runs.iter().map(|(_, run)| *run).collect();
@@ -85,7 +86,7 @@ async fn client(runner: Runner) {
     println!("\nall ended");
 }
 
-/// Answers the open questions of these runs. Another client may have been faster.
+/// Answers the open questions of these runs. Another client may have answered first.
 async fn answer(runner: &Runner, runs: &[RunId]) {
     let Ok(open) = runner.waiting().await else { return };
     for wait in open.iter().filter(|wait| runs.contains(&wait.run_id)) {
@@ -124,7 +125,7 @@ async fn bring_to_end(runner: &Runner, shape: String, run: RunId) -> Ending {
     }
 }
 
-/// Output, loops, and what was seen of a run that was begun here.
+/// Output, loops, and the seen events of a run that this client began.
 type Ended = (Value, Vec<String>, Option<Vec<String>>);
 
 async fn one_stream(runner: &Runner, shape: &str, run: RunId) -> Result<Option<Ended>, Error> {

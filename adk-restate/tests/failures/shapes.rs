@@ -1,4 +1,4 @@
-//! Workflows of all shapes, and a model that answers them the same each time.
+//! Workflows of all kinds, and a model that answers them deterministically.
 
 use super::effects;
 use adk::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse, ModelStream};
@@ -9,7 +9,7 @@ use futures_util::stream;
 use serde_json::json;
 use std::sync::Arc;
 
-/// The names of all workflows.
+/// Names of all workflows.
 pub const SHAPES: [&str; 11] = [
     "straight",
     "looping",
@@ -24,7 +24,7 @@ pub const SHAPES: [&str; 11] = [
     "mixed",
 ];
 
-/// A runner that knows them all.
+/// Adds all workflows to a runner.
 pub fn with_shapes(
     builder: adk::runner::RunnerBuilder<adk::DefaultProvider>,
 ) -> adk::runner::RunnerBuilder<adk::DefaultProvider> {
@@ -36,7 +36,8 @@ pub fn with_shapes(
     builder.workflow(Confirming::default()).workflow(Awaiting::default()).workflow(Mixed::default())
 }
 
-/// Says who answers and what it was asked, as a number: a run that was taken up wrongly says another one.
+/// A model that answers with the agent and a hash of the request. A run that was resumed wrongly
+/// gets another hash.
 #[derive(Clone, Copy, Debug)]
 pub struct Actor;
 
@@ -79,9 +80,10 @@ fn reply(request: &ModelRequest) -> Result<ModelResponse, ModelError> {
     Ok(ModelResponse::new(reply.content().clone()))
 }
 
-/// All that the request says, in a number that does not depend on the run and on the order in which branches were joined.
+/// Returns a hash of the request that depends neither on the run nor on the order in which branches
+/// were joined.
 fn asked(request: &ModelRequest) -> u32 {
-    // It sees the event that came last, of whichever branch that is.
+    // The closer sees the last event, which may come from any branch.
     let is_after_branches = &*request.info.agent == "closer";
     let contents = request.contents.iter().filter(|_| !is_after_branches);
     let mut said: Vec<String> = contents.flat_map(|content| content.parts.iter().map(show)).collect();
@@ -128,7 +130,7 @@ async fn called(cx: &ToolContext) {
     effects::call(cx.run_id(), &format!("{}:{}", cx.path(), cx.call_id())).await;
 }
 
-/// Publishes: a function without a context, whose event is the record of its call.
+/// Publishes. A function without a context, whose event is the record of its call.
 #[agent(writes = published)]
 async fn publish(topic: &str, second: &str) -> String {
     let run: RunId =
@@ -137,7 +139,7 @@ async fn publish(topic: &str, second: &str) -> String {
     format!("published {}", second.len())
 }
 
-/// Makes steps, two of them at the same time.
+/// An agent that makes recorded calls, two of them concurrently.
 pub struct Counter;
 
 #[agent(writes(counted: u32))]
@@ -163,25 +165,25 @@ impl Agent for Counter {
     }
 }
 
-/// Says what went wrong.
+/// Reports the error.
 #[agent(writes = answer)]
 fn apologise(error: &str) -> String {
     format!("Sorry: {error}")
 }
 
-/// How bad it is.
+/// The severity of a problem.
 #[adk::data]
 pub enum Severity {
     /// Not at all.
     Low,
     /// Very.
     High,
-    /// Who knows.
+    /// Unknown.
     Odd,
 }
 
 workflow! {
-    /// One after the other, of all kinds of agents.
+    /// A sequence of all kinds of agents.
     pub Straight(topic: String) -> last: String {
         agent first -> first: String { instruction: "Begin with {topic}" }
         agent second -> second: String { instruction: "Go on from {first}" }
@@ -193,7 +195,7 @@ workflow! {
 }
 
 workflow! {
-    /// Round after round.
+    /// Loops.
     pub Looping(topic: String) -> draft: String {
         agent writer -> draft: String { instruction: "Write about {topic}" }
         agent critic -> criticism: String { instruction: "Criticise {draft}" }
@@ -206,7 +208,7 @@ workflow! {
 }
 
 workflow! {
-    /// Loops in loops, left from the inner one and from both.
+    /// Nested loops, left from the inner one and from both.
     pub Nested(topic: String) -> draft: String {
         agent writer -> draft: String { instruction: "Write about {topic}" }
         agent judge -> good: bool { include_contents: none, instruction: "Is this good? {draft}" }
@@ -247,7 +249,7 @@ workflow! {
 }
 
 workflow! {
-    /// An arm in each round.
+    /// A `match` in each round.
     pub Matching(topic: String) -> topic: String {
         agent rater -> severity: Severity { instruction: "How bad is {topic}?" }
         agent calm -> topic: String { instruction: "Calm {topic}" }
@@ -261,7 +263,7 @@ workflow! {
 }
 
 workflow! {
-    /// What fails is tried again, and then given up.
+    /// Attempts that fail and are repeated, and attempts that fail for good.
     pub Trying(topic: String) -> answer: String {
         agent steady -> steady: String { instruction: "Hold {topic}" }
         agent flaky -> answer: String { instruction: "Try {steady}", retry: 0 }
@@ -285,7 +287,7 @@ workflow! {
 }
 
 workflow! {
-    /// Tools that a person agrees to.
+    /// Tools that need the consent of a person.
     pub Confirming(topic: String) -> told: String {
         agent writer -> draft: String { instruction: "Write about {topic}" }
         agent payer -> told: String { instruction: "Pay for {draft}", tools: [look, pay], max_turns: 4 }
@@ -295,7 +297,7 @@ workflow! {
 }
 
 workflow! {
-    /// People who are asked in turn and at the same time.
+    /// Questions to people, in turn and concurrently.
     pub Awaiting(topic: String) -> end: String {
         agent writer -> draft: String { instruction: "Write about {topic}" }
         agent side -> side: String { instruction: "Beside {draft}" }
@@ -306,11 +308,11 @@ workflow! {
         /// Is this good? {draft}
         await good: bool;
         both: parallel <
-            /// What is left?
+            /// Which word is left?
             await left: String;
             side;
             <
-                /// What is right?
+                /// Which word is right?
                 await right: String;
                 more
             >
@@ -320,7 +322,7 @@ workflow! {
 }
 
 workflow! {
-    /// All of it, in each other.
+    /// A nesting of all blocks.
     pub Mixed(topic: String) -> report: String {
         let topics: Vec<String> = ["cats", "dogs"].map(String::from).to_vec();
         let sum: u64 = 0;
@@ -334,7 +336,7 @@ workflow! {
                 sides: parallel < critic; trial: try(attempts = 3) < flaky > >
             >
             clerk;
-            /// Go on with {topic}?
+            /// Continue with {topic}?
             await good: bool;
             closer
         >

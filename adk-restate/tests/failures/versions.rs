@@ -1,4 +1,5 @@
-//! Workers that are replaced by another build in mid-run: at an address of its own, and in place.
+//! Workers that another build replaces in the middle of runs: at an address of its own, and in
+//! place.
 
 use super::cluster::{Client, Deployment, Place, Reference, Runs, Worker, runs_of, settings};
 use super::effects;
@@ -9,11 +10,11 @@ use adk::{DefaultProvider, Runner};
 use std::collections::HashSet;
 use std::net::{Ipv4Addr, SocketAddr};
 
-/// The workflow as it was first.
+/// The original workflow.
 mod old {
     use adk::prelude::*;
     workflow! {
-        /// Asks, and goes on in branches.
+        /// A question, and branches.
         pub Desk(topic: String) -> report: String {
             agent first -> first: String { instruction: "Begin with {topic}" }
             agent left -> left: String { instruction: "Left of {first}" }
@@ -21,7 +22,7 @@ mod old {
             agent end -> report: String { instruction: "End {left} {right}" }
 
             first;
-            /// Go on with {first}?
+            /// Continue with {first}?
             await go: bool;
             sides: parallel <
                 left;
@@ -36,11 +37,11 @@ mod old {
     }
 }
 
-/// With one more step at its end, which fits.
+/// The workflow with a further step at its end, which is compatible.
 mod added {
     use adk::prelude::*;
     workflow! {
-        /// Asks, and goes on in branches.
+        /// A question, and branches.
         pub Desk(topic: String) -> report: String {
             agent first -> first: String { instruction: "Begin with {topic}" }
             agent left -> left: String { instruction: "Left of {first}" }
@@ -49,7 +50,7 @@ mod added {
             agent polisher -> report: String { instruction: "Polish {report}" }
 
             first;
-            /// Go on with {first}?
+            /// Continue with {first}?
             await go: bool;
             sides: parallel <
                 left;
@@ -64,11 +65,11 @@ mod added {
     }
 }
 
-/// With another branch, which does not fit.
+/// The workflow with another branch, which is incompatible.
 mod changed {
     use adk::prelude::*;
     workflow! {
-        /// Asks, and goes on in branches.
+        /// A question, and branches.
         pub Desk(topic: String) -> report: String {
             agent first -> first: String { instruction: "Begin with {topic}" }
             agent left -> left: String { instruction: "Left of {first}" }
@@ -76,7 +77,7 @@ mod changed {
             agent end -> report: String { instruction: "End {left} {right}" }
 
             first;
-            /// Go on with {first}?
+            /// Continue with {first}?
             await go: bool;
             sides: parallel <
                 left;
@@ -91,7 +92,7 @@ mod changed {
     }
 }
 
-/// The workflow as this build of the program has it, which `ADK_BUILD` says.
+/// Adds the workflow in the version of this build, which `ADK_BUILD` selects.
 pub fn with_desk(builder: RunnerBuilder<DefaultProvider>) -> RunnerBuilder<DefaultProvider> {
     match std::env::var("ADK_BUILD").unwrap_or_default().as_str() {
         "added" => builder.workflow(added::Desk::default()),
@@ -103,7 +104,7 @@ pub fn with_desk(builder: RunnerBuilder<DefaultProvider>) -> RunnerBuilder<Defau
 /// A deployment of the old build, with a run that waits.
 struct Scene {
     deployment: Deployment,
-    /// To answer with.
+    /// Runner that answers.
     runner: Runner,
     runs: Runs,
     client: Client,
@@ -123,7 +124,7 @@ impl Scene {
         Self { deployment, runner, runs, client }
     }
 
-    /// Puts another build in place of the worker, as an operator does.
+    /// Replaces the worker by another build at the same address.
     async fn replace(&mut self, build: &'static str) {
         let worker = &mut self.deployment.workers[0];
         worker.kill();
@@ -133,11 +134,11 @@ impl Scene {
         self.deployment.register().await;
     }
 
-    /// Why invocations do not go on, as Restate shows it.
+    /// Returns the failures that Restate shows for invocations that do not continue.
     async fn failures(&self) -> String {
         let open = self.deployment.open_invocations().await;
-        let of = |row: &serde_json::Value| row["last_failure"].as_str().unwrap_or_default().to_owned();
-        open.iter().map(of).collect::<Vec<_>>().join("\n")
+        let failure = |row: &serde_json::Value| row["last_failure"].as_str().unwrap_or_default().to_owned();
+        open.iter().map(failure).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -145,7 +146,7 @@ fn free_address() -> SocketAddr {
     SocketAddr::new(Ipv4Addr::LOCALHOST.into(), free_port())
 }
 
-/// Begins runs by a client of a build, and waits until each of them waits.
+/// Begins runs with a client of a build, and waits until each run waits.
 async fn asks(deployment: &Deployment, runner: &Runner, runs: &Runs, build: &str) -> Client {
     let url = deployment.server.ingress();
     let client = deployment.place.client_of(build, Some(&url), runs, false);
@@ -157,7 +158,7 @@ async fn asks(deployment: &Deployment, runner: &Runner, runs: &Runs, build: &str
     client
 }
 
-/// Waits until runs have asked this, and answers.
+/// Waits until the runs have asked this question, and answers.
 async fn answer(runner: &Runner, runs: &Runs, key: &str) {
     let asked = async || {
         let waiting = runner.waiting().await.unwrap();
@@ -173,7 +174,7 @@ async fn answer(runner: &Runner, runs: &Runs, key: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Restate: tests/peers/run-restate.sh"]
-async fn new_runs_go_to_a_new_deployment_and_old_ones_end_on_the_old() {
+async fn new_runs_use_a_new_deployment_and_old_runs_end_on_the_old_one() {
     let _alone = super::ALONE.lock().await;
     let reference = Reference::new(&["desk"]).await;
     let Scene { deployment, runner, runs, client } = Scene::new().await;
@@ -203,7 +204,7 @@ async fn new_runs_go_to_a_new_deployment_and_old_ones_end_on_the_old() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Restate: tests/peers/run-restate.sh"]
-async fn a_build_that_fits_takes_runs_over_in_place() {
+async fn a_compatible_build_takes_over_runs_in_place() {
     let _alone = super::ALONE.lock().await;
     for is_in_branches in [false, true] {
         let mut scene = Scene::new().await;
@@ -228,7 +229,7 @@ async fn a_build_that_fits_takes_runs_over_in_place() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Restate: tests/peers/run-restate.sh"]
-async fn a_build_that_does_not_fit_is_refused_until_it_is_rolled_back() {
+async fn an_incompatible_build_is_refused_until_it_is_rolled_back() {
     let _alone = super::ALONE.lock().await;
     let reference = Reference::new(&["desk"]).await;
     for is_in_branches in [false, true] {

@@ -1,10 +1,11 @@
-//! The program changes while its runs wait or are interrupted, and the new version takes the address of the old one: random
-//! programs and changes, as every store plays them.
+//! Random programs that change while their runs wait or are interrupted. The new version takes the
+//! address of the old one. All stores share these programs and changes.
 //!
-//! Restate takes a version that asks for what its journal has, and refuses any other before a call is made. The program of
-//! before then brings the run to its end.
+//! Restate accepts a version whose requests match the journal, and rejects any other version before
+//! it makes a call. The previous version then completes the run.
 //!
-//! `ADK_CHANGES` is the number of programs, `ADK_CHANGES_SEED` the seed of the first, `ADK_CHANGES_KIND` the only kind of change.
+//! `ADK_CHANGES` sets the number of programs, `ADK_CHANGES_SEED` the seed of the first,
+//! `ADK_CHANGES_KIND` the only kind of change.
 
 mod case;
 mod journal;
@@ -31,19 +32,19 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio::time::sleep;
 
-/// How many programs a worker has.
+/// Number of programs per worker.
 const GROUP: usize = 50;
 
-/// No program needs so many workers, one after the other.
+/// Maximum number of workers that a program needs, one after the other.
 const MOST: usize = 24;
 
-/// How often it is looked whether all is still.
+/// Interval of checks for a standstill.
 const LOOK: Duration = Duration::from_millis(25);
 
-/// How long a worker may take until all is still.
+/// Maximum time until a worker is still.
 const PATIENCE: Duration = Duration::from_secs(45);
 
-/// A worker that is stopped as by a kill: all that it does is dropped.
+/// A worker that stops as if killed: all its work is dropped.
 struct Worker(Option<Runtime>);
 
 impl Worker {
@@ -72,7 +73,7 @@ impl Drop for Worker {
     }
 }
 
-/// What has come of the changes, by their kinds: how often a run went on, and how often it was refused.
+/// Outcomes of changes, by kind: the number of runs that continued, and the number of refusals.
 #[derive(Default)]
 pub struct Counts(BTreeMap<Vec<Change>, (u32, u32)>);
 
@@ -94,7 +95,7 @@ impl Counts {
     }
 }
 
-/// `ADK_CHANGES` says how many programs there are.
+/// `ADK_CHANGES` sets the number of programs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Restate: tests/peers/run-restate.sh"]
 async fn no_change_repeats_a_recorded_call_or_loses_an_answer() {
@@ -111,8 +112,8 @@ async fn no_change_repeats_a_recorded_call_or_loses_an_answer() {
     counts.show();
 }
 
-/// A block keeps the number of elements that it began with, and what they have written is in its list. A version that is
-/// refused has stored nothing.
+/// A block keeps the number of elements that it began with, and its list contains what they have
+/// written. A refused version has stored nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Restate: tests/peers/run-restate.sh"]
 async fn another_max_of_an_each_loses_no_list() {
@@ -129,10 +130,10 @@ async fn another_max_of_an_each_loses_no_list() {
     group(&server, programs.collect(), &mut Counts::default()).await;
 }
 
-/// A function that reads its record as another type fails the attempt and not the run.
+/// A function that reads its record as another type fails the attempt but not the run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Restate: tests/peers/run-restate.sh"]
-async fn a_version_that_diverges_leaves_the_run_to_the_one_before() {
+async fn a_version_that_diverges_leaves_the_run_to_the_previous_one() {
     fn tree<T: Serialize + DeserializeOwned + Default + Send + 'static>() -> Arc<Tree> {
         let count = by("count", |cx| {
             Box::pin(async move {
@@ -140,7 +141,7 @@ async fn a_version_that_diverges_leaves_the_run_to_the_one_before() {
                 cx.emit(Event::new().with_text("counted")).await.map(|_| Flow::Continue)
             })
         });
-        let ask = Await::builder::<bool>("yes").question("Go on?").build();
+        let ask = Await::builder::<bool>("yes").question("Continue?").build();
         Arc::new(Tree::new("diverging", vec![run(count), run(ask)]))
     }
     let (folder, server) = (Folder::new(), Server::start().await);
@@ -174,7 +175,7 @@ async fn a_version_that_diverges_leaves_the_run_to_the_one_before() {
     .await;
 }
 
-/// Plays programs beside each other, in one worker after the other. Gives the number of workers.
+/// Executes programs concurrently, in one worker after the other. Returns the number of workers.
 async fn group(server: &Server, programs: Vec<(u64, Program)>, counts: &mut Counts) -> usize {
     let seeds: Vec<_> = programs.iter().map(|(seed, _)| *seed).collect();
     let folder = Folder::new();
@@ -228,7 +229,7 @@ async fn group(server: &Server, programs: Vec<(u64, Program)>, counts: &mut Coun
     panic!("they do not end: {busy:#?}")
 }
 
-/// A runner with the programs that have not ended, each in the version that is its turn.
+/// Returns a runner with the unfinished programs, each in its next version.
 fn worker_of(store: &SqliteStore, cases: &mut [Case<'_>]) -> Runner {
     let mut builder = Runner::builder().app_name("app").store(store.clone());
     let mut plugins = Plugins::default();

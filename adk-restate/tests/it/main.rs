@@ -1,4 +1,5 @@
-//! Runs, blocks, waits and turns on a real server, and what is refused.
+//! Integration tests with a real server: runs, blocks, waits and turns, and rejected
+//! configurations.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 

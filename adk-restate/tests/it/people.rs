@@ -1,4 +1,5 @@
-//! Runs on a Restate server that wait: for people, for deadlines, for their turn; and such that are cancelled.
+//! Runs on a Restate server that wait for people, for deadlines or for their turn, and cancelled
+//! runs.
 use crate::support::{self, World, until};
 use adk::engine::{RunFilter, RunStatus};
 use adk::model::{Model, ModelChunk, ModelRequest, ModelResponse, ModelStream};
@@ -8,20 +9,20 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// Says what it is given.
+/// Returns its topic from a recorded call.
 #[agent(writes = draft)]
 async fn write(cx: &mut Context, topic: String) -> Result<String> {
     cx.step("pen", async move { Ok(format!("about {topic}")) }).await
 }
 
-/// Ends it.
+/// Ends the workflow.
 #[agent(writes = line)]
 fn print(draft: &str, yes: bool) -> String {
     format!("{draft}: {yes}")
 }
 
 workflow! {
-    /// Asks before it goes on.
+    /// A question before the last step.
     Asking(topic: String) -> line: String {
         write;
         /// Is {draft} fit for print?
@@ -31,7 +32,7 @@ workflow! {
 }
 
 workflow! {
-    /// Asks, and does not wait for long.
+    /// Questions with a short deadline.
     Hasty() -> (line: String) {
         let draft: String = "in haste";
         /// Now?
@@ -42,14 +43,14 @@ workflow! {
     }
 }
 
-/// Joins.
+/// Joins two answers.
 #[agent(writes = line)]
 fn both(yes: bool, also: bool) -> String {
     format!("{yes} {also}")
 }
 
 workflow! {
-    /// Asks two people at once.
+    /// Questions to two people at once.
     Panel() -> line: String {
         pair: parallel <
             < /// The first?
@@ -105,10 +106,10 @@ async fn a_deadline_passes() {
     let waiting = paused(world.client.run(&Hasty::default(), ()).stream()).await;
     let run = waiting[0].run_id;
     until("it has ended", async || !status(&world, run).await.is_open()).await;
-    // The first had a default.
+    // The first question has a default.
     match status(&world, run).await {
-        RunStatus::Failed(told) => {
-            assert!(told.contains("(at hasty/late): nobody has answered in time"), "{told}")
+        RunStatus::Failed(error) => {
+            assert!(error.contains("(at hasty/late): nobody has answered in time"), "{error}")
         }
         status => panic!("{status:?}"),
     }
@@ -149,7 +150,7 @@ async fn the_first_answer_counts() {
     assert_eq!(ended.output, format!("about cats: {}", taken[0] % 2 == 0));
 }
 
-/// Calls three tools at once, and tells what they said.
+/// A model that calls three tools at once, and repeats their results.
 struct Banker;
 
 impl Model for Banker {
@@ -179,20 +180,20 @@ impl Model for Banker {
     }
 }
 
-/// Pays, when somebody agrees.
+/// Pays, if a person agrees.
 #[tool(confirm)]
 fn pay(amount: u32) -> String {
     format!("paid {amount}")
 }
 
-/// Looks.
+/// Looks up an amount.
 #[tool]
 fn look(amount: u32) -> String {
     format!("seen {amount}")
 }
 
 workflow! {
-    /// Pays and looks.
+    /// Payments and lookups.
     Till() -> answer: String {
         agent clerk -> answer: String { instruction: "Pay.", tools: [pay, look] }
         clerk;
@@ -247,10 +248,10 @@ async fn a_run_that_waits_is_cancelled() {
     assert!(world.client.waiting().await.unwrap().is_empty());
 }
 
-/// The door in a race, and the one after it.
+/// Semaphore of the winner, and semaphore of the step after the race.
 static RACE: [Semaphore; 2] = [const { Semaphore::const_new(0) }; 2];
 
-/// Wins, once it may.
+/// Wins when its semaphore is released.
 #[agent(writes = line)]
 async fn wins(cx: &mut Context) -> Result<String> {
     cx.step("door", async {
@@ -260,15 +261,15 @@ async fn wins(cx: &mut Context) -> Result<String> {
     .await
 }
 
-/// Says what was answered.
+/// Returns the answer.
 #[agent(writes = line)]
-fn told(yes: bool) -> String {
-    format!("it was told {yes}")
+fn report(yes: bool) -> String {
+    format!("the answer is {yes}")
 }
 
-/// Goes on, once it may.
+/// Continues when its semaphore is released.
 #[agent(writes = after)]
-async fn goes_on(cx: &mut Context) -> Result<bool> {
+async fn after_race(cx: &mut Context) -> Result<bool> {
     cx.step("door", async {
         RACE[1].acquire().await.map_err(adk::Error::other)?.forget();
         Ok(true)
@@ -277,20 +278,20 @@ async fn goes_on(cx: &mut Context) -> Result<bool> {
 }
 
 workflow! {
-    /// A question loses.
+    /// A race that a question loses.
     Race() -> line: String {
         parallel(first) <
-            < /// Go on?
-              await yes: bool; told >;
+            < /// Continue?
+              await yes: bool; report >;
             wins
         >
-        goes_on;
+        after_race;
     }
 }
 
 #[tokio::test]
 #[ignore = "needs the binary of a Restate server"]
-async fn a_question_that_loses_is_withdrawn_while_the_run_goes_on() {
+async fn a_losing_question_is_withdrawn_while_the_run_continues() {
     let world = World::start(|builder| builder.workflow(Race::default())).await;
     let begun = tokio::spawn(world.client.run(Arc::new(Race::default()), ()).into_future());
     until("it asks", async || !world.client.waiting().await.unwrap().is_empty()).await;
@@ -304,10 +305,10 @@ async fn a_question_that_loses_is_withdrawn_while_the_run_goes_on() {
     assert_eq!(begun.await.unwrap().unwrap().output, "it has won");
 }
 
-/// The doors of two tests.
+/// Semaphores of two tests.
 static DOORS: [Semaphore; 2] = [const { Semaphore::const_new(0) }; 2];
 
-/// Waits at the door.
+/// Waits for its semaphore.
 #[agent(writes = draft)]
 async fn enter(cx: &mut Context, topic: String) -> Result<String> {
     cx.step("door", async move {
@@ -318,7 +319,7 @@ async fn enter(cx: &mut Context, topic: String) -> Result<String> {
 }
 
 workflow! {
-    /// Waits at the door.
+    /// A workflow that waits for a semaphore.
     Entering(topic: String) -> draft: String {
         enter;
     }
@@ -331,7 +332,7 @@ async fn forever(cx: &mut Context) -> Result<String> {
 }
 
 workflow! {
-    /// Never ends, in a branch.
+    /// A branch that never ends.
     Endless() -> line: String {
         parallel < forever >
     }
@@ -357,7 +358,7 @@ async fn runs_of_a_session_take_turns() {
     let build = |builder: support::Builder| builder.workflow(Entering::default()).workflow(Asking::default());
     let world = World::start(build).await;
     let session = world.client.session("ann", "desk");
-    // One that waits for people gives its turn away.
+    // A run that waits for people releases its turn.
     let waiting = paused(session.run(&Asking::default(), "cats").stream()).await;
     let first = tokio::spawn(session.run(Arc::new(Entering::default()), "first").into_future());
     let run = async |state: &str| {
@@ -381,7 +382,7 @@ async fn runs_of_a_session_take_turns() {
 
 #[tokio::test]
 #[ignore = "needs the binary of a Restate server"]
-async fn a_client_finds_its_run_again() {
+async fn a_client_follows_an_existing_run() {
     let world = World::start(|builder| builder.workflow(Entering::default())).await;
     let id = RunId::new();
     let mut stream = world.client.run(Arc::new(Entering::default()), "again").run_id(id).stream();

@@ -1,4 +1,4 @@
-//! What is refused before anything is served or run. No server is needed.
+//! Configurations that are rejected before anything is served or run. These tests need no server.
 use adk::prelude::*;
 use adk::restate::{Restate, endpoint};
 use adk::sqlite::SqliteStore;
@@ -6,20 +6,20 @@ use adk::{ErrorKind, InMemoryStore, StoreErrorKind};
 use std::future::ready;
 use std::path::PathBuf;
 
-/// Says something.
+/// Returns a constant text.
 #[agent(writes = line)]
 fn say() -> &'static str {
     "said"
 }
 
 workflow! {
-    /// Says something.
+    /// One step.
     Saying() -> line: String {
         say;
     }
 }
 
-/// A store in a file of its own.
+/// Opens a store in a file of its own.
 async fn store(name: &str) -> (SqliteStore, PathBuf) {
     let folder = std::env::temp_dir().join(format!("adk-restate-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -57,7 +57,7 @@ async fn a_client_needs_a_url_and_a_store() {
     assert!(error.kind() == ErrorKind::Config && error.message().contains("`here`"), "{error}");
     let error = Restate::new("http://localhost:8080", InMemoryStore::new()).unwrap_err();
     assert!(error.message().contains("outlives the process"), "{error}");
-    // It fits the sessions of its store, and no others.
+    // The engine fits the sessions of its own store, and no other sessions.
     let restate = Restate::new("http://localhost:8080", store.clone()).unwrap();
     let _: Runner = Runner::builder().store(store).engine(restate.clone()).build().unwrap();
     let error = Runner::builder().engine(restate.clone()).build().unwrap_err();
@@ -69,9 +69,9 @@ async fn a_client_needs_a_url_and_a_store() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_is_away_is_named() {
+async fn an_error_names_an_unreachable_server() {
     let (store, folder) = store("away").await;
-    // Nobody listens there once this is dropped.
+    // No process listens on this port once the listener is dropped.
     let url = format!("http://{}", listener().await.local_addr().unwrap());
     let runner: Runner = Runner::builder().store(Restate::new(&url, store).unwrap()).build().unwrap();
     let error = runner.run(&Saying::default(), ()).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! Runs on a Restate server: each kind of block, and what they leave in its journal.
+//! Runs on a Restate server: all kinds of blocks, and their entries in the journal.
 use crate::support::{self, World};
 use adk::engine::RunFilter;
 use adk::prelude::*;
@@ -11,13 +11,13 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// Says what it is given, in a step.
+/// Returns its topic from a recorded call.
 #[agent(writes = draft)]
 async fn write(cx: &mut Context, topic: String) -> Result<String> {
     cx.step("pen", async move { Ok(format!("about {topic}")) }).await
 }
 
-/// Makes it longer, and ends the loop when it is long enough.
+/// Makes the draft longer, and ends the loop when it is long enough.
 #[agent(writes = draft)]
 async fn lengthen(cx: &mut Context, draft: String) -> Result<(String, Flow)> {
     let longer = cx.step("pen", async move { Ok(format!("{draft}!")) }).await?;
@@ -25,14 +25,14 @@ async fn lengthen(cx: &mut Context, draft: String) -> Result<(String, Flow)> {
     Ok((longer, flow))
 }
 
-/// Ends it.
+/// Ends the workflow.
 #[agent(writes = line)]
 fn print(draft: &str) -> String {
     format!("{draft}.")
 }
 
 workflow! {
-    /// One after the other, and a loop.
+    /// A sequence and a loop.
     Writing(topic: String) -> line: String {
         write;
         refinement: loop(max = 5) < lengthen >
@@ -64,14 +64,14 @@ fn paths<'a>(events: impl IntoIterator<Item = &'a std::sync::Arc<Event>>) -> Vec
     events.into_iter().map(|event| event.path.to_string()).collect()
 }
 
-/// The events of the session of a run, as the store has them.
+/// Reads the events of a run's session from the store.
 async fn stored(world: &World, run: RunId) -> Vec<std::sync::Arc<Event>> {
     let runs = world.client.runs(&RunFilter::of_run(run)).await.unwrap();
     let key = &runs[0].session;
     world.store.read(key, &EventFilter::new()).await.unwrap().unwrap().events
 }
 
-/// What a session says by its state.
+/// The mood of a session.
 #[adk::data]
 pub enum Mood {
     /// Good.
@@ -80,31 +80,31 @@ pub enum Mood {
     Bad,
 }
 
-/// Sorts.
+/// Chooses a mood.
 #[agent(writes = mood)]
 fn sort(names: &[String]) -> Mood {
     if names.len() > 2 { Mood::Good } else { Mood::Bad }
 }
 
-/// Says a name loudly.
+/// Returns a name in capital letters.
 #[agent(writes = shout)]
 async fn loud(cx: &mut Context, name: String) -> Result<String> {
     cx.step("voice", async move { Ok(name.to_uppercase()) }).await
 }
 
-/// Counts.
+/// Counts the names.
 #[agent(writes = count)]
 fn count(names: &[String]) -> usize {
     names.len()
 }
 
-/// Joins.
+/// Joins the results.
 #[agent(writes = all)]
 fn join(shout: &[String], count: usize) -> String {
     format!("{count}: {}", shout.join(" "))
 }
 
-/// Says little.
+/// Returns only the count.
 #[agent(writes = all)]
 fn sigh(count: usize) -> String {
     format!("{count}")
@@ -131,15 +131,15 @@ async fn branches_are_invocations() {
     assert_eq!(ended.output, "3: ANN BOB CY");
     let rows =
         "SELECT target_service_name AS name, count(*) AS n FROM sys_invocation GROUP BY target_service_name";
-    let of: BTreeMap<_, _> = world
+    let counts: BTreeMap<_, _> = world
         .server
         .query(rows)
         .await
         .iter()
         .map(|row| (row["name"].as_str().unwrap().to_owned(), row["n"].as_u64().unwrap()))
         .collect();
-    let branches = of.iter().find(|(name, _)| name.starts_with("choir.branch-")).unwrap();
-    assert_eq!(*branches.1, 2 + 3, "{of:?}");
+    let branches = counts.iter().find(|(name, _)| name.starts_with("choir.branch-")).unwrap();
+    assert_eq!(*branches.1, 2 + 3, "{counts:?}");
     let mut entries = world.entries("choir").await;
     entries.sort();
     assert_eq!(
@@ -158,7 +158,7 @@ async fn branches_are_invocations() {
     assert_eq!(seen, stored);
 }
 
-/// Takes its time at first.
+/// Sleeps in the first attempt only.
 #[agent(writes = facts)]
 async fn slow_at_first(cx: &mut Context) -> Result<String> {
     let is_first = cx.iteration() == Some(0);
@@ -177,20 +177,20 @@ async fn forever(cx: &mut Context) -> Result<String> {
     cx.step("look", std::future::pending()).await
 }
 
-/// Says why there is nothing.
+/// Returns the error as text.
 #[agent(writes = facts)]
 fn without(error: &str) -> String {
     format!("none: {error}")
 }
 
-/// Tries another time.
+/// Returns a constant text.
 #[agent(writes = other)]
 fn also() -> String {
     "also".to_owned()
 }
 
 workflow! {
-    /// Steps and branches that take too long.
+    /// Steps and branches that exceed their time limit.
     Patience() -> facts: String {
         try(attempts = 2, timeout = "300ms", delay = "10ms") < slow_at_first > else < without >
         second: try(attempts = 1, timeout = "300ms") < pair: parallel < forever as never; also > > else < without as finally >
@@ -215,7 +215,7 @@ async fn fail(cx: &mut Context) -> Result<String> {
 }
 
 workflow! {
-    /// Fails in a branch.
+    /// A failure in a branch.
     Failing() -> line: String {
         both: parallel < fail; also >
     }
@@ -223,7 +223,7 @@ workflow! {
 
 #[tokio::test]
 #[ignore = "needs the binary of a Restate server"]
-async fn an_error_comes_back_as_it_was() {
+async fn an_error_is_delivered_unchanged() {
     let world = World::start(|builder| builder.workflow(Failing::default())).await;
     let error = world.client.run(&Failing::default(), ()).await.unwrap_err();
     assert_eq!((error.kind(), error.message()), (ErrorKind::Agent, "it broke"));
@@ -235,7 +235,7 @@ async fn an_error_comes_back_as_it_was() {
 
 #[tokio::test]
 #[ignore = "needs the binary of a Restate server"]
-async fn a_run_is_refused_when_nobody_knows_its_workflow() {
+async fn a_run_of_an_unknown_workflow_is_refused() {
     let world = World::start(|builder| builder.workflow(Failing::default())).await;
     let error = world.client.run(&Writing::default(), "cats").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Config, "{error}");
@@ -247,7 +247,7 @@ async fn a_run_is_refused_when_nobody_knows_its_workflow() {
 
 #[tokio::test]
 #[ignore = "needs the binary of a Restate server"]
-async fn the_settings_of_a_run_go_with_it() {
+async fn the_settings_of_a_run_reach_the_worker() {
     let world = World::start(|builder| builder.workflow(Patience::default())).await;
     let config = RunConfig::new().deadline(Duration::from_millis(50));
     let error = world.client.run(&Patience::default(), ()).config(config).await.unwrap_err();
@@ -256,7 +256,7 @@ async fn the_settings_of_a_run_go_with_it() {
 
 #[tokio::test]
 #[ignore = "needs the binary of a Restate server"]
-async fn attempts_that_fail_are_repeated_as_the_endpoint_says() {
+async fn failed_attempts_are_repeated_by_the_policy_of_the_endpoint() {
     let world = World::start(|builder| builder.workflow(Failing::default())).await;
     let retries = Retries::new().attempts(7).between(Duration::from_millis(50), Duration::from_secs(3));
     let endpoint = adk::restate::endpoint(&world.client).workflow(Writing::default()).retry(retries);
@@ -272,10 +272,11 @@ async fn attempts_that_fail_are_repeated_as_the_endpoint_says() {
     assert_eq!(world.client.run(&Writing::default(), "cats").await.unwrap().output, "about cats!!!.");
 }
 
-/// The executions of [`look_up`].
+/// Number of executions of [`look_up`].
 static LOOKS: AtomicU32 = AtomicU32::new(0);
 
-/// Looks something up in a store that is away twelve times. Nothing of it is recorded, so that each attempt looks again.
+/// Fails twelve times because of an unreachable store. The call is not recorded, so each attempt
+/// executes it again.
 #[agent(writes = looks)]
 async fn look_up(_: &mut Context) -> Result<u32> {
     match LOOKS.fetch_add(1, Relaxed) {
@@ -285,16 +286,16 @@ async fn look_up(_: &mut Context) -> Result<u32> {
 }
 
 workflow! {
-    /// Looks something up.
+    /// A workflow whose agent fails twelve times.
     Looking() -> looks: u32 {
         look_up
     }
 }
 
-/// The server pauses after three attempts what does not say how often it is repeated.
+/// The server is configured to pause an invocation after three attempts.
 #[tokio::test]
 #[ignore = "needs the binary of a Restate server"]
-async fn attempts_without_an_end_are_repeated_beyond_the_number_of_the_server() {
+async fn attempts_without_a_limit_exceed_the_limit_of_the_server() {
     let three = [("RESTATE_DEFAULT_RETRY_POLICY__MAX_ATTEMPTS", "3")];
     let world = World::start_with(&three, |builder| builder.workflow(Failing::default())).await;
     let millisecond = Duration::from_millis(1);
@@ -309,6 +310,6 @@ async fn attempts_without_an_end_are_repeated_beyond_the_number_of_the_server() 
     let looking = Looking::default();
     tokio::select! {
         ended = world.client.run(&looking, ()) => assert!(ended.unwrap().output >= 12),
-        () = paused => panic!("Restate has paused it after {} attempts", LOOKS.load(Relaxed)),
+        () = paused => panic!("Restate has paused the invocation after {} attempts", LOOKS.load(Relaxed)),
     }
 }

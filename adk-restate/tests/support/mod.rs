@@ -10,14 +10,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// What workers and clients have.
+/// Types of workers and clients.
 pub type Builder = adk::runner::RunnerBuilder<adk::DefaultProvider>;
 pub type Runner = adk::runner::Runner<adk::DefaultProvider>;
 
-/// How long a condition may take that a test waits for.
+/// Maximum time that a test waits for a condition.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A folder that is removed at the end.
+/// A folder that is removed on drop.
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -40,25 +40,25 @@ impl Drop for Folder {
     }
 }
 
-/// How a server is started.
+/// Settings of a server.
 #[derive(Clone, Default)]
 pub struct Setup {
-    /// The words before its command, such as `ip netns exec a`.
+    /// Words before its command, such as `ip netns exec a`.
     pub within: Vec<String>,
-    /// Where it listens; `127.0.0.1` when there is none.
+    /// Address on which it listens; `None` for `127.0.0.1`.
     pub ip: Option<IpAddr>,
-    /// Where its log is; a folder of its own when there is none.
+    /// Folder of its log; `None` for a folder of its own.
     pub data: Option<PathBuf>,
-    /// More settings, by the names of their variables.
+    /// Further settings, by the names of their variables.
     pub settings: Vec<(&'static str, &'static str)>,
 }
 
-/// A restate-server, killed at the end. The variable `RESTATE_SERVER` has the path of its binary.
+/// A restate-server, killed on drop. The variable `RESTATE_SERVER` contains the path of its binary.
 pub struct Server {
     process: Child,
     folder: Folder,
     setup: Setup,
-    /// Of the ingress, the admin API, and the node.
+    /// Ports of the ingress, the admin API, and the node.
     ports: [u16; 3],
     http: reqwest::Client,
 }
@@ -69,12 +69,12 @@ impl Server {
         Self::start_with(&[]).await
     }
 
-    /// The same with settings, as variables of the environment.
+    /// Starts a server with settings, given as environment variables.
     pub async fn start_with(settings: &[(&'static str, &'static str)]) -> Self {
         Self::start_in(Setup { settings: settings.to_vec(), ..Setup::default() }).await
     }
 
-    /// The same in another place.
+    /// Starts a server with a setup.
     pub async fn start_in(setup: Setup) -> Self {
         let folder = Folder::new();
         let ports = [free_port(), free_port(), free_port()];
@@ -84,12 +84,12 @@ impl Server {
         server
     }
 
-    /// The URL that clients call workflows at.
+    /// Returns the URL of the ingress, where clients call workflows.
     pub fn ingress(&self) -> String {
         format!("http://{}:{}", self.setup.ip(), self.ports[0])
     }
 
-    /// The URL of the admin API.
+    /// Returns the URL of the admin API.
     pub fn admin(&self) -> String {
         format!("http://{}:{}", self.setup.ip(), self.ports[1])
     }
@@ -98,12 +98,12 @@ impl Server {
         self.process.id()
     }
 
-    /// What the server has written to its log.
+    /// Reads the log of the server.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap()
     }
 
-    /// `kill -9`.
+    /// Kills the server, like `kill -9`.
     pub fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
@@ -115,13 +115,14 @@ impl Server {
         self.is_ready().await;
     }
 
-    /// Registers the services that are served at this address. `force` overwrites those that were registered for it.
+    /// Registers the services at an address, and overwrites earlier services of that address
+    /// (`force`).
     pub async fn register(&self, address: SocketAddr) -> Value {
         let body = json!({"uri": format!("http://{address}/"), "force": true});
         self.call("POST", "/deployments", Some(body)).await
     }
 
-    /// Calls the admin API until it answers; panics when it refuses.
+    /// Calls the admin API until it answers. Panics if it refuses.
     pub async fn call(&self, method: &str, path: &str, body: Option<Value>) -> Value {
         let url = format!("{}{path}", self.admin());
         let give_up = Instant::now() + PATIENCE;
@@ -147,7 +148,7 @@ impl Server {
         }
     }
 
-    /// The rows of a query in SQL, over `sys_invocation`, `sys_journal` and so on.
+    /// Returns the rows of an SQL query over `sys_invocation`, `sys_journal` and so on.
     pub async fn query(&self, sql: &str) -> Vec<Value> {
         let mut reply = self.call("POST", "/query", Some(json!({"query": sql}))).await;
         serde_json::from_value(reply["rows"].take()).unwrap()
@@ -207,7 +208,7 @@ fn spawn(folder: &Folder, ports: [u16; 3], setup: &Setup) -> Child {
         .unwrap()
 }
 
-/// A port that nobody listens on.
+/// Returns a port on which no process listens.
 pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
@@ -221,7 +222,7 @@ pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     }
 }
 
-/// Workflows that are served in this process, until it is dropped.
+/// Workflows that this process serves until the worker is dropped.
 pub struct Worker {
     pub address: SocketAddr,
     serving: tokio::task::JoinHandle<()>,
@@ -245,8 +246,8 @@ impl Drop for Worker {
     }
 }
 
-/// A server, a store, one worker and a client. The server takes each invocation from its worker whenever it waits, so that
-/// handlers are executed again and again.
+/// A server, a store, one worker and a client. The server suspends each invocation whenever it
+/// waits, so that handlers are executed repeatedly.
 pub struct World {
     pub server: Server,
     pub worker: Worker,
@@ -256,12 +257,12 @@ pub struct World {
 }
 
 impl World {
-    /// `build` is given the runner, which is that of the worker and of the client.
+    /// Starts a world. `build` configures the runner of the worker and of the client.
     pub async fn start(build: impl Fn(Builder) -> Builder) -> Self {
         Self::start_with(&[], build).await
     }
 
-    /// The same with more settings of the server, as variables of the environment.
+    /// Starts a world with further server settings, given as environment variables.
     pub async fn start_with(
         settings: &[(&'static str, &'static str)],
         build: impl Fn(Builder) -> Builder,
@@ -276,8 +277,9 @@ impl World {
         Self { server, worker, store, client, _folder: folder }
     }
 
-    /// The names of the entries in the journals of a run and its branches, in the order of each journal, but for the entries
-    /// that a handler makes when it is executed again: before a commit, and before the end.
+    /// Returns the names of the entries in the journals of a run and its branches, in the order of
+    /// each journal. Excludes the entries that a handler makes when it is executed again: before a
+    /// commit, and before the end.
     pub async fn entries(&self, service: &str) -> Vec<String> {
         let sql = format!(
             "SELECT j.name FROM sys_journal j JOIN sys_invocation i ON i.id = j.id

@@ -1,6 +1,8 @@
-//! One file, opened by this crate and by the real google-adk for Python, in both directions.
+//! Tests that open one file with this crate and with the real google-adk for Python, in both
+//! orders.
 //!
-//! Run by `tests/peers/run-adk-python.sh cargo test -p adk-workflow-sqlite --test it -- --ignored python`.
+//! Run by
+//! `tests/peers/run-adk-python.sh cargo test -p adk-workflow-sqlite --test it -- --ignored python`.
 
 use crate::support::Folder;
 use crate::trees::python;
@@ -11,14 +13,14 @@ fn url(folder: &Folder) -> String {
 
 #[tokio::test]
 #[ignore = "needs google-adk: tests/peers/run-adk-python.sh"]
-async fn python_reads_what_was_written_here_and_appends_and_that_is_read_here() {
+async fn python_reads_and_appends_to_a_database_of_this_crate() {
     let folder = Folder::new();
     python::reads_ours(&folder, &url(&folder)).await;
 }
 
 #[tokio::test]
 #[ignore = "needs google-adk: tests/peers/run-adk-python.sh"]
-async fn a_database_that_python_made_is_read_and_written_here() {
+async fn this_crate_reads_and_writes_a_database_of_python() {
     let folder = Folder::new();
     python::makes_it(&folder, &url(&folder)).await;
 }

@@ -1,4 +1,4 @@
-//! Artifacts in the file: the store does what every artifact store does, also when it is opened again.
+//! The common tests of artifact stores for [`SqliteStore`], repeated after the file is reopened.
 
 use crate::support::Folder;
 use crate::trees::artifacts::{self, Stores};
@@ -8,7 +8,7 @@ use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
 
 #[tokio::test]
-async fn it_does_what_every_store_does() {
+async fn the_common_tests_of_artifact_stores_pass() {
     let folder = Folder::new();
     let stores = Stores::of(&SqliteStore::open(folder.file()).await.unwrap());
     artifacts::keeps(&stores, true).await;
@@ -25,7 +25,7 @@ async fn saves_at_the_same_time_have_versions_of_their_own() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_taken_up_loads_what_it_has_saved() {
+async fn a_resumed_run_loads_its_artifacts() {
     artifacts::lasts(&Folder::new(), Into::into).await;
     let folder = Folder::new();
     let beside = |_| FolderArtifacts::open(folder.path().join("artifacts")).unwrap().into();
@@ -38,7 +38,7 @@ async fn a_runner_without_a_store_refuses_to_save() {
     artifacts::refuses(SqliteStore::open(folder.file()).await.unwrap()).await;
 }
 
-/// The rules of the tables hold for programs that obey them, as ADK's: they delete a session and know nothing of artifacts.
+/// ADK deletes sessions with foreign keys on, and does not know the tables of artifacts.
 #[tokio::test]
 async fn a_session_that_another_program_deletes_takes_its_files_along() {
     let folder = Folder::new();
@@ -53,7 +53,7 @@ async fn a_session_that_another_program_deletes_takes_its_files_along() {
     assert_eq!(ArtifactStore::list(&sqlite, &key).await.unwrap(), ["user:a"]);
 }
 
-/// A file is found by the index, whose entries are expressions.
+/// The index consists of expressions, so SQLite uses it only for the same expressions.
 #[tokio::test]
 async fn a_version_is_found_by_the_index() {
     let folder = Folder::new();

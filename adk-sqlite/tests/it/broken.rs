@@ -1,4 +1,4 @@
-//! A file that cannot be used: what is said, and that nothing that was acknowledged is lost.
+//! Unusable files: each error names its cause, and no acknowledged write is lost.
 
 use crate::support::Folder;
 use crate::trees::store::{self, Broken, delta, state, stored};
@@ -18,7 +18,7 @@ async fn len(store: &SqliteStore) -> usize {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_made_says_so() {
+async fn a_file_that_cannot_be_created_is_an_error() {
     let folder = Folder::new();
     for path in
         [folder.path().join("not/there/agents.db"), folder.path().to_owned(), "/proc/agents.db".into()]
@@ -32,7 +32,7 @@ async fn a_file_that_cannot_be_made_says_so() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_database_says_so() {
+async fn a_file_that_is_not_a_database_is_an_error() {
     let folder = Folder::new();
     std::fs::write(folder.file(), "a text of some length, but no database at all".repeat(100)).unwrap();
     let error = SqliteStore::open(folder.file()).await.unwrap_err();
@@ -41,7 +41,7 @@ async fn a_file_that_is_no_database_says_so() {
     for path in ["", ":memory:"] {
         let error = SqliteStore::open(path).await.unwrap_err();
         assert_eq!(kind(&error), StoreErrorKind::Misplaced, "{error}");
-        assert!(error.message().contains(&format!("`{path}`: it is no path")), "{error}");
+        assert!(error.message().contains(&format!("`{path}`: the path does not name a file")), "{error}");
     }
 }
 
@@ -55,7 +55,7 @@ async fn a_damaged_file_is_an_error_where_it_is_damaged() {
     drop(store);
     let size = std::fs::metadata(folder.file()).unwrap().len();
     let mut file = std::fs::OpenOptions::new().write(true).open(folder.file()).unwrap();
-    // The middle, where the events are.
+    // The middle of the file contains the events.
     file.seek(SeekFrom::Start(size / 3)).unwrap();
     file.write_all(&vec![0xa5; usize::try_from(size / 3).unwrap()]).unwrap();
     drop(file);
@@ -115,7 +115,7 @@ async fn a_file_of_another_version_of_this_crate_is_refused() {
 }
 
 #[tokio::test]
-async fn a_locked_database_is_waited_for_and_then_told() {
+async fn a_locked_database_is_an_error_after_the_timeout() {
     let folder = Folder::new();
     let options = Options::default().busy_timeout(Duration::from_millis(20));
     let store = SqliteStore::open_with(folder.file(), options).await.unwrap();
@@ -127,7 +127,7 @@ async fn a_locked_database_is_waited_for_and_then_told() {
     let error = runner.session("u", "s").run(&tree, "go").await.unwrap_err();
     assert_eq!(kind(&error), StoreErrorKind::Locked, "{error}");
     assert!(error.is_retryable());
-    // Nobody is hurt by it.
+    // The failed attempt has no effect.
     other.execute_batch("ROLLBACK").unwrap();
     assert_eq!(len(&store).await, 0);
     runner.session("u", "s").run(&tree, "go").await.unwrap();
@@ -149,11 +149,11 @@ async fn runs_are_listed_while_another_program_holds_the_lock() {
     let other = Connection::open(folder.file()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     drop(stream);
-    // That nobody drives it any more is known, though it cannot be written.
+    // The store knows that no process drives the run, although it cannot write that.
     let listed = store.runs("app", &RunFilter::unfinished()).await.unwrap();
     assert_eq!((listed.len(), listed[0].run_id, listed[0].is_ready), (1, id, true));
     assert!(runner.waiting().await.unwrap().is_empty());
-    // To take it up is to write: what became of that is said of each run, and it is as it was.
+    // Recovery has to write. It reports the error for each run, and leaves the run unchanged.
     let recovered = runner.recover().await.unwrap();
     let error = recovered[0].result.as_ref().unwrap_err();
     assert_eq!((recovered.len(), kind(error)), (1, StoreErrorKind::Locked), "{error}");
@@ -168,7 +168,7 @@ async fn runs_are_listed_while_another_program_holds_the_lock() {
     assert_eq!(len(&store).await, 3);
 }
 
-/// What was written before the lock is read, by whatever program.
+/// Other programs' writes before the lock are read, too.
 #[tokio::test]
 async fn a_locked_database_is_read() {
     let folder = Folder::new();
@@ -176,7 +176,7 @@ async fn a_locked_database_is_read() {
     let store = SqliteStore::open_with(folder.file(), options).await.unwrap();
     store.create(key(), delta(json!({"k": 1}))).await.unwrap();
     store.append(&key(), (0..4).map(|n| stored(n, &n.to_string())).collect()).await.unwrap();
-    // Another program appends two events, as ADK does, and goes on in a transaction that it does not end.
+    // Another program appends two events like ADK, then keeps a transaction open.
     let other = Connection::open(folder.file()).unwrap();
     let add = |n: u64, time: &str| {
         let event = stored(n, &n.to_string());
@@ -241,7 +241,7 @@ async fn a_full_disk_ends_the_run_and_keeps_what_was_acknowledged() {
     let there = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
     assert_eq!(there.events.iter().map(|event| event.id).collect::<Vec<_>>(), seen);
     drop((runner, store));
-    // With more room it goes on.
+    // The store continues with more room.
     let store = SqliteStore::open(folder.file()).await.unwrap();
     store.append(&key(), vec![stored(1, "more")]).await.unwrap();
     assert_eq!(len(&store).await, seen.len() + 1);
@@ -259,7 +259,7 @@ async fn a_run_whose_end_cannot_be_written_is_not_driven_any_more() {
         })
     });
     let tree = Tree::new("w", vec![run(say("says")), run(asks)]);
-    // That `says` has finished is written when the run pauses.
+    // The mark that `says` has finished is written when the run pauses.
     let other = Connection::open(folder.file()).unwrap();
     let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON adkw_done BEGIN SELECT RAISE(ABORT, 'refused'); END";
     other.execute_batch(refuse).unwrap();
@@ -282,7 +282,7 @@ async fn a_run_whose_end_cannot_be_written_is_not_driven_any_more() {
 }
 
 #[tokio::test]
-async fn a_run_that_could_not_be_given_up_can_be_taken_up_after_an_attempt_that_failed() {
+async fn a_run_whose_release_failed_can_be_claimed_after_a_failed_attempt() {
     let folder = Folder::new();
     let options = Options::default().busy_timeout(Duration::from_millis(20));
     let store = SqliteStore::open_with(folder.file(), options).await.unwrap();
@@ -292,12 +292,12 @@ async fn a_run_that_could_not_be_given_up_can_be_taken_up_after_an_attempt_that_
     let id = stream.next().await.unwrap().unwrap().invocation_id;
     let other = Connection::open(folder.file()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    // That nobody drives it any more cannot be written.
+    // The release of the claim cannot be written.
     drop(stream);
     let error = runner.session("u", "other").create(StateDelta::default()).await.unwrap_err();
     assert_eq!(kind(&error), StoreErrorKind::Locked, "{error}");
     other.execute_batch("ROLLBACK").unwrap();
-    // It is taken, and what there is of it cannot be read.
+    // The run can be claimed, but its journal cannot be read.
     let step = "INSERT INTO adkw_steps SELECT id, 'w/a:x@0', 'no JSON' FROM adkw_runs";
     other.execute(step, []).unwrap();
     for _ in 0..2 {
@@ -310,7 +310,7 @@ async fn a_run_that_could_not_be_given_up_can_be_taken_up_after_an_attempt_that_
 }
 
 #[tokio::test]
-async fn a_row_that_cannot_be_read_is_told_of_by_itself() {
+async fn an_unreadable_row_is_an_error_of_its_own() {
     let deep = format!(r#"{{"n":{}{}}}"#, "[".repeat(200), "]".repeat(200));
     for value in [deep.as_bytes(), b"no JSON", b"{\"n\":\"\xff\"}", b"[1]"] {
         for broken in [Broken::Session, Broken::Event, Broken::User, Broken::App] {
@@ -335,10 +335,10 @@ async fn a_row_that_cannot_be_read_is_told_of_by_itself() {
     }
 }
 
-/// For longer than the file's `busy_timeout`, in the middle of runs: none has failed, a watch takes them up again, and
-/// another process may as well.
+/// The lock outlasts the file's `busy_timeout` in the middle of runs. No run fails, and a watch of
+/// this process or of another one resumes them.
 #[tokio::test]
-async fn a_lock_that_lasts_fails_no_run() {
+async fn a_long_lock_fails_no_run() {
     for by_another in [false, true] {
         let folder = Folder::new();
         let options = Options::default().busy_timeout(Duration::from_millis(20));
@@ -361,7 +361,7 @@ async fn a_lock_that_lasts_fails_no_run() {
         assert_eq!((&left.status, left.is_ready), (&RunStatus::Running, true));
         if by_another {
             other.execute_batch("ROLLBACK").unwrap();
-            // The process that had it lives, and writes that it gave it back as soon as it can.
+            // The first process is alive, and writes the release as soon as it can.
             let second = knows(&SqliteStore::open(folder.file()).await.unwrap());
             while second.runs(&RunFilter::ready()).await.unwrap().is_empty() {
                 tokio::time::sleep(Duration::from_millis(20)).await;

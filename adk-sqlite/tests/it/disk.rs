@@ -1,8 +1,8 @@
 //! Disks that are really full and really read-only, and locks of other processes.
 //!
-//! A part of each test runs as a process of its own: on a small file system that only it sees (`unshare -m`, or
-//! `unshare -Urm` for who is not root), or as a user without rights (`setpriv`, for root). Where the machine allows neither
-//! that part says so in its output and is skipped.
+//! A part of each test runs in a process of its own: on a small file system that only this process
+//! sees (`unshare -m` for root, `unshare -Urm` for others), or as a user without rights (`setpriv`,
+//! for root). A machine that allows neither skips the part, and the output reports that.
 
 use crate::support::Folder;
 use crate::trees::store::stored;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Asserts what an error is, that it names the file, and that it says what to do.
+/// Asserts the kind of an error, and that the error names the file and has a help.
 fn is_about(error: &Error, kind: StoreErrorKind, file: &Path) {
     assert_eq!(error.kind(), ErrorKind::Store(kind), "{error}");
     assert!(error.to_string().contains(file.to_str().unwrap()), "{error}");
@@ -30,7 +30,7 @@ async fn texts(store: &SqliteStore) -> Vec<String> {
     there.events.iter().map(|event| event.text()).collect()
 }
 
-/// This test file as a process that does one of the parts.
+/// Returns a command that executes one part of this test program.
 fn process(before: &[&str], part: &str, folder: &Path) -> Command {
     let test = std::env::current_exe().unwrap();
     let mut words = before.iter().map(ToString::to_string).chain([test.display().to_string()]);
@@ -45,7 +45,8 @@ fn process(before: &[&str], part: &str, folder: &Path) -> Command {
     command
 }
 
-/// Does a part on a file system of its own of so many KiB; whether the machine allows one.
+/// Executes a part on a file system of its own with `kib` KiB. Returns `false` if the machine does
+/// not allow one.
 fn on_a_small_disk(name: &str, kib: u32) -> bool {
     let folder = Folder::new();
     let mount = format!("mount -t tmpfs -o size={kib}k none '{}'", folder.path().display());
@@ -58,7 +59,7 @@ fn on_a_small_disk(name: &str, kib: u32) -> bool {
             return true;
         }
     }
-    println!("SKIPPED: this machine lets nobody mount a file system (unshare -m, unshare -Urm)");
+    println!("SKIPPED: this machine does not allow mounting a file system (unshare -m, unshare -Urm)");
     false
 }
 
@@ -70,7 +71,7 @@ fn finishes(mut command: Command) {
     print!("{said}");
 }
 
-/// What is done by the other process.
+/// Executes a part in the other process.
 #[tokio::test]
 #[ignore = "is started by other tests"]
 async fn part() {
@@ -86,7 +87,7 @@ async fn part() {
     println!("part is done");
 }
 
-/// Counts, with a call and an event each time.
+/// A workflow that counts, with a recorded call and an event each time.
 fn counting(times: u32) -> Tree {
     let counts = by("a", |cx| {
         Box::pin(async move {
@@ -99,7 +100,7 @@ fn counting(times: u32) -> Tree {
     Tree::new("w", vec![repeat("l", Some(times), vec![run(counts)])])
 }
 
-/// Leaves so many KiB on the disk; the file that fills it.
+/// Fills the disk except for `left` KiB, and returns the file that fills it.
 fn ballast(folder: &Path, left: usize) -> PathBuf {
     let path = folder.join("ballast");
     let mut file = std::fs::File::create(&path).unwrap();
@@ -109,12 +110,12 @@ fn ballast(folder: &Path, left: usize) -> PathBuf {
     path
 }
 
-/// A run on a disk that becomes full, wherever: in its first commit, or in a later one.
+/// Executes runs on a disk that becomes full in their first commit, or in a later one.
 async fn fill(disk: &Path) {
     let mut refused = 0;
     for (number, left) in [0, 4, 8, 16, 24, 32, 48, 64, 100, 150, 200, 300, 400, 600].into_iter().enumerate()
     {
-        // What was there before the disk was full.
+        // These files exist before the disk is full.
         let folder = disk.join(number.to_string());
         std::fs::create_dir(&folder).unwrap();
         let file = folder.join("agents.db");
@@ -132,7 +133,7 @@ async fn fill(disk: &Path) {
         };
         is_about(&error, StoreErrorKind::Full, &file);
         drop(stream);
-        // Whatever was acknowledged is there, in this store and in another.
+        // All acknowledged events are in this store and in another store on the file.
         let there = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
         assert_eq!(there.events.iter().map(|event| event.id).collect::<Vec<_>>(), seen, "{left} KiB left");
         let again = runner(&store).session("u", "s").run(&tree, "go").await.unwrap_err();
@@ -143,20 +144,20 @@ async fn fill(disk: &Path) {
             refused += 1;
         }
         let run = there.events[0].invocation_id;
-        // A watch that runs meanwhile is told, and tries again.
+        // A watch gets the error, and tries again.
         let builder = Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone());
         let knows: Runner = builder.workflow::<Tree>(counting(300)).build().unwrap();
-        let (told, mut went_on) = tokio::sync::mpsc::unbounded_channel();
-        let watch = knows.watch().every(Duration::from_millis(10)).inspect(move |run| drop(told.send(run)));
+        let (sender, mut attempts) = tokio::sync::mpsc::unbounded_channel();
+        let watch = knows.watch().every(Duration::from_millis(10)).inspect(move |run| drop(sender.send(run)));
         let watch = (number == 0).then(|| tokio::spawn(watch.into_future()));
         if watch.is_some() {
-            let full = went_on.recv().await.unwrap().result.unwrap_err();
+            let full = attempts.recv().await.unwrap().result.unwrap_err();
             is_about(&full, StoreErrorKind::Full, &file);
         }
-        // There is room again: the same store goes on, and so does the run, where it was.
+        // After some space is free, the same store works again, and the run continues where it was.
         std::fs::remove_file(ballast).unwrap();
         if let Some(watch) = watch {
-            while went_on.recv().await.unwrap().result.is_err() {}
+            while attempts.recv().await.unwrap().result.is_err() {}
             watch.abort();
         } else {
             runner(&store).resume(&tree, run).await.unwrap();
@@ -178,7 +179,7 @@ async fn fill(disk: &Path) {
 }
 
 #[test]
-fn a_disk_that_is_full_ends_the_run_which_goes_on_when_there_is_room() {
+fn a_full_disk_stops_a_run_that_continues_with_free_space() {
     on_a_small_disk("fill", 65_536);
 }
 
@@ -203,7 +204,7 @@ async fn read_only(disk: &Path) {
 }
 
 #[test]
-fn a_disk_that_is_read_only_says_so() {
+fn a_read_only_disk_is_an_error() {
     on_a_small_disk("read only", 2048);
 }
 
@@ -211,7 +212,8 @@ fn mode(path: &Path, bits: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(bits)).unwrap();
 }
 
-/// As a user who may read the file or not, in a folder that may be written or not.
+/// Opens the store as a user who may or may not read the file, in a folder that may or may not be
+/// writable.
 async fn no_rights(folder: &Path) {
     let file = folder.join("agents.db");
     let error = SqliteStore::open(&file).await.unwrap_err();
@@ -219,7 +221,7 @@ async fn no_rights(folder: &Path) {
 }
 
 #[tokio::test]
-async fn a_file_or_a_folder_without_the_right_to_write_says_so() {
+async fn a_write_protected_file_or_folder_is_an_error() {
     let is_root = std::fs::read_to_string("/proc/self/status")
         .is_ok_and(|status| status.lines().any(|line| line.starts_with("Uid:\t0\t")));
     let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
@@ -229,7 +231,9 @@ async fn a_file_or_a_folder_without_the_right_to_write_says_so() {
     if !probe.is_none_or(|probe| probe.is_ok_and(|code| code.success()))
         || !reads.is_ok_and(|code| code.success())
     {
-        println!("SKIPPED: root may write everywhere, and nobody else can be made here (setpriv)");
+        println!(
+            "SKIPPED: root may write everywhere, and this machine cannot switch to another user (setpriv)"
+        );
         return;
     }
     let folder = Folder::new();
@@ -251,7 +255,7 @@ async fn a_file_or_a_folder_without_the_right_to_write_says_so() {
     assert_eq!(texts(&store).await, ["one", "two"]);
 }
 
-/// Holds the file until its input ends.
+/// Holds a lock on the file until the end of input.
 fn hold(file: &Path, how: &str) {
     let connection = Connection::open(file).unwrap();
     connection.execute_batch(how).unwrap();
@@ -260,7 +264,7 @@ fn hold(file: &Path, how: &str) {
     connection.execute_batch("ROLLBACK").unwrap();
 }
 
-/// A process that holds the file.
+/// A process that holds a lock on the file.
 struct Holder(Child);
 
 impl Holder {
@@ -278,7 +282,7 @@ impl Holder {
 }
 
 #[tokio::test]
-async fn a_process_that_holds_the_file_for_too_long_is_told_of_and_hurts_nobody() {
+async fn a_long_lock_of_another_process_is_an_error_and_loses_nothing() {
     let folder = Folder::new();
     let (file, options) = (folder.file(), Options::default().busy_timeout(Duration::from_millis(30)));
     let store = SqliteStore::open_with(&file, options).await.unwrap();
@@ -291,7 +295,7 @@ async fn a_process_that_holds_the_file_for_too_long_is_told_of_and_hurts_nobody(
     holder.lets_go();
     let store = SqliteStore::open_with(&file, options).await.unwrap();
 
-    // A transaction of another process that does not end, in the middle of a run.
+    // Another process keeps a transaction open in the middle of a run.
     let tree = counting(20);
     let mut stream = runner(&store).session("u", "s").run(&tree, "go").stream();
     let mut seen = vec![stream.next().await.unwrap().unwrap().id];

@@ -1,4 +1,5 @@
-//! Runs in a file that an engine above the store drives: two stores on it are two of its processes.
+//! Runs that an engine above the store drives. Two stores on one file play two processes of the
+//! engine.
 
 use crate::support::Folder;
 use crate::trees::driven;
@@ -14,7 +15,7 @@ async fn branches_are_executed_by_two_processes() {
 }
 
 #[tokio::test]
-async fn waits_are_kept_for_whoever_answers() {
+async fn waits_are_kept_until_they_are_answered() {
     driven::keeps_waits(&Folder::new()).await;
 }
 
@@ -24,17 +25,17 @@ async fn any_process_closes_the_run() {
 }
 
 #[tokio::test]
-async fn a_cancel_fences_all_of_them() {
+async fn a_cancel_fences_all_processes() {
     driven::is_fenced_by_a_cancel(&Folder::new()).await;
 }
 
 #[tokio::test]
-async fn processes_on_the_plain_store_leave_it_alone() {
+async fn processes_on_the_plain_store_do_not_claim_such_runs() {
     driven::is_left_alone(&Folder::new()).await;
 }
 
 #[tokio::test]
-async fn open_sessions_see_its_events() {
+async fn open_sessions_see_events_of_other_processes() {
     driven::is_seen_by_readers(&Folder::new()).await;
 }
 

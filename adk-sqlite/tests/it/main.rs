@@ -1,4 +1,5 @@
-//! The store in a file. One program: each of its own would compile the trees and what every store must do once more.
+//! Integration tests of the store in a file. They are one program, because the shared test trees
+//! compile once per program.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 

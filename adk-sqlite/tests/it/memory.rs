@@ -1,4 +1,4 @@
-//! Memory in the file: the store does what every memory service does, also when it is opened again.
+//! The common tests of memory services for [`SqliteStore`], repeated after the file is reopened.
 
 use crate::support::Folder;
 use crate::trees::memory::{self, Remembering};
@@ -8,7 +8,7 @@ use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn it_does_what_every_service_does() {
+async fn the_common_tests_of_memory_services_pass() {
     let folder = Folder::new();
     let (one, two) =
         (SqliteStore::open(folder.file()).await.unwrap(), SqliteStore::open(folder.file()).await.unwrap());
@@ -18,7 +18,7 @@ async fn it_does_what_every_service_does() {
     let store = SqliteStore::open(folder.file()).await.unwrap();
     let key = SessionKey::new("memory", "new", "s");
     assert_eq!(store.added_until(&key).await.unwrap().unwrap().events, 4);
-    // A user is forgotten by its rows: the index has no more of them.
+    // Deleting the rows of a user removes them from the index, too.
     assert_eq!(store.search_memory("memory", "one", "secretword").await.unwrap().len(), 2);
     let other = Connection::open(folder.file()).unwrap();
     other.execute("DELETE FROM adkw_memory WHERE user_id = 'one'", []).unwrap();

@@ -1,4 +1,5 @@
-//! A database is one under any name, and a file that is deleted or replaced under an open store is noticed.
+//! Tests that all paths to a file are one database, and that an open store detects a deleted or
+//! replaced file.
 
 use crate::support::Folder;
 use crate::trees::store::stored;
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// Says something, makes a call, waits for a person.
+/// A workflow that emits a text, makes a call, or waits for a person, by its name.
 fn tree(name: &str) -> Tree {
     let last = match name {
         "says" => say("a"),
@@ -36,14 +37,14 @@ fn tree(name: &str) -> Tree {
     Tree::new("w", vec![run(last)])
 }
 
-/// A run that is driven: its first event was taken.
+/// Starts a run and takes its first event, so that this process drives it.
 async fn driven<'a>(store: &SqliteStore, tree: &'a Tree) -> (RunStream<'a, ()>, RunId) {
     let mut stream = runner(store).session("u", "s").run(tree, "go").stream();
     let run = stream.next().await.unwrap().unwrap().invocation_id;
     (stream, run)
 }
 
-/// The run is driven elsewhere, and cannot be had.
+/// Asserts that another store drives the run, and that this store cannot resume it.
 async fn is_busy(store: &SqliteStore, run: RunId) {
     let listed = store.runs("app", &RunFilter::unfinished()).await.unwrap();
     assert_eq!((listed.len(), listed[0].run_id, listed[0].is_ready), (1, run, false));
@@ -51,7 +52,8 @@ async fn is_busy(store: &SqliteStore, run: RunId) {
     assert_eq!(error.kind(), ErrorKind::RunBusy, "{error}");
 }
 
-/// Another process that opens a file by this name, and finds that the run is driven.
+/// Starts another process that opens the file by this path, and asserts that it finds the run
+/// driven.
 fn finds_it_busy(part: &str, file: &Path, run: RunId) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "names::part", "--ignored", "--nocapture", "--test-threads=1"])
@@ -66,7 +68,7 @@ fn finds_it_busy(part: &str, file: &Path, run: RunId) {
     assert!(output.status.success() && said.contains("part is done"), "{}: {said}{why}", file.display());
 }
 
-/// What is done by the other process.
+/// Executes a part in the other process.
 #[tokio::test]
 #[ignore = "is started by other tests"]
 async fn part() {
@@ -103,7 +105,7 @@ async fn a_live_run_cannot_be_claimed_by_a_symlink_to_the_folder() {
     std::fs::create_dir(&real).unwrap();
     let link = folder.path().join("link");
     symlink(&real, &link).unwrap();
-    // The lock is found from both sides.
+    // The lock is found through both paths.
     for (here, there) in [(&real, &link), (&link, &real)] {
         let file = here.join("agents.db");
         let (store, tree) = (SqliteStore::open(&file).await.unwrap(), tree("says"));
@@ -132,7 +134,7 @@ async fn a_live_run_cannot_be_claimed_by_a_relative_path_whose_folder_is_left() 
     let (store, tree) = (SqliteStore::open(folder.file()).await.unwrap(), tree("says"));
     let (_stream, run) = driven(&store, &tree).await;
     finds_it_busy("relative", &folder.file(), run);
-    // Its lock was removed where it was made.
+    // The lock file was removed from the folder in which it was created.
     assert_eq!(folder.names().iter().filter(|name| name.contains("-owner-")).count(), 1);
 }
 
@@ -177,7 +179,7 @@ async fn a_file_with_a_hard_link_is_refused() {
     is_misplaced(&error, &other, "opened");
     assert!(error.help().is_some_and(|help| help.contains("remove the other names")), "{error}");
     assert!(!folder.names().iter().any(|name| name.starts_with("other.db-")), "{:?}", folder.names());
-    // The store that has it open notices, and goes on once the file has one name.
+    // The open store reports the second name, and works again once the file has one name.
     is_misplaced(
         &store.append(&key(), vec![stored(1, "one")]).await.unwrap_err(),
         &folder.file(),
@@ -189,14 +191,14 @@ async fn a_file_with_a_hard_link_is_refused() {
     assert_eq!(store.read(&key(), &EventFilter::new()).await.unwrap().unwrap().len, 1);
 }
 
-/// What happens to the file under an open store.
+/// A change to the file under an open store.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
     Deleted,
     Renamed,
-    /// By another database of the same tables.
+    /// Another database with the same tables is in its place.
     Replaced,
-    /// It lies elsewhere, and a symlink has taken its place.
+    /// A symlink to the moved file is in its place.
     Linked,
     LogDeleted,
     FolderRenamed,
@@ -212,7 +214,7 @@ const DAMAGES: [Damage; 6] = [
 ];
 
 impl Damage {
-    /// A log that is gone is noticed by what reads.
+    /// Reports whether the operation detects the damage. Only reads detect a missing log.
     fn is_noticed_by(self, first: First) -> bool {
         let reads = matches!(first, First::Answer | First::Read | First::List | First::Runs | First::Load);
         reads || !matches!(self, Self::LogDeleted)
@@ -241,7 +243,7 @@ impl Damage {
     }
 }
 
-/// The first that is asked of a store after that.
+/// The first operation on a store after the damage.
 #[derive(Clone, Copy, Debug)]
 enum First {
     Commit,
@@ -272,8 +274,8 @@ const FIRSTS: [First; 11] = [
 ];
 
 impl First {
-    /// What comes of it when the damage happens before.
-    async fn comes_to(self, store: &SqliteStore, damage: Damage) -> Result<()> {
+    /// Prepares the operation, does the damage, and returns the result of the operation.
+    async fn perform(self, store: &SqliteStore, damage: Damage) -> Result<()> {
         let file = store.path();
         let asks = tree("waits");
         runner(store).session("u", "asks").run(&asks, "go").await.unwrap_err();
@@ -329,7 +331,7 @@ impl First {
 }
 
 #[tokio::test]
-async fn a_file_that_is_not_there_any_more_stops_whatever_is_asked_for() {
+async fn a_missing_file_stops_every_operation() {
     let mut passed = Vec::new();
     for damage in DAMAGES {
         for first in FIRSTS.into_iter().filter(|first| damage.is_noticed_by(*first)) {
@@ -338,7 +340,7 @@ async fn a_file_that_is_not_there_any_more_stops_whatever_is_asked_for() {
             std::fs::create_dir(file.parent().unwrap()).unwrap();
             let store = SqliteStore::open(&file).await.unwrap();
             let what = format!("{damage:?}, {first:?}");
-            match first.comes_to(&store, damage).await {
+            match first.perform(&store, damage).await {
                 Ok(()) => passed.push(what),
                 Err(error) => is_misplaced(&error, &file, &what),
             }
@@ -348,7 +350,7 @@ async fn a_file_that_is_not_there_any_more_stops_whatever_is_asked_for() {
 }
 
 #[tokio::test]
-async fn a_store_that_has_stopped_stays_so_and_the_run_goes_on_in_the_next() {
+async fn a_stopped_store_stays_stopped_and_the_next_store_resumes_the_run() {
     let folder = Folder::new();
     let (file, aside) = (folder.file(), folder.path().join("aside.db"));
     let (store, tree) = (SqliteStore::open(&file).await.unwrap(), tree("calls"));
@@ -366,7 +368,7 @@ async fn a_store_that_has_stopped_stays_so_and_the_run_goes_on_in_the_next() {
         };
         is_misplaced(&error.unwrap_err(), &file, &format!("{first:?}"));
     }
-    // It was not the run that failed: nothing of it is lost.
+    // The run itself did not fail: it keeps its events.
     drop(store);
     let store = SqliteStore::open(&file).await.unwrap();
     runner(&store).resume(&tree, run).await.unwrap();
@@ -374,11 +376,11 @@ async fn a_store_that_has_stopped_stays_so_and_the_run_goes_on_in_the_next() {
 }
 
 #[tokio::test]
-async fn a_file_that_has_taken_the_place_is_left_alone() {
+async fn a_replacement_file_is_not_changed() {
     let folder = Folder::new();
     let store = SqliteStore::open(folder.file()).await.unwrap();
     store.create(SessionKey::new("app", "u", "old"), StateDelta::default()).await.unwrap();
-    // As a backup is brought back: with nothing of the old one beside it.
+    // A backup is restored without the old log.
     Damage::Replaced.happens(&folder.file()).await;
     for end in ["wal", "shm"] {
         remove_file(folder.path().join(format!("agents.db-{end}"))).unwrap();
@@ -398,7 +400,7 @@ async fn a_file_that_has_taken_the_place_is_left_alone() {
     assert_eq!((sessions.len(), sessions[0].len), (1, 2));
 }
 
-/// Reads look for the log, and every 16th commit.
+/// Reads check the log, and so does every 16th commit.
 #[tokio::test]
 async fn a_log_that_was_deleted_is_noticed_soon_and_loses_nothing() {
     for is_read in [false, true] {
@@ -429,7 +431,7 @@ async fn a_log_that_was_deleted_is_noticed_soon_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn whoever_watches_is_told_that_the_file_is_gone() {
+async fn a_watch_reports_that_the_file_is_gone() {
     for damage in DAMAGES {
         let folder = Folder::new();
         let file = folder.path().join("a/agents.db");

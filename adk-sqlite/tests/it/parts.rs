@@ -1,5 +1,5 @@
-//! Which stores a runner takes together. A combination keeps what its runs write, or `build` refuses it and names the call
-//! that is missing.
+//! Combinations of stores in a runner. Each combination either keeps the data of its runs, or
+//! `build` rejects it and names the missing call.
 
 use crate::support::Folder;
 use crate::trees::{By, Tree, by, run};
@@ -14,7 +14,8 @@ use adk_core::{
 use adk_sqlite::{Durability, Options, SqliteStore};
 use std::sync::Arc;
 
-/// What a call is given: `-` if it is not made, `m` in memory, `f` a folder, `a` and `b` two files.
+/// Argument of a call: `-` for no call, `m` for memory, `f` for a folder, `a` and `b` for two
+/// files.
 type Given = char;
 
 /// The arguments of `.store`, `.session_store`, `.engine`, `.artifact_store` and `.memory_service`.
@@ -26,7 +27,7 @@ impl Calls {
         Self(std::array::from_fn(|_| given.next().unwrap()))
     }
 
-    /// All combinations.
+    /// Returns all combinations.
     fn all() -> impl Iterator<Item = Self> {
         let product = |rows: Vec<String>, values: &str| -> Vec<String> {
             rows.iter().flat_map(|row| values.chars().map(move |value| format!("{row}{value}"))).collect()
@@ -35,7 +36,7 @@ impl Calls {
         rows.into_iter().map(|row| Self::of(&row))
     }
 
-    /// The session of a combination.
+    /// Returns the session id of a combination.
     fn id(&self) -> String {
         self.0.iter().collect()
     }
@@ -94,7 +95,7 @@ impl Files {
     }
 }
 
-/// Saves a file where the runner keeps files, and says so.
+/// An agent that saves an artifact, and emits whether it could.
 fn saves() -> By {
     by("saves", |cx| {
         Box::pin(async move {
@@ -119,15 +120,15 @@ async fn a_combination_is_built_or_the_missing_call_is_named() {
     const ENGINE: &str = "the missing `.engine(...)` with the store of the sessions";
     const ARTIFACTS: &str = "the missing `.artifact_store(...)` with the store of the sessions";
     const MEMORY: &str = "the missing `.memory_service(...)` with the store of the sessions";
-    // A store, the sessions, the engine, the artifacts, the memory.
+    // Columns: store, sessions, engine, artifacts, memory.
     let rows = [
-        // One store for all.
+        // One store for everything.
         ("-----", BUILDS),
         ("m----", BUILDS),
         ("a----", BUILDS),
         ("aaaaa", BUILDS),
         ("-aaaa", BUILDS),
-        // Sessions alone.
+        // Only sessions.
         ("-m---", BUILDS),
         ("-a---", ENGINE),
         ("-a-a-", ENGINE),
@@ -135,14 +136,14 @@ async fn a_combination_is_built_or_the_missing_call_is_named() {
         ("am---", ENGINE),
         ("ab---", ENGINE),
         ("ma---", ENGINE),
-        // An engine alone.
+        // Only an engine.
         ("--m--", BUILDS),
         ("--a--", SESSIONS),
         ("--aaa", SESSIONS),
         ("a-m--", SESSIONS),
         ("a-b--", SESSIONS),
         ("m-a--", SESSIONS),
-        // Both.
+        // Sessions and an engine.
         ("-mm--", BUILDS),
         ("-aa--", BUILDS),
         ("-am--", BOTH),
@@ -157,13 +158,13 @@ async fn a_combination_is_built_or_the_missing_call_is_named() {
         ("a--b-", "the missing `.session_store(...)` with the store of the artifacts"),
         ("-aab-", "the same store to `.session_store(...)` and `.artifact_store(...)`"),
         ("a--f-", BUILDS),
-        // By choice.
+        // Artifacts in memory on request.
         ("a--m-", BUILDS),
         ("-aam-", BUILDS),
-        // Memory of other sessions is kept too.
+        // Memory may be in another store than the sessions.
         ("----a", BUILDS),
         ("a---m", BUILDS),
-        // The rest of a store whose sessions and runs were replaced.
+        // The first store keeps artifacts and memory after sessions and runs were replaced.
         ("abb--", ARTIFACTS),
         ("amm--", ARTIFACTS),
         ("maa--", ARTIFACTS),
@@ -192,7 +193,7 @@ async fn a_combination_is_built_or_the_missing_call_is_named() {
 }
 
 #[tokio::test]
-async fn what_is_built_keeps_what_its_runs_write() {
+async fn combinations_that_build_keep_the_data_of_their_runs() {
     let (files, tree) = (Files::new().await, Tree::new("w", vec![run(saves())]));
     let (mut durable, mut refused) = (Vec::new(), 0);
     for calls in Calls::all() {
@@ -222,7 +223,7 @@ async fn what_is_built_keeps_what_its_runs_write() {
         }
     }
     assert!(durable.len() > 20 && refused > 100, "{} are durable, {refused} refused", durable.len());
-    // Another process.
+    // Reopen the files as another process would.
     let paths = [files.a.path().to_owned(), files.b.path().to_owned()];
     let folder = files.folder;
     drop((files.a, files.b));

@@ -1,4 +1,4 @@
-//! Runs on the store, by what every store has to do with them: also when its process is killed, over and over.
+//! The common tests of runs on a store, some of them with repeated kills of the process.
 
 use crate::support::Folder;
 use crate::trees::store::with_room;
@@ -9,7 +9,7 @@ use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
 
 #[tokio::test]
-async fn what_is_delivered_is_stored_in_that_order() {
+async fn events_are_stored_in_the_order_of_delivery() {
     survival::delivers(&Folder::new()).await;
 }
 
@@ -30,9 +30,9 @@ async fn victim() {
     survival::victim(SqliteStore::open(file).await.unwrap()).await;
 }
 
-/// `ADK_KILLS` says how often; 8 times when it is not set.
+/// `ADK_KILLS` sets the number of kills; the default is 8.
 #[tokio::test]
-async fn a_kill_loses_nothing_that_was_seen_and_doubles_nothing() {
+async fn a_kill_loses_and_repeats_no_delivered_event() {
     let (folder, kills) = (Folder::new(), survival::kills(8));
     let check = async || {
         let connection = Connection::open(folder.file()).unwrap();
@@ -40,38 +40,38 @@ async fn a_kill_loses_nothing_that_was_seen_and_doubles_nothing() {
         assert_eq!(health, "ok");
     };
     survival::loses_nothing(&folder, kills, check).await;
-    // Locks of dead owners do not pile up beyond those of the last ones.
+    // Lock files of ended processes do not accumulate.
     assert!(folder.names().iter().filter(|name| name.contains("-owner-")).count() <= kills);
 }
 
-/// `ADK_KILLS` says how many kills there have to be; 10 when it is not set.
+/// `ADK_KILLS` sets the number of kills; the default is 10.
 #[tokio::test]
-async fn a_run_that_is_killed_ends_as_one_that_is_not() {
+async fn a_killed_run_ends_like_an_undisturbed_run() {
     killed::ends_the_same(&Folder::new(), survival::kills(10)).await;
 }
 
 #[test]
-fn values_that_agents_write_are_held_to_the_limit() {
+fn values_that_agents_write_obey_the_limit() {
     with_room(async || limits::agents_are_held_to_it(&Folder::new()).await);
 }
 
 #[test]
-fn values_that_runs_begin_with_are_held_to_the_limit() {
+fn values_that_runs_begin_with_obey_the_limit() {
     with_room(async || limits::beginnings_are_held_to_it(&Folder::new()).await);
 }
 
 #[test]
-fn answers_of_people_are_held_to_the_limit() {
+fn answers_of_people_obey_the_limit() {
     with_room(async || limits::answers_are_held_to_it(&Folder::new()).await);
 }
 
 #[test]
-fn calls_and_results_of_tools_are_held_to_the_limit() {
+fn calls_and_results_of_tools_obey_the_limit() {
     with_room(async || limits::tools_are_held_to_it(&Folder::new()).await);
 }
 
 #[test]
-fn outputs_of_models_are_held_to_the_limit() {
+fn outputs_of_models_obey_the_limit() {
     with_room(async || limits::outputs_are_held_to_it(&Folder::new()).await);
 }
 
@@ -109,26 +109,26 @@ async fn a_run_is_cancelled_by_any_program() {
 }
 
 #[tokio::test]
-async fn a_run_that_waits_for_its_session_is_a_run() {
+async fn a_run_that_waits_for_its_session_is_registered() {
     queued::is_a_run(&Folder::new()).await;
     queued::is_refused_inside(&Folder::new()).await;
     queued::ends_when_it_is_resumed(&Folder::new()).await;
 }
 
 #[tokio::test]
-async fn runs_that_waited_begin_in_the_order_in_which_they_came() {
+async fn queued_runs_begin_in_the_order_of_arrival() {
     queued::begins_in_order(&Folder::new()).await;
     queued::survives_a_kill(&Folder::new()).await;
 }
 
 #[tokio::test]
-async fn the_id_of_a_run_is_taken_once() {
+async fn a_run_id_is_used_once() {
     queued::takes_an_id_once(&Folder::new()).await;
 }
 
-/// In the journal of its run and nowhere else.
+/// A secret is in the journal of its run and in no other row.
 #[tokio::test]
-async fn a_secret_is_kept_where_it_is_said() {
+async fn a_secret_is_only_in_the_journal_of_its_run() {
     let folder = Folder::new();
     let store = SqliteStore::open(folder.file()).await.unwrap();
     let makes = by("makes", |cx| {

@@ -1,4 +1,4 @@
-//! The store does what every session store does, also when it is opened again.
+//! The common tests of session stores for [`SqliteStore`], repeated after the file is reopened.
 
 use crate::support::Folder;
 use crate::trees::store::{self, delta, state, stored};
@@ -10,7 +10,7 @@ use adk_sqlite::SqliteStore;
 use serde_json::json;
 
 #[tokio::test]
-async fn it_does_what_every_store_does() {
+async fn the_common_tests_of_session_stores_pass() {
     let folder = Folder::new();
     let sqlite = SqliteStore::open(folder.file()).await.unwrap();
     store::scopes(&sqlite).await;
@@ -22,7 +22,7 @@ async fn it_does_what_every_store_does() {
 }
 
 #[test]
-fn it_refuses_what_is_nested_too_deep() {
+fn values_that_are_nested_too_deeply_are_rejected() {
     store::with_room(async || {
         let folder = Folder::new();
         let sqlite = SqliteStore::open(folder.file()).await.unwrap();
@@ -31,7 +31,7 @@ fn it_refuses_what_is_nested_too_deep() {
 }
 
 #[tokio::test]
-async fn what_was_written_is_there_when_it_is_opened_again() {
+async fn data_survives_a_reopened_store() {
     let folder = Folder::new();
     let key = SessionKey::new("a", "u", "s");
     let sqlite = SqliteStore::open(folder.file()).await.unwrap();
@@ -47,14 +47,14 @@ async fn what_was_written_is_there_when_it_is_opened_again() {
     assert_eq!(session.get("app:v").as_deref(), Some(&json!([1])));
     session.load_newest(1).await.unwrap();
     assert_eq!(session.event(2).map(|event| event.text()).as_deref(), Some("2"));
-    // No lock of an owner is left behind, and nothing of the journal.
+    // The closed store leaves neither a lock file nor a write-ahead log.
     drop((session, sqlite));
     let left: Vec<_> = folder.names();
     assert_eq!(left, ["agents.db"]);
 }
 
 #[tokio::test]
-async fn a_session_is_open_once_and_loads_what_is_asked_for() {
+async fn an_open_session_is_shared_and_loads_events_on_request() {
     let folder = Folder::new();
     let key = SessionKey::new("a", "u", "s");
     let sqlite = SqliteStore::open(folder.file()).await.unwrap();
@@ -68,7 +68,7 @@ async fn a_session_is_open_once_and_loads_what_is_asked_for() {
     session.load_newest(2).await.unwrap();
     let loaded = session.events().map(|event| event.text()).collect::<Vec<_>>();
     assert_eq!(loaded, [0, many - 2, many - 1].map(|n| n.to_string()));
-    // What is appended beside it is in it.
+    // Events that are appended through the store reach the open session.
     sqlite.append(&key, vec![stored(many as u64, "new").with_state("k", 1)]).await.unwrap();
     assert_eq!(session.event(many).unwrap().text(), "new");
     assert_eq!(session.get("k").as_deref(), Some(&json!(1)));
@@ -76,8 +76,8 @@ async fn a_session_is_open_once_and_loads_what_is_asked_for() {
     assert!(session.events().take(many).enumerate().all(|(n, event)| event.text() == n.to_string()));
 }
 
-/// Moves rows of the log, or of its tail, to the other one.
-fn moved(from: &str, to: &str, which: &str) -> String {
+/// Returns statements that move rows between the log and its tail.
+fn move_rows(from: &str, to: &str, which: &str) -> String {
     let columns = "session, place, event_id, micros, run, slot, temp, done";
     format!(
         "INSERT INTO {to} ({columns}) SELECT {columns} FROM {from} WHERE {which}; DELETE FROM {from} WHERE {which};"
@@ -85,7 +85,7 @@ fn moved(from: &str, to: &str, which: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_log_is_in_order_though_its_tail_moves() {
+async fn the_log_stays_in_order_when_its_tail_moves() {
     let folder = Folder::new();
     let sqlite = SqliteStore::open(folder.file()).await.unwrap();
     let runner: Runner =
@@ -111,34 +111,34 @@ async fn the_log_is_in_order_though_its_tail_moves() {
     let all = one.len() + two.len() + three.len();
     assert_eq!(log + tail, all);
     drop((runner, sqlite));
-    connection.execute_batch(&moved("adkw_tail", "adkw_log", "true")).unwrap();
-    connection.execute_batch(&moved("adkw_log", "adkw_tail", "place >= 100")).unwrap();
+    connection.execute_batch(&move_rows("adkw_tail", "adkw_log", "true")).unwrap();
+    connection.execute_batch(&move_rows("adkw_log", "adkw_tail", "place >= 100")).unwrap();
     let sqlite = SqliteStore::open(folder.file()).await.unwrap();
     for (id, seen) in ids.into_iter().zip([one, two, three]) {
         let key = SessionKey::new("a", "u", id);
-        let of = async |filter: &EventFilter| -> Vec<_> {
+        let ids_of = async |filter: &EventFilter| -> Vec<_> {
             let found = sqlite.read(&key, filter).await.unwrap().unwrap();
             assert_eq!(found.len, seen.len());
             found.events.iter().map(|event| event.id).collect()
         };
-        assert_eq!(of(&EventFilter::new()).await, seen);
+        assert_eq!(ids_of(&EventFilter::new()).await, seen);
         for last in [1, 100, seen.len()] {
-            assert_eq!(of(&EventFilter::new().last(last)).await, seen[seen.len() - last..]);
+            assert_eq!(ids_of(&EventFilter::new().last(last)).await, seen[seen.len() - last..]);
         }
-        assert_eq!(of(&EventFilter::new().places(3..seen.len() - 3)).await, seen[3..seen.len() - 3]);
+        assert_eq!(ids_of(&EventFilter::new().places(3..seen.len() - 3)).await, seen[3..seen.len() - 3]);
     }
-    // `list` counts both, and a log without a tail is one.
+    // `list` counts the events of log and tail, also without a tail.
     let lens = async || -> Vec<_> {
         sqlite.list("a", None).await.unwrap().iter().map(|session| session.len).collect()
     };
     let before = lens().await;
     assert_eq!(before, [all / 3; 3]);
-    connection.execute_batch(&moved("adkw_tail", "adkw_log", "true")).unwrap();
+    connection.execute_batch(&move_rows("adkw_tail", "adkw_log", "true")).unwrap();
     assert_eq!((count("adkw_tail"), lens().await), (0, before));
 }
 
 #[tokio::test]
-async fn files_of_processes_that_have_ended_are_swept_when_it_is_opened() {
+async fn opening_a_store_removes_lock_files_of_ended_processes() {
     let folder = Folder::new();
     let first = SqliteStore::open(folder.file()).await.unwrap();
     let runner: Runner =
@@ -146,7 +146,7 @@ async fn files_of_processes_that_have_ended_are_swept_when_it_is_opened() {
     let tree = Tree::new("w", vec![run(say("says"))]);
     let mut stream = runner.session("u", "s").run(&tree, "go").stream();
     stream.next().await.unwrap().unwrap();
-    // A process that was killed while it drove a run, and one that drove none.
+    // One killed process drove a run, the other drove none.
     let connection = rusqlite::Connection::open(folder.file()).unwrap();
     connection.execute("UPDATE adkw_runs SET owner = '1-drove'", []).unwrap();
     for name in ["1-drove", "2-did-not"] {
@@ -160,16 +160,16 @@ async fn files_of_processes_that_have_ended_are_swept_when_it_is_opened() {
     let second = SqliteStore::open(folder.file()).await.unwrap();
     let there = owners();
     assert!(there.contains(&own), "it lives: {there:?}");
-    assert!(there.contains(&"1-drove".to_owned()), "whoever takes up its run asks for it: {there:?}");
+    assert!(there.contains(&"1-drove".to_owned()), "the next claim of its run checks it: {there:?}");
     assert_eq!(there.len(), 3, "{there:?}");
-    // That run is free.
+    // The run of the killed process is free.
     assert!(second.runs("a", &RunFilter::unfinished()).await.unwrap()[0].is_ready);
     assert_eq!(owners().len(), 2);
 }
 
-/// Foreign keys are off on the connection that writes.
+/// Foreign keys are off for the writing connection, so the store has to delete dependent rows.
 #[tokio::test]
-async fn nothing_is_left_of_a_session_that_was_deleted() {
+async fn deleting_a_session_deletes_all_its_rows() {
     let folder = Folder::new();
     let sqlite = SqliteStore::open(folder.file()).await.unwrap();
     let runner: Runner =
@@ -187,8 +187,8 @@ async fn nothing_is_left_of_a_session_that_was_deleted() {
         assert_eq!(error.kind(), ErrorKind::Paused);
     }
     let connection = rusqlite::Connection::open(folder.file()).unwrap();
-    // Some of each are in the log, and some in its tail.
-    connection.execute_batch(&moved("adkw_log", "adkw_tail", "place > 0")).unwrap();
+    // Put some rows into the log, and some into its tail.
+    connection.execute_batch(&move_rows("adkw_log", "adkw_tail", "place > 0")).unwrap();
     let count = |table: &str| {
         connection
             .query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, i64>(0))
@@ -213,7 +213,7 @@ async fn nothing_is_left_of_a_session_that_was_deleted() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_resumed_reads_its_own_events_alone() {
+async fn a_resumed_run_reads_only_its_own_events() {
     let folder = Folder::new();
     let key = SessionKey::new("a", "u", "s");
     let sqlite = SqliteStore::open(folder.file()).await.unwrap();
@@ -233,7 +233,7 @@ async fn a_run_that_is_resumed_reads_its_own_events_alone() {
         Runner::builder().app_name("a").session_store(store.clone()).engine(store.clone()).build().unwrap()
     };
     runner(&sqlite).session("u", "s").run(&tree, "go").await.unwrap_err();
-    // What was said since then is of no run.
+    // Later events belong to no run.
     let later = (0..many as u64).map(|n| stored(many as u64 + n, "later"));
     sqlite.append(&key, later.collect()).await.unwrap();
     drop(sqlite);
@@ -245,7 +245,7 @@ async fn a_run_that_is_resumed_reads_its_own_events_alone() {
     runner.answer(&waiting.id, true).await.unwrap();
     runner.resume(&tree, waiting.run_id).await.unwrap();
     assert_eq!((session.len(), loaded()), (2 * many + 2, 2));
-    // And all of it can be had.
+    // The session can still load all events.
     session.load(0..session.len()).await.unwrap();
     assert_eq!(loaded(), session.len());
 }

@@ -1,4 +1,4 @@
-//! Runs that wait in a file: answered and taken up by other stores on it, as other processes do.
+//! Tests of runs that wait: other stores on the file answer and resume them, like other processes.
 
 use crate::support::Folder;
 use crate::trees::people::{self, pause, process, two};
@@ -6,17 +6,17 @@ use crate::trees::{keys, mended, tenants, withdrawn};
 use adk_core::RunEnd;
 
 #[tokio::test]
-async fn each_question_is_answered_once_by_whatever_process() {
+async fn each_question_is_answered_once_across_processes() {
     people::answers(&Folder::new()).await;
 }
 
 #[tokio::test]
-async fn deadlines_are_taken_by_whoever_recovers() {
+async fn recovery_takes_passed_deadlines() {
     people::deadlines(&Folder::new()).await;
 }
 
 #[tokio::test]
-async fn whoever_watches_takes_answers_and_deadlines() {
+async fn a_watch_takes_answers_and_deadlines() {
     people::watches(&Folder::new()).await;
 }
 
@@ -36,19 +36,19 @@ async fn a_resume_that_is_dropped_leaves_no_driver() {
             tokio::task::yield_now().await;
         }
     }
-    // What was asked for before is done before.
+    // The question before the wait has already been answered.
     let mut stream = runner.resume(&tree, waiting[0].run_id).stream();
     assert!(stream.next().await.is_none());
-    assert!(matches!(stream.end(), RunEnd::Paused(_)), "nobody drives it");
+    assert!(matches!(stream.end(), RunEnd::Paused(_)), "no process drives it");
 }
 
 #[tokio::test]
-async fn a_run_that_is_refused_is_as_it_was() {
+async fn a_refused_run_is_unchanged() {
     people::refusals(&Folder::new()).await;
 }
 
 #[tokio::test]
-async fn a_wait_is_answered_by_whom_it_names() {
+async fn a_wait_is_answered_only_by_the_user_it_names() {
     people::callers(&Folder::new()).await;
 }
 
@@ -58,17 +58,17 @@ async fn waits_belong_to_a_user_and_a_session() {
 }
 
 #[tokio::test]
-async fn more_runs_go_on_than_the_store_has_connections() {
+async fn more_runs_continue_than_the_store_has_connections() {
     people::many(&Folder::new(), 200).await;
 }
 
 #[tokio::test]
-async fn a_failed_run_is_listed_and_goes_on_once_its_cause_is_mended() {
+async fn a_failed_run_is_listed_and_continues_once_its_cause_is_fixed() {
     mended::mended(&Folder::new()).await;
 }
 
 #[tokio::test]
-async fn what_tenants_have_left_goes_on() {
+async fn unfinished_runs_of_tenants_continue() {
     tenants::left(&Folder::new(), async || {}).await;
     let folder = Folder::new();
     let dies = async || {
@@ -80,31 +80,32 @@ async fn what_tenants_have_left_goes_on() {
     tenants::waits(&Folder::new()).await;
 }
 
-/// What makes a file of today one of format 8, where tenants were not known, and no keys of requests.
+/// Turns a current file into format 8, without tenants and without keys of requests.
 const FORMAT_8: &str = "
     DROP TABLE adkw_keys;
     DROP INDEX adkw_runs_tenants; ALTER TABLE adkw_runs DROP COLUMN tenant_of;
     DROP INDEX adkw_waits_tenants; ALTER TABLE adkw_waits DROP COLUMN tenant_of;
     UPDATE adkw_meta SET value = '8' WHERE key = 'version';";
 
-/// And one of format 7, where a limit did not end a search.
+/// Turns a file of format 8 into format 7, in which a limit did not end a search.
 const FORMAT_7: &str = "
     DROP INDEX adkw_waits_session; ALTER TABLE adkw_waits DROP COLUMN session;
     DROP INDEX adkw_waits_open; DROP INDEX adkw_runs_cancelled; DROP INDEX adkw_runs_driven; DROP INDEX adkw_runs_session;
     CREATE INDEX adkw_runs_driven ON adkw_runs (owner) WHERE owner IS NOT NULL;
     CREATE INDEX adkw_runs_session ON adkw_runs (session); UPDATE adkw_meta SET value = '7' WHERE key = 'version';";
 
-/// And one of format 6, which had no memory.
+/// Turns a file of format 7 into format 6, without memory.
 const FORMAT_6: &str = "
     DROP TABLE adkw_memory; DROP TABLE adkw_memory_words; DROP TABLE adkw_memory_marks;
     UPDATE adkw_meta SET value = '6' WHERE key = 'version';";
 
-/// And one of format 5, which knew nothing of the times of a run and of what it used.
+/// Turns a file of format 6 into format 5, without times and usage of runs.
 const FORMAT_5: &str = "
     ALTER TABLE adkw_runs DROP COLUMN created; ALTER TABLE adkw_runs DROP COLUMN updated;
     ALTER TABLE adkw_runs DROP COLUMN usage; UPDATE adkw_meta SET value = '5' WHERE key = 'version';";
 
-/// And one of format 4, which knew less of runs and waits and had no artifacts.
+/// Turns a file of format 5 into format 4, with fewer columns for runs and waits, and without
+/// artifacts.
 const FORMAT_4: &str = "
     DROP TABLE adkw_artifacts;
     DROP INDEX adkw_runs_unfinished; DROP INDEX adkw_runs_free; DROP INDEX adkw_runs_driven; DROP INDEX adkw_runs_failed;
@@ -115,16 +116,16 @@ const FORMAT_4: &str = "
     ALTER TABLE adkw_waits DROP COLUMN app; ALTER TABLE adkw_waits DROP COLUMN deadline;
     UPDATE adkw_meta SET value = '4' WHERE key = 'version';";
 
-/// And one of format 3, which had no tail.
+/// Turns a file of format 4 into format 3, without a tail.
 const FORMAT_3: &str = "
     INSERT INTO adkw_log (session, place, event_id, micros, run, slot, temp, done)
         SELECT session, place, event_id, micros, run, slot, temp, done FROM adkw_tail;
     DROP TABLE adkw_tail; UPDATE adkw_meta SET value = '3' WHERE key = 'version';";
 
 #[tokio::test]
-async fn a_file_of_an_earlier_format_is_taken_over() {
+async fn files_of_earlier_formats_are_upgraded() {
     let all = [FORMAT_8, FORMAT_7, FORMAT_6, FORMAT_5, FORMAT_4, FORMAT_3];
-    // The first three lack nothing of a run.
+    // The first three changes alone keep all columns that the runs of this test need.
     for to in (4..=all.len()).map(|steps| all[..steps].concat()) {
         for is_answered in [false, true] {
             let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! A folder as the place of a store.
+//! Implementation of [`Place`] for a folder.
 
 use crate::support::Folder;
 use crate::trees::survival::Place;

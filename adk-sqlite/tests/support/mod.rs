@@ -1,10 +1,10 @@
-//! A folder for one test.
+//! A temporary folder for one test.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// A folder that is removed at the end.
+/// A folder that is removed on drop.
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -24,7 +24,7 @@ impl Folder {
         self.0.join("agents.db")
     }
 
-    /// The names of what is in it, sorted.
+    /// Returns the sorted names of the files in the folder.
     pub fn names(&self) -> Vec<String> {
         let all = std::fs::read_dir(&self.0).unwrap();
         let mut all: Vec<_> = all.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();

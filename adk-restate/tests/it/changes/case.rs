@@ -1,4 +1,4 @@
-//! [`Case`]: a run of a program, from worker to worker, and what has to be true of it.
+//! [`Case`]: a run of a program across several workers, and the rules for it.
 
 use super::Counts;
 use super::journal::Open;
@@ -16,7 +16,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
-/// The name of the workflow of a seed.
+/// Returns the name of the workflow of a seed.
 pub fn name(seed: u64) -> String {
     format!("w{seed}")
 }
@@ -29,16 +29,17 @@ pub struct Case<'a> {
     run: RunId,
     running: Running<'a, SqliteStore>,
     random: Random,
-    /// The versions that workers had, each with what has come of it.
+    /// Versions of earlier workers, each with its outcome.
     history: Vec<(usize, Came)>,
-    /// The version of this worker; `None` until the first.
+    /// Version of this worker; `None` before the first.
     version: Option<usize>,
-    /// The versions that the run has gone on with, the newest last.
+    /// Versions with which the run continued, the newest last.
     took: Vec<usize>,
-    /// Whether a version was refused: then those that the run went on with are put back.
+    /// Whether a version was refused. The versions with which the run continued are then deployed
+    /// again.
     puts_back: bool,
     answers_left: usize,
-    /// The calls, events and entries of journals that were there before this worker.
+    /// Numbers of calls, events and journal entries before this worker.
     made_before: u32,
     events_before: usize,
     entries_before: u64,
@@ -49,10 +50,10 @@ pub struct Case<'a> {
     pub is_judged: bool,
 }
 
-/// What came of a version.
+/// Outcome of a version.
 #[derive(Clone, Debug, PartialEq)]
 enum Came {
-    /// The run did not get to be executed.
+    /// The run was not executed.
     Nothing,
     WentOn,
     Refused(String),
@@ -101,13 +102,14 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The version of the next worker.
+    /// Selects the version of the next worker.
     pub fn begin_worker(&mut self) -> Deployed {
         let next = match self.version {
             None => 0,
             Some(version) if self.puts_back && self.refused.is_none() => version,
             Some(_) if self.puts_back => {
-                // Where branches were taken by one version and refused by another, each of them needs its own.
+                // If one version executed some branches and another version refused them, each
+                // branch needs its own.
                 let last = self.took.pop().expect("the first is there");
                 self.took.insert(0, last);
                 last
@@ -127,7 +129,7 @@ impl<'a> Case<'a> {
         self.play.deployed(next)
     }
 
-    /// Begins the run, and waits until something of it is stored.
+    /// Begins the run, and waits until its first event is stored.
     pub async fn begin(&self, client: &Runner) {
         let request =
             client.session("u", self.session).run(self.play.deployed(0).tree(), "go").run_id(self.run);
@@ -135,7 +137,7 @@ impl<'a> Case<'a> {
         stream.next().await.unwrap().unwrap();
     }
 
-    /// The invocations of the run and its branches.
+    /// Returns the invocations of the run and its branches.
     fn own<'o>(&self, open: &'o [Open]) -> Vec<&'o Open> {
         let of_branch = format!("{}.branch-", self.name);
         let is_own = |open: &&Open| {
@@ -144,7 +146,7 @@ impl<'a> Case<'a> {
         open.iter().filter(is_own).collect()
     }
 
-    /// Sees how far the run is, and answers what it asks.
+    /// Updates the progress of the run, and answers its questions.
     pub async fn look(&mut self, open: &[Open], client: &Runner) {
         let own = self.own(open);
         self.has_ended = own.is_empty();
@@ -168,12 +170,12 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Whether nothing of it moves, as far as can be seen.
+    /// Reports whether nothing of the run moves.
     pub fn is_still(&self) -> bool {
         self.has_ended || self.refused.is_some() || self.is_waiting || self.play.stage().has_stopped()
     }
 
-    /// The worker was stopped; `is_cut` when something still moved.
+    /// Evaluates the worker after its stop. `is_cut` is set if the run still moved.
     pub async fn end_of_worker(
         &mut self,
         (left, recorded): (&[Open], &HashSet<String>),
@@ -224,7 +226,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Tells the stage which calls have a record, and which an answer.
+    /// Informs the stage of the calls that have a record, and of those that have an answer.
     async fn record(&self, recorded: &HashSet<String>) {
         let stage = self.play.stage();
         let mut summaries = BTreeMap::<String, Vec<(u32, String)>>::new();
@@ -249,7 +251,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// How the journal names the call of a tool, by the place in its id: `adk-{run}-{path}-{reply}.{number}`.
+    /// Returns the journal name of a tool call, by its id: `adk-{run}-{path}-{reply}.{number}`.
     fn tool_key(&self, tool: &str, id: &str) -> String {
         let (place, at) = id.rsplit_once('-').unwrap();
         let path = place.splitn(3, '-').last().unwrap();
@@ -261,7 +263,7 @@ impl<'a> Case<'a> {
         format!("{path}:tool.{tool}@{}", before.filter(|call| call.tool == tool).count())
     }
 
-    /// What is true of a run that has ended.
+    /// Checks a run that has ended.
     async fn judge(&mut self) {
         let status = self.running.status(self.run).await;
         if let RunStatus::Failed(error) = &status {
@@ -281,7 +283,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// What people have said in the elements of a block is in its list.
+    /// Checks that the list of a block contains the answers that people gave in its elements.
     async fn judge_lists(&self) {
         let events = self.running.events().await;
         for node in &self.play.program.body {
@@ -310,12 +312,12 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Whether an attempt has failed since the version asks Restate for something else than its journal has.
+/// Reports whether an attempt failed because the requests of the version differ from the journal.
 fn is_refusal(why: &str) -> bool {
     why.contains("mismatch") || why.contains("journal")
 }
 
-/// Whether parts of it are invocations of their own.
+/// Reports whether parts of a program are invocations of their own.
 fn has_branches(nodes: &[Node]) -> bool {
     nodes.iter().any(|node| match node {
         Node::Each(..) | Node::Parallel(..) => true,
@@ -324,7 +326,7 @@ fn has_branches(nodes: &[Node]) -> bool {
     })
 }
 
-/// The plugin of each program, by the name of its workflow.
+/// Plugins of the programs, by the name of the workflow.
 #[derive(Default)]
 pub struct Plugins(BTreeMap<String, (Hooks, Stage)>);
 

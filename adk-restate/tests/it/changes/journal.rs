@@ -1,4 +1,5 @@
-//! What Restate knows of the programs of a worker: invocations that have not ended, and calls that are recorded.
+//! [`Journal`]: Restate's view of the programs of a worker, with unfinished invocations and
+//! recorded calls.
 
 use crate::support::Server;
 use adk_core::engine::is_failure;
@@ -8,35 +9,35 @@ use std::time::SystemTime;
 
 pub struct Journal<'a> {
     server: &'a Server,
-    /// The services of the programs, as a condition.
+    /// Services of the programs, as an SQL condition.
     services: String,
     since: SystemTime,
 }
 
-/// An invocation that has not ended.
+/// An unfinished invocation.
 #[derive(Debug)]
 pub struct Open {
     pub service: String,
     pub handler: String,
     pub is_running: bool,
-    /// How much it has asked of Restate.
+    /// Number of requests to Restate.
     pub entries: u64,
-    /// Why its last attempt on this worker has failed.
+    /// Failure of its last attempt on this worker.
     pub failure: Option<String>,
 }
 
 impl<'a> Journal<'a> {
-    /// From now on, for the programs of these seeds.
+    /// Begins to observe the programs of these seeds.
     pub fn begin(server: &'a Server, seeds: &[u64]) -> Self {
-        let of = |seed: &u64| {
+        let condition = |seed: &u64| {
             let name = super::case::name(*seed);
             format!("i.target_service_name = '{name}' OR i.target_service_name LIKE '{name}.branch-%'")
         };
-        let services = seeds.iter().map(of).collect::<Vec<_>>().join(" OR ");
+        let services = seeds.iter().map(condition).collect::<Vec<_>>().join(" OR ");
         Self { server, services, since: SystemTime::now() }
     }
 
-    /// The invocations that have not ended.
+    /// Lists the unfinished invocations.
     pub async fn open(&self) -> Vec<Open> {
         let sql = format!(
             "SELECT i.target_service_name, i.target_handler_name, i.status, i.journal_commands_size, i.last_start_at, i.last_failure
@@ -47,7 +48,7 @@ impl<'a> Journal<'a> {
         rows.iter().map(|row| self.read(row)).collect()
     }
 
-    /// The same once Restate knows that the worker has stopped.
+    /// Lists the unfinished invocations once Restate has detected that the worker has stopped.
     pub async fn left(&self) -> Vec<Open> {
         loop {
             let open = self.open().await;
@@ -72,7 +73,7 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// The calls whose results are recorded, as `w/agent:model@0`.
+    /// Lists the calls whose results are recorded, as `w/agent:model@0`.
     pub async fn recorded(&self) -> HashSet<String> {
         let sql = format!(
             "SELECT j.id, j.name, j.entry_json FROM sys_journal j JOIN sys_invocation i ON i.id = j.id
@@ -105,12 +106,12 @@ impl<'a> Journal<'a> {
     }
 }
 
-/// A time as Restate shows it, such as `2026-11-27T19:32:49.977Z`.
+/// Parses a time of Restate, such as `2026-11-27T19:32:49.977Z`.
 fn time(text: &str) -> SystemTime {
     let numbers: Vec<i64> =
         text.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect();
     let [year, month, day, hour, minute, second, rest @ ..] = &numbers[..] else { panic!("{text}") };
-    // The number of days since 1970, by Howard Hinnant's algorithm.
+    // Days since 1970, by Howard Hinnant's algorithm.
     let (year, month) = if *month > 2 { (*year, month - 3) } else { (year - 1, month + 9) };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
     let days =
