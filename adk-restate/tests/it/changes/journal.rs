@@ -64,12 +64,15 @@ impl<'a> Journal<'a> {
         let is_stopped = matches!(&*text("status"), "backing-off" | "paused");
         let began = row["last_start_at"].as_str().map(time);
         let is_here = began.is_some_and(|began| began >= self.since);
+        // A stop of the worker drops its tasks in any order, so an attempt may lose its store before it is dropped. A
+        // kill would not report that.
+        let is_of_stop = text("last_failure").contains("the store is closed");
         Open {
             service: text("target_service_name"),
             handler: text("target_handler_name"),
             is_running: text("status") == "running",
             entries: row["journal_commands_size"].as_u64().unwrap_or_default(),
-            failure: (is_stopped && is_here).then(|| text("last_failure")),
+            failure: (is_stopped && is_here && !is_of_stop).then(|| text("last_failure")),
         }
     }
 
