@@ -143,13 +143,8 @@ fn object(map: &Map<String, Value>, depth: usize) -> String {
     for (name, schema) in fields {
         comment(&mut text, depth + 1, schema.get("description"));
         let sign = if required.iter().any(|one| *one == name) { ":" } else { "?:" };
-        let _ = writeln!(
-            text,
-            "{}{}{sign} {};",
-            "  ".repeat(depth + 1),
-            quote(name),
-            type_of(schema, depth + 1)
-        );
+        let _ =
+            writeln!(text, "{}{}{sign} {};", "  ".repeat(depth + 1), quote(name), type_of(schema, depth + 1));
     }
     text.push_str(&"  ".repeat(depth));
     text.push('}');
