@@ -76,7 +76,7 @@ async fn a_card_describes_its_workflow() {
     assert_eq!(card["defaultOutputModes"], json!(["text/plain"]));
     let skill = card["skills"][0]["description"].as_str().unwrap();
     for word in
-        ["Shouts.", "`topic` (string): What to shout.", "`times` (integer, optional)", "`draft` (string)"]
+        ["Shouts.", "`topic` (string): The text to shout.", "`times` (integer, optional)", "`draft` (string)"]
     {
         assert!(skill.contains(word), "{skill}");
     }

@@ -40,7 +40,7 @@ assert.deepEqual(
 );
 assert.equal(tool('shouting').description, 'Shouts.');
 assert.deepEqual(tool('shouting').inputSchema.required, ['topic']);
-assert.equal(tool('shouting').inputSchema.properties.topic.description, 'What to shout.');
+assert.equal(tool('shouting').inputSchema.properties.topic.description, 'The text to shout.');
 assert.equal(tool('shouting').outputSchema, undefined);
 assert.deepEqual(Object.keys(tool('measuring').outputSchema.properties), ['words', 'letters']);
 assert.deepEqual(tool('weather').inputSchema.required, ['city']);
