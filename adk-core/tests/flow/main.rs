@@ -114,6 +114,10 @@ fn everything_grows() {
                 see("exit behind the write", agent.exit && agent.writes_first);
                 see("transfer", !agent.targets.is_empty());
                 see("tool", !agent.tools.is_empty());
+                see("model", agent.model);
+                see("toolset", agent.toolset);
+                let is_written = |key| agent.tools.iter().any(|write| write.key == key);
+                see("read and written by a tool", agent.reads.iter().any(|read| is_written(read.key)));
                 see("agent as a tool", !agent.helpers.is_empty());
                 see("workflow as a tool", !agent.flows.is_empty());
                 see("below an agent below", agent.below().iter().any(|agent| !agent.is_alone()));

@@ -194,6 +194,9 @@ fn agents(agent: &Agent) -> Vec<Agent> {
             all.push(one);
         }
     }
+    if agent.toolset {
+        all.push(Agent { toolset: false, ..agent.clone() });
+    }
     if agent.exit {
         all.push(Agent { exit: false, ..agent.clone() });
     }

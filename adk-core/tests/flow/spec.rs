@@ -1,6 +1,6 @@
 //! A workflow as the [`Spec`] that the macro would write.
 
-use super::tree::{Agent, Flow, Kind, Node, type_of};
+use super::tree::{Agent, Flow, Kind, Node, Read, type_of};
 use adk_core::__private::typed::Numbered;
 use adk_core::spec::{
     AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, OnError, Over, Renames, Spec, Step, StepKind,
@@ -143,20 +143,9 @@ fn renames<'a>(agent: &'a Agent, store: &'a Store<'a>) -> Renames<'a> {
 
 /// The description of an agent by itself.
 pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a> {
-    let parameters = agent.reads.iter().filter(|read| !read.prompt);
-    let reads = parameters.map(|read| {
-        KeySpec::new(read.own(), "Value")
-            .numbered(<Value as Numbered>::NUMBER)
-            .any(true)
-            .optional(read.optional)
-    });
+    let reads = agent.reads.iter().filter(|read| !read.prompt && !read.tool).map(parameter);
     let writes = agent.writes.iter().map(|write| key_of(write.own(), write.key).optional(write.perhaps));
-    let (mut own, mut of_tool) = (reads.collect::<Vec<_>>(), Vec::new());
-    if !agent.tools.is_empty() {
-        of_tool = own.split_off(own.len() / 2);
-    }
-    let of_tools = agent.tools.iter().map(|write| key_of(write.own(), write.key));
-    let tool = ToolMeta::new("tool", "").reads(store.keys.put(of_tool)).writes(store.keys.put(of_tools));
+    let tool = tool_of(agent, store);
     let helpers = agent.helpers.iter().map(|helper| of_agent(helper, store));
     let flows = agent.flows.iter().map(|nested| of_flow(&nested.flow, store));
     let tools = (!agent.tools.is_empty()).then_some(tool).into_iter();
@@ -165,19 +154,35 @@ pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a>
     let kind = match agent.patience {
         Some(_) => AgentKind::Await,
         // What a function may do: of others the checker is not told when they write.
+        None if agent.model => AgentKind::Llm,
         None if agent.writes_first && agent.is_alone() => AgentKind::Function,
         None => AgentKind::Custom,
     };
     let meta = AgentMeta::new(kind, &agent.name)
         .definition(&agent.name)
         .prompts(prompts(agent, store))
-        .reads(store.keys.put(own))
+        .reads(store.keys.put(reads))
         .writes(store.keys.put(writes))
+        .more_tools(agent.toolset)
         .tools(store.tools.put(tools))
         .may_exit(agent.exit)
         .exits(store.words.put(agent.leaves.iter().map(String::as_str)))
         .transfer(store.targets.put(targets));
     &store.metas.put([meta])[0]
+}
+
+fn parameter<'a>(read: &Read) -> KeySpec<'a> {
+    KeySpec::new(read.own(), "Value")
+        .numbered(<Value as Numbered>::NUMBER)
+        .any(true)
+        .optional(read.optional)
+}
+
+/// The description of the tool of an agent.
+pub fn tool_of<'a>(agent: &'a Agent, store: &'a Store<'a>) -> ToolMeta<'a> {
+    let reads = agent.reads.iter().filter(|read| read.tool).map(parameter);
+    let writes = agent.tools.iter().map(|write| key_of(write.own(), write.key));
+    ToolMeta::new("tool", "").reads(store.keys.put(reads)).writes(store.keys.put(writes))
 }
 
 /// One prompt, when the agent has any read in one.

@@ -18,17 +18,18 @@ impl Grower {
         }
         agent.writes_first = self.random.one_in(2);
         self.tools(&mut agent, here, 2);
+        agent.model = self.random.one_in(6);
+        agent.toolset = self.random.one_in(24);
         if self.random.one_in(20) {
             let mut target = self.below(here, "t", 1);
+            target.model = true;
             if self.random.one_in(2) {
                 target.writes.clone_from(&agent.writes);
             }
             target.exit = !here.loops.is_empty() && self.random.one_in(6);
-            if self.random.one_in(8) && !here.loops.is_empty() {
-                target.leaves.extend(self.target(here));
-            }
             agent.targets.push(target);
         }
+        agent.settle();
         if self.random.one_in(6) {
             self.rename(&mut agent, here);
             let instance = agent.clone();
@@ -45,15 +46,23 @@ impl Grower {
         self.reads_and_writes(&mut agent, here);
         self.tools(&mut agent, here, deeper);
         if deeper > 0 && self.random.one_in(8) {
-            agent.targets.push(self.below(here, "t", deeper - 1));
+            let target = self.below(here, "t", deeper - 1);
+            agent.targets.push(Agent { model: true, ..target });
         }
+        agent.settle_model();
         agent
     }
 
     /// Tools: functions, agents, workflows.
     fn tools(&mut self, agent: &mut Agent, here: &Here, deeper: u32) {
         if self.random.one_in(8) {
-            agent.tools.push(Write { key: self.written(here), own: None, perhaps: true });
+            let key = self.written(here);
+            agent.tools.push(Write { key, own: None, perhaps: true });
+            if self.random.one_in(2) {
+                let optional = !here.known.contains(&key);
+                agent.reads.retain(|read| read.key != key);
+                agent.reads.push(Read { key, own: None, optional, prompt: false, tool: true });
+            }
         }
         if deeper > 0 && self.random.one_in(16) {
             agent.helpers.push(self.below(here, "h", deeper - 1));
@@ -103,7 +112,7 @@ impl Grower {
             let optional = self.random.one_in(8);
             let key = if optional { Some(self.optional(here)) } else { self.read(here, false) };
             let Some(key) = key else { continue };
-            agent.reads.push(Read { key, own: None, optional, prompt: self.random.one_in(3) });
+            agent.reads.push(Read { key, own: None, optional, prompt: self.random.one_in(3), tool: false });
         }
     }
 
