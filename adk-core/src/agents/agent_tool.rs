@@ -105,6 +105,7 @@ impl AgentTool {
         cx: &mut ToolContext,
     ) -> Result<Value, ToolError> {
         let run = inner.run.clone();
+        let temps = run.temps();
         let keys: Vec<(Name, Name)> = {
             let writes = agent.meta().writes.iter();
             let key = |name| Name::shared(&stored(inner.scope.as_deref(), name));
@@ -142,6 +143,7 @@ impl AgentTool {
                 Polled::Parked => return Err(waits(&run)),
             }
         }
+        cx.forward_temps(&temps, &run);
         cx.actions.skip_summarization |= self.skip_summarization;
         Ok(last.result(&keys, &**self.agent()))
     }

@@ -374,6 +374,13 @@ impl Run {
         }
     }
 
+    /// The `temp:` keys that hold something.
+    pub(crate) fn temps(&self) -> StateDelta {
+        let temp = read(&self.delivery.temp);
+        let keys = temp.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp);
+        keys.map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+
     pub(crate) fn set_temp(&self, key: Name, value: Arc<Value>) {
         self.delivery.set_temp(key, value);
     }

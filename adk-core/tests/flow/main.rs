@@ -17,9 +17,12 @@
     reason = "these are tests"
 )]
 
+#[path = "../support/discards.rs"]
+mod discards;
 mod failures;
 mod grow;
 mod judge;
+mod pairs;
 mod random;
 mod real;
 mod reference;

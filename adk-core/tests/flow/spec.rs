@@ -160,6 +160,7 @@ pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a>
     };
     let meta = AgentMeta::new(kind, &agent.name)
         .definition(&agent.name)
+        .description("Helps.")
         .prompts(prompts(agent, store))
         .reads(store.keys.put(reads))
         .writes(store.keys.put(writes))
@@ -182,7 +183,7 @@ fn parameter<'a>(read: &Read) -> KeySpec<'a> {
 pub fn tool_of<'a>(agent: &'a Agent, store: &'a Store<'a>) -> ToolMeta<'a> {
     let reads = agent.reads.iter().filter(|read| read.tool).map(parameter);
     let writes = agent.tools.iter().map(|write| key_of(write.own(), write.key));
-    ToolMeta::new("tool", "").reads(store.keys.put(reads)).writes(store.keys.put(writes))
+    ToolMeta::new("tool", "Helps.").reads(store.keys.put(reads)).writes(store.keys.put(writes))
 }
 
 /// One prompt, when the agent has any read in one.
@@ -203,6 +204,7 @@ pub fn of_flow<'a>(flow: &'a Flow, store: &'a Store<'a>) -> &'a AgentMeta<'a> {
     let reads = flow.inputs.iter().map(|(key, default)| key_of(key, key).optional(*default));
     let meta = AgentMeta::new(AgentKind::Workflow, &flow.name)
         .definition(&flow.name)
+        .description("Helps.")
         .reads(store.keys.put(reads))
         .writes(keys(&flow.outputs, store))
         .states(keys(&flow.states, store))

@@ -55,7 +55,7 @@ pub(super) struct Made {
 
 /// Makes all calls.
 pub(super) async fn make(tools: &Toolbox<'_>, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<Made> {
-    let sequence = Sequence::of(tools, calls);
+    let sequence = Sequence::of(tools, calls, cx);
     if !sequence.is_needed() {
         return make_beside(tools, calls, &[], cx).await;
     }
@@ -73,7 +73,7 @@ async fn make_in_waves(
     let mut written = StateDelta::default();
     for wave in sequence.waves() {
         let own: Vec<_> = wave.iter().map(|at| calls[*at].clone()).collect();
-        let seen: Vec<_> = wave.iter().map(|at| sequence.seen(*at, &written, cx)).collect();
+        let seen: Vec<_> = wave.iter().map(|at| sequence.seen(*at, &written)).collect();
         for (at, seen) in wave.iter().zip(&seen) {
             made.saw[*at] = seen.iter().map(|(key, _)| key.clone()).collect();
         }

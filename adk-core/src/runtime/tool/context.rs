@@ -204,6 +204,12 @@ impl ToolContext {
         }
     }
 
+    /// Takes over the `temp:` keys that such an agent has changed, which are in no event; `before` is what they held.
+    pub(crate) fn forward_temps(&mut self, before: &StateDelta, run: &Run) {
+        let changed = run.temps().into_iter().filter(|(key, value)| before.get(key) != Some(value));
+        self.overlay.state_delta.extend(changed.collect::<StateDelta>());
+    }
+
     /// The context of a callback of this call, which takes what the call has done so far with it; it comes back with
     /// [`give_back`](Self::give_back).
     pub(crate) fn callback(&mut self) -> CallbackContext {

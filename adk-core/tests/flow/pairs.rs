@@ -1,0 +1,193 @@
+//! Every pair of constructs: workflows that the checker accepts run on the real runtime, with real models, tools and waits,
+//! and what they do is what a recursive interpreter says.
+
+mod actor;
+mod blocks;
+mod desk;
+mod interpret;
+mod log;
+mod plan;
+mod turn;
+mod wired;
+
+use crate::discards;
+use crate::grow::grow;
+use crate::judge::accepts;
+use crate::spec::Store;
+use crate::tree::{Agent, Flow, Node, each, has_prefix};
+use actor::Answering;
+use adk_core::runner::SessionHandle;
+use adk_core::{CallbackContext, Event, Plugin, Result as Ran, RunEnd, Runner};
+use interpret::{Choices, Ended, Interpreter, Names};
+use log::{Inner, Log};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+use tokio::runtime::Runtime;
+use wired::{Builder, Tree};
+
+/// Writes down all events, also those of runs inside of calls.
+#[derive(Clone, Default)]
+struct Capture(Arc<Mutex<Vec<Arc<Event>>>>);
+
+impl Plugin for Capture {
+    fn name(&self) -> &str {
+        "capture"
+    }
+    async fn on_event(&self, _: &mut CallbackContext, event: &Event) -> Ran<Option<Event>> {
+        self.0.lock().unwrap().push(Arc::new(event.clone()));
+        Ok(None)
+    }
+}
+
+/// Runs a workflow twice in one session and compares each run with the interpreter.
+fn play(flow: &Flow, seed: u64, runtime: &Runtime) -> Result<(), String> {
+    let flow: &'static Flow = Box::leak(Box::new(flow.clone()));
+    let build = Builder { store: Box::leak(Box::<Store<'static>>::default()), seed };
+    let tree = Tree::root(flow, &build);
+    let (mut agents, mut names) = (BTreeMap::new(), Names::default());
+    look(flow, &mut agents, &mut names);
+    let capture = Capture::default();
+    let mut runner = Runner::builder().engine(Answering { seed, agents });
+    if !names.tools.is_empty() {
+        runner = runner.plugin(capture.clone());
+    }
+    let runner: Runner = runner.build().unwrap();
+    let handle = runner.session("user", "session");
+    let mut states: BTreeSet<_> = flow.states.iter().copied().collect();
+    states.extend(flow.definitions().iter().flat_map(|inner| inner.states.clone()));
+    states.retain(|key| !flow.lets.contains(key) && flow.inputs.iter().all(|(input, _)| input != key));
+    let mut state = discards::State::new();
+    for round in 0..2 {
+        // Those of a run are gone with it.
+        let given: BTreeSet<_> =
+            states.iter().copied().filter(|key| round == 0 || key.starts_with("temp:")).collect();
+        let given = &given;
+        let (events, end) = runtime.block_on(drive(&handle, &tree, given, seed));
+        for key in given {
+            state.insert((*key).to_owned(), plan::value(seed, "state", key));
+        }
+        let captured = std::mem::take(&mut *capture.0.lock().unwrap());
+        let (inner, _) = Inner::of(&captured, &names.tools, 0);
+        let log = Log::new(events, state, &names.workflows);
+        compare(flow, seed, (&log, &inner), (&names, given), end)
+            .map_err(|why| format!("run {round}: {why}\n{}", shown(&log, &captured)))?;
+        state = log.states.last().cloned().unwrap_or_default();
+        state.retain(|key, _| states.contains(key.as_str()) || (has_prefix(key) && !key.starts_with("temp:")));
+    }
+    Ok(())
+}
+
+fn compare(
+    flow: &Flow,
+    seed: u64,
+    (log, inner): (&Log, &Inner),
+    (names, given): (&Names, &BTreeSet<&'static str>),
+    end: Result<RunEnd<()>, String>,
+) -> Result<(), String> {
+    let (mut choices, mut first) = (Choices::default(), None);
+    for _ in 0..256 {
+        let run = Interpreter::new(seed, log, inner.clone(), names, &mut choices);
+        let differs = match (run.root(flow, given), &end) {
+            (Ok(Ended::Through), Ok(RunEnd::Finished(_))) => return Ok(()),
+            (Ok(Ended::Failed), Err(error)) if is_planned(error) => return Ok(()),
+            (Ok(ended), end) => format!("{ended:?}, but {end:?}"),
+            (Err(why), Err(error)) => format!("{why}; {error}"),
+            (Err(why), Ok(_)) => why,
+        };
+        first.get_or_insert(differs);
+        if !choices.advance() {
+            break;
+        }
+    }
+    Err(first.unwrap_or_default())
+}
+
+fn is_planned(error: &str) -> bool {
+    error.contains("as planned") || error.contains(" elements, its `max`, ")
+}
+
+async fn drive(
+    handle: &SessionHandle,
+    tree: &Tree,
+    states: &BTreeSet<&'static str>,
+    seed: u64,
+) -> (Vec<Arc<Event>>, Result<RunEnd<()>, String>) {
+    let mut request = handle.run(tree, ());
+    for key in states {
+        request = request.state(*key, plan::value(seed, "state", key));
+    }
+    let mut stream = request.stream();
+    let (mut events, mut error) = (Vec::new(), None);
+    while let Some(event) = stream.next().await {
+        match event {
+            Ok(event) => events.push(event),
+            Err(failed) => error = Some(failed.to_string()),
+        }
+    }
+    (events, error.map_or_else(|| Ok(stream.end()), Err))
+}
+
+fn look(flow: &'static Flow, agents: &mut BTreeMap<String, &'static Agent>, names: &mut Names) {
+    each(&flow.body, &mut |node| match node {
+        Node::Run(agent) => {
+            agents.insert(agent.name.clone(), agent);
+            for agent in [agent].into_iter().chain(agent.below()) {
+                names.tools.extend(agent.helpers.iter().map(|helper| helper.name.clone()));
+                names.tools.extend(agent.flows.iter().map(|nested| nested.name.clone()));
+            }
+            for nested in agent.called() {
+                names.workflows.insert(nested.name.clone());
+                look(&nested.flow, agents, names);
+            }
+        }
+        Node::Nested(nested) => {
+            names.workflows.insert(nested.name.clone());
+            look(&nested.flow, agents, names);
+        }
+        _ => {}
+    });
+}
+
+fn shown(log: &Log, captured: &[Arc<Event>]) -> String {
+    let line = |event: &Arc<Event>| {
+        let delta: Vec<_> =
+            event.actions.state_delta.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let calls: Vec<_> = event.function_calls().map(|call| format!("{}{:?}", call.name, call.args)).collect();
+        let meta = event.details.as_ref().map(|details| &details.custom_metadata).filter(|meta| !meta.is_empty());
+        format!(
+            "  {} {} {:?} {} {} {}\n",
+            event.author,
+            event.path,
+            event.text(),
+            delta.join(" "),
+            calls.join(" "),
+            meta.map_or(String::new(), |meta| format!("{meta:?}"))
+        )
+    };
+    let events: String = log.events.iter().map(line).collect();
+    let inner: String = captured.iter().map(line).collect();
+    if inner.is_empty() { events } else { format!("{events} all, with calls:\n{inner}") }
+}
+
+#[test]
+fn pairs_run_as_the_interpreter_says() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let mut failures = crate::failures::Failures::default();
+    let (mut played, mut grown) = (0, 0);
+    for seed in crate::seeds() {
+        let flow = grow(seed);
+        grown += 1;
+        if !accepts(&flow) || !flow.definitions().iter().all(|inner| accepts(inner)) {
+            continue;
+        }
+        played += 1;
+        if let Err(why) = play(&flow, seed, &runtime) {
+            failures.add(flow, why, seed, |flow| {
+                let is_right = accepts(flow) && flow.definitions().iter().all(|inner| accepts(inner));
+                is_right.then(|| play(flow, seed, &runtime).err()).flatten()
+            });
+        }
+    }
+    crate::say(&format!("{played} of {grown} played\n"));
+    failures.none();
+}
