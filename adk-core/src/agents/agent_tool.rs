@@ -89,7 +89,11 @@ impl AgentTool {
         };
         let inner = cx.inner(Name::shared(agent.meta().name));
         if let Some(input) = agent.meta().request_input() {
-            inner.run.begin_with(&stored(inner.scope.as_deref(), input), request.clone().into());
+            let key = Name::shared(&stored(inner.scope.as_deref(), input));
+            inner.run.begin_with(&key, request.clone().into());
+            if let Some(scope) = &inner.scope {
+                scope.wrote(&key);
+            }
         }
         let run = inner.run.clone();
         let result = self.drive(agent, request, inner, cx).await;

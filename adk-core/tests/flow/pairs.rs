@@ -3,25 +3,30 @@
 
 mod actor;
 mod blocks;
+pub mod construct;
 mod desk;
 mod interpret;
 mod log;
 mod plan;
+mod table;
 mod turn;
 mod wired;
 
 use crate::discards;
-use crate::grow::grow;
+use crate::grow::{grow, grow_around};
+use crate::random::Random;
 use crate::judge::accepts;
 use crate::spec::Store;
 use crate::tree::{Agent, Flow, Node, each, has_prefix};
 use actor::Answering;
 use adk_core::runner::SessionHandle;
 use adk_core::{CallbackContext, Event, Plugin, Result as Ran, RunEnd, Runner};
+use construct::{Pair, Place, pairs};
 use interpret::{Choices, Ended, Interpreter, Names};
 use log::{Inner, Log};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
+use table::Table;
 use tokio::runtime::Runtime;
 use wired::{Builder, Tree};
 
@@ -40,7 +45,7 @@ impl Plugin for Capture {
 }
 
 /// Runs a workflow twice in one session and compares each run with the interpreter.
-fn play(flow: &Flow, seed: u64, runtime: &Runtime) -> Result<(), String> {
+fn play(flow: &Flow, seed: u64, runtime: &Runtime) -> Result<BTreeSet<Pair>, String> {
     let flow: &'static Flow = Box::leak(Box::new(flow.clone()));
     let build = Builder { store: Box::leak(Box::<Store<'static>>::default()), seed };
     let tree = Tree::root(flow, &build);
@@ -56,6 +61,7 @@ fn play(flow: &Flow, seed: u64, runtime: &Runtime) -> Result<(), String> {
     let mut states: BTreeSet<_> = flow.states.iter().copied().collect();
     states.extend(flow.definitions().iter().flat_map(|inner| inner.states.clone()));
     states.retain(|key| !flow.lets.contains(key) && flow.inputs.iter().all(|(input, _)| input != key));
+    let mut ran = BTreeSet::new();
     let mut state = discards::State::new();
     for round in 0..2 {
         // Those of a run are gone with it.
@@ -69,12 +75,13 @@ fn play(flow: &Flow, seed: u64, runtime: &Runtime) -> Result<(), String> {
         let captured = std::mem::take(&mut *capture.0.lock().unwrap());
         let (inner, _) = Inner::of(&captured, &names.tools, 0);
         let log = Log::new(events, state, &names.workflows);
-        compare(flow, seed, (&log, &inner), (&names, given), end)
+        let more = compare(flow, seed, (&log, &inner), (&names, given), end)
             .map_err(|why| format!("run {round}: {why}\n{}", shown(&log, &captured)))?;
+        ran.extend(more);
         state = log.states.last().cloned().unwrap_or_default();
         state.retain(|key, _| states.contains(key.as_str()) || (has_prefix(key) && !key.starts_with("temp:")));
     }
-    Ok(())
+    Ok(pairs(flow, &|place| ran.contains(&place)))
 }
 
 fn compare(
@@ -83,14 +90,15 @@ fn compare(
     (log, inner): (&Log, &Inner),
     (names, given): (&Names, &BTreeSet<&'static str>),
     end: Result<RunEnd<()>, String>,
-) -> Result<(), String> {
+
+) -> Result<BTreeSet<Place>, String> {
     let (mut choices, mut first) = (Choices::default(), None);
     for _ in 0..256 {
         let run = Interpreter::new(seed, log, inner.clone(), names, &mut choices);
         let differs = match (run.root(flow, given), &end) {
-            (Ok(Ended::Through), Ok(RunEnd::Finished(_))) => return Ok(()),
-            (Ok(Ended::Failed), Err(error)) if is_planned(error) => return Ok(()),
-            (Ok(ended), end) => format!("{ended:?}, but {end:?}"),
+            (Ok((Ended::Through, ran)), Ok(RunEnd::Finished(_))) => return Ok(ran),
+            (Ok((Ended::Failed, ran)), Err(error)) if is_planned(error) => return Ok(ran),
+            (Ok((ended, _)), end) => format!("{ended:?}, but {end:?}"),
             (Err(why), Err(error)) => format!("{why}; {error}"),
             (Err(why), Ok(_)) => why,
         };
@@ -169,25 +177,47 @@ fn shown(log: &Log, captured: &[Arc<Event>]) -> String {
     if inner.is_empty() { events } else { format!("{events} all, with calls:\n{inner}") }
 }
 
+fn is_right(flow: &Flow) -> bool {
+    accepts(flow) && flow.definitions().iter().all(|inner| accepts(inner))
+}
+
+/// A workflow that the checker accepts: any, or one with that pair.
+fn right(seed: u64, wanted: Option<Pair>) -> Option<Flow> {
+    for n in 0..if wanted.is_some() { 16 } else { 8 } {
+        let seed = seed.wrapping_mul(64).wrapping_add(n);
+        let flow = match wanted {
+            None => grow(seed),
+            Some((_, one, other)) => grow_around(seed, &[one, other]),
+        };
+        let has_it = |flow: &Flow| wanted.is_none_or(|wanted| pairs(flow, &|_| true).contains(&wanted));
+        if has_it(&flow) && is_right(&flow) {
+            return Some(flow);
+        }
+    }
+    None
+}
+
 #[test]
 fn pairs_run_as_the_interpreter_says() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let mut failures = crate::failures::Failures::default();
-    let (mut played, mut grown) = (0, 0);
-    for seed in crate::seeds() {
-        let flow = grow(seed);
-        grown += 1;
-        if !accepts(&flow) || !flow.definitions().iter().all(|inner| accepts(inner)) {
-            continue;
-        }
+    let (mut failures, mut table) = (crate::failures::Failures::default(), Table::default());
+    let (mut played, begin) = (0, std::time::Instant::now());
+    let possible: Vec<_> = table::all().collect();
+    let seeds = crate::seeds();
+    let mut random = Random::new(seeds.start);
+    for seed in seeds.clone() {
+        let wanted = if seed % 2 == 0 { None } else { Some(table.rarest(&possible, &mut random)) };
+        let Some(flow) = right(seed, wanted) else { continue };
         played += 1;
-        if let Err(why) = play(&flow, seed, &runtime) {
-            failures.add(flow, why, seed, |flow| {
-                let is_right = accepts(flow) && flow.definitions().iter().all(|inner| accepts(inner));
-                is_right.then(|| play(flow, seed, &runtime).err()).flatten()
-            });
+        match play(&flow, seed, &runtime) {
+            Ok(pairs) => table.add(&pairs),
+            Err(why) => failures.add(flow, why, seed, |flow| {
+                is_right(flow).then(|| play(flow, seed, &runtime).err()).flatten()
+            }),
         }
     }
-    crate::say(&format!("{played} of {grown} played\n"));
+    let time = begin.elapsed().as_secs_f64();
+    crate::say(&table.text(|_| None));
+    crate::say(&format!("pairs: ADK_SEED={} ADK_TREES={}: {played} programs, {time:.1} s\n", seeds.start, seeds.end - seeds.start));
     failures.none();
 }

@@ -1,7 +1,7 @@
 //! How a trace is compared with what the interpreter says, and what the log alone tells of its values.
 
 use crate::grow::KEPT;
-use crate::discards::{Discards, State, failed_parts, left_out, undone, winners};
+use crate::discards::{Discards, State, failed_parts, left_out, undone};
 use crate::support::SKIP;
 use crate::tree::{BLIND, BRIEF, OBSERVER};
 use adk_core::{Event, FailedAttempt, UNWRITTEN_KEY};
@@ -158,6 +158,12 @@ pub fn seen(events: &[Arc<Event>]) -> Vec<String> {
     lines.collect()
 }
 
+/// Which branches have won races, by the paths of their blocks.
+pub fn winners(events: &[Arc<Event>]) -> BTreeMap<String, String> {
+    let won = |event: &Arc<Event>| Some((event.path.to_string(), event.winner()?.to_owned()));
+    events.iter().filter_map(won).collect()
+}
+
 /// How the name of a block begins that an event is by.
 fn of_block(event: &Event) -> Option<char> {
     let first = event.author.trim_start_matches(SKIP).chars().next();
@@ -232,7 +238,11 @@ pub fn replay(log: &[Arc<Event>], state: &mut State) -> Result<(), String> {
             _ => {}
         }
         if let Some(discards) = Discards::of(event) {
-            let undone = undone(&path, &log[..at], &earlier, &discards);
+            let writes = |at: usize| {
+                let delta = log[at].actions.state_delta.iter();
+                delta.map(|(key, value)| (key.to_string(), Value::clone(value))).collect()
+            };
+            let undone = undone(&path, &log[..at], writes, &earlier, &discards);
             if undone != delta().collect() {
                 return Err(format!("{path}: {undone:?} has to be undone, but it says {:?}", event.actions));
             }

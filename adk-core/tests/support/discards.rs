@@ -8,12 +8,6 @@ use std::sync::Arc;
 /// What the keys hold.
 pub type State = BTreeMap<String, Value>;
 
-/// Which branches have won races, by the paths of their blocks.
-pub fn winners(events: &[Arc<Event>]) -> BTreeMap<String, String> {
-    let won = |event: &Arc<Event>| Some((event.path.to_string(), event.winner()?.to_owned()));
-    events.iter().filter_map(won).collect()
-}
-
 /// What an event says that a block has left out.
 pub fn left_out<'a>(event: &'a Event, what: &str) -> Option<&'a Value> {
     event.details.as_ref()?.custom_metadata.get(LEFT_OUT_KEY)?.get(what)
@@ -53,30 +47,36 @@ impl<'a> Discards<'a> {
 }
 
 /// What the last event of a block has to write: of each key that a discarded part has written last, what another part has
-/// written there before, or what it held before the block.
-pub fn undone(block: &str, log: &[Arc<Event>], earlier: &[State], discards: &Discards<'_>) -> State {
+/// written there before, or what it held before the block. `writes` gives what each event writes.
+pub fn undone(
+    block: &str,
+    log: &[Arc<Event>],
+    writes: impl Fn(usize) -> State,
+    earlier: &[State],
+    discards: &Discards<'_>,
+) -> State {
     let part = |event: &Event| {
         let path = event.path.to_string();
         let rest = path.strip_prefix(block).filter(|rest| rest.starts_with(['/', '[']))?;
         let end = rest[1..].find(['/', '#', '@', '[']).map_or(rest.len(), |end| end + 1);
         Some(format!("{block}{}", &rest[..end]))
     };
-    let mut last: BTreeMap<&str, (Value, bool)> = BTreeMap::new();
+    let mut last: BTreeMap<String, (Value, bool)> = BTreeMap::new();
     let mut before = None;
     for (at, event) in log.iter().enumerate() {
         let Some(part) = part(event) else { continue };
         let before = *before.get_or_insert(at);
         let is_discarded = discards.has(block, &part);
-        for (key, value) in event.actions.state_delta.iter() {
+        for (key, value) in writes(at) {
             // Keys of elements inside are seen there alone.
             if key.matches('[').count() > block.matches('[').count() {
                 continue;
             }
             let held = last
-                .entry(key)
-                .or_insert_with(|| (earlier[before].get(&**key).cloned().unwrap_or_default(), false));
-            if is_discarded { held.1 = true } else { *held = (Value::clone(value), false) }
+                .entry(key.clone())
+                .or_insert_with(|| (earlier[before].get(&key).cloned().unwrap_or_default(), false));
+            if is_discarded { held.1 = true } else { *held = (value, false) }
         }
     }
-    last.into_iter().filter(|(_, held)| held.1).map(|(key, held)| (key.to_owned(), held.0)).collect()
+    last.into_iter().filter(|(_, held)| held.1).map(|(key, held)| (key, held.0)).collect()
 }

@@ -21,7 +21,7 @@ pub(crate) struct KeyScope {
     written: Option<RwLock<BTreeSet<Name>>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Kind {
     /// A name that it does not map is a key of its own, stored after this prefix.
     Closed(Prefix),
@@ -34,14 +34,14 @@ enum Kind {
 
 /// What its own keys are stored after: the name of its place, after the prefix around. Its text is made when it is needed, since
 /// most keys of a workflow are mapped.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Prefix {
     name: Name,
     item: Option<u32>,
     text: OnceLock<Box<str>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Mapped {
     name: Name,
     /// The stored key that is written.
@@ -109,6 +109,19 @@ impl KeyScope {
             Ok(at) => self.names[at] = mapped,
             Err(at) => self.names.insert(at, mapped),
         }
+    }
+
+    /// The same scope for what may yet fail or be cancelled: what is written there is not written here.
+    pub(crate) fn apart(self: &Arc<Self>) -> Arc<Self> {
+        if self.outward().all(|scope| scope.written.is_none()) {
+            return self.clone();
+        }
+        Arc::new(Self {
+            outer: self.outer.as_ref().map(Self::apart),
+            kind: self.kind.clone(),
+            names: self.names.clone(),
+            written: self.written.as_ref().map(|written| RwLock::new(read(written).clone())),
+        })
     }
 
     /// This scope and those around it.

@@ -172,7 +172,11 @@ impl ToolContext {
             set: delta.iter().map(|(key, _)| key.clone()).collect(),
         };
         let run = Run::inside(&self.run, &delta, self.records_under.clone(), call);
-        let mut inner = Context::inside(Arc::new(run), self.path.child(name, At::Once), self.scope.clone());
+        let scope = self.scope.as_ref().map(KeyScope::apart);
+        if let Some(scope) = &scope {
+            delta.iter().for_each(|(key, _)| scope.wrote(key));
+        }
+        let mut inner = Context::inside(Arc::new(run), self.path.child(name, At::Once), scope);
         inner.unchecked = self.unchecked;
         inner.trace = self.trace.clone();
         inner.meter = self.step.meter.as_ref().map(Meter::tool);

@@ -1,6 +1,8 @@
 //! What blocks do.
 
+use super::construct::place;
 use super::interpret::{Differs, Ended, Interpreter, Thread};
+use super::log::delta;
 use super::plan;
 use crate::discards::{Discards, State, failed_parts, left_out, undone};
 use crate::reference::Scope;
@@ -115,8 +117,15 @@ impl<'f> Interpreter<'f> {
     fn undoes(&mut self, at: usize, path: &str, start: Thread) -> Differs<()> {
         let log = self.log;
         let discards = Discards::of(&log.events[at]).ok_or_else(|| format!("`{path}` discards nothing"))?;
-        let (events, states) = (&log.events[start.at..at], &log.states[start.at..at]);
-        let expected = undone(path, events, states, &discards);
+        let states: Vec<_> = (start.at..at).map(|at| self.state(at)).collect();
+        let writes = |nth: usize| {
+            let temps = self.temps.iter().flat_map(|(key, writes)| writes.iter().map(move |write| (key, write)));
+            let temps = temps.filter(|(_, (written, _))| *written == start.at + nth);
+            let mut all = delta(&log.events[start.at + nth]);
+            all.extend(temps.map(|(key, (_, value))| (key.clone(), value.clone())));
+            all
+        };
+        let expected = undone(path, &log.events[start.at..at], writes, &states, &discards);
         self.wrote(at, expected)
     }
 
@@ -240,6 +249,7 @@ impl<'f> Interpreter<'f> {
                     return Err(format!("`{here}` tells no error"));
                 }
                 self.wrote(at, expected)?;
+                self.ran.insert(place(otherwise));
                 return self.nodes(&otherwise.inside, path, inside, thread);
             }
             self.wrote(at, expected)?;

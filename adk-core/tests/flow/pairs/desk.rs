@@ -234,7 +234,10 @@ impl DynTool for Described {
         cx: &'a mut ToolContext,
     ) -> BoxFuture<'a, Result<Value, ToolError>> {
         Box::pin(async move {
-            cx.state().set(self.meta.writes[0].name, &args["request"])?;
+            // Elements would race for it, which nothing checks.
+            if !cx.path().to_string().contains('[') {
+                cx.state().set(self.meta.writes[0].name, &args["request"])?;
+            }
             Ok(json!({"looked": true}))
         })
     }

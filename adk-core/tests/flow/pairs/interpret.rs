@@ -7,6 +7,7 @@
 //! It knows neither the checker nor the runtime: where a key is stored it asks the reference of [`crate::reference`].
 
 use super::log::{Inner, Log, delta};
+use super::construct::{Place, place};
 use super::plan::{self, Fails, Turn};
 use crate::discards::State;
 use crate::reference::{SESSION, Scope, Storage};
@@ -77,6 +78,8 @@ pub struct Interpreter<'f> {
     /// The runs of agents that are tools.
     pub inner: Inner,
     pub names: &'f Names,
+    /// What has run.
+    pub(super) ran: BTreeSet<Place>,
     /// How many events of each path were read.
     pub(super) taken: HashMap<String, usize>,
     /// The keys that are in no event, with the place in the log of each write.
@@ -107,6 +110,7 @@ impl<'f> Interpreter<'f> {
             choices,
             inner,
             names,
+            ran: BTreeSet::new(),
             taken: HashMap::new(),
             temps: BTreeMap::new(),
             handled: false,
@@ -116,7 +120,7 @@ impl<'f> Interpreter<'f> {
     }
 
     /// The workflow that runs, with these keys of the session.
-    pub fn root(mut self, flow: &'f Flow, given: &BTreeSet<Key>) -> Differs<Ended<'f>> {
+    pub fn root(mut self, flow: &'f Flow, given: &BTreeSet<Key>) -> Differs<(Ended<'f>, BTreeSet<Place>)> {
         // Keys that are in no event are there from the start, too.
         let inputs = flow.inputs.iter().map(|(key, _)| (*key, "input".to_owned()));
         let lets = flow.lets.iter().map(|key| (*key, format!("{} let", flow.name)));
@@ -130,7 +134,7 @@ impl<'f> Interpreter<'f> {
         if ended == Ended::Cut {
             return Err("events are missing at the end".to_owned());
         }
-        Ok(ended)
+        Ok((ended, self.ran))
     }
 
     /// Whether all events were expected.
@@ -190,12 +194,14 @@ impl<'f> Interpreter<'f> {
 
     /// What an agent finds under a name of its definition.
     pub(super) fn found(&mut self, read: &Read, scope: Scope, path: &str, state: &State) -> Option<Value> {
-        let own = read.own();
+        state.get(&self.source(read.own(), read.key, scope, path)).cloned()
+    }
+
+    /// Where a name of a definition is read from: one key until it is written, and then the key that it is written to.
+    pub(super) fn source(&mut self, own: Key, key: Key, scope: Scope, path: &str) -> String {
         let written = self.writes.iter().find(|(name, _)| *name == own).map_or(own, |(_, key)| key);
         let written = self.stored(scope, written, path);
-        let stored = self.stored(scope, read.key, path);
-        let stored = if self.written.contains(&written) { &written } else { &stored };
-        state.get(stored).cloned()
+        if self.written.contains(&written) { written } else { self.stored(scope, key, path) }
     }
 
     /// Checks what an event writes; keys that are in no event are kept.
@@ -241,10 +247,19 @@ impl<'f> Interpreter<'f> {
                 self.writes = agent.writes.iter().map(|write| (write.own(), write.key)).collect();
                 self.agent(agent, &format!("{path}/{}", agent.name), scope, thread)
             }
-            Node::Nested(nested) => self.nested(nested, &format!("{path}/{}", nested.name), scope, None, thread),
-            Node::Break(target) => Ok(Ended::Exit(target.as_deref())),
+            Node::Nested(nested) => {
+                let path = format!("{path}/{}", nested.name);
+                let inputs = nested.flow.inputs.iter();
+                let from = inputs.map(|(own, _)| self.stored(scope, nested.read(own), &path)).collect();
+                self.nested(nested, &path, scope, (from, None), thread)
+            }
+            Node::Break(target) => {
+                self.ran.insert(place(node));
+                Ok(Ended::Exit(target.as_deref()))
+            }
             Node::Nothing => Ok(Ended::Through),
             Node::Block(block) => {
+                self.ran.insert(place(block));
                 let outer = self.handled;
                 self.handled |= plan::takes_errors(block);
                 let ended = self.block(block, &format!("{path}/{}", block.name), scope, thread);
@@ -262,6 +277,7 @@ impl<'f> Interpreter<'f> {
         scope: Scope,
         thread: &mut Thread,
     ) -> Differs<Ended<'f>> {
+        self.ran.insert(place(agent));
         if agent.model {
             self.desk(agent, path, scope, thread)
         } else if agent.patience.is_some() {
@@ -340,21 +356,21 @@ impl<'f> Interpreter<'f> {
         all
     }
 
-    /// A workflow inside of another; `request` is what it is asked for, as a tool.
+    /// A workflow inside of another, with where its inputs come from; `request` is what it is asked for, as a tool.
     pub(super) fn nested(
         &mut self,
         nested: &'f Nested,
         path: &str,
         scope: Scope,
-        request: Option<&str>,
+        (from, request): (Vec<String>, Option<&str>),
         thread: &mut Thread,
     ) -> Differs<Ended<'f>> {
+        self.ran.insert(place(nested));
         let flow = &*nested.flow;
         let inside = self.storage.nested(nested, scope);
         let state = self.state(thread.at);
         let mut expected = State::new();
-        for (own, default) in &flow.inputs {
-            let from = self.stored(scope, nested.read(own), path);
+        for ((own, default), from) in flow.inputs.iter().zip(from) {
             let to = self.stored(inside, own, path);
             let given = request.map(Value::from).or_else(|| state.get(&from).cloned());
             match given {

@@ -34,10 +34,6 @@ impl Log {
         self.by_path.get(path)?.get(nth).copied()
     }
 
-    /// How many events there are that are not the user's.
-    pub fn len(&self) -> usize {
-        self.by_path.values().map(Vec::len).sum()
-    }
 }
 
 fn apply(event: &Event, workflows: &BTreeSet<String>, state: &mut State) {

@@ -1,5 +1,6 @@
 //! The turn of an agent that asks a model: its calls, their effects, and the agents to which it transfers.
 
+use super::construct::{place, tool_place, toolset_place};
 use super::interpret::{Differs, Ended, Interpreter, Thread};
 use super::log::{Inner, Log};
 use super::plan;
@@ -51,6 +52,7 @@ impl<'f> Interpreter<'f> {
         loop {
             team[at].turns += 1;
             let (member, turns) = (team[at].agent, team[at].turns);
+            self.ran.insert(place(member));
             let here = if turns > 1 { format!("{}@{turns}", team[at].path) } else { team[at].path.clone() };
             let ended = match self.turn(member, &here, scope, thread)? {
                 Said::Done(Ended::Through) => return Ok(left),
@@ -171,7 +173,13 @@ impl<'f> Interpreter<'f> {
         let number = call.args.get("request").and_then(Value::as_str).unwrap_or_default();
         let mut delta = State::new();
         match call.name.as_str() {
+            "tool" => drop(self.ran.insert(tool_place(agent))),
+            "look" => drop(self.ran.insert(toolset_place(agent))),
+            _ => {}
+        }
+        match call.name.as_str() {
             "leave" => {}
+            "look" if path.contains('[') => {}
             "look" => drop(delta.insert(format!("user:{}", agent.name), number.into())),
             "tool" => {
                 let mut saw = Map::new();
@@ -213,7 +221,7 @@ impl<'f> Interpreter<'f> {
         let flow = agent.flows.iter().find(|nested| nested.name == name);
         if let Some(nested) = flow.filter(|nested| nested.is_requested()) {
             let own = nested.flow.inputs[0].0;
-            let (from, inside) = (self.stored(scope, nested.read(own), &here), self.storage.nested(nested, scope));
+            let (from, inside) = (self.source(own, nested.read(own), scope, &here), self.storage.nested(nested, scope));
             if from == self.stored(inside, own, &here) {
                 start.insert(from, request.into());
             }
@@ -228,6 +236,7 @@ impl<'f> Interpreter<'f> {
             choices: self.choices,
             inner,
             names: self.names,
+            ran: std::mem::take(&mut self.ran),
             taken: Default::default(),
             temps: BTreeMap::new(),
             handled: true,
@@ -238,7 +247,9 @@ impl<'f> Interpreter<'f> {
         let ended = match flow {
             Some(nested) => {
                 let request = nested.is_requested().then_some(request);
-                run.nested(nested, &here, scope, request, &mut thread)
+                let inputs = nested.flow.inputs.iter();
+                let from = inputs.map(|(own, _)| run.source(own, nested.read(own), scope, &here)).collect();
+                run.nested(nested, &here, scope, (from, request), &mut thread)
             }
             None => {
                 let helper = agent.helpers.iter().find(|helper| helper.name == name);
@@ -249,7 +260,7 @@ impl<'f> Interpreter<'f> {
         let ended = ended.map(|ended| matches!(ended, Ended::Through | Ended::Exit(_)).then_some(()).ok_or(ended == Ended::Cut));
         let is_whole = run.is_whole();
         let temps = std::mem::take(&mut run.temps);
-        self.storage = run.storage;
+        (self.storage, self.ran) = (run.storage, run.ran);
         match ended.map_err(|why| format!("in `{here}`: {why}"))? {
             Ok(()) => is_whole.map_err(|why| format!("in `{here}`: {why}"))?,
             Err(true) => return Err(format!("`{here}` has no end")),
@@ -265,7 +276,8 @@ impl<'f> Interpreter<'f> {
             return Err(format!("`{here}` says {error}"));
         }
         let mut delta: State = log.events.iter().flat_map(|event| super::log::delta(event)).collect();
-        delta.extend(temps.into_iter().filter_map(|(key, writes)| Some((key, writes.into_iter().last()?.1))));
+        let last = |writes: Vec<(usize, Value)>| Some(writes.into_iter().max_by_key(|(at, _)| *at)?.1);
+        delta.extend(temps.into_iter().filter_map(|(key, writes)| Some((key, last(writes)?))));
         Ok(delta)
     }
 
