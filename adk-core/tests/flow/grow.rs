@@ -1,7 +1,7 @@
 //! Random workflows. Most are nearly right: what is read was mostly written before, and what runs at the same time
 //! mostly keeps apart, so that the border between right and wrong is where the trees are.
 
-mod agents;
+pub mod agents;
 mod blocks;
 
 use super::judge::accepts;
@@ -63,6 +63,7 @@ pub fn grow_around(seed: u64, wanted: &[Construct]) -> Flow {
         Construct::WorkflowInstance,
         Construct::WorkflowTool,
         Construct::Default,
+        Construct::OptionalOutput,
         Construct::State,
     ]);
     finish(grower, has_workflow)
@@ -131,7 +132,7 @@ impl Grower {
                 }
             }
             for _ in 0..random.below(most + 1) {
-                let key = from(random, &[PLAIN, PLAIN, PLAIN, FLAGS, LISTS, LISTS, PREFIXED, STATES]);
+                let key = from(random, &[PLAIN, PLAIN, PLAIN, FLAGS, LISTS, LISTS, PREFIXED, STATES, SECRETS]);
                 if !known.contains(&key) && (!has_prefix(key) || random.one_in(3)) {
                     known.push(key);
                     all.push(key);
@@ -160,6 +161,15 @@ impl Grower {
         for _ in 0..self.random.below(3) {
             let key = self.read(&here, true).filter(|key| !flow.outputs.contains(key) && !is_note(key));
             flow.outputs.extend(key);
+        }
+        if self.may(8, &[Construct::OptionalOutput]) {
+            let keys = written(&flow.body).into_iter().filter(|key| !flow.outputs.contains(key) && !is_note(key));
+            let keys: Vec<_> = keys.filter(|key| !OWN.contains(key)).collect();
+            if !keys.is_empty() {
+                let key = *self.random.of::<Key>(&keys);
+                flow.outputs.push(key);
+                flow.optional.push(key);
+            }
         }
         flow
     }
@@ -254,13 +264,13 @@ impl Grower {
         let pools: &[&'static [Key]] = match here.eaches {
             1 => &[NOTES],
             2.. => &[DEEP_NOTES],
-            0 => &[PLAIN, PLAIN, PLAIN, PLAIN, FLAGS, LISTS, PREFIXED, STATES],
+            0 => &[PLAIN, PLAIN, PLAIN, PLAIN, FLAGS, LISTS, PREFIXED, STATES, SECRETS],
         };
-        let keys = PREFIXED.iter().chain(STATES).copied();
+        let keys = PREFIXED.iter().chain(STATES).chain(SECRETS).copied();
         let wanted: Vec<_> = keys.filter(|key| self.wants(construct_of(key))).collect();
         if !wanted.is_empty() && here.eaches == 0 && self.random.one_in(2) {
             let key = *self.random.of::<Key>(&wanted);
-            if !here.touched.contains(&key) && (has_prefix(key) || here.known.contains(&key)) {
+            if !here.touched.contains(&key) && (has_prefix(key) || is_secret(key) || here.known.contains(&key)) {
                 return key;
             }
         }
@@ -309,7 +319,8 @@ impl Grower {
                 nested.writes.push(other);
             }
         }
-        here.known.extend(outputs.iter().map(|key| nested.written(key)));
+        let sure = outputs.iter().filter(|key| !nested.flow.optional.contains(key));
+        here.known.extend(sure.map(|key| nested.written(key)));
         Node::Nested(nested)
     }
 
@@ -346,6 +357,7 @@ fn construct_of(key: &str) -> &'static [Construct] {
         Some(("app", _)) => &[Construct::App],
         Some(_) => &[Construct::Temp],
         None if STATES.contains(&key) => &[Construct::State],
+        None if is_secret(key) => &[Construct::Secret],
         None => &[],
     }
 }
@@ -356,7 +368,7 @@ impl Grower {
         let mut keys = Vec::new();
         keys.extend(self.wants(EACHES).then_some("l1"));
         keys.extend(self.wants(&[Construct::LoopUntil]).then_some("f1"));
-        keys.extend(PREFIXED.iter().filter(|key| self.wants(construct_of(key))));
+        keys.extend(PREFIXED.iter().chain(SECRETS).filter(|key| self.wants(construct_of(key))));
         keys
     }
 
@@ -375,7 +387,7 @@ impl Grower {
             Construct::Break | Construct::BreakTo | Construct::Exit | Construct::ExitTo if here.loops.is_empty() => 16,
             Construct::Break | Construct::BreakTo => 7,
             Construct::Try | Construct::Else => 20,
-            Construct::Workflow | Construct::WorkflowInstance | Construct::Default => 18,
+            Construct::Workflow | Construct::WorkflowInstance | Construct::Default | Construct::OptionalOutput => 18,
             Construct::Await | Construct::AwaitDefault => 6,
             Construct::Before => 8,
             _ => 0,

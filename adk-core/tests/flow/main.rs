@@ -110,6 +110,7 @@ fn everything_grows() {
         see("let", !flow.lets.is_empty());
         see("state", !flow.states.is_empty());
         see("output", !flow.outputs.is_empty());
+        see("optional output", !flow.optional.is_empty());
         flow.each(&mut |node| match node {
             Node::Run(agent) => {
                 see("exit", agent.exit);
@@ -134,6 +135,7 @@ fn everything_grows() {
                 );
                 see("prompt", agent.reads.iter().any(|read| read.prompt));
                 see("optional read", agent.reads.iter().any(|read| read.optional));
+                see("secret", agent.reads.iter().any(|read| tree::is_secret(read.key)));
                 see("renamed read", agent.reads.iter().any(|read| read.own.is_some()));
                 see("renamed write", agent.writes.iter().any(|write| write.own.is_some()));
                 see("write perhaps", agent.writes.iter().any(|write| write.perhaps));

@@ -34,6 +34,7 @@ fn flows(flow: &Flow) -> Vec<Flow> {
         );
     }
     all.extend(without(&flow.outputs).map(|outputs| Flow { outputs, ..flow.clone() }));
+    all.extend(without(&flow.optional).map(|optional| Flow { optional, ..flow.clone() }));
     all
 }
 

@@ -1,6 +1,7 @@
 //! A workflow as the [`Spec`] that the macro would write.
 
-use super::tree::{Agent, Flow, Kind, Node, Read, type_of};
+use super::tree::{Agent, Flow, Kind, Node, Read, SECRET, is_secret, type_of};
+use adk_core::Secret;
 use adk_core::__private::typed::Numbered;
 use adk_core::spec::{
     AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, OnError, Over, Renames, Spec, Step, StepKind,
@@ -54,7 +55,7 @@ pub fn spec<'a>(flow: &'a Flow, store: &'a Store<'a>) -> Spec<'a> {
         .inputs(store.inputs.put(inputs))
         .lets(keys(&flow.lets, store))
         .states(keys(&flow.states, store))
-        .outputs(keys(&flow.outputs, store))
+        .outputs(outputs(flow, store))
 }
 
 /// A key as the macros write it, so that what is seen at one glance in const evaluation is tested as well.
@@ -63,12 +64,18 @@ pub fn key_of<'a>(name: &'a str, of: &str) -> KeySpec<'a> {
     match type_of(of) {
         "bool" => spec.numbered(<bool as Numbered>::NUMBER),
         "String" => spec.numbered(<String as Numbered>::NUMBER),
+        SECRET => spec.numbered(<Secret<String> as Numbered>::NUMBER),
         _ => spec.numbered(<Vec<String> as Numbered>::NUMBER),
     }
 }
 
 fn keys<'a>(keys: &[&'static str], store: &'a Store<'a>) -> &'a [KeySpec<'a>] {
     store.keys.put(keys.iter().map(|key| key_of(key, key)))
+}
+
+fn outputs<'a>(flow: &'a Flow, store: &'a Store<'a>) -> &'a [KeySpec<'a>] {
+    let outputs = flow.outputs.iter().map(|key| key_of(key, key).optional(flow.optional.contains(key)));
+    store.keys.put(outputs)
 }
 
 fn steps<'a>(flow: &'a Flow, store: &'a Store<'a>) -> &'a [Step<'a>] {
@@ -173,6 +180,9 @@ pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a>
 }
 
 fn parameter<'a>(read: &Read) -> KeySpec<'a> {
+    if is_secret(read.key) {
+        return key_of(read.own(), read.key).optional(read.optional);
+    }
     KeySpec::new(read.own(), "Value")
         .numbered(<Value as Numbered>::NUMBER)
         .any(true)
@@ -206,7 +216,7 @@ pub fn of_flow<'a>(flow: &'a Flow, store: &'a Store<'a>) -> &'a AgentMeta<'a> {
         .definition(&flow.name)
         .description("Helps.")
         .reads(store.keys.put(reads))
-        .writes(keys(&flow.outputs, store))
+        .writes(outputs(flow, store))
         .states(keys(&flow.states, store))
         .lets(keys(&flow.lets, store))
         .steps(steps(flow, store));

@@ -22,6 +22,8 @@ pub const ITEMS: &[Key] = &["i1", "i2"];
 pub const STATES: &[Key] = &["s1", "s2"];
 /// Keys with a prefix.
 pub const PREFIXED: &[Key] = &["user:u", "app:v", "temp:t"];
+/// Keys that hold a secret.
+pub const SECRETS: &[Key] = &["x1"];
 /// How definitions call keys that their instances rename.
 pub const OWN: &[Key] = &["o1", "o2", "o3", "o4"];
 
@@ -29,15 +31,23 @@ pub const OWN: &[Key] = &["o1", "o2", "o3", "o4"];
 pub const ERROR: Key = "error";
 
 /// All keys that a workflow may use.
-pub const KEYS: &[&[Key]] = &[PLAIN, FLAGS, LISTS, NOTES, DEEP_NOTES, ITEMS, STATES, PREFIXED];
+pub const KEYS: &[&[Key]] = &[PLAIN, FLAGS, LISTS, NOTES, DEEP_NOTES, ITEMS, STATES, PREFIXED, SECRETS];
 
 /// The type of what agents write under that key.
 pub fn type_of(key: &str) -> &'static str {
     match key.as_bytes()[0] {
         b'f' => "bool",
         b'l' => "Vec<String>",
+        b'x' => SECRET,
         _ => "String",
     }
+}
+
+/// The type of secrets.
+pub const SECRET: &str = "Secret<String>";
+
+pub fn is_secret(key: &str) -> bool {
+    type_of(key) == SECRET
 }
 
 /// Whether a key is the session's own, whatever workflow touches it.
@@ -54,6 +64,8 @@ pub struct Flow {
     pub lets: Vec<Key>,
     pub states: Vec<Key>,
     pub outputs: Vec<Key>,
+    /// The outputs that may be left unwritten.
+    pub optional: Vec<Key>,
     pub body: Vec<Node>,
 }
 
@@ -217,12 +229,16 @@ impl Agent {
     pub fn settle_model(&mut self) {
         self.model |= !self.is_alone();
         if self.model {
+            self.writes.retain(|write| !is_secret(write.key));
             self.writes.truncate(1);
             self.writes.iter_mut().for_each(|write| write.perhaps = false);
             self.leaves.clear();
             self.writes_first = false;
         }
         let has_tool = !self.tools.is_empty();
+        if self.model && !has_tool {
+            self.reads.retain(|read| !is_secret(read.key));
+        }
         for read in &mut self.reads {
             read.prompt |= self.model && !has_tool;
             read.tool = has_tool && !read.prompt;

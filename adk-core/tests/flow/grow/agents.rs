@@ -48,8 +48,10 @@ impl Grower {
         self.reads_and_writes(&mut agent, here);
         self.tools(&mut agent, here, deeper);
         if deeper > 0 && self.may(8, &[Construct::Transfer]) {
-            let target = self.below(here, "t", deeper - 1);
-            agent.targets.push(Agent { model: true, ..target });
+            let mut target = self.below(here, "t", deeper - 1);
+            target.model = true;
+            target.settle_model();
+            agent.targets.push(target);
         }
         agent.settle_model();
         agent
@@ -68,12 +70,17 @@ impl Grower {
             }
         }
         if deeper > 0 && self.may(16, &[Construct::AgentTool]) {
-            agent.helpers.push(self.below(here, "h", deeper - 1));
+            let mut helper = self.below(here, "h", deeper - 1);
+            helper.exit = self.may(8, &[Construct::Exit]);
+            if self.may(8, &[Construct::ExitTo]) && !here.loops.is_empty() && !helper.model {
+                helper.leaves.extend(self.target(here));
+            }
+            agent.helpers.push(helper);
         }
         if self.may(16, &[Construct::WorkflowTool]) && !self.definitions.is_empty() {
             let flow = self.random.of(&self.definitions).clone();
             // Where a call puts the keys of a workflow is where others would, too; and it cannot wait.
-            if !self.placed.contains(&flow.name) && !waits(&flow) {
+            if !self.placed.contains(&flow.name) && (!waits(&flow) || self.random.one_in(12)) {
                 self.placed.push(flow.name.clone());
                 let name = flow.name.clone();
                 agent.flows.push(Nested { name, flow, reads: Vec::new(), writes: Vec::new() });
@@ -102,8 +109,12 @@ impl Grower {
         self.left = self.left.saturating_sub(1);
         let mut asks = Agent { name: self.name("q"), ..Agent::default() };
         self.reads(&mut asks, here);
+        asks.reads.retain(|read| !is_secret(read.key));
         asks.reads.iter_mut().for_each(|read| read.prompt = true);
-        let key = self.written(here);
+        let mut key = self.written(here);
+        if is_secret(key) {
+            key = PLAIN[0];
+        }
         asks.writes.push(Write { key, own: None, perhaps: false });
         let patience = [Patience::Endless, Patience::Fails, Patience::Default];
         let last = if self.wants(&[Construct::AwaitDefault]) { &patience[2..] } else { &patience[..] };
@@ -117,7 +128,8 @@ impl Grower {
             let optional = self.may(8, &[Construct::OptionalRead]);
             let key = if optional { Some(self.optional(here)) } else { self.read(here, false) };
             let Some(key) = key else { continue };
-            agent.reads.push(Read { key, own: None, optional, prompt: self.random.one_in(3), tool: false });
+            let prompt = self.random.one_in(3) && !is_secret(key);
+            agent.reads.push(Read { key, own: None, optional, prompt, tool: false });
         }
     }
 
@@ -166,7 +178,7 @@ impl Grower {
 }
 
 /// Whether something in a workflow waits for an answer.
-fn waits(flow: &Flow) -> bool {
+pub fn waits(flow: &Flow) -> bool {
     let mut found = flow.definitions().iter().any(|inner| waits(inner));
     flow.each(&mut |node| found |= matches!(node, Node::Run(agent) if agent.patience.is_some()));
     found

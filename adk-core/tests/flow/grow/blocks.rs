@@ -43,7 +43,8 @@ impl Grower {
     }
 
     pub(super) fn arms(&mut self, here: &mut Here) -> Node {
-        let Some(key) = self.read(here, false) else { return Node::Run(self.agent(here)) };
+        let key = self.read(here, false).filter(|key| !is_secret(key));
+        let Some(key) = key else { return Node::Run(self.agent(here)) };
         let mut inside = Vec::new();
         let mut known: Option<Vec<Key>> = None;
         for _ in 0..1 + self.random.below(3) {

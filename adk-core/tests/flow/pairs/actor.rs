@@ -125,7 +125,9 @@ impl Journal for Answering {
     }
     fn answer(&self, _: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(async move {
-            tokio::task::yield_now().await;
+            if wait.waiting.question.len() % 2 == 0 {
+                tokio::task::yield_now().await;
+            }
             let (path, question) = (wait.waiting.path.to_string(), wait.waiting.question);
             let agent = self.agents[wait.waiting.path.name().as_str()];
             if plan::expires(self.seed, &path, agent) {

@@ -50,6 +50,7 @@ constructs! {
     Workflow "workflow",
     WorkflowInstance "workflow instance",
     Default "input default",
+    OptionalOutput "Option output",
     Await "await",
     AwaitDefault "await(default)",
     ToolRead "tool reads",
@@ -63,6 +64,7 @@ constructs! {
     App "app:",
     Temp "temp:",
     State "state",
+    Secret "secret",
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -174,6 +176,9 @@ impl Finder<'_> {
         }
         if inner.inputs.iter().any(|(_, default)| *default) {
             is.push(Construct::Default);
+        }
+        if !inner.optional.is_empty() {
+            is.push(Construct::OptionalOutput);
         }
         if !inner.states.is_empty() {
             is.push(Construct::State);
@@ -293,6 +298,7 @@ fn keys(flow: &Flow, keys: impl IntoIterator<Item = Key>, is: &mut Vec<Construct
             Some(("app", _)) => Construct::App,
             Some(("temp", _)) => Construct::Temp,
             _ if flow.states.contains(&key) => Construct::State,
+            _ if is_secret(key) => Construct::Secret,
             _ => continue,
         };
         if !is.contains(&construct) {

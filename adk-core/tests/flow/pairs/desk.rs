@@ -150,6 +150,7 @@ impl DynTool for ByPlan {
                 let found = cx.state().value(read.own());
                 saw.insert(read.own().to_owned(), found.as_deref().cloned().unwrap_or_default());
             }
+            let told: Map<_, _> = saw.iter().map(|(key, value)| (key.clone(), plan::shown(value))).collect();
             let number = args["request"].as_str().unwrap_or_default();
             tokio::task::yield_now().await;
             for (write, value) in plan::writes(self.seed, number, &self.agent.tools) {
@@ -159,7 +160,7 @@ impl DynTool for ByPlan {
                 };
                 cx.state().set(write.own(), value)?;
             }
-            Ok(json!({ "saw": saw }))
+            Ok(json!({ "saw": told }))
         })
     }
 }

@@ -125,7 +125,7 @@ impl<'f> Interpreter<'f> {
         let inputs = flow.inputs.iter().map(|(key, _)| (*key, "input".to_owned()));
         let lets = flow.lets.iter().map(|key| (*key, format!("{} let", flow.name)));
         let states = given.iter().map(|key| (*key, "state".to_owned()));
-        for (key, place) in states.chain(inputs).chain(lets).filter(|(key, _)| key.starts_with("temp:")) {
+        for (key, place) in states.chain(inputs).chain(lets).filter(|(key, _)| key.starts_with("temp:") || is_secret(key)) {
             self.temps.insert(key.to_owned(), vec![(0, plan::value(self.seed, &place, key))]);
         }
         let mut thread = Thread { at: 1 };
@@ -206,11 +206,19 @@ impl<'f> Interpreter<'f> {
 
     /// Checks what an event writes; keys that are in no event are kept.
     pub(super) fn wrote(&mut self, at: usize, mut expected: State) -> Differs<()> {
+        let event = &self.log.events[at];
+        let mut wrote = delta(event);
         for (key, value) in expected.extract_if(.., |key, _| key.starts_with("temp:")) {
             self.temps.entry(key).or_default().push((at, value));
         }
-        let event = &self.log.events[at];
-        let wrote = delta(event);
+        for (key, value) in expected.extract_if(.., |key, _| is_secret(key.rsplit('/').next().unwrap_or_default())) {
+            let is_kept = wrote.remove(&key).is_some_and(|told| told.is_null() == value.is_null());
+            if !is_kept || event.text().contains("$kept") {
+                return Err(format!("event {at} of `{}` does not keep `{key}`", event.path));
+            }
+            self.written.insert(key.clone());
+            self.temps.entry(key).or_default().push((at, value));
+        }
         self.written.extend(wrote.keys().cloned());
         if wrote == expected {
             return Ok(());
@@ -277,7 +285,6 @@ impl<'f> Interpreter<'f> {
         scope: Scope,
         thread: &mut Thread,
     ) -> Differs<Ended<'f>> {
-        self.ran.insert(place(agent));
         if agent.model {
             self.desk(agent, path, scope, thread)
         } else if agent.patience.is_some() {
@@ -299,6 +306,7 @@ impl<'f> Interpreter<'f> {
             return Ok(Ended::Failed);
         }
         let Some(at) = self.event(path, thread)? else { return Ok(Ended::Cut) };
+        self.ran.insert(place(agent));
         let (state, mut saw) = (self.state(at), Map::new());
         for read in &agent.reads {
             let found = self.found(read, scope, path, &state);
@@ -330,6 +338,7 @@ impl<'f> Interpreter<'f> {
         thread: &mut Thread,
     ) -> Differs<Ended<'f>> {
         let Some(at) = self.event(path, thread)? else { return Ok(Ended::Cut) };
+        self.ran.insert(place(agent));
         let state = self.state(at);
         let question = self.told(agent, path, scope, &state);
         let value = if plan::expires(self.seed, path, agent) {
@@ -347,7 +356,7 @@ impl<'f> Interpreter<'f> {
         let mut all = String::new();
         for read in agent.reads.iter().filter(|read| read.prompt) {
             let found = match self.found(read, scope, path, state) {
-                None => String::new(),
+                None | Some(Value::Null) => String::new(),
                 Some(Value::String(text)) => text,
                 Some(value) => value.to_string(),
             };

@@ -2,7 +2,7 @@
 //! same ones without knowing of each other.
 
 use crate::random::Random;
-use crate::tree::{Agent, Block, Key, Kind, Patience, Write, type_of};
+use crate::tree::{Agent, Block, Key, Kind, Patience, SECRET, Write, type_of};
 use serde_json::{Value, json};
 
 /// Random numbers of a place.
@@ -17,6 +17,7 @@ pub fn value(seed: u64, place: &str, key: Key) -> Value {
     match type_of(key) {
         "bool" => json!(random.one_in(2)),
         "String" => json!(format!("s{:x}", random.number())),
+        SECRET => json!({"$secret": format!("s{:x}", random.number())}),
         _ => (0..random.below(4)).map(|n| json!(format!("l{n}{:x}", random.below(256)))).collect(),
     }
 }
@@ -27,6 +28,7 @@ pub fn next_value(place: &str, key: Key, earlier: Option<&Value>) -> Value {
     match type_of(key) {
         "bool" => json!(earlier != true),
         "String" => json!(format!("s{:x}", of(1, &format!("{place} {earlier}")).number())),
+        SECRET => json!({"$secret": format!("s{:x}", of(1, &format!("{place} {earlier}")).number())}),
         _ => {
             let all = earlier.as_array().cloned().unwrap_or_default();
             // Loops would make it long.
@@ -64,6 +66,11 @@ impl Turn {
         let fails = (handled && random.one_in(5)).then(|| *random.of(&[Fails::First, Fails::Last]));
         Self { early, leaves, fails }
     }
+}
+
+/// A value as the result of a tool may hold it.
+pub fn shown(value: &Value) -> Value {
+    value.get("$secret").unwrap_or(value).clone()
 }
 
 /// What a function or a tool writes there.

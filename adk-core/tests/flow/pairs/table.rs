@@ -1,6 +1,7 @@
 //! How many programs have run with each pair.
 
 use super::construct::{Construct, Pair, Relation};
+use super::refused::{refused, rows};
 use crate::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -42,7 +43,7 @@ impl Table {
     }
 
     /// The table as text: each construct of a row inside of, before and beside that of the column.
-    pub fn text(&self, refused: impl Fn(Pair) -> Option<&'static str>) -> String {
+    pub fn text(&self) -> String {
         let mut text = String::new();
         let names = Construct::ALL.iter().enumerate();
         let names: Vec<_> = names.map(|(at, construct)| format!("{at} {}", construct.name())).collect();
@@ -65,6 +66,8 @@ impl Table {
                 writeln!(text).unwrap();
             }
         }
+        writeln!(text, "\nWhat cannot be: relation | one | other | why").unwrap();
+        rows().iter().for_each(|row| writeln!(text, "{}", row.text()).unwrap());
         text
     }
 }

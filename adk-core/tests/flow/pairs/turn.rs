@@ -52,7 +52,6 @@ impl<'f> Interpreter<'f> {
         loop {
             team[at].turns += 1;
             let (member, turns) = (team[at].agent, team[at].turns);
-            self.ran.insert(place(member));
             let here = if turns > 1 { format!("{}@{turns}", team[at].path) } else { team[at].path.clone() };
             let ended = match self.turn(member, &here, scope, thread)? {
                 Said::Done(Ended::Through) => return Ok(left),
@@ -76,6 +75,7 @@ impl<'f> Interpreter<'f> {
         let mut left = Ended::Through;
         loop {
             let Some(at) = self.event(path, thread)? else { return Ok(Said::Done(Ended::Cut)) };
+            self.ran.insert(place(agent));
             let (log, state) = (self.log, self.state(at));
             let told = self.told(agent, path, scope, &state);
             let calls: Vec<_> = log.events[at].function_calls().collect();
@@ -151,7 +151,18 @@ impl<'f> Interpreter<'f> {
             self.written = written;
             for (key, value) in delta {
                 let value = match all.get(&key).filter(|_| !seen.contains_key(&key)) {
-                    Some(earlier) => joined(state.get(&key), earlier, value),
+                    Some(earlier) => {
+                        let write = agent.tools.iter().find(|write| self.stored(scope, write.key, path) == key);
+                        let before = match write.filter(|_| call.name == "tool") {
+                            Some(write) => {
+                                let read = agent.reads.iter().find(|read| read.own() == write.own());
+                                let read = read.map_or(write.own(), |read| read.key);
+                                self.source(write.own(), read, scope, path)
+                            }
+                            None => key.clone(),
+                        };
+                        joined(state.get(&before), earlier, value)
+                    }
                     None => value,
                 };
                 all.insert(key, value);
@@ -194,6 +205,7 @@ impl<'f> Interpreter<'f> {
                     };
                     delta.insert(self.stored(scope, write.key, path), value);
                 }
+                let saw: Map<_, _> = saw.into_iter().map(|(key, value)| (key, plan::shown(&value))).collect();
                 let told = result.response.get("saw");
                 if told != Some(&saw.clone().into()) {
                     return Err(format!("the tool of `{path}` has seen {told:?}, not {saw:?}"));

@@ -152,7 +152,8 @@ impl Workflow for Tree {
         self.lets(keys)
     }
     fn finish(&self, values: &Values<'_>) -> Result<()> {
-        self.flow.outputs.iter().try_for_each(|key| values.get::<Value>(key).map(drop))
+        let sure = self.flow.outputs.iter().filter(|key| !self.flow.optional.contains(key));
+        sure.map(|key| values.get::<Value>(key).map(drop)).collect()
     }
     fn form(&self, _: &mut Form) -> Option<()> {
         Some(())
