@@ -132,7 +132,8 @@ impl Grower {
                 }
             }
             for _ in 0..random.below(most + 1) {
-                let key = from(random, &[PLAIN, PLAIN, PLAIN, FLAGS, LISTS, LISTS, PREFIXED, STATES, SECRETS]);
+                let key =
+                    from(random, &[PLAIN, PLAIN, PLAIN, FLAGS, LISTS, LISTS, PREFIXED, STATES, SECRETS]);
                 if !known.contains(&key) && (!has_prefix(key) || random.one_in(3)) {
                     known.push(key);
                     all.push(key);
@@ -163,7 +164,8 @@ impl Grower {
             flow.outputs.extend(key);
         }
         if self.may(8, &[Construct::OptionalOutput]) {
-            let keys = written(&flow.body).into_iter().filter(|key| !flow.outputs.contains(key) && !is_note(key));
+            let keys =
+                written(&flow.body).into_iter().filter(|key| !flow.outputs.contains(key) && !is_note(key));
             let keys: Vec<_> = keys.filter(|key| !OWN.contains(key)).collect();
             if !keys.is_empty() {
                 let key = *self.random.of::<Key>(&keys);
@@ -270,7 +272,9 @@ impl Grower {
         let wanted: Vec<_> = keys.filter(|key| self.wants(construct_of(key))).collect();
         if !wanted.is_empty() && here.eaches == 0 && self.random.one_in(2) {
             let key = *self.random.of::<Key>(&wanted);
-            if !here.touched.contains(&key) && (has_prefix(key) || is_secret(key) || here.known.contains(&key)) {
+            if !here.touched.contains(&key)
+                && (has_prefix(key) || is_secret(key) || here.known.contains(&key))
+            {
                 return key;
             }
         }
@@ -384,10 +388,17 @@ impl Grower {
             Construct::Match => 12,
             _ if EACHES.contains(&wanted) => 14,
             Construct::LoopMax | Construct::LoopUntil => 16,
-            Construct::Break | Construct::BreakTo | Construct::Exit | Construct::ExitTo if here.loops.is_empty() => 16,
+            Construct::Break | Construct::BreakTo | Construct::Exit | Construct::ExitTo
+                if here.loops.is_empty() =>
+            {
+                16
+            }
             Construct::Break | Construct::BreakTo => 7,
             Construct::Try | Construct::Else => 20,
-            Construct::Workflow | Construct::WorkflowInstance | Construct::Default | Construct::OptionalOutput => 18,
+            Construct::Workflow
+            | Construct::WorkflowInstance
+            | Construct::Default
+            | Construct::OptionalOutput => 18,
             Construct::Await | Construct::AwaitDefault => 6,
             Construct::Before => 8,
             _ => 0,

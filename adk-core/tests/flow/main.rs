@@ -5,6 +5,8 @@
 //!   rule of the checker explains it. What can happen, [`reference`] knows.
 //! - What the checker accepts runs in the real runtime, whatever agents do and whoever comes first. What goes wrong in
 //!   workflows that it rejects, the reference has foreseen. The executions are those of [`real`].
+//! - What the checker accepts does what an interpreter says, with real models, tools, handovers and waits, for each pair of
+//!   constructs: [`pairs`].
 //!
 //! `ADK_TREES` says how many trees there are (5,000), `ADK_SEED` the first of them (1; it is printed), `ADK_EXECUTIONS` how many
 //! executions of each are run one by one, and as many by chance if there are more (5). The full run: `ADK_TREES=100000

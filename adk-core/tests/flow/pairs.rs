@@ -16,14 +16,14 @@ mod wired;
 use crate::discards;
 use crate::failures::Failures;
 use crate::grow::{grow, grow_around};
-use crate::random::Random;
 use crate::judge::{accepts, waits_in_tool};
+use crate::random::Random;
 use crate::spec::{Store, spec};
 use crate::tree::{Agent, Flow, Node, each, has_prefix};
 use actor::Answering;
 use adk_core::check::faults;
 use adk_core::runner::SessionHandle;
-use adk_core::{CallbackContext, Event, Plugin, Result as Ran, RunEnd, Runner};
+use adk_core::{CallbackContext, Event, Plugin, Result as Ran, RunConfig, RunEnd, Runner};
 use construct::{Pair, Place, pairs};
 use interpret::{Choices, Ended, Interpreter, Names};
 use log::{Inner, Log};
@@ -59,7 +59,8 @@ fn play(flow: &Flow, seed: u64, runtime: &Runtime) -> Result<BTreeSet<Pair>, Str
     let (mut agents, mut names) = (BTreeMap::new(), Names::default());
     look(flow, &mut agents, &mut names);
     let capture = Capture::default();
-    let mut runner = Runner::builder().engine(Answering { seed, agents });
+    let mut runner =
+        Runner::builder().engine(Answering { seed, agents }).config(RunConfig::default().max_llm_calls(0));
     if !names.tools.is_empty() {
         runner = runner.plugin(capture.clone());
     }
@@ -86,7 +87,8 @@ fn play(flow: &Flow, seed: u64, runtime: &Runtime) -> Result<BTreeSet<Pair>, Str
             .map_err(|why| format!("run {round}: {why}\n{}", shown(&log, &captured)))?;
         ran.extend(more);
         state = log.states.last().cloned().unwrap_or_default();
-        state.retain(|key, _| states.contains(key.as_str()) || (has_prefix(key) && !key.starts_with("temp:")));
+        state
+            .retain(|key, _| states.contains(key.as_str()) || (has_prefix(key) && !key.starts_with("temp:")));
     }
     Ok(pairs(flow, &|place| ran.contains(&place)))
 }
@@ -97,7 +99,6 @@ fn compare(
     (log, inner): (&Log, &Inner),
     (names, given): (&Names, &BTreeSet<&'static str>),
     end: Result<RunEnd<()>, String>,
-
 ) -> Result<BTreeSet<Place>, String> {
     let (mut choices, mut first) = (Choices::default(), None);
     for _ in 0..256 {
@@ -167,8 +168,10 @@ fn shown(log: &Log, captured: &[Arc<Event>]) -> String {
     let line = |event: &Arc<Event>| {
         let delta: Vec<_> =
             event.actions.state_delta.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let calls: Vec<_> = event.function_calls().map(|call| format!("{}{:?}", call.name, call.args)).collect();
-        let meta = event.details.as_ref().map(|details| &details.custom_metadata).filter(|meta| !meta.is_empty());
+        let calls: Vec<_> =
+            event.function_calls().map(|call| format!("{}{:?}", call.name, call.args)).collect();
+        let meta =
+            event.details.as_ref().map(|details| &details.custom_metadata).filter(|meta| !meta.is_empty());
         format!(
             "  {} {} {:?} {} {} {}\n",
             event.author,
@@ -243,8 +246,15 @@ fn pairs_run_as_the_interpreter_says() {
     let empty: Vec<_> = possible.iter().filter(|pair| table.count(**pair) == 0).collect();
     let mut text = if crate::number("ADK_TREES").is_some() { table.text() } else { String::new() };
     let (trees, time) = (seeds.end - seeds.start, begin.elapsed().as_secs_f64());
-    write!(text, "flow, pairs: ADK_SEED={} ADK_TREES={trees}: {played} programs, {time:.1} s\n", seeds.start).unwrap();
-    write!(text, "  {} pairs are possible, {} have run less than {ENOUGH} times, ", possible.len(), rare.len()).unwrap();
+    write!(text, "flow, pairs: ADK_SEED={} ADK_TREES={trees}: {played} programs, {time:.1} s\n", seeds.start)
+        .unwrap();
+    write!(
+        text,
+        "  {} pairs are possible, {} have run less than {ENOUGH} times, ",
+        possible.len(),
+        rare.len()
+    )
+    .unwrap();
     writeln!(text, "{} never", empty.len()).unwrap();
     crate::say(&text);
     failures.none();

@@ -1,8 +1,8 @@
 //! A workflow as the [`Spec`] that the macro would write.
 
 use super::tree::{Agent, Flow, Kind, Node, Read, SECRET, is_secret, type_of};
-use adk_core::Secret;
 use adk_core::__private::typed::Numbered;
+use adk_core::Secret;
 use adk_core::spec::{
     AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, OnError, Over, Renames, Spec, Step, StepKind,
     ToolMeta,
@@ -183,10 +183,7 @@ fn parameter<'a>(read: &Read) -> KeySpec<'a> {
     if is_secret(read.key) {
         return key_of(read.own(), read.key).optional(read.optional);
     }
-    KeySpec::new(read.own(), "Value")
-        .numbered(<Value as Numbered>::NUMBER)
-        .any(true)
-        .optional(read.optional)
+    KeySpec::new(read.own(), "Value").numbered(<Value as Numbered>::NUMBER).any(true).optional(read.optional)
 }
 
 /// The description of the tool of an agent.

@@ -1,7 +1,7 @@
 //! How a trace is compared with what the interpreter says, and what the log alone tells of its values.
 
-use crate::grow::KEPT;
 use crate::discards::{Discards, State, failed_parts, left_out, undone};
+use crate::grow::KEPT;
 use crate::support::SKIP;
 use crate::tree::{BLIND, BRIEF, OBSERVER};
 use adk_core::{Event, FailedAttempt, UNWRITTEN_KEY};

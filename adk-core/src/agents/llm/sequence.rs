@@ -84,7 +84,11 @@ impl Touched {
         for effect in meta.agent.into_iter().flat_map(|agent| Effects::of(agent, &renames)) {
             // What is inside of a workflow is a key of the session, which no instance renames.
             let scope = scope.filter(|_| !effect.is_inside);
-            if effect.act.is_write() { touched.write(effect.key, scope) } else { touched.read(effect.key, scope) }
+            if effect.act.is_write() {
+                touched.write(effect.key, scope)
+            } else {
+                touched.read(effect.key, scope)
+            }
         }
         touched
     }

@@ -38,7 +38,9 @@ impl<'f> Interpreter<'f> {
             }
             Kind::Loop { max, until } => self.rounds(block, max, until, path, scope, thread),
             Kind::Try { most } => self.attempts(block, most, path, scope, thread),
-            Kind::Each { item, list, max, .. } => self.elements(block, (item, list, max), path, scope, thread),
+            Kind::Each { item, list, max, .. } => {
+                self.elements(block, (item, list, max), path, scope, thread)
+            }
             Kind::Parallel { first, .. } => {
                 let (start, mut parts) = (*thread, Vec::new());
                 for node in &block.inside {
@@ -79,7 +81,8 @@ impl<'f> Interpreter<'f> {
         if parts.iter().any(|(_, ended)| *ended == Ended::Cut) {
             return Ok(Ended::Cut);
         }
-        let failed: Vec<_> = parts.iter().filter(|(_, ended)| is_left_out(ended)).map(|(at, _)| &**at).collect();
+        let failed: Vec<_> =
+            parts.iter().filter(|(_, ended)| is_left_out(ended)).map(|(at, _)| &**at).collect();
         self.leaves_out(path, &failed, start, thread)
     }
 
@@ -119,7 +122,8 @@ impl<'f> Interpreter<'f> {
         let discards = Discards::of(&log.events[at]).ok_or_else(|| format!("`{path}` discards nothing"))?;
         let states: Vec<_> = (start.at..at).map(|at| self.state(at)).collect();
         let writes = |nth: usize| {
-            let temps = self.temps.iter().flat_map(|(key, writes)| writes.iter().map(move |write| (key, write)));
+            let temps =
+                self.temps.iter().flat_map(|(key, writes)| writes.iter().map(move |write| (key, write)));
             let temps = temps.filter(|(_, (written, _))| *written == start.at + nth);
             let mut all = delta(&log.events[start.at + nth]);
             all.extend(temps.map(|(key, (_, value))| (key.clone(), value.clone())));
@@ -137,7 +141,8 @@ impl<'f> Interpreter<'f> {
         start: Thread,
         thread: &mut Thread,
     ) -> Differs<Ended<'f>> {
-        let winner = self.peek(path).and_then(|event| event.winner()).map(|winner| format!("{path}/{winner}"));
+        let winner =
+            self.peek(path).and_then(|event| event.winner()).map(|winner| format!("{path}/{winner}"));
         if let Some(winner) = winner {
             let won = parts.into_iter().find(|(at, _)| *at == winner);
             let (_, ended) = won.ok_or_else(|| format!("`{winner}` is no branch"))?;
@@ -236,7 +241,8 @@ impl<'f> Interpreter<'f> {
             let Some(at) = self.event(&here, thread)? else { return Ok(Ended::Cut) };
             let log = self.log;
             let told = log.events[at].failed_attempt();
-            if told.as_ref().is_none_or(|told| (told.attempt, told.of, told.again) != (attempt, most, again)) {
+            if told.as_ref().is_none_or(|told| (told.attempt, told.of, told.again) != (attempt, most, again))
+            {
                 return Err(format!("`{here}` tells {told:?}"));
             }
             let mut expected = State::new();

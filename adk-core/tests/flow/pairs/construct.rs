@@ -241,7 +241,8 @@ impl Finder<'_> {
         let mut is_if = |construct, holds: bool| is.extend(holds.then_some(construct));
         is_if(Construct::Out, agent.writes.iter().any(|write| write.perhaps));
         is_if(Construct::OptionalRead, agent.reads.iter().any(|read| read.optional && !read.tool));
-        let mut owns = agent.reads.iter().map(|read| read.own).chain(agent.writes.iter().map(|write| write.own));
+        let mut owns =
+            agent.reads.iter().map(|read| read.own).chain(agent.writes.iter().map(|write| write.own));
         is_if(Construct::Instance, role.is_none() && owns.any(|own| own.is_some()));
         is_if(Construct::Exit, agent.exit);
         is_if(Construct::ExitTo, !agent.leaves.is_empty());

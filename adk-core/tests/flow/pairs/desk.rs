@@ -82,12 +82,16 @@ impl Model for Brain {
         let mut random = plan::of(self.seed, &format!("{path} {turn} reply"));
         let tools: Vec<_> = request.tools.iter().filter(|tool| tool.name != TRANSFER).collect();
         let others = request.tools.iter().find(|tool| tool.name == TRANSFER);
-        if turn < 3 && let Some(others) = others.filter(|_| random.one_in(2)) {
+        // The deeper it is, the less it calls: what agents in agents call multiplies.
+        let is_tired = turn >= 3 || random.below(12) < path.split('/').count() as u64;
+        if turn < 3
+            && let Some(others) = others.filter(|_| random.one_in(2))
+        {
             let names = others.parameters["properties"]["agent_name"]["enum"].as_array().unwrap();
             let args = json!({"agent_name": random.of(names)});
             return said(Reply::new().call(TRANSFER, args), request);
         }
-        if turn >= 3 || tools.is_empty() || random.one_in(3) {
+        if is_tired || tools.is_empty() {
             let (text, _) = plan::last_words(self.seed, &path, prompt, self.key);
             return said(Reply::new().text(text), request);
         }

@@ -6,8 +6,8 @@
 //!
 //! It knows neither the checker nor the runtime: where a key is stored it asks the reference of [`crate::reference`].
 
-use super::log::{Inner, Log, delta};
 use super::construct::{Place, place};
+use super::log::{Inner, Log, delta};
 use super::plan::{self, Fails, Turn};
 use crate::discards::State;
 use crate::reference::{SESSION, Scope, Storage};
@@ -96,13 +96,7 @@ pub struct Interpreter<'f> {
 pub type Differs<T> = Result<T, String>;
 
 impl<'f> Interpreter<'f> {
-    pub fn new(
-        seed: u64,
-        log: &'f Log,
-        inner: Inner,
-        names: &'f Names,
-        choices: &'f mut Choices,
-    ) -> Self {
+    pub fn new(seed: u64, log: &'f Log, inner: Inner, names: &'f Names, choices: &'f mut Choices) -> Self {
         Self {
             seed,
             log,
@@ -125,7 +119,9 @@ impl<'f> Interpreter<'f> {
         let inputs = flow.inputs.iter().map(|(key, _)| (*key, "input".to_owned()));
         let lets = flow.lets.iter().map(|key| (*key, format!("{} let", flow.name)));
         let states = given.iter().map(|key| (*key, "state".to_owned()));
-        for (key, place) in states.chain(inputs).chain(lets).filter(|(key, _)| key.starts_with("temp:") || is_secret(key)) {
+        for (key, place) in
+            states.chain(inputs).chain(lets).filter(|(key, _)| key.starts_with("temp:") || is_secret(key))
+        {
             self.temps.insert(key.to_owned(), vec![(0, plan::value(self.seed, &place, key))]);
         }
         let mut thread = Thread { at: 1 };
@@ -211,7 +207,9 @@ impl<'f> Interpreter<'f> {
         for (key, value) in expected.extract_if(.., |key, _| key.starts_with("temp:")) {
             self.temps.entry(key).or_default().push((at, value));
         }
-        for (key, value) in expected.extract_if(.., |key, _| is_secret(key.rsplit('/').next().unwrap_or_default())) {
+        for (key, value) in
+            expected.extract_if(.., |key, _| is_secret(key.rsplit('/').next().unwrap_or_default()))
+        {
             let is_kept = wrote.remove(&key).is_some_and(|told| told.is_null() == value.is_null());
             if !is_kept || event.text().contains("$kept") {
                 return Err(format!("event {at} of `{}` does not keep `{key}`", event.path));
@@ -325,7 +323,9 @@ impl<'f> Interpreter<'f> {
             _ if turn.fails == Some(Fails::Last) => Ended::Failed,
             None => Ended::Through,
             Some(None) => Ended::Exit(None),
-            Some(Some(name)) => Ended::Exit(agent.leaves.iter().find(|left| **left == name).map(String::as_str)),
+            Some(Some(name)) => {
+                Ended::Exit(agent.leaves.iter().find(|left| **left == name).map(String::as_str))
+            }
         })
     }
 
@@ -408,7 +408,9 @@ impl<'f> Interpreter<'f> {
         for own in flow.outputs.iter().filter(|own| flow.states.contains(own)) {
             let from = self.stored(inside, own, path);
             let to = self.stored(scope, nested.written(own), path);
-            if from != to && let Some(value) = state.get(&from) {
+            if from != to
+                && let Some(value) = state.get(&from)
+            {
                 expected.insert(to, value.clone());
             }
         }
@@ -422,6 +424,7 @@ impl<'f> Interpreter<'f> {
 
 /// Which element of an `each` a path goes through: `[3]`.
 fn element<'p>(path: &'p str, each: &str) -> &'p str {
-    let found = path.split('/').rev().find(|name| name.strip_prefix(each).is_some_and(|rest| rest.starts_with('[')));
+    let found =
+        path.split('/').rev().find(|name| name.strip_prefix(each).is_some_and(|rest| rest.starts_with('[')));
     found.map_or("", |name| &name[each.len()..])
 }

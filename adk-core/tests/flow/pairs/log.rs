@@ -33,7 +33,6 @@ impl Log {
     pub fn event(&self, path: &str, nth: usize) -> Option<usize> {
         self.by_path.get(path)?.get(nth).copied()
     }
-
 }
 
 fn apply(event: &Event, workflows: &BTreeSet<String>, state: &mut State) {

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 /// Random numbers of a place.
 pub fn of(seed: u64, place: &str) -> Random {
     let start = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    Random::new(place.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)))
+    Random::new(
+        place.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)),
+    )
 }
 
 /// A value for a key.
@@ -74,11 +76,7 @@ pub fn shown(value: &Value) -> Value {
 }
 
 /// What a function or a tool writes there.
-pub fn writes<'a>(
-    seed: u64,
-    place: &'a str,
-    all: &'a [Write],
-) -> impl Iterator<Item = (&'a Write, Value)> {
+pub fn writes<'a>(seed: u64, place: &'a str, all: &'a [Write]) -> impl Iterator<Item = (&'a Write, Value)> {
     let is_written = move |write: &&Write| {
         !write.perhaps || !of(seed, &format!("{place} {} perhaps", write.own())).one_in(3)
     };
@@ -112,7 +110,9 @@ pub fn answer(seed: u64, path: &str, question: &str, key: Key) -> Value {
 /// The prompt of an agent: the keys that it reads there.
 pub fn prompt(agent: &Agent) -> String {
     let reads = agent.reads.iter().filter(|read| read.prompt);
-    reads.map(|read| format!("{}=<{{{}{}}}>;", read.own(), read.own(), if read.optional { "?" } else { "" })).collect()
+    reads
+        .map(|read| format!("{}=<{{{}{}}}>;", read.own(), read.own(), if read.optional { "?" } else { "" }))
+        .collect()
 }
 
 /// What a model has been told, as a number.

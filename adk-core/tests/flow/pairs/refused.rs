@@ -30,12 +30,42 @@ const LEAVES: &[Construct] =
     &[Function, Out, ExitTo, Break, BreakTo, Await, AwaitDefault, ToolRead, ToolWrite, ToolBoth, Toolset];
 const CALLED: &[Construct] = &[ToolRead, ToolWrite, ToolBoth, AgentTool, WorkflowTool, Transfer, Toolset];
 const BLOCKS: &[Construct] = &[
-    Sequence, Parallel, First, ParallelSkip, Match, Each, EachMax, EachCut, EachSkip, LoopMax, LoopUntil, Try, Else,
+    Sequence,
+    Parallel,
+    First,
+    ParallelSkip,
+    Match,
+    Each,
+    EachMax,
+    EachCut,
+    EachSkip,
+    LoopMax,
+    LoopUntil,
+    Try,
+    Else,
     Before,
 ];
 const STEPS: &[Construct] = &[
-    Sequence, Parallel, First, ParallelSkip, Match, Each, EachMax, EachCut, EachSkip, LoopMax, LoopUntil, Try, Else,
-    Before, Break, BreakTo, Workflow, Await, AwaitDefault, Instance,
+    Sequence,
+    Parallel,
+    First,
+    ParallelSkip,
+    Match,
+    Each,
+    EachMax,
+    EachCut,
+    EachSkip,
+    LoopMax,
+    LoopUntil,
+    Try,
+    Else,
+    Before,
+    Break,
+    BreakTo,
+    Workflow,
+    Await,
+    AwaitDefault,
+    Instance,
 ];
 const AGENTS: &[Construct] = &[Model, OptionalRead, Instance, Exit, AgentTool, Transfer];
 const WORKFLOWS: &[Construct] = &[Workflow, WorkflowInstance, Default, OptionalOutput, WorkflowTool, Secret];
@@ -116,7 +146,8 @@ pub fn rows() -> &'static [Row] {
 pub fn refused(pair: Pair) -> Option<&'static Row> {
     let (relation, one, other) = pair;
     let mut rows = ROWS.iter();
-    let row = rows.find(|row| row.relation == relation && row.one.contains(&one) && row.other.contains(&other));
+    let row =
+        rows.find(|row| row.relation == relation && row.one.contains(&one) && row.other.contains(&other));
     row.filter(|_| !is_possible(pair))
 }
 

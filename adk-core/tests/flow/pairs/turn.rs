@@ -83,7 +83,10 @@ impl<'f> Interpreter<'f> {
                 let key = agent.writes.first();
                 let (text, value) = plan::last_words(self.seed, path, &told, key.map(|write| write.key));
                 if log.events[at].text() != text {
-                    return Err(format!("`{path}` says {:?}, not {text:?} of {told:?}", log.events[at].text()));
+                    return Err(format!(
+                        "`{path}` says {:?}, not {text:?} of {told:?}",
+                        log.events[at].text()
+                    ));
                 }
                 let mut expected = State::new();
                 if let Some(write) = key {
@@ -93,7 +96,9 @@ impl<'f> Interpreter<'f> {
                 return Ok(Said::Done(left));
             }
             self.wrote(at, State::new())?;
-            let is_told = |call: &&FunctionCall| call.args.get("told").is_none_or(|as_told| *as_told == plan::told(&told));
+            let is_told = |call: &&FunctionCall| {
+                call.args.get("told").is_none_or(|as_told| *as_told == plan::told(&told))
+            };
             if !calls.iter().all(is_told) {
                 return Err(format!("the model of `{path}` was not told {told:?}"));
             }
@@ -152,7 +157,8 @@ impl<'f> Interpreter<'f> {
             for (key, value) in delta {
                 let value = match all.get(&key).filter(|_| !seen.contains_key(&key)) {
                     Some(earlier) => {
-                        let write = agent.tools.iter().find(|write| self.stored(scope, write.key, path) == key);
+                        let write =
+                            agent.tools.iter().find(|write| self.stored(scope, write.key, path) == key);
                         let before = match write.filter(|_| call.name == "tool") {
                             Some(write) => {
                                 let read = agent.reads.iter().find(|read| read.own() == write.own());
@@ -233,7 +239,8 @@ impl<'f> Interpreter<'f> {
         let flow = agent.flows.iter().find(|nested| nested.name == name);
         if let Some(nested) = flow.filter(|nested| nested.is_requested()) {
             let own = nested.flow.inputs[0].0;
-            let (from, inside) = (self.source(own, nested.read(own), scope, &here), self.storage.nested(nested, scope));
+            let (from, inside) =
+                (self.source(own, nested.read(own), scope, &here), self.storage.nested(nested, scope));
             if from == self.stored(inside, own, &here) {
                 start.insert(from, request.into());
             }
@@ -269,7 +276,9 @@ impl<'f> Interpreter<'f> {
                 run.agent(helper, &here, scope, &mut thread)
             }
         };
-        let ended = ended.map(|ended| matches!(ended, Ended::Through | Ended::Exit(_)).then_some(()).ok_or(ended == Ended::Cut));
+        let ended = ended.map(|ended| {
+            matches!(ended, Ended::Through | Ended::Exit(_)).then_some(()).ok_or(ended == Ended::Cut)
+        });
         let is_whole = run.is_whole();
         let temps = std::mem::take(&mut run.temps);
         (self.storage, self.ran) = (run.storage, run.ran);
@@ -395,7 +404,9 @@ fn joined(before: Option<&Value>, earlier: &Value, later: Value) -> Value {
         Some(_) => return later,
     };
     match (earlier, &later) {
-        (Value::Array(earlier), Value::Array(more)) if earlier.starts_with(before) && more.starts_with(before) => {
+        (Value::Array(earlier), Value::Array(more))
+            if earlier.starts_with(before) && more.starts_with(before) =>
+        {
             earlier.iter().chain(&more[before.len()..]).cloned().collect()
         }
         _ => later,
