@@ -235,6 +235,9 @@ impl Run {
     /// Sets a stored key before the run begins.
     pub(crate) fn begin_with(&self, key: &str, value: Value) {
         let value = Arc::new(value);
+        if Scope::of(key) == Scope::Temp {
+            return self.set_temp(Name::shared(key), value);
+        }
         if let Some(own) = self.live_own() {
             own.record(&StateDelta::from_iter([(Name::shared(key), value.clone())]));
         }

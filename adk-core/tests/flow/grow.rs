@@ -72,7 +72,7 @@ pub fn grow_around(seed: u64, wanted: &[Construct]) -> Flow {
 fn finish(mut grower: Grower, has_workflow: bool) -> Flow {
     let left = grower.left;
     if has_workflow || grower.random.one_in(2) {
-        let most = if grower.wanted.is_empty() { 3 } else { 1 };
+        let most = if grower.wanted.is_empty() { 3 } else { 2 };
         for _ in 0..1 + grower.random.below(most) {
             grower.define();
         }

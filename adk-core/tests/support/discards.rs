@@ -62,10 +62,8 @@ pub fn undone(
         Some(format!("{block}{}", &rest[..end]))
     };
     let mut last: BTreeMap<String, (Value, bool)> = BTreeMap::new();
-    let mut before = None;
     for (at, event) in log.iter().enumerate() {
         let Some(part) = part(event) else { continue };
-        let before = *before.get_or_insert(at);
         let is_discarded = discards.has(block, &part);
         for (key, value) in writes(at) {
             // Keys of elements inside are seen there alone.
@@ -74,7 +72,7 @@ pub fn undone(
             }
             let held = last
                 .entry(key.clone())
-                .or_insert_with(|| (earlier[before].get(&key).cloned().unwrap_or_default(), false));
+                .or_insert_with(|| (earlier[at].get(&key).cloned().unwrap_or_default(), false));
             if is_discarded { held.1 = true } else { *held = (value, false) }
         }
     }

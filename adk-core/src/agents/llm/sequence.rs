@@ -100,6 +100,6 @@ impl Touched {
     /// What has been written under a name is found by a read of it, wherever the read began.
     fn read(&mut self, key: &str, scope: Option<&KeyScope>) {
         self.reads.insert(stored(scope, key).into_owned());
-        self.reads.extend(scope.and_then(|scope| scope.read_key(key)).map(|key| key.into_owned()));
+        self.reads.extend(scope.map(|scope| scope.source_key(key).into_owned()));
     }
 }

@@ -187,7 +187,18 @@ impl KeyScope {
     }
 
     /// The stored key that a name is read from; `None` when nothing in its reach has written it.
-    pub(crate) fn read_key<'a>(&'a self, mut name: &'a str) -> Option<Cow<'a, str>> {
+    pub(crate) fn read_key<'a>(&'a self, name: &'a str) -> Option<Cow<'a, str>> {
+        let (scope, key) = self.source(name);
+        scope.is_none_or(|scope| scope.is_current(&key)).then_some(key)
+    }
+
+    /// The same, also where nothing has written it yet.
+    pub(crate) fn source_key<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
+        self.source(name).1
+    }
+
+    /// The stored key that a name is read from, and the scope that knows it.
+    fn source<'a>(&'a self, mut name: &'a str) -> (Option<&'a Self>, Cow<'a, str>) {
         for scope in self.outward() {
             let key = match (scope.mapped(name), &scope.kind) {
                 (Some(Mapped { key, read: Some(other), .. }), _) if !scope.has_written(key) => {
@@ -199,9 +210,9 @@ impl KeyScope {
                 (None, Kind::Closed(prefix)) => Cow::Owned([scope.text(prefix), name].concat()),
                 (None, _) => continue,
             };
-            return scope.is_current(&key).then_some(key);
+            return (Some(scope), key);
         }
-        Some(Cow::Borrowed(name))
+        (None, Cow::Borrowed(name))
     }
 
     /// Whether what a stored key holds is not from an earlier run of the element that it is in.

@@ -46,6 +46,7 @@ impl Grower {
     fn below(&mut self, here: &Here, kind: &str, deeper: u32) -> Agent {
         let mut agent = Agent { name: self.name(kind), ..Agent::default() };
         self.reads_and_writes(&mut agent, here);
+        agent.toolset = self.may(32, &[Construct::Toolset]);
         self.tools(&mut agent, here, deeper);
         if deeper > 0 && self.may(8, &[Construct::Transfer]) {
             let mut target = self.below(here, "t", deeper - 1);
@@ -63,6 +64,10 @@ impl Grower {
         if self.may(8, &tools) {
             let key = self.written(here);
             agent.tools.push(Write { key, own: None, perhaps: true });
+            let other = self.written(here);
+            if self.may(6, &[Construct::ToolWrite]) && other != key {
+                agent.tools.push(Write { key: other, own: None, perhaps: true });
+            }
             if self.may(2, &[Construct::ToolBoth]) {
                 let optional = !here.known.contains(&key);
                 agent.reads.retain(|read| read.key != key);

@@ -136,7 +136,8 @@ impl Finder<'_> {
     fn nodes(&mut self, flow: &Flow, nodes: &[Node], around: &[Construct]) {
         let units: Vec<_> = nodes.iter().map(|node| self.node(flow, node)).collect();
         units.iter().for_each(|unit| self.add(Relation::Inside, unit, around));
-        units.windows(2).for_each(|two| self.add_both(Relation::Before, &two[0], &two[1]));
+        let steps: Vec<_> = units.iter().filter(|unit| !unit.is.contains(&Construct::Else)).collect();
+        steps.windows(2).for_each(|two| self.add_both(Relation::Before, two[0], two[1]));
         if around.iter().any(|around| matches!(around, Construct::Each)) {
             self.beside(&units, true);
         }

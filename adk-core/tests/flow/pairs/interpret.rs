@@ -169,7 +169,11 @@ impl<'f> Interpreter<'f> {
         let mut state = self.log.states[at].clone();
         for (key, writes) in &self.temps {
             let last = writes.iter().filter(|(write, _)| *write < at).max_by_key(|(write, _)| *write);
-            state.extend(last.map(|(_, value)| (key.clone(), value.clone())));
+            match last {
+                // A key without a prefix holds nothing then.
+                Some((_, Value::Null)) if !key.starts_with("temp:") => drop(state.remove(key)),
+                last => state.extend(last.map(|(_, value)| (key.clone(), value.clone()))),
+            }
         }
         state
     }
@@ -193,10 +197,15 @@ impl<'f> Interpreter<'f> {
         state.get(&self.source(read.own(), read.key, scope, path)).cloned()
     }
 
+    /// Where a name of a definition is written.
+    pub(super) fn target(&mut self, own: Key, scope: Scope, path: &str) -> String {
+        let written = self.writes.iter().find(|(name, _)| *name == own).map_or(own, |(_, key)| key);
+        self.stored(scope, written, path)
+    }
+
     /// Where a name of a definition is read from: one key until it is written, and then the key that it is written to.
     pub(super) fn source(&mut self, own: Key, key: Key, scope: Scope, path: &str) -> String {
-        let written = self.writes.iter().find(|(name, _)| *name == own).map_or(own, |(_, key)| key);
-        let written = self.stored(scope, written, path);
+        let written = self.target(own, scope, path);
         if self.written.contains(&written) { written } else { self.stored(scope, key, path) }
     }
 
@@ -257,7 +266,7 @@ impl<'f> Interpreter<'f> {
                 let path = format!("{path}/{}", nested.name);
                 let inputs = nested.flow.inputs.iter();
                 let from = inputs.map(|(own, _)| self.stored(scope, nested.read(own), &path)).collect();
-                self.nested(nested, &path, scope, (from, None), thread)
+                self.nested(nested, &path, scope, from, thread)
             }
             Node::Break(target) => {
                 self.ran.insert(place(node));
@@ -365,13 +374,13 @@ impl<'f> Interpreter<'f> {
         all
     }
 
-    /// A workflow inside of another, with where its inputs come from; `request` is what it is asked for, as a tool.
+    /// A workflow inside of another, with where its inputs come from.
     pub(super) fn nested(
         &mut self,
         nested: &'f Nested,
         path: &str,
         scope: Scope,
-        (from, request): (Vec<String>, Option<&str>),
+        from: Vec<String>,
         thread: &mut Thread,
     ) -> Differs<Ended<'f>> {
         self.ran.insert(place(nested));
@@ -381,8 +390,7 @@ impl<'f> Interpreter<'f> {
         let mut expected = State::new();
         for ((own, default), from) in flow.inputs.iter().zip(from) {
             let to = self.stored(inside, own, path);
-            let given = request.map(Value::from).or_else(|| state.get(&from).cloned());
-            match given {
+            match state.get(&from).cloned() {
                 Some(_) if from == to => {}
                 Some(value) => drop(expected.insert(to, value)),
                 None if *default => {

@@ -93,6 +93,7 @@ const ROWS: &[Row] = &[
     Row::new(Ahead, CALLED, ALL, Why::Syntax, "what a model may call has no order"),
     Row::new(Ahead, ALL, CALLED, Why::Syntax, "what a model may call has no order"),
     Row::new(Ahead, &[Else], ALL, Why::Syntax, "an `else` is the end of its `try`"),
+    Row::new(Ahead, ALL, &[Else], Why::Syntax, "an `else` follows a failure, and no step"),
     Row::new(Ahead, &[Break, BreakTo], ALL, Why::NeverRuns, "a `break` jumps over it"),
     Row::new(Beside, &[Else], ALL, Why::Syntax, "an `else` runs by itself"),
     Row::new(Beside, ALL, &[Else], Why::Syntax, "an `else` runs by itself"),
@@ -106,8 +107,7 @@ const ROWS: &[Row] = &[
 fn is_possible((relation, one, other): Pair) -> bool {
     match relation {
         Inside => one == Else && matches!(other, Try | Before),
-        Ahead => matches!(one, Break | BreakTo) && other == Else,
-        Beside => false,
+        Ahead | Beside => false,
     }
 }
 

@@ -237,14 +237,15 @@ impl<'f> Interpreter<'f> {
         let events = self.inner.next(&here).ok_or_else(|| format!("`{here}` has not run"))?;
         let mut start = view.clone();
         let flow = agent.flows.iter().find(|nested| nested.name == name);
-        if let Some(nested) = flow.filter(|nested| nested.is_requested()) {
-            let own = nested.flow.inputs[0].0;
-            let (from, inside) =
-                (self.source(own, nested.read(own), scope, &here), self.storage.nested(nested, scope));
-            if from == self.stored(inside, own, &here) {
-                start.insert(from, request.into());
+        // The request is written as the input, so that it is read wherever an instance reads that.
+        let request = match flow.filter(|nested| nested.is_requested()) {
+            Some(nested) => {
+                let key = self.target(nested.flow.inputs[0].0, scope, &here);
+                start.insert(key.clone(), request.into());
+                Some(key)
             }
-        }
+            None => None,
+        };
         let (inner, events) = Inner::of(&events, &self.names.tools, here.split('/').count());
         let log = Log::new(events, start, &self.names.workflows);
         let storage = std::mem::replace(&mut self.storage, crate::reference::Storage::new());
@@ -265,10 +266,10 @@ impl<'f> Interpreter<'f> {
         let mut thread = Thread { at: 0 };
         let ended = match flow {
             Some(nested) => {
-                let request = nested.is_requested().then_some(request);
+                run.written.extend(request);
                 let inputs = nested.flow.inputs.iter();
                 let from = inputs.map(|(own, _)| run.source(own, nested.read(own), scope, &here)).collect();
-                run.nested(nested, &here, scope, (from, request), &mut thread)
+                run.nested(nested, &here, scope, from, &mut thread)
             }
             None => {
                 let helper = agent.helpers.iter().find(|helper| helper.name == name);

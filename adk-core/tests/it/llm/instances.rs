@@ -110,7 +110,8 @@ async fn calls_that_read_and_write_one_key_under_two_names_do_not_overwrite_each
     let agent = LlmAgent::builder("critic").output_key("criticism").tool(counts()).build().unwrap();
     let calls = [("count", json!({})), ("count", json!({})), ("count", json!({}))];
     let model = ScriptedModel::new().calls(calls).text("good");
-    let tree = Tree::new("w", vec![renamed("second", agent, &[("before", "after")], &["criticism"])]).lets("after", 7);
+    let tree = Tree::new("w", vec![renamed("second", agent, &[("before", "after")], &["criticism"])])
+        .lets("after", 7);
     let events = events(&model, &tree).await;
     assert_eq!(delta(&events[1]), json!({"after": 10}));
 }
@@ -122,8 +123,7 @@ async fn a_list_is_joined_with_what_the_name_of_the_tool_held() {
     let agent = agent.tool(notes("g").keys(&[], NOTES)).build().unwrap();
     let model = ScriptedModel::new().calls([("f", json!({})), ("g", json!({}))]).text("good");
     // What the definition calls `criticism` is the same key.
-    let tree = Tree::new("w", vec![renamed("second", agent, &[], &["notes"])])
-        .lets("notes", json!(["old"]));
+    let tree = Tree::new("w", vec![renamed("second", agent, &[], &["notes"])]).lets("notes", json!(["old"]));
     let events = events(&model, &tree).await;
     assert_eq!(delta(&events[1]), json!({"notes": ["old", "f", "g"]}));
 }
