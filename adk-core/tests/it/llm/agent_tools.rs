@@ -231,3 +231,20 @@ async fn in_an_element_the_request_is_the_input_that_is_an_output_as_well() {
     let events = events(&model, &tree).await;
     assert_eq!(result(&events), json!({"result": "xx"}));
 }
+
+#[tokio::test]
+async fn the_request_may_be_a_key_of_the_run() {
+    const TEXT: &[adk_core::spec::InputSpec<'static>] =
+        &[adk_core::spec::InputSpec::new("temp:text", "String", false)];
+    let echo = support::by("echo", |cx| {
+        Box::pin(async move {
+            let text = cx.state().get::<String>("temp:text")?;
+            cx.emit(Event::new().with_text(format!("{text:?}"))).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    let echoes = Tree::with_keys("echoes", TEXT, &[], vec![run(echo)]);
+    let model = ScriptedModel::new().on("a").call("echoes", json!({"request": "x"})).text("ok");
+    let events = events(&model, &Tree::new("w", vec![run(caller(AgentTool::new(echoes)))])).await;
+    assert_eq!(result(&events), json!({"result": "Some(\"x\")"}));
+}

@@ -127,3 +127,13 @@ async fn a_list_is_joined_with_what_the_name_of_the_tool_held() {
     let events = events(&model, &tree).await;
     assert_eq!(delta(&events[1]), json!({"notes": ["old", "f", "g"]}));
 }
+
+#[tokio::test]
+async fn calls_in_an_element_see_each_other_where_nothing_was_written_before() {
+    let agent = LlmAgent::builder("critic").output_key("criticism").tool(counts()).build().unwrap();
+    let model = ScriptedModel::new().calls([("count", json!({})), ("count", json!({}))]).text("good");
+    let second = renamed("second", agent, &[("before", "after")], &["criticism"]);
+    let tree = Tree::new("w", vec![each("e", "item", "items", vec![second])]).lets("items", json!(["a"]));
+    let outcome = runner(&model).run(&tree, "go").await.unwrap();
+    assert_eq!(outcome.get::<Value>("after").unwrap(), Some(json!([2])));
+}
