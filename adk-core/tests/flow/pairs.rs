@@ -248,7 +248,7 @@ fn play_all(next: &AtomicU64, end: u64, possible: &[Pair], shared: &Mutex<Shared
             return;
         }
         let rarest = || shared.lock().unwrap().table.rarest(possible, &mut Random::new(seed));
-        let wanted = given.or_else(|| (seed % 8 > 0).then(rarest));
+        let wanted = given.or_else(|| (!seed.is_multiple_of(8)).then(rarest));
         let Some(flow) = right(seed, wanted) else { continue };
         let played = play(&flow, seed, &runtime);
         let mut shared = shared.lock().unwrap();

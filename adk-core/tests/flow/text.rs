@@ -158,9 +158,8 @@ fn arguments(all: impl Iterator<Item = String>) -> String {
 }
 
 fn outputs(flow: &Flow) -> String {
-    let output = |key: &Key| match flow.optional.contains(key) {
-        true => format!("{key}: Option<{}>", type_of(key)),
-        false => typed(key),
+    let output = |key: &Key| {
+        if flow.optional.contains(key) { format!("{key}: Option<{}>", type_of(key)) } else { typed(key) }
     };
     match &flow.outputs[..] {
         [] => String::new(),

@@ -120,7 +120,7 @@ pub(super) fn value(
     {
         return Some(value);
     }
-    run.get(&*scope.read_key(key)?)
+    run.get(&scope.read_key(key)?)
 }
 
 /// The stored key that a name is written to.

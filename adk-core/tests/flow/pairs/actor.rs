@@ -125,7 +125,7 @@ impl Journal for Answering {
     }
     fn answer(&self, _: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(async move {
-            if wait.waiting.question.len() % 2 == 0 {
+            if wait.waiting.question.len().is_multiple_of(2) {
                 tokio::task::yield_now().await;
             }
             let (path, question) = (wait.waiting.path.to_string(), wait.waiting.question);

@@ -278,7 +278,7 @@ fn tool(flow: &Flow, agent: &Agent) -> Unit {
     let mut is = Vec::new();
     let reads: Vec<_> = agent.reads.iter().filter(|read| read.tool).collect();
     let is_written = |read: &&Read| agent.tools.iter().any(|write| write.own() == read.own());
-    if reads.iter().any(|read| is_written(read)) {
+    if reads.iter().any(is_written) {
         is.push(Construct::ToolBoth);
     }
     if reads.iter().any(|read| !is_written(read)) {

@@ -320,8 +320,9 @@ impl<'f> Interpreter<'f> {
             saw.insert(read.own().to_owned(), found.unwrap_or_default());
         }
         let said = self.log.events[at].text();
-        if said != Value::from(saw.clone()).to_string() {
-            return Err(format!("`{path}` has seen {said}, not {}", Value::from(saw)));
+        let saw = Value::from(saw).to_string();
+        if said != saw {
+            return Err(format!("`{path}` has seen {said}, not {saw}"));
         }
         let mut expected = State::new();
         for (write, value) in plan::writes(self.seed, path, &agent.writes).filter(|_| !turn.early) {

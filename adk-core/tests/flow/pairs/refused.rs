@@ -124,9 +124,11 @@ impl Row {
 
     /// Of which pairs it is, as text.
     pub fn text(&self) -> String {
-        let list = |all: &[Construct]| match all.len() == ALL.len() {
-            true => "all".to_owned(),
-            false => all.iter().map(|one| one.name()).collect::<Vec<_>>().join(", "),
+        let list = |all: &[Construct]| {
+            if all.len() == ALL.len() {
+                return "all".to_owned();
+            }
+            all.iter().map(|one| one.name()).collect::<Vec<_>>().join(", ")
         };
         let why = match self.why {
             Why::Check(check) => format!("check `{check}`"),

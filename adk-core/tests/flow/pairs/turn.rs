@@ -217,7 +217,7 @@ impl<'f> Interpreter<'f> {
                     return Err(format!("the tool of `{path}` has seen {told:?}, not {saw:?}"));
                 }
             }
-            name => return self.inside(agent, name, number, result, path, scope, view),
+            _ => return self.inside(agent, call, result, path, scope, view),
         }
         Ok(delta)
     }
@@ -226,13 +226,14 @@ impl<'f> Interpreter<'f> {
     fn inside(
         &mut self,
         agent: &'f Agent,
-        name: &str,
-        request: &str,
+        call: &FunctionCall,
         result: &FunctionResponse,
         path: &str,
         scope: Scope,
         view: &State,
     ) -> Differs<State> {
+        let name = call.name.as_str();
+        let request = call.args.get("request").and_then(Value::as_str).unwrap_or_default();
         let here = format!("{path}/{name}");
         let events = self.inner.next(&here).ok_or_else(|| format!("`{here}` has not run"))?;
         let mut start = view.clone();

@@ -152,8 +152,8 @@ impl Workflow for Tree {
         self.lets(keys)
     }
     fn finish(&self, values: &Values<'_>) -> Result<()> {
-        let sure = self.flow.outputs.iter().filter(|key| !self.flow.optional.contains(key));
-        sure.map(|key| values.get::<Value>(key).map(drop)).collect()
+        let mut sure = self.flow.outputs.iter().filter(|key| !self.flow.optional.contains(key));
+        sure.try_for_each(|key| values.get::<Value>(key).map(drop))
     }
     fn form(&self, _: &mut Form) -> Option<()> {
         Some(())
