@@ -89,7 +89,11 @@ impl AgentTool {
         };
         let inner = cx.inner(Name::shared(agent.meta().name));
         if let Some(input) = agent.meta().request_input() {
-            inner.run.begin_with(&stored(inner.scope.as_deref(), input), request.clone().into());
+            let key = Name::shared(&stored(inner.scope.as_deref(), input));
+            inner.run.begin_with(&key, request.clone().into());
+            if let Some(scope) = &inner.scope {
+                scope.wrote(&key);
+            }
         }
         let run = inner.run.clone();
         let result = self.drive(agent, request, inner, cx).await;
@@ -105,6 +109,7 @@ impl AgentTool {
         cx: &mut ToolContext,
     ) -> Result<Value, ToolError> {
         let run = inner.run.clone();
+        let temps = run.temps();
         let keys: Vec<(Name, Name)> = {
             let writes = agent.meta().writes.iter();
             let key = |name| Name::shared(&stored(inner.scope.as_deref(), name));
@@ -142,6 +147,7 @@ impl AgentTool {
                 Polled::Parked => return Err(waits(&run)),
             }
         }
+        cx.forward_temps(&temps, &run);
         cx.actions.skip_summarization |= self.skip_summarization;
         Ok(last.result(&keys, &**self.agent()))
     }

@@ -237,6 +237,9 @@ impl Run {
     /// Sets a stored key before the run begins.
     pub(crate) fn begin_with(&self, key: &str, value: Value) {
         let value = Arc::new(value);
+        if Scope::of(key) == Scope::Temp {
+            return self.set_temp(Name::shared(key), value);
+        }
         if let Some(own) = self.live_own() {
             own.record(&StateDelta::from_iter([(Name::shared(key), value.clone())]));
         }
@@ -374,6 +377,13 @@ impl Run {
             Some(scope) => self.get(&scope.read_key(name)?),
             None => self.get(name),
         }
+    }
+
+    /// The `temp:` keys that hold something.
+    pub(crate) fn temps(&self) -> StateDelta {
+        let temp = read(&self.delivery.temp);
+        let keys = temp.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp);
+        keys.map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
     pub(crate) fn set_temp(&self, key: Name, value: Arc<Value>) {

@@ -1,10 +1,11 @@
 //! Random workflows. Most are nearly right: what is read was mostly written before, and what runs at the same time
 //! mostly keeps apart, so that the border between right and wrong is where the trees are.
 
-mod agents;
+pub mod agents;
 mod blocks;
 
 use super::judge::accepts;
+use super::pairs::construct::Construct;
 use super::random::Random;
 use super::tree::*;
 use std::sync::Arc;
@@ -24,6 +25,8 @@ struct Grower {
     definitions: Vec<Arc<Flow>>,
     /// Under which names definitions stand.
     placed: Vec<String>,
+    /// What is to come up more often.
+    wanted: Vec<Construct>,
 }
 
 /// What is known at a place.
@@ -46,9 +49,31 @@ pub fn grow(seed: u64) -> Flow {
     let careful = [3, 12, 40, 200, 2_000][random.below(5) as usize];
     let most = [4, 9, 18, AGENTS][random.below(4) as usize];
     let left = 1 + random.below(most) as u32;
-    let mut grower = Grower { random, names: 0, left, careful, definitions: Vec::new(), placed: Vec::new() };
-    if grower.random.one_in(2) {
-        for _ in 0..1 + grower.random.below(3) {
+    finish(Grower::new(random, left, careful), false)
+}
+
+/// A small workflow in which these constructs come up often.
+pub fn grow_around(seed: u64, wanted: &[Construct]) -> Flow {
+    let mut random = Random::new(seed);
+    let left = 2 + random.below(8) as u32;
+    let mut grower = Grower::new(random, left, 2_000);
+    grower.wanted = wanted.to_vec();
+    let has_workflow = grower.wants(&[
+        Construct::Workflow,
+        Construct::WorkflowInstance,
+        Construct::WorkflowTool,
+        Construct::Default,
+        Construct::OptionalOutput,
+        Construct::State,
+    ]);
+    finish(grower, has_workflow)
+}
+
+fn finish(mut grower: Grower, has_workflow: bool) -> Flow {
+    let left = grower.left;
+    if has_workflow || grower.random.one_in(2) {
+        let most = if grower.wanted.is_empty() { 3 } else { 2 };
+        for _ in 0..1 + grower.random.below(most) {
             grower.define();
         }
     }
@@ -57,6 +82,21 @@ pub fn grow(seed: u64) -> Flow {
 }
 
 impl Grower {
+    fn new(random: Random, left: u32, careful: u64) -> Self {
+        let (definitions, placed, wanted) = (Vec::new(), Vec::new(), Vec::new());
+        Self { random, names: 0, left, careful, definitions, placed, wanted }
+    }
+
+    /// Whether one of these is wanted.
+    fn wants(&self, constructs: &[Construct]) -> bool {
+        self.wanted.iter().any(|wanted| constructs.contains(wanted))
+    }
+
+    /// Once in so many times, or more often if one of these is wanted.
+    fn may(&mut self, one_in: u64, constructs: &[Construct]) -> bool {
+        if self.wants(constructs) { !self.random.one_in(3) } else { self.random.one_in(one_in) }
+    }
+
     fn name(&mut self, kind: &str) -> String {
         self.names += 1;
         format!("{kind}{}", self.names)
@@ -70,7 +110,7 @@ impl Grower {
     fn define(&mut self) {
         let name = self.name("flow");
         for _ in 0..4 {
-            self.left = 1 + self.random.below(5) as u32;
+            self.left = 1 + self.random.below(if self.wanted.is_empty() { 5 } else { 3 }) as u32;
             let flow = self.flow(&name);
             if accepts(&flow) {
                 self.definitions.push(Arc::new(flow));
@@ -82,10 +122,18 @@ impl Grower {
     fn flow(&mut self, name: &str) -> Flow {
         let mut flow = Flow { name: name.to_owned(), ..Flow::default() };
         let mut known = Vec::new();
+        let wanted = self.wanted_keys();
         let mut declare = |random: &mut Random, most: u64| {
             let mut all = Vec::new();
+            for key in &wanted {
+                if !known.contains(key) && random.one_in(3) {
+                    known.push(*key);
+                    all.push(*key);
+                }
+            }
             for _ in 0..random.below(most + 1) {
-                let key = from(random, &[PLAIN, PLAIN, PLAIN, FLAGS, LISTS, LISTS, PREFIXED, STATES]);
+                let key =
+                    from(random, &[PLAIN, PLAIN, PLAIN, FLAGS, LISTS, LISTS, PREFIXED, STATES, SECRETS]);
                 if !known.contains(&key) && (!has_prefix(key) || random.one_in(3)) {
                     known.push(key);
                     all.push(key);
@@ -95,9 +143,9 @@ impl Grower {
         };
         let inputs = declare(&mut self.random, 4);
         flow.lets = declare(&mut self.random, 2);
-        flow.inputs = inputs.into_iter().map(|key| (key, self.random.one_in(4))).collect();
+        flow.inputs = inputs.into_iter().map(|key| (key, self.may(4, &[Construct::Default]))).collect();
         for key in STATES.iter().chain(PREFIXED) {
-            if !known.contains(key) && self.random.one_in(6) {
+            if !known.contains(key) && self.may(6, construct_of(key)) {
                 flow.states.push(key);
                 known.push(key);
             }
@@ -115,6 +163,16 @@ impl Grower {
             let key = self.read(&here, true).filter(|key| !flow.outputs.contains(key) && !is_note(key));
             flow.outputs.extend(key);
         }
+        if self.may(8, &[Construct::OptionalOutput]) {
+            let keys =
+                written(&flow.body).into_iter().filter(|key| !flow.outputs.contains(key) && !is_note(key));
+            let keys: Vec<_> = keys.filter(|key| !OWN.contains(key)).collect();
+            if !keys.is_empty() {
+                let key = *self.random.of::<Key>(&keys);
+                flow.outputs.push(key);
+                flow.optional.push(key);
+            }
+        }
         flow
     }
 
@@ -130,13 +188,22 @@ impl Grower {
     }
 
     fn node(&mut self, here: &mut Here) -> Node {
-        let kind = if here.depth == 0 || self.left <= 1 { 0 } else { self.random.below(22) };
+        let kind = match self.wanted_kind(here) {
+            _ if here.depth == 0 => 0,
+            Some(kind) => kind,
+            None if self.left <= 1 => 0,
+            None => self.random.below(22),
+        };
         let before = matches!(kind, 8..=17 | 20..).then(|| here.known.clone());
         let mut node = self.node_of(kind, here);
         if let (Node::Block(block), Some(before)) = (&mut node, before) {
-            block.skippable = !matches!(block.kind, Kind::Match { .. }) && self.random.one_in(12);
+            block.skippable = !matches!(block.kind, Kind::Match { .. }) && self.may(12, &[Construct::Before]);
             let is_parallel = matches!(block.kind, Kind::Parallel { .. });
-            block.skip = (is_parallel || matches!(block.kind, Kind::Each { .. })) && self.random.one_in(4);
+            let (can_skip, skips) = match block.kind {
+                Kind::Each { .. } => (true, Construct::EachSkip),
+                _ => (is_parallel, Construct::ParallelSkip),
+            };
+            block.skip = can_skip && self.may(4, &[skips]);
             if block.skippable || (is_parallel && block.skip) {
                 here.known = before;
             }
@@ -153,8 +220,8 @@ impl Grower {
             16 | 17 => self.rounds(here),
             20 | 21 => self.tried(here),
             18 | 19 if !self.definitions.is_empty() => self.nested(here),
-            6 if self.random.one_in(2) => Node::Run(self.person(here)),
-            7 if self.random.one_in(3)
+            6 if self.may(2, AWAITS) => Node::Run(self.person(here)),
+            7 if self.may(3, &[Construct::Break, Construct::BreakTo])
                 && (!here.loops.is_empty() || self.random.one_in(6) && self.careless()) =>
             {
                 Node::Break(self.target(here))
@@ -168,7 +235,8 @@ impl Grower {
         if self.careless() && self.random.one_in(4) {
             return Some("nowhere".to_owned());
         }
-        let at = self.random.below(here.loops.len() as u64 + 2) as usize;
+        let most = if self.wants(&[Construct::BreakTo, Construct::ExitTo]) { 0 } else { 2 };
+        let at = self.random.below((here.loops.len() as u64 + most).max(1)) as usize;
         here.loops.get(at).cloned()
     }
 
@@ -178,6 +246,10 @@ impl Grower {
             here.known.iter().filter(|key| any || !here.taken.contains(key)).copied().collect();
         if self.careless() {
             return Some(self.key());
+        }
+        let wanted: Vec<_> = free.iter().filter(|key| self.wants(construct_of(key))).copied().collect();
+        if !wanted.is_empty() && self.random.one_in(2) {
+            return Some(*self.random.of::<Key>(&wanted));
         }
         (!free.is_empty()).then(|| *self.random.of::<Key>(&free))
     }
@@ -194,8 +266,18 @@ impl Grower {
         let pools: &[&'static [Key]] = match here.eaches {
             1 => &[NOTES],
             2.. => &[DEEP_NOTES],
-            0 => &[PLAIN, PLAIN, PLAIN, PLAIN, FLAGS, LISTS, PREFIXED, STATES],
+            0 => &[PLAIN, PLAIN, PLAIN, PLAIN, FLAGS, LISTS, PREFIXED, STATES, SECRETS],
         };
+        let keys = PREFIXED.iter().chain(STATES).chain(SECRETS).copied();
+        let wanted: Vec<_> = keys.filter(|key| self.wants(construct_of(key))).collect();
+        if !wanted.is_empty() && here.eaches == 0 && self.random.one_in(2) {
+            let key = *self.random.of::<Key>(&wanted);
+            if !here.touched.contains(&key)
+                && (has_prefix(key) || is_secret(key) || here.known.contains(&key))
+            {
+                return key;
+            }
+        }
         for _ in 0..4 {
             let key = from(&mut self.random, pools);
             if !here.touched.contains(&key) {
@@ -223,14 +305,14 @@ impl Grower {
             }
             if default && self.random.one_in(16) && self.careless() {
                 nested.reads.push((key, self.like(key, here)));
-            } else if !free.is_empty() && (is_missing || self.random.one_in(4)) {
+            } else if !free.is_empty() && (is_missing || self.may(4, &[Construct::WorkflowInstance])) {
                 nested.reads.push((key, self.random.of::<Key>(&free)));
             }
         }
         self.placed.push(nested.name.clone());
         let outputs = nested.flow.outputs.clone();
         let may_stay = |key: &Key| !here.touched.contains(key) && (here.eaches == 0 || has_prefix(key));
-        if self.random.one_in(3) || !outputs.iter().all(may_stay) {
+        if self.may(3, &[Construct::WorkflowInstance]) || !outputs.iter().all(may_stay) {
             for key in &outputs {
                 let mut other = self.like(key, here);
                 for _ in 0..4 {
@@ -241,7 +323,8 @@ impl Grower {
                 nested.writes.push(other);
             }
         }
-        here.known.extend(outputs.iter().map(|key| nested.written(key)));
+        let sure = outputs.iter().filter(|key| !nested.flow.optional.contains(key));
+        here.known.extend(sure.map(|key| nested.written(key)));
         Node::Nested(nested)
     }
 
@@ -265,6 +348,61 @@ impl Grower {
         let inside = self.nodes(here);
         here.depth += 1;
         self.block(Kind::Sequence, "s", inside)
+    }
+}
+
+const AWAITS: &[Construct] = &[Construct::Await, Construct::AwaitDefault];
+const EACHES: &[Construct] = &[Construct::Each, Construct::EachMax, Construct::EachCut, Construct::EachSkip];
+
+/// The construct that a key is, if it is one.
+fn construct_of(key: &str) -> &'static [Construct] {
+    match key.split_once(':') {
+        Some(("user", _)) => &[Construct::User],
+        Some(("app", _)) => &[Construct::App],
+        Some(_) => &[Construct::Temp],
+        None if STATES.contains(&key) => &[Construct::State],
+        None if is_secret(key) => &[Construct::Secret],
+        None => &[],
+    }
+}
+
+impl Grower {
+    /// The keys without which what is wanted cannot be.
+    fn wanted_keys(&self) -> Vec<Key> {
+        let mut keys = Vec::new();
+        keys.extend(self.wants(EACHES).then_some("l1"));
+        keys.extend(self.wants(&[Construct::LoopUntil]).then_some("f1"));
+        keys.extend(PREFIXED.iter().chain(SECRETS).filter(|key| self.wants(construct_of(key))));
+        keys
+    }
+
+    /// A kind of a step that is wanted, or of one that has it inside.
+    fn wanted_kind(&mut self, here: &Here) -> Option<u64> {
+        if self.wanted.is_empty() || self.random.one_in(4) {
+            return None;
+        }
+        let wanted = *self.random.of(&self.wanted);
+        Some(match wanted {
+            Construct::Sequence => 8,
+            Construct::Parallel | Construct::First | Construct::ParallelSkip => 9,
+            Construct::Match => 12,
+            _ if EACHES.contains(&wanted) => 14,
+            Construct::LoopMax | Construct::LoopUntil => 16,
+            Construct::Break | Construct::BreakTo | Construct::Exit | Construct::ExitTo
+                if here.loops.is_empty() =>
+            {
+                16
+            }
+            Construct::Break | Construct::BreakTo => 7,
+            Construct::Try | Construct::Else => 20,
+            Construct::Workflow
+            | Construct::WorkflowInstance
+            | Construct::Default
+            | Construct::OptionalOutput => 18,
+            Construct::Await | Construct::AwaitDefault => 6,
+            Construct::Before => 8,
+            _ => 0,
+        })
     }
 }
 

@@ -5,6 +5,8 @@
 //!   rule of the checker explains it. What can happen, [`reference`] knows.
 //! - What the checker accepts runs in the real runtime, whatever agents do and whoever comes first. What goes wrong in
 //!   workflows that it rejects, the reference has foreseen. The executions are those of [`real`].
+//! - What the checker accepts does what an interpreter says, with real models, tools, handovers and waits, for each pair of
+//!   constructs: [`pairs`].
 //!
 //! `ADK_TREES` says how many trees there are (5,000), `ADK_SEED` the first of them (1; it is printed), `ADK_EXECUTIONS` how many
 //! executions of each are run one by one, and as many by chance if there are more (5). The full run: `ADK_TREES=100000
@@ -17,9 +19,12 @@
     reason = "these are tests"
 )]
 
+#[path = "../support/discards.rs"]
+mod discards;
 mod failures;
 mod grow;
 mod judge;
+mod pairs;
 mod random;
 mod real;
 mod reference;
@@ -107,6 +112,7 @@ fn everything_grows() {
         see("let", !flow.lets.is_empty());
         see("state", !flow.states.is_empty());
         see("output", !flow.outputs.is_empty());
+        see("optional output", !flow.optional.is_empty());
         flow.each(&mut |node| match node {
             Node::Run(agent) => {
                 see("exit", agent.exit);
@@ -114,6 +120,10 @@ fn everything_grows() {
                 see("exit behind the write", agent.exit && agent.writes_first);
                 see("transfer", !agent.targets.is_empty());
                 see("tool", !agent.tools.is_empty());
+                see("model", agent.model);
+                see("toolset", agent.toolset);
+                let is_written = |key| agent.tools.iter().any(|write| write.key == key);
+                see("read and written by a tool", agent.reads.iter().any(|read| is_written(read.key)));
                 see("agent as a tool", !agent.helpers.is_empty());
                 see("workflow as a tool", !agent.flows.is_empty());
                 see("below an agent below", agent.below().iter().any(|agent| !agent.is_alone()));
@@ -127,6 +137,7 @@ fn everything_grows() {
                 );
                 see("prompt", agent.reads.iter().any(|read| read.prompt));
                 see("optional read", agent.reads.iter().any(|read| read.optional));
+                see("secret", agent.reads.iter().any(|read| tree::is_secret(read.key)));
                 see("renamed read", agent.reads.iter().any(|read| read.own.is_some()));
                 see("renamed write", agent.writes.iter().any(|write| write.own.is_some()));
                 see("write perhaps", agent.writes.iter().any(|write| write.perhaps));

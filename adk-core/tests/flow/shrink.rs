@@ -34,6 +34,7 @@ fn flows(flow: &Flow) -> Vec<Flow> {
         );
     }
     all.extend(without(&flow.outputs).map(|outputs| Flow { outputs, ..flow.clone() }));
+    all.extend(without(&flow.optional).map(|optional| Flow { optional, ..flow.clone() }));
     all
 }
 
@@ -193,6 +194,9 @@ fn agents(agent: &Agent) -> Vec<Agent> {
             one.helpers[i] = helper;
             all.push(one);
         }
+    }
+    if agent.toolset {
+        all.push(Agent { toolset: false, ..agent.clone() });
     }
     if agent.exit {
         all.push(Agent { exit: false, ..agent.clone() });

@@ -1,7 +1,8 @@
 //! A workflow as the [`Spec`] that the macro would write.
 
-use super::tree::{Agent, Flow, Kind, Node, type_of};
+use super::tree::{Agent, Flow, Kind, Node, Read, SECRET, is_secret, type_of};
 use adk_core::__private::typed::Numbered;
+use adk_core::Secret;
 use adk_core::spec::{
     AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, OnError, Over, Renames, Spec, Step, StepKind,
     ToolMeta,
@@ -54,7 +55,7 @@ pub fn spec<'a>(flow: &'a Flow, store: &'a Store<'a>) -> Spec<'a> {
         .inputs(store.inputs.put(inputs))
         .lets(keys(&flow.lets, store))
         .states(keys(&flow.states, store))
-        .outputs(keys(&flow.outputs, store))
+        .outputs(outputs(flow, store))
 }
 
 /// A key as the macros write it, so that what is seen at one glance in const evaluation is tested as well.
@@ -63,12 +64,18 @@ pub fn key_of<'a>(name: &'a str, of: &str) -> KeySpec<'a> {
     match type_of(of) {
         "bool" => spec.numbered(<bool as Numbered>::NUMBER),
         "String" => spec.numbered(<String as Numbered>::NUMBER),
+        SECRET => spec.numbered(<Secret<String> as Numbered>::NUMBER),
         _ => spec.numbered(<Vec<String> as Numbered>::NUMBER),
     }
 }
 
 fn keys<'a>(keys: &[&'static str], store: &'a Store<'a>) -> &'a [KeySpec<'a>] {
     store.keys.put(keys.iter().map(|key| key_of(key, key)))
+}
+
+fn outputs<'a>(flow: &'a Flow, store: &'a Store<'a>) -> &'a [KeySpec<'a>] {
+    let outputs = flow.outputs.iter().map(|key| key_of(key, key).optional(flow.optional.contains(key)));
+    store.keys.put(outputs)
 }
 
 fn steps<'a>(flow: &'a Flow, store: &'a Store<'a>) -> &'a [Step<'a>] {
@@ -143,20 +150,9 @@ fn renames<'a>(agent: &'a Agent, store: &'a Store<'a>) -> Renames<'a> {
 
 /// The description of an agent by itself.
 pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a> {
-    let parameters = agent.reads.iter().filter(|read| !read.prompt);
-    let reads = parameters.map(|read| {
-        KeySpec::new(read.own(), "Value")
-            .numbered(<Value as Numbered>::NUMBER)
-            .any(true)
-            .optional(read.optional)
-    });
+    let reads = agent.reads.iter().filter(|read| !read.prompt && !read.tool).map(parameter);
     let writes = agent.writes.iter().map(|write| key_of(write.own(), write.key).optional(write.perhaps));
-    let (mut own, mut of_tool) = (reads.collect::<Vec<_>>(), Vec::new());
-    if !agent.tools.is_empty() {
-        of_tool = own.split_off(own.len() / 2);
-    }
-    let of_tools = agent.tools.iter().map(|write| key_of(write.own(), write.key));
-    let tool = ToolMeta::new("tool", "").reads(store.keys.put(of_tool)).writes(store.keys.put(of_tools));
+    let tool = tool_of(agent, store);
     let helpers = agent.helpers.iter().map(|helper| of_agent(helper, store));
     let flows = agent.flows.iter().map(|nested| of_flow(&nested.flow, store));
     let tools = (!agent.tools.is_empty()).then_some(tool).into_iter();
@@ -165,19 +161,36 @@ pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a>
     let kind = match agent.patience {
         Some(_) => AgentKind::Await,
         // What a function may do: of others the checker is not told when they write.
+        None if agent.model => AgentKind::Llm,
         None if agent.writes_first && agent.is_alone() => AgentKind::Function,
         None => AgentKind::Custom,
     };
     let meta = AgentMeta::new(kind, &agent.name)
         .definition(&agent.name)
+        .description("Helps.")
         .prompts(prompts(agent, store))
-        .reads(store.keys.put(own))
+        .reads(store.keys.put(reads))
         .writes(store.keys.put(writes))
+        .more_tools(agent.toolset)
         .tools(store.tools.put(tools))
         .may_exit(agent.exit)
         .exits(store.words.put(agent.leaves.iter().map(String::as_str)))
         .transfer(store.targets.put(targets));
     &store.metas.put([meta])[0]
+}
+
+fn parameter<'a>(read: &Read) -> KeySpec<'a> {
+    if is_secret(read.key) {
+        return key_of(read.own(), read.key).optional(read.optional);
+    }
+    KeySpec::new(read.own(), "Value").numbered(<Value as Numbered>::NUMBER).any(true).optional(read.optional)
+}
+
+/// The description of the tool of an agent.
+pub fn tool_of<'a>(agent: &'a Agent, store: &'a Store<'a>) -> ToolMeta<'a> {
+    let reads = agent.reads.iter().filter(|read| read.tool).map(parameter);
+    let writes = agent.tools.iter().map(|write| key_of(write.own(), write.key));
+    ToolMeta::new("tool", "Helps.").reads(store.keys.put(reads)).writes(store.keys.put(writes))
 }
 
 /// One prompt, when the agent has any read in one.
@@ -198,8 +211,9 @@ pub fn of_flow<'a>(flow: &'a Flow, store: &'a Store<'a>) -> &'a AgentMeta<'a> {
     let reads = flow.inputs.iter().map(|(key, default)| key_of(key, key).optional(*default));
     let meta = AgentMeta::new(AgentKind::Workflow, &flow.name)
         .definition(&flow.name)
+        .description("Helps.")
         .reads(store.keys.put(reads))
-        .writes(keys(&flow.outputs, store))
+        .writes(outputs(flow, store))
         .states(keys(&flow.states, store))
         .lets(keys(&flow.lets, store))
         .steps(steps(flow, store));

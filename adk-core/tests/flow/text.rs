@@ -18,7 +18,7 @@ fn one(flow: &Flow, f: &mut Formatter<'_>) -> fmt::Result {
         true => format!("{} = ...", typed(key)),
         false => typed(key),
     });
-    writeln!(f, "{}({}){} {{", flow.name, list(inputs), outputs(&flow.outputs))?;
+    writeln!(f, "{}({}){} {{", flow.name, list(inputs), outputs(flow))?;
     for key in &flow.lets {
         writeln!(f, "    let {} = ...;", typed(key))?;
     }
@@ -157,11 +157,14 @@ fn arguments(all: impl Iterator<Item = String>) -> String {
     if all.is_empty() { all } else { format!("({all})") }
 }
 
-fn outputs(keys: &[Key]) -> String {
-    match keys {
+fn outputs(flow: &Flow) -> String {
+    let output = |key: &Key| {
+        if flow.optional.contains(key) { format!("{key}: Option<{}>", type_of(key)) } else { typed(key) }
+    };
+    match &flow.outputs[..] {
         [] => String::new(),
-        [key] => format!(" -> {}", typed(key)),
-        keys => format!(" -> ({})", list(keys.iter().map(|key| typed(key)))),
+        [key] => format!(" -> {}", output(key)),
+        keys => format!(" -> ({})", list(keys.iter().map(output))),
     }
 }
 

@@ -22,6 +22,8 @@ pub const ITEMS: &[Key] = &["i1", "i2"];
 pub const STATES: &[Key] = &["s1", "s2"];
 /// Keys with a prefix.
 pub const PREFIXED: &[Key] = &["user:u", "app:v", "temp:t"];
+/// Keys that hold a secret.
+pub const SECRETS: &[Key] = &["x1"];
 /// How definitions call keys that their instances rename.
 pub const OWN: &[Key] = &["o1", "o2", "o3", "o4"];
 
@@ -29,15 +31,23 @@ pub const OWN: &[Key] = &["o1", "o2", "o3", "o4"];
 pub const ERROR: Key = "error";
 
 /// All keys that a workflow may use.
-pub const KEYS: &[&[Key]] = &[PLAIN, FLAGS, LISTS, NOTES, DEEP_NOTES, ITEMS, STATES, PREFIXED];
+pub const KEYS: &[&[Key]] = &[PLAIN, FLAGS, LISTS, NOTES, DEEP_NOTES, ITEMS, STATES, PREFIXED, SECRETS];
 
 /// The type of what agents write under that key.
 pub fn type_of(key: &str) -> &'static str {
     match key.as_bytes()[0] {
         b'f' => "bool",
         b'l' => "Vec<String>",
+        b'x' => SECRET,
         _ => "String",
     }
+}
+
+/// The type of secrets.
+pub const SECRET: &str = "Secret<String>";
+
+pub fn is_secret(key: &str) -> bool {
+    type_of(key) == SECRET
 }
 
 /// Whether a key is the session's own, whatever workflow touches it.
@@ -54,6 +64,8 @@ pub struct Flow {
     pub lets: Vec<Key>,
     pub states: Vec<Key>,
     pub outputs: Vec<Key>,
+    /// The outputs that may be left unwritten.
+    pub optional: Vec<Key>,
     pub body: Vec<Node>,
 }
 
@@ -74,8 +86,12 @@ pub struct Agent {
     pub name: String,
     pub reads: Vec<Read>,
     pub writes: Vec<Write>,
-    /// What its tools may write. The tools read half of its parameters.
+    /// What its tool may write.
     pub tools: Vec<Write>,
+    /// It asks a model. Then it writes at most one key, and prompts and its tool do all reads.
+    pub model: bool,
+    /// It has a toolset.
+    pub toolset: bool,
     /// Whether it may end the innermost loop.
     pub exit: bool,
     /// The loops that it may end by name.
@@ -112,6 +128,8 @@ pub struct Read {
     pub optional: bool,
     /// In a prompt and not in a parameter.
     pub prompt: bool,
+    /// In a parameter of the tool.
+    pub tool: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -200,11 +218,36 @@ impl Agent {
 
     /// Whether it has neither tools nor transfer targets.
     pub fn is_alone(&self) -> bool {
-        self.tools.is_empty() && self.targets.is_empty() && self.helpers.is_empty() && self.flows.is_empty()
+        self.tools.is_empty()
+            && self.targets.is_empty()
+            && self.helpers.is_empty()
+            && self.flows.is_empty()
+            && !self.toolset
+    }
+
+    /// Makes it one that asks a model, if it is to be one: what only functions have goes.
+    pub fn settle_model(&mut self) {
+        self.model |= !self.is_alone();
+        if self.model {
+            self.writes.retain(|write| !is_secret(write.key));
+            self.writes.truncate(1);
+            self.writes.iter_mut().for_each(|write| write.perhaps = false);
+            self.leaves.clear();
+            self.writes_first = false;
+        }
+        let has_tool = !self.tools.is_empty();
+        if self.model && !has_tool {
+            self.reads.retain(|read| !is_secret(read.key));
+        }
+        for read in &mut self.reads {
+            read.prompt |= self.model && !has_tool;
+            read.tool = has_tool && !read.prompt;
+        }
     }
 
     /// Gives all that belongs to it the keys of the instance.
     pub fn settle(&mut self) {
+        self.settle_model();
         let reads: Vec<_> = self.reads.iter().filter_map(|read| Some((read.own?, read.key))).collect();
         let is_renamed = self.writes.iter().any(|write| write.own.is_some());
         let writes = self.writes.iter().filter(|_| is_renamed).map(|write| (write.own(), write.key));

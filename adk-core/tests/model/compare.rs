@@ -1,9 +1,10 @@
 //! How a trace is compared with what the interpreter says, and what the log alone tells of its values.
 
+use crate::discards::{Discards, State, failed_parts, left_out, undone};
 use crate::grow::KEPT;
 use crate::support::SKIP;
 use crate::tree::{BLIND, BRIEF, OBSERVER};
-use adk_core::{Event, FailedAttempt, LEFT_OUT_KEY, UNWRITTEN_KEY};
+use adk_core::{Event, FailedAttempt, UNWRITTEN_KEY};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -174,19 +175,6 @@ fn is_element(event: &Event) -> bool {
     event.path.to_string().ends_with(']')
 }
 
-fn left_out<'a>(event: &'a Event, what: &str) -> Option<&'a Value> {
-    event.details.as_ref()?.custom_metadata.get(LEFT_OUT_KEY)?.get(what)
-}
-
-/// The paths of the parts of a block that have failed.
-fn failed_parts(event: &Event) -> impl Iterator<Item = &str> {
-    let failed = left_out(event, "failed").and_then(Value::as_array);
-    failed.into_iter().flatten().filter_map(|part| part["path"].as_str())
-}
-
-/// What the keys hold.
-pub type State = BTreeMap<String, Value>;
-
 /// The elements of an `each`.
 #[derive(Default)]
 struct Elements {
@@ -250,7 +238,11 @@ pub fn replay(log: &[Arc<Event>], state: &mut State) -> Result<(), String> {
             _ => {}
         }
         if let Some(discards) = Discards::of(event) {
-            let undone = undone(&path, &log[..at], &earlier, &discards);
+            let writes = |at: usize| {
+                let delta = log[at].actions.state_delta.iter();
+                delta.map(|(key, value)| (key.to_string(), Value::clone(value))).collect()
+            };
+            let undone = undone(&path, &log[..at], writes, &earlier, &discards);
             if undone != delta().collect() {
                 return Err(format!("{path}: {undone:?} has to be undone, but it says {:?}", event.actions));
             }
@@ -262,60 +254,4 @@ pub fn replay(log: &[Arc<Event>], state: &mut State) -> Result<(), String> {
         names.filter(|name| !name.starts_with(KEPT)).for_each(|name| drop(state.remove(name)));
     }
     Ok(())
-}
-
-/// The parts of a block whose writes do not count, as the last event of the block says.
-enum Discards<'a> {
-    AllBut(&'a str),
-    These(BTreeSet<&'a str>),
-}
-
-impl<'a> Discards<'a> {
-    fn of(event: &'a Event) -> Option<Self> {
-        if let Some(winner) = event.winner() {
-            return Some(Self::AllBut(winner));
-        }
-        let cancelled = left_out(event, "cancelled").and_then(Value::as_array);
-        let cancelled = cancelled.into_iter().flatten().filter_map(Value::as_str);
-        let these: BTreeSet<_> = failed_parts(event).chain(cancelled).collect();
-        (!these.is_empty()).then_some(Self::These(these))
-    }
-
-    fn has(&self, block: &str, part: &str) -> bool {
-        match self {
-            Self::AllBut(winner) => {
-                part.strip_prefix(block).and_then(|rest| rest.strip_prefix('/')) != Some(winner)
-            }
-            Self::These(these) => these.contains(part),
-        }
-    }
-}
-
-/// What the last event of a block has to write: of each key that a discarded part has written last, what another part has
-/// written there before, or what it held before the block.
-fn undone(block: &str, log: &[Arc<Event>], earlier: &[State], discards: &Discards<'_>) -> State {
-    let part = |event: &Event| {
-        let path = event.path.to_string();
-        let rest = path.strip_prefix(block).filter(|rest| rest.starts_with(['/', '[']))?;
-        let end = rest[1..].find(['/', '#', '[']).map_or(rest.len(), |end| end + 1);
-        Some(format!("{block}{}", &rest[..end]))
-    };
-    let mut last: BTreeMap<&str, (Value, bool)> = BTreeMap::new();
-    let mut before = None;
-    for (at, event) in log.iter().enumerate() {
-        let Some(part) = part(event) else { continue };
-        let before = *before.get_or_insert(at);
-        let is_discarded = discards.has(block, &part);
-        for (key, value) in event.actions.state_delta.iter() {
-            // Keys of elements inside are seen there alone.
-            if key.matches('[').count() > block.matches('[').count() {
-                continue;
-            }
-            let held = last
-                .entry(key)
-                .or_insert_with(|| (earlier[before].get(&**key).cloned().unwrap_or_default(), false));
-            if is_discarded { held.1 = true } else { *held = (Value::clone(value), false) }
-        }
-    }
-    last.into_iter().filter(|(_, held)| held.1).map(|(key, held)| (key.to_owned(), held.0)).collect()
 }

@@ -18,6 +18,8 @@
 mod support;
 
 mod compare;
+#[path = "../support/discards.rs"]
+mod discards;
 mod expect;
 mod grow;
 mod tree;
@@ -25,7 +27,8 @@ mod tree;
 use adk_core::runner::SessionHandle;
 use adk_core::testing::ScriptedModel;
 use adk_core::{Content, Error, Event, Flow, LoopEndReason, Outcome, Part, RunEnd, Runner};
-use compare::{Branch, Item, Parts, State, compare, in_order, replay, seen, winners};
+use compare::{Branch, Item, Parts, compare, in_order, replay, seen, winners};
+use discards::State;
 use expect::{Ended, Failure};
 use grow::{KEPT, Shape};
 use std::ops::Range;

@@ -352,7 +352,10 @@ fn copied(own: &AgentMeta<'_>) -> &'static AgentMeta<'static> {
         let keys = keys.iter().map(|key| KeySpec::new(text(key.name), text(key.ty)).optional(key.optional));
         Box::leak(keys.collect())
     }
-    let tools = own.tools.iter().map(|tool| ToolMeta::new(text(tool.name), "").writes(keys(tool.writes)));
+    let tools = own.tools.iter().map(|tool| match tool.agent {
+        Some(agent) => ToolMeta::of_agent(copied(agent)),
+        None => ToolMeta::new(text(tool.name), "").writes(keys(tool.writes)),
+    });
     let meta = AgentMeta::new(own.kind, text(own.name)).reads(keys(own.reads)).writes(keys(own.writes));
     let mut meta = own.accepts.into_iter().fold(meta, AgentMeta::accepts);
     meta.schema = own.schema;

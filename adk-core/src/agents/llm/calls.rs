@@ -57,7 +57,7 @@ pub(super) struct Made {
 
 /// Makes all calls.
 pub(super) async fn make(tools: &Toolbox<'_>, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<Made> {
-    let sequence = Sequence::of(tools, calls);
+    let sequence = Sequence::of(tools, calls, cx);
     if !sequence.is_needed() {
         return make_beside(tools, calls, &[], cx).await;
     }
@@ -75,7 +75,7 @@ async fn make_in_waves(
     let mut written = StateDelta::default();
     for wave in sequence.waves() {
         let own: Vec<_> = wave.iter().map(|at| calls[*at].clone()).collect();
-        let seen: Vec<_> = wave.iter().map(|at| sequence.seen(*at, &written, cx)).collect();
+        let seen: Vec<_> = wave.iter().map(|at| sequence.seen(*at, &written)).collect();
         for (at, seen) in wave.iter().zip(&seen) {
             made.saw[*at] = seen.iter().map(|(key, _)| key.clone()).collect();
         }
@@ -144,7 +144,7 @@ pub(super) async fn answer(
         if left.actions.skip_summarization {
             skipping.get_or_insert_with(|| call.clone());
         }
-        take(left, &saw, &mut actions, cx);
+        take(left, tools.get(&call.name), &saw, &mut actions, cx);
         // One that runs on and has nothing to say yet is not answered.
         if result == Ok(Value::Null) && later.iter().any(|later| later.id == call.id) {
             continue;
@@ -158,12 +158,24 @@ pub(super) async fn answer(
 
 /// Takes over what a call has left: it waits in the context for the next event. Of the keys in `saw` it has seen what earlier
 /// calls have set.
-pub(super) fn take(left: ToolRecord, saw: &[Name], actions: &mut ToolActions, cx: &mut Context) {
+pub(super) fn take(
+    left: ToolRecord,
+    tool: Option<&Arc<dyn DynTool>>,
+    saw: &[Name],
+    actions: &mut ToolActions,
+    cx: &mut Context,
+) {
     counted(&left, cx);
     let (run, scope) = (cx.run.clone(), cx.scope.clone());
-    let before = |key: &str| match &scope {
-        Some(scope) => run.get(&scope.read_key_of(key)?),
-        None => run.get(key),
+    let before = |key: &str| {
+        let Some(scope) = &scope else { return run.get(key) };
+        // An instance may have one key under two names, of which the tool knows one.
+        let mut names = tool.into_iter().flat_map(|tool| tool.meta().writes).map(|write| write.name);
+        let read = match names.find(|name| *scope.written_key(name) == *key) {
+            Some(name) => scope.read_key(name),
+            None => scope.read_key_of(key),
+        };
+        run.get(&read?)
     };
     add(left, saw, cx.state().overlay, actions, before);
 }

@@ -100,7 +100,7 @@ async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
     let (mut actions, mut result) = (ToolActions::default(), Ok(Value::Null));
     for called in called {
         let Called { result: given, left, .. } = called?;
-        calls::take(left, &[], &mut actions, cx);
+        calls::take(left, None, &[], &mut actions, cx);
         result = given;
     }
     cx.held()?;

@@ -21,7 +21,7 @@ pub(crate) struct KeyScope {
     written: Option<RwLock<BTreeSet<Name>>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Kind {
     /// A name that it does not map is a key of its own, stored after this prefix.
     Closed(Prefix),
@@ -34,14 +34,14 @@ enum Kind {
 
 /// What its own keys are stored after: the name of its place, after the prefix around. Its text is made when it is needed, since
 /// most keys of a workflow are mapped.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Prefix {
     name: Name,
     item: Option<u32>,
     text: OnceLock<Box<str>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Mapped {
     name: Name,
     /// The stored key that is written.
@@ -111,6 +111,19 @@ impl KeyScope {
         }
     }
 
+    /// The same scope for what may yet fail or be cancelled: what is written there is not written here.
+    pub(crate) fn apart(self: &Arc<Self>) -> Arc<Self> {
+        if self.outward().all(|scope| scope.written.is_none()) {
+            return self.clone();
+        }
+        Arc::new(Self {
+            outer: self.outer.as_ref().map(Self::apart),
+            kind: self.kind.clone(),
+            names: self.names.clone(),
+            written: self.written.as_ref().map(|written| RwLock::new(read(written).clone())),
+        })
+    }
+
     /// This scope and those around it.
     fn outward(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |scope| scope.outer.as_deref())
@@ -174,7 +187,18 @@ impl KeyScope {
     }
 
     /// The stored key that a name is read from; `None` when nothing in its reach has written it.
-    pub(crate) fn read_key<'a>(&'a self, mut name: &'a str) -> Option<Cow<'a, str>> {
+    pub(crate) fn read_key<'a>(&'a self, name: &'a str) -> Option<Cow<'a, str>> {
+        let (scope, key) = self.source(name);
+        scope.is_none_or(|scope| scope.is_current(&key)).then_some(key)
+    }
+
+    /// The same, also where nothing has written it yet.
+    pub(crate) fn source_key<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
+        self.source(name).1
+    }
+
+    /// The stored key that a name is read from, and the scope that knows it.
+    fn source<'a>(&'a self, mut name: &'a str) -> (Option<&'a Self>, Cow<'a, str>) {
         for scope in self.outward() {
             let key = match (scope.mapped(name), &scope.kind) {
                 (Some(Mapped { key, read: Some(other), .. }), _) if !scope.has_written(key) => {
@@ -186,9 +210,9 @@ impl KeyScope {
                 (None, Kind::Closed(prefix)) => Cow::Owned([scope.text(prefix), name].concat()),
                 (None, _) => continue,
             };
-            return scope.is_current(&key).then_some(key);
+            return (Some(scope), key);
         }
-        Some(Cow::Borrowed(name))
+        (None, Cow::Borrowed(name))
     }
 
     /// Whether what a stored key holds is not from an earlier run of the element that it is in.

@@ -116,12 +116,11 @@ pub(super) fn value(
     };
     let Some(scope) = scope else { return own(key).or_else(|| run.get(key)) };
     if !(overlay.state_delta.is_empty() && seen.is_none())
-        && let Some(value) = own(&scope.written_key(key))
+        && let Some(value) = own(&scope.written_key(key)).or_else(|| own(&scope.source_key(key)))
     {
         return Some(value);
     }
-    let key = scope.read_key(key)?;
-    own(&key).or_else(|| run.get(&key))
+    run.get(&scope.read_key(key)?)
 }
 
 /// The stored key that a name is written to.

@@ -174,7 +174,11 @@ impl ToolContext {
             set: delta.iter().map(|(key, _)| key.clone()).collect(),
         };
         let run = Run::inside(&self.run, &delta, self.records_under.clone(), call);
-        let mut inner = Context::inside(Arc::new(run), self.path.child(name, At::Once), self.scope.clone());
+        let scope = self.scope.as_ref().map(KeyScope::apart);
+        if let Some(scope) = &scope {
+            delta.iter().for_each(|(key, _)| scope.wrote(key));
+        }
+        let mut inner = Context::inside(Arc::new(run), self.path.child(name, At::Once), scope);
         inner.unchecked = self.unchecked;
         inner.trace = self.trace.clone();
         inner.meter = self.step.meter.as_ref().map(Meter::tool);
@@ -204,6 +208,12 @@ impl ToolContext {
             self.overlay.artifact_delta.retain(|(other, _)| other != name);
             self.overlay.artifact_delta.push((name.clone(), *version));
         }
+    }
+
+    /// Takes over the `temp:` keys that such an agent has changed, which are in no event; `before` is what they held.
+    pub(crate) fn forward_temps(&mut self, before: &StateDelta, run: &Run) {
+        let changed = run.temps().into_iter().filter(|(key, value)| before.get(key) != Some(value));
+        self.overlay.state_delta.extend(changed.collect::<StateDelta>());
     }
 
     /// The context of a callback of this call, which takes what the call has done so far with it; it comes back with

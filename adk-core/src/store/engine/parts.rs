@@ -2,6 +2,7 @@
 //! and the branches or elements of a block with `on_error = skip`.
 
 use crate::store::event::{Event, StateDelta};
+use crate::store::session::Scope;
 use crate::sync::lock;
 use crate::{At, Name, Path};
 use serde_json::Value;
@@ -116,7 +117,9 @@ impl OpenBlocks {
             let is_of_element =
                 |key: &Name| scope.map_or(key.contains('['), |scope| scope.is_of_element_inside(key));
             let held = |key: &Name| before(key).filter(|_| scope.is_none_or(|scope| scope.is_current(key)));
-            let keys = event.actions.state_delta.iter().chain(temp.iter());
+            // A secret is kept for as long as the run: the key that refers to it is the one that is undone.
+            let temp = temp.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp);
+            let keys = event.actions.state_delta.iter().chain(temp);
             for (key, value) in keys.filter(|(key, _)| !is_of_element(key)) {
                 let key = writes.entry(key.clone());
                 let writes = key.or_insert_with_key(|key| KeyWrites { before: held(key), by: Vec::new() });

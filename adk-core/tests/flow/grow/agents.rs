@@ -1,6 +1,7 @@
 //! Agents: what they read and write, and which loops they may end.
 
 use super::{Grower, Here};
+use crate::pairs::construct::Construct;
 use crate::tree::*;
 
 impl Grower {
@@ -11,25 +12,27 @@ impl Grower {
         agent.exit = if here.loops.is_empty() {
             self.careless() && self.random.one_in(6)
         } else {
-            self.random.one_in(6)
+            self.may(6, &[Construct::Exit])
         };
-        if self.random.one_in(14) && !here.loops.is_empty() {
+        if self.may(14, &[Construct::ExitTo]) && !here.loops.is_empty() {
             agent.leaves.extend(self.target(here));
         }
         agent.writes_first = self.random.one_in(2);
         self.tools(&mut agent, here, 2);
-        if self.random.one_in(20) {
+        agent.model = self.may(6, &[Construct::Model]) && !self.wants(&[Construct::Function]);
+        agent.toolset = self.may(24, &[Construct::Toolset]);
+        if self.may(20, &[Construct::Transfer]) {
             let mut target = self.below(here, "t", 1);
+            target.model = true;
             if self.random.one_in(2) {
                 target.writes.clone_from(&agent.writes);
             }
-            target.exit = !here.loops.is_empty() && self.random.one_in(6);
-            if self.random.one_in(8) && !here.loops.is_empty() {
-                target.leaves.extend(self.target(here));
-            }
+            target.exit = !here.loops.is_empty() && self.may(6, &[Construct::Exit]);
+            target.settle_model();
             agent.targets.push(target);
         }
-        if self.random.one_in(6) {
+        agent.settle();
+        if self.may(6, &[Construct::Instance]) {
             self.rename(&mut agent, here);
             let instance = agent.clone();
             self.rename_below(&mut agent, &instance);
@@ -43,25 +46,46 @@ impl Grower {
     fn below(&mut self, here: &Here, kind: &str, deeper: u32) -> Agent {
         let mut agent = Agent { name: self.name(kind), ..Agent::default() };
         self.reads_and_writes(&mut agent, here);
+        agent.toolset = self.may(32, &[Construct::Toolset]);
         self.tools(&mut agent, here, deeper);
-        if deeper > 0 && self.random.one_in(8) {
-            agent.targets.push(self.below(here, "t", deeper - 1));
+        if deeper > 0 && self.may(8, &[Construct::Transfer]) {
+            let mut target = self.below(here, "t", deeper - 1);
+            target.model = true;
+            target.settle_model();
+            agent.targets.push(target);
         }
+        agent.settle_model();
         agent
     }
 
     /// Tools: functions, agents, workflows.
     fn tools(&mut self, agent: &mut Agent, here: &Here, deeper: u32) {
-        if self.random.one_in(8) {
-            agent.tools.push(Write { key: self.written(here), own: None, perhaps: true });
+        let tools = [Construct::ToolRead, Construct::ToolWrite, Construct::ToolBoth];
+        if self.may(8, &tools) {
+            let key = self.written(here);
+            agent.tools.push(Write { key, own: None, perhaps: true });
+            let other = self.written(here);
+            if self.may(6, &[Construct::ToolWrite]) && other != key {
+                agent.tools.push(Write { key: other, own: None, perhaps: true });
+            }
+            if self.may(2, &[Construct::ToolBoth]) {
+                let optional = !here.known.contains(&key);
+                agent.reads.retain(|read| read.key != key);
+                agent.reads.push(Read { key, own: None, optional, prompt: false, tool: true });
+            }
         }
-        if deeper > 0 && self.random.one_in(16) {
-            agent.helpers.push(self.below(here, "h", deeper - 1));
+        if deeper > 0 && self.may(16, &[Construct::AgentTool]) {
+            let mut helper = self.below(here, "h", deeper - 1);
+            helper.exit = self.may(8, &[Construct::Exit]);
+            if self.may(8, &[Construct::ExitTo]) && !here.loops.is_empty() && !helper.model {
+                helper.leaves.extend(self.target(here));
+            }
+            agent.helpers.push(helper);
         }
-        if self.random.one_in(16) && !self.definitions.is_empty() {
+        if self.may(16, &[Construct::WorkflowTool]) && !self.definitions.is_empty() {
             let flow = self.random.of(&self.definitions).clone();
             // Where a call puts the keys of a workflow is where others would, too; and it cannot wait.
-            if !self.placed.contains(&flow.name) && !waits(&flow) {
+            if !self.placed.contains(&flow.name) && (!waits(&flow) || self.random.one_in(12)) {
                 self.placed.push(flow.name.clone());
                 let name = flow.name.clone();
                 agent.flows.push(Nested { name, flow, reads: Vec::new(), writes: Vec::new() });
@@ -90,20 +114,27 @@ impl Grower {
         self.left = self.left.saturating_sub(1);
         let mut asks = Agent { name: self.name("q"), ..Agent::default() };
         self.reads(&mut asks, here);
+        asks.reads.retain(|read| !is_secret(read.key));
         asks.reads.iter_mut().for_each(|read| read.prompt = true);
-        let key = self.written(here);
+        let mut key = self.written(here);
+        if is_secret(key) {
+            key = PLAIN[0];
+        }
         asks.writes.push(Write { key, own: None, perhaps: false });
-        asks.patience = Some(*self.random.of(&[Patience::Endless, Patience::Fails, Patience::Default]));
+        let patience = [Patience::Endless, Patience::Fails, Patience::Default];
+        let last = if self.wants(&[Construct::AwaitDefault]) { &patience[2..] } else { &patience[..] };
+        asks.patience = Some(*self.random.of(last));
         here.known.push(key);
         asks
     }
 
     fn reads(&mut self, agent: &mut Agent, here: &Here) {
         for _ in 0..self.random.below(4) {
-            let optional = self.random.one_in(8);
+            let optional = self.may(8, &[Construct::OptionalRead]);
             let key = if optional { Some(self.optional(here)) } else { self.read(here, false) };
             let Some(key) = key else { continue };
-            agent.reads.push(Read { key, own: None, optional, prompt: self.random.one_in(3) });
+            let prompt = self.random.one_in(3) && !is_secret(key);
+            agent.reads.push(Read { key, own: None, optional, prompt, tool: false });
         }
     }
 
@@ -112,7 +143,8 @@ impl Grower {
         for _ in 0..[0, 1, 1, 1, 2][self.random.below(5) as usize] {
             let key = self.written(here);
             if agent.writes.iter().all(|write| write.key != key) {
-                agent.writes.push(Write { key, own: None, perhaps: self.random.one_in(8) });
+                let perhaps = self.may(8, &[Construct::Out]);
+                agent.writes.push(Write { key, own: None, perhaps });
             }
         }
     }
@@ -151,7 +183,7 @@ impl Grower {
 }
 
 /// Whether something in a workflow waits for an answer.
-fn waits(flow: &Flow) -> bool {
+pub fn waits(flow: &Flow) -> bool {
     let mut found = flow.definitions().iter().any(|inner| waits(inner));
     flow.each(&mut |node| found |= matches!(node, Node::Run(agent) if agent.patience.is_some()));
     found

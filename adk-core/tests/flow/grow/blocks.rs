@@ -1,12 +1,13 @@
 //! Blocks: what is known inside of them and behind them.
 
 use super::{Grower, Here, from, is_note};
+use crate::pairs::construct::Construct;
 use crate::tree::*;
 use adk_core::spec::Over;
 
 impl Grower {
     pub(super) fn parallel(&mut self, here: &mut Here) -> Node {
-        let first = self.random.one_in(4);
+        let first = self.may(4, &[Construct::First]) && !self.wants(&[Construct::Parallel]);
         // One at a time, the first branch wins every race, and the others never end a loop.
         let limit = self.random.one_in(4).then(|| 1 + u32::from(first) + self.random.below(3) as u32);
         let (mut inside, mut known) = (Vec::new(), here.known.clone());
@@ -19,7 +20,7 @@ impl Grower {
                 taken: taken.clone(),
                 ..here.clone()
             };
-            let branch = match self.random.one_in(2) {
+            let branch = match !self.wanted.is_empty() || self.random.one_in(2) {
                 true => self.node(&mut own),
                 false if own.depth > 0 => self.sequence(&mut own),
                 false => self.node(&mut own),
@@ -42,7 +43,8 @@ impl Grower {
     }
 
     pub(super) fn arms(&mut self, here: &mut Here) -> Node {
-        let Some(key) = self.read(here, false) else { return Node::Run(self.agent(here)) };
+        let key = self.read(here, false).filter(|key| !is_secret(key));
+        let Some(key) = key else { return Node::Run(self.agent(here)) };
         let mut inside = Vec::new();
         let mut known: Option<Vec<Key>> = None;
         for _ in 0..1 + self.random.below(3) {
@@ -50,7 +52,7 @@ impl Grower {
             let arm = match self.random.below(6) {
                 0 => Node::Nothing,
                 1 if !here.loops.is_empty() => Node::Break(self.target(here)),
-                2 | 3 if own.depth > 0 => self.sequence(&mut own),
+                2 | 3 if own.depth > 0 && self.wanted.is_empty() => self.sequence(&mut own),
                 _ => self.node(&mut own),
             };
             if !matches!(arm, Node::Break(_)) {
@@ -95,10 +97,13 @@ impl Grower {
         own.known.push(item);
         let inside = self.nodes(&mut own);
         here.known.extend(written(&inside).into_iter().filter(|key| !OWN.contains(key)));
-        let max = self
-            .random
-            .one_in(4)
-            .then(|| (1 + self.random.below(2) as u32, *self.random.of(&[Over::Cut, Over::Fail])));
+        let over = match (self.wants(&[Construct::EachMax]), self.wants(&[Construct::EachCut])) {
+            (true, false) => Over::Fail,
+            (false, true) => Over::Cut,
+            _ => *self.random.of(&[Over::Cut, Over::Fail]),
+        };
+        let is_limited = self.may(4, &[Construct::EachMax, Construct::EachCut]);
+        let max = is_limited.then(|| (1 + self.random.below(2) as u32, over));
         self.block(Kind::Each { item, list, max, limit }, "e", inside)
     }
 
@@ -107,7 +112,7 @@ impl Grower {
         let mut own = Here { depth: here.depth - 1, ..here.clone() };
         let mut inside = self.nodes(&mut own);
         let most = 1 + self.random.below(3) as u32;
-        if self.random.one_in(2) {
+        if self.may(2, &[Construct::Else]) {
             let mut other = Here { depth: here.depth - 1, ..here.clone() };
             other.known.push(ERROR);
             let otherwise = self.nodes(&mut other);
@@ -135,7 +140,7 @@ impl Grower {
         let flags: Vec<_> =
             here.known.iter().filter(|key| is_flag(key) && !here.taken.contains(key)).copied().collect();
         let mut until = None;
-        if self.random.one_in(3) && (!flags.is_empty() || self.careless()) {
+        if self.may(3, &[Construct::LoopUntil]) && (!flags.is_empty() || self.careless()) {
             until = Some(if flags.is_empty() { FLAGS[0] } else { *self.random.of(&flags) });
         }
         if max.is_none() && until.is_none() && !self.careless() && self.random.one_in(2) {

@@ -1,7 +1,7 @@
 //! What the agents of an execution share: the decisions, who may go on, and the record of what they touch.
 
 use super::{Choices, Seen, Wrong};
-use crate::tree::has_prefix;
+use crate::tree::{SECRET, has_prefix, is_secret};
 use adk_core::{At, Event, Path, UNWRITTEN_KEY};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -143,6 +143,7 @@ impl Stage {
         match ty {
             "bool" => json!(tired || self.choose(2) == 1),
             "String" => json!(format!("v{number}")),
+            SECRET => json!({"$secret": format!("v{number}")}),
             _ => (0..self.choose(3)).map(|i| json!(format!("v{number}.{i}"))).collect(),
         }
     }
@@ -214,7 +215,8 @@ impl Stage {
         let mut state = self.state();
         state.touch(key, path, false);
         // Those of the run are in no event.
-        if !key.starts_with("temp:") && state.store.get(key) != found && state.given_up.is_empty() {
+        let is_kept = key.starts_with("temp:") || is_secret(key.rsplit('/').next().unwrap_or_default());
+        if !is_kept && state.store.get(key) != found && state.given_up.is_empty() {
             let what = format!("{path} reads `{key}`: {found:?}, but {:?} was written", state.store.get(key));
             state.seen.wrong.insert(Wrong::Value { what });
         }

@@ -171,3 +171,16 @@ async fn what_a_loser_or_a_part_that_is_left_out_writes_is_discarded() {
     let none = first("skip", vec![run(writes("a", Ends::Failed)), fails("pause")]);
     assert_eq!(held(none).await, before);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_of_a_branch_that_loses_leaves_no_key() {
+    let holds = by("holds", |cx| {
+        Box::pin(async move {
+            cx.state().set("token", adk_core::Secret::new("ghp_1".to_owned()))?;
+            cx.emit(Event::new()).await?;
+            std::future::pending().await
+        })
+    });
+    let tree = Tree::new("w", vec![first("p", vec![run(holds), run(sleep("wins", 1))])]);
+    assert_eq!(trace(&tree).await.last().unwrap(), "w/p token=null");
+}

@@ -169,3 +169,82 @@ async fn the_request_is_the_only_input_of_a_workflow() {
     assert!(error.is_none(), "{error:?}");
     assert_eq!(result(&events), json!({"result": "about Some(\"cats\")"}));
 }
+
+/// A workflow that writes `note`, or does so and fails.
+fn notes(fails: bool) -> Tree {
+    let writes = support::by("writes", move |cx| {
+        Box::pin(async move {
+            cx.emit(Event::new().with_state("note", "new").with_state("temp:seen", true)).await?;
+            if fails { Err(adk_core::Error::other("no luck")) } else { Ok(Flow::Continue) }
+        })
+    });
+    const NOTE: &[adk_core::KeySpec<'static>] = &[adk_core::KeySpec::new("note", "String").optional(true)];
+    Tree::with_keys("notes", &[], NOTE, vec![run(writes)])
+}
+
+#[tokio::test]
+async fn what_it_writes_for_the_run_is_seen_by_later_agents() {
+    let model = ScriptedModel::new().on("a").call("notes", json!({"request": "x"})).text("ok");
+    let looks = support::by("looks", |cx| {
+        Box::pin(async move {
+            assert_eq!(cx.state().get::<bool>("temp:seen")?, Some(true));
+            Ok(Flow::Continue)
+        })
+    });
+    let tree = Tree::new("w", vec![run(caller(AgentTool::new(notes(false)))), run(looks)]);
+    events(&model, &tree).await;
+}
+
+#[tokio::test]
+async fn in_an_element_a_call_that_fails_does_not_bring_back_what_an_earlier_round_has_left() {
+    let agent = || caller(AgentTool::new(notes(false)));
+    let fails = LlmAgent::builder("b").tool(AgentTool::new(notes(true))).build().unwrap();
+    let each = support::each("e", "item", "items", vec![run(agent())]);
+    let again = support::each("e", "item", "items", vec![run(fails)]);
+    let body = vec![support::sequence("one", vec![each]), support::sequence("two", vec![again])];
+    let tree = Tree::new("w", body).lets("items", json!(["x"]));
+    let call = json!({"request": "x"});
+    let model = ScriptedModel::new().on("a").call("notes", call.clone()).text("ok");
+    let model = model.on("b").call("notes", call).text("ok");
+    let events = events(&model, &tree).await;
+    let lists: Vec<_> =
+        events.iter().map(|event| delta(event)["note"].clone()).filter(Value::is_array).collect();
+    assert_eq!(lists, [json!(["new"]), json!([])]);
+}
+
+#[tokio::test]
+async fn in_an_element_the_request_is_the_input_that_is_an_output_as_well() {
+    const TEXT: &[adk_core::spec::InputSpec<'static>] =
+        &[adk_core::spec::InputSpec::new("text", "String", false)];
+    const KEY: &[adk_core::KeySpec<'static>] = &[adk_core::KeySpec::new("text", "String")];
+    let doubles = support::by("doubles", |cx| {
+        Box::pin(async move {
+            let text = cx.state().get::<String>("text")?.unwrap_or_default();
+            cx.emit(Event::new().with_state("text", format!("{text}{text}"))).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    let twice = Tree::with_keys("twice", TEXT, KEY, vec![run(doubles)]);
+    let model = ScriptedModel::new().on("a").call("twice", json!({"request": "x"})).text("ok");
+    let each = support::each("e", "item", "items", vec![run(caller(AgentTool::new(twice)))]);
+    let tree = Tree::new("w", vec![each]).lets("items", json!(["x"]));
+    let events = events(&model, &tree).await;
+    assert_eq!(result(&events), json!({"result": "xx"}));
+}
+
+#[tokio::test]
+async fn the_request_may_be_a_key_of_the_run() {
+    const TEXT: &[adk_core::spec::InputSpec<'static>] =
+        &[adk_core::spec::InputSpec::new("temp:text", "String", false)];
+    let echo = support::by("echo", |cx| {
+        Box::pin(async move {
+            let text = cx.state().get::<String>("temp:text")?;
+            cx.emit(Event::new().with_text(format!("{text:?}"))).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    let echoes = Tree::with_keys("echoes", TEXT, &[], vec![run(echo)]);
+    let model = ScriptedModel::new().on("a").call("echoes", json!({"request": "x"})).text("ok");
+    let events = events(&model, &Tree::new("w", vec![run(caller(AgentTool::new(echoes)))])).await;
+    assert_eq!(result(&events), json!({"result": "Some(\"x\")"}));
+}

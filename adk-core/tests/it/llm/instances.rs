@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::support::{Tree, each, renamed, repeat, run};
-use adk_core::llm::OutputKey;
+use adk_core::llm::{LlmAgent, OutputKey};
 use adk_core::{ErrorKind, KeySpec};
 
 agent!(
@@ -90,4 +90,50 @@ async fn tools_and_prompts_in_an_element_know_its_keys_alone() {
     assert_eq!(outcome.get::<Value>("notes").unwrap(), Some(json!([["f", "g"]])));
     assert_eq!(outcome.get::<Value>("about").unwrap(), Some(json!(["good"])));
     assert!(model.requests().iter().all(|request| request.system_instruction.starts_with("On a.")));
+}
+
+/// Adds 1 to what it reads under one name, and writes that under another.
+fn counts() -> ByTool {
+    let count = tool("count", |_, cx| {
+        let counted = cx.state().get::<u32>("before").and_then(|count| {
+            cx.state().set("after", count.unwrap_or_default() + 1)?;
+            Ok(json!(count))
+        });
+        Box::pin(async move { counted.map_err(Into::into) })
+    });
+    const READS: &[KeySpec<'static>] = &[KeySpec::new("before", "u32").optional(true)];
+    count.keys(READS, const { &[KeySpec::new("after", "u32")] })
+}
+
+#[tokio::test]
+async fn calls_that_read_and_write_one_key_under_two_names_do_not_overwrite_each_other() {
+    let agent = LlmAgent::builder("critic").output_key("criticism").tool(counts()).build().unwrap();
+    let calls = [("count", json!({})), ("count", json!({})), ("count", json!({}))];
+    let model = ScriptedModel::new().calls(calls).text("good");
+    let tree = Tree::new("w", vec![renamed("second", agent, &[("before", "after")], &["criticism"])])
+        .lets("after", 7);
+    let events = events(&model, &tree).await;
+    assert_eq!(delta(&events[1]), json!({"after": 10}));
+}
+
+#[tokio::test]
+async fn a_list_is_joined_with_what_the_name_of_the_tool_held() {
+    const NOTES: &[KeySpec<'static>] = &[KeySpec::new("notes", "Vec<String>")];
+    let agent = LlmAgent::builder("critic").output_key("criticism").tool(notes("f").keys(&[], NOTES));
+    let agent = agent.tool(notes("g").keys(&[], NOTES)).build().unwrap();
+    let model = ScriptedModel::new().calls([("f", json!({})), ("g", json!({}))]).text("good");
+    // What the definition calls `criticism` is the same key.
+    let tree = Tree::new("w", vec![renamed("second", agent, &[], &["notes"])]).lets("notes", json!(["old"]));
+    let events = events(&model, &tree).await;
+    assert_eq!(delta(&events[1]), json!({"notes": ["old", "f", "g"]}));
+}
+
+#[tokio::test]
+async fn calls_in_an_element_see_each_other_where_nothing_was_written_before() {
+    let agent = LlmAgent::builder("critic").output_key("criticism").tool(counts()).build().unwrap();
+    let model = ScriptedModel::new().calls([("count", json!({})), ("count", json!({}))]).text("good");
+    let second = renamed("second", agent, &[("before", "after")], &["criticism"]);
+    let tree = Tree::new("w", vec![each("e", "item", "items", vec![second])]).lets("items", json!(["a"]));
+    let outcome = runner(&model).run(&tree, "go").await.unwrap();
+    assert_eq!(outcome.get::<Value>("after").unwrap(), Some(json!([2])));
 }

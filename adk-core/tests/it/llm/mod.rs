@@ -28,7 +28,7 @@ use adk_core::model::ToolDeclaration;
 use adk_core::testing::ScriptedModel;
 use adk_core::tool::ToolArgs;
 use adk_core::{
-    AgentKind, AgentMeta, BoxFuture, DynTool, Error, Event, Result, RunConfig, RunStream, Runner,
+    AgentKind, AgentMeta, BoxFuture, DynTool, Error, Event, KeySpec, Result, RunConfig, RunStream, Runner,
     ToolContext, ToolError, ToolMeta,
 };
 use serde_json::{Value, json};
@@ -127,6 +127,14 @@ where
         ToolDeclaration::new(name, "Serves a test.", json!({"type": "object", "properties": {}}));
     let meta = ToolMeta::new(name, "Serves a test.");
     ByTool { meta, declaration, call: Box::new(call) }
+}
+
+impl ByTool {
+    /// Says which keys it reads and writes.
+    pub fn keys(mut self, reads: &'static [KeySpec<'static>], writes: &'static [KeySpec<'static>]) -> Self {
+        self.meta = self.meta.reads(reads).writes(writes);
+        self
+    }
 }
 
 /// Ends the loop and asks for no words about it.

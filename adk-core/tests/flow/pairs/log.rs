@@ -1,0 +1,104 @@
+//! The log of a run, with what the keys hold before each event.
+
+use crate::discards::State;
+use crate::tree::has_prefix;
+use adk_core::{At, Event, Path, UNWRITTEN_KEY};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+
+pub struct Log {
+    pub events: Vec<Arc<Event>>,
+    /// What the keys hold before each event, and after the last.
+    pub states: Vec<State>,
+    by_path: HashMap<String, Vec<usize>>,
+}
+
+impl Log {
+    /// `workflows`: the names of the steps and tools that are workflows.
+    pub fn new(events: Vec<Arc<Event>>, start: State, workflows: &BTreeSet<String>) -> Self {
+        let (mut states, mut by_path) = (vec![start], HashMap::<_, Vec<_>>::new());
+        for (at, event) in events.iter().enumerate() {
+            let mut state = states[at].clone();
+            apply(event, workflows, &mut state);
+            states.push(state);
+            if event.author != "user" {
+                by_path.entry(event.path.to_string()).or_default().push(at);
+            }
+        }
+        Self { events, states, by_path }
+    }
+
+    /// The `nth` event of a path.
+    pub fn event(&self, path: &str, nth: usize) -> Option<usize> {
+        self.by_path.get(path)?.get(nth).copied()
+    }
+}
+
+fn apply(event: &Event, workflows: &BTreeSet<String>, state: &mut State) {
+    if let At::Item(_) = event.path.at() {
+        // The keys of an element are new.
+        let prefix = prefix(&event.path, workflows);
+        state.retain(|key, _| !key.starts_with(&prefix));
+    }
+    state.extend(delta(event));
+    let unwritten = event.metadata(UNWRITTEN_KEY).and_then(Value::as_array);
+    let unwritten = unwritten.into_iter().flatten().filter_map(Value::as_str);
+    unwritten.filter(|key| !has_prefix(key)).for_each(|key| drop(state.remove(key)));
+}
+
+/// What an event writes.
+pub fn delta(event: &Event) -> State {
+    event.actions.state_delta.iter().map(|(key, value)| (key.to_string(), Value::clone(value))).collect()
+}
+
+/// What comes before the keys of an element.
+fn prefix(path: &Path, workflows: &BTreeSet<String>) -> String {
+    let mut nodes: Vec<_> = std::iter::successors(Some(path), |path| path.parent()).collect();
+    nodes.reverse();
+    let nodes = nodes.into_iter().skip(1).map(|node| match node.at() {
+        At::Item(item) => format!("{}[{item}]/", node.name()),
+        _ if workflows.contains(node.name().as_str()) => format!("{}/", node.name()),
+        _ => String::new(),
+    });
+    nodes.collect()
+}
+
+/// The runs of agents that are tools, by their paths, in order. Each has the runs inside of it, too.
+#[derive(Clone, Default)]
+pub struct Inner(BTreeMap<String, VecDeque<Vec<Arc<Event>>>>);
+
+impl Inner {
+    /// Of all events those that are of such runs, and the others.
+    ///
+    /// `depth`: how many steps from the root all of it is inside of.
+    pub fn of(events: &[Arc<Event>], tools: &BTreeSet<String>, depth: usize) -> (Self, Vec<Arc<Event>>) {
+        let (mut all, mut own) = (Self::default(), Vec::new());
+        for event in events {
+            let mut nodes: Vec<_> = std::iter::successors(Some(&event.path), |path| path.parent()).collect();
+            nodes.reverse();
+            let mut below = nodes.into_iter().skip(depth);
+            let Some(root) = below.find(|path| tools.contains(path.name().as_str())) else {
+                own.push(event.clone());
+                continue;
+            };
+            // A later turn of it is of the same run.
+            let parent = root.parent().map(Path::to_string).unwrap_or_default();
+            let runs = all.0.entry(format!("{parent}/{}", root.name())).or_default();
+            if event.author == "user" && event.path == *root {
+                runs.push_back(Vec::new());
+            } else if let Some(run) = runs.back_mut() {
+                run.push(event.clone());
+            }
+        }
+        (all, own)
+    }
+
+    pub fn next(&mut self, path: &str) -> Option<Vec<Arc<Event>>> {
+        self.0.get_mut(path)?.pop_front()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.values().all(|runs| runs.is_empty())
+    }
+}

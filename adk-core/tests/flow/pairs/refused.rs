@@ -1,0 +1,193 @@
+//! The pairs that cannot be, and why.
+
+use super::construct::Construct::*;
+use super::construct::Relation::{self, Before as Ahead, Beside, Inside};
+use super::construct::{Construct, Pair};
+use crate::tree::*;
+use std::sync::Arc;
+
+/// Why there is no such pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// A check of this name refuses it.
+    Check(&'static str),
+    /// The grammar has no place for it.
+    Syntax,
+    /// It compiles, and one of both never runs.
+    NeverRuns,
+}
+
+pub struct Row {
+    relation: Relation,
+    one: &'static [Construct],
+    other: &'static [Construct],
+    pub why: Why,
+    pub note: &'static str,
+}
+
+const ALL: &[Construct] = Construct::ALL;
+const LEAVES: &[Construct] =
+    &[Function, Out, ExitTo, Break, BreakTo, Await, AwaitDefault, ToolRead, ToolWrite, ToolBoth, Toolset];
+const CALLED: &[Construct] = &[ToolRead, ToolWrite, ToolBoth, AgentTool, WorkflowTool, Transfer, Toolset];
+const BLOCKS: &[Construct] = &[
+    Sequence,
+    Parallel,
+    First,
+    ParallelSkip,
+    Match,
+    Each,
+    EachMax,
+    EachCut,
+    EachSkip,
+    LoopMax,
+    LoopUntil,
+    Try,
+    Else,
+    Before,
+];
+const STEPS: &[Construct] = &[
+    Sequence,
+    Parallel,
+    First,
+    ParallelSkip,
+    Match,
+    Each,
+    EachMax,
+    EachCut,
+    EachSkip,
+    LoopMax,
+    LoopUntil,
+    Try,
+    Else,
+    Before,
+    Break,
+    BreakTo,
+    Workflow,
+    Await,
+    AwaitDefault,
+    Instance,
+];
+const AGENTS: &[Construct] = &[Model, OptionalRead, Instance, Exit, AgentTool, Transfer];
+const WORKFLOWS: &[Construct] = &[Workflow, WorkflowInstance, Default, OptionalOutput, WorkflowTool, Secret];
+
+const ROWS: &[Row] = &[
+    Row::new(Inside, ALL, LEAVES, Why::Syntax, "nothing is inside of it"),
+    Row::new(Inside, CALLED, BLOCKS, Why::Syntax, "it belongs to an agent"),
+    Row::new(Inside, CALLED, WORKFLOWS, Why::Syntax, "it belongs to an agent"),
+    Row::new(Inside, STEPS, AGENTS, Why::Syntax, "a step is inside of a block or a workflow"),
+    Row::new(Inside, &[Else], ALL, Why::Syntax, "it belongs to a `try`"),
+    Row::new(
+        Inside,
+        &[Exit, ExitTo, Break, BreakTo],
+        WORKFLOWS,
+        Why::Check("exit-outside-loop"),
+        "no exit leaves a workflow",
+    ),
+    Row::new(
+        Inside,
+        &[Await, AwaitDefault],
+        &[WorkflowTool],
+        Why::Check("wait-in-tool"),
+        "nothing waits in a tool",
+    ),
+    Row::new(Ahead, CALLED, ALL, Why::Syntax, "what a model may call has no order"),
+    Row::new(Ahead, ALL, CALLED, Why::Syntax, "what a model may call has no order"),
+    Row::new(Ahead, &[Else], ALL, Why::Syntax, "an `else` is the end of its `try`"),
+    Row::new(Ahead, ALL, &[Else], Why::Syntax, "an `else` follows a failure, and no step"),
+    Row::new(Ahead, &[Break, BreakTo], ALL, Why::NeverRuns, "a `break` jumps over it"),
+    Row::new(Beside, &[Else], ALL, Why::Syntax, "an `else` runs by itself"),
+    Row::new(Beside, ALL, &[Else], Why::Syntax, "an `else` runs by itself"),
+    Row::new(Beside, &[Transfer], ALL, Why::Syntax, "who hands over has ended"),
+    Row::new(Beside, ALL, &[Transfer], Why::Syntax, "who hands over has ended"),
+    Row::new(Beside, CALLED, STEPS, Why::Syntax, "a step is no tool"),
+    Row::new(Beside, STEPS, CALLED, Why::Syntax, "a step is no tool"),
+];
+
+/// What these are all the same: the exceptions of the rows.
+fn is_possible((relation, one, other): Pair) -> bool {
+    match relation {
+        Inside => one == Else && matches!(other, Try | Before),
+        Ahead | Beside => false,
+    }
+}
+
+impl Row {
+    const fn new(
+        relation: Relation,
+        one: &'static [Construct],
+        other: &'static [Construct],
+        why: Why,
+        note: &'static str,
+    ) -> Self {
+        Self { relation, one, other, why, note }
+    }
+
+    /// Of which pairs it is, as text.
+    pub fn text(&self) -> String {
+        let list = |all: &[Construct]| {
+            if all.len() == ALL.len() {
+                return "all".to_owned();
+            }
+            all.iter().map(|one| one.name()).collect::<Vec<_>>().join(", ")
+        };
+        let why = match self.why {
+            Why::Check(check) => format!("check `{check}`"),
+            Why::Syntax => "check `syntax`".to_owned(),
+            Why::NeverRuns => "never runs".to_owned(),
+        };
+        format!("{:?} | {} | {} | {why}: {}", self.relation, list(self.one), list(self.other), self.note)
+    }
+}
+
+/// All rows.
+pub fn rows() -> &'static [Row] {
+    ROWS
+}
+
+/// The row of a pair that cannot be.
+pub fn refused(pair: Pair) -> Option<&'static Row> {
+    let (relation, one, other) = pair;
+    let mut rows = ROWS.iter();
+    let row =
+        rows.find(|row| row.relation == relation && row.one.contains(&one) && row.other.contains(&other));
+    row.filter(|_| !is_possible(pair))
+}
+
+/// The smallest workflow with a pair that a check refuses.
+pub fn example((_, one, other): Pair) -> Flow {
+    let agent = Agent { name: "a1".into(), ..Agent::default() };
+    let writes = vec![crate::tree::Write { key: "k1", own: None, perhaps: false }];
+    let step = match one {
+        Exit => Node::Run(Agent { exit: true, ..agent }),
+        ExitTo => Node::Run(Agent { leaves: vec!["l1".into()], ..agent }),
+        Break => Node::Break(None),
+        BreakTo => Node::Break(Some("l1".into())),
+        Await => Node::Run(Agent { patience: Some(Patience::Endless), writes, ..agent }),
+        _ => Node::Run(Agent { patience: Some(Patience::Default), writes, ..agent }),
+    };
+    let mut flow = Flow { name: "flow".into(), body: vec![step], ..Flow::default() };
+    let mut inputs = Vec::new();
+    match other {
+        Default => flow.inputs.push(("k2", true)),
+        OptionalOutput => {
+            let perhaps = vec![crate::tree::Write { key: "k3", own: None, perhaps: true }];
+            flow.body.insert(0, Node::Run(Agent { name: "a2".into(), writes: perhaps, ..Agent::default() }));
+            (flow.outputs, flow.optional) = (vec!["k3"], vec!["k3"]);
+        }
+        Secret => {
+            flow.inputs.push(("x1", false));
+            inputs.push(("x1", false));
+        }
+        _ => {}
+    }
+    let name = if other == WorkflowInstance { "second" } else { "flow" };
+    let nested = Nested { name: name.into(), flow: Arc::new(flow), reads: Vec::new(), writes: Vec::new() };
+    let inside = if other == WorkflowTool {
+        Node::Run(Agent { name: "a3".into(), model: true, flows: vec![nested], ..Agent::default() })
+    } else {
+        Node::Nested(nested)
+    };
+    let kind = Kind::Loop { max: Some(1), until: None };
+    let around = Block { name: "l1".into(), kind, inside: vec![inside], skippable: false, skip: false };
+    Flow { name: "root".into(), inputs, body: vec![Node::Block(around)], ..Flow::default() }
+}

@@ -1,0 +1,80 @@
+//! What the log says of the branches and elements whose writes do not count, and what has to become of these.
+
+use adk_core::{Event, LEFT_OUT_KEY};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What the keys hold.
+pub type State = BTreeMap<String, Value>;
+
+/// What an event says that a block has left out.
+pub fn left_out<'a>(event: &'a Event, what: &str) -> Option<&'a Value> {
+    event.details.as_ref()?.custom_metadata.get(LEFT_OUT_KEY)?.get(what)
+}
+
+/// The paths of the parts of a block that have failed.
+pub fn failed_parts(event: &Event) -> impl Iterator<Item = &str> {
+    let failed = left_out(event, "failed").and_then(Value::as_array);
+    failed.into_iter().flatten().filter_map(|part| part["path"].as_str())
+}
+
+/// The parts of a block whose writes do not count, as the last event of the block says.
+pub enum Discards<'a> {
+    AllBut(&'a str),
+    These(BTreeSet<&'a str>),
+}
+
+impl<'a> Discards<'a> {
+    pub fn of(event: &'a Event) -> Option<Self> {
+        if let Some(winner) = event.winner() {
+            return Some(Self::AllBut(winner));
+        }
+        let cancelled = left_out(event, "cancelled").and_then(Value::as_array);
+        let cancelled = cancelled.into_iter().flatten().filter_map(Value::as_str);
+        let these: BTreeSet<_> = failed_parts(event).chain(cancelled).collect();
+        (!these.is_empty()).then_some(Self::These(these))
+    }
+
+    fn has(&self, block: &str, part: &str) -> bool {
+        match self {
+            Self::AllBut(winner) => {
+                part.strip_prefix(block).and_then(|rest| rest.strip_prefix('/')) != Some(winner)
+            }
+            Self::These(these) => these.contains(part),
+        }
+    }
+}
+
+/// What the last event of a block has to write: of each key that a discarded part has written last, what another part has
+/// written there before, or what it held before the block. `writes` gives what each event writes.
+pub fn undone(
+    block: &str,
+    log: &[Arc<Event>],
+    writes: impl Fn(usize) -> State,
+    earlier: &[State],
+    discards: &Discards<'_>,
+) -> State {
+    let part = |event: &Event| {
+        let path = event.path.to_string();
+        let rest = path.strip_prefix(block).filter(|rest| rest.starts_with(['/', '[']))?;
+        let end = rest[1..].find(['/', '#', '@', '[']).map_or(rest.len(), |end| end + 1);
+        Some(format!("{block}{}", &rest[..end]))
+    };
+    let mut last: BTreeMap<String, (Value, bool)> = BTreeMap::new();
+    for (at, event) in log.iter().enumerate() {
+        let Some(part) = part(event) else { continue };
+        let is_discarded = discards.has(block, &part);
+        for (key, value) in writes(at) {
+            // Keys of elements inside are seen there alone.
+            if key.matches('[').count() > block.matches('[').count() {
+                continue;
+            }
+            let held = last
+                .entry(key.clone())
+                .or_insert_with(|| (earlier[at].get(&key).cloned().unwrap_or_default(), false));
+            if is_discarded { held.1 = true } else { *held = (value, false) }
+        }
+    }
+    last.into_iter().filter(|(_, held)| held.1).map(|(key, held)| (key, held.0)).collect()
+}
