@@ -180,12 +180,6 @@ async fn a_run_without_a_message_begins_a_turn_too() {
 mod orders {
     use super::*;
 
-    /// Passes the topic on.
-    #[agent(writes = note)]
-    pub fn notes(topic: &str) -> String {
-        topic.to_owned()
-    }
-
     /// Fails for one topic.
     #[agent(writes = checked)]
     pub fn checks(topic: &str) -> Result<bool> {

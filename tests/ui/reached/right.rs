@@ -16,6 +16,7 @@ workflow! {
     }
 }
 
-fn main() {
-    println!("{}", Measuring::SPEC);
+/// Returns the shape of the workflow.
+pub fn shape() -> String {
+    Measuring::SPEC.to_string()
 }

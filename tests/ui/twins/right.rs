@@ -14,5 +14,3 @@ workflow! {
         two::buyer(price = other_price) as other_buyer
     }
 }
-
-fn main() {}
