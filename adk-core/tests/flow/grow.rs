@@ -63,7 +63,6 @@ pub fn grow_around(seed: u64, wanted: &[Construct]) -> Flow {
         Construct::WorkflowInstance,
         Construct::WorkflowTool,
         Construct::Default,
-        Construct::OptionalOutput,
         Construct::State,
     ]);
     finish(grower, has_workflow)
@@ -162,16 +161,6 @@ impl Grower {
         for _ in 0..self.random.below(3) {
             let key = self.read(&here, true).filter(|key| !flow.outputs.contains(key) && !is_note(key));
             flow.outputs.extend(key);
-        }
-        if self.may(8, &[Construct::OptionalOutput]) {
-            let keys =
-                written(&flow.body).into_iter().filter(|key| !flow.outputs.contains(key) && !is_note(key));
-            let keys: Vec<_> = keys.filter(|key| !OWN.contains(key)).collect();
-            if !keys.is_empty() {
-                let key = *self.random.of::<Key>(&keys);
-                flow.outputs.push(key);
-                flow.optional.push(key);
-            }
         }
         flow
     }
@@ -323,8 +312,7 @@ impl Grower {
                 nested.writes.push(other);
             }
         }
-        let sure = outputs.iter().filter(|key| !nested.flow.optional.contains(key));
-        here.known.extend(sure.map(|key| nested.written(key)));
+        here.known.extend(outputs.iter().map(|key| nested.written(key)));
         Node::Nested(nested)
     }
 
@@ -395,10 +383,7 @@ impl Grower {
             }
             Construct::Break | Construct::BreakTo => 7,
             Construct::Try | Construct::Else => 20,
-            Construct::Workflow
-            | Construct::WorkflowInstance
-            | Construct::Default
-            | Construct::OptionalOutput => 18,
+            Construct::Workflow | Construct::WorkflowInstance | Construct::Default => 18,
             Construct::Await | Construct::AwaitDefault => 6,
             Construct::Before => 8,
             _ => 0,

@@ -112,7 +112,6 @@ fn everything_grows() {
         see("let", !flow.lets.is_empty());
         see("state", !flow.states.is_empty());
         see("output", !flow.outputs.is_empty());
-        see("optional output", !flow.optional.is_empty());
         flow.each(&mut |node| match node {
             Node::Run(agent) => {
                 see("exit", agent.exit);

@@ -110,13 +110,16 @@ fn ends(nodes: &[Node], name: &str, innermost: bool) -> bool {
 /// Whether the reference knows that it can happen.
 fn is_foreseen(flow: &Flow, wrong: &Wrong, found: &Found) -> bool {
     let is_inside = |key: &str| found.inside.iter().any(|(of, _)| *of == key);
+    // A block that discards a write restores the value before it, and so removes a write that races with it.
+    let is_raced = |key: &str| found.races.iter().any(|(of, ..)| *of == key);
     match wrong {
+        Wrong::Unwritten { key: Some(key), .. } | Wrong::Output { key } if is_raced(key) => true,
         Wrong::Unwritten { step, .. } if !is_own(flow, step) => !found.inside.is_empty(),
         Wrong::Unwritten { step, key } => found
             .unwritten
             .keys()
             .any(|(reader, read)| reader == step && key.as_ref().is_none_or(|key| key == read)),
-        Wrong::Race { key } => found.races.iter().any(|(of, ..)| of == key) || is_inside(key),
+        Wrong::Race { key } => is_raced(key) || is_inside(key),
         Wrong::Output { key } => found.outputs.contains(key.as_str()),
         Wrong::Outside => !found.outside.is_empty(),
         // A key of two types, or two that race: what is read is anybody's guess.

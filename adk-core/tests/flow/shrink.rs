@@ -34,7 +34,6 @@ fn flows(flow: &Flow) -> Vec<Flow> {
         );
     }
     all.extend(without(&flow.outputs).map(|outputs| Flow { outputs, ..flow.clone() }));
-    all.extend(without(&flow.optional).map(|optional| Flow { optional, ..flow.clone() }));
     all
 }
 

@@ -55,7 +55,7 @@ pub fn spec<'a>(flow: &'a Flow, store: &'a Store<'a>) -> Spec<'a> {
         .inputs(store.inputs.put(inputs))
         .lets(keys(&flow.lets, store))
         .states(keys(&flow.states, store))
-        .outputs(outputs(flow, store))
+        .outputs(keys(&flow.outputs, store))
 }
 
 /// A key as the macros write it, so that what is seen at one glance in const evaluation is tested as well.
@@ -71,11 +71,6 @@ pub fn key_of<'a>(name: &'a str, of: &str) -> KeySpec<'a> {
 
 fn keys<'a>(keys: &[&'static str], store: &'a Store<'a>) -> &'a [KeySpec<'a>] {
     store.keys.put(keys.iter().map(|key| key_of(key, key)))
-}
-
-fn outputs<'a>(flow: &'a Flow, store: &'a Store<'a>) -> &'a [KeySpec<'a>] {
-    let outputs = flow.outputs.iter().map(|key| key_of(key, key).optional(flow.optional.contains(key)));
-    store.keys.put(outputs)
 }
 
 fn steps<'a>(flow: &'a Flow, store: &'a Store<'a>) -> &'a [Step<'a>] {
@@ -213,7 +208,7 @@ pub fn of_flow<'a>(flow: &'a Flow, store: &'a Store<'a>) -> &'a AgentMeta<'a> {
         .definition(&flow.name)
         .description("Helps.")
         .reads(store.keys.put(reads))
-        .writes(outputs(flow, store))
+        .writes(keys(&flow.outputs, store))
         .states(keys(&flow.states, store))
         .lets(keys(&flow.lets, store))
         .steps(steps(flow, store));

@@ -158,9 +158,7 @@ fn arguments(all: impl Iterator<Item = String>) -> String {
 }
 
 fn outputs(flow: &Flow) -> String {
-    let output = |key: &Key| {
-        if flow.optional.contains(key) { format!("{key}: Option<{}>", type_of(key)) } else { typed(key) }
-    };
+    let output = |key: &Key| typed(key);
     match &flow.outputs[..] {
         [] => String::new(),
         [key] => format!(" -> {}", output(key)),

@@ -64,8 +64,6 @@ pub struct Flow {
     pub lets: Vec<Key>,
     pub states: Vec<Key>,
     pub outputs: Vec<Key>,
-    /// The outputs that may be left unwritten.
-    pub optional: Vec<Key>,
     pub body: Vec<Node>,
 }
 

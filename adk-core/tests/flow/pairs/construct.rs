@@ -50,7 +50,6 @@ constructs! {
     Workflow "workflow",
     WorkflowInstance "workflow instance",
     Default "input default",
-    OptionalOutput "Option output",
     Await "await",
     AwaitDefault "await(default)",
     ToolRead "tool reads",
@@ -177,9 +176,6 @@ impl Finder<'_> {
         }
         if inner.inputs.iter().any(|(_, default)| *default) {
             is.push(Construct::Default);
-        }
-        if !inner.optional.is_empty() {
-            is.push(Construct::OptionalOutput);
         }
         if !inner.states.is_empty() {
             is.push(Construct::State);

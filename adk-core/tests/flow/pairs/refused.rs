@@ -68,7 +68,7 @@ const STEPS: &[Construct] = &[
     Instance,
 ];
 const AGENTS: &[Construct] = &[Model, OptionalRead, Instance, Exit, AgentTool, Transfer];
-const WORKFLOWS: &[Construct] = &[Workflow, WorkflowInstance, Default, OptionalOutput, WorkflowTool, Secret];
+const WORKFLOWS: &[Construct] = &[Workflow, WorkflowInstance, Default, WorkflowTool, Secret];
 
 const ROWS: &[Row] = &[
     Row::new(Inside, ALL, LEAVES, Why::Syntax, "nothing is inside of it"),
@@ -169,11 +169,6 @@ pub fn example((_, one, other): Pair) -> Flow {
     let mut inputs = Vec::new();
     match other {
         Default => flow.inputs.push(("k2", true)),
-        OptionalOutput => {
-            let perhaps = vec![crate::tree::Write { key: "k3", own: None, perhaps: true }];
-            flow.body.insert(0, Node::Run(Agent { name: "a2".into(), writes: perhaps, ..Agent::default() }));
-            (flow.outputs, flow.optional) = (vec!["k3"], vec!["k3"]);
-        }
         Secret => {
             flow.inputs.push(("x1", false));
             inputs.push(("x1", false));

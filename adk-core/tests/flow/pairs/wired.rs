@@ -152,7 +152,7 @@ impl Workflow for Tree {
         self.lets(keys)
     }
     fn finish(&self, values: &Values<'_>) -> Result<()> {
-        let mut sure = self.flow.outputs.iter().filter(|key| !self.flow.optional.contains(key));
+        let mut sure = self.flow.outputs.iter();
         sure.try_for_each(|key| values.get::<Value>(key).map(drop))
     }
     fn form(&self, _: &mut Form) -> Option<()> {

@@ -173,7 +173,7 @@ impl Workflow for Tree<'_> {
     }
     fn finish(&self, values: &Values<'_>) -> Result<()> {
         for key in &self.flow.outputs {
-            if values.get::<Value>(key).is_err() && !self.flow.optional.contains(key) {
+            if values.get::<Value>(key).is_err() {
                 self.stage.wrong(Wrong::Output { key: (*key).to_owned() });
             }
         }

@@ -101,7 +101,7 @@ impl<'f> Machine<'f> {
     }
 
     fn end(&mut self, flow: &'f Flow, scope: Scope, states: States) {
-        for key in flow.outputs.iter().filter(|key| !flow.optional.contains(key)) {
+        for key in &flow.outputs {
             let cell = self.storage.cell(scope, key);
             if states.may_lack(cell) {
                 match self.step {
@@ -320,7 +320,7 @@ impl<'f> Machine<'f> {
         for own in &flow.outputs {
             let (from, key) = (self.storage.cell(inside, own), nested.written(own));
             if self.relaxed.outputs_are_written {
-                self.write(step, scope, key, flow.optional.contains(own), &mut ways.through);
+                self.write(step, scope, key, false, &mut ways.through);
             } else if from != self.storage.cell(scope, key) {
                 // It is a key of the session in there, and an output as well.
                 let to = self.touch(step, scope, key, true);
