@@ -77,13 +77,13 @@ fn a_project_runs_at_once_and_its_test_passes() {
         cargo.args([command, "--quiet", "--offline"]).current_dir(&project);
         cargo.env("CARGO_TARGET_DIR", target).env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
         cargo.env("CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG", "line-tables-only");
-        run_program(cargo, "").success_text()
+        run_program(cargo, "")
     };
-    let said = cargo("run");
+    let said = cargo("run").success_text();
     let lines: Vec<&str> = said.lines().collect();
     assert_eq!(lines[..2], ["writing: cats", "writing/improving#1/writer calls count_words"]);
     assert_eq!(lines.last(), Some(&"writing/improving#3/critic: (rehearsed answer of critic, round 3)"));
+    // The test of the program, and the test of wrong workflows, during which trybuild reports its progress.
     let tested = cargo("test");
-    // The test of the program, and the test of wrong workflows.
-    assert_eq!(tested.matches("1 passed; 0 failed").count(), 2, "{tested}");
+    assert_eq!(tested.out.matches("1 passed; 0 failed").count(), 2, "{tested:?}");
 }
