@@ -12,8 +12,32 @@ mod trees;
 mod place;
 mod support;
 
-use support::Database;
+use adk_postgres::PostgresStore;
+use std::time::Duration;
+use support::{Database, quick};
+use trees::survival::Place;
 use trees::values;
+
+/// A database whose store waits longer: a build without optimisation takes seconds to encode 50 MB, and the server
+/// ends a transaction that is idle for half of the patience.
+struct Patient(Database);
+
+impl Place for Patient {
+    type Store = PostgresStore;
+
+    async fn open(&self) -> PostgresStore {
+        let options = quick().patience(Duration::from_secs(300));
+        PostgresStore::connect_with(&self.0.url, options).await.unwrap()
+    }
+
+    fn address(&self) -> String {
+        self.0.address()
+    }
+
+    async fn has(&self, id: &str) -> bool {
+        self.0.has(id).await
+    }
+}
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
@@ -30,7 +54,7 @@ async fn types_read_what_they_wrote() {
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn values_and_keys_may_be_large() {
-    values::may_be_large(&Database::new().await).await;
+    values::may_be_large(&Patient(Database::new().await)).await;
 }
 
 #[tokio::test]

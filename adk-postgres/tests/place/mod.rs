@@ -14,8 +14,8 @@ impl Place for Database {
     fn address(&self) -> String {
         self.url.clone()
     }
-    /// Each kill costs the time of a lease, so a run has fewer of them. Each kill costs the time of
-    /// a lease, so there are fewer of them in one run.
+
+    /// Each kill costs the time of a lease, so a run has fewer of them.
     fn peace(&self) -> u64 {
         500_000
     }
