@@ -112,8 +112,9 @@ fn is_foreseen(flow: &Flow, wrong: &Wrong, found: &Found) -> bool {
     let is_inside = |key: &str| found.inside.iter().any(|(of, _)| *of == key);
     // A block that discards a write restores the value before it, and so removes a write that races with it.
     let is_raced = |key: &str| found.races.iter().any(|(of, ..)| *of == key);
+    let may_be_undone = |key: &str| is_raced(key) && discards(flow);
     match wrong {
-        Wrong::Unwritten { key: Some(key), .. } | Wrong::Output { key } if is_raced(key) => true,
+        Wrong::Unwritten { key: Some(key), .. } | Wrong::Output { key } if may_be_undone(key) => true,
         Wrong::Unwritten { step, .. } if !is_own(flow, step) => !found.inside.is_empty(),
         Wrong::Unwritten { step, key } => found
             .unwritten
@@ -126,6 +127,16 @@ fn is_foreseen(flow: &Flow, wrong: &Wrong, found: &Found) -> bool {
         Wrong::Value { .. } => true,
         Wrong::Failed { error } => !error.contains("panicked") && !error.contains("nobody goes on"),
     }
+}
+
+/// Whether a block discards what parts of it have written.
+fn discards(flow: &Flow) -> bool {
+    let mut found = false;
+    flow.each(&mut |node| {
+        let Node::Block(block) = node else { return };
+        found |= block.skip || matches!(block.kind, Kind::Parallel { first: true, .. });
+    });
+    found
 }
 
 /// Whether a step stands in the workflow itself.

@@ -92,8 +92,8 @@ async fn first_starts_at_the_same_moment_make_the_tables_once() {
 #[ignore = "needs PgBouncer: tests/peers/run-pgbouncer.sh"]
 async fn an_event_is_four_round_trips_and_so_is_a_step() {
     let (few, many) = (round_trips(20, pooled).await, round_trips(120, pooled).await);
-    // A renewal of the lease may come into either count.
-    assert!((790..=820).contains(&(many - few)), "{few} for 20 rounds, {many} for 120");
+    // The counts of two runs may differ by a few: 799 was counted beside other builds.
+    assert!((795..=820).contains(&(many - few)), "{few} for 20 rounds, {many} for 120");
 }
 
 /// A pooler loses the settings of a connection, so each transaction sets its own.
