@@ -11,7 +11,6 @@ use restate_sdk::errors::{HandlerError, HandlerResult, TerminalError};
 use restate_sdk::serde::{Deserialize, Json, Serialize};
 use serde_json::Value;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
@@ -66,12 +65,11 @@ pub(crate) struct Handle<'a> {
 }
 
 /// Whether this attempt may still replay entries of the journal.
-#[derive(Clone)]
-pub(crate) struct Replay(Arc<AtomicBool>);
+pub(crate) struct Replay(AtomicBool);
 
 impl Replay {
     pub(crate) fn new(may_be_on: bool) -> Self {
-        Self(Arc::new(AtomicBool::new(may_be_on)))
+        Self(AtomicBool::new(may_be_on))
     }
 
     pub(crate) fn may_be_on(&self) -> bool {

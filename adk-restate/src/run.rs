@@ -92,7 +92,7 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
         Err(error) => return Err(error.into()),
     };
     handle.replay = Replay::new(known.is_some());
-    let (ctx, replay) = (handle.ctx, handle.replay.clone());
+    let ctx = handle.ctx;
     let serving = Serving::new(handle, Gate::Run(turns), request.stream(), (effects, local), known, trace);
     let (stopped, Served { end, usage, .. }) = serving.serve().await;
     stopped?;
@@ -106,13 +106,10 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
         Err(error) => RunReport::new(Err(error), Vec::new(), usage),
     };
     let close = store_end(worker, run_id, status, report.usage);
-    // An incompatible version may end while the journal contains further entries. Restate rejects
-    // this entry then, before the store records the end of the run.
-    let is_open = if replay.may_be_on() {
-        ctx.run(|| async { Ok(close.await?) }).name("ended").await?
-    } else {
-        close.await?
-    };
+    // As an entry of the journal: an incompatible version may end while the journal contains
+    // further entries, and Restate rejects this one then, before the store records the end. Every
+    // attempt requests it, because the server may lose the end of a handler that returned.
+    let is_open = ctx.run(|| async { Ok(close.await?) }).name("ended").await?;
     if is_open { Ok(report) } else { Err(Stop::Cancelled) }
 }
 
