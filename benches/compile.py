@@ -4,7 +4,7 @@
     benches/compile.py                                      # all kinds, 10, 100, 1,000 and 3,000 agents
     benches/compile.py functions 1000 --shape blocks        # one kind, one size, in loops and parallel blocks
     benches/compile.py models 100 --write some/directory    # only write the crate, for a profiler
-    benches/compile.py attribute 1000                       # functions with and without `#[agent]`, and the ratio
+    benches/compile.py attribute 1000                       # functions with and without `#[agent]`, sync and async, and the ratio
 
 Each row is the difference between two crates, each compiled without incremental compilation some times over: one with
 the agents alone, and one with a workflow over them. Two figures: the median of the differences of one round, and the
@@ -65,13 +65,20 @@ def model(i, shape, public):
 """
 
 
-def function(i, shape, has_attribute=True):
+def function(i, shape, has_attribute=True, is_async=False):
+    """A function of one expression, or an async one as agents are that call something."""
     parameters = ", ".join(f"{key}: &str" for key in keys(i, shape))
     texts = ", ".join(keys(i, shape))
     attribute = f"#[agent(writes = key_{i})]\n" if has_attribute else ""
-    return f"""/// Writes the part number {i}.
-{attribute}pub fn agent_{i}({parameters}) -> String {{
-    [{texts}].concat()
+    head = f"/// Writes the part number {i}.\n{attribute}pub "
+    if not is_async:
+        return f"{head}fn agent_{i}({parameters}) -> String {{\n    [{texts}].concat()\n}}\n"
+    return f"""{head}async fn agent_{i}({parameters}) -> Result<String> {{
+    let words: Vec<&str> = [{texts}].iter().flat_map(|text| text.split_whitespace()).collect();
+    if words.is_empty() {{
+        return Err(Error::other("there is no word"));
+    }}
+    Ok(format!("{{}} of {{}} words", words[0], words.len()))
 }}
 """
 
@@ -102,10 +109,10 @@ def program(kind, count, shape, placed):
     return "".join(out)
 
 
-def functions(count, shape, has_attribute):
+def functions(count, shape, has_attribute, is_async):
     """A crate with that many functions and nothing else."""
     head = "//! Generated.\n#![allow(unused_imports)]\nuse adk::prelude::*;\n"
-    return head + "".join(function(i, shape, has_attribute) for i in range(count))
+    return head + "".join(function(i, shape, has_attribute, is_async) for i in range(count))
 
 
 def write(directory, text):
@@ -148,11 +155,12 @@ def compare(sizes, shape, repeats, directory, cargo):
     """Prints what functions take with `#[agent]` and without it."""
     print(f"{'':>6} {'`#[agent]`':>17} {'plain':>17} {'ratio':>17}   user CPU seconds of {' '.join(cargo)}")
     print(f"{'count':>6} " + " ".join([f"{'median':>8} {'least':>8}"] * 3))
-    for count in sizes:
-        texts = [functions(count, shape, has_attribute) for has_attribute in (True, False)]
+    for count, is_async in ((count, is_async) for count in sizes for is_async in (False, True)):
+        texts = [functions(count, shape, has_attribute, is_async) for has_attribute in (True, False)]
         both = [(statistics.median(times), min(times)) for times in measure(texts, repeats, directory, cargo)]
         ratio = [agents / plain for agents, plain in zip(*both)]
-        print(f"{count:>6} " + " ".join(f"{one:>8.2f}" for figures in (*both, ratio) for one in figures), flush=True)
+        figures = " ".join(f"{one:>8.2f}" for figures in (*both, ratio) for one in figures)
+        print(f"{count:>6} {figures}  {'async' if is_async else ''}", flush=True)
 
 
 def main():

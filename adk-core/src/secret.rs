@@ -4,7 +4,7 @@ use crate::encode::EncodeError;
 use crate::{Name, Path};
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::any::type_name;
 use std::fmt;
 
@@ -113,11 +113,14 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Secret<T> {
 pub(crate) fn is_in(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().any(is_in),
-        Value::Object(fields) => {
-            fields.len() == 1 && fields.contains_key(SECRET) || fields.values().any(is_in)
-        }
+        Value::Object(fields) => is_secret(fields) || fields.values().any(is_in),
         _ => false,
     }
+}
+
+/// Reports whether an object is the written form of a secret.
+pub(crate) fn is_secret(fields: &Map<String, Value>) -> bool {
+    fields.len() == 1 && fields.contains_key(SECRET)
 }
 
 /// A value that comes from outside, as a [`Secret`] is read.

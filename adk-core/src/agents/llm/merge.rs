@@ -3,6 +3,7 @@
 use crate::Name;
 use crate::runtime::run::Overlay;
 use crate::runtime::tool::{ToolActions, ToolRecord};
+use crate::secret::is_secret;
 use crate::store::event::StateDelta;
 use serde_json::Value;
 use std::sync::Arc;
@@ -46,10 +47,14 @@ fn merge_state(
 }
 
 /// Two calls wrote one key. Objects are merged, as in ADK; lists that both calls made longer are joined, since the
-/// calls ran beside each other and neither saw what the other added. Of other values the later wins: `None`.
+/// calls ran beside each other and neither saw what the other added. Of other values, and of secrets as a whole, the later
+/// wins: `None`.
 fn merge(before: Option<&Value>, earlier: &Value, later: &Value) -> Option<Value> {
     match (earlier, later) {
         (Value::Object(earlier), Value::Object(later)) => {
+            if is_secret(earlier) || is_secret(later) {
+                return None;
+            }
             let mut all = earlier.clone();
             for (key, value) in later {
                 let old = before.and_then(|before| before.get(key));
@@ -109,6 +114,15 @@ mod tests {
         assert_eq!(merged(json!([0]), json!([0, 1]), json!([0, 2])), json!([0, 1, 2]));
         assert_eq!(merged(json!([0]), json!([]), json!([0, 2])), json!([0, 2]), "one took something out");
         assert_eq!(merged(json!("text"), json!([1]), json!([2])), json!([2]));
+    }
+
+    #[test]
+    fn the_later_secret_wins_as_a_whole() {
+        let secret = |value: Value| json!({"$secret": value});
+        let (old, new) = (secret(json!({"id": 1, "key": "a"})), secret(json!({"id": 2, "key": "b"})));
+        for (before, earlier, later) in [(json!(null), &old, &new), (old.clone(), &new, &old)] {
+            assert_eq!(merged(before, earlier.clone(), later.clone()), *later);
+        }
     }
 
     #[test]

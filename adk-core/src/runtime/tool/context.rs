@@ -210,10 +210,13 @@ impl ToolContext {
         }
     }
 
-    /// Takes over the `temp:` keys that such an agent has changed, which are in no event; `before` is what they held.
+    /// Takes over the `temp:` keys that such an agent has written, which are in no event; `before` holds the values that
+    /// its run began with. A write of an equal value is a write, too: it replaces that of an earlier call of the reply.
     pub(crate) fn forward_temps(&mut self, before: &StateDelta, run: &Run) {
-        let changed = run.temps().into_iter().filter(|(key, value)| before.get(key) != Some(value));
-        self.overlay.state_delta.extend(changed.collect::<StateDelta>());
+        let is_old =
+            |key: &str, value: &Arc<Value>| before.get(key).is_some_and(|old| Arc::ptr_eq(old, value));
+        let written = run.temps().into_iter().filter(|(key, value)| !is_old(key, value));
+        self.overlay.state_delta.extend(written.collect::<StateDelta>());
     }
 
     /// The context of a callback of this call, which takes what the call has done so far with it; it comes back with

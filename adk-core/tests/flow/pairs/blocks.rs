@@ -283,12 +283,13 @@ impl<'f> Interpreter<'f> {
             if let Some(until) = until {
                 let key = self.stored(scope, until, path);
                 match self.state(thread.at).get(&key) {
-                    Some(Value::Bool(true)) => break,
+                    Some(Value::Bool(true)) => return Ok(Ended::Through),
                     Some(_) => {}
                     None => return Err(format!("`{path}` has no `{key}`")),
                 }
             }
         }
+        self.choices.is_cut_off |= max.is_none();
         Ok(Ended::Through)
     }
 }

@@ -38,6 +38,8 @@ pub struct Thread {
 pub struct Choices {
     made: Vec<(usize, usize)>,
     at: usize,
+    /// Whether a loop without `max` has reached [`plan::ROUNDS`].
+    pub is_cut_off: bool,
 }
 
 impl Choices {
@@ -168,11 +170,10 @@ impl<'f> Interpreter<'f> {
     pub(super) fn state(&self, at: usize) -> State {
         let mut state = self.log.states[at].clone();
         for (key, writes) in &self.temps {
-            let last = writes.iter().filter(|(write, _)| *write < at).max_by_key(|(write, _)| *write);
-            match last {
-                // A key without a prefix holds nothing then.
-                Some((_, Value::Null)) if !key.starts_with("temp:") => drop(state.remove(key)),
-                last => state.extend(last.map(|(_, value)| (key.clone(), value.clone()))),
+            // The log shows whether there is a secret, which a new round of an `each` removes, too.
+            if key.starts_with("temp:") || state.contains_key(key) {
+                let last = writes.iter().filter(|(write, _)| *write < at).max_by_key(|(write, _)| *write);
+                state.extend(last.map(|(_, value)| (key.clone(), value.clone())));
             }
         }
         state

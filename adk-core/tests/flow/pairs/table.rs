@@ -1,5 +1,6 @@
 //! How many programs have run with each pair.
 
+use super::ENOUGH;
 use super::construct::{Construct, Pair, Relation};
 use super::refused::{refused, rows};
 use crate::random::Random;
@@ -32,11 +33,15 @@ impl Table {
         self.counts.get(&pair).copied().unwrap_or_default()
     }
 
-    /// A pair that has come up seldom, as far as it was not looked for in vain.
+    /// Returns a pair to grow a workflow with: one that has run less than [`ENOUGH`] times if there is one, and of
+    /// these the rarest that was not looked for too often.
     pub fn rarest(&mut self, possible: &[Pair], random: &mut Random) -> Pair {
         let offset = random.below(possible.len() as u64) as usize;
         let turned = possible[offset..].iter().chain(&possible[..offset]);
-        let score = |pair: &Pair| 4 * self.count(*pair) + self.tries.get(pair).copied().unwrap_or_default();
+        let score = |pair: &Pair| {
+            let (count, tries) = (self.count(*pair), self.tries.get(pair).copied().unwrap_or_default());
+            (count >= ENOUGH, 4 * count + tries)
+        };
         let rarest = *turned.min_by_key(|pair| score(pair)).unwrap_or(&possible[0]);
         *self.tries.entry(rarest).or_default() += 1;
         rarest

@@ -107,8 +107,9 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// An output that gets the name of a key of the session that the workflow uses besides: what was found to keep
-    /// apart in there was two keys.
+    /// Checks outputs with the name of a session key that the workflow also uses under its own name. Inside, both are one
+    /// key then: two steps that run at the same time may meet in it, and an input that is also the output replaces its
+    /// value when the workflow begins.
     pub(super) const fn same_inside(
         &mut self,
         at: usize,
@@ -118,10 +119,10 @@ impl<'a> Walk<'_, 'a> {
         let mut i = 0;
         while i < renames.writes.len() && i < workflow.writes.len() {
             let (own, key) = (workflow.writes[i].name, renames.writes[i]);
-            if !same(own, key)
-                && runs_together(workflow)
-                && (touches(workflow, renames, key, true) || touches(workflow, renames, key, false))
-            {
+            let is_used = contains(workflow.reads, key)
+                || touches(workflow, renames, key, true)
+                || touches(workflow, renames, key, false);
+            if !same(own, key) && is_used && (runs_together(workflow) || contains(workflow.reads, own)) {
                 self.fault(at, Part::Output, key, Flaw::SameInside(own));
             }
             i += 1;

@@ -527,6 +527,18 @@ fn an_output_with_another_name() {
 }
 
 #[test]
+fn an_output_that_is_an_input_may_not_replace_another_input() {
+    let nested =
+        |reads, body| nested("nested", vec![body], |meta| meta.reads(keys(reads)).writes(keys("out")));
+    let placed = |step| told(vec![f("first", "", "out user:x"), with(step, &[], &["user:x"])], "");
+    assert_eq!(placed(nested("out user:x", f("a", "user:x", "out"))), ["key-race nested"]);
+    assert_eq!(placed(nested("out user:x", f("a", "", "out"))), ["key-race nested"]);
+    assert_eq!(placed(nested("out", f("a", "out", "out"))), NOTHING);
+    // An input that has another name holds its value until the output is written.
+    assert_eq!(placed(nested("user:x", f("a", "user:x", "out"))), NOTHING);
+}
+
+#[test]
 fn a_list_of_steps_that_no_tree_has_is_no_panic() {
     let end = Step::new("", StepKind::End, 0);
     let open = Step::new("x", StepKind::Loop { max: None, until: Some("k") }, 9);
