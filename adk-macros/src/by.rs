@@ -1,4 +1,4 @@
-//! `by = "staff"` and `by = other`: who may answer a wait.
+//! [`By`]: `by = "staff"` or `by = other`, the users who may answer a wait.
 
 use crate::diag::Diagnostic;
 use crate::workflow::parse::{Parsed, expect};
@@ -15,7 +15,7 @@ pub(crate) enum By {
 }
 
 impl By {
-    /// Reads the value.
+    /// Parses the value of `by`.
     pub(crate) fn parse(input: ParseStream<'_>) -> Parsed<Self> {
         if let Ok(word) = input.parse::<Ident>() {
             let fact = || format!("`{word}` is neither `other` nor a role in quotes");

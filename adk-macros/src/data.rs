@@ -1,4 +1,5 @@
-//! `#[data]`: the derives that a type needs to be an argument, a result or a key, and the number by which `key-type` knows it.
+//! `#[data]`: derives the traits that a type needs to be an argument, a result or a key, and
+//! implements the number by which `key-type` identifies the type.
 
 use crate::deep;
 use crate::diag::Diagnostics;
@@ -11,7 +12,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DataEnum, DeriveInput, Field, Fields, Path, Token};
 
-/// Attributes of serde and schemars with which a field need not be data.
+/// Attributes of serde and schemars on fields whose types need not be data.
 const OTHERWISE: [&str; 9] = [
     "deserialize_with",
     "from",
@@ -39,7 +40,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     }
     let mut input: DeriveInput = match syn::parse2(item.clone()) {
         Ok(input) => input,
-        // rustc has read the item before us, and has said what is wrong with a type.
+        // rustc parsed the item before this macro and reported its syntax errors.
         Err(_) if is_type(&item) => return item,
         Err(error) => {
             report.refuse(error.span(), "this is no type", "put `#[data]` on a `struct` or an `enum`");
@@ -60,7 +61,7 @@ fn check(input: &DeriveInput, report: &mut Diagnostics) {
         report.refuse(union.union_token.span, "a `union` has no form in JSON", "write an `enum`");
     }
     if !derives(&input.attrs, "Deserialize") {
-        // Whether a field with a condition is there is not known here.
+        // The macro does not know whether a field with `#[cfg(...)]` exists.
         let is_there = |(around, field): &(&[Attribute], &Field)| {
             conditions(around).chain(conditions(&field.attrs)).next().is_none()
         };
@@ -70,7 +71,8 @@ fn check(input: &DeriveInput, report: &mut Diagnostics) {
     }
 }
 
-/// A type that is refused, with the traits of data all the same: its uses are not to be refused as well.
+/// Expands a rejected type with empty implementations of the traits of data, so that rustc does not
+/// reject each use of the type too.
 fn stub(input: &DeriveInput, report: Diagnostics) -> TokenStream {
     let mut item = input.clone();
     each_attrs(&mut item, &mut |attrs| {
@@ -135,7 +137,8 @@ fn expand(input: &mut DeriveInput) -> TokenStream {
     }
 }
 
-/// schemars puts undocumented variants first.
+/// Returns the transform that restores the order of variants. schemars moves undocumented variants
+/// to the front.
 fn in_order(input: &DeriveInput, private: &TokenStream) -> Option<TokenStream> {
     let is_documented =
         |data: &DataEnum| data.variants.iter().any(|variant| variant.attrs.iter().any(docs::is_doc));
@@ -147,17 +150,18 @@ fn in_order(input: &DeriveInput, private: &TokenStream) -> Option<TokenStream> {
     }
 }
 
-/// The number of the type, and for a type without parameters that its fields are data: where one is not, this names the remedy.
+/// Implements the number of the type. A type without parameters also checks that its fields are
+/// data; the error of a field that is not names the remedy.
 fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
     let mut generics = input.generics.clone();
     let parts = generics.params.is_empty().then(|| parts(input));
     let bound: syn::TypeParamBound = syn::parse_quote!(__typed::Numbered);
     generics.type_params_mut().for_each(|parameter| parameter.bounds.push(bound.clone()));
-    // A type with a size has no number, and one with a lifetime is no key.
+    // A type with a const parameter has no number, and a type with a lifetime cannot be a key.
     if generics.const_params().next().is_some() || generics.lifetimes().next().is_some() {
         return TokenStream::new();
     }
-    // With its own span, the name would be one more target for editors.
+    // A name with its own span would be one more target for editors.
     let (name, number) = (unspanned(&input.ident), place::type_number(&input.ident.to_string()));
     let parameters: Vec<_> = generics.type_params().map(|parameter| &parameter.ident).collect();
     let (with_bounds, arguments, wheres) = generics.split_for_impl();
@@ -180,7 +184,7 @@ fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
     }
 }
 
-/// Asks of each field whether it is data, under the conditions under which it is there.
+/// Checks for each field that its type is data, under the conditions under which the field exists.
 fn parts(input: &DeriveInput) -> TokenStream {
     if is_otherwise(&input.attrs) || derives(&input.attrs, "JsonSchema") {
         return TokenStream::new();
@@ -193,7 +197,7 @@ fn parts(input: &DeriveInput) -> TokenStream {
     asked.map(ask).collect()
 }
 
-/// Whether attributes say that something else is read and written.
+/// Returns whether attributes replace how the type or field is read and written.
 fn is_otherwise(attrs: &[Attribute]) -> bool {
     attrs.iter().any(|attr| {
         let is_of_derive = attr.path().is_ident("serde") || attr.path().is_ident("schemars");
@@ -201,7 +205,8 @@ fn is_otherwise(attrs: &[Attribute]) -> bool {
     })
 }
 
-/// The fields that are read and written as their types say, each with the attributes of its variant.
+/// Returns the fields that are read and written by their types, each with the attributes of its
+/// variant.
 fn fields(input: &DeriveInput) -> impl Iterator<Item = (&[Attribute], &Field)> {
     let of_struct = match &input.data {
         Data::Struct(data) => Some((&[][..], &data.fields)),
@@ -217,7 +222,7 @@ fn fields(input: &DeriveInput) -> impl Iterator<Item = (&[Attribute], &Field)> {
     all.filter(|(_, field)| !is_otherwise(&field.attrs))
 }
 
-/// All attributes of a type: its own, and those of its variants and fields.
+/// Applies `change` to the attributes of a type, of its variants and of its fields.
 fn each_attrs(input: &mut DeriveInput, change: &mut dyn FnMut(&mut Vec<Attribute>)) {
     change(&mut input.attrs);
     let of_fields = |fields: &mut Fields, change: &mut dyn FnMut(&mut Vec<Attribute>)| {

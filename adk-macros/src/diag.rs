@@ -1,4 +1,4 @@
-//! Diagnostics: what is wrong, where, and what to write instead.
+//! [`Diagnostic`]: one error with its fact, its span and its remedy.
 
 use crate::types::Hint;
 use adk_spec::Check;
@@ -6,15 +6,15 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use std::fmt::Display;
 
-/// One error: `check: fact; help: what to write`.
+/// An error of the form `check: fact; help: remedy`.
 #[derive(Clone, Debug)]
 pub(crate) struct Diagnostic {
     check: Check,
-    /// The first and the last token.
+    /// Spans of the first and the last token.
     span: (Span, Span),
     fact: String,
     help: Option<String>,
-    /// The flow of the workflow is known in spite of it.
+    /// Whether the flow of the workflow is known despite the error.
     keeps_flow: bool,
 }
 
@@ -39,12 +39,12 @@ impl Diagnostic {
         if self.help.is_some() { self } else { self.help(help) }
     }
 
-    /// Says that what was read beside it has the flow that was meant.
+    /// Marks the error as one that leaves the flow of the workflow known.
     pub(crate) fn keeping_flow(self) -> Self {
         Self { keeps_flow: true, ..self }
     }
 
-    /// Extends the marked source up to that token.
+    /// Extends the marked source up to `end`.
     pub(crate) fn to(self, end: Span) -> Self {
         Self { span: (self.span.0, end), ..self }
     }
@@ -57,18 +57,18 @@ impl Display for Diagnostic {
     }
 }
 
-/// What `syn` says of Rust that it cannot read.
+/// A syntax error of `syn`.
 impl From<syn::Error> for Diagnostic {
     fn from(error: syn::Error) -> Self {
         Self::syntax(error.span(), error)
     }
 }
 
-/// The errors of one macro call. The caller takes it by value, so that none is lost.
+/// The errors of one macro call. Methods that emit it take it by value, so that no error is lost.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Diagnostics {
-    /// The check of [`refuse`](Self::refuse).
+    /// The check that [`refuse`](Self::refuse) reports.
     check: Check,
     all: Vec<Diagnostic>,
 }
@@ -80,7 +80,7 @@ impl Default for Diagnostics {
 }
 
 impl Diagnostics {
-    /// No errors yet, most of which will be of that check.
+    /// Creates an empty list whose errors belong to `check` by default.
     pub(crate) fn of(check: Check) -> Self {
         Self { check, all: Vec::new() }
     }
@@ -89,19 +89,19 @@ impl Diagnostics {
         self.push(Diagnostic::new(self.check, span, fact).help(help));
     }
 
-    /// Adds why a type does not serve, if it does not.
+    /// Adds the error of a failed check of a type.
     pub(crate) fn hint(&mut self, checked: Result<(), Hint>) {
         if let Err(Hint { span, fact, help }) = checked {
             self.refuse(span, fact, help);
         }
     }
 
-    /// The text of an error that the compiler finds by types.
+    /// Formats the message of an error that rustc finds by types.
     pub(crate) fn message(&self, fact: &str, help: &str) -> String {
         Diagnostic::new(self.check, Span::call_site(), fact).help(help).to_string()
     }
 
-    /// Adds an error. One of syntax is of the check of most errors here.
+    /// Adds an error. A syntax error is reported under the check of this list.
     pub(crate) fn push(&mut self, diagnostic: impl Into<Diagnostic>) {
         let one = diagnostic.into();
         self.all.push(if one.check == Check::Syntax { one.of(self.check) } else { one });
@@ -115,12 +115,13 @@ impl Diagnostics {
         self.push(Diagnostic::new(check, span, fact));
     }
 
-    /// Whether the flow can be looked at: none of them has lost a part of it.
+    /// Returns whether every error leaves the flow of the workflow known, so that it can be
+    /// analysed.
     pub(crate) fn keep_flow(&self) -> bool {
         self.all.iter().all(|one| one.keeps_flow)
     }
 
-    /// Takes back that the flow is known beside an error.
+    /// Marks the flow as lost for the error at index `at`.
     pub(crate) fn lose_flow(&mut self, at: usize) {
         if let Some(one) = self.all.get_mut(at) {
             one.keeps_flow = false;
@@ -150,7 +151,7 @@ impl Diagnostics {
         errors.collect()
     }
 
-    /// The errors after an item that stays as it was written.
+    /// Returns the unchanged item followed by the errors.
     pub(crate) fn beside(self, item: TokenStream) -> TokenStream {
         let errors = self.into_tokens();
         quote!(#item #errors)
@@ -162,22 +163,22 @@ impl Diagnostics {
     }
 }
 
-/// Where a word of another language is written.
+/// The position of a word from another language or framework.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Where an item or a step begins.
+    /// The beginning of an item or a step.
     Step,
-    /// After a step.
+    /// The position after a step.
     Operator,
     Field,
-    /// In the parentheses of a block.
+    /// The parentheses of a block.
     Argument,
     Await,
-    /// In `#[agent(...)]` on a function.
+    /// `#[agent(...)]` on a function.
     Agent,
-    /// In `#[agent(...)]` on an `impl`.
+    /// `#[agent(...)]` on an `impl`.
     ByHand,
-    /// In `#[tool(...)]`.
+    /// `#[tool(...)]`.
     Tool,
 }
 
@@ -190,7 +191,7 @@ const LIMIT: &str = "rounds are limited where the agent is run, as in `loop(max 
 const QUESTION: &str = "the question is the doc comment of the `await`, as in `/// May it go?`";
 const HOOKS: &str = "each has its own: `before_agent`, `after_agent`, `before_model`, `after_model`, `on_model_error`, `before_tool`, `after_tool`, `on_tool_error`";
 
-/// The remedy for a habit from another language or framework.
+/// Returns the remedy for a habit from another language or framework.
 pub(crate) fn hint(place: Place, word: &str) -> Option<&'static str> {
     use Place::*;
     Some(match (place, word) {

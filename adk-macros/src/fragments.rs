@@ -1,8 +1,9 @@
-//! Fragments of `macro_rules!` as their caller wrote them.
+//! [`written`] replaces fragments of `macro_rules!` by the tokens of their caller.
 //!
-//! rustc passes a fragment such as `$e:expr` in a group without delimiters, and ignores that group in what a macro returns: `$e * 10`
-//! with `1 + 1` would be 11. [`written`] replaces each of these groups, by parentheses where a neighbour would otherwise take the
-//! fragment apart, and by its tokens everywhere else. No other module sees a group without delimiters.
+//! rustc passes a fragment such as `$e:expr` in a group without delimiters, and ignores that group
+//! in the output of a macro: `$e * 10` with `1 + 1` would be 11. [`written`] replaces each group by
+//! its tokens, in parentheses if a neighbour would otherwise bind to a part of the fragment. No
+//! other module sees a group without delimiters.
 
 use crate::deep;
 use proc_macro2::{Delimiter, Group, Punct, Spacing, TokenStream, TokenTree};
@@ -10,15 +11,15 @@ use quote::quote;
 use syn::parse::Parser as _;
 use syn::{Expr, Pat, Type};
 
-/// Groups inside groups. What is nested deeper is refused by all that read it.
+/// Maximum depth of groups inside groups. All parsers reject groups that are nested deeper.
 const DEEPEST: usize = 256;
 
-/// The input of a macro without groups that have no delimiters.
+/// Replaces all groups without delimiters in the input of a macro.
 pub(crate) fn written(tokens: TokenStream) -> TokenStream {
     replaced(&tokens, DEEPEST).unwrap_or(tokens)
 }
 
-/// The tokens with their fragments replaced; `None` when there is no fragment in them.
+/// Returns the tokens with their fragments replaced, or `None` if they contain no fragment.
 fn replaced(tokens: &TokenStream, depth: usize) -> Option<TokenStream> {
     let depth = depth.checked_sub(1)?;
     let mut is_changed = false;
@@ -35,7 +36,7 @@ fn replaced(tokens: &TokenStream, depth: usize) -> Option<TokenStream> {
     is_changed.then(|| opened(tokens))
 }
 
-/// Replaces the fragments among tokens in which no group holds one.
+/// Replaces the fragments among tokens whose groups contain no fragments.
 fn opened(tokens: Vec<TokenTree>) -> TokenStream {
     let mut out: Vec<TokenTree> = Vec::with_capacity(tokens.len());
     let mut tokens = tokens.into_iter().peekable();
@@ -53,7 +54,7 @@ fn opened(tokens: Vec<TokenTree>) -> TokenStream {
     out.into_iter().collect()
 }
 
-/// Keeps the last sign and the next one from being read as one.
+/// Prevents the lexer from joining the last sign with the next one.
 fn separate(out: &mut [TokenTree]) {
     if let Some(TokenTree::Punct(last)) = out.last_mut() {
         let mut alone = Punct::new(last.as_char(), Spacing::Alone);
@@ -68,7 +69,7 @@ fn regrouped(group: &Group, delimiter: Delimiter, inside: TokenStream) -> Group 
     new
 }
 
-/// Where a fragment is.
+/// The neighbours of a fragment.
 #[derive(Clone, Copy)]
 struct Place {
     before: Before,
@@ -137,7 +138,7 @@ impl Place {
         let inside = group.stream();
         let binds = Binds::of(&inside);
         let is_apart = match (binds, self.before, self.after) {
-            // A type with generic arguments, of which a path goes on.
+            // A type with generic arguments is the beginning of a path.
             (Binds::Type, _, After::Path) => return quote!(<#inside>),
             (Binds::Closely | Binds::Type, ..) => false,
             (Binds::Prefix, _, after) => matches!(after, After::Postfix | After::Path),
@@ -156,17 +157,18 @@ impl Place {
 /// How closely the parts of a fragment are bound.
 #[derive(Clone, Copy, PartialEq)]
 enum Binds {
-    /// A path, a literal, a call: nothing takes it apart. What is no expression, such as an item, as well.
+    /// A path, a literal or a call, whose parts no neighbour can separate, or a fragment that is
+    /// not an expression, such as an item.
     Closely,
-    /// A type that is no path of names alone.
+    /// A type other than a path of plain names.
     Type,
-    /// `-x`, `&x` and their like.
+    /// `-x`, `&x` and similar expressions.
     Prefix,
-    /// `{ ... }`, `if`, `match` and their like, which end a statement.
+    /// `{ ... }`, `if`, `match` and similar expressions, which end a statement.
     Block,
-    /// `a + b` and their like.
+    /// `a + b` and similar expressions.
     Loosely,
-    /// An expression that begins with a block: at the start of a statement it would end there.
+    /// An expression that begins with a block, which would end a statement after the block.
     AsStatement,
 }
 
@@ -220,7 +222,7 @@ impl Binds {
     }
 }
 
-/// Whether the first token begins an expression that ends a statement.
+/// Returns whether the first token begins an expression that ends a statement.
 fn begins_with_block(fragment: &TokenStream) -> bool {
     const WORDS: [&str; 7] = ["const", "for", "if", "loop", "match", "unsafe", "while"];
     match fragment.clone().into_iter().next() {

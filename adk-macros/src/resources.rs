@@ -1,4 +1,4 @@
-//! `#[derive(Resources)]`: each field of a struct, given by its type.
+//! `#[derive(Resources)]`: provides each field of a struct by its type.
 
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::{facade, types};
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Index, Member, Type};
 
-/// A field that is given.
+/// A field that the struct provides.
 struct Given<'a> {
     member: Member,
     ty: &'a Type,
@@ -22,7 +22,8 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
     };
     let mut report = Diagnostics::of(Check::ResourceMissing);
     let fields = fields(&input, &mut report);
-    // A struct that is refused gives what it can, so that its workflows are not refused as well.
+    // A rejected struct still provides its valid fields, so that its workflows are not rejected
+    // too.
     let (errors, given) = (report.into_tokens(), expand(&input, &fields));
     quote!(#errors #given)
 }
@@ -88,7 +89,8 @@ fn expand(input: &DeriveInput, fields: &[Given<'_>]) -> TokenStream {
         let predicates = &conditions.predicates;
         quote!(#predicates,)
     });
-    // Under the type of the field, where rustc says that it cannot be shared.
+    // The bound has the span of the field's type, where rustc reports a type that threads cannot
+    // share.
     let shared = fields.iter().filter(|_| !input.generics.params.is_empty()).map(|Given { ty, .. }| {
         quote_spanned!(ty.span()=> #ty: ::core::marker::Send + ::core::marker::Sync + 'static,)
     });

@@ -1,4 +1,4 @@
-//! Types as they are spelled: which can be stored, and what they are called.
+//! Checks and texts of types as the user spelled them.
 
 use crate::workflow::type_text;
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
@@ -6,7 +6,7 @@ use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, ReturnType, Signature, Type, TypeReference};
 
-/// Why a type cannot be stored, and what to write instead.
+/// The reason why a type cannot be stored, with a remedy.
 #[derive(Debug)]
 pub(crate) struct Hint {
     pub(crate) span: Span,
@@ -20,7 +20,8 @@ impl Hint {
     }
 }
 
-/// The standard containers, whose arguments are values. Of other generic types only rustc knows what may be in them.
+/// Containers of the standard library, whose arguments are values. The possible arguments of other
+/// generic types are known to rustc only.
 const CONTAINERS: [&str; 10] = [
     "BTreeMap",
     "BTreeSet",
@@ -37,7 +38,8 @@ const CONTAINERS: [&str; 10] = [
 /// Pointers, whose argument may have no size.
 const POINTERS: [&str; 3] = ["Arc", "Box", "Rc"];
 
-/// Whether the type of a key, a field or an argument owns what it holds and has a size, as far as its tokens tell.
+/// Checks that the type of a key, a field or an argument owns its value and has a size, judged by
+/// its tokens.
 pub(crate) fn storable(ty: &Type) -> Result<(), Hint> {
     match ty {
         Type::Reference(reference) => {
@@ -63,7 +65,8 @@ pub(crate) fn storable(ty: &Type) -> Result<(), Hint> {
         Type::Path(path) => {
             let Some(last) = path.path.segments.last() else { return Ok(()) };
             let is_one_of = |names: &[&str]| names.iter().any(|name| last.ident == name);
-            // One with an error that is not named is not the standard library's.
+            // A `Result` without an error type is an alias, not the `Result` of the standard
+            // library.
             if let (true, [value]) =
                 (is_one_of(&["Result"]), &*arguments(&last.arguments).collect::<Vec<_>>())
             {
@@ -82,7 +85,8 @@ pub(crate) fn storable(ty: &Type) -> Result<(), Hint> {
     }
 }
 
-/// The same of a parameter, which may be borrowed as a whole: `&T`, `&str`, `&[T]`, or an `Option` of these.
+/// Checks the type of a parameter, which may be a reference as a whole: `&T`, `&str`, `&[T]`, or an
+/// `Option` of these.
 pub(crate) fn readable(ty: &Type) -> Result<(), Hint> {
     match value(ty) {
         Type::Reference(TypeReference { mutability: Some(_), .. }) => Ok(()),
@@ -97,7 +101,7 @@ pub(crate) fn readable(ty: &Type) -> Result<(), Hint> {
     }
 }
 
-/// The target of a pointer, which may be a text or a list without a size.
+/// Checks the target of a pointer, which may be a text or a list without a size.
 fn boxed(ty: &Type) -> Result<(), Hint> {
     match ty {
         Type::Path(path) if path.path.is_ident("str") => Ok(()),
@@ -107,7 +111,7 @@ fn boxed(ty: &Type) -> Result<(), Hint> {
     }
 }
 
-/// Whether a type is said: neither `_` nor `impl Trait`.
+/// Checks that the type names a type: it contains neither `_` nor `impl Trait`.
 pub(crate) fn named(ty: &Type) -> Result<(), Hint> {
     let help = "write the type itself";
     match ty {
@@ -129,7 +133,7 @@ pub(crate) fn named(ty: &Type) -> Result<(), Hint> {
     }
 }
 
-/// What owns a value of a type that is borrowed or has no size.
+/// Returns the owning type for a type that is borrowed or has no size.
 fn owned(ty: &Type) -> String {
     match ty {
         Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
@@ -158,7 +162,7 @@ pub(crate) fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
     })
 }
 
-/// With every lifetime `'static`: a type in an item has no other.
+/// Replaces each lifetime by `'static`, since a type in an item has no other lifetime.
 pub(crate) fn fixed(tokens: TokenStream) -> TokenStream {
     let is = |next: Option<&TokenTree>, wanted: char| matches!(next, Some(TokenTree::Punct(next)) if next.as_char() == wanted);
     let mut out = TokenStream::new();
@@ -175,11 +179,12 @@ pub(crate) fn fixed(tokens: TokenStream) -> TokenStream {
                 tokens.next();
                 out.extend(quote!('static));
             }
-            // `for<'a> Fn(&'a str)`: what it declares is gone.
+            // `for<'a> Fn(&'a str)`: the lifetimes that it declares are replaced, so `for` has to
+            // go.
             TokenTree::Ident(name) if name == "for" => {
                 while tokens.next().is_some_and(|token| !is(Some(&token), '>')) {}
             }
-            // In a signature its lifetime may be left out.
+            // A signature may elide the lifetime of `Cow`.
             TokenTree::Ident(name) if name == "Cow" => {
                 out.extend([token]);
                 if is(tokens.peek(), '<') {
@@ -200,7 +205,7 @@ pub(crate) fn fixed(tokens: TokenStream) -> TokenStream {
     out
 }
 
-/// The text of a type as a workflow has it, without lifetimes.
+/// Returns the text of a type as a workflow spells it, without lifetimes.
 pub(crate) fn spelled(ty: &Type) -> String {
     fn without_lifetimes(tokens: TokenStream, out: &mut String) {
         let mut tokens = tokens.into_iter();
@@ -221,7 +226,8 @@ pub(crate) fn spelled(ty: &Type) -> String {
                 TokenTree::Punct(punct) => out.push(punct.as_char()),
                 word => {
                     let ends = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | ',' | ';');
-                    // `dyn Trait`, `mut T`: two words stay two. Behind a comma as in a workflow.
+                    // `dyn Trait`, `mut T`: the space separates two words. After a comma it matches
+                    // a workflow.
                     if out.ends_with(ends) {
                         out.push(' ');
                     }
@@ -232,22 +238,23 @@ pub(crate) fn spelled(ty: &Type) -> String {
     }
     let mut out = String::new();
     without_lifetimes(ty.to_token_stream(), &mut out);
-    // `Cow<'_, str>` has lost its first argument, not its comma.
+    // `Cow<'_, str>` lost its first argument, but kept the comma.
     out.replace("<, ", "<").replace("<,", "<").replace("<>", "")
 }
 
-/// The text of the type that is written to a key: `f64` of `Result<(f64, Flow)>`. An alias stays what it is.
+/// Returns the text of the type that is written to a key: `f64` for `Result<(f64, Flow)>`. An alias
+/// is not expanded.
 pub(crate) fn written(output: &ReturnType) -> String {
     let ReturnType::Type(_, ty) = output else { return "()".to_owned() };
     spelled(inside(ty))
 }
 
-/// The type inside of `Result`, beside `Flow` and inside of `Option`.
+/// Returns the value type inside `Result`, next to `Flow` and inside `Option`.
 fn inside(ty: &Type) -> &Type {
     value(plain(ty))
 }
 
-/// The type inside of `Result` and beside `Flow`.
+/// Returns the type inside `Result` and next to `Flow`.
 fn plain(ty: &Type) -> &Type {
     let ty = argument(ty, "Result", 0).unwrap_or(ty);
     match ty {
@@ -259,17 +266,17 @@ fn plain(ty: &Type) -> &Type {
     }
 }
 
-/// Whether [`written`] took an `Option` off.
+/// Returns whether [`written`] removed an `Option`.
 pub(crate) fn is_opened(output: &ReturnType) -> bool {
     matches!(output, ReturnType::Type(_, ty) if ends_in(plain(ty), "Option"))
 }
 
-/// The type inside of an `Option`; the type itself when it is none.
+/// Returns the type inside an `Option`, or the type itself.
 pub(crate) fn value(ty: &Type) -> &Type {
     argument(ty, "Option", 0).unwrap_or(ty)
 }
 
-/// Where to point when a type is meant: its last name, or that of what is borrowed or perhaps there.
+/// Returns the span for errors of a type: the last name in it, without references and `Option`.
 pub(crate) fn caret(ty: &Type) -> Span {
     match ty {
         Type::Reference(reference) => caret(&reference.elem),
@@ -284,7 +291,7 @@ pub(crate) fn caret(ty: &Type) -> Span {
     }
 }
 
-/// Where to point when the value that a function returns is meant, and where when its error is.
+/// Returns the span for errors of the return value, and the span for errors of its error type.
 pub(crate) fn carets(sig: &Signature) -> (Span, Span) {
     match &sig.output {
         ReturnType::Type(_, ty) => {
@@ -294,12 +301,12 @@ pub(crate) fn carets(sig: &Signature) -> (Span, Span) {
     }
 }
 
-/// Whether it is borrowed to be changed.
+/// Returns whether the type is a mutable reference.
 pub(crate) fn is_lent(ty: &Type) -> bool {
     lent(ty).is_some()
 }
 
-/// What is borrowed to be changed.
+/// Returns the target of a mutable reference.
 pub(crate) fn lent(ty: &Type) -> Option<&Type> {
     match ty {
         Type::Reference(reference) if reference.mutability.is_some() => Some(&reference.elem),
@@ -307,7 +314,7 @@ pub(crate) fn lent(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// Whether it is called as contexts are, itself or what is borrowed or perhaps there.
+/// Returns whether the name of the type ends in `Context`, also through a reference or an `Option`.
 pub(crate) fn is_called_context(ty: &Type) -> bool {
     match ty {
         Type::Reference(reference) => is_called_context(&reference.elem),
@@ -324,7 +331,7 @@ fn ends_in(ty: &Type, name: &str) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
 }
 
-/// One of the arguments of a type of that name.
+/// Returns argument `nth` of a type with the given name.
 pub(crate) fn argument<'a>(ty: &'a Type, name: &str, nth: usize) -> Option<&'a Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|last| last.ident == name)?;

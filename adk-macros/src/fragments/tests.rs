@@ -1,10 +1,10 @@
-//! Fragments in every place in which a neighbour could take them apart.
+//! Fragments at every place where a neighbour could bind to a part of them.
 
 use super::written;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 
-/// The text with each `$` and the braces after it as a fragment, as its tokens are written out.
+/// Replaces each `$` and its braces by a fragment, and returns the output of [`written`] as text.
 fn of(text: &str) -> String {
     unspaced(written(with_fragments(text.parse().unwrap())))
 }
@@ -26,7 +26,7 @@ fn with_fragments(tokens: TokenStream) -> TokenStream {
     out.into_iter().collect()
 }
 
-/// Spaces depend on which signs were written together.
+/// The spaces depend on the spacing of signs.
 fn unspaced(tokens: TokenStream) -> String {
     tokens.to_string().replace(' ', "")
 }
@@ -101,6 +101,6 @@ fn groups_that_are_nested_too_deep_are_left_alone() {
         tokens = TokenTree::from(Group::new(Delimiter::Parenthesis, tokens)).into();
     }
     let left = written(tokens);
-    // Its parts are dropped one by one: the stack of this test is small.
+    // The parts are dropped one by one, because the stack of this test is small.
     std::mem::forget(left);
 }
