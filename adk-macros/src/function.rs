@@ -1,8 +1,9 @@
-//! `#[agent]` and `#[tool]`: a function as an agent or as a tool.
+//! `#[agent]` and `#[tool]`: turn a function into an agent or a tool.
 //!
-//! The expansion begins with the function as it was written. A braced struct of its name follows, then the impl: facts as consts,
-//! and calls. All that decides by types is in the library. A function that is refused has an impl as well, whose `META`
-//! holds the errors, so that rustc reports nothing that follows from them.
+//! The expansion begins with the unchanged function. A braced struct of the same name follows, then
+//! an impl with facts as consts, and calls. The library makes all decisions that depend on types. A
+//! rejected function has an impl too, whose `META` holds the errors, so that rustc reports no
+//! errors that follow from them.
 
 mod agent;
 mod args;
@@ -27,7 +28,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Attribute;
 
-/// Where `#[agent]` may be.
+/// Remedy for a misplaced `#[agent]`.
 const AGENTS: &str =
     "put the attribute on a `fn`, or on `impl Agent for TYPE`; a type that is data has `#[data]`";
 
@@ -73,7 +74,7 @@ pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     if report.is_empty() { tool::expand(&function, &args, &report) } else { tool::stub(&function, report) }
 }
 
-/// Whether something in there is nested too deep to be read, which is reported.
+/// Reports arguments or an item that are nested too deep to parse, and returns whether it did.
 fn is_too_deep(args: &TokenStream, item: &TokenStream, report: &mut Diagnostics) -> bool {
     let checked = deep::check(args.clone()).and_then(|()| deep::check_head(item.clone()));
     checked.map_err(|error| report.push(error)).is_err()
@@ -88,7 +89,7 @@ fn arguments(function: &Function) -> impl Iterator<Item = TokenStream> {
     })
 }
 
-/// Takes the resources, in the work itself.
+/// Takes the resources, inside the work of the call.
 fn take_resources(function: &Function) -> TokenStream {
     let taken = function.params(Source::Resource).map(|Param { local, ty, .. }| {
         let ty = types::fixed(ty.to_token_stream());
@@ -97,11 +98,11 @@ fn take_resources(function: &Function) -> TokenStream {
     taken.collect()
 }
 
-/// Makes what keys are written by, and adds what they were set to.
+/// Returns the statements that create the outputs, and the calls that add their values.
 fn outs(function: &Function) -> (TokenStream, TokenStream) {
     let outs = function.params(Source::Out).map(|param| {
         let (local, key, ty) = (&param.local, name_of(param), types::fixed(param.ty.to_token_stream()));
-        // rustc points at the type that has no form in JSON.
+        // rustc points at the type that JSON cannot represent.
         let place = quote_spanned!(types::caret(&param.ty)=> _);
         let (made, left) = match param.source {
             Source::Changed => {
@@ -115,7 +116,7 @@ fn outs(function: &Function) -> (TokenStream, TokenStream) {
     outs.unzip()
 }
 
-/// The keys that parameters write, as data: each only where it is set.
+/// Returns the keys that parameters write, as data. Each may stay unset.
 fn out_specs(function: &Function) -> impl Iterator<Item = TokenStream> {
     function.params(Source::Out).map(|param| {
         let (ty, no) = (types::fixed(param.ty.to_token_stream()), quote!(false));
@@ -124,7 +125,7 @@ fn out_specs(function: &Function) -> impl Iterator<Item = TokenStream> {
     })
 }
 
-/// A key whose type is known, as `__private::key` takes it.
+/// Returns a call of `__private::key` for a key whose type is known.
 fn key_spec(
     ty: &TokenStream,
     key: &str,
@@ -138,17 +139,17 @@ fn key_spec(
     quote!(#typed::<#ty>(#key, #spelled, #optional, #any, #number, #place))
 }
 
-/// Reads a key into a local. `of` is the trait that says whether the type can be read.
+/// Reads a key into a local. `of` is the trait that decides whether the type can be read.
 fn load(param: &Param, of: &str) -> TokenStream {
     let (Param { local, ty, .. }, key) = (param, name_of(param));
-    // rustc points at the type before the `as` when no key can hold it.
+    // rustc points at the type before the `as` if no key can hold it.
     let (place, ty) = (quote_spanned!(types::caret(ty)=> _), types::fixed(ty.to_token_stream()));
     let (start, load) = (code!("let {local} ="), code!("as __adk::function::{of}>::load"));
     let (arg, rest) = (read("__adk::function::Arg"), code!("NEW.__slot(), &mut __adk_cx.state(), {key:?}"));
     quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
 }
 
-/// What the function takes from the program: for its description, and as what it needs.
+/// Returns the resources of the function for its description, and as a requirement on the program.
 fn needs(function: &Function, name: &Ident) -> Option<(TokenStream, TokenStream)> {
     let types = || function.params(Source::Resource).map(|param| &param.ty);
     types().next()?;
@@ -166,17 +167,17 @@ fn needs(function: &Function, name: &Ident) -> Option<(TokenStream, TokenStream)
     Some((described, needs))
 }
 
-/// The function, the struct, and the block with what is implemented for it.
+/// Returns the function, the struct, and the block with the impls of the struct.
 fn item(function: &Function, inside: &TokenStream) -> TokenStream {
     let (written, twin, block) = (written(function, false), twin(function), block(&function.attrs, inside));
     quote!(#written #twin #block)
 }
 
-/// The function as it was written. `is_public`: no type in its signature can be private.
+/// Returns the unchanged function. `is_public` promises that no type in its signature is private.
 fn written(function: &Function, is_public: bool) -> TokenStream {
     let Function { attrs, vis, sig, body, item, .. } = function;
     let interfaces = (!is_public).then(|| read("#[allow(private_interfaces)]"));
-    // These ask for another signature or for sections in a text that models read.
+    // These lints ask for another signature, or for doc sections that models would read.
     let allow = read(
         "#[cfg_attr(clippy, allow(
             clippy::missing_errors_doc,
@@ -196,7 +197,8 @@ fn written(function: &Function, is_public: bool) -> TokenStream {
     }
 }
 
-/// The braced struct of the same name: it is in the namespace of types only, so it can have the function's name.
+/// Returns the braced struct of the same name. A braced struct is only in the namespace of types,
+/// so it may share the name of the function.
 fn twin(function: &Function) -> TokenStream {
     let (vis, name) = (&function.vis, &function.sig.ident);
     let before = read(&beside(function));
@@ -206,28 +208,28 @@ fn twin(function: &Function) -> TokenStream {
     quote!(#before #derived #vis struct #name {})
 }
 
-/// The attributes of the type of the same name. Editors show the docs of the type where the name is a step of a workflow; rustdoc
-/// shows and tests those of the function.
+/// Returns the attributes of the type of the same name. Editors show the docs of the type where a
+/// workflow names the step; rustdoc shows and tests the docs of the function.
 fn beside(function: &Function) -> String {
     let docs = function.attrs.iter().filter(|attr| crate::docs::is_doc(attr));
     let docs = docs.map(|attr| match crate::docs::literal_of(attr) {
         Some(text) => format!("#[cfg_attr(not(doc), doc = {text:?})]"),
         None => format!("#[cfg_attr(not(doc), {})]", attr.meta.to_token_stream()),
     });
-    // Hidden from rustdoc alone: editors do not complete what is hidden.
+    // The type is hidden only for rustdoc, since editors do not complete hidden items.
     format!("{}{}#[cfg_attr(doc, doc(hidden))] {ALLOW}", docs.collect::<String>(), conditions_text(function))
 }
 
-/// What a type beside the function is allowed. Attributes for clippy cost nothing without it.
+/// Allowed lints of the type of the same name. Attributes for clippy cost nothing in other builds.
 const ALLOW: &str = "#[allow(dead_code, missing_copy_implementations, missing_debug_implementations, missing_docs, non_camel_case_types)]
     #[cfg_attr(clippy, allow(clippy::empty_structs_with_brackets, clippy::pedantic))]";
 
-/// The conditions under which the function is there.
+/// Returns the `#[cfg(...)]` attributes of the function as text.
 fn conditions_text(function: &Function) -> String {
     conditions(&function.attrs).map(|attr| attr.to_token_stream().to_string()).collect()
 }
 
-/// The block around the impl: what is in it cannot be named from outside, and hides no name of the user's.
+/// Returns the block around the impl, which keeps its items private and hides no name of the user.
 fn block(attrs: &[Attribute], inside: &TokenStream) -> TokenStream {
     let (conditions, names) = (conditions(attrs), crate::facade::names());
     let head = read(
@@ -247,7 +249,7 @@ fn block(attrs: &[Attribute], inside: &TokenStream) -> TokenStream {
     quote!(#(#conditions)* #head { #names #inside };)
 }
 
-/// What the function returns, and what is inside of that. Aliases count as what they are.
+/// Defines the return type of the function and the types in it. Traits resolve aliases.
 fn output_types(function: &Function) -> TokenStream {
     let output = types::fixed(function.returns());
     let inside = if keys::is_plain(function) {
@@ -260,17 +262,19 @@ fn output_types(function: &Function) -> TokenStream {
     quote!(type __AdkOutput = #output; #inside)
 }
 
-/// A check on types, as a statement of a const: rustc underlines from the one token to the other.
+/// Returns a check on types, as a statement of a const. rustc underlines from the first span to the
+/// second.
 fn refuse((from, to): (Span, Span), wrong: &TokenStream, message: &str) -> TokenStream {
-    // rustc points from the first token of a call to its last. These are parentheses, so that no editor takes our path for the
-    // user's token.
+    // rustc points from the first token of a call to the last. The tokens with these spans are
+    // parentheses, so that no editor takes the path for a token of the user.
     let refuse = read("__adk::refuse");
     let callee = quote_spanned!(from=> (#refuse));
     let arguments = quote_spanned!(to=> (#wrong, #message));
     quote!(#callee #arguments;)
 }
 
-/// The checks as a const, and its mention in `META`: where one fails, rustc reports nothing of what depends on it.
+/// Returns the checks as a const, and the mention of the const in `META`: after a failed check
+/// rustc reports no errors in code that depends on it.
 fn checked(checks: &TokenStream) -> Option<(TokenStream, TokenStream)> {
     let (head, mention) = (read("const __ADK_CHECKED: () ="), read("let () = __ADK_CHECKED;"));
     (!checks.is_empty()).then(|| (quote!(#head { #checks };), mention))

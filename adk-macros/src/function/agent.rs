@@ -15,10 +15,10 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ReturnType;
 
-/// The function, the struct of its name, and the impl.
+/// Returns the function, the struct of the same name, and the impl.
 pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
     let plain = plain::expand(function, args);
-    // An error may be private. Other plain types are those of the standard library.
+    // An error type may be private. Other plain types are types of the standard library.
     let is_public = matches!(function.sig.output, ReturnType::Default) || super::keys::is_plain(function);
     let written = written(function, plain.is_some() && is_public);
     let implemented = plain.unwrap_or_else(|| block(&function.attrs, &asked(function, args, report)));
@@ -27,7 +27,8 @@ pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Diagnostics
     quote!(#written #before #vis struct #name {} #default #implemented)
 }
 
-/// `Default` as text. A derive costs rustc more, and so does each further trait, for each function.
+/// Implements `Default` as text. A derive costs rustc more, and each further trait would cost time
+/// per function.
 fn default(function: &Function) -> TokenStream {
     let (conditions, name) = (conditions_text(function), function.used());
     code!(
@@ -39,7 +40,7 @@ fn default(function: &Function) -> TokenStream {
     )
 }
 
-/// Rust of the impl for a function with types that rustc is asked about.
+/// Returns the impl for a function with types that traits have to resolve.
 fn asked(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
     let (types, name) = (output_types(function), &function.used());
     let (checks, checked) = checked(&checks(function, args, report)).unzip();
@@ -58,7 +59,7 @@ fn asked(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenSt
     quote!(#types #checks #typed #needs #start { #key #value; #begin })
 }
 
-/// The same of a function that is refused.
+/// Returns the expansion of a rejected function.
 pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
     let (name, text, errors) = (function.used(), function.name(), report.into_tokens());
     let inside = quote! {
@@ -77,7 +78,7 @@ pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
     item(function, &inside)
 }
 
-/// Where to point when the return value is meant.
+/// Returns the span for errors of the return value.
 fn returns(function: &Function) -> (Span, Span) {
     match &function.sig.output {
         ReturnType::Type(_, ty) => whole(ty),
@@ -85,7 +86,7 @@ fn returns(function: &Function) -> (Span, Span) {
     }
 }
 
-/// What only types can tell.
+/// Returns the checks that need types.
 fn checks(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
     let name = function.name();
     let mut checks = TokenStream::new();
@@ -94,7 +95,7 @@ fn checks(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenS
     };
     let unit = read("__adk::Probe::<__AdkValue>::UNIT");
     match &args.writes {
-        // Nobody calls `()` so.
+        // A plain type is never `()`.
         Some(_) if super::keys::is_plain(function) => {}
         Some(key) => check(
             (key.span, key.span),
@@ -122,12 +123,12 @@ fn checks(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenS
     checks
 }
 
-/// Where a context may be, and that every other parameter has a name.
+/// Checks that a context is the first parameter, and that each other parameter has a name.
 fn contexts(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
     let name = function.name();
     let mut checks = TokenStream::new();
     for (at, param) in function.params(Source::Plain).enumerate() {
-        // Each check costs time in the user's crate, and no context is spelled so.
+        // Each check costs compile time in the user's crate, and a plain type is not a context.
         if is_plain(&param.ty) && param.name.is_some() {
             continue;
         }
@@ -216,7 +217,7 @@ fn begin(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
         (Some(first), Some(_)) => code!("let ({first}, __adk_how) = {first}.__begin_blocking(__adk_cx);"),
     };
     let wait = function.sig.asyncness.map_or("", |_| ".await");
-    // So are one that none can be written with, and what is no error.
+    // rustc points at a value that no key can hold, and at a type that is not an error.
     let (value, error) = types::carets(&function.sig);
     let error = quote_spanned!(error=> _);
     let value = match &args.writes {

@@ -1,4 +1,5 @@
-//! The arguments of `#[agent(...)]` and `#[tool(...)]`. A fault in one of them ends at the next comma.
+//! Arguments of `#[agent(...)]` and `#[tool(...)]`. After a syntax error the parser continues at
+//! the next comma.
 
 use crate::by::By;
 use crate::diag::{Diagnostic, Diagnostics, Place};
@@ -12,7 +13,7 @@ use syn::{Expr, LitInt, LitStr, Token, Type, token};
 
 /// A state key with its prefix.
 pub(super) struct Key {
-    /// The key as it is stored.
+    /// The stored name of the key, with its prefix.
     pub(super) text: String,
     pub(super) span: Span,
 }
@@ -33,7 +34,7 @@ pub(super) struct AgentArgs {
     pub(super) blocking: Option<Span>,
 }
 
-/// `timeout = "20s"`: the word, and the milliseconds.
+/// `timeout = "20s"`: the span of the word, and the milliseconds.
 pub(super) type Timeout = (Span, u64);
 
 /// `#[agent(...)]` on an `impl Agent`.
@@ -60,7 +61,7 @@ pub(super) struct ToolArgs {
     pub(super) long_running: bool,
     /// `confirm`, or `confirm = PREDICATE`.
     pub(super) confirm: Option<Option<Expr>>,
-    /// `by = "staff"`, with its word.
+    /// `by = "staff"`, with the span of the word.
     pub(super) by: Option<(Span, By)>,
     pub(super) timeout: Option<Timeout>,
     pub(super) retry: Option<u32>,
@@ -170,7 +171,7 @@ pub(super) fn tool(args: TokenStream, report: &mut Diagnostics) -> ToolArgs {
     out
 }
 
-/// Reads what follows a word.
+/// Parses the input after a word.
 type Each<'a> = dyn FnMut(&Ident, ParseStream<'_>, &mut Sink) -> Parsed<()> + 'a;
 
 fn read(args: TokenStream, words: &Words<'_>, report: &mut Diagnostics, each: &mut Each<'_>) {
@@ -183,7 +184,7 @@ fn read(args: TokenStream, words: &Words<'_>, report: &mut Diagnostics, each: &m
         });
         Ok(())
     };
-    // Its errors are in the sink.
+    // The sink has the errors.
     let _ = parser.parse2(args);
     report.extend(sink.diagnostics);
 }
@@ -208,7 +209,7 @@ fn typed_keys(input: ParseStream<'_>, sink: &mut Sink) -> Parsed<Vec<TypedKey>> 
         let key = key(input, true)?;
         expect::token::<Token![:]>(input, "`:` and the type of the key, as in `draft: Draft`")?;
         let ty = expect::ty(input, "a type")?;
-        // It may be borrowed, as a parameter.
+        // The type may be a reference, as for a parameter.
         let borrows = matches!(value(&ty), Type::Reference(_));
         if borrows { named(&ty) } else { storable(&ty) }
             .map_err(|Hint { span, fact, help }| Diagnostic::syntax(span, fact).help(help))?;

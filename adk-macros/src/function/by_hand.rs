@@ -1,4 +1,4 @@
-//! `#[agent]` on an `impl Agent`: its keys as data for `META`, and as types for `key-type`.
+//! `#[agent]` on an `impl Agent`: adds its keys as data to `META`, and as types for `key-type`.
 
 use super::args::{ByHandArgs, TypedKey};
 use super::keys::Key;
@@ -12,11 +12,11 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericParam, Type};
 
-/// The impl, whose `META` gets the keys, and what is known of their types.
+/// Expands the impl, whose `META` gets the keys, and the facts about their types.
 pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
     let (head, body) = (&item.head, &item.body);
     let Some(meta) = item.constant("META") else {
-        // rustc says that it is missing.
+        // rustc reports the missing `META`.
         return quote!(#head #body);
     };
     let written = with_meta(item, &meta, &described(&meta.value));
@@ -28,7 +28,7 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
     let placed = |keys: &[Known<'_>], room| places(keys.iter().map(|key| &key.key.ty), room);
     let read = reads.iter().zip(placed(reads, READS));
     let read = read.map(|(key, place)| key.spec(&key.key.ty, place));
-    // As of functions, an `Option<T>` writes a `T` perhaps.
+    // As for functions, an `Option<T>` writes a `T` conditionally.
     let write = writes.iter().zip(placed(writes, WRITES));
     let write = write.map(|(key, place)| {
         let inside = types::value(&key.key.ty);
@@ -42,9 +42,10 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
     let ty = &item.ty;
     let head = quote!(impl #generics __typed::Typed for #ty #conditions);
     let typed = implement(&head, &made(reads, true), &made(writes, false));
-    // Evaluated here, so that rustc reports a fault in it here, in words of the user's code alone: these tokens
-    // have the span of the type, and are none for editors. That of a type with parameters is evaluated where it is used.
-    // By way of a parameter rustc does not ask again for what `Agent` asks of the type.
+    // This const evaluates `META`, so that rustc reports an error in it here, with the user's code
+    // only: the tokens have the span of the type, and no editor takes them for code. The `META` of
+    // a type with parameters is evaluated where it is used. The parameter of `Whole` keeps rustc
+    // from checking the requirements of `Agent` on the type again.
     let meta = item.generics.params.is_empty().then(|| {
         let asked = quote_spanned!(ty.span()=> A::META);
         let evaluated = quote_spanned!(ty.span()=> Whole::<#ty>::META);
@@ -74,7 +75,8 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
     quote!(#written #block)
 }
 
-/// The impl with the errors in its `META`, so that rustc reports nothing of what depends on it.
+/// Expands the impl with the errors in its `META`, so that rustc reports no errors that follow from
+/// them.
 pub(super) fn stub(item: &ByHand, report: Diagnostics) -> TokenStream {
     let (head, body, errors) = (&item.head, &item.body, report.into_tokens());
     match item.constant("META").filter(|_| item.of.is_some()) {
@@ -91,16 +93,16 @@ fn made<'a>(all: &[Known<'a>], reads: bool) -> Made<'a> {
     all.iter().map(|one| (&one.key.ty, ty(&one.of))).collect()
 }
 
-/// The value of `META` with the keys of the attribute.
+/// Returns the value of `META` with the keys of the attribute.
 fn described(value: &TokenStream) -> TokenStream {
-    // As in `refuse`: rustc underlines from the first token of the value to its last.
+    // As in `refuse`, rustc underlines from the first token of the value to the last.
     let ((from, to), private) = (whole(value), crate::facade::private());
     let described = quote!(#private::typed::described::<Self>);
     let (callee, value) = (quote_spanned!(from=> (#described)), quote_spanned!(to=> (#value)));
     quote!(#callee #value)
 }
 
-/// The impl as it was written, but for the value of `META`.
+/// Returns the impl with another value of `META`.
 fn with_meta(item: &ByHand, Constant { before, after, .. }: &Constant, value: &TokenStream) -> TokenStream {
     let head = &item.head;
     let mut body = Group::new(item.body.delimiter(), quote!(#before #value #after));
@@ -108,11 +110,11 @@ fn with_meta(item: &ByHand, Constant { before, after, .. }: &Constant, value: &T
     quote!(#head #body)
 }
 
-/// A key with what is known of its type.
+/// A key with the facts about its type.
 struct Known<'a> {
     key: &'a TypedKey,
     of: Key,
-    /// That of its type.
+    /// The number of the type.
     number: TokenStream,
 }
 
@@ -120,7 +122,7 @@ impl<'a> Known<'a> {
     fn of(item: &ByHand, key: &'a TypedKey, at: usize, aliases: &mut TokenStream) -> Self {
         let ty = &key.ty;
         if depends(item, ty.to_token_stream()) {
-            // Types with parameters have nothing that could be asked: what is spelled counts.
+            // The traits cannot be asked about a type with parameters, so the spelling decides.
             let inside = types::value(ty);
             let optional = !std::ptr::eq(inside, ty);
             let ty = borrowed(inside).to_token_stream();
@@ -128,13 +130,14 @@ impl<'a> Known<'a> {
             let of = Key { ty, read, any: None, optional: quote!(#optional) };
             return Self { key, of, number: quote!(__typed::UNKNOWN) };
         }
-        // Its aliases alone say the user's type: in an impl with parameters, rustc would propose it as one more.
+        // Only the aliases mention the user's type: rustc would propose it as another candidate in
+        // an impl with parameters.
         let of = Key::of(ty, at, aliases);
         let number = crate::typed::number(&of.ty, &types::spelled(ty));
         Self { key, of, number }
     }
 
-    /// As data, with its type as messages spell it.
+    /// Returns the key as data, with its type as messages spell it.
     fn spec(&self, spelled: &Type, place: u8) -> TokenStream {
         let (name, spelled) = (crate::code::key(&self.key.key.text), types::spelled(spelled));
         let (ty, optional, number) = (&self.of.ty, &self.of.optional, &self.number);
@@ -143,7 +146,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// The target of a reference.
+/// Returns the target of a reference.
 fn borrowed(ty: &Type) -> &Type {
     match ty {
         Type::Reference(reference) if !matches!(*reference.elem, Type::Slice(_)) => &reference.elem,
@@ -151,7 +154,7 @@ fn borrowed(ty: &Type) -> &Type {
     }
 }
 
-/// Whether a type is made of a parameter of the impl.
+/// Returns whether a type mentions a parameter of the impl.
 fn depends(item: &ByHand, ty: TokenStream) -> bool {
     ty.into_iter().any(|token| match token {
         TokenTree::Ident(ident) => {

@@ -1,4 +1,4 @@
-//! What tokens alone can tell. What needs types is left to rustc, in consts that the expansion has.
+//! Checks of `#[agent]` and `#[tool]` that need tokens only. Consts in the expansion check types.
 
 use super::args::{AgentArgs, ByHandArgs, Key, Timeout, ToolArgs};
 use super::parse::{ByHand, Function, Source};
@@ -10,10 +10,10 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{GenericParam, ReturnType, Type};
 
-/// The most letters that models accept in the name of a tool.
+/// Maximum length of a tool name that models accept.
 const LONGEST: usize = 64;
 
-/// What holds for both attributes.
+/// Checks the rules of both attributes.
 fn function<'a>(function: &'a Function, writes: impl Iterator<Item = &'a Key>, report: &mut Diagnostics) {
     let sig = &function.sig;
     for param in &sig.generics.params {
@@ -129,7 +129,7 @@ pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostic
     }
 }
 
-/// What needs a function that waits, or one that does not.
+/// Checks that `blocking` and `timeout` fit the function: sync or async.
 fn waits(function: &Function, blocking: Option<Span>, timeout: Option<Timeout>, report: &mut Diagnostics) {
     let name = function.name();
     match (blocking, function.sig.asyncness, timeout) {

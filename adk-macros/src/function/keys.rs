@@ -1,4 +1,5 @@
-//! What a function reads and writes, as types: what `key-type` compares across modules and crates.
+//! [`Keys`]: the keys that a function reads and writes as types, which `key-type` compares across
+//! modules and crates.
 
 use super::args::AgentArgs;
 use super::parse::{Function, Source};
@@ -10,18 +11,18 @@ use quote::{ToTokens, quote};
 use syn::Type;
 
 pub(super) struct Keys {
-    /// Aliases that the types are made of.
+    /// Aliases that the types below mention.
     aliases: TokenStream,
     reads: Vec<Key>,
     written: Option<TokenStream>,
 }
 
-/// The type of a key that is read.
+/// The type of a key that the function reads.
 pub(super) struct Key {
     pub(super) ty: TokenStream,
-    /// The same as `Typed::Reads` says it, which tells whether the key may be absent.
+    /// The type in `Typed::Reads`, which determines whether the key may be absent.
     pub(super) read: TokenStream,
-    /// Whether a value of any type serves; `None` is no.
+    /// An expression for whether a value of any type fits; `None` means that none does.
     pub(super) any: Option<TokenStream>,
     pub(super) optional: TokenStream,
 }
@@ -35,7 +36,7 @@ impl Keys {
             if let Some(ty) = returned(function).and_then(plain) {
                 return ty;
             }
-            // A `&'static str` that is returned is text like any other.
+            // A returned `&'static str` has the key type of any text.
             aliases.extend(read(
                 "type __AdkGiven = <__AdkValue as __typed::OfOption<{ __adk::Probe::<__AdkValue>::OPTIONAL }>>::Value;
                 type __AdkWritten = <__AdkGiven as __typed::OfRef<{ __typed::Of::<__AdkGiven>::REF }>>::Value;",
@@ -45,12 +46,12 @@ impl Keys {
         Self { aliases, reads, written }
     }
 
-    /// What is known of the type of a key that is read.
+    /// Returns the facts about the type of the key that parameter `at` reads.
     pub(super) fn of_read(&self, at: usize) -> Option<&Key> {
         self.reads.get(at)
     }
 
-    /// Whether the spelling of the type of that parameter says all.
+    /// Returns whether the type of parameter `at` is plain.
     pub(super) fn is_plain(&self, at: usize) -> bool {
         self.reads.get(at).is_some_and(|key| key.any.is_none())
     }
@@ -59,12 +60,12 @@ impl Keys {
         self.written.clone().unwrap_or_else(|| quote!(()))
     }
 
-    /// The places that the parameters have in `impl Typed`.
+    /// Returns the places of the parameters in `impl Typed`.
     pub(super) fn places(function: &Function) -> Vec<u8> {
         places(function.params(Source::Plain).map(|param| &param.ty), READS)
     }
 
-    /// The aliases and `impl Typed`.
+    /// Returns the aliases and `impl Typed`.
     pub(super) fn expand(&self, function: &Function, name: &Ident) -> TokenStream {
         let Self { aliases, reads, written } = self;
         let head = quote!(impl __typed::Typed for #name);
@@ -81,13 +82,14 @@ impl Keys {
 }
 
 impl Key {
-    /// What a type is called may be an alias, so types are asked; those that nobody gives an alias are
-    /// known without.
+    /// The name of a type may be an alias, so the expansion asks traits about the type. Plain types
+    /// need no traits, because their names are not used as aliases.
     pub(super) fn of(ty: &Type, at: usize, aliases: &mut TokenStream) -> Self {
         if let Some(ty) = plain(ty) {
             return Self { read: quote!(__typed::Is<#ty>), ty, any: None, optional: quote!(false) };
         }
-        // What is written, how it is read, what it borrows, what owns that, and the type of the key.
+        // Aliases for the type of the parameter, how the key is read, its borrowed type, its owned
+        // type, and the type of the key.
         let alias = |step: usize| format!("__AdkKey_{at}_{step}");
         let (parameter, owned, key) = (alias(1), alias(2), alias(3));
         let (written, ty) = (read(&alias(0)), types::fixed(ty.to_token_stream()));
@@ -116,7 +118,7 @@ fn returned(function: &Function) -> Option<&Type> {
     }
 }
 
-/// Whether the spelling of a type says all, so that there is no `Result`, no `Flow` and no `Option` in it.
+/// Returns whether the return type is plain, so that it contains no `Result`, `Flow` or `Option`.
 pub(super) fn is_plain(function: &Function) -> bool {
     returned(function).is_some_and(crate::typed::is_plain)
 }

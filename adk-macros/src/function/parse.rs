@@ -1,4 +1,5 @@
-//! A function or an `impl Agent`: heads as trees, bodies as tokens, so that a half-typed body still expands.
+//! Parsers of a function and of an `impl Agent`: heads become trees, bodies stay tokens, so that a
+//! half-typed body still expands.
 
 use super::args::{self, Key};
 use crate::diag::Diagnostics;
@@ -14,31 +15,33 @@ use syn::{
     TypeReference, Visibility,
 };
 
-/// A function with an attribute of ours.
+/// A function with `#[agent]` or `#[tool]`.
 pub(super) struct Function {
     pub(super) attrs: Vec<Attribute>,
     pub(super) vis: Visibility,
-    /// The signature without the attributes that only we understand.
+    /// The signature without the attributes that only the macros understand.
     pub(super) sig: Signature,
-    /// The body, unread.
+    /// The body as unparsed tokens.
     pub(super) body: Group,
     pub(super) params: Vec<Param>,
-    /// Whether it is in an `impl` or a trait, where no type can be beside it. It is refused.
+    /// Whether the function is in an `impl` or a trait, where the expansion cannot add a type.
+    /// Methods are rejected.
     pub(super) is_method: bool,
-    /// The item as it was written, where that is Rust: no parameter has an attribute that only we understand.
+    /// The item unchanged, if it is valid Rust: no parameter has an attribute that only the macros
+    /// understand.
     pub(super) item: Option<TokenStream>,
 }
 
 pub(super) struct Param {
-    /// The key or the argument; `None` for a pattern that has no name.
+    /// The key or the argument, or `None` for a pattern without a name.
     pub(super) name: Option<Key>,
-    /// What the expansion calls it, as no user does.
+    /// The name of the parameter in the expansion, which does not collide with names of the user.
     pub(super) local: Ident,
     pub(super) source: Source,
-    /// Its type, without the `&` of a resource, and the `Out` or the `&mut` of a key.
+    /// The type without the `&` of a resource, and without the `Out` or the `&mut` of a key.
     pub(super) ty: Type,
     pub(super) docs: Vec<Attribute>,
-    /// The value of `#[default(...)]`, and where it is.
+    /// The value of `#[default(...)]`, and its span.
     pub(super) default: Option<(Span, Expr)>,
 }
 
@@ -46,28 +49,30 @@ pub(super) struct Param {
 pub(super) enum Source {
     /// A key of an agent, an argument of a tool, or the context.
     Plain,
-    /// What the program gives.
+    /// A resource of the program.
     Resource,
     /// A key that a tool reads.
     Key,
-    /// A key that is written.
+    /// A key that the function writes.
     Out,
     /// A key that a tool reads, changes and writes.
     Changed,
 }
 
 impl Function {
-    /// The name without `r#`.
+    /// Returns the name without `r#`.
     pub(super) fn name(&self) -> String {
         unraw(&self.sig.ident)
     }
 
-    /// The name as a use of it. To editors the user's token is the function and the struct, nothing else.
+    /// Returns the name for uses of the function. For editors, the user's token is only the
+    /// function and the struct.
     pub(super) fn used(&self) -> Ident {
         unspanned(&self.sig.ident)
     }
 
-    /// The parameters of a kind. One that changes a key is both of a key that is read and of one that is written.
+    /// Returns the parameters of a source. A [`Source::Changed`] key is both a read key and a
+    /// written key.
     pub(super) fn params(&self, source: Source) -> impl Iterator<Item = &Param> {
         let changes = matches!(source, Source::Key | Source::Out);
         self.params
@@ -101,7 +106,8 @@ impl Parse for Parsed {
     }
 }
 
-/// Reads a function. `None` where it is none, or one that rustc has refused: it reads the item before us.
+/// Parses a function. Returns `None` if the item is not a function, or if rustc has rejected the
+/// item, since rustc parses it first.
 pub(super) fn function(
     item: TokenStream,
     is_tool: bool,
@@ -152,8 +158,8 @@ pub(super) fn function(
     Some(Function { attrs, vis, sig, body, params, is_method: method.is_some(), item })
 }
 
-/// The place of a `Self` that only a function in an `impl` or a trait can name: it is neither in an item of the body nor in the
-/// input of a macro.
+/// Returns the span of a `Self` that only a function in an `impl` or a trait can name: a `Self`
+/// outside the items of the body and outside the input of macros.
 fn own_type(tokens: TokenStream) -> Option<Span> {
     const ITEMS: [&str; 5] = ["impl", "trait", "struct", "enum", "union"];
     let (mut found, mut after_bang) = (None, false);
@@ -218,7 +224,7 @@ fn name_of(pat: &Pat, report: &mut Diagnostics) -> Option<Ident> {
     }
 }
 
-/// Takes `#[key]` or `#[key(user:plan)]` away.
+/// Removes `#[key]` or `#[key(user:plan)]` and returns the key.
 fn key_of(attrs: &mut Vec<Attribute>, name: Option<&Ident>, report: &mut Diagnostics) -> Option<Key> {
     let attr = attrs.extract_if(.., |attr| attr.path().is_ident("key")).last()?;
     let key = match (&attr.meta, name) {
@@ -227,7 +233,7 @@ fn key_of(attrs: &mut Vec<Attribute>, name: Option<&Ident>, report: &mut Diagnos
             let parser = |input: ParseStream<'_>| {
                 let key = args::key(input, false);
                 if key.is_err() {
-                    // One mistake, one message.
+                    // Skip the rest, so that one mistake gets one message.
                     input.parse::<TokenStream>()?;
                 }
                 Ok(key)
@@ -241,7 +247,7 @@ fn key_of(attrs: &mut Vec<Attribute>, name: Option<&Ident>, report: &mut Diagnos
     }))
 }
 
-/// The type that a parameter with `#[resource]` borrows.
+/// Returns the target of the reference that a `#[resource]` parameter takes.
 fn resource(ty: &Type, report: &mut Diagnostics) -> Type {
     match ty {
         Type::Reference(TypeReference { mutability: None, elem, .. }) => (**elem).clone(),
@@ -255,7 +261,7 @@ fn resource(ty: &Type, report: &mut Diagnostics) -> Type {
     }
 }
 
-/// Takes away the attributes of a parameter that only we understand.
+/// Removes the attributes of a parameter that only the macros understand.
 fn own_attributes(
     attrs: &mut Vec<Attribute>,
     report: &mut Diagnostics,
@@ -297,13 +303,13 @@ fn own_attributes(
 
 /// An `impl` of a trait.
 pub(super) struct ByHand {
-    /// Everything before the items.
+    /// The tokens before the braces.
     pub(super) head: TokenStream,
-    /// The items, unread.
+    /// The items as unparsed tokens.
     pub(super) body: Group,
     pub(super) attrs: Vec<Attribute>,
     pub(super) generics: Generics,
-    /// The trait; `None` for an `impl TYPE`.
+    /// The trait, or `None` for an `impl TYPE`.
     pub(super) of: Option<Path>,
     pub(super) ty: Type,
 }
@@ -315,7 +321,7 @@ pub(super) struct Constant {
     pub(super) after: TokenStream,
 }
 
-/// Reads an `impl`; `None` when it is something else.
+/// Parses an `impl`, or returns `None` for any other item.
 pub(super) fn by_hand(item: &TokenStream) -> Option<ByHand> {
     let mut tokens: Vec<TokenTree> = item.clone().into_iter().collect();
     let is_word = |token: &&TokenTree| matches!(token, TokenTree::Ident(_));

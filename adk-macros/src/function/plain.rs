@@ -1,5 +1,5 @@
-//! `#[agent]` on a function of which the spelling of its types says all. The library knows these types, so the expansion asks
-//! nothing of rustc: it consists of names, and of one call of the function.
+//! `#[agent]` on a function with plain types only. The library knows these types, so the expansion
+//! asks no trait: it has the names, and one call of the function.
 
 use super::args::AgentArgs;
 use super::parse::{Function, Param, Source};
@@ -10,10 +10,10 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{ReturnType, Type};
 
-/// How many parameters the library knows.
+/// Maximum number of parameters that the library supports.
 const PARAMS: usize = 6;
 
-/// The impl; `None` for a function with something that only rustc knows.
+/// Returns the impl, or `None` if the function has types that only rustc knows.
 pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStream> {
     let written = args.writes.as_ref().map_or("", |key| &key.text);
     if args.exits.is_some() || args.timeout.is_some() || written.contains(':') {
@@ -68,16 +68,16 @@ pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStrea
     Some(quote!(#head { #inside { #call } }))
 }
 
-/// The type that the function returns.
+/// The return type of the function.
 struct Output {
-    /// The type of the value, as it is spelled.
+    /// The value type, as the user spelled it.
     value: String,
-    /// Where rustc points at the error of a `Result`.
+    /// The span for errors about the error type of a `Result`.
     error: Option<Span>,
 }
 
 impl Output {
-    /// The output, where the library knows the type of the value and the type fits `writes`.
+    /// Returns the output if the library knows the value type and the type fits `writes`.
     fn of(function: &Function, args: &AgentArgs) -> Option<Self> {
         let ReturnType::Type(_, ty) = &function.sig.output else {
             return args.writes.is_none().then(|| Self { value: "()".to_owned(), error: None });
@@ -92,18 +92,18 @@ impl Output {
         Some(Self { value, error: result.map(|_| types::carets(&function.sig).1) })
     }
 
-    /// The type of a call as text, and the call.
+    /// Returns the type of a call as text, and the call.
     fn of_call(self, function: &Function, given: &str, adk: &str) -> (String, TokenStream) {
         let (name, wait) = (function.used(), function.sig.asyncness.map_or("", |_| ".await"));
         let Some(error) = self.error else { return (self.value, code!("{name}({given}){wait}")) };
-        // rustc points at the type of the error when it is none.
+        // rustc reports a type that is not an error here.
         let error = quote_spanned!(error=> _);
         let rest = code!("as {adk}::AgentFailure>::ok({name}({given}){wait})");
         (format!("{adk}::AgentResult<{}>", self.value), quote!(<#error #rest))
     }
 }
 
-/// The keys of the parameters, and what holds each.
+/// Returns the keys of the parameters, each with the type that holds its value.
 fn params(function: &Function) -> Option<Vec<(&str, String)>> {
     let params = function.params.iter().map(|Param { name, source, ty, .. }| {
         let key = name.as_ref().filter(|key| *source == Source::Plain && !key.text.contains(':'))?;
@@ -120,7 +120,8 @@ fn holder(ty: &Type) -> Option<String> {
     })
 }
 
-/// The spelling of a plain type that the library knows, without a `&`: a list of lists is not among those.
+/// Returns the spelling of a plain type that the library knows, without `&`. The library does not
+/// know lists of lists.
 fn spelled(ty: &Type) -> Option<String> {
     let inside = match ty {
         _ if !is_plain(ty) => return None,

@@ -1,4 +1,4 @@
-//! What is half typed, and what no one would type: the attributes never panic, and what they give back is Rust.
+//! Half-typed and invalid items: the attributes never panic, and their output is Rust.
 
 mod fuzz;
 

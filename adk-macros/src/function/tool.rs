@@ -19,11 +19,11 @@ const CALL: &str = "async fn call(&self, __adk_args: __adk::ToolArgs, __adk_cx: 
 const CONFIRM: &str = "fn needs_confirmation(&self, __adk_args: __adk::ToolArgs,
     __adk_cx: &mut __adk::ToolContext) -> ::core::result::Result<bool, __adk::ToolError>";
 
-/// Begins to read the parameters.
+/// The statements that begin the parsing of arguments.
 const BEGIN: &str = "use __adk::args::{ArgMaybe as _, ArgPlain as _};
     let mut __adk_call = __adk::args::Call::new(__adk_args, __adk_cx, &__ADK_DECLARATION);";
 
-/// The function, the struct of its name, and the impl.
+/// Returns the function, the struct of the same name, and the impl.
 pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenStream {
     let (types, name) = (output_types(function), &function.used());
     let (checks, checked) = checked(&checks(function, args, report)).unzip();
@@ -61,7 +61,7 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
     item(function, &inside)
 }
 
-/// The same of a function that is refused.
+/// Returns the expansion of a rejected function.
 pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
     let (name, text, errors) = (function.used(), function.name(), report.into_tokens());
     let head = read(CALL);
@@ -103,7 +103,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
         let inside = types::value(&write.ty);
         let Key { ty, optional, .. } = Key::of(&write.ty, at, &mut aliases);
         let optional = if std::ptr::eq(inside, &write.ty) { optional } else { quote!(false) };
-        // Whether the tool is called is the model's choice, so that no reader may count on the key.
+        // The model decides whether it calls the tool, so no reader may rely on the key.
         let (yes, no, place) = (quote!(true), quote!(false), quote!(__typed::nowhere(#optional)));
         let spec = key_spec(&ty, &write.key.text, &types::spelled(inside), &yes, &no, &place);
         quote!(#spec.accepting(__adk::Probe::<#ty>::ACCEPTS))
@@ -123,15 +123,15 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     meta.extend(args.by.as_ref().map(|(_, by)| quote!(.by(#by))));
     meta.extend(args.timeout.map(limit));
     meta.extend(args.retry.map(|times| code!(".retry({times})")));
-    // Last: rustc promotes nothing after an `||` to a `'static`.
+    // `may_exit` is last, because rustc promotes no value after an `||` to `'static`.
     meta.extend(quote!(.may_exit(#said || __adk::Probe::<__AdkPlain>::FLOW != 0)));
     meta
 }
 
-/// How a parameter is declared and read, chosen by its type.
+/// Returns the expression that declares and reads a parameter, chosen by its type.
 fn handle(param: &Param) -> TokenStream {
     let ty = types::fixed(param.ty.to_token_stream());
-    // rustc points at the type before the `as` when it has no schema.
+    // rustc points at the type before the `as` if it has no schema.
     let place = quote_spanned!(types::caret(&param.ty)=> _);
     let of = if types::is_called_context(&param.ty) {
         quote!(ContextLike)
@@ -143,7 +143,7 @@ fn handle(param: &Param) -> TokenStream {
     quote!(<#place as __adk::args::#of>::arg(__adk::args::Arg::<#ty>::NEW.__slot()))
 }
 
-/// The value of `#[default(...)]`: a text serves for a `String`.
+/// Returns the value of `#[default(...)]`. A string literal may initialise a `String`.
 fn default(param: &Param) -> Option<TokenStream> {
     Some(match &param.default.as_ref()?.1 {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => quote!(::core::convert::From::from(#text)),
@@ -157,7 +157,7 @@ fn declare(function: &Function) -> TokenStream {
         let (key, handle) = (name_of(param), handle(param));
         let description = docs::description(&param.docs).unwrap_or_else(|| quote!(""));
         match default(param) {
-            // As where it is read, so that rustc says the same of both and leaves one out.
+            // The expression equals that of `takes`, so that rustc reports one error for both.
             Some(value) => quote!(.arg_or(#key, #description, &#handle, || #value)),
             None => quote!(.arg(#key, #description, &#handle)),
         }
@@ -177,11 +177,12 @@ fn takes(function: &Function) -> TokenStream {
     takes.collect()
 }
 
-/// Whether a person is asked: about calls whose arguments can be read, and that the predicate picks.
+/// Returns `needs_confirmation`, which is true for calls with valid arguments that the predicate
+/// selects.
 fn confirm(function: &Function, args: &ToolArgs) -> Option<TokenStream> {
     let (predicate, takes) = (args.confirm.as_ref()?, takes(function));
     let args = function.params(Source::Plain);
-    // What is borrowed to be changed is a context.
+    // A mutable reference is a context.
     let args = args.filter(|Param { ty, .. }| !types::is_called_context(ty) && !types::is_lent(ty));
     let (types, args): (Vec<_>, Vec<_>) = args.map(|param| (&param.ty, &param.local)).unzip();
     let lifetimes = function.sig.generics.lifetimes().map(|declared| &declared.lifetime);
@@ -230,7 +231,7 @@ fn call(function: &Function, args: &ToolArgs) -> TokenStream {
     }
 }
 
-/// What only types can tell.
+/// Returns the checks that need types.
 fn checks(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenStream {
     let name = function.name();
     let mut checks = TokenStream::new();
@@ -257,8 +258,8 @@ fn checks(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenSt
     checks
 }
 
-/// Keys that it says to write, where no parameter is a context. Of what is called as one, or is that of an agent, its type
-/// tells.
+/// Returns the check that a tool with `writes` has a context. A parameter whose type name ends in
+/// `Context` settles it here; otherwise the types decide.
 fn unable(function: &Function, args: &ToolArgs, report: &Diagnostics) -> Option<TokenStream> {
     let first = &args.writes.first()?.key;
     if function.params(Source::Plain).any(|param| types::is_called_context(&param.ty)) {
