@@ -1,5 +1,6 @@
-//! `workflow!` and `llm::agent!`: normalise -> parse -> plan -> check -> expand. After an error the names alone are expanded, and of a
-//! workflow that could be read what const evaluation finds in it.
+//! `workflow!` and `llm::agent!`, in five phases: normalise, parse, plan, check and expand. After
+//! an error only names are expanded, and for a workflow that could be parsed also the checks that
+//! const evaluation makes.
 
 mod ast;
 mod check;

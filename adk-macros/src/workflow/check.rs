@@ -1,4 +1,4 @@
-//! What tokens alone can tell. The rest is checked in const evaluation, by `adk_spec::check`.
+//! Checks that need tokens only. `adk_spec::check` makes all other checks in const evaluation.
 
 mod arrows;
 mod keys;
@@ -17,7 +17,7 @@ use adk_spec::Check;
 pub(super) const NAMES: [Check; 4] =
     [Check::AgentReused, Check::NameDuplicate, Check::NameInvalid, Check::NameReserved];
 
-/// Reports what would keep the flow from being looked at, and takes it out of the tree.
+/// Reports errors that prevent the analysis of the flow, and removes their causes from the tree.
 pub(super) fn mend(tree: &mut Workflow) -> Diagnostics {
     let mut report = Diagnostics::default();
     limits::workflow(tree, &mut report);
@@ -26,7 +26,7 @@ pub(super) fn mend(tree: &mut Workflow) -> Diagnostics {
     report
 }
 
-/// Looks at all nodes, those inside of blocks as well.
+/// Visits all nodes, including the nodes inside blocks.
 fn each_node(nodes: &mut [Node], look: &mut dyn FnMut(&mut Node)) {
     for node in nodes {
         look(node);
@@ -52,7 +52,7 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
     keys::workflow(tree, plan, report);
 }
 
-/// The keys that a workflow declares, but for those of its steps.
+/// Returns the keys that a workflow declares, except the keys of its steps.
 fn declared(tree: &Workflow) -> impl Iterator<Item = &Typed> {
     let inputs = tree.inputs.iter().map(|input| &input.typed);
     let lets = tree.items.lets.iter().map(|one| &one.typed);
@@ -63,7 +63,7 @@ fn declared(tree: &Workflow) -> impl Iterator<Item = &Typed> {
     inputs.chain(lets).chain(&tree.items.states).chain(outputs).chain(&tree.outputs)
 }
 
-/// Looks at agents outside of a workflow.
+/// Checks agents outside a workflow.
 pub(super) fn agents(agents: &[Decl], report: &mut Diagnostics) {
     for decl in agents {
         if !matches!(decl.kind, DeclKind::Llm { .. }) {

@@ -1,18 +1,19 @@
-//! Turns `< ... >` blocks into brace groups, so that the parser sees token trees alone.
+//! Turns `< ... >` blocks into brace groups, so that the parser works on token trees only.
 //!
-//! A statement that begins with `let`, `state`, `agent` or `await` holds types: a `<` in it opens generic arguments. In any other
-//! statement it opens a block. Nothing counts in the guard of an arm, nor from the `=` of a statement to its end. The group has the
-//! span of the `<`, and its last token is the `>`, so that errors point at both.
+//! A statement that begins with `let`, `state`, `agent` or `await` contains types: a `<` in it
+//! opens generic arguments. In any other statement a `<` opens a block. Brackets are ignored in the
+//! guard of an arm, and from the `=` of a statement to its end. The group has the span of the `<`,
+//! and its last token is the `>`, so that errors can point at both.
 
 use crate::deep::Depth;
 use crate::diag::Diagnostic;
 use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 
-/// Blocks inside blocks: parsing recurses, so there is a limit.
+/// Maximum depth of blocks, because the parser is recursive.
 const DEEPEST: usize = 128;
 
-/// The input of `workflow!` with its blocks in braces, and a bracket of a block without its other half. Editors complete in
-/// a block that is not closed yet, so it ends where its braces end.
+/// Returns the input of `workflow!` with its blocks in braces, and an error for an unmatched
+/// bracket. An unclosed block ends where its braces end, so that editors can complete code in it.
 pub(super) fn normalise(input: TokenStream) -> Result<(TokenStream, Option<Diagnostic>), Diagnostic> {
     let mut fault = None;
     let tokens = input.into_iter().map(|token| match token {
@@ -25,37 +26,37 @@ pub(super) fn normalise(input: TokenStream) -> Result<(TokenStream, Option<Diagn
     Ok((tokens?, fault))
 }
 
-/// What a block holds.
+/// The content of a block.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Steps,
     Arms,
 }
 
-/// How far a statement, or an arm, has been read.
+/// The current part of a statement or an arm.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
-    /// Its first word follows.
+    /// The first word follows.
     Start,
     /// A word that may be the name of a block.
     Word,
-    /// The word of an item, which may be the name of a block as well.
+    /// The word of an item, which may also be the name of a block.
     Item,
-    /// A step, in which `<` opens a block of that kind.
+    /// A step, in which `<` opens a block with this content.
     Step(Kind),
     /// An item, an `await` or a pattern, in which `<` opens generic arguments.
     Types,
-    /// A guard or a value, in which nothing counts.
+    /// A guard or a value, in which brackets are ignored.
     Value,
 }
 
-/// What a `<` opened.
+/// A construct that a `<` opened.
 enum Open {
     Block(Frame),
     Generics,
 }
 
-/// A block that is being read.
+/// The state of an open block.
 struct Frame {
     kind: Kind,
     part: Part,
@@ -70,7 +71,7 @@ impl Frame {
         Self { kind, part: Self::first(kind), ends_with_brace: false, tokens, depth }
     }
 
-    /// An arm begins with a pattern.
+    /// Returns the first part of a statement. An arm begins with a pattern.
     fn first(kind: Kind) -> Part {
         if kind == Kind::Arms { Part::Types } else { Part::Start }
     }
@@ -85,7 +86,7 @@ impl Frame {
         self.part = match (self.part, word) {
             (Part::Types, "if") if self.kind == Kind::Arms => Part::Value,
             (Part::Start, "pub") => Part::Start,
-            // Conditions of other languages hold comparisons.
+            // Conditions in other languages contain comparisons.
             (Part::Start, "if" | "while" | "unless" | "when") => {
                 self.ends_with_brace = true;
                 Part::Value
@@ -107,7 +108,7 @@ impl Frame {
     }
 }
 
-/// The group of a block, whose steps are read in turn.
+/// Normalises the group of a block, statement by statement.
 fn block(
     group: &Group,
     kind: Kind,
@@ -142,11 +143,11 @@ fn unclosed(span: Span) -> Diagnostic {
 
 struct Reader<'a> {
     frame: Frame,
-    /// The frames around, and generic arguments that are open.
+    /// The enclosing frames and the open generic arguments.
     open: Vec<(Open, Span)>,
-    /// Blocks around the group.
+    /// The number of blocks around the group.
     around: usize,
-    /// The first bracket without its other half.
+    /// The first unmatched bracket.
     fault: &'a mut Option<Diagnostic>,
 }
 
@@ -167,7 +168,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads a sign; returns true if it was the bracket of a block.
+    /// Reads a sign, and returns whether it was the bracket of a block.
     fn punct(
         &mut self,
         sign: char,
@@ -215,7 +216,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// Reads a `>`; returns true if it was the bracket of a block.
+    /// Reads a `>`, and returns whether it was the bracket of a block.
     fn close(&mut self, span: Span) -> bool {
         match self.open.pop() {
             Some((Open::Generics, _)) => false,
@@ -238,7 +239,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Generic arguments end with their statement.
+    /// Checks that no generic arguments are open at the end of a statement.
     fn close_generics(&self) -> Result<(), Diagnostic> {
         match self.open.last() {
             Some((Open::Generics, open)) => Err(unclosed(*open)),
@@ -258,7 +259,7 @@ impl Reader<'_> {
         let token = TokenTree::from(group.clone());
         self.frame.depth.see(&token)?;
         self.frame.tokens.extend([token]);
-        // In generic arguments it is the value of a constant.
+        // A brace group in generic arguments is the value of a constant.
         let is_argument = matches!(self.open.last(), Some((Open::Generics, _)));
         if is_brace && self.frame.ends_with_brace && !is_argument {
             self.frame.end_statement();
@@ -266,7 +267,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// How many blocks are around the next one, and that itself.
+    /// Returns the depth of the next block.
     fn depth(&self) -> usize {
         let blocks = self.open.iter().filter(|(open, _)| matches!(open, Open::Block(_)));
         self.around + blocks.count() + 1

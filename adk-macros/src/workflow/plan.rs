@@ -1,4 +1,5 @@
-//! The flat list of steps, with a name and a field for each: what checks look at and what expansion emits.
+//! [`Plan`]: the flat list of steps, each with a name and a field, for checks and for the
+//! expansion.
 
 use super::ast::{Arm, Await, Block, BlockKind, Break, Decl, DeclKind, Node, Run, Workflow};
 use super::names;
@@ -11,27 +12,30 @@ pub(super) struct Plan<'a> {
     /// The name of the workflow as an agent.
     pub(super) name: String,
     pub(super) steps: Vec<Step<'a>>,
-    /// Agents that others transfer to: no steps, but parts of the workflow. Checks fill it.
+    /// Targets of transfers: agents that are parts of the workflow, but not steps. The checks fill
+    /// them in.
     pub(super) targets: Vec<Step<'a>>,
-    /// Whom each declared agent may transfer to, by their numbers.
+    /// Numbers of the declared agents, with the numbers of their targets of transfers.
     pub(super) transfers: HashMap<usize, Vec<usize>>,
-    /// Paths give two steps one name: only const evaluation knows what is wrong with them.
+    /// Whether two paths lead to steps of the same name. Only const evaluation can check such
+    /// steps.
     pub(super) alike: bool,
 }
 
 pub(super) struct Step<'a> {
-    /// What models and events see; empty for markers.
+    /// The name in the eyes of models and events; empty for markers.
     pub(super) name: String,
-    /// Where faults of this step are shown.
+    /// The span for errors of the step.
     pub(super) span: Span,
     pub(super) what: What<'a>,
-    /// The index of the end of the block, or its own.
+    /// The index of the end of a block; for other steps, the index of the step.
     pub(super) end: usize,
-    /// The field that it has in the struct.
+    /// The field of the step in the struct.
     pub(super) field: Option<Ident>,
-    /// Whether the name is its own and no `kind_N`.
+    /// Whether the user wrote the name. Other names are of the form `kind_N`.
     pub(super) named: bool,
-    /// The declared agent, by its number, whose name is near to that of a step which is not declared here.
+    /// The number of a declared agent with a similar name, for a step that the workflow does not
+    /// declare.
     pub(super) near: Option<usize>,
 }
 
@@ -40,7 +44,7 @@ impl<'a> Step<'a> {
         Self { name, span, what, end, field: None, named: true, near: None }
     }
 
-    /// An agent that others transfer to.
+    /// Creates the entry of a target of transfers.
     pub(super) fn target(decl: &'a Decl, number: usize) -> Self {
         let name = own_name(decl).unwrap_or_else(|| names::plain(&decl.name));
         let field = Some(decl.name.clone());
@@ -51,7 +55,7 @@ impl<'a> Step<'a> {
         matches!(self.what, What::Declared(..) | What::Path(_))
     }
 
-    /// The number of the agent that is declared here.
+    /// Returns the number of the agent, if the workflow declares it.
     pub(super) fn declared(&self) -> Option<usize> {
         match self.what {
             What::Declared(_, number) | What::Target(number) => Some(number),
@@ -60,7 +64,7 @@ impl<'a> Step<'a> {
     }
 }
 
-/// The `name` among the fields of an agent.
+/// Returns the `name` field of an agent.
 fn own_name(decl: &Decl) -> Option<String> {
     match &decl.kind {
         DeclKind::Llm { fields, .. } => fields.name.as_ref().map(syn::LitStr::value),
@@ -70,14 +74,14 @@ fn own_name(decl: &Decl) -> Option<String> {
 
 #[derive(Clone, Copy)]
 pub(super) enum What<'a> {
-    /// An agent that is declared in the workflow, by its number there.
+    /// A declared agent, by its number.
     Declared(&'a Run, usize),
     Path(&'a Run),
     Block(&'a Block),
     Branch,
     Arm(&'a Arm),
     Else,
-    /// An agent that others transfer to, by its number.
+    /// A target of transfers, by the number of the agent.
     Target(usize),
     Break(&'a Break),
     Await(&'a Await),
@@ -96,7 +100,8 @@ pub(super) fn of(tree: &Workflow) -> Plan<'_> {
 }
 
 impl<'a> Plan<'a> {
-    /// All that has a field in the struct: steps by their place in the spec, then the targets.
+    /// Returns all entries with a field in the struct: the steps in the order of the spec, then the
+    /// targets.
     pub(super) fn all(&self) -> impl Iterator<Item = (usize, &Step<'a>)> {
         self.steps.iter().chain(&self.targets).enumerate()
     }
@@ -151,7 +156,8 @@ impl<'a> Planner<'a> {
         let (name, span, field) = match (&run.alias, number) {
             (Some(alias), _) => (names::plain(alias), alias.span(), Some(alias.clone())),
             (None, Some(_)) => (names::plain(last), last.span(), Some(last.clone())),
-            // The path leads to the agent itself; a field with its span would be one more target for editors.
+            // The path leads to the agent. A field with the span of the path would be one more
+            // target for editors.
             (None, None) => {
                 let name = names::snake(&names::plain(last));
                 let mut field = names::field(&name, Span::call_site());
@@ -174,7 +180,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// What rustc takes for similar, so that there is something for it to say.
+    /// Returns a declared agent with a similar name, by the rules of rustc, so that rustc can
+    /// suggest it.
     fn near(&self, name: &Ident) -> Option<usize> {
         let name = names::plain(name);
         let known = self.decls.keys().map(String::as_str);
@@ -226,8 +233,9 @@ impl<'a> Planner<'a> {
 }
 
 impl Step<'_> {
-    /// The field where it is read. Only a step under the name of its declaration is a use of that to editors; the names
-    /// of blocks and instances are where their fields are defined.
+    /// Returns the field for a read access. For editors, only a step under the name of its
+    /// declaration is a use of the declaration; the names of blocks and instances define their
+    /// fields.
     pub(super) fn field_used(&self) -> Option<Ident> {
         let field = self.field.as_ref()?;
         Some(match self.what {

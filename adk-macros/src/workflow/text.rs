@@ -1,8 +1,8 @@
-//! Tokens as text, spaced as people space them: patterns, prompts and limits in a `SPEC` and in docs.
+//! Formats tokens as readable text: patterns, prompts and limits in a `SPEC` and in docs.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
-/// Expressions and patterns as they would be written: `n if n > 3`, `Some(Kind::A | Kind::B)`.
+/// Formats an expression or a pattern: `n if n > 3`, `Some(Kind::A | Kind::B)`.
 pub(super) fn code(tokens: TokenStream) -> String {
     let mut writer = Writer::default();
     writer.all(tokens);
@@ -13,29 +13,29 @@ pub(super) fn code(tokens: TokenStream) -> String {
 struct Writer {
     out: String,
     last: Last,
-    /// Open `::<`, whose `>` is no comparison.
+    /// The number of open `::<`, whose `>` is not a comparison.
     generics: usize,
-    /// Between the bars of a closure.
+    /// Whether the text is between the bars of a closure.
     closure: bool,
 }
 
-/// The kind of the last token, which decides about the space after it.
+/// The kind of the last token, which determines the space after it.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Last {
     /// Nothing, or an opening bracket: no space.
     #[default]
     Start,
-    /// A word, a literal or a closing bracket: an operator after it has two operands.
+    /// A word, a literal or a closing bracket: an operator after it is binary.
     Value,
-    /// `if`, `mut` and their like: what follows begins anew.
+    /// A word such as `if` or `mut`, after which a new expression begins.
     Keyword,
-    /// An operator between two values, or a comma.
+    /// A binary operator, or a comma.
     Operator,
-    /// `::`, `.`, `..` or an operator before its value.
+    /// `::`, `.`, `..` or a unary operator.
     Glue,
 }
 
-/// Words after which `-`, `&` and `(` begin something.
+/// Words after which `-`, `&` and `(` begin an expression.
 const KEYWORDS: &[&str] = &["as", "else", "if", "in", "let", "match", "move", "mut", "ref", "return"];
 
 impl Writer {
@@ -116,7 +116,7 @@ impl Writer {
                 self.out.push('>');
                 self.last = Last::Value;
             }
-            // A macro.
+            // The call of a macro.
             "!" if before => self.glue("!"),
             "'" => {
                 if !matches!(self.last, Last::Start | Last::Glue) {
@@ -143,7 +143,7 @@ impl Writer {
         }
     }
 
-    /// An operator before its value.
+    /// Writes a unary operator.
     fn begin(&mut self, text: &str) {
         if matches!(self.last, Last::Keyword | Last::Operator) {
             self.space();
@@ -163,7 +163,7 @@ impl Writer {
     }
 }
 
-/// Whether a character goes on an operator of Rust.
+/// Returns whether a character continues an operator of Rust.
 fn is_operator(so_far: &str, next: char) -> bool {
     let longer = format!("{so_far}{next}");
     ["::", "..", "..=", "...", "&&", "||", "==", "!=", "<=", ">=", "<<", ">>", "=>", "->"]

@@ -1,4 +1,4 @@
-//! `writer -> critic`, where `critic` is the next step: what follows `->` is a key.
+//! `writer -> critic` where `critic` is the next step, although a key has to follow `->`.
 
 use super::super::ast::{Node, Workflow};
 use super::super::names::{path_text, plain};
@@ -6,7 +6,7 @@ use crate::diag::Diagnostics;
 use adk_spec::Check;
 use std::collections::HashSet;
 
-/// Takes agents for no keys, and reports them.
+/// Reports agents that are written as keys, and removes them.
 pub(super) fn workflow(tree: &mut Workflow, report: &mut Diagnostics) {
     let keys: HashSet<String> = super::declared(tree).map(|typed| plain(&typed.key.name)).collect();
     let agents = tree.items.agents.iter().map(|decl| plain(&decl.name));

@@ -8,7 +8,7 @@ use adk_spec::Check;
 use proc_macro2::Ident;
 use std::collections::{HashMap, HashSet};
 
-/// A key that is declared twice among inputs, `let`, `state` and the items of `each`.
+/// Reports keys that are declared twice.
 pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
     declared(tree, plan, report);
     if let Some(name) = &tree.name {
@@ -22,7 +22,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostic
     }
 }
 
-/// Inputs, `let`, `state`, and the items of `each`.
+/// Checks inputs, `let`, `state`, and the items of `each`.
 fn declared(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
     let inputs = tree.inputs.iter().map(|input| (&input.typed.key, "an input"));
     let lets = tree.items.lets.iter().map(|one| (&one.typed.key, "a `let`"));
@@ -39,7 +39,7 @@ fn declared(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
     }
 }
 
-/// What the structs of keys make of them.
+/// Checks the names that are derived from keys for the input and output structs.
 fn structs(tree: &Workflow, name: &Ident, report: &mut Diagnostics) {
     let inputs = tree.inputs.iter().map(|input| &input.typed);
     one_field_each(inputs, &format!("{name}Input"), report);
@@ -56,7 +56,7 @@ fn structs(tree: &Workflow, name: &Ident, report: &mut Diagnostics) {
     }
 }
 
-/// `name` and `user:name` are two keys, and one field of the struct that holds them.
+/// Checks that no two keys, such as `name` and `user:name`, become the same field of a struct.
 fn one_field_each<'a>(keys: impl Iterator<Item = &'a Typed>, holder: &str, report: &mut Diagnostics) {
     let mut seen: HashMap<String, String> = HashMap::new();
     for typed in keys {

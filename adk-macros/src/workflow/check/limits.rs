@@ -1,4 +1,5 @@
-//! `loop-max`: limits that are a key of the workflow. Constants are looked at in const evaluation.
+//! `loop-max`: limits that name a key of the workflow. Const evaluation checks limits that are
+//! constants.
 
 use super::super::ast::{Counted, Limit, Node, Workflow};
 use super::super::names::plain;

@@ -9,7 +9,7 @@ use adk_spec::Check;
 use proc_macro2::Span;
 use std::collections::{HashMap, HashSet};
 
-/// Names of the protocol, and words that open a block.
+/// Returns why a name is reserved: the protocol uses it, or it opens a block.
 fn reserved(name: &str) -> Option<&'static str> {
     match name {
         "user" | "model" => Some("events of the user and of models carry it"),
@@ -32,7 +32,7 @@ fn check_reserved(name: &str, span: Span, help: &str, report: &mut Diagnostics) 
     }
 }
 
-/// The name of the workflow itself.
+/// Checks the name of the workflow.
 pub(super) fn workflow(tree: &Workflow, report: &mut Diagnostics) {
     if let Some(name) = &tree.name {
         let step = super::super::names::snake(&plain(name));
@@ -71,16 +71,16 @@ pub(super) fn declared(agents: &[Decl], report: &mut Diagnostics) {
     }
 }
 
-/// The names of steps. Names in other modules are looked at in const evaluation.
+/// Checks the names of steps. Const evaluation checks names that come from other modules.
 pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnostics) {
     let mut paths: HashSet<String> = HashSet::new();
     let mut names: HashMap<String, Taken> = HashMap::new();
     names.insert(plan.name.clone(), Taken::Workflow);
-    // Names that nobody wrote come first: of two that are equal, the user's is the one to change.
+    // Generated names come first: if a name of the user is equal to one, the user can change it.
     for step in plan.steps.iter().filter(|step| !step.named) {
         names.insert(step.name.clone(), Taken::Unnamed);
     }
-    // Agents that are transferred to have no `as`: the other one is to be named anew.
+    // A target of transfers has no `as`, so the other step has to get a new name.
     for target in &plan.targets {
         match names.get(&target.name) {
             Some(taken) if !matches!(taken, Taken::Unnamed) => {
@@ -97,7 +97,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
     let written = written(&tree.items.agents);
     for step in plan.steps.iter_mut().filter(|step| !step.name.is_empty() && step.named) {
         if is_itself(tree, step, report) {
-            // Its type would have no end.
+            // The struct would contain itself.
             step.field = None;
             continue;
         }
@@ -107,11 +107,11 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
         let now = Taken::by(step);
         match names.get(&step.name) {
             None => drop(names.insert(step.name.clone(), now)),
-            // The same agent by another path, or another agent: const evaluation knows.
+            // Only const evaluation knows whether the paths lead to the same agent.
             Some(Taken::Path) if matches!(now, Taken::Path) => (step.field, plan.alike) = (None, true),
             Some(taken) => {
                 let name = &step.name;
-                // Of two agents, the one whose `name` is a field is to be named anew.
+                // If one of two agents has a `name` field, that field is the name to change.
                 let field = written.get(name).filter(|_| taken.is_agent() && now.is_agent());
                 let (span, help) = match field {
                     Some(span) => (*span, "write another `name`".to_owned()),
@@ -127,7 +127,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
     }
 }
 
-/// An agent with a `name` of its own is still the field by which it was declared.
+/// Checks the fields: an agent with a `name` still has the field of its declaration.
 fn fields(plan: &Plan<'_>, report: &mut Diagnostics) {
     let mut seen: HashMap<String, &str> = HashMap::new();
     for step in plan.targets.iter().chain(&plan.steps) {
@@ -135,7 +135,7 @@ fn fields(plan: &Plan<'_>, report: &mut Diagnostics) {
         match seen.get(&field) {
             None => drop(seen.insert(field, &step.name)),
             Some(first) => {
-                // The one that is called like the field is the one to rename.
+                // The step with the name of the field is the step to rename.
                 let help = Taken::by(step).remedy(&field);
                 let fact = if *first == field {
                     format!("step `{first}` is the field `{field}` already, which this one would be as well")
@@ -148,7 +148,7 @@ fn fields(plan: &Plan<'_>, report: &mut Diagnostics) {
     }
 }
 
-/// Whether a workflow is a step of its own, which is reported.
+/// Reports a workflow that is its own step, and returns whether it did.
 fn is_itself(tree: &Workflow, step: &Step<'_>, report: &mut Diagnostics) -> bool {
     let (What::Path(run), Some(name)) = (step.what, &tree.name) else { return false };
     let is_itself = run.path.is_ident(name);
@@ -161,12 +161,12 @@ fn is_itself(tree: &Workflow, step: &Step<'_>, report: &mut Diagnostics) -> bool
     is_itself
 }
 
-/// A name that cannot be one.
+/// Reports a name that a step cannot have, and returns whether it did.
 fn step_name(step: &Step<'_>, report: &mut Diagnostics) -> bool {
     if let What::Declared(run, _) = step.what
         && run.alias.is_none()
     {
-        // Reported where it is declared.
+        // The declaration reports the error.
         return reserved(&step.name).is_some() || !is_identifier(&step.name);
     }
     let help = match step.what {
@@ -187,7 +187,7 @@ fn step_name(step: &Step<'_>, report: &mut Diagnostics) -> bool {
     check_reserved(&step.name, step.span, &help, report)
 }
 
-/// The same path twice without `as`.
+/// Reports a path that occurs twice without `as`, and returns whether it did.
 fn reused(step: &Step<'_>, seen: &mut HashSet<String>, report: &mut Diagnostics) -> bool {
     let (What::Path(run) | What::Declared(run, _)) = step.what else {
         return false;

@@ -1,4 +1,4 @@
-//! Names of steps that are taken, and where they are written.
+//! [`Taken`]: the owners of step names that are in use.
 
 use super::super::ast::{Decl, DeclKind};
 use super::super::names::plain;
@@ -6,14 +6,14 @@ use super::super::plan::{Step, What};
 use proc_macro2::Span;
 use std::collections::HashMap;
 
-/// What a name belongs to.
+/// The owner of a name.
 #[derive(Clone, Copy)]
 pub(super) enum Taken {
     Workflow,
     Unnamed,
-    /// An agent that is declared here or named by `as`.
+    /// An agent that the workflow declares or that `as` names.
     Agent,
-    /// An agent in another module, whose definition tokens do not show.
+    /// An agent in another module, whose definition the macro does not see.
     Path,
     Block,
     Await,
@@ -53,7 +53,7 @@ impl Taken {
     }
 }
 
-/// The names that agents have by a field, and not by that they are declared.
+/// Returns the names of agents that have a `name` field different from their declared name.
 pub(super) fn written(agents: &[Decl]) -> HashMap<String, Span> {
     let own = agents.iter().filter_map(|decl| match &decl.kind {
         DeclKind::Llm { fields, .. } => {

@@ -1,4 +1,4 @@
-//! Agents as tools: they are written `agent(NAME)`, and a workflow makes them itself, so none can be what a caller supplies.
+//! Agents as tools: `agent(NAME)`. The workflow creates them, so the caller cannot supply them.
 
 use super::super::ast::{Decl, DeclKind, Fields, Tool, Workflow};
 use super::super::names::{last, plain};
@@ -6,7 +6,7 @@ use crate::diag::Diagnostics;
 use adk_spec::Check;
 use proc_macro2::{Ident, Span};
 
-/// Reports the agents among the tools that the caller supplies.
+/// Reports agents that are tools although the caller supplies them.
 pub(super) fn workflow(agents: &[Decl], report: &mut Diagnostics) {
     let is_supplied = |name: &str| {
         let decl = agents.iter().find(|decl| plain(&decl.name) == name)?;
@@ -31,7 +31,8 @@ pub(super) fn workflow(agents: &[Decl], report: &mut Diagnostics) {
     }
 }
 
-/// Reports agents that would be tools of themselves, and takes them from the tools: their descriptions would have no end.
+/// Reports agents that are tools of themselves, and removes these tools: their descriptions would
+/// be infinite.
 pub(super) fn circles(tree: &mut Workflow, report: &mut Diagnostics) {
     let name = tree.name.clone();
     let agents = &mut tree.items.agents;
@@ -47,7 +48,7 @@ pub(super) fn circles(tree: &mut Workflow, report: &mut Diagnostics) {
     }
 }
 
-/// The same of agents outside of a workflow, of which nothing more is looked at.
+/// Reports agents outside a workflow that are tools of themselves.
 pub(super) fn circles_outside(agents: &[Decl], report: &mut Diagnostics) {
     for number in 0..agents.len() {
         let Some(fields) = fields(agents, number) else { continue };
@@ -63,7 +64,8 @@ fn fields(agents: &[Decl], number: usize) -> Option<&Fields> {
     }
 }
 
-/// Whether a tool of an agent is that agent, or has it as a tool or a target below it; or is the workflow that declares it.
+/// Returns whether a tool of an agent leads back to the agent through tools and targets, or is the
+/// workflow that declares the agent.
 fn closes(agents: &[Decl], workflow: Option<&Ident>, owner: usize, tool: &Tool) -> bool {
     let Some(name) = tool.path.get_ident().filter(|_| tool.is_agent) else { return false };
     if workflow.is_some_and(|workflow| workflow == name) {

@@ -1,4 +1,4 @@
-//! `transfer-target`: agents that an agent may hand over to.
+//! `transfer-target`: the agents that an agent may hand over to.
 
 use super::super::ast::{Decl, DeclKind, Workflow};
 use super::super::names::{last, path_text, plain};
@@ -10,7 +10,7 @@ use proc_macro2::Span;
 use std::collections::{HashMap, HashSet};
 use syn::Path;
 
-/// Finds the targets of a workflow, without those that cannot be one.
+/// Determines the targets of all agents of a workflow, and reports invalid targets.
 pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Diagnostics) {
     let mut targets = Targets::new(tree, plan);
     let (mut found, mut transfers) = (Vec::new(), HashMap::new());
@@ -37,7 +37,7 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
     plan.transfers = transfers;
 }
 
-/// Agents outside of a workflow have nobody to transfer to.
+/// Reports targets of agents outside a workflow, which have no other agents.
 pub(super) fn outside(agents: &[Decl], report: &mut Diagnostics) {
     for decl in agents {
         if let Some(path) = transfer(decl).first() {
@@ -60,11 +60,11 @@ fn transfer(decl: &Decl) -> &[Path] {
 
 struct Targets {
     names: Vec<String>,
-    /// The first agent of each name.
+    /// The number of the first agent with each name.
     numbers: HashMap<String, usize>,
-    /// Those that are steps under their own names.
+    /// Numbers of the agents that are steps under their own names.
     steps: HashSet<usize>,
-    /// Who may transfer to each target found so far.
+    /// The agent that may transfer to each target found up to now.
     parents: HashMap<usize, usize>,
 }
 
@@ -86,7 +86,7 @@ impl Targets {
         self.names.get(number).map_or("", String::as_str)
     }
 
-    /// The agent that a path names; why it is no target.
+    /// Returns the agent that a path names, or the reason why it is not a target.
     fn find(&self, owner: usize, path: &Path) -> Result<usize, String> {
         let (text, by) = (path_text(path), self.name(owner));
         let Some(name) = path.get_ident().map(plain) else {
@@ -135,7 +135,7 @@ impl Targets {
         Ok(number)
     }
 
-    /// Whether one agent is the parent of another, or a parent of its parent.
+    /// Returns whether agent `upper` is a direct or indirect parent of agent `lower`.
     fn is_above(&self, upper: usize, lower: usize) -> bool {
         let mut at = lower;
         while let Some(parent) = self.parents.get(&at) {

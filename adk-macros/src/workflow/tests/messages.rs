@@ -1,8 +1,8 @@
-//! Which checks refuse a text, and that independent errors are reported together.
+//! Checks that reject a text, and independent errors that are reported together.
 
 use super::super::{check, parse, plan};
 
-/// All errors.
+/// Returns all errors.
 pub(super) fn errors(text: &str) -> Vec<String> {
     let (mut tree, mut diagnostics) = parse::workflow(text.parse().unwrap());
     if diagnostics.keep_flow() {

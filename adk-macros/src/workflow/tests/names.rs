@@ -1,17 +1,18 @@
-//! Words of Rust and of the language in every place where a name stands: one message each, that says what is wrong.
+//! Keywords of Rust and of the language at every place of a name: each gets one message that names
+//! the mistake.
 
 use super::messages::errors as said;
 
-/// Strict and reserved ones.
+/// Strict and reserved keywords.
 const KEYWORDS: &str = "abstract async await become box break const continue crate do dyn else enum extern false final \
     fn for if impl in let loop macro match mod move mut override priv pub ref return self Self static struct super trait \
     true try type typeof unsafe unsized use virtual where while yield _";
 
-/// Words of `workflow!` that are no keywords of Rust.
+/// Words of `workflow!` that are not keywords of Rust.
 const WORDS: &str =
     "agent state sequence parallel each max until max_concurrency timeout default bounds app temp user model";
 
-/// Where an agent, an instance or a block gets its name.
+/// Places of the name of an agent, an instance or a block.
 const NAMES: &[&str] = &[
     "W() { agent NAME { instruction: \"x\" } b; NAME }",
     "W() { agent NAME -> k: String { } b; NAME as other; c }",
@@ -23,7 +24,7 @@ const NAMES: &[&str] = &[
     "W() { NAME: await key: bool; b }",
 ];
 
-/// Where a key gets its name, or is named.
+/// Places of the name of a key.
 const KEYS: &[&str] = &[
     "W() { agent a -> NAME: String {} a }",
     "W() { agent a -> user:NAME: String {} a }",
@@ -46,14 +47,14 @@ const KEYS: &[&str] = &[
 fn a_keyword_as_a_name_is_shown() {
     let mut wrong = Vec::new();
     for word in KEYWORDS.split_whitespace() {
-        // After a prefix it is a key like any other.
+        // After a prefix the word is a valid key.
         for place in NAMES.iter().chain(KEYS).filter(|place| !place.contains("user:")) {
             let text = place.replace("NAME", word);
             let said = said(&text);
             let shown = format!("`{word}`");
             let known = |one: &String| {
                 let checked = one.starts_with("name-invalid: ") || one.starts_with("syntax: ");
-                // `until = true` is told as an expression.
+                // `until = true` is reported as an expression.
                 let shows =
                     one.contains(&shown) || matches!(word, "true" | "false" | "break" | "if" | "while");
                 checked && shows && (one.contains("; help: ") || one.contains("expected "))
@@ -91,7 +92,7 @@ fn words_of_the_language_are_keys_and_are_reserved_names_at_the_most() {
         for place in KEYS {
             let text = place.replace("NAME", word);
             let said = said(&text);
-            // An `await` without a name is called like its key.
+            // An `await` without a name has the name of its key.
             if !said.is_empty() && !place.contains("await") {
                 wrong.push((text, said));
             }

@@ -1,4 +1,4 @@
-//! What is read, as data.
+//! Syntax trees of valid input.
 
 use super::super::ast::{Arm, BlockKind, DeclKind, Node, Timeout, Workflow};
 use super::super::names::{path_text, snake, type_text};
@@ -11,7 +11,7 @@ fn read(text: &str) -> (Workflow, Vec<String>) {
     (tree, diagnostics.texts())
 }
 
-/// The body in one line: `loop(5, done)[critic, a=critic]`.
+/// Formats the body as one line: `loop(5, done)[critic, a=critic]`.
 fn body(text: &str) -> String {
     let (tree, errors) = read(&format!("W() {{ {text} }}"));
     assert_eq!(errors, Vec::<String>::new(), "{text}");
@@ -131,7 +131,7 @@ fn arms_have_the_patterns_of_rust() {
     ] {
         assert_eq!(body(text), shape, "{text}");
     }
-    // `>` in patterns and guards closes nothing.
+    // `>` in patterns and guards closes no block.
     assert_eq!(
         body(
             "match user:n < n if n > 3 && n >> 1 > 2 => a, 1..=3 | 9 => b, x if f::<A, B>(x) => break, _ => c > d"
@@ -244,7 +244,7 @@ fn unnamed_blocks_are_counted_by_kind_in_source_order() {
     let names: Vec<_> =
         plan.steps.iter().filter(|step| !step.name.is_empty()).map(|step| &*step.name).collect();
     assert_eq!(names, ["loop_1", "a", "sequence_1", "parallel_1", "b", "c", "x", "d", "loop_2", "e"]);
-    // Every block is closed by an end that it knows.
+    // Every block ends with an end marker that it refers to.
     for (at, step) in plan.steps.iter().enumerate() {
         assert!(step.end >= at && step.end < plan.steps.len());
     }
