@@ -1,4 +1,4 @@
-//! `agent NAME ...`: an LLM agent, or one that the caller supplies.
+//! `agent NAME ...`: an LLM agent, or an agent that the caller supplies.
 
 use super::super::ast::{Decl, DeclKind, Fields, Typed};
 use super::super::names::type_text;
@@ -11,7 +11,7 @@ use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Ident, PathArguments, Token, Type, TypeParamBound, Visibility, token};
 
-/// The input of `llm::agent!`.
+/// Parses the input of `llm::agent!`.
 pub(super) fn outside(input: ParseStream<'_>, sink: &mut Sink) -> Vec<Decl> {
     let mut agents = Vec::new();
     if input.is_empty() {
@@ -40,7 +40,7 @@ fn one(input: ParseStream<'_>, sink: &mut Sink) -> Result<Decl> {
 }
 
 impl Decl {
-    /// What follows the word `agent`.
+    /// Parses the declaration after the word `agent`.
     pub(super) fn parse(
         attrs: Vec<Attribute>,
         vis: Visibility,
@@ -93,7 +93,7 @@ impl DeclKind {
         Ok(Self::Llm { output, fields })
     }
 
-    /// `agent NAME: TYPE;`.
+    /// Parses `agent NAME: TYPE;`.
     fn given(name: &Ident, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         input.parse::<Token![:]>()?;
         let ty = expect::ty(input, "the type of the agent")?;
@@ -122,7 +122,7 @@ fn reads(input: ParseStream<'_>, sink: &mut Sink) -> Result<Vec<Typed>> {
     Ok(keys)
 }
 
-/// `KEY: TYPE` of an agent.
+/// Parses `KEY: TYPE` of an agent.
 fn output(input: ParseStream<'_>, sink: &mut Sink) -> Result<Box<Typed>> {
     if input.peek(token::Paren) {
         return Err(Diagnostic::syntax(input.span(), "an agent writes one key")
@@ -131,7 +131,7 @@ fn output(input: ParseStream<'_>, sink: &mut Sink) -> Result<Box<Typed>> {
     Ok(Box::new(Typed::parse(input, sink)?))
 }
 
-/// Refuses the type of an agent if it is certainly none.
+/// Rejects a type that is certainly not an agent.
 fn check_type(ty: &Type, help: &str) -> Result<()> {
     let is_dyn_agent = |bound: &TypeParamBound| matches!(bound, TypeParamBound::Trait(of) if of.path.segments.last().is_some_and(|last| last.ident == "Agent"));
     let is_open = match ty {

@@ -20,7 +20,7 @@ const WORDS: Words<'_> = Words {
 };
 
 impl Await {
-    /// A step that waits, from its word on. Its doc comment is the question.
+    /// Parses a wait from the word `await`. The doc comment is the question.
     pub(super) fn parse(
         attrs: Vec<Attribute>,
         name: Option<Ident>,
@@ -56,7 +56,7 @@ impl Await {
     }
 }
 
-/// What an `await` without a key and its type may have been meant to be.
+/// Adds the probable intention to the error of an `await` without a key and its type.
 fn explain(input: ParseStream<'_>, error: Diagnostic) -> Diagnostic {
     let is_question = input.peek(syn::LitStr);
     let remedy = if is_question { hint(Place::Await, "question") } else { None };
@@ -67,7 +67,7 @@ fn explain(input: ParseStream<'_>, error: Diagnostic) -> Diagnostic {
 struct Arguments {
     by: Option<By>,
     timeout: Option<super::super::ast::Timeout>,
-    /// With its word.
+    /// The value, with the word before it.
     default: Option<(Ident, Expr)>,
     seen: Vec<String>,
 }

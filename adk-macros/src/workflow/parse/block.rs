@@ -1,4 +1,4 @@
-//! Blocks: the word, its arguments, and the steps in brackets.
+//! Blocks: the word, the arguments, and the steps in brackets.
 
 use super::super::ast::{Block, BlockKind, Callback, Counted, Key, Limit, Timeout, Try};
 use super::super::text::code;
@@ -13,10 +13,10 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitBool, LitStr, Token, token};
 
-/// Arguments of every block; callbacks are for one that has a name.
+/// Arguments of every block. Callbacks need a named block.
 const ALWAYS: [&str; 3] = ["budget = \"0.50 USD\"", "before_agent = check", "after_agent = check"];
 
-/// Whether a block begins here. An agent may be called like the word of one.
+/// Returns whether a block begins here. The word of a block may also be the name of an agent.
 pub(super) fn begins(input: ParseStream<'_>) -> bool {
     if input.peek(token::Brace) {
         return true;
@@ -64,7 +64,8 @@ impl Block {
         Ok(block)
     }
 
-    /// Reports that there is nothing in the block. Nothing could end it, if it is a loop, which is no mistake of its own.
+    /// Reports an empty block. An empty loop gets a limit, so that it is not reported as endless
+    /// too.
     fn nothing(&mut self, open: Span, sink: &mut Sink) {
         let error = empty(&self.kind, open);
         match &mut self.kind {
@@ -78,7 +79,8 @@ impl Block {
         sink.push_beside(error);
     }
 
-    /// A block without its steps: blocks are read by recursion, and so need small frames.
+    /// Parses a block without its steps. Blocks are parsed recursively, so stack frames have to be
+    /// small.
     fn head(
         attrs: Vec<Attribute>,
         name: Option<Ident>,
@@ -171,7 +173,7 @@ pub(super) fn empty(kind: &BlockKind, open: Span) -> Diagnostic {
     Diagnostic::new(Check::BlockEmpty, open, fact).help(help)
 }
 
-/// `item in items`.
+/// Parses `item in items`.
 fn element(input: ParseStream<'_>) -> Result<(Ident, Key)> {
     let example = "as in `each item in items < ... >`";
     let item = if input.peek(Token![in]) {
@@ -201,7 +203,7 @@ fn element(input: ParseStream<'_>) -> Result<(Ident, Key)> {
 
 #[derive(Default)]
 struct Arguments {
-    /// As it was written.
+    /// The source text.
     text: String,
     max: Option<Limit>,
     until: Option<Key>,
@@ -288,7 +290,7 @@ impl Arguments {
     }
 }
 
-/// The only word that an argument takes.
+/// Parses the only word that an argument accepts.
 fn only(list: ParseStream<'_>, word: &str, what: &str) -> Result<Ident> {
     let missing = expected(list, what);
     list.call(Ident::parse_any).ok().filter(|found| found == word).ok_or(missing)
@@ -315,7 +317,8 @@ fn arguments_of(block: &str) -> &'static [&'static str] {
     }
 }
 
-/// A number from 1 on: a literal that is looked at here, or an expression that const evaluation looks at.
+/// Parses a number from 1: this crate checks a literal, const evaluation checks any other
+/// expression.
 fn limit(list: ParseStream<'_>, of: Counted, sink: &mut Sink) -> Result<Limit> {
     let check = if of == Counted::Rounds { Check::LoopMax } else { Check::Syntax };
     let expr = expect::number(list, sink, (of.argument(), check), of.what(), 1)?;

@@ -1,4 +1,4 @@
-//! Reads what has to be here, and says so if it is not.
+//! Parsers of required syntax, with errors of the form "expected X, found Y".
 
 use super::super::ast::{Key, Mention, MentionKind, Typed};
 use super::super::names::{as_raw, instead_of_keyword, is_identifier, usable};
@@ -15,15 +15,15 @@ use syn::{
     Attribute, Expr, ExprLit, Ident, Lifetime, Lit, LitStr, Path, PathSegment, Token, Type, UnOp, token,
 };
 
-/// What a key may begin with.
+/// Prefixes of keys.
 const PREFIXES: [&str; 3] = ["user", "app", "temp"];
 
-/// "expected WHAT, found THIS", at the next token.
+/// Returns the error "expected WHAT, found THIS" at the next token.
 pub(super) fn expected(input: ParseStream<'_>, what: &str) -> Diagnostic {
     Diagnostic::syntax(input.span(), format!("expected {what}, found {}", found(input)))
 }
 
-/// The next token as messages show it.
+/// Returns the next token in the form for messages.
 pub(super) fn found(input: ParseStream<'_>) -> String {
     let joint = [
         (input.peek(Token![->]), "`->`"),
@@ -62,18 +62,18 @@ pub(super) fn is_doc(input: ParseStream<'_>) -> bool {
             .is_ok_and(|attrs| attrs.first().is_some_and(|attr| attr.path().is_ident("doc")))
 }
 
-/// The text of the next word, keywords included.
+/// Returns the next word, which may be a keyword.
 pub(super) fn word(input: ParseStream<'_>) -> Option<Ident> {
     input.cursor().ident().map(|(word, _)| word)
 }
 
-/// Reads a token, or says what was expected.
+/// Parses a token, or returns an error about the expected token.
 pub(crate) fn token<T: Parse>(input: ParseStream<'_>, what: &str) -> Result<T> {
     let start = input.fork();
     input.parse().map_err(|_| expected(&start, what))
 }
 
-/// Reads Rust, and repeats what `syn` says of it if it cannot be read.
+/// Parses Rust code, and repeats the message of `syn` if it does not parse.
 fn rust<T>(input: ParseStream<'_>, what: &str, read: fn(ParseStream<'_>) -> syn::Result<T>) -> Result<T> {
     let start = input.fork();
     read(input).map_err(|error| {
@@ -85,7 +85,7 @@ fn rust<T>(input: ParseStream<'_>, what: &str, read: fn(ParseStream<'_>) -> syn:
     })
 }
 
-/// An expression. Its path is mentioned for editors, also if it is half typed.
+/// Parses an expression, and records its path for editors, even if the path is incomplete.
 pub(super) fn expr(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Expr> {
     let start = input.fork();
     let read = rust(input, what, Expr::parse);
@@ -101,8 +101,8 @@ pub(super) fn expr(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Resul
     read
 }
 
-/// A whole number that is at least `least`. Const evaluation looks at what is no literal. One that is wrong is reported, by its name
-/// and check, and read as 1.
+/// Parses a whole number of at least `least`. Const evaluation checks expressions other than
+/// literals. An invalid literal is reported with the name and the check, and replaced by 1.
 pub(super) fn number(
     input: ParseStream<'_>,
     sink: &mut Sink,
@@ -132,7 +132,7 @@ pub(super) fn number(
     Ok(syn::parse_quote_spanned!(span=> 1))
 }
 
-/// The type of a key: one that can be stored.
+/// Parses the type of a key, which has to be storable.
 fn stored(input: ParseStream<'_>) -> Result<Type> {
     let ty = ty(input, "a type")?;
     if let Err(types::Hint { span, fact, help }) = types::storable(&ty) {
@@ -145,7 +145,7 @@ pub(crate) fn ty(input: ParseStream<'_>, what: &str) -> Result<Type> {
     rust(input, what, Type::parse)
 }
 
-/// A name that the user gives: an identifier, no keyword.
+/// Parses a name that the user chooses: an identifier, but not a keyword.
 pub(crate) fn name(input: ParseStream<'_>, what: &str) -> Result<Ident> {
     let at = input.span();
     let invalid = |fact: String| Diagnostic::new(Check::NameInvalid, at, fact);
@@ -174,7 +174,7 @@ pub(crate) fn name(input: ParseStream<'_>, what: &str) -> Result<Ident> {
     })
 }
 
-/// `my-agent`, which is passed over.
+/// Skips a name such as `my-agent`, and returns the error about it.
 pub(super) fn dashed(input: ParseStream<'_>) -> Diagnostic {
     let span = input.span();
     let mut parts = Vec::new();
@@ -189,7 +189,7 @@ pub(super) fn dashed(input: ParseStream<'_>) -> Diagnostic {
     Diagnostic::new(Check::NameInvalid, span, fact).help(format!("write `{}`", parts.join("_")))
 }
 
-/// Doc comments. Another attribute is an error.
+/// Parses doc comments, and reports other attributes.
 pub(super) fn docs(input: ParseStream<'_>, sink: &mut Sink) -> Result<Vec<Attribute>> {
     let mut attrs = attributes(input)?;
     if let Some(other) = attrs.iter().find(|attr| !attr.path().is_ident("doc")) {
@@ -222,7 +222,7 @@ pub(super) fn attributes(input: ParseStream<'_>) -> Result<Vec<Attribute>> {
     })
 }
 
-/// `plan` or `user:plan`; before a type, `user: Plan` is a key that is called `user`.
+/// Parses `plan` or `user:plan`. Before a type, `user: Plan` is a key with the name `user`.
 pub(crate) fn key(input: ParseStream<'_>, what: &str, is_typed: bool) -> Result<Key> {
     let first = name(input, what)?;
     let is_meant =
@@ -238,7 +238,7 @@ pub(crate) fn key(input: ParseStream<'_>, what: &str, is_typed: bool) -> Result<
     if !PREFIXES.iter().any(|prefix| first == prefix) || !at_colon(input) || !input.peek2(Ident::peek_any) {
         return Ok(Key { prefix: None, name: first });
     }
-    // `user: Plan` is a key that is called `user`, and `user:plan` one that lacks its type.
+    // `user: Plan` is a key with the name `user`, and `user:plan` is a key without a type.
     let is_name = |word: &Ident| {
         word.to_string().starts_with(char::is_lowercase) && !crate::typed::is_plain_name(&word.to_string())
     };
@@ -249,7 +249,7 @@ pub(crate) fn key(input: ParseStream<'_>, what: &str, is_typed: bool) -> Result<
         return Ok(Key { prefix: None, name: first });
     }
     input.parse::<Token![:]>()?;
-    // After a prefix it may be a keyword.
+    // After a prefix, a keyword is a valid name.
     let keyword = word(input).filter(|_| !input.peek(Ident)).and_then(|word| as_raw(&word));
     let name = match keyword {
         Some(keyword) => input.call(Ident::parse_any).map(|_| keyword)?,
@@ -258,14 +258,14 @@ pub(crate) fn key(input: ParseStream<'_>, what: &str, is_typed: bool) -> Result<
     Ok(Key { prefix: Some(first), name })
 }
 
-/// Whether `: a::b` is here.
+/// Returns whether `: a::b` follows.
 fn is_path_after_colon(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     ahead.parse::<Token![:]>().is_ok() && ahead.call(Ident::parse_any).is_ok() && ahead.peek(Token![::])
 }
 
 impl Typed {
-    /// `KEY: TYPE`, with docs.
+    /// Parses `KEY: TYPE`, with doc comments.
     pub(super) fn parse(input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         let attrs = docs(input, sink)?;
         if input.peek(Token![mut]) {
@@ -292,7 +292,7 @@ impl Typed {
     }
 }
 
-/// A path without generic arguments, mentioned for editors, also if it ends in `::`.
+/// Parses a path without generic arguments, and records it for editors, even if it ends in `::`.
 pub(super) fn path(input: ParseStream<'_>, sink: &mut Sink, kind: MentionKind) -> Result<Path> {
     let leading_colon = input.parse()?;
     let mut path = Path { leading_colon, segments: Punctuated::new() };
@@ -326,7 +326,7 @@ fn after_colons(input: ParseStream<'_>) -> Diagnostic {
     error
 }
 
-/// `super::super` or `self`.
+/// Returns whether the path is `super::super` or `self`.
 fn is_super(path: &Path) -> bool {
     path.segments.iter().all(|segment| segment.ident == "super" || segment.ident == "self")
 }

@@ -55,7 +55,7 @@ const FIELDS: &[&str] = &[
 ];
 
 impl Fields {
-    /// What is in the braces of an agent.
+    /// Parses the fields in the braces of an agent.
     pub(super) fn parse(input: ParseStream<'_>, sink: &mut Sink) -> Self {
         let mut fields = Self::default();
         let mut seen: Vec<String> = Vec::new();
@@ -155,7 +155,7 @@ impl Fields {
     }
 }
 
-/// The parts of a list in `[ ]`.
+/// Parses the parts of a list in `[ ]`.
 fn listed(
     input: ParseStream<'_>,
     name: &str,
@@ -170,7 +170,7 @@ fn listed(
 }
 
 impl Tool {
-    /// The path of a tool, or `agent(PATH)`.
+    /// Parses the path of a tool, or `agent(PATH)`.
     fn parse(list: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         let what = "a tool: the path of a `#[tool]` function, or `agent(NAME)`";
         if !(list.peek(Ident) && list.peek2(token::Paren)) {
@@ -190,7 +190,7 @@ impl Tool {
     }
 }
 
-/// What is in parentheses, and nothing after it.
+/// Parses the content of parentheses, and reports remaining tokens in them.
 fn only_in_parens<T>(input: ParseStream<'_>, read: impl FnOnce(ParseStream<'_>) -> Result<T>) -> Result<T> {
     let inside = parens(input)?;
     let read = read(&inside);
@@ -199,7 +199,7 @@ fn only_in_parens<T>(input: ParseStream<'_>, read: impl FnOnce(ParseStream<'_>) 
     read.and_then(|read| rest.map_or(Ok(read), Err))
 }
 
-/// A path in a list.
+/// Parses a path in a list.
 fn target(list: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Path> {
     let starts = list.peek(Ident)
         || list.peek(Token![::])
@@ -236,7 +236,7 @@ fn contents(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
     Ok(quote!(.include_contents(__adk::llm::IncludeContents::#contents)))
 }
 
-/// `{ after: 40, keep: 10 }`.
+/// Parses `{ after: 40, keep: 10 }`.
 fn compact(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
     if !input.peek(token::Brace) {
         return Err(expected(input, "what is summarised, as in `compact: { after: 40, keep: 10 }`"));
@@ -252,7 +252,8 @@ fn compact(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
     Ok(quote!(.compact(__adk::llm::Compaction::new()#calls)))
 }
 
-/// A literal such as `"30s"`, or any expression; `zero` is why it is not zero.
+/// Converts a literal such as `"30s"`, or any expression. `zero` is the reason against a timeout of
+/// zero.
 pub(super) fn timeout(expr: Expr, zero: &str) -> Result<Timeout> {
     let Expr::Lit(literal) = &expr else {
         return Ok(Timeout::Value(expr));
@@ -267,7 +268,7 @@ pub(super) fn timeout(expr: Expr, zero: &str) -> Result<Timeout> {
     millis.map(Timeout::Millis).map_err(|error| error.help(help).keeping_flow())
 }
 
-/// `"30s"`.
+/// Converts a literal such as `"30s"` to milliseconds.
 pub(crate) fn millis(text: &LitStr, zero: &str) -> Result<u64> {
     let fact = match adk_spec::duration::millis(&text.value()) {
         Some(0) => format!("a timeout of zero {zero}"),
@@ -277,7 +278,7 @@ pub(crate) fn millis(text: &LitStr, zero: &str) -> Result<u64> {
     Err(Diagnostic::syntax(text.span(), fact))
 }
 
-/// `"0.50 USD"`.
+/// Parses a budget such as `"0.50 USD"`.
 pub(super) fn budget(input: ParseStream<'_>, what: &str) -> Result<LitStr> {
     let text: LitStr = expect::token(input, what)?;
     match adk_spec::Budget::read(&text.value()) {
@@ -290,7 +291,8 @@ pub(super) fn budget(input: ParseStream<'_>, what: &str) -> Result<LitStr> {
     }
 }
 
-/// What makes a prompt: a text that is known when the workflow is compiled, or a function.
+/// Parses an instruction: a text that is known at compile time, or a function that returns the
+/// text.
 fn instruction(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Expr> {
     let expr = expect::expr(input, sink, what)?;
     if let (true, Expr::Path(prefix)) = (input.peek(LitStr), &expr) {
@@ -319,7 +321,7 @@ fn instruction(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Ex
     ))
 }
 
-/// A callback, or a list of callbacks.
+/// Parses a callback, or a list of callbacks.
 pub(super) fn callbacks(input: ParseStream<'_>, hook: &Ident, sink: &mut Sink) -> Result<Vec<Callback>> {
     let name = hook.to_string();
     let mut all = Vec::new();
@@ -342,7 +344,7 @@ fn callback(input: ParseStream<'_>, hook: &Ident, sink: &mut Sink) -> Result<Cal
     Ok(Callback { hook: hook.clone(), value })
 }
 
-/// The closure that an expression is or, in a block, ends with.
+/// Returns the closure that an expression is, or that a block ends with.
 pub(in crate::workflow) fn closure(value: &mut Expr) -> Option<&mut ExprClosure> {
     match value {
         Expr::Closure(closure) => Some(closure),
@@ -355,7 +357,7 @@ pub(in crate::workflow) fn closure(value: &mut Expr) -> Option<&mut ExprClosure>
     }
 }
 
-/// Refuses a closure with another number of parameters than its hook gives.
+/// Rejects a closure whose number of parameters differs from that of its hook.
 fn check_closure(hook: &Ident, closure: &ExprClosure) -> Result<()> {
     let (types, names) = match hook.to_string().as_str() {
         "before_model" => ("`&mut CallbackContext` and `&mut ModelRequest`", "cx, request"),

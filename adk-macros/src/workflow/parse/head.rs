@@ -28,9 +28,9 @@ const WORDS: Words<'_> = Words {
         "ends",
     ],
 };
-/// More pairs than a workflow needs; each takes time to compile.
+/// A limit above the needs of any workflow. Each pair takes time to compile.
 const MOST_PAIRS: usize = 100_000;
-/// Attributes that make sense on the struct that a workflow or an agent becomes.
+/// Attributes that are valid on the struct of a workflow or an agent.
 const OF_STRUCTS: [&str; 7] = ["doc", "allow", "expect", "warn", "deny", "deprecated", "must_use"];
 
 impl Workflow {
@@ -121,7 +121,7 @@ impl Workflow {
             .help("each workflow has a `workflow!` of its own"))
     }
 
-    /// An attribute of the struct that the workflow becomes, or one of its own.
+    /// Applies an attribute of the workflow, or keeps an attribute of its struct.
     fn attribute(&mut self, attr: Attribute, sink: &mut Sink) {
         let name = attr.path().get_ident().map(ToString::to_string).unwrap_or_default();
         match name.as_str() {
@@ -154,7 +154,7 @@ impl Workflow {
             list(input, sink, |list, sink| self.bound(list, sink, &mut seen));
             Ok(())
         };
-        // Its errors are in the sink.
+        // The sink has the errors.
         let _ = read.parse2(inside.tokens.clone());
     }
 
@@ -178,7 +178,7 @@ impl Workflow {
         Ok(())
     }
 
-    /// `#[type_pairs(64)]`.
+    /// Parses `#[type_pairs(64)]`.
     fn pairs(&mut self, attr: &Attribute, sink: &mut Sink) {
         let number = attr.parse_args::<LitInt>().ok().and_then(|number| number.base10_parse().ok());
         match number.filter(|number| *number <= MOST_PAIRS) {
@@ -210,7 +210,7 @@ impl Input {
     }
 }
 
-/// Whether an attribute makes sense on a struct; otherwise it is reported.
+/// Returns whether an attribute is valid on a struct, and reports other attributes.
 pub(super) fn is_of_struct(attr: &Attribute, what: &str, call: &str, sink: &mut Sink) -> bool {
     if OF_STRUCTS.iter().any(|name| attr.path().is_ident(name)) {
         return true;

@@ -38,7 +38,7 @@ impl Run {
         Ok(run)
     }
 
-    /// `(draft = essay, tone = user:tone)`.
+    /// Parses `(draft = essay, tone = user:tone)`.
     fn reads(&mut self, input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
         let span = input.span();
         let inside = parens(input)?;
@@ -65,7 +65,7 @@ impl Run {
         Ok(())
     }
 
-    /// `-> essay_criticism`, or `-> (a, b)`.
+    /// Parses `-> essay_criticism`, or `-> (a, b)`.
     fn writes(&mut self, input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
         input.parse::<Token![->]>()?;
         if !input.peek(token::Paren) {
@@ -95,7 +95,7 @@ impl Run {
     }
 }
 
-/// A key after `->`. Its type is that of the definition.
+/// Parses a key after `->`. The definition determines its type.
 fn written(input: ParseStream<'_>) -> Result<Key> {
     let key = expect::key(input, "the key to write, as in `critic as second -> essay_criticism`", false)?;
     if at_colon(input) {
@@ -106,7 +106,7 @@ fn written(input: ParseStream<'_>) -> Result<Key> {
     Ok(key)
 }
 
-/// `draft = essay`: the key of the definition, and the key to read instead.
+/// Parses `draft = essay`: the key of the definition, and the key that the instance reads.
 fn renamed(list: ParseStream<'_>, agent: &str) -> Result<(Key, Key)> {
     let example = "as in `critic(draft = essay)`";
     let from = expect::key(list, &format!("a key of the agent, {example}"), false)?;

@@ -1,4 +1,4 @@
-//! `agent`, `let` and `state`, before the first step.
+//! `agent`, `let`, `state` and `toolset`, before the first step.
 
 use super::super::ast::{Decl, DeclKind, Fields, Items, Let, Toolset, Typed};
 use super::expect::{self, expected};
@@ -15,7 +15,7 @@ pub(super) mod kw {
     syn::custom_keyword!(toolset);
 }
 
-/// Reads items, up to the first step.
+/// Parses items up to the first step.
 pub(super) fn items(input: ParseStream<'_>, sink: &mut Sink, items: &mut Items) {
     while is_item(input, sink) {
         if let Err(error) = items.item(input, sink) {
@@ -26,7 +26,8 @@ pub(super) fn items(input: ParseStream<'_>, sink: &mut Sink, items: &mut Items) 
     items.give_toolsets();
 }
 
-/// Whether an item is here, after its attributes. An agent may be called like the word of an item.
+/// Returns whether an item follows its attributes here. The word of an item may also be the name of
+/// an agent.
 pub(super) fn is_item(input: ParseStream<'_>, sink: &Sink) -> bool {
     let after = input.fork();
     if input.peek(Token![#]) && after.call(Attribute::parse_outer).is_err() {
@@ -52,7 +53,7 @@ fn declares(input: ParseStream<'_>, sink: &Sink) -> bool {
     expect::word(input).is_some_and(|word| sink.declared.contains(&word.to_string()))
 }
 
-/// An item after a step, or in a block: read for its names.
+/// Reports an item after a step or in a block, and parses it for its names.
 pub(super) fn late(input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
     let place: Span = input.span();
     let error = Diagnostic::syntax(place, "an item is declared before the steps")
@@ -67,7 +68,7 @@ pub(super) fn late(input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
 }
 
 impl Items {
-    /// Takes the toolsets out of the tools of agents.
+    /// Moves toolsets out of the tools of agents.
     fn give_toolsets(&mut self) {
         for decl in &mut self.agents {
             let DeclKind::Llm { fields, .. } = &mut decl.kind else { continue };
@@ -140,7 +141,7 @@ fn state(attrs: Vec<Attribute>, input: ParseStream<'_>, sink: &mut Sink) -> Resu
     Ok(Typed { perhaps, ty, ..typed })
 }
 
-/// The `;` of an item. If another item follows, only the `;` is missing.
+/// Parses the `;` of an item. If another item follows, only the `;` is missing.
 pub(super) fn end(input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
     if input.parse::<Option<Token![;]>>()?.is_some() {
         return Ok(());

@@ -1,4 +1,5 @@
-//! `match KEY < PATTERN if GUARD => step, ... >`. Patterns and guards are Rust's own.
+//! `match KEY < PATTERN if GUARD => step, ... >`. The syntax of patterns and guards is that of
+//! Rust.
 
 use super::super::ast::{Arm, Match, MentionKind, Node};
 use super::expect::{self, expected};
@@ -9,13 +10,13 @@ use syn::parse::ParseStream;
 use syn::{Expr, Ident, Pat, Token, token};
 
 const EXAMPLE: &str = "as in `Severity::High => page`";
-/// What is wrong with a `match` on an expression.
+/// The error about a `match` on an expression.
 pub(super) const NO_KEY: (&str, &str) = (
     "`match` looks at a key, and at no expression",
     "let an agent write the key, as in `match severity < ... >`, and compare in the arms, as in `n if n > 10 => step`",
 );
 
-/// The key of a `match`.
+/// Parses the key of a `match`.
 pub(super) fn subject(input: ParseStream<'_>) -> Result<Match> {
     let at = input.span();
     let no_key = || Diagnostic::syntax(at, NO_KEY.0).help(NO_KEY.1);
@@ -35,7 +36,7 @@ pub(super) fn subject(input: ParseStream<'_>) -> Result<Match> {
     Ok(Match { key, arms: Vec::new() })
 }
 
-/// The arms, up to the end of their block. An arm that is a block needs no separator.
+/// Parses the arms up to the end of their block. An arm that is a block needs no separator.
 pub(super) fn arms(input: ParseStream<'_>, sink: &mut Sink, arms: &mut Vec<Arm>) {
     let mut after_semicolon = false;
     while !at_end(input) {
@@ -70,7 +71,7 @@ fn end(input: ParseStream<'_>, is_block: bool, sink: &mut Sink) -> Result<()> {
 }
 
 impl Arm {
-    /// `PATTERN if GUARD =>`.
+    /// Parses `PATTERN if GUARD =>`.
     fn head(input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         if input.peek(Token![#]) {
             expect::docs(input, sink)?;
@@ -89,7 +90,7 @@ impl Arm {
 }
 
 fn pattern(input: ParseStream<'_>, sink: &mut Sink) -> Result<Pat> {
-    // A name alone is a binding, unless it looks like a type or a constant.
+    // A single lowercase name is a binding. A single uppercase name is a type or a constant.
     let is_path = input.peek2(Token![::])
         || expect::word(input).is_some_and(|name| name.to_string().starts_with(char::is_uppercase));
     if is_path && input.peek(Ident) {
@@ -106,7 +107,7 @@ fn pattern(input: ParseStream<'_>, sink: &mut Sink) -> Result<Pat> {
     })
 }
 
-/// `if n > 3`, up to the `=>`.
+/// Parses `if n > 3`, up to the `=>`.
 fn guard(input: ParseStream<'_>) -> Result<Expr> {
     let word = input.parse::<Token![if]>()?.span;
     let mut tokens = TokenStream::new();
@@ -117,7 +118,7 @@ fn guard(input: ParseStream<'_>) -> Result<Expr> {
         .map_err(|_| Diagnostic::syntax(word, "expected a condition after `if`, as in `n if n > 3 => step`"))
 }
 
-/// What is done: `None` for `()`.
+/// Parses the step of an arm: `None` for `()`.
 fn step(input: ParseStream<'_>, sink: &mut Sink) -> Result<Option<Node>> {
     if at_end(input) || input.peek(Token![,]) || input.peek(Token![;]) {
         return Err(expected(input, "a step, or `()` for an arm that does nothing"));

@@ -1,4 +1,4 @@
-//! Lists of steps, and what a step is.
+//! Lists of steps, and the kinds of steps.
 
 use super::super::ast::{Await, Block, Break, Node, Run};
 use super::super::names::{instead_of_keyword, is_type};
@@ -13,11 +13,11 @@ use syn::parse::ParseStream;
 use syn::{Attribute, Ident, Lifetime, Token, token};
 
 const STEP: &str = "a step: an agent, a block such as `loop < ... >`, or `break`";
-/// Words with which a statement begins.
+/// Words that begin a statement.
 const WORDS: [&str; 11] =
     ["agent", "let", "state", "sequence", "parallel", "loop", "match", "each", "try", "await", "break"];
 
-/// Steps, up to the end of their block.
+/// Parses steps up to the end of their block.
 pub(super) fn steps(input: ParseStream<'_>, sink: &mut Sink, nodes: &mut Vec<Node>) {
     while !at_end(input) {
         let read = if is_item(input, sink) {
@@ -38,7 +38,7 @@ pub(super) fn steps(input: ParseStream<'_>, sink: &mut Sink, nodes: &mut Vec<Nod
     drain(input);
 }
 
-/// The `;` of a step. If another step follows, only the `;` is missing.
+/// Parses the `;` of a step. If another step follows, only the `;` is missing.
 fn end(input: ParseStream<'_>, is_block: bool, sink: &mut Sink) -> Result<()> {
     if input.parse::<Option<Token![;]>>()?.is_some() || at_end(input) {
         return Ok(());
@@ -58,7 +58,7 @@ fn end(input: ParseStream<'_>, is_block: bool, sink: &mut Sink) -> Result<()> {
     Err(error)
 }
 
-/// Whether a word or a doc comment is here, with which a step may begin.
+/// Returns whether the next token is a word or a doc comment that may begin a step.
 fn begins(input: ParseStream<'_>) -> bool {
     input.peek(Ident::peek_any) && !input.peek(Token![as]) || input.peek(Token![#])
 }
@@ -91,7 +91,7 @@ impl Node {
         Ok(Self::Run(Run::parse(input, sink)?))
     }
 
-    /// What follows `NAME:`.
+    /// Parses the step after `NAME:`.
     fn named(attrs: Vec<Attribute>, name: Ident, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         if input.peek(Token![await]) {
             return Ok(Self::Await(Box::new(Await::parse(attrs, Some(name), input, sink)?)));
@@ -115,19 +115,19 @@ impl Break {
             return Ok(Self { span, target: None });
         }
         let target = expect::name(input, "the name of a loop, as in `break outer`")?;
-        // Under the name, where there is one: that is what can be wrong.
+        // Errors belong to the name, if the `break` has one.
         Ok(Self { span: target.span(), target: Some(target) })
     }
 }
 
-/// A doc comment before something that has no description.
+/// Returns the error about a doc comment before an item without a description.
 fn idle(attrs: &[Attribute]) -> Diagnostic {
     let text = "a doc comment here describes nothing";
     Diagnostic::from(syn::Error::new_spanned(attrs.first(), text))
         .help("it may be before a named block, such as `refinement: loop < ... >`; for a comment write `//`")
 }
 
-/// Refuses what is no step by its first tokens.
+/// Rejects tokens that do not begin a step.
 fn refuse(input: ParseStream<'_>, sink: &Sink) -> Result<()> {
     if input.peek(token::Paren) || input.peek(token::Bracket) {
         return Err(Diagnostic::syntax(input.span(), "steps are in `< >` or `{ }`")
@@ -167,7 +167,7 @@ fn opens_after_parens(input: ParseStream<'_>) -> bool {
     input.peek2(token::Paren) && input.peek3(token::Brace)
 }
 
-/// A word that begins no statement of a workflow.
+/// Returns the error about a word that begins no statement of a workflow.
 fn not_a_step(word: &Ident, remedy: Option<&str>, near: Option<&str>) -> Diagnostic {
     let help = match (remedy, near) {
         (Some(remedy), _) => remedy.to_owned(),
@@ -185,7 +185,7 @@ fn not_a_step(word: &Ident, remedy: Option<&str>, near: Option<&str>) -> Diagnos
     Diagnostic::syntax(word.span(), format!("`{word}` begins no step and no block")).help(help)
 }
 
-/// A keyword of Rust where a step begins.
+/// Returns the error about a Rust keyword at the beginning of a step.
 fn keyword(word: &Ident, input: ParseStream<'_>) -> Diagnostic {
     let text = word.to_string();
     if word == "_" {

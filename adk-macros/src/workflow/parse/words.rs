@@ -1,4 +1,4 @@
-//! Words that are known: fields of an agent, arguments of blocks, of `await`, of `bounds` and of attributes.
+//! [`Words`]: the known words in a list of fields or arguments.
 
 use super::expect::expected;
 use super::{Result, Sink};
@@ -10,18 +10,19 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 
 pub(crate) struct Words<'a> {
-    /// What has them, as in "an agent" or "`loop`".
+    /// The owner of the words, such as "an agent" or "`loop`".
     pub(crate) of: &'a str,
-    /// What they are there: "field" or "argument".
+    /// The kind of the words: "field" or "argument".
     pub(crate) kind: &'static str,
     pub(crate) check: Check,
     pub(crate) place: Place,
-    /// Each as it may be written, as in `max = 5`.
+    /// An example for each word, such as `max = 5`.
     pub(crate) known: &'a [&'a str],
 }
 
 impl Words<'_> {
-    /// Reads a word that is known and was not there before. A word that is near to a known one is read as that.
+    /// Parses a known word that is not set yet. A word that is similar to a known word is read as
+    /// that word.
     pub(crate) fn next(
         &self,
         input: ParseStream<'_>,
@@ -40,7 +41,7 @@ impl Words<'_> {
             }
             let Some(near) = self.near(&name) else {
                 let unknown = unknown.help(format!("it takes `{}`", self.known.join("`, `")));
-                // Of a block it may be what ends it.
+                // The unknown argument of a block may be a condition that ends it.
                 return Err(if self.place == Place::Argument { unknown } else { unknown.keeping_flow() });
             };
             let unknown = unknown.help(format!("did you mean `{near}`?")).keeping_flow();
@@ -59,14 +60,14 @@ impl Words<'_> {
     }
 
     fn near(&self, name: &str) -> Option<&str> {
-        // ADK calls its callbacks so.
+        // ADK uses this suffix for callbacks.
         let short = name.strip_suffix("_callback").or(name.strip_suffix("_callbacks")).unwrap_or(name);
         let mut longer = self.names().filter(|known| name.len() > 2 && known.starts_with(short));
         let only = longer.next().filter(|_| longer.next().is_none());
         only.or_else(|| nearest(name, self.names()))
     }
 
-    /// How one of them may be written.
+    /// Returns the example of a word.
     pub(crate) fn example(&self, word: &Ident) -> &str {
         self.known.iter().find(|form| word == name_of(form)).copied().unwrap_or_default()
     }
@@ -76,7 +77,7 @@ impl Words<'_> {
     }
 }
 
-/// `max` of `max = 5`.
+/// Returns the name in an example: `max` for `max = 5`.
 fn name_of(form: &str) -> &str {
     form.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or(form)
 }
