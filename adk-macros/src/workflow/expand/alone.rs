@@ -1,4 +1,4 @@
-//! The agents of `llm::agent!`: a type for each.
+//! The agents of `llm::agent!`: one type per agent.
 
 use super::super::ast::{Decl, DeclKind, Fields, Typed};
 use super::super::names;
@@ -11,10 +11,10 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use std::collections::HashSet;
 
-/// The whole expansion of `llm::agent!`.
+/// Expands `llm::agent!`.
 ///
-/// The short names are around the impls of all agents. At each of them, rustc would read the text of the whole call for
-/// every name that one of them has no use for: gigabytes for 3,000 agents.
+/// The imports enclose the impls of all agents. With imports for each agent, rustc would read the
+/// text of the whole call for every unused name of every agent: gigabytes for 3,000 agents.
 pub(in super::super) fn agents(agents: &[Decl]) -> TokenStream {
     let all = agents.iter().filter_map(|decl| match &decl.kind {
         DeclKind::Llm { output, fields } => Some((structure(decl), agent(decl, output.as_deref(), fields))),
@@ -24,7 +24,8 @@ pub(in super::super) fn agents(agents: &[Decl]) -> TokenStream {
     around(&structs, &impls)
 }
 
-/// The same where something is wrong: each agent depends on the errors, so that rustc reports nothing of its uses.
+/// Expands agents with errors. Each agent depends on the errors, so that rustc reports no errors
+/// about its uses.
 pub(in super::super) fn stubs(agents: &[Decl], errors: &TokenStream) -> TokenStream {
     let mut seen: HashSet<String> = HashSet::new();
     let agents = agents.iter().filter(|decl| seen.insert(names::plain(&decl.name)));
@@ -72,7 +73,7 @@ fn structure(decl: &Decl) -> TokenStream {
     }
 }
 
-/// What is implemented for an agent.
+/// Returns the impls of an agent.
 fn agent(decl: &Decl, output: Option<&Typed>, fields: &Fields) -> TokenStream {
     let (name, text) = (&names::unspanned(&decl.name), names::plain(&decl.name));
     let own = Declaration { number: 0, decl, output, fields, is_refused: false };
@@ -90,7 +91,7 @@ fn agent(decl: &Decl, output: Option<&Typed>, fields: &Fields) -> TokenStream {
     }
 }
 
-/// What an agent of `llm::agent!` is beside its declaration.
+/// Returns the impls of an agent other than its declaration.
 fn impls(name: &proc_macro2::Ident) -> TokenStream {
     code!(
         "impl __adk::MadeByMacro for {name} {{

@@ -1,4 +1,4 @@
-//! Steps that wait: a const for each.
+//! Steps that wait: one const per step.
 
 use super::super::ast::Timeout;
 use super::super::plan::What;
@@ -9,7 +9,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 impl Expansion<'_> {
-    /// `impl Awaits<STEP>` for every `await`.
+    /// Returns `impl Awaits<STEP>` for each `await`.
     pub(super) fn awaits(&self) -> TokenStream {
         let owner = &self.name;
         let mut all = TokenStream::new();

@@ -1,4 +1,4 @@
-//! `#[bounds(...)]`, and agents that are never placed.
+//! `#[bounds(...)]`, and agents that the workflow declares but never uses.
 
 use super::super::ast::{Bound, BoundValue, DeclKind};
 use super::super::names;
@@ -11,7 +11,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, Path};
 
 impl Expansion<'_> {
-    /// `.limits(...)` of the spec; what const evaluation has to look at goes to `items`.
+    /// Returns `.limits(...)` of the spec. Checks for const evaluation go to `items`.
     pub(super) fn limits(&self, items: &mut TokenStream) -> Option<TokenStream> {
         let bounds = &self.tree.bounds;
         let all = bounds.iter().enumerate().map(|(i, Bound { word, value, .. })| {
@@ -27,7 +27,7 @@ impl Expansion<'_> {
         (!all.is_empty()).then(|| quote!(.limits(__adk::spec::Limits::NONE #(#all)*)))
     }
 
-    /// Raises `bounds-exceeded` under what was allowed.
+    /// Returns the calls that raise `bounds-exceeded` under the limits.
     pub(super) fn exceeded(&self) -> TokenStream {
         let name = &self.name;
         let raise = |Bound { word, span, .. }: &Bound| {
@@ -49,7 +49,8 @@ impl Expansion<'_> {
         quote!(__adk::check::bound(#constant))
     }
 
-    /// `.unplaced(...)` of the spec: agents that are neither a step nor a target nor a tool.
+    /// Returns `.unplaced(...)` of the spec: agents that are neither a step nor a target nor a
+    /// tool.
     pub(super) fn unplaced(&self) -> Option<TokenStream> {
         let agents = &self.tree.items.agents;
         let mut placed: HashSet<String> = HashSet::new();

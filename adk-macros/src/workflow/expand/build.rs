@@ -1,4 +1,4 @@
-//! How a workflow is made: `Default`, and `new` where the caller supplies agents.
+//! Construction of a workflow: `Default`, and `new` if the caller supplies agents.
 
 use super::super::ast::{DeclKind, Toolset};
 use super::super::names::unspanned;
@@ -15,13 +15,13 @@ use std::slice;
 #[derive(Default)]
 struct Parts {
     given: TokenStream,
-    /// What `Default` needs of supplied agents.
+    /// The bounds of `Default` on the supplied agents.
     bounds: TokenStream,
     /// The parameters of `new`, each with the number of its declaration.
     parameters: Vec<(usize, TokenStream)>,
-    /// The checks of agents that are known at run time.
+    /// The checks of agents that are known only at run time.
     agree: TokenStream,
-    /// The toolsets, as agents share them.
+    /// The toolsets, in the form that agents share.
     toolsets: TokenStream,
 }
 
@@ -62,7 +62,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// The field of a step.
+    /// Adds the field of a step.
     fn part(&self, i: usize, step: &Step<'_>, field: &Ident, parts: &mut Parts) {
         let kind = self.decl(step);
         match (kind, step.declared()) {
@@ -70,7 +70,8 @@ impl Expansion<'_> {
                 let parameter = unspanned(field);
                 parts.parameters.push((number, quote!(#parameter: #ty)));
                 parts.given.extend(quote!(#field: #parameter,));
-                // The quantifier makes it a bound that may fail: otherwise rustc wants it to hold here.
+                // The quantifier makes the bound one that may fail; without it, rustc requires it
+                // to hold here.
                 parts.bounds.extend(quote!(for<'__any> #ty: ::core::default::Default,));
             }
             (Some(DeclKind::Described { ty, .. }), Some(number)) => {
@@ -96,9 +97,10 @@ impl Expansion<'_> {
         }
     }
 
-    /// `new`, where the caller supplies agents.
+    /// Returns `new` if the caller supplies agents or toolsets.
     fn new_function(&self, parts: &mut Parts) -> Option<TokenStream> {
-        // As they are declared: moving a step must not exchange two agents of one type.
+        // The order of declarations, so that moving a step cannot exchange two agents of the same
+        // type.
         parts.parameters.sort_by_key(|(number, _)| *number);
         for (number, Toolset { name, ty, .. }) in self.tree.items.toolsets.iter().enumerate() {
             let (name, file) = (unspanned(name), numbered("FILE", number));
@@ -114,14 +116,14 @@ impl Expansion<'_> {
             let errors = quote! {
                 ///
                 /// # Errors
-                /// When an agent reads or writes other keys than the workflow was checked with.
+                /// Returns an error if an agent reads or writes other keys than the workflow declares for it.
             };
             (errors, quote!(__adk::Result<Self>), quote!(::core::result::Result::Ok(Self { #given })))
         };
         (!parameters.is_empty()).then(|| {
             quote! {
                 impl #name {
-                    /// Makes the workflow of the agents and toolsets that it does not declare itself.
+                    /// Creates the workflow from the agents and toolsets that the caller supplies.
                     #errors
                     pub fn new(#(#parameters),*) -> #output {
                         #agree
@@ -134,7 +136,7 @@ impl Expansion<'_> {
     }
 }
 
-/// The value of a field that the workflow makes itself.
+/// Returns the value of a field that the workflow creates itself.
 fn made(i: usize, step: &Step<'_>) -> TokenStream {
     match step.what {
         What::Block(block) if !block.callbacks.is_empty() => {

@@ -1,12 +1,12 @@
-//! Callbacks that are closures. How the types of their parameters are found, and what they may return, is said in the library,
-//! in `adk_core::__private::callback::closure`.
+//! Callbacks that are closures. The module `adk_core::__private::callback::closure` documents how
+//! the types of their parameters are inferred, and what they may return.
 
 use crate::workflow::parse::closure;
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Expr, ExprClosure, Pat, PatType, ReturnType, Stmt, Token, Type, parse_quote};
 
-/// Adds a callback to what `to` is, with what `method` begins with, if it is a closure, or made by a function.
+/// Adds a callback to `to` by `method`, if the callback is a closure or the result of a function.
 pub(super) fn added(to: &TokenStream, method: &Ident, hook: &Ident, value: &Expr) -> Option<TokenStream> {
     if let Expr::Call(call) = value
         && let (Expr::Path(function), true) = (&*call.func, call.args.is_empty())
@@ -19,7 +19,7 @@ pub(super) fn added(to: &TokenStream, method: &Ident, hook: &Ident, value: &Expr
     let callback = closure(&mut value)?;
     let ends = edges(&callback);
     if !is_direct && callback.capture.is_none() {
-        // What it takes from the block around it is gone when it is called.
+        // The block around the closure ends before the closure is called.
         callback.capture = Some(Token![move](ends.0));
     }
     read(callback, hook, is_direct, ends);
@@ -29,7 +29,7 @@ pub(super) fn added(to: &TokenStream, method: &Ident, hook: &Ident, value: &Expr
     Some(quote!(#add(#to, #value);))
 }
 
-/// Whether there is nothing around it from which it could take something.
+/// Returns whether the closure has no enclosing block that it could capture from.
 fn is_direct(value: &Expr) -> bool {
     match value {
         Expr::Paren(paren) => is_direct(&paren.expr),
@@ -37,7 +37,7 @@ fn is_direct(value: &Expr) -> bool {
     }
 }
 
-/// Makes of the body of a closure one that reads what the body returns, and returns an answer.
+/// Rewrites the body of a closure, so that it converts its return value into an answer.
 fn read(closure: &mut ExprClosure, hook: &Ident, is_direct: bool, ends: (Span, Span)) {
     let reader = Reader::new(hook, ends);
     let returns = match std::mem::replace(&mut closure.output, ReturnType::Default) {
@@ -53,7 +53,7 @@ fn read(closure: &mut ExprClosure, hook: &Ident, is_direct: bool, ends: (Span, S
         return;
     }
     if let (None, Some(end)) = (&returns, future(body)) {
-        // Its parameters are all that there is to capture.
+        // The closure has nothing but its parameters to capture.
         if let (true, Expr::Async(inside)) = (is_direct, &mut *end) {
             inside.capture.get_or_insert_with(|| Token![move](inside.async_token.span));
         }
@@ -74,13 +74,14 @@ fn read(closure: &mut ExprClosure, hook: &Ident, is_direct: bool, ends: (Span, S
     *closure.body = parse_quote!({ #answer });
 }
 
-/// How what a body returns is read.
+/// The conversion of a return value into an answer.
 struct Reader {
-    /// Whom it is returned to.
+    /// The conversion function for the kind of hook.
     of: Ident,
-    /// What makes an answer of it, under the user's word: rustc shows that as what asks for the callback.
+    /// The method that creates the answer, with the span of the hook: rustc underlines it as the
+    /// code that requires the callback.
     hook: Ident,
-    /// The places of the first and the last token of the closure, where rustc shows what is wrong with what it returns.
+    /// Spans of the first and the last token of the closure, for errors about its return value.
     place: (Span, Span),
 }
 
@@ -92,7 +93,7 @@ impl Reader {
         Self { of: format_ident!("of_{kind}", span = Span::call_site()), hook: hook.clone(), place }
     }
 
-    /// The answer that is made of what is returned.
+    /// Returns the statements that convert a returned value into an answer.
     fn answer(&self, returned: &TokenStream, ty: Option<&Type>) -> TokenStream {
         let Self { of, hook, place: (first, last) } = self;
         let [value, ends] = ["__returned", "__ends"].map(|name| Ident::new(name, *first));
@@ -107,7 +108,7 @@ impl Reader {
         }
     }
 
-    /// The answer that is made of a future, when that has ended.
+    /// Returns a future that converts the output of a future into an answer.
     fn later(&self, future: &Expr, ty: Option<&Type>) -> Expr {
         let (first, last) = edges(future);
         let (word, capture, wait) = (Token![async](first), Token![move](first), Token![await](last));
@@ -123,7 +124,7 @@ impl Reader {
     }
 }
 
-/// Whether a body may be left from the middle: with `return`, with `?`, or in a macro that is not known.
+/// Returns whether a body may return early: with `return`, with `?`, or in an unknown macro.
 fn leaves(body: TokenStream) -> bool {
     const KNOWN: [&str; 8] =
         ["println", "eprintln", "format", "vec", "json", "matches", "assert", "assert_eq"];
@@ -140,7 +141,7 @@ fn leaves(body: TokenStream) -> bool {
     })
 }
 
-/// The `async` block, or the box of one, that a body ends with.
+/// Returns the `async` block, boxed or not, that a body ends with.
 fn future(body: &mut Expr) -> Option<&mut Expr> {
     match body {
         Expr::Async(_) => Some(body),
@@ -159,14 +160,15 @@ fn future(body: &mut Expr) -> Option<&mut Expr> {
     }
 }
 
-/// `Box::pin(async { ... })`.
+/// Returns whether the call is `Box::pin(async { ... })`.
 fn is_box(call: &syn::ExprCall) -> bool {
     let pins = matches!(&*call.func, Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "pin"));
     pins && call.args.len() == 1 && matches!(call.args.first(), Some(Expr::Async(_)))
 }
 
-/// Where the user wrote the type of a parameter, it is compared with the one that it has: rustc, which looks for the types of a
-/// closure in one place, would speak of the wrong ones and of a callback that is none.
+/// Compares the types that the user wrote for parameters with their actual types. Otherwise rustc,
+/// which infers all types of a closure together, would report the wrong types and a value that is
+/// not a callback.
 fn typed(closure: &mut ExprClosure) {
     let mut types = TokenStream::new();
     for (i, input) in closure.inputs.iter_mut().enumerate() {
@@ -174,7 +176,7 @@ fn typed(closure: &mut ExprClosure) {
         let (first, last) = edges(ty);
         let name = format_ident!("__given_{i}", span = first);
         let given = in_parens(quote!(__adk::callback::closure::given), first);
-        // As the item of a tuple, it ends where the type ends.
+        // The item of a tuple ends where the type ends.
         let (one, mut item) = (in_parens(quote!(#name,), first), Literal::usize_unsuffixed(0));
         item.set_span(last);
         let value = in_parens(quote!(#one.#item), last);
@@ -187,7 +189,7 @@ fn typed(closure: &mut ExprClosure) {
     }
 }
 
-/// The places of the first and the last token.
+/// Returns the spans of the first and the last token.
 pub(super) fn edges(tokens: &impl ToTokens) -> (Span, Span) {
     let mut all = tokens.to_token_stream().into_iter();
     let first = all.next();
@@ -203,7 +205,7 @@ pub(super) fn edges(tokens: &impl ToTokens) -> (Span, Span) {
     (opens, closes)
 }
 
-/// Tokens in parentheses that have a place of their own.
+/// Returns the tokens in parentheses with a span.
 fn in_parens(tokens: TokenStream, place: Span) -> Group {
     group(Delimiter::Parenthesis, tokens, place)
 }

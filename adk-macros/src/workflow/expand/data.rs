@@ -8,7 +8,7 @@ use quote::{ToTokens, quote};
 use std::collections::HashSet;
 
 impl Expansion<'_> {
-    /// The struct with a field per agent and per named block.
+    /// Returns the struct with a field per agent and per named block.
     pub(super) fn structs(&self) -> TokenStream {
         let (adk, name) = (crate::facade::private(), &self.name);
         let (vis, attrs) = (&self.tree.vis, &self.tree.attrs);
@@ -16,7 +16,7 @@ impl Expansion<'_> {
         let mut fields = TokenStream::new();
         let mut seen = HashSet::new();
         for (i, step) in self.plan.all() {
-            // In a workflow that is refused, two may have one name.
+            // Fields of a rejected workflow may share a name.
             let Some(field) = step.field.as_ref().filter(|field| seen.insert(field.to_string())) else {
                 continue;
             };
@@ -31,7 +31,7 @@ impl Expansion<'_> {
                         DeclKind::Given { ty } | DeclKind::Described { ty, .. } => quote!(#ty),
                     };
                     let has_alias = matches!(step.what, What::Declared(run, _) if run.alias.is_some());
-                    // The declaration is where the field is defined; the step is a use of it.
+                    // The declaration defines the field; the step uses it.
                     let field = if has_alias { field } else { &decl.name };
                     (crate::docs::description(&decl.attrs), ty, field)
                 }

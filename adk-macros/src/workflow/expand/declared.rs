@@ -1,4 +1,4 @@
-//! Declared LLM agents: a const for each.
+//! Declared LLM agents: one const per agent.
 
 use super::super::ast::{Decl, DeclKind, Fields, Timeout, Typed};
 use super::super::names;
@@ -14,13 +14,13 @@ use quote::{ToTokens, quote};
 use syn::{Expr, ExprLit, Lit, Path};
 
 impl Expansion<'_> {
-    /// References to the descriptions of the agents that one may transfer to.
+    /// Returns references to the descriptions of the agents that an agent may transfer to.
     fn targets(&self, number: usize) -> Vec<TokenStream> {
         let targets = self.plan.transfers.get(&number).into_iter().flatten();
         let meta = |target: &usize| {
             let (i, step) =
                 self.plan.all().find(|(_, step)| matches!(step.what, What::Target(n) if n == *target))?;
-            // An agent that the caller supplies is called what it is called here.
+            // An agent that the caller supplies has its name in this workflow.
             let (alias, name) = (numbered("Agent", i), &step.name);
             Some(match self.placed_type(step) {
                 Some(_) => quote!(&__wire::Probe::<#alias>::AGENT_META.named(#name)),
@@ -30,7 +30,7 @@ impl Expansion<'_> {
         targets.filter_map(meta).collect()
     }
 
-    /// The agent that is declared here by that name.
+    /// Returns the agent that the workflow declares under that name.
     pub(super) fn own_agent(&self, path: &Path) -> Option<OwnAgent> {
         let (owner, name) = (&self.name, names::plain(path.get_ident()?));
         let mut agents = self.tree.items.agents.iter().enumerate();
@@ -42,7 +42,8 @@ impl Expansion<'_> {
         })
     }
 
-    /// `impl Declares<N>` for every agent with fields, and the description of those known at run time.
+    /// Returns `impl Declares<N>` for each agent with fields, and descriptions of agents that are
+    /// known at run time.
     pub(super) fn declared(&self) -> TokenStream {
         let name = &self.name;
         let agents = self.tree.items.agents.iter().enumerate();
@@ -73,7 +74,7 @@ impl Expansion<'_> {
         declared.chain(files).collect()
     }
 
-    /// The description of an agent that is known at run time.
+    /// Returns the description of an agent that is known at run time.
     fn described(&self, number: usize, decl: &Decl, reads: &[Typed], output: Option<&Typed>) -> TokenStream {
         let (meta, text) = (numbered("DESCRIBED", number), names::plain(&decl.name));
         let id = definition(&format!("{}.{text}", self.name));
@@ -97,18 +98,18 @@ impl Expansion<'_> {
     }
 }
 
-/// Whether a read of that type may find nothing: an `Option` reads as a parameter does.
+/// Returns whether a read of the type may find no value: an `Option` behaves as for a parameter.
 fn optional(ty: &impl ToTokens) -> TokenStream {
     quote!(__adk::Probe::<#ty>::OPTIONAL)
 }
 
-/// The type of the key that is read as that type.
+/// Returns the type of the key that a read of `ty` reads.
 pub(super) fn inside(ty: &impl ToTokens) -> TokenStream {
     let optional = optional(ty);
     quote!(<#ty as __typed::OfOption<{ #optional }>>::Value)
 }
 
-/// The same as `Typed::Reads` says it.
+/// Returns the type for `Typed::Reads`.
 pub(super) fn parameter(ty: &impl ToTokens) -> TokenStream {
     let optional = optional(ty);
     quote!(<<#ty as __typed::OfOption<{ #optional }>>::Parameter as __typed::Parameter>::Own)
@@ -119,12 +120,13 @@ pub(super) struct Declaration<'a> {
     pub(super) decl: &'a Decl,
     pub(super) output: Option<&'a Typed>,
     pub(super) fields: &'a Fields,
-    /// Its values are not looked at: they may be those of fields that were misspelled.
+    /// Whether the values are ignored, because they may belong to misspelled fields.
     pub(super) is_refused: bool,
 }
 
 impl Declaration<'_> {
-    /// The const that everything of the agent comes from; `targets` are the descriptions of the agents that it may transfer to.
+    /// Returns the const that describes the agent. `targets` are the descriptions of its targets of
+    /// transfers.
     pub(super) fn expand(
         &self,
         owner: &Ident,
@@ -143,7 +145,7 @@ impl Declaration<'_> {
         let (settings_item, settings) = settings.unzip();
         let max_turns = self.max_turns(&text, turns.as_ref());
         let (turns, declared) = (turns.iter(), &fields.declared);
-        // A callback may write the key in place of the model.
+        // A callback may write the key instead of the model.
         let answer = self.output.filter(|_| fields.callbacks.is_empty());
         let answer = answer.map(|typed| typed.key.text()).unwrap_or_default();
         let (tool_items, tool_metas, tools) = tools(&name, &answer, number, fields, agents);
@@ -208,7 +210,7 @@ impl Declaration<'_> {
         }
     }
 
-    /// Whether the answer is text, and the key that it goes to.
+    /// Returns whether the answer is text, and the key that stores it.
     fn output(&self) -> (TokenStream, TokenStream) {
         let Some(Typed { key, ty, .. }) = self.output else {
             return (quote!(true), quote!(::core::option::Option::None));
@@ -219,14 +221,15 @@ impl Declaration<'_> {
         (text, output)
     }
 
-    /// The const with the most turns, and its name.
+    /// Returns the const with the maximum of turns, and its name.
     fn turns(&self) -> Option<(TokenStream, Ident)> {
         let turns = self.fields.max_turns.as_ref()?;
         let constant = numbered("TURNS", self.number);
         Some((quote!(const #constant: u32 = #turns;), constant))
     }
 
-    /// The most turns as the description has it. An answer is the end of its turn, unless there is more for the agent to do.
+    /// Returns the maximum of turns for the description. An answer ends the turn of an agent
+    /// without tools and targets.
     fn max_turns(&self, text: &TokenStream, turns: Option<&Ident>) -> TokenStream {
         let turns = super::spec::option(turns);
         let Fields { tools, toolsets, more_tools, .. } = self.fields;
@@ -239,7 +242,7 @@ impl Declaration<'_> {
     }
 }
 
-/// What its settings say of a model call, where const evaluation can read it: texts and numbers.
+/// Returns the settings of a model call that const evaluation can read: texts and numbers.
 fn call_limits(fields: &Fields) -> TokenStream {
     let is_number = |expr: &&Expr| matches!(expr, Expr::Lit(ExprLit { lit: Lit::Int(_), .. }));
     let tokens = fields.max_output_tokens.iter().filter(is_number);
@@ -259,14 +262,14 @@ fn call_limits(fields: &Fields) -> TokenStream {
 }
 
 struct Prompts {
-    /// The consts with their texts.
+    /// The consts with the texts.
     items: TokenStream,
     constants: Vec<Ident>,
-    /// How messages name them.
+    /// The names of the prompts in messages.
     sources: Vec<String>,
-    /// The keys that they read.
+    /// The keys that the prompts read.
     keys: TokenStream,
     instruction: TokenStream,
-    /// What makes those that are functions.
+    /// The calls that set the functions among the prompts.
     make: TokenStream,
 }

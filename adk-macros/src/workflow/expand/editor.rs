@@ -1,8 +1,9 @@
-//! Code for editors alone: `#[cfg(rust_analyzer)]` hides it from rustc.
+//! Code for editors only: `#[cfg(rust_analyzer)]` hides it from rustc.
 //!
-//! An editor answers from the tokens of the expansion that carry the span of the token under the cursor. So what the
-//! rest of the expansion never mentions, such as the name after `break`, is mentioned here, and what it never
-//! defines, such as a key with a `let`, is defined here: once, since every definition is a target of its own.
+//! An editor answers from tokens of the expansion with the span of the token under the cursor. This
+//! module mentions names that the rest of the expansion does not mention, such as the name after
+//! `break`, and defines names that it does not define, such as a key with a `let`. Each name has
+//! one definition, because each definition is a separate target.
 
 use super::super::ast::{Block, BlockKind, Decl, DeclKind, Mention, MentionKind, Typed};
 use super::super::names::unspanned;
@@ -14,8 +15,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use syn::Path;
 
 impl Expansion<'_> {
-    /// Has to come first in the output: for a completion an editor compares the expansion with that of a longer word,
-    /// and what it looks for has to be at the same offset in both.
+    /// Returns the code for editors, which has to come first in the output: for a completion, an
+    /// editor compares the expansion with the expansion of a longer word, and the token has to be
+    /// at the same offset in both.
     pub(super) fn editor(&self) -> TokenStream {
         let items = &self.tree.items;
         let toolsets = items.toolsets.iter().map(|toolset| &toolset.name);
@@ -33,13 +35,14 @@ impl Expansion<'_> {
         }
     }
 
-    /// The paths in the order of the source, half-typed ones as well. Agents that are declared here can be completed as
-    /// if they were types.
+    /// Returns the paths in the order of the source, including incomplete paths. Declared agents
+    /// are type parameters, so that they can be completed.
     fn paths(&self, declared: &Declared) -> TokenStream {
         let mentions = self.tree.mentions.iter().map(|mention| {
             let path = &mention.path;
             let path = match path.get_ident().and_then(|name| declared.get(&name.to_string())) {
-                // A use of its field, which `names` or the making of the workflow mentions.
+                // The name is a use of the field. The function `names` or the struct mentions the
+                // field.
                 Some(name) => name.to_token_stream(),
                 None if path.segments.trailing_punct() => quote!(#path __complete),
                 None => path.to_token_stream(),
@@ -47,7 +50,7 @@ impl Expansion<'_> {
             match mention.kind {
                 MentionKind::Type => quote!(let _: #path;),
                 MentionKind::Value => quote!(let _ = #path;),
-                // Of a value whose type nobody knows, so that there is nothing to complain about.
+                // The value has no known type, so the editor reports no error.
                 MentionKind::Pattern => quote!(if let #path = __unknown {}),
             }
         });
@@ -55,13 +58,13 @@ impl Expansion<'_> {
         quote! {
             fn paths<#(#declared),*>() {
                 #(#mentions)*
-                // So that the place of the last step, which is still to be typed, looks like a step.
+                // The position of a last step that is not yet typed looks like a step.
                 let _: ();
             }
         }
     }
 
-    /// The names of agents, blocks and keys where nothing else mentions them.
+    /// Returns the names of agents, blocks and keys that no other code mentions.
     fn names(&self, declared: &Declared) -> TokenStream {
         let mut names = Names::default();
         self.agents_and_blocks(declared, &mut names);
@@ -102,7 +105,7 @@ impl Expansion<'_> {
             if steps.contains(&name.to_string()) { quote!(&steps.#name) } else { quote!(&agents.#name) }
         };
         for Decl { attrs: docs, name, kind, .. } in &self.tree.items.agents {
-            // No step has the name of its declaration: the declaration is no field.
+            // If no step has the name of the declaration, the declaration is not a field.
             if !steps.contains(&name.to_string()) {
                 names.agents.extend(quote!(#(#docs)* #name: (),));
             }
@@ -115,7 +118,7 @@ impl Expansion<'_> {
         for Mention { path, kind } in &self.tree.mentions {
             let is_declared = path.get_ident().is_some_and(|name| declared.contains_key(&name.to_string()));
             if matches!(kind, MentionKind::Type) && !path.segments.trailing_punct() && !is_declared {
-                // As a value: a function is found and renamed together with its calls.
+                // A value, so that an editor finds and renames a function together with its calls.
                 names.mentions.push(path.to_token_stream());
             }
         }
@@ -154,7 +157,7 @@ impl Expansion<'_> {
                 DeclKind::Given { .. } => {}
             }
         }
-        // Several outputs are fields of a struct, and so defined there.
+        // Several outputs are fields of a struct, which defines them.
         if let [output] = tree.outputs.as_slice() {
             names.mention(&output.key.name);
         }
@@ -180,10 +183,10 @@ impl Expansion<'_> {
     }
 }
 
-/// The names of the agents that are declared here, without spans.
+/// The names of declared agents, without spans.
 type Declared = BTreeMap<String, Ident>;
 
-/// Where a key is defined.
+/// The definition of a key.
 #[derive(Clone, Copy)]
 enum Holder {
     Inputs,
@@ -194,13 +197,13 @@ enum Holder {
 struct Names {
     /// Fields of `Agents`.
     agents: TokenStream,
-    /// Fields of `Keys`: those that are no inputs.
+    /// Fields of `Keys`: the keys other than inputs.
     keys: TokenStream,
     holders: HashMap<String, Holder>,
     mentions: Vec<TokenStream>,
-    /// The names of blocks and keys, for what is half typed.
+    /// The names of blocks and keys, for the completion of unfinished code.
     known: Vec<Ident>,
-    /// Names that lead nowhere: half typed, or keys that agents of other modules write.
+    /// Names without a definition: incomplete names, or keys that agents of other modules write.
     unknown: Vec<Ident>,
 }
 
@@ -211,13 +214,13 @@ impl Names {
         }
     }
 
-    /// The first place where a key is written defines it, the others mention it.
+    /// Adds a key: the first mention of a written key defines it, later mentions refer to it.
     fn key(&mut self, typed: &Typed) {
         let (docs, name, ty) = (&typed.attrs, &typed.key.name, &typed.ty);
         self.define(name, quote!(#(#docs)* #name: #ty,));
     }
 
-    /// The same for a key whose type is written elsewhere.
+    /// Adds a key whose type another definition determines.
     fn untyped(&mut self, name: &Ident) {
         self.define(name, quote!(#name: Inferred,));
     }

@@ -1,4 +1,5 @@
-//! The fields of a declared LLM agent that are not data: its tools, and settings that may change.
+//! The fields of a declared LLM agent that are not constant data: its tools, and settings that may
+//! change.
 
 use super::super::ast::{Callback, Fields, Timeout, Tool};
 use super::super::names;
@@ -11,18 +12,19 @@ use syn::{Expr, Path};
 /// An agent that the same workflow declares.
 pub(super) enum OwnAgent {
     Llm(TokenStream),
-    /// The caller supplies it, so there is nothing to make it of.
+    /// An agent that the caller supplies, so the workflow cannot create a tool from it.
     Supplied,
 }
 
-/// The tools that are made, each with the alias of its type, and the agent of the same workflow that it is.
+/// Returns the tools that the workflow creates, each with the alias of its type, and with the type
+/// of a declared agent.
 fn placed<'a>(
     number: usize,
     fields: &'a Fields,
     declared: &dyn Fn(&Path) -> Option<OwnAgent>,
 ) -> Vec<(Ident, &'a Tool, Option<TokenStream>)> {
     let all = fields.tools.iter().filter_map(|tool| match declared(&tool.path).filter(|_| tool.is_agent) {
-        // It is reported.
+        // The checks have reported the tool.
         Some(OwnAgent::Supplied) => None,
         Some(OwnAgent::Llm(ty)) => Some((tool, Some(ty))),
         None => Some((tool, None)),
@@ -39,7 +41,7 @@ pub(super) fn tool_types(
     placed(number, fields, declared).into_iter().map(|(alias, ..)| alias).collect()
 }
 
-/// The types of the tools, what is checked of them, and how they are made.
+/// Returns the types and checks of the tools, their descriptions, and the code that creates them.
 pub(super) fn tools(
     agent: &str,
     answer: &str,
@@ -57,7 +59,7 @@ pub(super) fn tools(
     let raise_tool = numbered("raise_tool", number);
     for (i, (alias, Tool { path, is_agent }, own)) in placed(number, fields, declared).into_iter().enumerate()
     {
-        // The one mention that has a bound: a path that is no tool is reported once.
+        // Only this mention has a bound, so that a path that is not a tool is reported once.
         items.extend(match (&own, is_agent) {
             (Some(ty), _) => quote!(type #alias = #ty;),
             (None, true) => quote!(type #alias = #path; const _: () = <(#path) as __wire::IsAgent>::YES;),
@@ -102,9 +104,10 @@ pub(super) fn tools(
     (items, quote!(.tool_metas(#metas)), made)
 }
 
-/// What a run may change, as it was declared: a function, and that it is the one.
+/// Returns a function with the declared settings that a run may change, and the call that sets it.
 ///
-/// What is wrong with a value is wrong with that function, so that the agent is known and the flow is looked at all the same.
+/// An invalid value is an error in that function only, so that the agent is known and the flow is
+/// still analysed.
 pub(super) fn settings(
     number: usize,
     fields: &Fields,
@@ -157,13 +160,14 @@ pub(super) fn settings(
     })
 }
 
-/// A value of just that type. In the field of a struct, since there rustc speaks of the value alone, and not of the
-/// generated code that wants the type.
+/// Returns a value of exactly that type, in the field of a struct: there rustc reports only the
+/// value, not the generated code that requires the type.
 pub(super) fn exactly(ty: &TokenStream, value: &Expr) -> TokenStream {
     quote!(__wire::Exactly::<#ty> { value: #value }.value)
 }
 
-/// Adds callbacks to settings, or to the callbacks of a block; to what is borrowed, where no method of a trait for all types comes first.
+/// Adds callbacks to settings or to a block. `to` is a reference, so that no trait implemented for
+/// all types takes precedence.
 pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
     let add = all.iter().map(|Callback { hook, value }| {
         let name = hook.to_string();
@@ -179,7 +183,8 @@ pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
             Some("after") => "after",
             _ => "on_error",
         };
-        // Under the user's word, so that rustc shows that as what asks for the callback, and not the whole workflow.
+        // The method has the span of the hook, so that rustc underlines the hook instead of the
+        // workflow.
         let (to, method) = (quote!((#to.#list)), Ident::new(method, hook.span()));
         closure::added(&to, &method, hook, value).unwrap_or_else(|| quote!(#to.#method(#value);))
     });

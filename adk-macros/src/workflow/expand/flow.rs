@@ -1,7 +1,8 @@
-//! The facts of a workflow, the types that they compare, and the consts that raise what is wrong.
+//! The facts of a workflow, the types to compare, and the consts that raise errors.
 //!
-//! Everything that says a type has a number: 0 is none, a step has its place and 1, after the steps come the declared keys, then
-//! the outputs. `adk_spec::check` says which two types are compared, by these numbers.
+//! Every source of a type has a number: 0 stands for no source, steps have their index plus 1, the
+//! declared keys follow, and the outputs are last. `adk_spec::check` selects the two types of each
+//! comparison by these numbers.
 
 use super::super::ast::{DeclKind, Typed, Workflow};
 use super::super::plan::{Plan, Step, What};
@@ -11,17 +12,17 @@ use crate::typed::{READS, is_plain, list, places};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 
-/// The parts of a step where faults are shown: `Part` of `adk_spec::check`.
+/// Parts of a step that errors point at: `Part` of `adk_spec::check`.
 const NAME: usize = 0;
 pub(super) const KEY: usize = 1;
 const OUTPUT: usize = 2;
 const RENAMINGS: usize = 3;
 
-/// How many numbers are looked up on one type.
+/// Numbers per holder type.
 pub(super) const NUMBERS: usize = 256;
 
 impl Expansion<'_> {
-    /// `__FACTS`, and a const for each place where something may be wrong.
+    /// Returns `__FACTS`, and a const for each token that may have an error.
     pub(super) fn facts(&self) -> TokenStream {
         let name = &self.name;
         let count = self.plan.steps.len();
@@ -57,7 +58,7 @@ impl Expansion<'_> {
         for (j, key) in self.tree.outputs.iter().enumerate() {
             let ty = &key.ty;
             types.extend(at(quote!((__typed::Is<#ty>, ()), ())));
-            // One that is declared twice is reported as that.
+            // An output that is declared twice has its own error.
             let is_first = !self.tree.outputs.iter().take(j).any(|other| other.key.text() == key.key.text());
             if is_first {
                 raises.extend(self.raise(key.key.name.span(), count + j, NAME));
@@ -79,7 +80,8 @@ impl Expansion<'_> {
         }
     }
 
-    /// What const evaluation finds before types are compared, and what it tells of blocks.
+    /// Returns the facts that const evaluation finds before types are compared, and the facts about
+    /// blocks.
     fn known(&self) -> TokenStream {
         let name = &self.name;
         let check = quote!(__adk::check);
@@ -115,7 +117,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// The comparisons of types, and what const evaluation finds after them.
+    /// Returns the comparisons of types, and the facts that const evaluation finds after them.
     fn pairs(&self) -> TokenStream {
         let (steps, room, blocks) = (self.plan.steps.len(), self.room(), self.blocks());
         let lists = if self.has_each { 5 } else { 4 };
@@ -126,7 +128,7 @@ impl Expansion<'_> {
                 format!("<__typed::Pair<{key}, {says}, {numbers}>>::YES, ")
             })
             .collect();
-        // By a call: to index into a const costs rustc more, each time.
+        // A function, because each index expression into a const would cost rustc more.
         code!(
             "const __PAIRS: &[__adk::check::Pair; {room}] = __KNOWN.pairs();
             const fn __pair(__pair: usize, __of: usize) -> usize {{
@@ -138,14 +140,16 @@ impl Expansion<'_> {
         )
     }
 
-    /// How many steps there are room for whose types of keys are asked as themselves: all of them, or none where there is no such block.
+    /// Returns the size of the table of block keys: the number of steps, or 0 without blocks that
+    /// have a key.
     fn blocks(&self) -> usize {
         let has_key = |step: &Step<'_>| matches!(step.what, What::Block(block) if block.kind.key().is_some());
         if self.plan.steps.iter().any(has_key) { self.plan.steps.len() } else { 0 }
     }
 
-    /// How many pairs of types without a number can be compared: each costs rustc a million instructions, whether it is needed or
-    /// not. In a large workflow few steps have one. What is spelled so that its type has a number needs none.
+    /// Returns the number of comparisons for types without a number. Each costs rustc a million
+    /// instructions, whether it is needed or not. In a large workflow few steps have such a type,
+    /// and plain types have a number.
     fn room(&self) -> usize {
         let steps =
             self.plan.steps.iter().filter(|step| step.is_agent() && self.may_need_a_pair(step)).count();
@@ -154,7 +158,7 @@ impl Expansion<'_> {
         self.tree.type_pairs.unwrap_or(2 + declared + steps.min(16) + steps / 16)
     }
 
-    /// Whether an agent may read or write a type without a number.
+    /// Returns whether an agent may read or write a type without a number.
     fn may_need_a_pair(&self, step: &Step<'_>) -> bool {
         let needs = |typed: &Typed| !is_plain(&typed.ty);
         match self.decl(step) {
@@ -166,7 +170,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// Inputs, `let` and `state`, in the order in which they are numbered.
+    /// Returns inputs, `let` and `state`, in the order of their numbers.
     fn declared_keys(&self) -> impl Iterator<Item = &Typed> {
         let inputs = self.tree.inputs.iter().map(|input| &input.typed);
         inputs.chain(self.tree.lets()).chain(&self.tree.items.states)
@@ -177,7 +181,7 @@ impl Expansion<'_> {
         raise(span, quote!(__raise), quote!(#at, #part))
     }
 
-    /// Gives a step its number, where something is known of what it reads and writes.
+    /// Implements the number of a step with the types that the step reads and writes.
     fn says(&self, i: usize, step: &Step<'_>) -> TokenStream {
         let at = i + 1;
         let written = |output: &Option<Box<Typed>>| {
@@ -205,7 +209,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// A step whose own type says it.
+    /// Implements the number of a step whose own type declares its keys.
     fn says_itself(&self, i: usize) -> TokenStream {
         let (at, holder) = (i + 1, self.holder(i + 1));
         code!(
@@ -215,7 +219,8 @@ impl Expansion<'_> {
         )
     }
 
-    /// The types of the keys that an agent is declared to read, by their places.
+    /// Returns the types of the keys that an agent is declared to read, in the order of their
+    /// places.
     fn placed_reads(&self, reads: &[Typed]) -> Vec<TokenStream> {
         let places = places(reads.iter().map(|typed| &typed.ty), READS);
         let mut placed: Vec<_> = reads.iter().zip(places).filter(|(_, place)| *place > 0).collect();
@@ -223,7 +228,7 @@ impl Expansion<'_> {
         placed.iter().map(|(typed, _)| super::declared::parameter(&typed.ty)).collect()
     }
 
-    /// The item of an `each` is written by the block.
+    /// Implements the number of an `each`, which writes the element.
     fn element(&self, i: usize) -> TokenStream {
         let (alias, list) = (numbered("List", i), self.key_itself(i));
         let item_alias = numbered("Item", i);
@@ -235,14 +240,14 @@ impl Expansion<'_> {
         }
     }
 
-    /// What is said by the one of that number.
+    /// Implements a number with the types of its source.
     fn at(&self, number: usize, agent: TokenStream) -> TokenStream {
         let (holder, number) = (Ident::new(&self.holder(number), Span::call_site()), index(number));
         quote!(impl __typed::At<#number> for #holder { type Agent = #agent; })
     }
 
-    /// What the numbers are looked up on. rustc looks through all impls of one type for each of them, so that each is that of
-    /// a few numbers.
+    /// Returns the holder types, on which the numbers are implemented. rustc searches all impls of
+    /// a type for each lookup, so each holder has few numbers.
     fn holders(&self) -> TokenStream {
         if !self.is_large {
             return quote!(
@@ -258,12 +263,12 @@ impl Expansion<'_> {
         code!("struct __Keys; {}", each.collect::<String>())
     }
 
-    /// On what a number is looked up.
+    /// Returns the holder of a number.
     fn holder(&self, number: usize) -> String {
         if !self.is_large { "__Keys".to_owned() } else { format!("__Keys_{}", number / NUMBERS) }
     }
 
-    /// The same of a number that const evaluation finds.
+    /// Returns the holder of a number that const evaluation computes.
     pub(super) fn holder_of(&self, number: &str) -> String {
         if !self.is_large {
             "__Keys".to_owned()
@@ -273,12 +278,12 @@ impl Expansion<'_> {
     }
 }
 
-/// Whether the numbers are looked up on several types.
+/// Returns whether the numbers need several holders.
 pub(super) fn is_large(tree: &Workflow, plan: &Plan<'_>) -> bool {
     numbers(tree, plan) > NUMBERS
 }
 
-/// How many there are who say a type.
+/// Returns the count of numbers.
 fn numbers(tree: &Workflow, plan: &Plan<'_>) -> usize {
     let declared = tree.inputs.len() + tree.lets().count() + tree.items.states.len();
     1 + plan.steps.len() + declared + tree.outputs.len()

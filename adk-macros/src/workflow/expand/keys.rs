@@ -10,14 +10,15 @@ use syn::Index;
 use syn::spanned::Spanned as _;
 
 impl Workflow {
-    /// The keys with an initial value.
+    /// Returns the keys with an initial value.
     pub(super) fn lets(&self) -> impl Iterator<Item = &Typed> {
         self.items.lets.iter().map(|one| &one.typed)
     }
 }
 
 impl Typed {
-    /// The field of the key where it is read: its definition alone is the user's token to editors.
+    /// Returns the field of the key for a read access. For editors, only the definition is the
+    /// user's token.
     fn field_used(&self) -> Ident {
         unspanned(&self.key.name)
     }
@@ -48,7 +49,7 @@ impl Expansion<'_> {
         Ident::new(&format!("{}{end}", plain(&self.name)), Span::call_site())
     }
 
-    /// Inputs without those that are reported as duplicates.
+    /// Returns the inputs without reported duplicates.
     fn inputs(&self) -> Vec<&Input> {
         let mut seen: Vec<String> = Vec::new();
         self.tree.inputs.iter().filter(|input| first(&mut seen, &input.typed)).collect()
@@ -59,12 +60,14 @@ impl Expansion<'_> {
         self.tree.outputs.iter().filter(|typed| first(&mut seen, typed)).collect()
     }
 
-    /// Whether there is a struct of the outputs; also of one, where the second is reported to be the same.
+    /// Returns whether the workflow has a struct of its outputs, even if the second output is a
+    /// duplicate.
     fn returns_struct(&self) -> bool {
         self.tree.outputs.len() > 1
     }
 
-    /// The structs; none for no input, and for no or one output.
+    /// Returns the structs: an input struct if there are inputs, an output struct for several
+    /// outputs.
     pub(super) fn key_structs(&self) -> TokenStream {
         let (vis, name, allow) = (&self.tree.vis, &self.name, allow());
         let fields = |all: Vec<&Typed>, what: &str| -> TokenStream {
@@ -121,7 +124,7 @@ impl Expansion<'_> {
             }
         };
         let form = self.form();
-        // rustc says under these brackets that the input is not `Send`.
+        // rustc reports under these brackets that the input is not `Send`.
         let place = match inputs.as_slice() {
             [one] => one.typed.ty.span(),
             _ => self.tree.name.as_ref().map_or_else(Span::call_site, Ident::span),
@@ -147,7 +150,8 @@ impl Expansion<'_> {
         }
     }
 
-    /// What is said to a form: each output, and each input, which is read as well.
+    /// Returns the function that describes outputs and inputs to a form, and reads the inputs from
+    /// it.
     fn form(&self) -> TokenStream {
         let (inputs, outputs, input_ty) = (self.inputs(), self.outputs(), self.input_type());
         let says = |typed: &Typed| {
@@ -167,7 +171,7 @@ impl Expansion<'_> {
             };
             quote!(<#ty as __wire::KeyValue>::read(__form, #says, #default))
         });
-        // All of them are read, so that all that do not fit are said.
+        // All inputs are read before the first error returns, so that the form shows all errors.
         let fields = inputs.iter().enumerate().map(|(at, input)| {
             let (field, at) = (input.typed.field_used(), Index::from(at));
             quote!(#field: __read.#at?)
@@ -183,7 +187,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// How the struct of the inputs is made.
+    /// Returns the constructors of the input struct.
     pub(super) fn input_impls(&self) -> TokenStream {
         let inputs = self.inputs();
         if inputs.is_empty() {
@@ -208,7 +212,7 @@ impl Expansion<'_> {
         let default = required.is_empty().then(
             || quote!(impl ::core::default::Default for #name { fn default() -> Self { Self::new() } }),
         );
-        // The one value that has to be given converts by itself.
+        // The only required value converts into the input struct.
         let from = match (required.as_slice(), inputs.as_slice()) {
             ([one], _) => Some((*one, false)),
             ([], [one]) => Some((&one.typed, true)),
@@ -239,7 +243,7 @@ impl Expansion<'_> {
         quote! {
             impl #name {
                 #(#defaults)*
-                /// The input, with the defaults that the workflow declares.
+                /// Creates the input with the defaults that the workflow declares.
                 pub fn new(#(#parameters),*) -> Self {
                     Self { #(#values),* }
                 }
@@ -262,7 +266,8 @@ fn first(seen: &mut Vec<String>, typed: &Typed) -> bool {
     is_first
 }
 
-/// `Debug`, `Clone` and `PartialEq`, where all types have them; of most that is known, and needs no place in the docs.
+/// Implements `Debug`, `Clone` and `PartialEq` if all types have them. Bounds on plain types are
+/// left out of the docs, because they always hold.
 fn derives(name: &Ident, all: &[&Typed]) -> TokenStream {
     let types = all.iter().map(|typed| &typed.ty).filter(|ty| !crate::typed::is_plain(ty));
     let fields = all.iter().map(|typed| typed.field_used());

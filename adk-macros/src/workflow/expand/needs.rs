@@ -1,4 +1,4 @@
-//! `Needs`: what a workflow, or an agent outside of one, takes from the program by its steps and tools.
+//! `Needs`: the resources that a workflow or a single agent requires for its steps and tools.
 
 use super::super::ast::DeclKind;
 use super::fields::tool_types;
@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 impl Expansion<'_> {
-    /// The bound on what the steps and the tools of its agents take.
+    /// Returns the bound on the resources that the steps and the tools of agents require.
     pub(super) fn needs(&self) -> TokenStream {
         let steps = self.plan.all().filter(|(_, step)| self.placed_type(step).is_some());
         let steps = steps.map(|(i, _)| numbered("Agent", i));
@@ -26,7 +26,7 @@ impl Expansion<'_> {
     }
 }
 
-/// The same of an agent of `llm::agent!`, by its tools.
+/// Returns the bound for an agent of `llm::agent!`, on the resources of its tools.
 pub(super) fn of_agent(name: &Ident, tools: Vec<Ident>) -> TokenStream {
     let bounds: Vec<_> = tools.into_iter().map(bound).collect();
     let says = says(name, &bounds);
@@ -40,7 +40,7 @@ fn bound(of: Ident) -> TokenStream {
     quote!(<#of as __adk::resources::NeedsOf<{ __wire::Probe::<#of>::NEEDS }>>::Of: __adk::resources::Needs<__R>,)
 }
 
-/// Nobody asks one that needs nothing.
+/// An agent without needs requires no impl.
 fn says(name: &Ident, bounds: &[TokenStream]) -> Option<TokenStream> {
     (!bounds.is_empty()).then(|| quote!(impl __adk::resources::SaysNeeds for #name {}))
 }
