@@ -1,6 +1,6 @@
 //! The facts of a workflow, the types to compare, and the consts that raise errors.
 //!
-//! Every source of a type has a number: 0 stands for no source, steps have their index plus 1, the
+//! Every source of a type has a number: 0 means no source, steps have their index plus 1, the
 //! declared keys follow, and the outputs are last. `adk_spec::check` selects the two types of each
 //! comparison by these numbers.
 

@@ -1,4 +1,4 @@
-//! `SPEC`, its agents, and the consts that raise its faults.
+//! `SPEC`, its agents, and the consts that raise its errors.
 
 use super::super::ast::{Block, BlockKind, DeclKind, Limit, Run, Timeout, Try};
 use super::super::names;
@@ -12,7 +12,8 @@ use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 
 impl Expansion<'_> {
-    /// One alias per agent that is known by its path or type, so that a path that does not resolve is reported once.
+    /// Returns one alias per agent that is known by its path or type, so that an unresolved path is
+    /// reported once.
     pub(super) fn placed(&self) -> TokenStream {
         let (mut all, mut asked) = (TokenStream::new(), TokenStream::new());
         for (i, step) in self.plan.all() {
@@ -24,8 +25,9 @@ impl Expansion<'_> {
                     }}>;"
                 )
             };
-            // The one mention that has a bound: a path that is no agent is reported once. In parentheses a path is a
-            // type and nothing else, so that rustc does not judge a function as a const argument as well.
+            // Only this mention has a bound, so that a path that is not an agent is reported once.
+            // A path in parentheses can only be a type, so rustc does not also check a function as
+            // a const argument.
             if let Some(DeclKind::Described { ty, .. }) = self.decl(step) {
                 all.extend(quote!(type #alias = #ty;));
                 asked.extend(quote!(let () = <(#ty) as __wire::Known>::YES;));
@@ -50,7 +52,7 @@ impl Expansion<'_> {
         quote!(#all const _: () = { #asked }; #functions)
     }
 
-    /// The type of an agent whose description is its own; `None` for others.
+    /// Returns the type of an agent that has its own description, or `None`.
     pub(super) fn placed_type(&self, step: &Step<'_>) -> Option<TokenStream> {
         match (step.what, self.decl(step)) {
             (What::Path(_), _) if self.is_refused(step) => None,
@@ -60,13 +62,14 @@ impl Expansion<'_> {
         }
     }
 
-    /// Whether a step was refused by its name, as the workflow itself is: then its path leads to no agent that is looked at.
+    /// Returns whether the name of a step was rejected, as for the workflow itself. The path of
+    /// such a step leads to no agent.
     fn is_refused(&self, step: &Step<'_>) -> bool {
         self.refused.is_some() && step.field.is_none() && !self.plan.alike
     }
 
-    /// The path of a step that nothing else mentions with a bound: where its agent is handed to the walk, rustc judges whether
-    /// it is one, since each question about a type costs time.
+    /// Returns the path of a step that no other code mentions with a bound. rustc checks that it is
+    /// an agent where the walk runs it, since each check of a type costs time.
     pub(super) fn judged_where_it_runs<'s>(&self, step: &'s Step<'_>) -> Option<&'s syn::Path> {
         match step.what {
             What::Path(run) if step.field_used().is_some() && self.refused.is_none() => Some(&run.path),
@@ -79,12 +82,12 @@ impl Expansion<'_> {
         self.tree.items.agents.get(number).map(|decl| &decl.kind)
     }
 
-    /// Whether it is a value that the caller supplies: always an instance of its own.
+    /// Returns whether the caller supplies the value, which is always a separate instance.
     fn is_given(&self, step: &Step<'_>) -> bool {
         self.decl(step).is_some_and(|kind| !matches!(kind, DeclKind::Llm { .. }))
     }
 
-    /// A reference to the description of an agent; `NO_AGENT` where nothing is known of what it reads and writes.
+    /// Returns a reference to the description of an agent, or `NO_AGENT` if its keys are unknown.
     pub(super) fn meta(&self, i: usize, step: &Step<'_>) -> TokenStream {
         read(&self.meta_text(i, step))
     }
@@ -99,7 +102,7 @@ impl Expansion<'_> {
         }
         match self.decl(step).zip(step.declared()) {
             Some((DeclKind::Llm { .. }, number)) => {
-                // Not through `Agent`: rustc would prove for each of them that it is `Send`.
+                // `Agent` would make rustc prove for each agent that it is `Send`.
                 format!("<{name} as __adk::llm::Declares<{number}>>::META")
             }
             Some((DeclKind::Described { .. }, number)) => {
@@ -128,14 +131,14 @@ impl Expansion<'_> {
         let outputs = tree.outputs.iter().map(|typed| reading_spec(typed, 1));
         let unplaced = self.unplaced();
         let limits = self.limits(&mut items);
-        // What was refused may be what limits it.
+        // The rejected part may be the part that limits the workflow.
         let exceeded = self.refused.is_none().then(|| self.exceeded());
         let count = index(steps.len());
         quote! {
             #items
             static __STEPS: [__adk::spec::Step<'static>; #count] = [#(#steps),*];
             impl #name {
-                /// The whole tree, as data.
+                /// The description of the whole workflow, as data.
                 pub const SPEC: __adk::Spec<'static> = __adk::Spec::new(#label, #description, &__STEPS)
                     .inputs(&[#(#inputs),*])
                     .lets(&[#(#lets),*])
@@ -258,7 +261,7 @@ impl Expansion<'_> {
     }
 }
 
-/// The keys of an instance, where they are not those of the definition.
+/// Returns the keys of an instance that differ from the definition.
 fn renames(run: &Run) -> Option<TokenStream> {
     let reads = run.reads.iter().map(|(from, to)| {
         let (from, to) = (from.text(), to.text());

@@ -1,4 +1,4 @@
-//! The tree that rustdoc shows, in the form of `Spec`'s own.
+//! The tree in the rustdoc page, in the form of `Spec`'s own text.
 
 use super::super::ast::{Block, BlockKind, Decl, DeclKind, Key, Node, Run, Typed, Workflow};
 use super::super::names;
@@ -17,7 +17,7 @@ pub(super) fn text(workflow: &Workflow, plan: &Plan<'_>) -> String {
     out
 }
 
-/// A line, and what is drawn below it.
+/// A line, and the lines that are drawn below it.
 struct Line {
     text: String,
     below: Vec<Line>,
@@ -92,7 +92,7 @@ impl Tree<'_> {
         Line { text: format!("{path}{reads}{alias}{writes}"), below }
     }
 
-    /// Whom an agent may transfer to, and whom these may.
+    /// Returns the targets of an agent's transfers, and their targets.
     fn targets(&self, number: usize) -> Vec<Line> {
         let targets = self.plan.transfers.get(&number).into_iter().flatten();
         let line = |target: &usize| {
@@ -112,7 +112,7 @@ fn typed(typed: &Typed) -> String {
     format!("{}: {}", typed.key.text(), names::type_text(&typed.ty))
 }
 
-/// ` -> KEY`.
+/// Returns ` -> KEY`.
 fn output(decl: &Decl) -> String {
     let (DeclKind::Llm { output: Some(typed), .. } | DeclKind::Described { output: Some(typed), .. }) =
         &decl.kind
@@ -122,7 +122,7 @@ fn output(decl: &Decl) -> String {
     format!(" -> {}", typed.key.text())
 }
 
-/// What belongs together between two marks; nothing for none.
+/// Returns a list between two marks, or an empty string for an empty list.
 fn listed(open: &str, all: &[String], close: &str) -> String {
     if all.is_empty() { String::new() } else { format!("{open}{}{close}", all.join(", ")) }
 }

@@ -1,4 +1,4 @@
-//! `Agent` and `Wired`: what the runtime asks of a workflow.
+//! `Agent` and `Wired`: the implementation that the runtime calls.
 
 use super::super::ast::{Block, BlockKind, DeclKind, Let, Typed};
 use super::super::names::is_string;
@@ -28,7 +28,7 @@ impl Expansion<'_> {
         let states = tree.items.states.iter().map(|typed| key_spec(typed, 0));
         let lets = tree.lets().map(|typed| key_spec(typed, 0));
         let (types, definition) = (self.typed(), place::definition(&name.to_string()));
-        // rustc says under these brackets that the workflow is not `Send`, since a field of it is not.
+        // rustc reports under these brackets that the workflow is not `Send` because of a field.
         let span = tree.name.as_ref().map_or_else(Span::call_site, Ident::span);
         let bracketed = quote_spanned!(span=> (#name));
         quote! {
@@ -116,7 +116,7 @@ impl Expansion<'_> {
         quote!(match __step / #numbers { #(#pieces)* _ => #none })
     }
 
-    /// The agents that others transfer to, which are no steps.
+    /// Returns the targets of transfers, which are not steps.
     fn targets_by_name(&self) -> Option<TokenStream> {
         let targets = self.plan.all().filter(|(_, step)| matches!(step.what, What::Target(_)));
         let arms = targets.filter_map(|(i, step)| {
@@ -127,7 +127,7 @@ impl Expansion<'_> {
         matching(&head, &quote!(__name), arms.collect(), &none())
     }
 
-    /// The agent in a field, as what the walk runs.
+    /// Returns the agent in a field, in the form that the walk runs.
     fn value(&self, i: usize, step: &Step<'_>, field: &Ident) -> TokenStream {
         let alias = numbered("Agent", i);
         match self.decl(step) {
@@ -161,7 +161,7 @@ impl Expansion<'_> {
         matching(&head, &quote!(__step), arms.collect(), &none())
     }
 
-    /// The blocks that are fields, with their numbers.
+    /// Returns the blocks that are fields, with their numbers.
     fn block_fields(&self) -> impl Iterator<Item = (Literal, &Block, Ident)> {
         self.plan.steps.iter().enumerate().filter_map(|(i, step)| match step.what {
             What::Block(block) => Some((index(i), block, step.field_used()?)),
@@ -205,7 +205,7 @@ fn none() -> TokenStream {
     quote!(::core::option::Option::None)
 }
 
-/// A function that finds something by name or number, and what it gives for any other; none when there is nothing to find.
+/// Returns a function that finds a value by name or number, or `None` without arms.
 fn matching(
     head: &TokenStream,
     by: &TokenStream,
@@ -215,19 +215,19 @@ fn matching(
     (!arms.is_empty()).then(|| quote!(#head { match #by { #(#arms)* _ => #other, } }))
 }
 
-/// A function that does something and may fail; none when there is nothing to do.
+/// Returns a function that executes statements and may fail, or `None` without statements.
 fn doing(head: &TokenStream, all: Vec<TokenStream>) -> Option<TokenStream> {
     (!all.is_empty()).then(|| quote!(#head -> __adk::Result<()> { #(#all)* ::core::result::Result::Ok(()) }))
 }
 
-/// The body of a function that gives the value of a key: for a `String`, a `&str` serves as well.
+/// Returns the body of a function for the value of a key. A `&str` is accepted for a `String`.
 pub(super) fn value_of(typed: &Typed, value: &Expr) -> TokenStream {
     let ty = &typed.ty;
     if !is_string(ty) {
-        // Named, so that rustc explains the expected type by it and not by a function that nobody wrote.
+        // The name lets rustc explain the expected type without generated code.
         return quote!(let __value: #ty = #value; __value);
     }
-    // What a macro makes has a type of its own: a text or a `String`, mostly.
+    // The result of a macro has a type of its own, usually a text or a `String`.
     if matches!(value, Expr::Lit(_) | Expr::Macro(_)) {
         return quote!(__wire::ValueOf::<#ty>::value(#value));
     }
