@@ -116,7 +116,7 @@ impl Expansion<'_> {
             let errors = quote! {
                 ///
                 /// # Errors
-                /// Returns an error if an agent reads or writes other keys than the workflow declares for it.
+                /// Returns an error if an agent reads or writes undeclared keys.
             };
             (errors, quote!(__adk::Result<Self>), quote!(::core::result::Result::Ok(Self { #given })))
         };
