@@ -44,7 +44,7 @@ fn opened(tokens: Vec<TokenTree>) -> TokenStream {
         match token {
             TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
                 separate(&mut out);
-                let place = Place { before: Before::of(&out), after: After::of(tokens.peek()) };
+                let place = Neighbours { before: Before::of(&out), after: After::of(tokens.peek()) };
                 out.extend(place.written(&group));
                 separate(&mut out);
             }
@@ -71,7 +71,7 @@ fn regrouped(group: &Group, delimiter: Delimiter, inside: TokenStream) -> Group 
 
 /// The neighbours of a fragment.
 #[derive(Clone, Copy)]
-struct Place {
+struct Neighbours {
     before: Before,
     after: After,
 }
@@ -133,7 +133,7 @@ impl After {
     }
 }
 
-impl Place {
+impl Neighbours {
     fn written(self, group: &Group) -> TokenStream {
         let inside = group.stream();
         let binds = Binds::of(&inside);
