@@ -44,7 +44,7 @@ fn opened(tokens: Vec<TokenTree>) -> TokenStream {
         match token {
             TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
                 separate(&mut out);
-                let place = Neighbours { before: Before::of(&out), after: After::of(tokens.peek()) };
+                let place = Neighbours { before: TokenBefore::of(&out), after: After::of(tokens.peek()) };
                 out.extend(place.written(&group));
                 separate(&mut out);
             }
@@ -72,13 +72,13 @@ fn regrouped(group: &Group, delimiter: Delimiter, inside: TokenStream) -> Group 
 /// The neighbours of a fragment.
 #[derive(Clone, Copy)]
 struct Neighbours {
-    before: Before,
+    before: TokenBefore,
     after: After,
 }
 
 /// The token before a fragment.
 #[derive(Clone, Copy, PartialEq)]
-enum Before {
+enum TokenBefore {
     /// Nothing, or a sign after which any expression, pattern or type begins.
     Separator,
     Other,
@@ -99,7 +99,7 @@ enum After {
     Other,
 }
 
-impl Before {
+impl TokenBefore {
     fn of(tokens: &[TokenTree]) -> Self {
         let is_sign = |token: Option<&TokenTree>, signs: &[char]| matches!(token, Some(TokenTree::Punct(sign)) if signs.contains(&sign.as_char()));
         let (last, rest) = match tokens.split_last() {
@@ -143,7 +143,7 @@ impl Neighbours {
             (Binds::Closely | Binds::Type, ..) => false,
             (Binds::Prefix, _, after) => matches!(after, After::Postfix | After::Path),
             (Binds::Block, _, after) => matches!(after, After::Postfix | After::Operator),
-            (Binds::Loosely, Before::Separator, After::Separator) => false,
+            (Binds::Loosely, TokenBefore::Separator, After::Separator) => false,
             (Binds::Loosely | Binds::AsStatement, ..) => true,
         };
         if is_apart {
