@@ -44,7 +44,7 @@ fn opened(tokens: Vec<TokenTree>) -> TokenStream {
         match token {
             TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
                 separate(&mut out);
-                let place = Neighbours { before: TokenBefore::of(&out), after: After::of(tokens.peek()) };
+                let place = Neighbours { before: TokenBefore::of(&out), after: TokenAfter::of(tokens.peek()) };
                 out.extend(place.written(&group));
                 separate(&mut out);
             }
@@ -73,7 +73,7 @@ fn regrouped(group: &Group, delimiter: Delimiter, inside: TokenStream) -> Group 
 #[derive(Clone, Copy)]
 struct Neighbours {
     before: TokenBefore,
-    after: After,
+    after: TokenAfter,
 }
 
 /// The token before a fragment.
@@ -86,7 +86,7 @@ enum TokenBefore {
 
 /// The token after a fragment.
 #[derive(Clone, Copy, PartialEq)]
-enum After {
+enum TokenAfter {
     /// Nothing, or a sign before which any expression, pattern or type ends.
     Separator,
     /// `.`, `?` or a group, which bind closer than a sign before a value.
@@ -117,7 +117,7 @@ impl TokenBefore {
     }
 }
 
-impl After {
+impl TokenAfter {
     fn of(token: Option<&TokenTree>) -> Self {
         match token {
             None => Self::Separator,
@@ -139,11 +139,11 @@ impl Neighbours {
         let binds = Binds::of(&inside);
         let is_apart = match (binds, self.before, self.after) {
             // A type with generic arguments is the beginning of a path.
-            (Binds::Type, _, After::Path) => return quote!(<#inside>),
+            (Binds::Type, _, TokenAfter::Path) => return quote!(<#inside>),
             (Binds::Closely | Binds::Type, ..) => false,
-            (Binds::Prefix, _, after) => matches!(after, After::Postfix | After::Path),
-            (Binds::Block, _, after) => matches!(after, After::Postfix | After::Operator),
-            (Binds::Loosely, TokenBefore::Separator, After::Separator) => false,
+            (Binds::Prefix, _, after) => matches!(after, TokenAfter::Postfix | TokenAfter::Path),
+            (Binds::Block, _, after) => matches!(after, TokenAfter::Postfix | TokenAfter::Operator),
+            (Binds::Loosely, TokenBefore::Separator, TokenAfter::Separator) => false,
             (Binds::Loosely | Binds::AsStatement, ..) => true,
         };
         if is_apart {
