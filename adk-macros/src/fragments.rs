@@ -136,15 +136,15 @@ impl TokenAfter {
 impl Neighbours {
     fn written(self, group: &Group) -> TokenStream {
         let inside = group.stream();
-        let binds = Binds::of(&inside);
+        let binds = Binding::of(&inside);
         let is_apart = match (binds, self.before, self.after) {
             // A type with generic arguments is the beginning of a path.
-            (Binds::Type, _, TokenAfter::Path) => return quote!(<#inside>),
-            (Binds::Closely | Binds::Type, ..) => false,
-            (Binds::Prefix, _, after) => matches!(after, TokenAfter::Postfix | TokenAfter::Path),
-            (Binds::Block, _, after) => matches!(after, TokenAfter::Postfix | TokenAfter::Operator),
-            (Binds::Loosely, TokenBefore::Separator, TokenAfter::Separator) => false,
-            (Binds::Loosely | Binds::AsStatement, ..) => true,
+            (Binding::Type, _, TokenAfter::Path) => return quote!(<#inside>),
+            (Binding::Closely | Binding::Type, ..) => false,
+            (Binding::Prefix, _, after) => matches!(after, TokenAfter::Postfix | TokenAfter::Path),
+            (Binding::Block, _, after) => matches!(after, TokenAfter::Postfix | TokenAfter::Operator),
+            (Binding::Loosely, TokenBefore::Separator, TokenAfter::Separator) => false,
+            (Binding::Loosely | Binding::AsStatement, ..) => true,
         };
         if is_apart {
             TokenTree::from(regrouped(group, Delimiter::Parenthesis, inside)).into()
@@ -156,7 +156,7 @@ impl Neighbours {
 
 /// How closely the parts of a fragment are bound.
 #[derive(Clone, Copy, PartialEq)]
-enum Binds {
+enum Binding {
     /// A path, a literal or a call, whose parts no neighbour can separate, or a fragment that is
     /// not an expression, such as an item.
     Closely,
@@ -172,7 +172,7 @@ enum Binds {
     AsStatement,
 }
 
-impl Binds {
+impl Binding {
     fn of(fragment: &TokenStream) -> Self {
         if deep::check(fragment.clone()).is_err() {
             return Self::Loosely;
