@@ -12,7 +12,7 @@ use syn::parse::{ParseStream, Parser as _};
 use syn::{Expr, LitInt, LitStr, Token, Type, token};
 
 /// A state key with its prefix.
-pub(super) struct Key {
+pub(super) struct StateKey {
     /// The stored name of the key, with its prefix.
     pub(super) text: String,
     pub(super) span: Span,
@@ -27,7 +27,7 @@ pub(super) struct Exits {
 #[derive(Default)]
 pub(super) struct AgentArgs {
     /// `writes = KEY`.
-    pub(super) writes: Option<Key>,
+    pub(super) writes: Option<StateKey>,
     /// `exits(LOOP, ...)`.
     pub(super) exits: Option<Exits>,
     pub(super) timeout: Option<Timeout>,
@@ -47,7 +47,7 @@ pub(super) struct ByHandArgs {
 }
 
 pub(super) struct TypedKey {
-    pub(super) key: Key,
+    pub(super) key: StateKey,
     pub(super) ty: Type,
 }
 
@@ -197,9 +197,9 @@ fn timeout(word: &Ident, input: ParseStream<'_>) -> Parsed<Timeout> {
 }
 
 /// `plan` or `user:plan`.
-pub(super) fn key(input: ParseStream<'_>, is_typed: bool) -> Parsed<Key> {
+pub(super) fn key(input: ParseStream<'_>, is_typed: bool) -> Parsed<StateKey> {
     let key = expect::key(input, "a key", is_typed)?;
-    Ok(Key { text: key.text(), span: key.name.span() })
+    Ok(StateKey { text: key.text(), span: key.name.span() })
 }
 
 /// `(plan: Plan, user:tone: String)`.

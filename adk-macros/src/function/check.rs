@@ -1,6 +1,6 @@
 //! Checks of `#[agent]` and `#[tool]` that need tokens only. Consts in the expansion check types.
 
-use super::args::{AgentArgs, ByHandArgs, Key, Timeout, ToolArgs};
+use super::args::{AgentArgs, ByHandArgs, StateKey, Timeout, ToolArgs};
 use super::parse::{ByHand, Function, Source};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::docs;
@@ -14,7 +14,7 @@ use syn::{GenericParam, ReturnType, Type};
 const LONGEST: usize = 64;
 
 /// Checks the rules of both attributes.
-fn function<'a>(function: &'a Function, writes: impl Iterator<Item = &'a Key>, report: &mut Diagnostics) {
+fn function<'a>(function: &'a Function, writes: impl Iterator<Item = &'a StateKey>, report: &mut Diagnostics) {
     let sig = &function.sig;
     for param in &sig.generics.params {
         if !matches!(param, GenericParam::Lifetime(_)) {
@@ -42,7 +42,7 @@ fn function<'a>(function: &'a Function, writes: impl Iterator<Item = &'a Key>, r
     twice("written", writes.chain(outs), report);
 }
 
-fn twice<'a>(verb: &str, keys: impl Iterator<Item = &'a Key>, report: &mut Diagnostics) {
+fn twice<'a>(verb: &str, keys: impl Iterator<Item = &'a StateKey>, report: &mut Diagnostics) {
     let mut seen: Vec<&str> = Vec::new();
     for key in keys {
         if seen.contains(&key.text.as_str()) {

@@ -1,7 +1,7 @@
 //! Parsers of a function and of an `impl Agent`: heads become trees, bodies stay tokens, so that a
 //! half-typed body still expands.
 
-use super::args::{self, Key};
+use super::args::{self, StateKey};
 use crate::diag::Diagnostics;
 use crate::docs::is_doc;
 use crate::types;
@@ -34,7 +34,7 @@ pub(super) struct Function {
 
 pub(super) struct Param {
     /// The key or the argument, or `None` for a pattern without a name.
-    pub(super) name: Option<Key>,
+    pub(super) name: Option<StateKey>,
     /// The name of the parameter in the expansion, which does not collide with names of the user.
     pub(super) local: Ident,
     pub(super) source: Source,
@@ -208,7 +208,7 @@ fn param(input: &mut PatType, local: Ident, is_tool: bool, report: &mut Diagnost
     if let Some((span, _)) = default.as_ref().filter(|_| source != Source::Plain) {
         report.refuse(*span, "only what a model fills in has a default", "remove it");
     }
-    let named = |name: Ident| Key { text: unraw(&name), span: name.span() };
+    let named = |name: Ident| StateKey { text: unraw(&name), span: name.span() };
     Param { name: key.or_else(|| name.map(named)), local, source, ty, docs, default }
 }
 
@@ -225,10 +225,10 @@ fn name_of(pat: &Pat, report: &mut Diagnostics) -> Option<Ident> {
 }
 
 /// Removes `#[key]` or `#[key(user:plan)]` and returns the key.
-fn key_of(attrs: &mut Vec<Attribute>, name: Option<&Ident>, report: &mut Diagnostics) -> Option<Key> {
+fn key_of(attrs: &mut Vec<Attribute>, name: Option<&Ident>, report: &mut Diagnostics) -> Option<StateKey> {
     let attr = attrs.extract_if(.., |attr| attr.path().is_ident("key")).last()?;
     let key = match (&attr.meta, name) {
-        (Meta::Path(_), Some(name)) => Ok(Key { text: unraw(name), span: name.span() }),
+        (Meta::Path(_), Some(name)) => Ok(StateKey { text: unraw(name), span: name.span() }),
         _ => {
             let parser = |input: ParseStream<'_>| {
                 let key = args::key(input, false);
@@ -243,7 +243,7 @@ fn key_of(attrs: &mut Vec<Attribute>, name: Option<&Ident>, report: &mut Diagnos
     };
     Some(key.unwrap_or_else(|error| {
         report.push(error.or_help("name the parameter as the key, or write `#[key(user:plan)]`"));
-        Key { text: String::new(), span: attr.span() }
+        StateKey { text: String::new(), span: attr.span() }
     }))
 }
 
