@@ -1,7 +1,7 @@
 //! `#[agent]` on a function.
 
 use super::args::AgentArgs;
-use super::keys::{Key, Keys};
+use super::keys::{Key, KeyTypes};
 use super::parse::{Function, Source};
 use super::{
     arguments, beside, block, checked, conditions_text, item, key_spec, load, name_of, needs, out_specs,
@@ -44,7 +44,7 @@ fn default(function: &Function) -> TokenStream {
 fn asked(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
     let (types, name) = (output_types(function), &function.used());
     let (checks, checked) = checked(&checks(function, args, report)).unzip();
-    let keys = Keys::of(function, args);
+    let keys = KeyTypes::of(function, args);
     let meta = meta(function, args, &keys);
     let begin = begin(function, args, &keys);
     let typed = keys.expand(function, name);
@@ -153,10 +153,10 @@ fn contexts(function: &Function, args: &AgentArgs, report: &Diagnostics) -> Toke
     checks
 }
 
-fn meta(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
+fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let text = function.name();
     let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
-    let places = Keys::places(function);
+    let places = KeyTypes::places(function);
     let all = function.params(Source::Plain).zip(&places).enumerate();
     let all = all.filter_map(|(at, (param, place))| {
         let Key { ty, any, optional, .. } = keys.of_read(at)?;
@@ -198,7 +198,7 @@ fn fixed(ty: &syn::Type) -> TokenStream {
     types::fixed(quote!(#ty))
 }
 
-fn begin(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
+fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let loads = function.params(Source::Plain).enumerate().map(|(at, param)| {
         let of = if !keys.is_plain(at) && types::is_called_context(&param.ty) {
             "ContextRead"

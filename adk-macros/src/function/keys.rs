@@ -1,4 +1,4 @@
-//! [`Keys`]: the keys that a function reads and writes as types, which `key-type` compares across
+//! [`KeyTypes`]: the keys that a function reads and writes as types, which `key-type` compares across
 //! modules and crates.
 
 use super::args::AgentArgs;
@@ -10,7 +10,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Type;
 
-pub(super) struct Keys {
+pub(super) struct KeyTypes {
     /// Aliases that the types below mention.
     aliases: TokenStream,
     reads: Vec<Key>,
@@ -27,7 +27,7 @@ pub(super) struct Key {
     pub(super) optional: TokenStream,
 }
 
-impl Keys {
+impl KeyTypes {
     pub(super) fn of(function: &Function, args: &AgentArgs) -> Self {
         let mut aliases = TokenStream::new();
         let params = function.params(Source::Plain).enumerate();
