@@ -1,7 +1,7 @@
 //! `#[agent]` on a function.
 
 use super::args::AgentArgs;
-use super::keys::{Key, KeyTypes};
+use super::keys::{KeyType, KeyTypes};
 use super::parse::{Function, Source};
 use super::{
     arguments, beside, block, checked, conditions_text, item, key_spec, load, name_of, needs, out_specs,
@@ -159,7 +159,7 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let places = KeyTypes::places(function);
     let all = function.params(Source::Plain).zip(&places).enumerate();
     let all = all.filter_map(|(at, (param, place))| {
-        let Key { ty, any, optional, .. } = keys.of_read(at)?;
+        let KeyType { ty, any, optional, .. } = keys.of_read(at)?;
         let any = any.clone().unwrap_or_else(|| quote!(false));
         Some(key_spec(ty, &name_of(param), &types::spelled(&param.ty), optional, &any, &quote!(#place)))
     });

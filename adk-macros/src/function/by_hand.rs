@@ -1,7 +1,7 @@
 //! `#[agent]` on an `impl Agent`: adds its keys as data to `META`, and as types for `key-type`.
 
 use super::args::{ByHandArgs, TypedKey};
-use super::keys::Key;
+use super::keys::KeyType;
 use super::parse::{ByHand, Constant};
 use super::{block, whole};
 use crate::diag::Diagnostics;
@@ -89,7 +89,7 @@ pub(super) fn stub(item: &ByHand, report: Diagnostics) -> TokenStream {
 }
 
 fn made<'a>(all: &[Known<'a>], reads: bool) -> Made<'a> {
-    let ty = |of: &Key| if reads { of.read.clone() } else { of.ty.clone() };
+    let ty = |of: &KeyType| if reads { of.read.clone() } else { of.ty.clone() };
     all.iter().map(|one| (&one.key.ty, ty(&one.of))).collect()
 }
 
@@ -113,7 +113,7 @@ fn with_meta(item: &ByHand, Constant { before, after, .. }: &Constant, value: &T
 /// A key with the facts about its type.
 struct Known<'a> {
     key: &'a TypedKey,
-    of: Key,
+    of: KeyType,
     /// The number of the type.
     number: TokenStream,
 }
@@ -127,12 +127,12 @@ impl<'a> Known<'a> {
             let optional = !std::ptr::eq(inside, ty);
             let ty = borrowed(inside).to_token_stream();
             let read = if optional { quote!(__typed::Perhaps<#ty>) } else { quote!(__typed::Is<#ty>) };
-            let of = Key { ty, read, any: None, optional: quote!(#optional) };
+            let of = KeyType { ty, read, any: None, optional: quote!(#optional) };
             return Self { key, of, number: quote!(__typed::UNKNOWN) };
         }
         // Only the aliases mention the user's type: rustc would propose it as another candidate in
         // an impl with parameters.
-        let of = Key::of(ty, at, aliases);
+        let of = KeyType::of(ty, at, aliases);
         let number = crate::typed::number(&of.ty, &types::spelled(ty));
         Self { key, of, number }
     }

@@ -13,12 +13,12 @@ use syn::Type;
 pub(super) struct KeyTypes {
     /// Aliases that the types below mention.
     aliases: TokenStream,
-    reads: Vec<Key>,
+    reads: Vec<KeyType>,
     written: Option<TokenStream>,
 }
 
 /// The type of a key that the function reads.
-pub(super) struct Key {
+pub(super) struct KeyType {
     pub(super) ty: TokenStream,
     /// The type in `Typed::Reads`, which determines whether the key may be absent.
     pub(super) read: TokenStream,
@@ -31,7 +31,7 @@ impl KeyTypes {
     pub(super) fn of(function: &Function, args: &AgentArgs) -> Self {
         let mut aliases = TokenStream::new();
         let params = function.params(Source::Plain).enumerate();
-        let reads = params.map(|(at, param)| Key::of(&param.ty, at, &mut aliases)).collect();
+        let reads = params.map(|(at, param)| KeyType::of(&param.ty, at, &mut aliases)).collect();
         let written = args.writes.as_ref().map(|_| {
             if let Some(ty) = returned(function).and_then(plain) {
                 return ty;
@@ -47,7 +47,7 @@ impl KeyTypes {
     }
 
     /// Returns the facts about the type of the key that parameter `at` reads.
-    pub(super) fn of_read(&self, at: usize) -> Option<&Key> {
+    pub(super) fn of_read(&self, at: usize) -> Option<&KeyType> {
         self.reads.get(at)
     }
 
@@ -81,7 +81,7 @@ impl KeyTypes {
     }
 }
 
-impl Key {
+impl KeyType {
     /// The name of a type may be an alias, so the expansion asks traits about the type. Plain types
     /// need no traits, because their names are not used as aliases.
     pub(super) fn of(ty: &Type, at: usize, aliases: &mut TokenStream) -> Self {

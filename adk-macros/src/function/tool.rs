@@ -1,7 +1,7 @@
 //! `#[tool]` on a function.
 
 use super::args::ToolArgs;
-use super::keys::Key;
+use super::keys::KeyType;
 use super::parse::{Function, Param, Source};
 use super::{
     arguments, checked, item, key_spec, load, name_of, needs, out_specs, output_types, outs, refuse,
@@ -94,14 +94,14 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     let mut meta = quote!(__adk::ToolMeta::new(#name, #description));
     let mut aliases = TokenStream::new();
     let reads = function.params(Source::Key).enumerate().map(|(at, param)| {
-        let Key { ty, optional, any, .. } = Key::of(&param.ty, args.writes.len() + at, &mut aliases);
+        let KeyType { ty, optional, any, .. } = KeyType::of(&param.ty, args.writes.len() + at, &mut aliases);
         let any = any.unwrap_or_else(|| quote!(false));
         key_spec(&ty, &name_of(param), &types::spelled(&param.ty), &optional, &any, &quote!(0))
     });
     let reads: Vec<_> = reads.collect();
     let writes = args.writes.iter().enumerate().map(|(at, write)| {
         let inside = types::value(&write.ty);
-        let Key { ty, optional, .. } = Key::of(&write.ty, at, &mut aliases);
+        let KeyType { ty, optional, .. } = KeyType::of(&write.ty, at, &mut aliases);
         let optional = if std::ptr::eq(inside, &write.ty) { optional } else { quote!(false) };
         // The model decides whether it calls the tool, so no reader may rely on the key.
         let (yes, no, place) = (quote!(true), quote!(false), quote!(__typed::nowhere(#optional)));
