@@ -22,10 +22,10 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
     let written = with_meta(item, &meta, &described(&meta.value));
     let mut aliases = TokenStream::new();
     let all = args.reads.iter().chain(&args.writes).enumerate();
-    let all = all.map(|(at, key)| Known::of(item, key, at, &mut aliases));
+    let all = all.map(|(at, key)| HandWrittenKey::of(item, key, at, &mut aliases));
     let all: Vec<_> = all.collect();
     let (reads, writes) = all.split_at(args.reads.len());
-    let placed = |keys: &[Known<'_>], room| places(keys.iter().map(|key| &key.key.ty), room);
+    let placed = |keys: &[HandWrittenKey<'_>], room| places(keys.iter().map(|key| &key.key.ty), room);
     let read = reads.iter().zip(placed(reads, READS));
     let read = read.map(|(key, place)| key.spec(&key.key.ty, place));
     // As for functions, an `Option<T>` writes a `T` conditionally.
@@ -88,7 +88,7 @@ pub(super) fn stub(item: &ByHand, report: Diagnostics) -> TokenStream {
     }
 }
 
-fn made<'a>(all: &[Known<'a>], reads: bool) -> Made<'a> {
+fn made<'a>(all: &[HandWrittenKey<'a>], reads: bool) -> Made<'a> {
     let ty = |of: &KeyType| if reads { of.read.clone() } else { of.ty.clone() };
     all.iter().map(|one| (&one.key.ty, ty(&one.of))).collect()
 }
@@ -111,14 +111,14 @@ fn with_meta(item: &ByHand, Constant { before, after, .. }: &Constant, value: &T
 }
 
 /// A key with the facts about its type.
-struct Known<'a> {
+struct HandWrittenKey<'a> {
     key: &'a TypedKey,
     of: KeyType,
     /// The number of the type.
     number: TokenStream,
 }
 
-impl<'a> Known<'a> {
+impl<'a> HandWrittenKey<'a> {
     fn of(item: &ByHand, key: &'a TypedKey, at: usize, aliases: &mut TokenStream) -> Self {
         let ty = &key.ty;
         if depends(item, ty.to_token_stream()) {
