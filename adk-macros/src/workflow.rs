@@ -13,7 +13,7 @@ mod plan;
 mod tests;
 mod text;
 
-use expand::Known;
+use expand::KnownParts;
 pub(crate) use names::{plain as unraw, type_text, unspanned};
 use proc_macro2::TokenStream;
 
@@ -21,12 +21,12 @@ pub(crate) fn workflow(input: TokenStream) -> TokenStream {
     let (mut tree, mut diagnostics) = parse::workflow(input);
     if !diagnostics.keep_flow() {
         let plan = plan::of(&tree);
-        return expand::stub(&tree, &plan, Known::Nothing, diagnostics.into_tokens());
+        return expand::stub(&tree, &plan, KnownParts::Nothing, diagnostics.into_tokens());
     }
     let mut found = check::mend(&mut tree);
     let mut plan = plan::of(&tree);
     check::workflow(&tree, &mut plan, &mut found);
-    let known = if found.has(&check::NAMES) { Known::Names } else { Known::Flow };
+    let known = if found.has(&check::NAMES) { KnownParts::Names } else { KnownParts::Flow };
     diagnostics.extend(found);
     if diagnostics.is_empty() {
         expand::workflow(&tree, &plan)

@@ -26,7 +26,7 @@ mod tree;
 mod wired;
 
 pub(super) use alone::{agents, stubs};
-pub(super) use stub::{Known, workflow as stub};
+pub(super) use stub::{KnownParts, workflow as stub};
 
 use super::ast::Workflow;
 use super::names;
@@ -48,7 +48,7 @@ struct Expansion<'a> {
     /// Whether tables are split, because rustc would search the whole table for each entry.
     is_large: bool,
     /// The facts about a rejected workflow.
-    refused: Option<Known>,
+    refused: Option<KnownParts>,
 }
 
 /// Expands a `workflow!` that passed all checks of the macros.

@@ -6,7 +6,7 @@
 
 use super::super::ast::{DeclKind, Typed, Workflow};
 use super::super::plan::{Plan, Step, What};
-use super::{Expansion, Known, index, numbered, raise};
+use super::{Expansion, KnownParts, index, numbered, raise};
 use crate::code::{code, read};
 use crate::typed::{READS, is_plain, list, places};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -103,7 +103,7 @@ impl Expansion<'_> {
             }
         });
         let module = crate::place::module(&quote!(__SCOPE));
-        let without = self.refused.filter(|known| *known == Known::Names).map(|_| quote!(.without_names()));
+        let without = self.refused.filter(|known| *known == KnownParts::Names).map(|_| quote!(.without_names()));
         quote! {
             const __SIZES: #check::Sizes = #check::sizes(&#name::SPEC);
             const fn __facts(__answers: &[bool]) -> #facts {

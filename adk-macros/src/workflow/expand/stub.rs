@@ -13,7 +13,7 @@ use quote::quote;
 
 /// The facts about a rejected workflow.
 #[derive(Clone, Copy, PartialEq)]
-pub(in super::super) enum Known {
+pub(in super::super) enum KnownParts {
     /// Nothing, because a part of the workflow does not parse.
     Nothing,
     /// The flow, and the errors in its names.
@@ -26,12 +26,12 @@ pub(in super::super) enum Known {
 pub(in super::super) fn workflow(
     tree: &Workflow,
     plan: &Plan<'_>,
-    known: Known,
+    known: KnownParts,
     errors: TokenStream,
 ) -> TokenStream {
     let Some(name) = &tree.name else { return errors };
     let expand = Expansion { refused: Some(known), ..Expansion::new(tree, plan, name) };
-    let flow = (known != Known::Nothing).then(|| expand.flow());
+    let flow = (known != KnownParts::Nothing).then(|| expand.flow());
     let (editor, structs, keys) = (expand.editor(), expand.structs(), expand.key_structs());
     let (allow, names, deprecated) = (allow(), facade::names_of_workflows(), deprecated(&tree.attrs));
     let (name, label) = (&expand.name, &plan.name);
