@@ -10,7 +10,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Index, Member, Type};
 
 /// A field that the struct provides.
-struct Given<'a> {
+struct ProvidedField<'a> {
     member: Member,
     ty: &'a Type,
 }
@@ -28,7 +28,7 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
     quote!(#errors #given)
 }
 
-fn fields<'a>(input: &'a DeriveInput, report: &mut Diagnostics) -> Vec<Given<'a>> {
+fn fields<'a>(input: &'a DeriveInput, report: &mut Diagnostics) -> Vec<ProvidedField<'a>> {
     let Data::Struct(data) = &input.data else {
         report.refuse(
             input.ident.span(),
@@ -56,7 +56,7 @@ fn fields<'a>(input: &'a DeriveInput, report: &mut Diagnostics) -> Vec<Given<'a>
             continue;
         }
         seen.insert(spelled, member.clone());
-        given.push(Given { member, ty: &field.ty });
+        given.push(ProvidedField { member, ty: &field.ty });
     }
     given
 }
@@ -82,7 +82,7 @@ fn is_skipped(attrs: &[Attribute], report: &mut Diagnostics) -> bool {
     skipped
 }
 
-fn expand(input: &DeriveInput, fields: &[Given<'_>]) -> TokenStream {
+fn expand(input: &DeriveInput, fields: &[ProvidedField<'_>]) -> TokenStream {
     let (private, name) = (facade::private(), &input.ident);
     let (generics, arguments, conditions) = input.generics.split_for_impl();
     let predicates = conditions.map(|conditions| {
@@ -91,11 +91,11 @@ fn expand(input: &DeriveInput, fields: &[Given<'_>]) -> TokenStream {
     });
     // The bound has the span of the field's type, where rustc reports a type that threads cannot
     // share.
-    let shared = fields.iter().filter(|_| !input.generics.params.is_empty()).map(|Given { ty, .. }| {
+    let shared = fields.iter().filter(|_| !input.generics.params.is_empty()).map(|ProvidedField { ty, .. }| {
         quote_spanned!(ty.span()=> #ty: ::core::marker::Send + ::core::marker::Sync + 'static,)
     });
     let conditions = quote!(where #predicates #(#shared)*);
-    let gives = fields.iter().map(|Given { member, ty }| {
+    let gives = fields.iter().map(|ProvidedField { member, ty }| {
         quote! {
             impl #generics __resources::Gives<#ty> for #name #arguments #conditions {
                 fn give(&self) -> &#ty {
@@ -104,7 +104,7 @@ fn expand(input: &DeriveInput, fields: &[Given<'_>]) -> TokenStream {
             }
         }
     });
-    let found = fields.iter().map(|Given { member, ty }| {
+    let found = fields.iter().map(|ProvidedField { member, ty }| {
         let ty = ty.to_token_stream();
         quote! {
             if __of == ::core::any::TypeId::of::<#ty>() {
@@ -112,7 +112,7 @@ fn expand(input: &DeriveInput, fields: &[Given<'_>]) -> TokenStream {
             }
         }
     });
-    let types = fields.iter().map(|Given { ty, .. }| {
+    let types = fields.iter().map(|ProvidedField { ty, .. }| {
         let spelled = types::spelled(ty);
         quote!(__resources::ResourceSpec::of::<#ty>(#spelled))
     });
