@@ -39,7 +39,7 @@ fn is_direct(value: &Expr) -> bool {
 
 /// Rewrites the body of a closure, so that it converts its return value into an answer.
 fn read(closure: &mut ExprClosure, hook: &Ident, is_direct: bool, ends: (Span, Span)) {
-    let reader = Reader::new(hook, ends);
+    let reader = ReturnConversion::new(hook, ends);
     let returns = match std::mem::replace(&mut closure.output, ReturnType::Default) {
         ReturnType::Type(_, ty) => Some(*ty),
         ReturnType::Default => None,
@@ -75,7 +75,7 @@ fn read(closure: &mut ExprClosure, hook: &Ident, is_direct: bool, ends: (Span, S
 }
 
 /// The conversion of a return value into an answer.
-struct Reader {
+struct ReturnConversion {
     /// The conversion function for the kind of hook.
     of: Ident,
     /// The method that creates the answer, with the span of the hook: rustc underlines it as the
@@ -85,7 +85,7 @@ struct Reader {
     place: (Span, Span),
 }
 
-impl Reader {
+impl ReturnConversion {
     fn new(hook: &Ident, place: (Span, Span)) -> Self {
         let name = hook.to_string();
         let kind =
