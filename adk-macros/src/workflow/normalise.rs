@@ -115,7 +115,7 @@ fn block(
     around: usize,
     fault: &mut Option<Diagnostic>,
 ) -> Result<Group, Diagnostic> {
-    let mut reader = Reader { frame: Frame::new(kind), open: Vec::new(), around, fault };
+    let mut reader = BlockReader { frame: Frame::new(kind), open: Vec::new(), around, fault };
     check_depth(around, group.span_open())?;
     let mut before = None;
     for token in group.stream() {
@@ -141,7 +141,7 @@ fn unclosed(span: Span) -> Diagnostic {
     Diagnostic::syntax(span, "this `<` is never closed").help("write `>` after what it holds")
 }
 
-struct Reader<'a> {
+struct BlockReader<'a> {
     frame: Frame,
     /// The enclosing frames and the open generic arguments.
     open: Vec<(Open, Span)>,
@@ -151,7 +151,7 @@ struct Reader<'a> {
     fault: &'a mut Option<Diagnostic>,
 }
 
-impl Reader<'_> {
+impl BlockReader<'_> {
     fn token(&mut self, token: TokenTree, joined: Option<char>) -> Result<(), Diagnostic> {
         match &token {
             TokenTree::Group(group) => return self.group(group),
