@@ -52,12 +52,12 @@ enum Part {
 
 /// A construct that a `<` opened.
 enum Open {
-    Block(Frame),
+    Block(BlockState),
     Generics,
 }
 
 /// The state of an open block.
-struct Frame {
+struct BlockState {
     kind: Kind,
     part: Part,
     ends_with_brace: bool,
@@ -65,7 +65,7 @@ struct Frame {
     depth: Depth,
 }
 
-impl Frame {
+impl BlockState {
     fn new(kind: Kind) -> Self {
         let (tokens, depth) = (TokenStream::new(), Depth::default());
         Self { kind, part: Self::first(kind), ends_with_brace: false, tokens, depth }
@@ -115,7 +115,7 @@ fn block(
     around: usize,
     fault: &mut Option<Diagnostic>,
 ) -> Result<Group, Diagnostic> {
-    let mut reader = BlockReader { frame: Frame::new(kind), open: Vec::new(), around, fault };
+    let mut reader = BlockReader { frame: BlockState::new(kind), open: Vec::new(), around, fault };
     check_depth(around, group.span_open())?;
     let mut before = None;
     for token in group.stream() {
@@ -142,7 +142,7 @@ fn unclosed(span: Span) -> Diagnostic {
 }
 
 struct BlockReader<'a> {
-    frame: Frame,
+    frame: BlockState,
     /// The enclosing frames and the open generic arguments.
     open: Vec<(Open, Span)>,
     /// The number of blocks around the group.
@@ -211,7 +211,7 @@ impl BlockReader<'_> {
             Part::Step(kind) => kind,
             _ => Kind::Steps,
         };
-        let around = std::mem::replace(&mut self.frame, Frame::new(kind));
+        let around = std::mem::replace(&mut self.frame, BlockState::new(kind));
         self.open.push((Open::Block(around), span));
         Ok(true)
     }
