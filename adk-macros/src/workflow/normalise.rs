@@ -51,7 +51,7 @@ enum Part {
 }
 
 /// A construct that a `<` opened.
-enum Open {
+enum Bracket {
     Block(BlockState),
     Generics,
 }
@@ -144,7 +144,7 @@ fn unclosed(span: Span) -> Diagnostic {
 struct BlockReader<'a> {
     frame: BlockState,
     /// The enclosing frames and the open generic arguments.
-    open: Vec<(Open, Span)>,
+    open: Vec<(Bracket, Span)>,
     /// The number of blocks around the group.
     around: usize,
     /// The first unmatched bracket.
@@ -197,7 +197,7 @@ impl BlockReader<'_> {
             ('=', _) if self.frame.part == Part::Types && self.frame.kind == Kind::Steps => {
                 self.frame.part = Part::Value;
             }
-            ('<', _) if self.frame.part == Part::Types => self.open.push((Open::Generics, span)),
+            ('<', _) if self.frame.part == Part::Types => self.open.push((Bracket::Generics, span)),
             ('<', _) if self.frame.part != Part::Value => return self.open_block(span),
             ('>', _) if self.frame.part != Part::Value => return Ok(self.close(span)),
             _ => {}
@@ -212,15 +212,15 @@ impl BlockReader<'_> {
             _ => Kind::Steps,
         };
         let around = std::mem::replace(&mut self.frame, BlockState::new(kind));
-        self.open.push((Open::Block(around), span));
+        self.open.push((Bracket::Block(around), span));
         Ok(true)
     }
 
     /// Reads a `>`, and returns whether it was the bracket of a block.
     fn close(&mut self, span: Span) -> bool {
         match self.open.pop() {
-            Some((Open::Generics, _)) => false,
-            Some((Open::Block(around), open)) => {
+            Some((Bracket::Generics, _)) => false,
+            Some((Bracket::Block(around), open)) => {
                 let mut inside = std::mem::replace(&mut self.frame, around).tokens;
                 let mut end = proc_macro2::Punct::new('>', Spacing::Alone);
                 end.set_span(span);
@@ -242,7 +242,7 @@ impl BlockReader<'_> {
     /// Checks that no generic arguments are open at the end of a statement.
     fn close_generics(&self) -> Result<(), Diagnostic> {
         match self.open.last() {
-            Some((Open::Generics, open)) => Err(unclosed(*open)),
+            Some((Bracket::Generics, open)) => Err(unclosed(*open)),
             _ => Ok(()),
         }
     }
@@ -260,7 +260,7 @@ impl BlockReader<'_> {
         self.frame.depth.see(&token)?;
         self.frame.tokens.extend([token]);
         // A brace group in generic arguments is the value of a constant.
-        let is_argument = matches!(self.open.last(), Some((Open::Generics, _)));
+        let is_argument = matches!(self.open.last(), Some((Bracket::Generics, _)));
         if is_brace && self.frame.ends_with_brace && !is_argument {
             self.frame.end_statement();
         }
@@ -269,7 +269,7 @@ impl BlockReader<'_> {
 
     /// Returns the depth of the next block.
     fn depth(&self) -> usize {
-        let blocks = self.open.iter().filter(|(open, _)| matches!(open, Open::Block(_)));
+        let blocks = self.open.iter().filter(|(open, _)| matches!(open, Bracket::Block(_)));
         self.around + blocks.count() + 1
     }
 }
