@@ -35,7 +35,7 @@ enum Kind {
 
 /// The current part of a statement or an arm.
 #[derive(Clone, Copy, PartialEq)]
-enum Part {
+enum StatementPart {
     /// The first word follows.
     Start,
     /// A word that may be the name of a block.
@@ -59,7 +59,7 @@ enum Bracket {
 /// The state of an open block.
 struct BlockState {
     kind: Kind,
-    part: Part,
+    part: StatementPart,
     ends_with_brace: bool,
     tokens: TokenStream,
     depth: Depth,
@@ -72,8 +72,8 @@ impl BlockState {
     }
 
     /// Returns the first part of a statement. An arm begins with a pattern.
-    fn first(kind: Kind) -> Part {
-        if kind == Kind::Arms { Part::Types } else { Part::Start }
+    fn first(kind: Kind) -> StatementPart {
+        if kind == Kind::Arms { StatementPart::Types } else { StatementPart::Start }
     }
 
     fn end_statement(&mut self) {
@@ -84,25 +84,25 @@ impl BlockState {
 
     fn word(&mut self, word: &str) {
         self.part = match (self.part, word) {
-            (Part::Types, "if") if self.kind == Kind::Arms => Part::Value,
-            (Part::Start, "pub") => Part::Start,
+            (StatementPart::Types, "if") if self.kind == Kind::Arms => StatementPart::Value,
+            (StatementPart::Start, "pub") => StatementPart::Start,
             // Conditions in other languages contain comparisons.
-            (Part::Start, "if" | "while" | "unless" | "when") => {
+            (StatementPart::Start, "if" | "while" | "unless" | "when") => {
                 self.ends_with_brace = true;
-                Part::Value
+                StatementPart::Value
             }
-            (Part::Start, "match") => Part::Step(Kind::Arms),
-            (Part::Start, "let" | "state" | "agent" | "toolset") => {
+            (StatementPart::Start, "match") => StatementPart::Step(Kind::Arms),
+            (StatementPart::Start, "let" | "state" | "agent" | "toolset") => {
                 self.ends_with_brace = word == "agent";
-                Part::Item
+                StatementPart::Item
             }
-            (Part::Start, "await") | (Part::Item, _) => Part::Types,
-            (Part::Start, "sequence" | "parallel" | "loop" | "each" | "try" | "else") => {
-                Part::Step(Kind::Steps)
+            (StatementPart::Start, "await") | (StatementPart::Item, _) => StatementPart::Types,
+            (StatementPart::Start, "sequence" | "parallel" | "loop" | "each" | "try" | "else") => {
+                StatementPart::Step(Kind::Steps)
             }
-            (Part::Types, "else") if self.kind == Kind::Arms => Part::Step(Kind::Steps),
-            (Part::Start, _) => Part::Word,
-            (Part::Word, _) => Part::Step(Kind::Steps),
+            (StatementPart::Types, "else") if self.kind == Kind::Arms => StatementPart::Step(Kind::Steps),
+            (StatementPart::Start, _) => StatementPart::Word,
+            (StatementPart::Word, _) => StatementPart::Step(Kind::Steps),
             (part, _) => part,
         };
     }
@@ -176,30 +176,30 @@ impl BlockReader<'_> {
         span: Span,
         spacing: Spacing,
     ) -> Result<bool, Diagnostic> {
-        if self.frame.part == Part::Item && sign != ':' {
-            self.frame.part = Part::Types;
+        if self.frame.part == StatementPart::Item && sign != ':' {
+            self.frame.part = StatementPart::Types;
         }
         match (sign, joined) {
-            ('>', Some('=')) if self.frame.kind == Kind::Arms => self.frame.part = Part::Start,
+            ('>', Some('=')) if self.frame.kind == Kind::Arms => self.frame.part = StatementPart::Start,
             ('>', Some('=' | '-' | '|')) => {}
             (';', _) => {
                 self.close_generics()?;
                 self.frame.end_statement();
             }
-            (',', _) if matches!(self.frame.part, Part::Start | Part::Word | Part::Step(_)) => {
+            (',', _) if matches!(self.frame.part, StatementPart::Start | StatementPart::Word | StatementPart::Step(_)) => {
                 self.frame.end_statement();
             }
             (':', None)
-                if matches!(self.frame.part, Part::Word | Part::Item) && spacing == Spacing::Alone =>
+                if matches!(self.frame.part, StatementPart::Word | StatementPart::Item) && spacing == Spacing::Alone =>
             {
-                self.frame.part = Part::Start;
+                self.frame.part = StatementPart::Start;
             }
-            ('=', _) if self.frame.part == Part::Types && self.frame.kind == Kind::Steps => {
-                self.frame.part = Part::Value;
+            ('=', _) if self.frame.part == StatementPart::Types && self.frame.kind == Kind::Steps => {
+                self.frame.part = StatementPart::Value;
             }
-            ('<', _) if self.frame.part == Part::Types => self.open.push((Bracket::Generics, span)),
-            ('<', _) if self.frame.part != Part::Value => return self.open_block(span),
-            ('>', _) if self.frame.part != Part::Value => return Ok(self.close(span)),
+            ('<', _) if self.frame.part == StatementPart::Types => self.open.push((Bracket::Generics, span)),
+            ('<', _) if self.frame.part != StatementPart::Value => return self.open_block(span),
+            ('>', _) if self.frame.part != StatementPart::Value => return Ok(self.close(span)),
             _ => {}
         }
         Ok(false)
@@ -208,7 +208,7 @@ impl BlockReader<'_> {
     fn open_block(&mut self, span: Span) -> Result<bool, Diagnostic> {
         check_depth(self.depth(), span)?;
         let kind = match self.frame.part {
-            Part::Step(kind) => kind,
+            StatementPart::Step(kind) => kind,
             _ => Kind::Steps,
         };
         let around = std::mem::replace(&mut self.frame, BlockState::new(kind));
@@ -249,8 +249,8 @@ impl BlockReader<'_> {
 
     fn group(&mut self, group: &Group) -> Result<(), Diagnostic> {
         let is_brace = group.delimiter() == Delimiter::Brace;
-        if is_brace && matches!(self.frame.part, Part::Start | Part::Word | Part::Step(_)) {
-            let kind = if let Part::Step(kind) = self.frame.part { kind } else { Kind::Steps };
+        if is_brace && matches!(self.frame.part, StatementPart::Start | StatementPart::Word | StatementPart::Step(_)) {
+            let kind = if let StatementPart::Step(kind) = self.frame.part { kind } else { Kind::Steps };
             let inside = block(group, kind, self.depth(), self.fault)?;
             self.frame.tokens.extend([TokenTree::from(inside)]);
             self.frame.end_statement();
