@@ -18,7 +18,7 @@ pub(super) fn normalise(input: TokenStream) -> Result<(TokenStream, Option<Diagn
     let mut fault = None;
     let tokens = input.into_iter().map(|token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
-            block(&group, Kind::Steps, 0, &mut fault).map(TokenTree::Group)
+            block(&group, BlockContent::Steps, 0, &mut fault).map(TokenTree::Group)
         }
         token => Depth::default().see(&token).map(|()| token),
     });
@@ -28,7 +28,7 @@ pub(super) fn normalise(input: TokenStream) -> Result<(TokenStream, Option<Diagn
 
 /// The content of a block.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum BlockContent {
     Steps,
     Arms,
 }
@@ -43,7 +43,7 @@ enum StatementPart {
     /// The word of an item, which may also be the name of a block.
     Item,
     /// A step, in which `<` opens a block with this content.
-    Step(Kind),
+    Step(BlockContent),
     /// An item, an `await` or a pattern, in which `<` opens generic arguments.
     Types,
     /// A guard or a value, in which brackets are ignored.
@@ -58,7 +58,7 @@ enum Bracket {
 
 /// The state of an open block.
 struct BlockState {
-    kind: Kind,
+    kind: BlockContent,
     part: StatementPart,
     ends_with_brace: bool,
     tokens: TokenStream,
@@ -66,14 +66,14 @@ struct BlockState {
 }
 
 impl BlockState {
-    fn new(kind: Kind) -> Self {
+    fn new(kind: BlockContent) -> Self {
         let (tokens, depth) = (TokenStream::new(), Depth::default());
         Self { kind, part: Self::first(kind), ends_with_brace: false, tokens, depth }
     }
 
     /// Returns the first part of a statement. An arm begins with a pattern.
-    fn first(kind: Kind) -> StatementPart {
-        if kind == Kind::Arms { StatementPart::Types } else { StatementPart::Start }
+    fn first(kind: BlockContent) -> StatementPart {
+        if kind == BlockContent::Arms { StatementPart::Types } else { StatementPart::Start }
     }
 
     fn end_statement(&mut self) {
@@ -84,25 +84,25 @@ impl BlockState {
 
     fn word(&mut self, word: &str) {
         self.part = match (self.part, word) {
-            (StatementPart::Types, "if") if self.kind == Kind::Arms => StatementPart::Value,
+            (StatementPart::Types, "if") if self.kind == BlockContent::Arms => StatementPart::Value,
             (StatementPart::Start, "pub") => StatementPart::Start,
             // Conditions in other languages contain comparisons.
             (StatementPart::Start, "if" | "while" | "unless" | "when") => {
                 self.ends_with_brace = true;
                 StatementPart::Value
             }
-            (StatementPart::Start, "match") => StatementPart::Step(Kind::Arms),
+            (StatementPart::Start, "match") => StatementPart::Step(BlockContent::Arms),
             (StatementPart::Start, "let" | "state" | "agent" | "toolset") => {
                 self.ends_with_brace = word == "agent";
                 StatementPart::Item
             }
             (StatementPart::Start, "await") | (StatementPart::Item, _) => StatementPart::Types,
             (StatementPart::Start, "sequence" | "parallel" | "loop" | "each" | "try" | "else") => {
-                StatementPart::Step(Kind::Steps)
+                StatementPart::Step(BlockContent::Steps)
             }
-            (StatementPart::Types, "else") if self.kind == Kind::Arms => StatementPart::Step(Kind::Steps),
+            (StatementPart::Types, "else") if self.kind == BlockContent::Arms => StatementPart::Step(BlockContent::Steps),
             (StatementPart::Start, _) => StatementPart::Word,
-            (StatementPart::Word, _) => StatementPart::Step(Kind::Steps),
+            (StatementPart::Word, _) => StatementPart::Step(BlockContent::Steps),
             (part, _) => part,
         };
     }
@@ -111,7 +111,7 @@ impl BlockState {
 /// Normalises the group of a block, statement by statement.
 fn block(
     group: &Group,
-    kind: Kind,
+    kind: BlockContent,
     around: usize,
     fault: &mut Option<Diagnostic>,
 ) -> Result<Group, Diagnostic> {
@@ -180,7 +180,7 @@ impl BlockReader<'_> {
             self.frame.part = StatementPart::Types;
         }
         match (sign, joined) {
-            ('>', Some('=')) if self.frame.kind == Kind::Arms => self.frame.part = StatementPart::Start,
+            ('>', Some('=')) if self.frame.kind == BlockContent::Arms => self.frame.part = StatementPart::Start,
             ('>', Some('=' | '-' | '|')) => {}
             (';', _) => {
                 self.close_generics()?;
@@ -194,7 +194,7 @@ impl BlockReader<'_> {
             {
                 self.frame.part = StatementPart::Start;
             }
-            ('=', _) if self.frame.part == StatementPart::Types && self.frame.kind == Kind::Steps => {
+            ('=', _) if self.frame.part == StatementPart::Types && self.frame.kind == BlockContent::Steps => {
                 self.frame.part = StatementPart::Value;
             }
             ('<', _) if self.frame.part == StatementPart::Types => self.open.push((Bracket::Generics, span)),
@@ -209,7 +209,7 @@ impl BlockReader<'_> {
         check_depth(self.depth(), span)?;
         let kind = match self.frame.part {
             StatementPart::Step(kind) => kind,
-            _ => Kind::Steps,
+            _ => BlockContent::Steps,
         };
         let around = std::mem::replace(&mut self.frame, BlockState::new(kind));
         self.open.push((Bracket::Block(around), span));
@@ -250,7 +250,7 @@ impl BlockReader<'_> {
     fn group(&mut self, group: &Group) -> Result<(), Diagnostic> {
         let is_brace = group.delimiter() == Delimiter::Brace;
         if is_brace && matches!(self.frame.part, StatementPart::Start | StatementPart::Word | StatementPart::Step(_)) {
-            let kind = if let StatementPart::Step(kind) = self.frame.part { kind } else { Kind::Steps };
+            let kind = if let StatementPart::Step(kind) = self.frame.part { kind } else { BlockContent::Steps };
             let inside = block(group, kind, self.depth(), self.fault)?;
             self.frame.tokens.extend([TokenTree::from(inside)]);
             self.frame.end_statement();
