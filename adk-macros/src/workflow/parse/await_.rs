@@ -28,14 +28,14 @@ impl Await {
         sink: &mut Sink,
     ) -> Result<Self> {
         input.parse::<Token![await]>()?;
-        let mut arguments = Arguments::default();
+        let mut arguments = AwaitArguments::default();
         let mut is_whole = true;
         if input.peek(token::Paren) {
             let before = sink.diagnostics.len();
             list(&parens(input)?, sink, |list, sink| arguments.argument(list, sink));
             is_whole = sink.diagnostics.len() == before;
         }
-        let Arguments { by, timeout, default, .. } = arguments;
+        let AwaitArguments { by, timeout, default, .. } = arguments;
         if let (Some((word, _)), None, true) = (&default, &timeout, is_whole) {
             sink.push_beside(
                 Diagnostic::syntax(
@@ -64,7 +64,7 @@ fn explain(input: ParseStream<'_>, error: Diagnostic) -> Diagnostic {
 }
 
 #[derive(Default)]
-struct Arguments {
+struct AwaitArguments {
     by: Option<By>,
     timeout: Option<super::super::ast::Timeout>,
     /// The value, with the word before it.
@@ -72,7 +72,7 @@ struct Arguments {
     seen: Vec<String>,
 }
 
-impl Arguments {
+impl AwaitArguments {
     fn argument(&mut self, list: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
         if list.peek(syn::LitStr) {
             let error = expected(list, "one of the arguments of `await`, as in `timeout = \"72h\"`");
