@@ -93,7 +93,7 @@ impl Block {
         } else {
             input.call(Ident::parse_any)?.to_string()
         };
-        let mut arguments = Arguments::default();
+        let mut arguments = BlockArguments::default();
         if input.peek(token::Paren) {
             let inside = parens(input)?;
             arguments.text = code(inside.cursor().token_stream());
@@ -104,7 +104,7 @@ impl Block {
             let help = format!("name it, as in `refinement: {word}(...) < ... >`");
             sink.push_beside(Diagnostic::new(Check::FieldUnknown, hook.span(), fact).help(help));
         }
-        let Arguments { text, max, until, max_concurrency, first, callbacks, cut, skip, budget, .. } =
+        let BlockArguments { text, max, until, max_concurrency, first, callbacks, cut, skip, budget, .. } =
             arguments;
         if let (Some(word), None) = (&cut, &max) {
             let fact = "`over` says what becomes of elements beyond `max`, and there is no `max`";
@@ -116,7 +116,7 @@ impl Block {
             "loop" => BlockKind::Loop { max, until },
             "parallel" => BlockKind::Parallel { first, max_concurrency },
             "try" => {
-                let Arguments { attempts, timeout, delay, all, .. } = arguments;
+                let BlockArguments { attempts, timeout, delay, all, .. } = arguments;
                 BlockKind::Try(Box::new(Try { attempts, timeout, delay, all, otherwise: None }))
             }
             "match" => BlockKind::Match(match_::subject(input)?),
@@ -202,7 +202,7 @@ fn element(input: ParseStream<'_>) -> Result<(Ident, Key)> {
 }
 
 #[derive(Default)]
-struct Arguments {
+struct BlockArguments {
     /// The source text.
     text: String,
     max: Option<Limit>,
@@ -222,7 +222,7 @@ struct Arguments {
     seen: Vec<String>,
 }
 
-impl Arguments {
+impl BlockArguments {
     fn parse(
         &mut self,
         block: &str,
