@@ -88,14 +88,14 @@ impl Function {
     }
 }
 
-struct Parsed {
+struct FunctionParts {
     attrs: Vec<Attribute>,
     vis: Visibility,
     sig: Signature,
     body: Group,
 }
 
-impl Parse for Parsed {
+impl Parse for FunctionParts {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         Ok(Self {
             attrs: input.call(Attribute::parse_outer)?,
@@ -114,7 +114,7 @@ pub(super) fn function(
     help: &str,
     report: &mut Diagnostics,
 ) -> Option<Function> {
-    let Parsed { mut attrs, vis, mut sig, body } = match Parsed::parse.parse2(item.clone()) {
+    let FunctionParts { mut attrs, vis, mut sig, body } = match FunctionParts::parse.parse2(item.clone()) {
         Ok(parsed) => parsed,
         Err(error) => {
             if !is_function(item) {
