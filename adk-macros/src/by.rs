@@ -1,7 +1,7 @@
 //! [`By`]: `by = "staff"` or `by = other`, the users who may answer a wait.
 
 use crate::diag::Diagnostic;
-use crate::workflow::parse::{Parsed, expect};
+use crate::workflow::parse::{ParseResult, expect};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::LitStr;
@@ -16,7 +16,7 @@ pub(crate) enum By {
 
 impl By {
     /// Parses the value of `by`.
-    pub(crate) fn parse(input: ParseStream<'_>) -> Parsed<Self> {
+    pub(crate) fn parse(input: ParseStream<'_>) -> ParseResult<Self> {
         if let Ok(word) = input.parse::<Ident>() {
             let fact = || format!("`{word}` is neither `other` nor a role in quotes");
             let is_other = word == "other";

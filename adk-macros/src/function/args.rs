@@ -4,7 +4,7 @@
 use crate::by::By;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::types::{Hint, named, storable, value};
-use crate::workflow::parse::{Parsed, Sink, Words, expect, field, list, parens};
+use crate::workflow::parse::{ParseResult, Sink, Words, expect, field, list, parens};
 use crate::workflow::unraw;
 use adk_spec::Check;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -172,7 +172,7 @@ pub(super) fn tool(args: TokenStream, report: &mut Diagnostics) -> ToolArgs {
 }
 
 /// Parses the input after a word.
-type Each<'a> = dyn FnMut(&Ident, ParseStream<'_>, &mut Sink) -> Parsed<()> + 'a;
+type Each<'a> = dyn FnMut(&Ident, ParseStream<'_>, &mut Sink) -> ParseResult<()> + 'a;
 
 fn read(args: TokenStream, words: &Words<'_>, report: &mut Diagnostics, each: &mut Each<'_>) {
     let (mut sink, mut seen) = (Sink::of(words.check), Vec::new());
@@ -190,20 +190,20 @@ fn read(args: TokenStream, words: &Words<'_>, report: &mut Diagnostics, each: &m
 }
 
 /// `= "20s"`.
-fn timeout(word: &Ident, input: ParseStream<'_>) -> Parsed<Timeout> {
+fn timeout(word: &Ident, input: ParseStream<'_>) -> ParseResult<Timeout> {
     input.parse::<Token![=]>()?;
     let text: LitStr = expect::token(input, "a length of time in quotes")?;
     Ok((word.span(), field::millis(&text, "leaves no time")?))
 }
 
 /// `plan` or `user:plan`.
-pub(super) fn key(input: ParseStream<'_>, is_typed: bool) -> Parsed<StateKey> {
+pub(super) fn key(input: ParseStream<'_>, is_typed: bool) -> ParseResult<StateKey> {
     let key = expect::key(input, "a key", is_typed)?;
     Ok(StateKey { text: key.text(), span: key.name.span() })
 }
 
 /// `(plan: Plan, user:tone: String)`.
-fn typed_keys(input: ParseStream<'_>, sink: &mut Sink) -> Parsed<Vec<TypedKey>> {
+fn typed_keys(input: ParseStream<'_>, sink: &mut Sink) -> ParseResult<Vec<TypedKey>> {
     let mut keys = Vec::new();
     list(&parens(input)?, sink, |input, _| {
         let key = key(input, true)?;

@@ -31,8 +31,8 @@ use syn::parse::{ParseBuffer, ParseStream, Parser as _};
 use syn::{Token, token};
 
 /// The parsed node, or the error.
-pub(crate) type Parsed<T> = std::result::Result<T, Diagnostic>;
-type Result<T> = Parsed<T>;
+pub(crate) type ParseResult<T> = std::result::Result<T, Diagnostic>;
+type Result<T> = ParseResult<T>;
 
 /// Shared output of all parsers.
 #[derive(Default)]
