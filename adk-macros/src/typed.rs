@@ -13,7 +13,7 @@ const PLAIN: [&str; 18] = [
 ];
 
 /// Types of the user, each with the type that the expansion makes of it.
-pub(crate) type Made<'a> = Vec<(&'a Type, TokenStream)>;
+pub(crate) type TypePairs<'a> = Vec<(&'a Type, TokenStream)>;
 
 /// Returns the place of each key among the compared types, counted from 1, or 0 for no place. Plain
 /// types come last, because they have numbers, by which they are compared.

@@ -5,7 +5,7 @@ use super::keys::KeyType;
 use super::parse::{ByHand, Constant};
 use super::{block, whole};
 use crate::diag::Diagnostics;
-use crate::typed::{Made, OPENED, READS, WRITES, implement, places};
+use crate::typed::{TypePairs, OPENED, READS, WRITES, implement, places};
 use crate::{place, types};
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -88,7 +88,7 @@ pub(super) fn stub(item: &ByHand, report: Diagnostics) -> TokenStream {
     }
 }
 
-fn made<'a>(all: &[HandWrittenKey<'a>], reads: bool) -> Made<'a> {
+fn made<'a>(all: &[HandWrittenKey<'a>], reads: bool) -> TypePairs<'a> {
     let ty = |of: &KeyType| if reads { of.read.clone() } else { of.ty.clone() };
     all.iter().map(|one| (&one.key.ty, ty(&one.of))).collect()
 }

@@ -4,7 +4,7 @@ use super::super::ast::{BlockKind, Typed};
 use super::super::plan::{Step, What};
 use super::{Expansion, numbered};
 use crate::code::code;
-use crate::typed::Made;
+use crate::typed::TypePairs;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Pat;
@@ -75,6 +75,6 @@ pub(super) fn written(name: &Ident, output: Option<&Typed>) -> TokenStream {
     implement(name, Vec::new(), writes.collect())
 }
 
-fn implement(name: &Ident, reads: Made<'_>, writes: Made<'_>) -> TokenStream {
+fn implement(name: &Ident, reads: TypePairs<'_>, writes: TypePairs<'_>) -> TokenStream {
     crate::typed::implement(&quote!(impl __typed::Typed for #name), &reads, &writes)
 }
