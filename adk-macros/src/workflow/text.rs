@@ -12,7 +12,7 @@ pub(super) fn code(tokens: TokenStream) -> String {
 #[derive(Default)]
 struct Writer {
     out: String,
-    last: Last,
+    last: LastToken,
     /// The number of open `::<`, whose `>` is not a comparison.
     generics: usize,
     /// Whether the text is between the bars of a closure.
@@ -21,7 +21,7 @@ struct Writer {
 
 /// The kind of the last token, which determines the space after it.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Last {
+enum LastToken {
     /// Nothing, or an opening bracket: no space.
     #[default]
     Start,
@@ -60,16 +60,16 @@ impl Writer {
                 TokenTree::Group(group) => self.group(group.delimiter(), group.stream()),
                 TokenTree::Ident(word) => {
                     let word = word.to_string();
-                    let next = if KEYWORDS.contains(&&*word) { Last::Keyword } else { Last::Value };
+                    let next = if KEYWORDS.contains(&&*word) { LastToken::Keyword } else { LastToken::Value };
                     self.word(&word, next);
                 }
-                TokenTree::Literal(literal) => self.word(&literal.to_string(), Last::Value),
+                TokenTree::Literal(literal) => self.word(&literal.to_string(), LastToken::Value),
             }
         }
     }
 
-    fn word(&mut self, text: &str, next: Last) {
-        if text == "if" || !matches!(self.last, Last::Start | Last::Glue) {
+    fn word(&mut self, text: &str, next: LastToken) {
+        if text == "if" || !matches!(self.last, LastToken::Start | LastToken::Glue) {
             self.space();
         }
         self.out.push_str(text);
@@ -84,27 +84,27 @@ impl Writer {
             Delimiter::None => ("", ""),
         };
         let spaced = match delimiter {
-            Delimiter::Brace => !matches!(self.last, Last::Start | Last::Glue),
-            _ => matches!(self.last, Last::Keyword | Last::Operator),
+            Delimiter::Brace => !matches!(self.last, LastToken::Start | LastToken::Glue),
+            _ => matches!(self.last, LastToken::Keyword | LastToken::Operator),
         };
         if spaced {
             self.space();
         }
         let (is_empty, outer) = (inside.is_empty(), std::mem::take(&mut self.generics));
         self.out.push_str(if is_empty { open.trim_end() } else { open });
-        self.last = Last::Start;
+        self.last = LastToken::Start;
         self.all(inside);
         self.out.push_str(if is_empty { close.trim_start() } else { close });
-        (self.last, self.generics) = (Last::Value, outer);
+        (self.last, self.generics) = (LastToken::Value, outer);
     }
 
     fn operator(&mut self, text: &str) {
-        let before = matches!(self.last, Last::Value);
+        let before = matches!(self.last, LastToken::Value);
         match text {
             "::" | "." | ".." | "..=" | "..." => self.begin(text),
             "," | ";" | ":" => {
                 self.out.push_str(text);
-                self.last = Last::Operator;
+                self.last = LastToken::Operator;
             }
             "?" => self.out.push('?'),
             "<" if self.out.ends_with("::") || self.generics > 0 => {
@@ -114,12 +114,12 @@ impl Writer {
             ">" if self.generics > 0 => {
                 self.generics -= 1;
                 self.out.push('>');
-                self.last = Last::Value;
+                self.last = LastToken::Value;
             }
             // The call of a macro.
             "!" if before => self.glue("!"),
             "'" => {
-                if !matches!(self.last, Last::Start | Last::Glue) {
+                if !matches!(self.last, LastToken::Start | LastToken::Glue) {
                     self.space();
                 }
                 self.glue("'");
@@ -127,25 +127,25 @@ impl Writer {
             "&" | "&&" | "*" | "-" | "!" | "#" if !before => self.begin(text),
             "|" if self.closure => {
                 self.out.push('|');
-                (self.closure, self.last) = (false, Last::Operator);
+                (self.closure, self.last) = (false, LastToken::Operator);
             }
             "|" if !before => {
                 self.begin(text);
                 self.closure = true;
             }
             _ => {
-                if self.last != Last::Start {
+                if self.last != LastToken::Start {
                     self.space();
                 }
                 self.out.push_str(text);
-                self.last = Last::Operator;
+                self.last = LastToken::Operator;
             }
         }
     }
 
     /// Writes a unary operator.
     fn begin(&mut self, text: &str) {
-        if matches!(self.last, Last::Keyword | Last::Operator) {
+        if matches!(self.last, LastToken::Keyword | LastToken::Operator) {
             self.space();
         }
         self.glue(text);
@@ -153,7 +153,7 @@ impl Writer {
 
     fn glue(&mut self, text: &str) {
         self.out.push_str(text);
-        self.last = Last::Glue;
+        self.last = LastToken::Glue;
     }
 
     fn space(&mut self) {
