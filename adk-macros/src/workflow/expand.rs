@@ -30,7 +30,7 @@ pub(super) use stub::{KnownParts, workflow as stub};
 
 use super::ast::Workflow;
 use super::names;
-use super::plan::{Plan, Step, What};
+use super::plan::{Plan, Step, StepKind};
 use crate::code::{code, read};
 use crate::{facade, place};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -93,7 +93,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>) -> TokenStream {
 
 impl<'a> Expansion<'a> {
     fn new(tree: &'a Workflow, plan: &'a Plan<'a>, name: &Ident) -> Self {
-        let is_each = |step: &Step<'_>| matches!(step.what, What::Block(block) if block.is_each());
+        let is_each = |step: &Step<'_>| matches!(step.kind, StepKind::Block(block) if block.is_each());
         let has_each = plan.steps.iter().any(is_each);
         let is_large = flow::is_large(tree, plan);
         Self { tree, plan, name: names::unspanned(name), has_each, is_large, refused: None }

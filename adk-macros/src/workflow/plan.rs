@@ -27,7 +27,7 @@ pub(super) struct Step<'a> {
     pub(super) name: String,
     /// The span for errors of the step.
     pub(super) span: Span,
-    pub(super) what: What<'a>,
+    pub(super) kind: StepKind<'a>,
     /// The index of the end of a block; for other steps, the index of the step.
     pub(super) end: usize,
     /// The field of the step in the struct.
@@ -40,25 +40,25 @@ pub(super) struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    fn new(name: String, span: Span, what: What<'a>, end: usize) -> Self {
-        Self { name, span, what, end, field: None, named: true, near: None }
+    fn new(name: String, span: Span, kind: StepKind<'a>, end: usize) -> Self {
+        Self { name, span, kind, end, field: None, named: true, near: None }
     }
 
     /// Creates the entry of a target of transfers.
     pub(super) fn target(decl: &'a Decl, number: usize) -> Self {
         let name = own_name(decl).unwrap_or_else(|| names::plain(&decl.name));
         let field = Some(decl.name.clone());
-        Self { field, ..Self::new(name, decl.name.span(), What::Target(number), 0) }
+        Self { field, ..Self::new(name, decl.name.span(), StepKind::Target(number), 0) }
     }
 
     pub(super) fn is_agent(&self) -> bool {
-        matches!(self.what, What::Declared(..) | What::Path(_))
+        matches!(self.kind, StepKind::Declared(..) | StepKind::Path(_))
     }
 
     /// Returns the number of the agent, if the workflow declares it.
     pub(super) fn declared(&self) -> Option<usize> {
-        match self.what {
-            What::Declared(_, number) | What::Target(number) => Some(number),
+        match self.kind {
+            StepKind::Declared(_, number) | StepKind::Target(number) => Some(number),
             _ => None,
         }
     }
@@ -73,7 +73,7 @@ fn own_name(decl: &Decl) -> Option<String> {
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum What<'a> {
+pub(super) enum StepKind<'a> {
     /// A declared agent, by its number.
     Declared(&'a Run, usize),
     Path(&'a Run),
@@ -115,14 +115,14 @@ struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    fn push(&mut self, name: String, span: Span, what: What<'a>) -> usize {
+    fn push(&mut self, name: String, span: Span, kind: StepKind<'a>) -> usize {
         let end = self.steps.len();
-        self.steps.push(Step::new(name, span, what, end));
+        self.steps.push(Step::new(name, span, kind, end));
         end
     }
 
     fn close(&mut self, open: usize) {
-        let end = self.push(String::new(), Span::call_site(), What::End);
+        let end = self.push(String::new(), Span::call_site(), StepKind::End);
         if let Some(step) = self.steps.get_mut(open) {
             step.end = end;
         }
@@ -138,12 +138,12 @@ impl<'a> Planner<'a> {
         match node {
             Node::Run(run) => self.run(run),
             Node::Break(one) => {
-                self.push(String::new(), one.span, What::Break(one));
+                self.push(String::new(), one.span, StepKind::Break(one));
             }
             Node::Block(block) => self.block(block),
             Node::Await(wait) => {
                 let name = wait.name.as_ref().unwrap_or(&wait.typed.key.name);
-                self.push(names::plain(name), name.span(), What::Await(wait));
+                self.push(names::plain(name), name.span(), StepKind::Await(wait));
             }
         }
     }
@@ -169,12 +169,12 @@ impl<'a> Planner<'a> {
         };
         let own = number.and_then(|number| self.tree.items.agents.get(number)).and_then(own_name);
         let name = own.filter(|_| run.alias.is_none()).unwrap_or(name);
-        let what = match number {
-            Some(number) => What::Declared(run, number),
-            None => What::Path(run),
+        let kind = match number {
+            Some(number) => StepKind::Declared(run, number),
+            None => StepKind::Path(run),
         };
         let near = run.path.get_ident().filter(|_| number.is_none()).and_then(|name| self.near(name));
-        let at = self.push(name, span, what);
+        let at = self.push(name, span, kind);
         if let Some(step) = self.steps.get_mut(at) {
             (step.field, step.near) = (field, near);
         }
@@ -199,7 +199,7 @@ impl<'a> Planner<'a> {
                 (format!("{word}_{count}"), block.span)
             }
         };
-        let open = self.push(name, span, What::Block(block));
+        let open = self.push(name, span, StepKind::Block(block));
         if let Some(step) = self.steps.get_mut(open) {
             step.named = block.name.is_some();
             step.field = block.name.clone();
@@ -207,14 +207,14 @@ impl<'a> Planner<'a> {
         match &block.kind {
             BlockKind::Parallel { .. } => {
                 for node in &block.nodes {
-                    let branch = self.push(String::new(), Span::call_site(), What::Branch);
+                    let branch = self.push(String::new(), Span::call_site(), StepKind::Branch);
                     self.node(node);
                     self.close(branch);
                 }
             }
             BlockKind::Match(choice) => {
                 for arm in &choice.arms {
-                    let open = self.push(String::new(), Span::call_site(), What::Arm(arm));
+                    let open = self.push(String::new(), Span::call_site(), StepKind::Arm(arm));
                     arm.node.iter().for_each(|node| self.node(node));
                     self.close(open);
                 }
@@ -224,7 +224,7 @@ impl<'a> Planner<'a> {
         if let BlockKind::Try(tried) = &block.kind
             && let Some(nodes) = &tried.otherwise
         {
-            let open = self.push(String::new(), Span::call_site(), What::Else);
+            let open = self.push(String::new(), Span::call_site(), StepKind::Else);
             self.nodes(nodes);
             self.close(open);
         }
@@ -238,8 +238,8 @@ impl Step<'_> {
     /// fields.
     pub(super) fn field_used(&self) -> Option<Ident> {
         let field = self.field.as_ref()?;
-        Some(match self.what {
-            What::Declared(run, _) if run.alias.is_none() => field.clone(),
+        Some(match self.kind {
+            StepKind::Declared(run, _) if run.alias.is_none() => field.clone(),
             _ => names::unspanned(field),
         })
     }

@@ -2,7 +2,7 @@
 
 use super::super::ast::{BlockKind, DeclKind, Key, Typed, Workflow};
 use super::super::names::plain;
-use super::super::plan::{Plan, What};
+use super::super::plan::{Plan, StepKind};
 use crate::diag::Diagnostics;
 use adk_spec::Check;
 use proc_macro2::Ident;
@@ -30,7 +30,7 @@ fn declared(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
     let mut seen = HashMap::new();
     unique(inputs.chain(lets).chain(states), &mut seen, report);
     for step in &plan.steps {
-        if let What::Block(block) = step.what
+        if let StepKind::Block(block) = step.kind
             && let BlockKind::Each { item, .. } = &block.kind
         {
             let item = Key { prefix: None, name: item.clone() };

@@ -2,7 +2,7 @@
 
 use super::super::ast::{Decl, DeclKind, Workflow};
 use super::super::names::{is_identifier, last, path_text, plain};
-use super::super::plan::{Plan, Step, What};
+use super::super::plan::{Plan, Step, StepKind};
 use super::taken::{Taken, written};
 use crate::diag::Diagnostics;
 use adk_spec::Check;
@@ -150,7 +150,7 @@ fn fields(plan: &Plan<'_>, report: &mut Diagnostics) {
 
 /// Reports a workflow that is its own step, and returns whether it did.
 fn is_itself(tree: &Workflow, step: &Step<'_>, report: &mut Diagnostics) -> bool {
-    let (What::Path(run), Some(name)) = (step.what, &tree.name) else { return false };
+    let (StepKind::Path(run), Some(name)) = (step.kind, &tree.name) else { return false };
     let is_itself = run.path.is_ident(name);
     if is_itself {
         let text = format!(
@@ -163,14 +163,14 @@ fn is_itself(tree: &Workflow, step: &Step<'_>, report: &mut Diagnostics) -> bool
 
 /// Reports a name that a step cannot have, and returns whether it did.
 fn step_name(step: &Step<'_>, report: &mut Diagnostics) -> bool {
-    if let What::Declared(run, _) = step.what
+    if let StepKind::Declared(run, _) = step.kind
         && run.alias.is_none()
     {
         // The declaration reports the error.
         return reserved(&step.name).is_some() || !is_identifier(&step.name);
     }
-    let help = match step.what {
-        What::Path(run) if run.alias.is_none() => {
+    let help = match step.kind {
+        StepKind::Path(run) if run.alias.is_none() => {
             let path = path_text(&run.path);
             if step.field.is_none() {
                 let text = format!(
@@ -189,7 +189,7 @@ fn step_name(step: &Step<'_>, report: &mut Diagnostics) -> bool {
 
 /// Reports a path that occurs twice without `as`, and returns whether it did.
 fn reused(step: &Step<'_>, seen: &mut HashSet<String>, report: &mut Diagnostics) -> bool {
-    let (What::Path(run) | What::Declared(run, _)) = step.what else {
+    let (StepKind::Path(run) | StepKind::Declared(run, _)) = step.kind else {
         return false;
     };
     if run.alias.is_some() {

@@ -2,7 +2,7 @@
 
 use super::super::ast::{Decl, DeclKind};
 use super::super::names::plain;
-use super::super::plan::{Step, What};
+use super::super::plan::{Step, StepKind};
 use proc_macro2::Span;
 use std::collections::HashMap;
 
@@ -21,10 +21,10 @@ pub(super) enum Taken {
 
 impl Taken {
     pub(super) fn by(step: &Step<'_>) -> Self {
-        match step.what {
-            What::Path(run) if run.alias.is_none() => Self::Path,
-            What::Path(_) | What::Declared(..) | What::Target(_) => Self::Agent,
-            What::Await(_) => Self::Await,
+        match step.kind {
+            StepKind::Path(run) if run.alias.is_none() => Self::Path,
+            StepKind::Path(_) | StepKind::Declared(..) | StepKind::Target(_) => Self::Agent,
+            StepKind::Await(_) => Self::Await,
             _ => Self::Block,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::super::ast::{Decl, DeclKind, Workflow};
 use super::super::names::{last, path_text, plain};
-use super::super::plan::{Plan, Step, What};
+use super::super::plan::{Plan, Step, StepKind};
 use crate::diag::Diagnostics;
 use adk_spec::Check;
 use adk_spec::nearest::nearest;
@@ -75,8 +75,8 @@ impl Targets {
         for (number, name) in names.iter().enumerate() {
             numbers.entry(name.clone()).or_insert(number);
         }
-        let steps = plan.steps.iter().filter_map(|step| match step.what {
-            What::Declared(run, declared) if run.alias.is_none() => Some(declared),
+        let steps = plan.steps.iter().filter_map(|step| match step.kind {
+            StepKind::Declared(run, declared) if run.alias.is_none() => Some(declared),
             _ => None,
         });
         Self { names, numbers, steps: steps.collect(), parents: HashMap::new() }

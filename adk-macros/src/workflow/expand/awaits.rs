@@ -1,7 +1,7 @@
 //! Steps that wait: one const per step.
 
 use super::super::ast::Timeout;
-use super::super::plan::What;
+use super::super::plan::StepKind;
 use super::fields::duration;
 use super::wired::value_of;
 use super::{Expansion, docs, index, key_spec, numbered};
@@ -14,7 +14,7 @@ impl Expansion<'_> {
         let owner = &self.name;
         let mut all = TokenStream::new();
         for (i, step) in self.plan.steps.iter().enumerate() {
-            let What::Await(wait) = step.what else { continue };
+            let StepKind::Await(wait) = step.kind else { continue };
             let (n, question, name, typed) = (index(i), numbered("QUESTION", i), &step.name, &wait.typed);
             let (key, ty, spec) = (typed.key.text(), &typed.ty, key_spec(typed, 1));
             let text = docs::description(&typed.attrs);

@@ -2,7 +2,7 @@
 
 use super::super::ast::{DeclKind, Toolset};
 use super::super::names::unspanned;
-use super::super::plan::{Step, What};
+use super::super::plan::{Step, StepKind};
 use super::fields::callbacks;
 use super::skips;
 use super::{Expansion, numbered};
@@ -138,15 +138,15 @@ impl Expansion<'_> {
 
 /// Returns the value of a field that the workflow creates itself.
 fn made(i: usize, step: &Step<'_>) -> TokenStream {
-    match step.what {
-        What::Block(block) if !block.callbacks.is_empty() => {
+    match step.kind {
+        StepKind::Block(block) if !block.callbacks.is_empty() => {
             let declare = block.callbacks.iter().map(|callback| {
                 skips::added(callback)
                     .unwrap_or_else(|| callbacks(quote!(&mut *__of), slice::from_ref(callback)))
             });
             quote!(__wire::block(|__of: &mut __wire::Declaring<'_>| { #(#declare)* }))
         }
-        What::Path(run) => {
+        StepKind::Path(run) => {
             let (path, make) = (&run.path, code!("as __wire::Make<__Kind_{i}>>::make()"));
             quote!(<(#path) #make)
         }

@@ -2,7 +2,7 @@
 
 use super::super::ast::{BlockKind, Match};
 use super::super::names::unspanned;
-use super::super::plan::What;
+use super::super::plan::StepKind;
 use super::{Expansion, index, numbered};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -33,8 +33,8 @@ impl Expansion<'_> {
     }
 
     fn matches(&self) -> impl Iterator<Item = (usize, &Match)> {
-        self.plan.steps.iter().enumerate().filter_map(|(i, step)| match step.what {
-            What::Block(block) => match &block.kind {
+        self.plan.steps.iter().enumerate().filter_map(|(i, step)| match step.kind {
+            StepKind::Block(block) => match &block.kind {
                 BlockKind::Match(choice) => Some((i, choice)),
                 _ => None,
             },

@@ -1,7 +1,7 @@
 //! The struct of the workflow.
 
 use super::super::ast::{BlockKind, DeclKind};
-use super::super::plan::What;
+use super::super::plan::StepKind;
 use super::{Expansion, index, tree};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -20,8 +20,8 @@ impl Expansion<'_> {
             let Some(field) = step.field.as_ref().filter(|field| seen.insert(field.to_string())) else {
                 continue;
             };
-            let (doc, ty, field) = match step.what {
-                What::Declared(_, number) | What::Target(number) => {
+            let (doc, ty, field) = match step.kind {
+                StepKind::Declared(_, number) | StepKind::Target(number) => {
                     let Some(decl) = self.tree.items.agents.get(number) else {
                         continue;
                     };
@@ -30,13 +30,13 @@ impl Expansion<'_> {
                         DeclKind::Llm { .. } => quote!(#adk::llm::Declared<#name, #n>),
                         DeclKind::Given { ty } | DeclKind::Described { ty, .. } => quote!(#ty),
                     };
-                    let has_alias = matches!(step.what, What::Declared(run, _) if run.alias.is_some());
+                    let has_alias = matches!(step.kind, StepKind::Declared(run, _) if run.alias.is_some());
                     // The declaration defines the field; the step uses it.
                     let field = if has_alias { field } else { &decl.name };
                     (crate::docs::description(&decl.attrs), ty, field)
                 }
-                What::Path(run) => (None, run.path.to_token_stream(), field),
-                What::Block(block) => {
+                StepKind::Path(run) => (None, run.path.to_token_stream(), field),
+                StepKind::Block(block) => {
                     let n = index(i);
                     let ty = match block.kind {
                         BlockKind::Loop { .. } => quote!(#adk::workflow::LoopBlock<#name, #n>),
@@ -44,7 +44,7 @@ impl Expansion<'_> {
                     };
                     (crate::docs::description(&block.attrs), ty, field)
                 }
-                What::Branch | What::Arm(_) | What::Else | What::Break(_) | What::Await(_) | What::End => {
+                StepKind::Branch | StepKind::Arm(_) | StepKind::Else | StepKind::Break(_) | StepKind::Await(_) | StepKind::End => {
                     continue;
                 }
             };

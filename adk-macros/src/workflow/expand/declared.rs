@@ -2,7 +2,7 @@
 
 use super::super::ast::{Decl, DeclKind, Fields, Timeout, Typed};
 use super::super::names;
-use super::super::plan::What;
+use super::super::plan::StepKind;
 use super::fields::{OwnAgent, duration, settings, tools};
 use super::instruction::{Prompt, source};
 use super::{Expansion, docs, index, key_spec, numbered, prompt};
@@ -19,7 +19,7 @@ impl Expansion<'_> {
         let targets = self.plan.transfers.get(&number).into_iter().flatten();
         let meta = |target: &usize| {
             let (i, step) =
-                self.plan.all().find(|(_, step)| matches!(step.what, What::Target(n) if n == *target))?;
+                self.plan.all().find(|(_, step)| matches!(step.kind, StepKind::Target(n) if n == *target))?;
             // An agent that the caller supplies has its name in this workflow.
             let (alias, name) = (numbered("Agent", i), &step.name);
             Some(match self.placed_type(step) {

@@ -7,7 +7,7 @@
 
 use super::super::ast::{Block, BlockKind, Decl, DeclKind, Mention, MentionKind, Typed};
 use super::super::names::unspanned;
-use super::super::plan::What;
+use super::super::plan::StepKind;
 use super::Expansion;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -92,9 +92,9 @@ impl Expansion<'_> {
     fn agents_and_blocks(&self, declared: &Declared, names: &mut Names) {
         let mut steps: HashSet<String> = HashSet::new();
         for (_, step) in self.plan.all() {
-            let of_its_name = match step.what {
-                What::Declared(run, _) => run.alias.is_none(),
-                What::Block(_) | What::Target(_) => true,
+            let of_its_name = match step.kind {
+                StepKind::Declared(run, _) => run.alias.is_none(),
+                StepKind::Block(_) | StepKind::Target(_) => true,
                 _ => false,
             };
             if let Some(field) = step.field.as_ref().filter(|_| of_its_name) {
@@ -123,17 +123,17 @@ impl Expansion<'_> {
             }
         }
         for step in &self.plan.steps {
-            match step.what {
-                What::Declared(run, _) if run.alias.is_some() => {
+            match step.kind {
+                StepKind::Declared(run, _) if run.alias.is_some() => {
                     names.mentions.extend(run.path.get_ident().map(agent));
                 }
-                What::Break(one) => match &one.target {
+                StepKind::Break(one) => match &one.target {
                     Some(target) if steps.contains(&target.to_string()) => {
                         names.mentions.push(quote!(&steps.#target));
                     }
                     target => names.unknown.extend(target.clone()),
                 },
-                What::Block(_) => names.known.extend(step.field_used()),
+                StepKind::Block(_) => names.known.extend(step.field_used()),
                 _ => {}
             }
         }
@@ -162,21 +162,21 @@ impl Expansion<'_> {
             names.mention(&output.key.name);
         }
         for step in &self.plan.steps {
-            match step.what {
-                What::Declared(run, _) | What::Path(run) => {
+            match step.kind {
+                StepKind::Declared(run, _) | StepKind::Path(run) => {
                     run.writes.iter().for_each(|key| names.untyped(&key.name));
                 }
-                What::Block(Block { kind: BlockKind::Each { item, .. }, .. }) => names.untyped(item),
-                What::Await(wait) => names.key(&wait.typed),
+                StepKind::Block(Block { kind: BlockKind::Each { item, .. }, .. }) => names.untyped(item),
+                StepKind::Await(wait) => names.key(&wait.typed),
                 _ => {}
             }
         }
         for step in &self.plan.steps {
-            match step.what {
-                What::Declared(run, _) | What::Path(run) => {
+            match step.kind {
+                StepKind::Declared(run, _) | StepKind::Path(run) => {
                     run.reads.iter().for_each(|(_, key)| names.mention(&key.name));
                 }
-                What::Block(block) => block.kind.key().into_iter().for_each(|key| names.mention(&key.name)),
+                StepKind::Block(block) => block.kind.key().into_iter().for_each(|key| names.mention(&key.name)),
                 _ => {}
             }
         }

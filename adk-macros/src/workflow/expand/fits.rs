@@ -1,7 +1,7 @@
 //! The key types of blocks, and the types that the workflow itself reads and writes.
 
 use super::super::ast::{BlockKind, Typed};
-use super::super::plan::{Step, What};
+use super::super::plan::{Step, StepKind};
 use super::{Expansion, numbered};
 use crate::code::code;
 use crate::typed::TypePairs;
@@ -25,7 +25,7 @@ impl Expansion<'_> {
 
     /// Returns the span of a block's key, and whether its type can control the block.
     pub(super) fn steering(&self, i: usize, step: &Step<'_>) -> Option<(Span, TokenStream)> {
-        let What::Block(block) = step.what else { return None };
+        let StepKind::Block(block) = step.kind else { return None };
         let (key, fits) = match &block.kind {
             BlockKind::Loop { until: Some(until), .. } => {
                 (until, code!("__typed::Fits::<{}, __typed::Is<bool>>::YES", self.key(i)))

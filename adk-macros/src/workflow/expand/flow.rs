@@ -5,7 +5,7 @@
 //! comparison by these numbers.
 
 use super::super::ast::{DeclKind, Typed, Workflow};
-use super::super::plan::{Plan, Step, What};
+use super::super::plan::{Plan, Step, StepKind};
 use super::{Expansion, KnownParts, index, numbered, raise};
 use crate::code::{code, read};
 use crate::typed::{READS, is_plain, list, places};
@@ -29,14 +29,14 @@ impl Expansion<'_> {
         let (mut types, mut raises) = (TokenStream::new(), TokenStream::new());
         for (i, step) in self.plan.steps.iter().enumerate() {
             types.extend(self.says(i, step));
-            if !step.name.is_empty() || matches!(step.what, What::Break(_)) {
+            if !step.name.is_empty() || matches!(step.kind, StepKind::Break(_)) {
                 raises.extend(self.raise(step.span, i, NAME));
             }
             if let Some((span, fits)) = self.steering(i, step) {
                 let (at, part) = (index(i), index(KEY));
                 raises.extend(raise(span, quote!(__raise_block), quote!(#at, #part, #fits)));
             }
-            if let What::Declared(run, _) | What::Path(run) = step.what {
+            if let StepKind::Declared(run, _) | StepKind::Path(run) = step.kind {
                 for (j, (renamed, key)) in run.reads.iter().enumerate() {
                     let parts = [key.name.span(), renamed.name.span()].into_iter().zip(RENAMINGS + 2 * j..);
                     raises.extend(parts.map(|(span, part)| self.raise(span, i, part)));
@@ -143,7 +143,7 @@ impl Expansion<'_> {
     /// Returns the size of the table of block keys: the number of steps, or 0 without blocks that
     /// have a key.
     fn blocks(&self) -> usize {
-        let has_key = |step: &Step<'_>| matches!(step.what, What::Block(block) if block.kind.key().is_some());
+        let has_key = |step: &Step<'_>| matches!(step.kind, StepKind::Block(block) if block.kind.key().is_some());
         if self.plan.steps.iter().any(has_key) { self.plan.steps.len() } else { 0 }
     }
 
@@ -190,10 +190,10 @@ impl Expansion<'_> {
         };
         let declared =
             |reads: TokenStream, writes: TokenStream| self.at(at, quote!(__typed::Declared<#reads, #writes>));
-        match step.what {
-            What::Block(block) if block.is_each() => self.element(i),
-            What::Path(_) if self.placed_type(step).is_some() => self.says_itself(i),
-            What::Declared(..) => match self.decl(step) {
+        match step.kind {
+            StepKind::Block(block) if block.is_each() => self.element(i),
+            StepKind::Path(_) if self.placed_type(step).is_some() => self.says_itself(i),
+            StepKind::Declared(..) => match self.decl(step) {
                 Some(DeclKind::Llm { output, .. }) => declared(quote!(()), written(output)),
                 Some(DeclKind::Described { reads, output, .. }) => {
                     declared(list(self.placed_reads(reads).into_iter()), written(output))
@@ -201,7 +201,7 @@ impl Expansion<'_> {
                 Some(DeclKind::Given { .. }) => self.says_itself(i),
                 None => TokenStream::new(),
             },
-            What::Await(wait) => {
+            StepKind::Await(wait) => {
                 let ty = &wait.typed.ty;
                 declared(quote!(()), quote!((__typed::Is<#ty>, ())))
             }

@@ -2,7 +2,7 @@
 
 use super::super::ast::{Block, BlockKind, DeclKind, Limit, Run, Timeout, Try};
 use super::super::names;
-use super::super::plan::{Step, What};
+use super::super::plan::{Step, StepKind};
 use super::fields::duration;
 use super::skips::may_skip;
 use super::{Expansion, docs, index, key_spec, number, numbered, raise, reading_spec};
@@ -35,8 +35,8 @@ impl Expansion<'_> {
                 all.extend(quote!(type #alias = #ty;));
                 all.extend(is_kind());
                 if self.judged_where_it_runs(step).is_none() {
-                    let is = match step.what {
-                        What::Declared(..) | What::Target(_) => quote!(Supplied),
+                    let is = match step.kind {
+                        StepKind::Declared(..) | StepKind::Target(_) => quote!(Supplied),
                         _ => quote!(IsAgent),
                     };
                     asked.extend(quote!(let () = <(#ty) as __wire::#is>::YES;));
@@ -44,8 +44,8 @@ impl Expansion<'_> {
             }
         }
         let paths = self.plan.all().filter(|(_, step)| self.placed_type(step).is_some());
-        let paths = paths.filter_map(|(_, step)| match step.what {
-            What::Path(run) => Some(&run.path),
+        let paths = paths.filter_map(|(_, step)| match step.kind {
+            StepKind::Path(run) => Some(&run.path),
             _ => None,
         });
         let functions = super::functions::raise_functions("agent", 0, paths);
@@ -54,9 +54,9 @@ impl Expansion<'_> {
 
     /// Returns the type of an agent that has its own description, or `None`.
     pub(super) fn placed_type(&self, step: &Step<'_>) -> Option<TokenStream> {
-        match (step.what, self.decl(step)) {
-            (What::Path(_), _) if self.is_refused(step) => None,
-            (What::Path(run), _) => Some(run.path.to_token_stream()),
+        match (step.kind, self.decl(step)) {
+            (StepKind::Path(_), _) if self.is_refused(step) => None,
+            (StepKind::Path(run), _) => Some(run.path.to_token_stream()),
             (_, Some(DeclKind::Given { ty })) => Some(ty.to_token_stream()),
             _ => None,
         }
@@ -71,8 +71,8 @@ impl Expansion<'_> {
     /// Returns the path of a step that no other code mentions with a bound. rustc checks that it is
     /// an agent where the walk runs it, since each check of a type costs time.
     pub(super) fn judged_where_it_runs<'s>(&self, step: &'s Step<'_>) -> Option<&'s syn::Path> {
-        match step.what {
-            What::Path(run) if step.field_used().is_some() && self.refused.is_none() => Some(&run.path),
+        match step.kind {
+            StepKind::Path(run) if step.field_used().is_some() && self.refused.is_none() => Some(&run.path),
             _ => None,
         }
     }
@@ -97,7 +97,7 @@ impl Expansion<'_> {
         if self.placed_type(step).is_some() {
             return format!("__wire::Probe::<__Agent_{i}>::AGENT_META_REF");
         }
-        if let What::Await(_) = step.what {
+        if let StepKind::Await(_) = step.kind {
             return format!("<{name} as __wire::Awaits<{i}>>::META");
         }
         match self.decl(step).zip(step.declared()) {
@@ -164,14 +164,14 @@ impl Expansion<'_> {
             let meta = self.meta_text(i, step);
             code!("__adk::spec::Step::agent({name:?}, {meta}, {instance}, {end})")
         };
-        let made = match step.what {
-            What::Declared(run, _) | What::Path(run) => {
+        let made = match step.kind {
+            StepKind::Declared(run, _) | StepKind::Path(run) => {
                 let instance = run.alias.is_some() || self.is_given(step);
                 let (made, renames) = (of_agent(instance), renames(run));
                 quote!(#made #renames)
             }
-            What::Await(_) | What::Target(_) => of_agent(false),
-            What::Block(block) => {
+            StepKind::Await(_) | StepKind::Target(_) => of_agent(false),
+            StepKind::Block(block) => {
                 let made = of_kind(self.block(i, step, block, items));
                 let description =
                     crate::docs::description(&block.attrs).map(|text| quote!(.description(#text)));
@@ -181,17 +181,17 @@ impl Expansion<'_> {
                 let budget = block.budget.iter();
                 quote!(#made #description #skippable #own_code #skip #(.budget(__adk::spec::Budget::of(#budget)))*)
             }
-            What::Branch => of_kind(quote!(Branch)),
-            What::Arm(arm) => {
+            StepKind::Branch => of_kind(quote!(Branch)),
+            StepKind::Arm(arm) => {
                 let pattern = arm.text();
                 of_kind(quote!(Arm { pattern: #pattern }))
             }
-            What::Else => of_kind(quote!(Else)),
-            What::Break(one) => {
+            StepKind::Else => of_kind(quote!(Else)),
+            StepKind::Break(one) => {
                 let target = option(one.target.as_ref().map(names::plain));
                 of_kind(quote!(Break { target: #target }))
             }
-            What::End => of_kind(quote!(End)),
+            StepKind::End => of_kind(quote!(End)),
         };
         let unnamed = (!step.named).then(|| quote!(.unnamed()));
         quote!(#made #unnamed)

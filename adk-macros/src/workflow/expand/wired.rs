@@ -2,7 +2,7 @@
 
 use super::super::ast::{Block, BlockKind, DeclKind, Let, Typed};
 use super::super::names::is_string;
-use super::super::plan::{Step, What};
+use super::super::plan::{Step, StepKind};
 use super::flow::NUMBERS;
 use super::{Expansion, docs, given, index, key_spec, numbered, reading_spec};
 use crate::code::code;
@@ -87,7 +87,7 @@ impl Expansion<'_> {
         let mut arms = Vec::new();
         let name = &self.name;
         for (i, step) in self.plan.steps.iter().enumerate() {
-            if let What::Await(_) = step.what {
+            if let StepKind::Await(_) = step.kind {
                 let at = index(i);
                 arms.push((
                     i,
@@ -118,7 +118,7 @@ impl Expansion<'_> {
 
     /// Returns the targets of transfers, which are not steps.
     fn targets_by_name(&self) -> Option<TokenStream> {
-        let targets = self.plan.all().filter(|(_, step)| matches!(step.what, What::Target(_)));
+        let targets = self.plan.all().filter(|(_, step)| matches!(step.kind, StepKind::Target(_)));
         let arms = targets.filter_map(|(i, step)| {
             let (name, agent) = (&step.name, self.value(i, step, &step.field_used()?));
             Some(quote!(#name => #agent,))
@@ -163,8 +163,8 @@ impl Expansion<'_> {
 
     /// Returns the blocks that are fields, with their numbers.
     fn block_fields(&self) -> impl Iterator<Item = (Literal, &Block, Ident)> {
-        self.plan.steps.iter().enumerate().filter_map(|(i, step)| match step.what {
-            What::Block(block) => Some((index(i), block, step.field_used()?)),
+        self.plan.steps.iter().enumerate().filter_map(|(i, step)| match step.kind {
+            StepKind::Block(block) => Some((index(i), block, step.field_used()?)),
             _ => None,
         })
     }
