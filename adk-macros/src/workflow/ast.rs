@@ -238,14 +238,14 @@ pub(super) struct Arm {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Counted {
+pub(super) enum LimitKind {
     Rounds,
     Elements,
     Branches,
     Attempts,
 }
 
-impl Counted {
+impl LimitKind {
     /// Returns the argument, the library function that takes it, and a description of the value.
     const fn words(self) -> [&'static str; 3] {
         match self {
@@ -278,7 +278,7 @@ impl Counted {
 
 /// `max = 5` or `max = ROUNDS`.
 pub(super) struct Limit {
-    pub(super) of: Counted,
+    pub(super) of: LimitKind,
     pub(super) expr: Box<Expr>,
     /// The value of a literal.
     pub(super) literal: Option<u32>,

@@ -1,7 +1,7 @@
 //! `loop-max`: limits that name a key of the workflow. Const evaluation checks limits that are
 //! constants.
 
-use super::super::ast::{Counted, Limit, Node, Workflow};
+use super::super::ast::{LimitKind, Limit, Node, Workflow};
 use super::super::names::plain;
 use crate::diag::Diagnostics;
 use adk_spec::Check;
@@ -19,7 +19,7 @@ pub(super) fn workflow(tree: &mut Workflow, report: &mut Diagnostics) {
 }
 
 fn look_at(limit: &mut Limit, keys: &HashSet<String>, report: &mut Diagnostics) {
-    let (name, is_loop) = (limit.of.argument(), limit.of == Counted::Rounds);
+    let (name, is_loop) = (limit.of.argument(), limit.of == LimitKind::Rounds);
     let check = if is_loop { Check::LoopMax } else { Check::Syntax };
     if let Expr::Path(path) = &*limit.expr
         && path.path.get_ident().is_some_and(|name| keys.contains(&plain(name)))

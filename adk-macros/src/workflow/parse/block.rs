@@ -1,6 +1,6 @@
 //! Blocks: the word, the arguments, and the steps in brackets.
 
-use super::super::ast::{Block, BlockKind, Callback, Counted, Key, Limit, Timeout, Try};
+use super::super::ast::{Block, BlockKind, Callback, LimitKind, Key, Limit, Timeout, Try};
 use super::super::text::code;
 use super::expect::{self, expected, word};
 use super::field::{budget, callbacks, timeout};
@@ -72,7 +72,7 @@ impl Block {
             BlockKind::Match(_) => return sink.push(error),
             BlockKind::Loop { max, .. } => {
                 let one = syn::parse_quote_spanned!(open=> 1);
-                max.get_or_insert(Limit { of: Counted::Rounds, expr: Box::new(one), literal: Some(1) });
+                max.get_or_insert(Limit { of: LimitKind::Rounds, expr: Box::new(one), literal: Some(1) });
             }
             _ => {}
         }
@@ -263,9 +263,9 @@ impl BlockArguments {
         }
         match name.as_str() {
             "until" => self.until = Some(until(list)?),
-            "max_concurrency" => self.max_concurrency = Some(limit(list, Counted::Branches, sink)?),
-            "max" if block == "each" => self.max = Some(limit(list, Counted::Elements, sink)?),
-            "max" => self.max = Some(limit(list, Counted::Rounds, sink)?),
+            "max_concurrency" => self.max_concurrency = Some(limit(list, LimitKind::Branches, sink)?),
+            "max" if block == "each" => self.max = Some(limit(list, LimitKind::Elements, sink)?),
+            "max" => self.max = Some(limit(list, LimitKind::Rounds, sink)?),
             "over" => self.cut = Some(only(list, "cut", "`cut`, as in `each(max = 20, over = cut)`")?),
             "on_error" => {
                 only(list, "skip", "`skip`, as in `on_error = skip`")?;
@@ -273,7 +273,7 @@ impl BlockArguments {
             }
             "budget" => self.budget = Some(budget(list, "what the block may use, as in `\"0.50 USD\"`")?),
             "first" => self.first = true,
-            "attempts" => self.attempts = Some(limit(list, Counted::Attempts, sink)?),
+            "attempts" => self.attempts = Some(limit(list, LimitKind::Attempts, sink)?),
             "on" => {
                 let help = "without `on` a block is tried again after errors that may pass, such as a model that is overloaded";
                 only(list, "all", "`all`, as in `on = all`").map_err(|error| error.help(help))?;
@@ -319,8 +319,8 @@ fn arguments_of(block: &str) -> &'static [&'static str] {
 
 /// Parses a number from 1: this crate checks a literal, const evaluation checks any other
 /// expression.
-fn limit(list: ParseStream<'_>, of: Counted, sink: &mut Sink) -> Result<Limit> {
-    let check = if of == Counted::Rounds { Check::LoopMax } else { Check::Syntax };
+fn limit(list: ParseStream<'_>, of: LimitKind, sink: &mut Sink) -> Result<Limit> {
+    let check = if of == LimitKind::Rounds { Check::LoopMax } else { Check::Syntax };
     let expr = expect::number(list, sink, (of.argument(), check), of.what(), 1)?;
     let literal = match &expr {
         Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
