@@ -3,7 +3,7 @@
 use super::super::ast::{Decl, DeclKind, Workflow};
 use super::super::names::{is_identifier, last, path_text, plain};
 use super::super::plan::{Plan, Step, StepKind};
-use super::taken::{Taken, written};
+use super::taken::{NameOwner, written};
 use crate::diag::Diagnostics;
 use adk_spec::Check;
 use proc_macro2::Span;
@@ -74,16 +74,16 @@ pub(super) fn declared(agents: &[Decl], report: &mut Diagnostics) {
 /// Checks the names of steps. Const evaluation checks names that come from other modules.
 pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnostics) {
     let mut paths: HashSet<String> = HashSet::new();
-    let mut names: HashMap<String, Taken> = HashMap::new();
-    names.insert(plan.name.clone(), Taken::Workflow);
+    let mut names: HashMap<String, NameOwner> = HashMap::new();
+    names.insert(plan.name.clone(), NameOwner::Workflow);
     // Generated names come first: if a name of the user is equal to one, the user can change it.
     for step in plan.steps.iter().filter(|step| !step.named) {
-        names.insert(step.name.clone(), Taken::Unnamed);
+        names.insert(step.name.clone(), NameOwner::Unnamed);
     }
     // A target of transfers has no `as`, so the other step has to get a new name.
     for target in &plan.targets {
         match names.get(&target.name) {
-            Some(taken) if !matches!(taken, Taken::Unnamed) => {
+            Some(taken) if !matches!(taken, NameOwner::Unnamed) => {
                 let fact = taken.describe(&target.name);
                 report.at(
                     Check::NameDuplicate,
@@ -91,7 +91,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
                     format!("{fact}; help: give this agent another name"),
                 );
             }
-            _ => drop(names.insert(target.name.clone(), Taken::Agent)),
+            _ => drop(names.insert(target.name.clone(), NameOwner::Agent)),
         }
     }
     let written = written(&tree.items.agents);
@@ -104,18 +104,18 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
         if step_name(step, report) || reused(step, &mut paths, report) {
             continue;
         }
-        let now = Taken::by(step);
+        let now = NameOwner::by(step);
         match names.get(&step.name) {
             None => drop(names.insert(step.name.clone(), now)),
             // Only const evaluation knows whether the paths lead to the same agent.
-            Some(Taken::Path) if matches!(now, Taken::Path) => (step.field, plan.alike) = (None, true),
+            Some(NameOwner::Path) if matches!(now, NameOwner::Path) => (step.field, plan.alike) = (None, true),
             Some(taken) => {
                 let name = &step.name;
                 // If one of two agents has a `name` field, that field is the name to change.
                 let field = written.get(name).filter(|_| taken.is_agent() && now.is_agent());
                 let (span, help) = match field {
                     Some(span) => (*span, "write another `name`".to_owned()),
-                    None if matches!(taken, Taken::Workflow) => (step.span, "rename one of them".to_owned()),
+                    None if matches!(taken, NameOwner::Workflow) => (step.span, "rename one of them".to_owned()),
                     None => (step.span, now.remedy(name)),
                 };
                 report.at(Check::NameDuplicate, span, format!("{}; help: {help}", taken.describe(name)));
@@ -136,7 +136,7 @@ fn fields(plan: &Plan<'_>, report: &mut Diagnostics) {
             None => drop(seen.insert(field, &step.name)),
             Some(first) => {
                 // The step with the name of the field is the step to rename.
-                let help = Taken::by(step).remedy(&field);
+                let help = NameOwner::by(step).remedy(&field);
                 let fact = if *first == field {
                     format!("step `{first}` is the field `{field}` already, which this one would be as well")
                 } else {

@@ -1,4 +1,4 @@
-//! [`Taken`]: the owners of step names that are in use.
+//! [`NameOwner`]: the owners of step names that are in use.
 
 use super::super::ast::{Decl, DeclKind};
 use super::super::names::plain;
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// The owner of a name.
 #[derive(Clone, Copy)]
-pub(super) enum Taken {
+pub(super) enum NameOwner {
     Workflow,
     Unnamed,
     /// An agent that the workflow declares or that `as` names.
@@ -19,7 +19,7 @@ pub(super) enum Taken {
     Await,
 }
 
-impl Taken {
+impl NameOwner {
     pub(super) fn by(step: &Step<'_>) -> Self {
         match step.kind {
             StepKind::Path(run) if run.alias.is_none() => Self::Path,
