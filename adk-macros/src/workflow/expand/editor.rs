@@ -37,7 +37,7 @@ impl Expansion<'_> {
 
     /// Returns the paths in the order of the source, including incomplete paths. Declared agents
     /// are type parameters, so that they can be completed.
-    fn paths(&self, declared: &Declared) -> TokenStream {
+    fn paths(&self, declared: &AgentNames) -> TokenStream {
         let mentions = self.tree.mentions.iter().map(|mention| {
             let path = &mention.path;
             let path = match path.get_ident().and_then(|name| declared.get(&name.to_string())) {
@@ -65,7 +65,7 @@ impl Expansion<'_> {
     }
 
     /// Returns the names of agents, blocks and keys that no other code mentions.
-    fn names(&self, declared: &Declared) -> TokenStream {
+    fn names(&self, declared: &AgentNames) -> TokenStream {
         let mut names = Names::default();
         self.agents_and_blocks(declared, &mut names);
         self.keys(&mut names);
@@ -89,7 +89,7 @@ impl Expansion<'_> {
         }
     }
 
-    fn agents_and_blocks(&self, declared: &Declared, names: &mut Names) {
+    fn agents_and_blocks(&self, declared: &AgentNames, names: &mut Names) {
         let mut steps: HashSet<String> = HashSet::new();
         for (_, step) in self.plan.all() {
             let of_its_name = match step.kind {
@@ -184,7 +184,7 @@ impl Expansion<'_> {
 }
 
 /// The names of declared agents, without spans.
-type Declared = BTreeMap<String, Ident>;
+type AgentNames = BTreeMap<String, Ident>;
 
 /// The definition of a key.
 #[derive(Clone, Copy)]
