@@ -142,7 +142,7 @@ impl Expansion<'_> {
     fn keys(&self, names: &mut Names) {
         let tree = self.tree;
         for input in &tree.inputs {
-            names.know(&input.typed.key.name, Holder::Inputs);
+            names.know(&input.typed.key.name, KeyHolder::Inputs);
         }
         for typed in tree.lets().chain(&tree.items.states) {
             names.key(typed);
@@ -188,7 +188,7 @@ type AgentNames = BTreeMap<String, Ident>;
 
 /// The definition of a key.
 #[derive(Clone, Copy)]
-enum Holder {
+enum KeyHolder {
     Inputs,
     Keys,
 }
@@ -199,7 +199,7 @@ struct Names {
     agents: TokenStream,
     /// Fields of `Keys`: the keys other than inputs.
     keys: TokenStream,
-    holders: HashMap<String, Holder>,
+    holders: HashMap<String, KeyHolder>,
     mentions: Vec<TokenStream>,
     /// The names of blocks and keys, for the completion of unfinished code.
     known: Vec<Ident>,
@@ -208,7 +208,7 @@ struct Names {
 }
 
 impl Names {
-    fn know(&mut self, name: &Ident, holder: Holder) {
+    fn know(&mut self, name: &Ident, holder: KeyHolder) {
         if self.holders.insert(name.to_string(), holder).is_none() {
             self.known.push(unspanned(name));
         }
@@ -229,14 +229,14 @@ impl Names {
         if self.holders.contains_key(&name.to_string()) {
             return self.mention(name);
         }
-        self.know(name, Holder::Keys);
+        self.know(name, KeyHolder::Keys);
         self.keys.extend(field);
     }
 
     fn mention(&mut self, name: &Ident) {
         match self.holders.get(&name.to_string()) {
-            Some(Holder::Inputs) => self.mentions.push(quote!(&inputs.#name)),
-            Some(Holder::Keys) => self.mentions.push(quote!(&keys.#name)),
+            Some(KeyHolder::Inputs) => self.mentions.push(quote!(&inputs.#name)),
+            Some(KeyHolder::Keys) => self.mentions.push(quote!(&keys.#name)),
             None => self.unknown.push(name.clone()),
         }
     }
