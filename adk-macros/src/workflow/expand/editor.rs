@@ -66,10 +66,10 @@ impl Expansion<'_> {
 
     /// Returns the names of agents, blocks and keys that no other code mentions.
     fn names(&self, declared: &AgentNames) -> TokenStream {
-        let mut names = Names::default();
+        let mut names = EditorNames::default();
         self.agents_and_blocks(declared, &mut names);
         self.keys(&mut names);
-        let Names { agents, keys, mentions, unknown, known, .. } = names;
+        let EditorNames { agents, keys, mentions, unknown, known, .. } = names;
         let (name, input) = (&self.name, self.input_type());
         quote! {
             fn unknown() {
@@ -89,7 +89,7 @@ impl Expansion<'_> {
         }
     }
 
-    fn agents_and_blocks(&self, declared: &AgentNames, names: &mut Names) {
+    fn agents_and_blocks(&self, declared: &AgentNames, names: &mut EditorNames) {
         let mut steps: HashSet<String> = HashSet::new();
         for (_, step) in self.plan.all() {
             let of_its_name = match step.kind {
@@ -139,7 +139,7 @@ impl Expansion<'_> {
         }
     }
 
-    fn keys(&self, names: &mut Names) {
+    fn keys(&self, names: &mut EditorNames) {
         let tree = self.tree;
         for input in &tree.inputs {
             names.know(&input.typed.key.name, KeyHolder::Inputs);
@@ -194,7 +194,7 @@ enum KeyHolder {
 }
 
 #[derive(Default)]
-struct Names {
+struct EditorNames {
     /// Fields of `Agents`.
     agents: TokenStream,
     /// Fields of `Keys`: the keys other than inputs.
@@ -207,7 +207,7 @@ struct Names {
     unknown: Vec<Ident>,
 }
 
-impl Names {
+impl EditorNames {
     fn know(&mut self, name: &Ident, holder: KeyHolder) {
         if self.holders.insert(name.to_string(), holder).is_none() {
             self.known.push(unspanned(name));
