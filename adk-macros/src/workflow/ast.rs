@@ -12,7 +12,7 @@ pub(super) struct Workflow {
     /// The name, or `None` if the parser failed before it.
     pub(super) name: Option<Ident>,
     pub(super) inputs: Vec<Input>,
-    pub(super) outputs: Vec<Typed>,
+    pub(super) outputs: Vec<KeyDecl>,
     pub(super) items: Items,
     pub(super) body: Vec<Node>,
     /// Paths in the order of the source, for editors.
@@ -41,7 +41,7 @@ pub(super) enum BoundValue {
 pub(super) struct Items {
     pub(super) agents: Vec<Decl>,
     pub(super) lets: Vec<Let>,
-    pub(super) states: Vec<Typed>,
+    pub(super) states: Vec<KeyDecl>,
     pub(super) toolsets: Vec<Toolset>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Key {
 }
 
 /// `KEY: TYPE`.
-pub(super) struct Typed {
+pub(super) struct KeyDecl {
     pub(super) attrs: Vec<Attribute>,
     pub(super) key: Key,
     pub(super) ty: Type,
@@ -86,13 +86,13 @@ pub(super) struct Typed {
 
 /// `KEY: TYPE = DEFAULT`.
 pub(super) struct Input {
-    pub(super) typed: Typed,
+    pub(super) typed: KeyDecl,
     pub(super) default: Option<Expr>,
 }
 
 /// `let KEY: TYPE = EXPR;`.
 pub(super) struct Let {
-    pub(super) typed: Typed,
+    pub(super) typed: KeyDecl,
     pub(super) value: Expr,
 }
 
@@ -106,11 +106,11 @@ pub(super) struct Decl {
 
 pub(super) enum DeclKind {
     /// `agent NAME -> KEY: TYPE { fields }`.
-    Llm { output: Option<Box<Typed>>, fields: Box<Fields> },
+    Llm { output: Option<Box<KeyDecl>>, fields: Box<Fields> },
     /// `agent NAME: TYPE;`.
     Given { ty: Type },
     /// `agent NAME(reads) -> KEY: TYPE as TYPE;`.
-    Described { reads: Vec<Typed>, output: Option<Box<Typed>>, ty: Type },
+    Described { reads: Vec<KeyDecl>, output: Option<Box<KeyDecl>>, ty: Type },
 }
 
 #[derive(Default)]
@@ -288,7 +288,7 @@ pub(super) struct Limit {
 pub(super) struct Await {
     pub(super) name: Option<Ident>,
     /// The key, its type, and the question as doc comment.
-    pub(super) typed: Typed,
+    pub(super) typed: KeyDecl,
     pub(super) by: Option<By>,
     pub(super) timeout: Option<Timeout>,
     pub(super) default: Option<Expr>,

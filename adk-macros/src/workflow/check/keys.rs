@@ -1,6 +1,6 @@
 //! `key-duplicate`.
 
-use super::super::ast::{BlockKind, DeclKind, Key, Typed, Workflow};
+use super::super::ast::{BlockKind, DeclKind, Key, KeyDecl, Workflow};
 use super::super::names::plain;
 use super::super::plan::{Plan, StepKind};
 use crate::diag::Diagnostics;
@@ -57,7 +57,7 @@ fn structs(tree: &Workflow, name: &Ident, report: &mut Diagnostics) {
 }
 
 /// Checks that no two keys, such as `name` and `user:name`, become the same field of a struct.
-fn one_field_each<'a>(keys: impl Iterator<Item = &'a Typed>, holder: &str, report: &mut Diagnostics) {
+fn one_field_each<'a>(keys: impl Iterator<Item = &'a KeyDecl>, holder: &str, report: &mut Diagnostics) {
     let mut seen: HashMap<String, String> = HashMap::new();
     for typed in keys {
         let (field, key) = (plain(&typed.key.name), typed.key.text());

@@ -1,6 +1,6 @@
 //! The agents of `llm::agent!`: one type per agent.
 
-use super::super::ast::{Decl, DeclKind, Fields, Typed};
+use super::super::ast::{Decl, DeclKind, Fields, KeyDecl};
 use super::super::names;
 use super::declared::Declaration;
 use super::fields::tool_types;
@@ -74,7 +74,7 @@ fn structure(decl: &Decl) -> TokenStream {
 }
 
 /// Returns the impls of an agent.
-fn agent(decl: &Decl, output: Option<&Typed>, fields: &Fields) -> TokenStream {
+fn agent(decl: &Decl, output: Option<&KeyDecl>, fields: &Fields) -> TokenStream {
     let (name, text) = (&names::unspanned(&decl.name), names::plain(&decl.name));
     let own = Declaration { number: 0, decl, output, fields, is_refused: false };
     let declares = own.expand(name, &place::definition(&text), &[], &|_| None);

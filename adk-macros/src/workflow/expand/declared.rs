@@ -1,6 +1,6 @@
 //! Declared LLM agents: one const per agent.
 
-use super::super::ast::{Decl, DeclKind, Fields, Timeout, Typed};
+use super::super::ast::{Decl, DeclKind, Fields, Timeout, KeyDecl};
 use super::super::names;
 use super::super::plan::StepKind;
 use super::fields::{OwnAgent, duration, settings, tools};
@@ -75,7 +75,7 @@ impl Expansion<'_> {
     }
 
     /// Returns the description of an agent that is known at run time.
-    fn described(&self, number: usize, decl: &Decl, reads: &[Typed], output: Option<&Typed>) -> TokenStream {
+    fn described(&self, number: usize, decl: &Decl, reads: &[KeyDecl], output: Option<&KeyDecl>) -> TokenStream {
         let (meta, text) = (numbered("DESCRIBED", number), names::plain(&decl.name));
         let id = definition(&format!("{}.{text}", self.name));
         let description = docs::description(&decl.attrs);
@@ -118,7 +118,7 @@ pub(super) fn parameter(ty: &impl ToTokens) -> TokenStream {
 pub(super) struct Declaration<'a> {
     pub(super) number: usize,
     pub(super) decl: &'a Decl,
-    pub(super) output: Option<&'a Typed>,
+    pub(super) output: Option<&'a KeyDecl>,
     pub(super) fields: &'a Fields,
     /// Whether the values are ignored, because they may belong to misspelled fields.
     pub(super) is_refused: bool,
@@ -212,7 +212,7 @@ impl Declaration<'_> {
 
     /// Returns whether the answer is text, and the key that stores it.
     fn output(&self) -> (TokenStream, TokenStream) {
-        let Some(Typed { key, ty, .. }) = self.output else {
+        let Some(KeyDecl { key, ty, .. }) = self.output else {
             return (quote!(true), quote!(::core::option::Option::None));
         };
         let (text, key) = (quote!(__wire::Probe::<#ty>::TEXT), key.text());

@@ -5,7 +5,7 @@
 //! `break`, and defines names that it does not define, such as a key with a `let`. Each name has
 //! one definition, because each definition is a separate target.
 
-use super::super::ast::{Block, BlockKind, Decl, DeclKind, Mention, MentionKind, Typed};
+use super::super::ast::{Block, BlockKind, Decl, DeclKind, Mention, MentionKind, KeyDecl};
 use super::super::names::unspanned;
 use super::super::plan::StepKind;
 use super::Expansion;
@@ -215,7 +215,7 @@ impl EditorNames {
     }
 
     /// Adds a key: the first mention of a written key defines it, later mentions refer to it.
-    fn key(&mut self, typed: &Typed) {
+    fn key(&mut self, typed: &KeyDecl) {
         let (docs, name, ty) = (&typed.attrs, &typed.key.name, &typed.ty);
         self.define(name, quote!(#(#docs)* #name: #ty,));
     }

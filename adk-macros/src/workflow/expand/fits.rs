@@ -1,6 +1,6 @@
 //! The key types of blocks, and the types that the workflow itself reads and writes.
 
-use super::super::ast::{BlockKind, Typed};
+use super::super::ast::{BlockKind, KeyDecl};
 use super::super::plan::{Step, StepKind};
 use super::{Expansion, numbered};
 use crate::code::code;
@@ -70,7 +70,7 @@ fn takes_some(pattern: &Pat) -> bool {
 }
 
 /// Implements `Typed` for an LLM agent. Prompts accept any value, so the agent reads no types.
-pub(super) fn written(name: &Ident, output: Option<&Typed>) -> TokenStream {
+pub(super) fn written(name: &Ident, output: Option<&KeyDecl>) -> TokenStream {
     let writes = output.iter().map(|typed| (&typed.ty, typed.ty.to_token_stream()));
     implement(name, Vec::new(), writes.collect())
 }

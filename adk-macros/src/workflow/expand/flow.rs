@@ -4,7 +4,7 @@
 //! declared keys follow, and the outputs are last. `adk_spec::check` selects the two types of each
 //! comparison by these numbers.
 
-use super::super::ast::{DeclKind, Typed, Workflow};
+use super::super::ast::{DeclKind, KeyDecl, Workflow};
 use super::super::plan::{Plan, Step, StepKind};
 use super::{Expansion, KnownParts, index, numbered, raise};
 use crate::code::{code, read};
@@ -160,7 +160,7 @@ impl Expansion<'_> {
 
     /// Returns whether an agent may read or write a type without a number.
     fn may_need_a_pair(&self, step: &Step<'_>) -> bool {
-        let needs = |typed: &Typed| !is_plain(&typed.ty);
+        let needs = |typed: &KeyDecl| !is_plain(&typed.ty);
         match self.decl(step) {
             Some(DeclKind::Llm { output, .. }) => output.iter().any(|typed| needs(typed)),
             Some(DeclKind::Described { reads, output, .. }) => {
@@ -171,7 +171,7 @@ impl Expansion<'_> {
     }
 
     /// Returns inputs, `let` and `state`, in the order of their numbers.
-    fn declared_keys(&self) -> impl Iterator<Item = &Typed> {
+    fn declared_keys(&self) -> impl Iterator<Item = &KeyDecl> {
         let inputs = self.tree.inputs.iter().map(|input| &input.typed);
         inputs.chain(self.tree.lets()).chain(&self.tree.items.states)
     }
@@ -184,7 +184,7 @@ impl Expansion<'_> {
     /// Implements the number of a step with the types that the step reads and writes.
     fn says(&self, i: usize, step: &Step<'_>) -> TokenStream {
         let at = i + 1;
-        let written = |output: &Option<Box<Typed>>| {
+        let written = |output: &Option<Box<KeyDecl>>| {
             let written = output.iter().map(|typed| typed.ty.to_token_stream());
             list(written.map(|ty| quote!(__typed::Is<#ty>)).collect::<Vec<_>>().into_iter())
         };
@@ -221,7 +221,7 @@ impl Expansion<'_> {
 
     /// Returns the types of the keys that an agent is declared to read, in the order of their
     /// places.
-    fn placed_reads(&self, reads: &[Typed]) -> Vec<TokenStream> {
+    fn placed_reads(&self, reads: &[KeyDecl]) -> Vec<TokenStream> {
         let places = places(reads.iter().map(|typed| &typed.ty), READS);
         let mut placed: Vec<_> = reads.iter().zip(places).filter(|(_, place)| *place > 0).collect();
         placed.sort_by_key(|(_, place)| *place);

@@ -1,6 +1,6 @@
 //! `WInput`, `WOutput`, and `impl MadeWorkflow`.
 
-use super::super::ast::{Input, Typed, Workflow};
+use super::super::ast::{Input, KeyDecl, Workflow};
 use super::super::names::{is_string, plain, unspanned};
 use super::wired::value_of;
 use super::{Expansion, allow};
@@ -11,12 +11,12 @@ use syn::spanned::Spanned as _;
 
 impl Workflow {
     /// Returns the keys with an initial value.
-    pub(super) fn lets(&self) -> impl Iterator<Item = &Typed> {
+    pub(super) fn lets(&self) -> impl Iterator<Item = &KeyDecl> {
         self.items.lets.iter().map(|one| &one.typed)
     }
 }
 
-impl Typed {
+impl KeyDecl {
     /// Returns the field of the key for a read access. For editors, only the definition is the
     /// user's token.
     fn field_used(&self) -> Ident {
@@ -55,7 +55,7 @@ impl Expansion<'_> {
         self.tree.inputs.iter().filter(|input| first(&mut seen, &input.typed)).collect()
     }
 
-    fn outputs(&self) -> Vec<&Typed> {
+    fn outputs(&self) -> Vec<&KeyDecl> {
         let mut seen: Vec<String> = Vec::new();
         self.tree.outputs.iter().filter(|typed| first(&mut seen, typed)).collect()
     }
@@ -70,7 +70,7 @@ impl Expansion<'_> {
     /// outputs.
     pub(super) fn key_structs(&self) -> TokenStream {
         let (vis, name, allow) = (&self.tree.vis, &self.name, allow());
-        let fields = |all: Vec<&Typed>, what: &str| -> TokenStream {
+        let fields = |all: Vec<&KeyDecl>, what: &str| -> TokenStream {
             all.into_iter()
                 .map(|typed| {
                     let (field, ty) = (&typed.key.name, &typed.ty);
@@ -108,7 +108,7 @@ impl Expansion<'_> {
             let (key, field, ty) = (input.typed.key.text(), input.typed.field_used(), &input.typed.ty);
             quote!(<#ty as __wire::KeyValue>::input(&__input.#field, __keys, #key)?;)
         });
-        let read = |typed: &&Typed| {
+        let read = |typed: &&KeyDecl| {
             let (key, ty) = (typed.key.text(), &typed.ty);
             quote!(<#ty as __wire::KeyValue>::get(__values, #key)?)
         };
@@ -154,7 +154,7 @@ impl Expansion<'_> {
     /// it.
     fn form(&self) -> TokenStream {
         let (inputs, outputs, input_ty) = (self.inputs(), self.outputs(), self.input_type());
-        let says = |typed: &Typed| {
+        let says = |typed: &KeyDecl| {
             let (key, ty) = (typed.key.text(), &typed.ty);
             let doc = crate::docs::description(&typed.attrs).unwrap_or_else(|| quote!(""));
             quote!(#key, #doc, __wire::Probe::<#ty>::SCHEMA)
@@ -255,11 +255,11 @@ impl Expansion<'_> {
     }
 }
 
-pub(super) fn default_of(input: &Typed) -> Ident {
+pub(super) fn default_of(input: &KeyDecl) -> Ident {
     Ident::new(&format!("__default_{}", plain(&input.key.name)), Span::call_site())
 }
 
-fn first(seen: &mut Vec<String>, typed: &Typed) -> bool {
+fn first(seen: &mut Vec<String>, typed: &KeyDecl) -> bool {
     let field = typed.key.name.to_string();
     let is_first = !seen.contains(&field);
     seen.push(field);
@@ -268,7 +268,7 @@ fn first(seen: &mut Vec<String>, typed: &Typed) -> bool {
 
 /// Implements `Debug`, `Clone` and `PartialEq` if all types have them. Bounds on plain types are
 /// left out of the docs, because they always hold.
-fn derives(name: &Ident, all: &[&Typed]) -> TokenStream {
+fn derives(name: &Ident, all: &[&KeyDecl]) -> TokenStream {
     let types = all.iter().map(|typed| &typed.ty).filter(|ty| !crate::typed::is_plain(ty));
     let fields = all.iter().map(|typed| typed.field_used());
     quote!(__adk::key_struct! { #name { #(#fields)* } #(#types;)* })

@@ -1,6 +1,6 @@
 //! The tree in the rustdoc page, in the form of `Spec`'s own text.
 
-use super::super::ast::{Block, BlockKind, Decl, DeclKind, Key, Node, Run, Typed, Workflow};
+use super::super::ast::{Block, BlockKind, Decl, DeclKind, Key, Node, Run, KeyDecl, Workflow};
 use super::super::names;
 use super::super::plan::Plan;
 
@@ -108,7 +108,7 @@ impl Tree<'_> {
     }
 }
 
-fn typed(typed: &Typed) -> String {
+fn typed(typed: &KeyDecl) -> String {
     format!("{}: {}", typed.key.text(), names::type_text(&typed.ty))
 }
 

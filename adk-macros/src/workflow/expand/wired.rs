@@ -1,6 +1,6 @@
 //! `Agent` and `Wired`: the implementation that the runtime calls.
 
-use super::super::ast::{Block, BlockKind, DeclKind, Let, Typed};
+use super::super::ast::{Block, BlockKind, DeclKind, Let, KeyDecl};
 use super::super::names::is_string;
 use super::super::plan::{Step, StepKind};
 use super::flow::NUMBERS;
@@ -221,7 +221,7 @@ fn doing(head: &TokenStream, all: Vec<TokenStream>) -> Option<TokenStream> {
 }
 
 /// Returns the body of a function for the value of a key. A `&str` is accepted for a `String`.
-pub(super) fn value_of(typed: &Typed, value: &Expr) -> TokenStream {
+pub(super) fn value_of(typed: &KeyDecl, value: &Expr) -> TokenStream {
     let ty = &typed.ty;
     if !is_string(ty) {
         // The name lets rustc explain the expected type without generated code.

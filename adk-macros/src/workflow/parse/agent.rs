@@ -1,6 +1,6 @@
 //! `agent NAME ...`: an LLM agent, or an agent that the caller supplies.
 
-use super::super::ast::{Decl, DeclKind, Fields, Typed};
+use super::super::ast::{Decl, DeclKind, Fields, KeyDecl};
 use super::super::names::type_text;
 use super::expect::{self, expected};
 use super::item::{end, is_item, kw};
@@ -113,22 +113,22 @@ impl DeclKind {
     }
 }
 
-fn reads(input: ParseStream<'_>, sink: &mut Sink) -> Result<Vec<Typed>> {
+fn reads(input: ParseStream<'_>, sink: &mut Sink) -> Result<Vec<KeyDecl>> {
     let mut keys = Vec::new();
     list(&parens(input)?, sink, |list, sink| {
-        keys.push(Typed::parse(list, sink)?);
+        keys.push(KeyDecl::parse(list, sink)?);
         Ok(())
     });
     Ok(keys)
 }
 
 /// Parses `KEY: TYPE` of an agent.
-fn output(input: ParseStream<'_>, sink: &mut Sink) -> Result<Box<Typed>> {
+fn output(input: ParseStream<'_>, sink: &mut Sink) -> Result<Box<KeyDecl>> {
     if input.peek(token::Paren) {
         return Err(Diagnostic::syntax(input.span(), "an agent writes one key")
             .help("write `-> KEY: TYPE`, with a `#[adk::data] struct` for several values"));
     }
-    Ok(Box::new(Typed::parse(input, sink)?))
+    Ok(Box::new(KeyDecl::parse(input, sink)?))
 }
 
 /// Rejects a type that is certainly not an agent.

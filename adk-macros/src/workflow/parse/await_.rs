@@ -1,6 +1,6 @@
 //! `await(by = "staff", timeout = "72h", default = EXPR) KEY: TYPE`.
 
-use super::super::ast::{Await, Typed};
+use super::super::ast::{Await, KeyDecl};
 use super::expect::{self, expected};
 use super::field::timeout;
 use super::words::Words;
@@ -46,9 +46,9 @@ impl Await {
             );
         }
         let typed = if input.peek(Ident) && at_colon_after_word(input) {
-            Typed { attrs, ..Typed::parse(input, sink)? }
+            KeyDecl { attrs, ..KeyDecl::parse(input, sink)? }
         } else {
-            Typed::parse(input, sink).map_err(|error| explain(input, error))?;
+            KeyDecl::parse(input, sink).map_err(|error| explain(input, error))?;
             return Err(expected(input, "a key and its type, as in `await decision: bool`"));
         };
         let default = default.map(|(_, value)| value);

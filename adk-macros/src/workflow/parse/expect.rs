@@ -1,6 +1,6 @@
 //! Parsers of required syntax, with errors of the form "expected X, found Y".
 
-use super::super::ast::{Key, Mention, MentionKind, Typed};
+use super::super::ast::{Key, Mention, MentionKind, KeyDecl};
 use super::super::names::{as_raw, instead_of_keyword, is_identifier, usable};
 use super::{Result, Sink, at_colon};
 use crate::diag::Diagnostic;
@@ -264,7 +264,7 @@ fn is_path_after_colon(input: ParseStream<'_>) -> bool {
     ahead.parse::<Token![:]>().is_ok() && ahead.call(Ident::parse_any).is_ok() && ahead.peek(Token![::])
 }
 
-impl Typed {
+impl KeyDecl {
     /// Parses `KEY: TYPE`, with doc comments.
     pub(super) fn parse(input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         let attrs = docs(input, sink)?;

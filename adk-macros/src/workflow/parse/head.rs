@@ -1,6 +1,6 @@
 //! `pub NAME(inputs) -> outputs { items; steps }`, with its attributes.
 
-use super::super::ast::{Bound, BoundValue, Input, Typed, Workflow};
+use super::super::ast::{Bound, BoundValue, Input, KeyDecl, Workflow};
 use super::expect::{self, expected};
 use super::words::Words;
 use super::{Result, Sink, braces, field, item, list, parens, step};
@@ -76,7 +76,7 @@ impl Workflow {
 
     fn outputs(&mut self, input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
         if !input.peek(token::Paren) {
-            self.outputs.push(Typed::parse(input, sink)?);
+            self.outputs.push(KeyDecl::parse(input, sink)?);
             return if input.is_empty() || input.peek(token::Brace) {
                 Ok(())
             } else {
@@ -85,7 +85,7 @@ impl Workflow {
             };
         }
         list(&parens(input)?, sink, |list, sink| {
-            self.outputs.push(Typed::parse(list, sink)?);
+            self.outputs.push(KeyDecl::parse(list, sink)?);
             Ok(())
         });
         Ok(())
@@ -202,7 +202,7 @@ impl Workflow {
 
 impl Input {
     fn parse(list: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
-        let typed = Typed::parse(list, sink)?;
+        let typed = KeyDecl::parse(list, sink)?;
         let has_default = list.parse::<Option<Token![=]>>()?.is_some();
         let default =
             has_default.then(|| expect::expr(list, sink, "the default, an expression")).transpose()?;

@@ -1,6 +1,6 @@
 //! `agent`, `let`, `state` and `toolset`, before the first step.
 
-use super::super::ast::{Decl, DeclKind, Fields, Items, Let, Toolset, Typed};
+use super::super::ast::{Decl, DeclKind, Fields, Items, Let, Toolset, KeyDecl};
 use super::expect::{self, expected};
 use super::{Result, Sink, at_colon_after_word, skip};
 use crate::diag::Diagnostic;
@@ -119,7 +119,7 @@ impl Toolset {
 
 impl Let {
     fn parse(attrs: Vec<Attribute>, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
-        let typed = Typed { attrs, ..Typed::parse(input, sink)? };
+        let typed = KeyDecl { attrs, ..KeyDecl::parse(input, sink)? };
         expect::token::<Token![=]>(input, "`=` and the first value")?;
         let value = expect::expr(input, sink, "the first value, an expression")?;
         end(input, sink)?;
@@ -127,8 +127,8 @@ impl Let {
     }
 }
 
-fn state(attrs: Vec<Attribute>, input: ParseStream<'_>, sink: &mut Sink) -> Result<Typed> {
-    let typed = Typed { attrs, ..Typed::parse(input, sink)? };
+fn state(attrs: Vec<Attribute>, input: ParseStream<'_>, sink: &mut Sink) -> Result<KeyDecl> {
+    let typed = KeyDecl { attrs, ..KeyDecl::parse(input, sink)? };
     if input.peek(Token![=]) {
         let key = typed.key.text();
         let fact = format!("a `state` has no value: `{key}` is what the session holds");
@@ -138,7 +138,7 @@ fn state(attrs: Vec<Attribute>, input: ParseStream<'_>, sink: &mut Sink) -> Resu
     end(input, sink)?;
     let ty = crate::types::value(&typed.ty);
     let (perhaps, ty) = (!std::ptr::eq(ty, &typed.ty), ty.clone());
-    Ok(Typed { perhaps, ty, ..typed })
+    Ok(KeyDecl { perhaps, ty, ..typed })
 }
 
 /// Parses the `;` of an item. If another item follows, only the `;` is missing.
