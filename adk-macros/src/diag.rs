@@ -40,7 +40,7 @@ impl Diagnostic {
     }
 
     /// Marks the error as one that leaves the flow of the workflow known.
-    pub(crate) fn keeping_flow(self) -> Self {
+    pub(crate) fn with_known_flow(self) -> Self {
         Self { keeps_flow: true, ..self }
     }
 

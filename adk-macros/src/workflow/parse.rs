@@ -63,7 +63,7 @@ impl Sink {
 
     /// Adds an error that leaves the flow of the workflow known.
     fn push_beside(&mut self, diagnostic: impl Into<Diagnostic>) {
-        self.diagnostics.push(diagnostic.into().keeping_flow());
+        self.diagnostics.push(diagnostic.into().with_known_flow());
     }
 }
 

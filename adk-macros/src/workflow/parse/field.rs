@@ -265,7 +265,7 @@ pub(super) fn timeout(expr: Expr, zero: &str) -> Result<Timeout> {
         }
     };
     let help = "write a number and `ms`, `s`, `m` or `h`, as in `\"30s\"`, or a `Duration`";
-    millis.map(Timeout::Millis).map_err(|error| error.help(help).keeping_flow())
+    millis.map(Timeout::Millis).map_err(|error| error.help(help).with_known_flow())
 }
 
 /// Converts a literal such as `"30s"` to milliseconds.
@@ -287,7 +287,7 @@ pub(super) fn budget(input: ParseStream<'_>, what: &str) -> Result<LitStr> {
             .help(
                 "write an amount and a currency, `\"0.50 USD\"`, or a number of tokens, `\"20_000 tokens\"`",
             )
-            .keeping_flow()),
+            .with_known_flow()),
     }
 }
 

@@ -57,7 +57,7 @@ impl Run {
                 let fact = format!("`{name}` is renamed twice in this instance");
                 let twice =
                     Diagnostic::new(Check::FieldUnknown, from.name.span(), fact).help("remove one of them");
-                return Err(twice.keeping_flow());
+                return Err(twice.with_known_flow());
             }
             self.reads.push((from, to));
             Ok(())

@@ -42,9 +42,9 @@ impl Words<'_> {
             let Some(near) = self.near(&name) else {
                 let unknown = unknown.help(format!("it takes `{}`", self.known.join("`, `")));
                 // The unknown argument of a block may be a condition that ends it.
-                return Err(if self.place == Place::Argument { unknown } else { unknown.keeping_flow() });
+                return Err(if self.place == Place::Argument { unknown } else { unknown.with_known_flow() });
             };
-            let unknown = unknown.help(format!("did you mean `{near}`?")).keeping_flow();
+            let unknown = unknown.help(format!("did you mean `{near}`?")).with_known_flow();
             if seen.iter().any(|seen| seen == near) {
                 return Err(unknown);
             }
@@ -53,7 +53,7 @@ impl Words<'_> {
         }
         if seen.contains(&name) {
             let fact = format!("`{name}` is set twice");
-            return Err(fault(fact).help("remove one of them").keeping_flow());
+            return Err(fault(fact).help("remove one of them").with_known_flow());
         }
         seen.push(name);
         Ok(word)
