@@ -117,7 +117,7 @@ impl Diagnostics {
 
     /// Returns whether every error leaves the flow of the workflow known, so that it can be
     /// analysed.
-    pub(crate) fn keep_flow(&self) -> bool {
+    pub(crate) fn has_known_flow(&self) -> bool {
         self.all.iter().all(|one| one.keeps_flow)
     }
 

@@ -19,7 +19,7 @@ use proc_macro2::TokenStream;
 
 pub(crate) fn workflow(input: TokenStream) -> TokenStream {
     let (mut tree, mut diagnostics) = parse::workflow(input);
-    if !diagnostics.keep_flow() {
+    if !diagnostics.has_known_flow() {
         let plan = plan::of(&tree);
         return expand::stub(&tree, &plan, KnownParts::Nothing, diagnostics.into_tokens());
     }
