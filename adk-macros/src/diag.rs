@@ -122,7 +122,7 @@ impl Diagnostics {
     }
 
     /// Marks the flow as lost for the error at index `at`.
-    pub(crate) fn lose_flow(&mut self, at: usize) {
+    pub(crate) fn forget_flow(&mut self, at: usize) {
         if let Some(one) = self.all.get_mut(at) {
             one.keeps_flow = false;
         }

@@ -225,7 +225,7 @@ pub(crate) fn list(
             }
             Err(error) => {
                 match sink.guess.take() {
-                    Some(guess) => sink.diagnostics.lose_flow(guess),
+                    Some(guess) => sink.diagnostics.forget_flow(guess),
                     None => sink.push(error),
                 }
                 skip(input, ',');
