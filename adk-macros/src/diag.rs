@@ -75,13 +75,13 @@ pub(crate) struct Diagnostics {
 
 impl Default for Diagnostics {
     fn default() -> Self {
-        Self::of(Check::Syntax)
+        Self::new(Check::Syntax)
     }
 }
 
 impl Diagnostics {
     /// Creates an empty list whose errors belong to `check` by default.
-    pub(crate) fn of(check: Check) -> Self {
+    pub(crate) fn new(check: Check) -> Self {
         Self { check, all: Vec::new() }
     }
 

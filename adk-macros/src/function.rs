@@ -33,7 +33,7 @@ const AGENTS: &str =
     "put the attribute on a `fn`, or on `impl Agent for TYPE`; a type that is data has `#[data]`";
 
 pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
-    let mut report = Diagnostics::of(Check::AgentAttribute);
+    let mut report = Diagnostics::new(Check::AgentAttribute);
     if is_too_deep(&args, &item, &mut report) {
         return report.beside(item);
     }
@@ -58,7 +58,7 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
-    let mut report = Diagnostics::of(Check::ToolAttribute);
+    let mut report = Diagnostics::new(Check::ToolAttribute);
     if is_too_deep(&args, &item, &mut report) {
         return report.beside(item);
     }

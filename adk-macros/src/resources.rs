@@ -20,7 +20,7 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
         Ok(input) => input,
         Err(error) => return error.into_compile_error(),
     };
-    let mut report = Diagnostics::of(Check::ResourceMissing);
+    let mut report = Diagnostics::new(Check::ResourceMissing);
     let fields = fields(&input, &mut report);
     // A rejected struct still provides its valid fields, so that its workflows are not rejected
     // too.

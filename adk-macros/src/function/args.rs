@@ -175,7 +175,7 @@ pub(super) fn tool(args: TokenStream, report: &mut Diagnostics) -> ToolArgs {
 type Each<'a> = dyn FnMut(&Ident, ParseStream<'_>, &mut Sink) -> ParseResult<()> + 'a;
 
 fn read(args: TokenStream, words: &Words<'_>, report: &mut Diagnostics, each: &mut Each<'_>) {
-    let (mut sink, mut seen) = (Sink::of(words.check), Vec::new());
+    let (mut sink, mut seen) = (Sink::new(words.check), Vec::new());
     let parser = |input: ParseStream<'_>| {
         list(input, &mut sink, |input, sink| {
             let word = words.next(input, sink, &mut seen)?;

@@ -46,8 +46,8 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    pub(crate) fn of(check: Check) -> Self {
-        Self { diagnostics: Diagnostics::of(check), ..Self::default() }
+    pub(crate) fn new(check: Check) -> Self {
+        Self { diagnostics: Diagnostics::new(check), ..Self::default() }
     }
 
     fn push(&mut self, diagnostic: impl Into<Diagnostic>) {
