@@ -31,7 +31,7 @@ impl Diagnostic {
         Self { help: Some(help.to_string()), ..self }
     }
 
-    pub(crate) fn of(self, check: Check) -> Self {
+    pub(crate) fn with_check(self, check: Check) -> Self {
         Self { check, ..self }
     }
 
@@ -104,7 +104,7 @@ impl Diagnostics {
     /// Adds an error. A syntax error is reported under the check of this list.
     pub(crate) fn push(&mut self, diagnostic: impl Into<Diagnostic>) {
         let one = diagnostic.into();
-        self.all.push(if one.check == Check::Syntax { one.of(self.check) } else { one });
+        self.all.push(if one.check == Check::Syntax { one.with_check(self.check) } else { one });
     }
 
     pub(crate) fn extend(&mut self, other: Self) {

@@ -111,7 +111,7 @@ pub(super) fn number(
     least: u32,
 ) -> Result<Expr> {
     let span = input.span();
-    let value = expr(input, sink, what).map_err(|error| error.of(check))?;
+    let value = expr(input, sink, what).map_err(|error| error.with_check(check))?;
     let found = match &value {
         Expr::Range(_) => "a range",
         Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) if !number.suffix().starts_with('f') => {
