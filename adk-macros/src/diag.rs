@@ -45,7 +45,7 @@ impl Diagnostic {
     }
 
     /// Extends the marked source up to `end`.
-    pub(crate) fn to(self, end: Span) -> Self {
+    pub(crate) fn extend_to(self, end: Span) -> Self {
         Self { span: (self.span.0, end), ..self }
     }
 }

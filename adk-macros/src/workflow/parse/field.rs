@@ -380,6 +380,6 @@ fn arity(closure: &ExprClosure, gives: &str, names: &str) -> Result<()> {
     };
     let fact = format!("{gives}, and this closure takes {takes}");
     Err(Diagnostic::syntax(closure.inputs_begin.span, fact)
-        .to(closure.inputs_end.span)
+        .extend_to(closure.inputs_end.span)
         .help(format!("write `|{names}| ...`")))
 }
