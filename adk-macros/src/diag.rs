@@ -111,7 +111,7 @@ impl Diagnostics {
         self.all.extend(other.all);
     }
 
-    pub(crate) fn at(&mut self, check: Check, span: Span, fact: impl Display) {
+    pub(crate) fn add(&mut self, check: Check, span: Span, fact: impl Display) {
         self.push(Diagnostic::new(check, span, fact));
     }
 

@@ -67,7 +67,7 @@ fn declared(tree: &Workflow) -> impl Iterator<Item = &KeyDecl> {
 pub(super) fn agents(agents: &[Decl], report: &mut Diagnostics) {
     for decl in agents {
         if !matches!(decl.kind, DeclKind::Llm { .. }) {
-            report.at(
+            report.add(
                 Check::Syntax,
                 decl.name.span(),
                 "outside of a workflow an agent has its fields in `{ }`; help: a type that implements `Agent` needs no declaration",

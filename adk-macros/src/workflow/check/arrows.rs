@@ -17,7 +17,7 @@ pub(super) fn workflow(tree: &mut Workflow, report: &mut Diagnostics) {
             |key: &&super::super::ast::Key| key.prefix.is_none() && agents.contains(&plain(&key.name));
         if let Some(key) = run.writes.iter().find(is_agent) {
             let (name, first) = (plain(&key.name), path_text(&run.path));
-            report.at(Check::Syntax, key.name.span(), format!(
+            report.add(Check::Syntax, key.name.span(), format!(
                 "`{name}` is an agent, and after `->` follows the key that `{first}` writes; help: two steps have a `;` between them, as in `{first}; {name}`"
             ));
             run.writes.clear();

@@ -51,7 +51,7 @@ fn structs(tree: &Workflow, name: &Ident, report: &mut Diagnostics) {
             let text = format!(
                 "`{key}` is declared twice as an output; help: remove one of them, or choose another name"
             );
-            report.at(Check::KeyDuplicate, output.key.name.span(), text);
+            report.add(Check::KeyDuplicate, output.key.name.span(), text);
         }
     }
 }
@@ -62,7 +62,7 @@ fn one_field_each<'a>(keys: impl Iterator<Item = &'a KeyDecl>, holder: &str, rep
     for typed in keys {
         let (field, key) = (plain(&typed.key.name), typed.key.text());
         match seen.get(&field) {
-            Some(first) if *first != key => report.at(
+            Some(first) if *first != key => report.add(
                 Check::KeyDuplicate,
                 typed.key.name.span(),
                 format!("`{first}` and `{key}` are both the field `{field}` of `{holder}`; help: choose another name for one of them"),
@@ -95,7 +95,7 @@ fn unique<'a>(
                 } else {
                     text
                 };
-                report.at(Check::KeyDuplicate, declared.name.span(), text);
+                report.add(Check::KeyDuplicate, declared.name.span(), text);
             }
         }
     }

@@ -30,7 +30,7 @@ fn look_at(limit: &mut Limit, keys: &HashSet<String>, report: &mut Diagnostics) 
         } else {
             "write a number"
         };
-        report.at(check, path.span(), format!("{fact}; help: {help}"));
+        report.add(check, path.span(), format!("{fact}; help: {help}"));
         limit.literal = Some(1);
     }
 }

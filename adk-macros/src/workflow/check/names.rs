@@ -21,7 +21,7 @@ fn reserved(name: &str) -> Option<&'static str> {
 fn check_reserved(name: &str, span: Span, help: &str, report: &mut Diagnostics) -> bool {
     match reserved(name) {
         Some(why) => {
-            report.at(
+            report.add(
                 Check::NameReserved,
                 span,
                 format!("`{name}` cannot be a name here: {why}; help: {help}"),
@@ -45,7 +45,7 @@ pub(super) fn declared(agents: &[Decl], report: &mut Diagnostics) {
     for decl in agents {
         let name = plain(&decl.name);
         if seen.contains(&name) {
-            report.at(
+            report.add(
                 Check::NameDuplicate,
                 decl.name.span(),
                 format!("an agent `{name}` is declared above; help: choose another name for this one"),
@@ -63,7 +63,7 @@ pub(super) fn declared(agents: &[Decl], report: &mut Diagnostics) {
                 let text = format!(
                     "{name:?} is no name; help: use letters, digits and `_`, not beginning with a digit, as in `\"critic\"`"
                 );
-                report.at(Check::NameInvalid, literal.span(), text);
+                report.add(Check::NameInvalid, literal.span(), text);
             } else {
                 check_reserved(&name, literal.span(), "choose another name", report);
             }
@@ -85,7 +85,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
         match names.get(&target.name) {
             Some(taken) if !matches!(taken, NameOwner::Unnamed) => {
                 let fact = taken.describe(&target.name);
-                report.at(
+                report.add(
                     Check::NameDuplicate,
                     target.span,
                     format!("{fact}; help: give this agent another name"),
@@ -118,7 +118,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
                     None if matches!(taken, NameOwner::Workflow) => (step.span, "rename one of them".to_owned()),
                     None => (step.span, now.remedy(name)),
                 };
-                report.at(Check::NameDuplicate, span, format!("{}; help: {help}", taken.describe(name)));
+                report.add(Check::NameDuplicate, span, format!("{}; help: {help}", taken.describe(name)));
             }
         }
     }
@@ -142,7 +142,7 @@ fn fields(plan: &Plan<'_>, report: &mut Diagnostics) {
                 } else {
                     format!("step `{first}` was declared as `{field}`, which is its field")
                 };
-                report.at(Check::NameDuplicate, step.span, format!("{fact}; help: {help}"));
+                report.add(Check::NameDuplicate, step.span, format!("{fact}; help: {help}"));
             }
         }
     }
@@ -156,7 +156,7 @@ fn is_itself(tree: &Workflow, step: &Step<'_>, report: &mut Diagnostics) -> bool
         let text = format!(
             "`{name}` is this workflow itself, which cannot be a step of its own; help: to repeat steps, put them into `loop(max = 5) < ... >`"
         );
-        report.at(Check::AgentReused, step.span, text);
+        report.add(Check::AgentReused, step.span, text);
     }
     is_itself
 }
@@ -177,7 +177,7 @@ fn step_name(step: &Step<'_>, report: &mut Diagnostics) -> bool {
                     "`{path}` gives the step the name `{}`, which is a keyword of Rust; help: name it with `as`",
                     step.name
                 );
-                report.at(Check::NameInvalid, step.span, text);
+                report.add(Check::NameInvalid, step.span, text);
                 return true;
             }
             format!("name the step with `as`, as in `{path} as first_{}`", step.name)
@@ -200,7 +200,7 @@ fn reused(step: &Step<'_>, seen: &mut HashSet<String>, report: &mut Diagnostics)
         return false;
     }
     let name = last(&run.path).map(plain).unwrap_or_default();
-    report.at(
+    report.add(
         Check::AgentReused,
         step.span,
         format!(

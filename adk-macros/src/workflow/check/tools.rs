@@ -23,7 +23,7 @@ pub(super) fn workflow(agents: &[Decl], report: &mut Diagnostics) {
             let supplied = tool.path.get_ident().and_then(|ident| Some((ident, is_supplied(&plain(ident))?)));
             if let Some((ident, is)) = supplied {
                 let (by, name) = (plain(&decl.name), plain(ident));
-                report.at(Check::Syntax, ident.span(), format!(
+                report.add(Check::Syntax, ident.span(), format!(
                     "`{name}` {is} supplied by the caller, and the tools that `{by}` declares are made by the workflow; help: write `tools: [..]`, and let the caller add it, with `workflow.{by}.add_tool(AgentTool::new(...))`"
                 ));
             }
@@ -107,6 +107,6 @@ fn tell(agents: &[Decl], number: usize, closing: &[bool], report: &mut Diagnosti
                 "`{name}` is a tool of agent `{by}`, and has `{by}` inside of it; help: remove one of the two"
             )
         };
-        report.at(Check::AgentReused, span, fact);
+        report.add(Check::AgentReused, span, fact);
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
                     targets.parents.insert(target, number);
                     own.push(target);
                 }
-                Err(text) => report.at(Check::TransferTarget, span, text),
+                Err(text) => report.add(Check::TransferTarget, span, text),
             }
         }
         found.extend(own.iter().copied());
@@ -46,7 +46,7 @@ pub(super) fn outside(agents: &[Decl], report: &mut Diagnostics) {
             let text = format!(
                 "`{target}` is no agent of the same workflow, since `{name}` is outside of any; help: declare both in the workflow, as `agent {name} {{ ... }}` and `agent {target} {{ ... }}`"
             );
-            report.at(Check::TransferTarget, span, text);
+            report.add(Check::TransferTarget, span, text);
         }
     }
 }
