@@ -36,7 +36,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     }
     if let Err(error) = deep::check(item.clone()) {
         report.push(error);
-        return report.beside(item);
+        return report.append_to(item);
     }
     let mut input: DeriveInput = match syn::parse2(item.clone()) {
         Ok(input) => input,
@@ -44,7 +44,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         Err(_) if is_type(&item) => return item,
         Err(error) => {
             report.refuse(error.span(), "this is no type", "put `#[data]` on a `struct` or an `enum`");
-            return report.beside(item);
+            return report.append_to(item);
         }
     };
     check(&input, &mut report);

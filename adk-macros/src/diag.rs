@@ -152,7 +152,7 @@ impl Diagnostics {
     }
 
     /// Returns the unchanged item followed by the errors.
-    pub(crate) fn beside(self, item: TokenStream) -> TokenStream {
+    pub(crate) fn append_to(self, item: TokenStream) -> TokenStream {
         let errors = self.into_tokens();
         quote!(#item #errors)
     }

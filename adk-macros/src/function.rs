@@ -35,7 +35,7 @@ const AGENTS: &str =
 pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Diagnostics::new(Check::AgentAttribute);
     if is_too_deep(&args, &item, &mut report) {
-        return report.beside(item);
+        return report.append_to(item);
     }
     if let Some(by_hand) = parse::by_hand(&item) {
         let args = args::by_hand(args, &mut report);
@@ -47,12 +47,12 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
         };
     }
     let Some(function) = parse::function(item.clone(), false, AGENTS, &mut report) else {
-        return report.beside(item);
+        return report.append_to(item);
     };
     let args = args::agent(args, &mut report);
     check::agent(&function, &args, &mut report);
     if function.is_method {
-        return report.beside(written(&function, false));
+        return report.append_to(written(&function, false));
     }
     if report.is_empty() { agent::expand(&function, &args, &report) } else { agent::stub(&function, report) }
 }
@@ -60,16 +60,16 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Diagnostics::new(Check::ToolAttribute);
     if is_too_deep(&args, &item, &mut report) {
-        return report.beside(item);
+        return report.append_to(item);
     }
     let Some(function) = parse::function(item.clone(), true, "put the attribute on a `fn`", &mut report)
     else {
-        return report.beside(item);
+        return report.append_to(item);
     };
     let args = args::tool(args, &mut report);
     check::tool(&function, &args, &mut report);
     if function.is_method {
-        return report.beside(written(&function, false));
+        return report.append_to(written(&function, false));
     }
     if report.is_empty() { tool::expand(&function, &args, &report) } else { tool::stub(&function, report) }
 }
