@@ -3,7 +3,7 @@
 
 use crate::deep;
 use crate::diag::Diagnostics;
-use crate::types::{mentions, storable};
+use crate::types::{mentions, check_storable};
 use crate::workflow::unspanned;
 use crate::{conditions, docs, facade, place};
 use proc_macro2::{TokenStream, TokenTree};
@@ -66,7 +66,7 @@ fn check(input: &DeriveInput, report: &mut Diagnostics) {
             conditions(around).chain(conditions(&field.attrs)).next().is_none()
         };
         for (_, field) in fields(input).filter(is_there) {
-            report.hint(storable(&field.ty));
+            report.hint(check_storable(&field.ty));
         }
     }
 }

@@ -40,7 +40,7 @@ const POINTERS: [&str; 3] = ["Arc", "Box", "Rc"];
 
 /// Checks that the type of a key, a field or an argument owns its value and has a size, judged by
 /// its tokens.
-pub(crate) fn storable(ty: &Type) -> Result<(), Hint> {
+pub(crate) fn check_storable(ty: &Type) -> Result<(), Hint> {
     match ty {
         Type::Reference(reference) => {
             let owned = owned(&reference.elem);
@@ -59,9 +59,9 @@ pub(crate) fn storable(ty: &Type) -> Result<(), Hint> {
         Type::Ptr(_) => Err(Hint::new(ty, "is a pointer, and JSON holds none", "store the value itself")),
         Type::Never(_) => Err(Hint::new(ty, "has no values", "write the type itself")),
         Type::Infer(_) | Type::ImplTrait(_) => named(ty),
-        Type::Array(array) => storable(&array.elem),
-        Type::Paren(paren) => storable(&paren.elem),
-        Type::Tuple(tuple) => tuple.elems.iter().try_for_each(storable),
+        Type::Array(array) => check_storable(&array.elem),
+        Type::Paren(paren) => check_storable(&paren.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().try_for_each(check_storable),
         Type::Path(path) => {
             let Some(last) = path.path.segments.last() else { return Ok(()) };
             let is_one_of = |names: &[&str]| names.iter().any(|name| last.ident == name);
@@ -74,7 +74,7 @@ pub(crate) fn storable(ty: &Type) -> Result<(), Hint> {
                 return Err(Hint::new(ty, "holds an error that cannot be stored", help));
             }
             if is_one_of(&CONTAINERS) {
-                arguments(&last.arguments).try_for_each(storable)
+                arguments(&last.arguments).try_for_each(check_storable)
             } else if is_one_of(&POINTERS) {
                 arguments(&last.arguments).try_for_each(boxed)
             } else {
@@ -97,7 +97,7 @@ pub(crate) fn readable(ty: &Type) -> Result<(), Hint> {
             Err(Hint::new(ty, "is borrowed for ever, and what is read is borrowed for the call", help))
         }
         Type::Reference(reference) => boxed(&reference.elem),
-        _ => storable(ty),
+        _ => check_storable(ty),
     }
 }
 
@@ -105,9 +105,9 @@ pub(crate) fn readable(ty: &Type) -> Result<(), Hint> {
 fn boxed(ty: &Type) -> Result<(), Hint> {
     match ty {
         Type::Path(path) if path.path.is_ident("str") => Ok(()),
-        Type::Slice(slice) => storable(&slice.elem),
+        Type::Slice(slice) => check_storable(&slice.elem),
         Type::TraitObject(_) => named(ty),
-        _ => storable(ty),
+        _ => check_storable(ty),
     }
 }
 

@@ -4,7 +4,7 @@ use super::args::{AgentArgs, ByHandArgs, StateKey, Timeout, ToolArgs};
 use super::parse::{ByHand, Function, Source};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::docs;
-use crate::types::{named, readable, storable, value};
+use crate::types::{named, readable, check_storable, value};
 use adk_spec::Check;
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -37,7 +37,7 @@ fn function<'a>(function: &'a Function, writes: impl Iterator<Item = &'a StateKe
         ReturnType::Default => {}
     }
     function.params(Source::Key).for_each(|param| report.hint(readable(&param.ty)));
-    function.params(Source::Out).for_each(|param| report.hint(storable(&param.ty)));
+    function.params(Source::Out).for_each(|param| report.hint(check_storable(&param.ty)));
     let outs = function.params(Source::Out).filter_map(|param| param.name.as_ref());
     twice("written", writes.chain(outs), report);
 }

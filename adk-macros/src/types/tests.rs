@@ -1,4 +1,4 @@
-use super::{Hint, fixed, readable, spelled, storable, written};
+use super::{Hint, fixed, readable, spelled, check_storable, written};
 use syn::parse_quote;
 
 #[test]
@@ -13,12 +13,12 @@ fn what_is_stored_owns_its_value() {
         ("Id<_>", "`_` says no type", "write the type itself"),
         ("Vec<impl Fn(u8)>", "`impl Trait` says no type", "write the type itself"),
     ] {
-        assert_eq!(told(ty, storable), Some((fact.to_owned(), help.to_owned())), "{ty}");
+        assert_eq!(told(ty, check_storable), Some((fact.to_owned(), help.to_owned())), "{ty}");
     }
     for ty in
         ["Box<str>", "Arc<[u8]>", "Box<dyn Shape>", "Cow<'static, str>", "Held<&str>", "(u8, [Plan; 3])"]
     {
-        assert_eq!(told(ty, storable), None, "{ty}");
+        assert_eq!(told(ty, check_storable), None, "{ty}");
     }
     for ty in ["&str", "Option<&[Plan]>", "&mut Context", "&Path"] {
         assert_eq!(told(ty, readable), None, "{ty}");

@@ -135,7 +135,7 @@ pub(super) fn number(
 /// Parses the type of a key, which has to be storable.
 fn stored(input: ParseStream<'_>) -> Result<Type> {
     let ty = ty(input, "a type")?;
-    if let Err(types::Hint { span, fact, help }) = types::storable(&ty) {
+    if let Err(types::Hint { span, fact, help }) = types::check_storable(&ty) {
         return Err(Diagnostic::syntax(span, fact).help(help));
     }
     Ok(ty)
