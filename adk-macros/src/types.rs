@@ -87,7 +87,7 @@ pub(crate) fn check_storable(ty: &Type) -> Result<(), Hint> {
 
 /// Checks the type of a parameter, which may be a reference as a whole: `&T`, `&str`, `&[T]`, or an
 /// `Option` of these.
-pub(crate) fn readable(ty: &Type) -> Result<(), Hint> {
+pub(crate) fn check_readable(ty: &Type) -> Result<(), Hint> {
     match value(ty) {
         Type::Reference(TypeReference { mutability: Some(_), .. }) => Ok(()),
         Type::Reference(reference)

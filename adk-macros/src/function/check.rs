@@ -4,7 +4,7 @@ use super::args::{AgentArgs, ByHandArgs, StateKey, Timeout, ToolArgs};
 use super::parse::{ByHand, Function, Source};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::docs;
-use crate::types::{named, readable, check_storable, value};
+use crate::types::{named, check_readable, check_storable, value};
 use adk_spec::Check;
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -36,7 +36,7 @@ fn function<'a>(function: &'a Function, writes: impl Iterator<Item = &'a StateKe
         ReturnType::Type(_, ty) => report.hint(named(ty)),
         ReturnType::Default => {}
     }
-    function.params(Source::Key).for_each(|param| report.hint(readable(&param.ty)));
+    function.params(Source::Key).for_each(|param| report.hint(check_readable(&param.ty)));
     function.params(Source::Out).for_each(|param| report.hint(check_storable(&param.ty)));
     let outs = function.params(Source::Out).filter_map(|param| param.name.as_ref());
     twice("written", writes.chain(outs), report);
@@ -56,7 +56,7 @@ pub(super) fn agent(function: &Function, args: &AgentArgs, report: &mut Diagnost
     self::function(function, args.writes.iter(), report);
     waits(function, args.blocking, args.timeout, report);
     for param in function.params(Source::Plain) {
-        report.hint(readable(&param.ty));
+        report.hint(check_readable(&param.ty));
         if let Some((span, _)) = &param.default {
             report.refuse(
                 *span,
@@ -87,7 +87,7 @@ pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostic
         report.refuse(*span, fact, "add `confirm`, or remove `by`");
     }
     for param in function.params(Source::Plain) {
-        if let Err(hint) = readable(&param.ty) {
+        if let Err(hint) = check_readable(&param.ty) {
             report.push(Diagnostic::new(Check::ToolArgument, hint.span, hint.fact).help(hint.help));
         }
         if let (Some((span, _)), Type::Reference(syn::TypeReference { mutability: Some(_), .. })) =

@@ -1,4 +1,4 @@
-use super::{Hint, fixed, readable, spelled, check_storable, written};
+use super::{Hint, fixed, check_readable, spelled, check_storable, written};
 use syn::parse_quote;
 
 #[test]
@@ -21,10 +21,10 @@ fn what_is_stored_owns_its_value() {
         assert_eq!(told(ty, check_storable), None, "{ty}");
     }
     for ty in ["&str", "Option<&[Plan]>", "&mut Context", "&Path"] {
-        assert_eq!(told(ty, readable), None, "{ty}");
+        assert_eq!(told(ty, check_readable), None, "{ty}");
     }
     for ty in ["Vec<&str>", "&[&str]", "&'static str", "Option<&&str>"] {
-        assert!(told(ty, readable).is_some(), "{ty}");
+        assert!(told(ty, check_readable).is_some(), "{ty}");
     }
 }
 
