@@ -76,7 +76,7 @@ pub(crate) fn check_storable(ty: &Type) -> Result<(), Hint> {
             if is_one_of(&CONTAINERS) {
                 arguments(&last.arguments).try_for_each(check_storable)
             } else if is_one_of(&POINTERS) {
-                arguments(&last.arguments).try_for_each(boxed)
+                arguments(&last.arguments).try_for_each(check_pointee)
             } else {
                 arguments(&last.arguments).try_for_each(named)
             }
@@ -96,13 +96,13 @@ pub(crate) fn check_readable(ty: &Type) -> Result<(), Hint> {
             let help = format!("write `&{}`, or take the value itself", type_text(&reference.elem));
             Err(Hint::new(ty, "is borrowed for ever, and what is read is borrowed for the call", help))
         }
-        Type::Reference(reference) => boxed(&reference.elem),
+        Type::Reference(reference) => check_pointee(&reference.elem),
         _ => check_storable(ty),
     }
 }
 
 /// Checks the target of a pointer, which may be a text or a list without a size.
-fn boxed(ty: &Type) -> Result<(), Hint> {
+fn check_pointee(ty: &Type) -> Result<(), Hint> {
     match ty {
         Type::Path(path) if path.path.is_ident("str") => Ok(()),
         Type::Slice(slice) => check_storable(&slice.elem),
