@@ -58,7 +58,7 @@ pub(crate) fn check_storable(ty: &Type) -> Result<(), Hint> {
         )),
         Type::Ptr(_) => Err(Hint::new(ty, "is a pointer, and JSON holds none", "store the value itself")),
         Type::Never(_) => Err(Hint::new(ty, "has no values", "write the type itself")),
-        Type::Infer(_) | Type::ImplTrait(_) => named(ty),
+        Type::Infer(_) | Type::ImplTrait(_) => check_named(ty),
         Type::Array(array) => check_storable(&array.elem),
         Type::Paren(paren) => check_storable(&paren.elem),
         Type::Tuple(tuple) => tuple.elems.iter().try_for_each(check_storable),
@@ -78,7 +78,7 @@ pub(crate) fn check_storable(ty: &Type) -> Result<(), Hint> {
             } else if is_one_of(&POINTERS) {
                 arguments(&last.arguments).try_for_each(check_pointee)
             } else {
-                arguments(&last.arguments).try_for_each(named)
+                arguments(&last.arguments).try_for_each(check_named)
             }
         }
         _ => Ok(()),
@@ -106,13 +106,13 @@ fn check_pointee(ty: &Type) -> Result<(), Hint> {
     match ty {
         Type::Path(path) if path.path.is_ident("str") => Ok(()),
         Type::Slice(slice) => check_storable(&slice.elem),
-        Type::TraitObject(_) => named(ty),
+        Type::TraitObject(_) => check_named(ty),
         _ => check_storable(ty),
     }
 }
 
 /// Checks that the type names a type: it contains neither `_` nor `impl Trait`.
-pub(crate) fn named(ty: &Type) -> Result<(), Hint> {
+pub(crate) fn check_named(ty: &Type) -> Result<(), Hint> {
     let help = "write the type itself";
     match ty {
         Type::ImplTrait(of) => Err(Hint {
@@ -121,13 +121,13 @@ pub(crate) fn named(ty: &Type) -> Result<(), Hint> {
             help: help.to_owned(),
         }),
         Type::Infer(_) => Err(Hint::new(ty, "says no type", help)),
-        Type::Array(array) => named(&array.elem),
-        Type::Paren(paren) => named(&paren.elem),
-        Type::Reference(reference) => named(&reference.elem),
-        Type::Slice(slice) => named(&slice.elem),
-        Type::Tuple(tuple) => tuple.elems.iter().try_for_each(named),
+        Type::Array(array) => check_named(&array.elem),
+        Type::Paren(paren) => check_named(&paren.elem),
+        Type::Reference(reference) => check_named(&reference.elem),
+        Type::Slice(slice) => check_named(&slice.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().try_for_each(check_named),
         Type::Path(path) => {
-            path.path.segments.iter().flat_map(|part| arguments(&part.arguments)).try_for_each(named)
+            path.path.segments.iter().flat_map(|part| arguments(&part.arguments)).try_for_each(check_named)
         }
         _ => Ok(()),
     }

@@ -4,7 +4,7 @@ use super::args::{AgentArgs, ByHandArgs, StateKey, Timeout, ToolArgs};
 use super::parse::{ByHand, Function, Source};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::docs;
-use crate::types::{named, check_readable, check_storable, value};
+use crate::types::{check_named, check_readable, check_storable, value};
 use adk_spec::Check;
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -33,7 +33,7 @@ fn function<'a>(function: &'a Function, writes: impl Iterator<Item = &'a StateKe
             let fact = format!("`{}` never returns, so nothing comes after it", function.name());
             report.refuse(ty.span(), fact, "return a value, `Flow`, or nothing");
         }
-        ReturnType::Type(_, ty) => report.hint(named(ty)),
+        ReturnType::Type(_, ty) => report.hint(check_named(ty)),
         ReturnType::Default => {}
     }
     function.params(Source::Key).for_each(|param| report.hint(check_readable(&param.ty)));
