@@ -43,10 +43,10 @@ const POINTERS: [&str; 3] = ["Arc", "Box", "Rc"];
 pub(crate) fn check_storable(ty: &Type) -> Result<(), Hint> {
     match ty {
         Type::Reference(reference) => {
-            let owned = owned(&reference.elem);
+            let owned = owned_type(&reference.elem);
             Err(Hint::new(ty, "is borrowed, and what is stored owns its value", format!("write `{owned}`")))
         }
-        Type::Slice(_) => Err(Hint::new(ty, "has no size", format!("write `{}`", owned(ty)))),
+        Type::Slice(_) => Err(Hint::new(ty, "has no size", format!("write `{}`", owned_type(ty)))),
         Type::Path(path) if path.path.is_ident("str") => Err(Hint::new(ty, "has no size", "write `String`")),
         Type::TraitObject(_) => {
             Err(Hint::new(ty, "has no size", "write the type itself, or an `enum` of what it may be"))
@@ -134,11 +134,11 @@ pub(crate) fn check_named(ty: &Type) -> Result<(), Hint> {
 }
 
 /// Returns the owning type for a type that is borrowed or has no size.
-fn owned(ty: &Type) -> String {
+fn owned_type(ty: &Type) -> String {
     match ty {
         Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
-        Type::Slice(slice) => format!("Vec<{}>", owned(&slice.elem)),
-        Type::Reference(reference) => owned(&reference.elem),
+        Type::Slice(slice) => format!("Vec<{}>", owned_type(&slice.elem)),
+        Type::Reference(reference) => owned_type(&reference.elem),
         _ => type_text(ty),
     }
 }
