@@ -92,7 +92,7 @@ fn arguments(function: &Function) -> impl Iterator<Item = TokenStream> {
 /// Takes the resources, inside the work of the call.
 fn take_resources(function: &Function) -> TokenStream {
     let taken = function.params(Source::Resource).map(|Param { local, ty, .. }| {
-        let ty = types::fixed(ty.to_token_stream());
+        let ty = types::with_static_lifetimes(ty.to_token_stream());
         quote!(let #local = __adk_from.take::<#ty>()?;)
     });
     taken.collect()
@@ -101,7 +101,7 @@ fn take_resources(function: &Function) -> TokenStream {
 /// Returns the statements that create the outputs, and the calls that add their values.
 fn outs(function: &Function) -> (TokenStream, TokenStream) {
     let outs = function.params(Source::Out).map(|param| {
-        let (local, key, ty) = (&param.local, name_of(param), types::fixed(param.ty.to_token_stream()));
+        let (local, key, ty) = (&param.local, name_of(param), types::with_static_lifetimes(param.ty.to_token_stream()));
         // rustc points at the type that JSON cannot represent.
         let place = quote_spanned!(types::caret(&param.ty)=> _);
         let (made, left) = match param.source {
@@ -119,7 +119,7 @@ fn outs(function: &Function) -> (TokenStream, TokenStream) {
 /// Returns the keys that parameters write, as data. Each may stay unset.
 fn out_specs(function: &Function) -> impl Iterator<Item = TokenStream> {
     function.params(Source::Out).map(|param| {
-        let (ty, no) = (types::fixed(param.ty.to_token_stream()), quote!(false));
+        let (ty, no) = (types::with_static_lifetimes(param.ty.to_token_stream()), quote!(false));
         let spec = key_spec(&ty, &name_of(param), &types::spelled(&param.ty), &no, &no, &quote!(0));
         quote!(#spec.optional(true).accepting(__adk::Probe::<#ty>::ACCEPTS))
     })
@@ -143,7 +143,7 @@ fn key_spec(
 fn load(param: &Param, of: &str) -> TokenStream {
     let (Param { local, ty, .. }, key) = (param, name_of(param));
     // rustc points at the type before the `as` if no key can hold it.
-    let (place, ty) = (quote_spanned!(types::caret(ty)=> _), types::fixed(ty.to_token_stream()));
+    let (place, ty) = (quote_spanned!(types::caret(ty)=> _), types::with_static_lifetimes(ty.to_token_stream()));
     let (start, load) = (code!("let {local} ="), code!("as __adk::function::{of}>::load"));
     let (arg, rest) = (read("__adk::function::Arg"), code!("NEW.__slot(), &mut __adk_cx.state(), {key:?}"));
     quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
@@ -154,10 +154,10 @@ fn needs(function: &Function, name: &Ident) -> Option<(TokenStream, TokenStream)
     let types = || function.params(Source::Resource).map(|param| &param.ty);
     types().next()?;
     let all = types().map(|ty| {
-        let (spelled, ty) = (types::spelled(ty), types::fixed(ty.to_token_stream()));
+        let (spelled, ty) = (types::spelled(ty), types::with_static_lifetimes(ty.to_token_stream()));
         quote!(__adk::spec::ResourceSpec::of::<#ty>(#spelled))
     });
-    let bounds = types().map(|ty| types::fixed(ty.to_token_stream()));
+    let bounds = types().map(|ty| types::with_static_lifetimes(ty.to_token_stream()));
     let described = quote!(.resources(__ADK_RESOURCES));
     let needs = quote! {
         const __ADK_RESOURCES: &[__adk::spec::ResourceSpec<'static>] = &[#(#all),*];
@@ -251,7 +251,7 @@ fn block(attrs: &[Attribute], inside: &TokenStream) -> TokenStream {
 
 /// Defines the return type of the function and the types in it. Traits resolve aliases.
 fn output_types(function: &Function) -> TokenStream {
-    let output = types::fixed(function.returns());
+    let output = types::with_static_lifetimes(function.returns());
     let inside = if keys::is_plain(function) {
         "type __AdkPlain = __AdkOutput; type __AdkValue = __AdkOutput;"
     } else {

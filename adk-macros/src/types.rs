@@ -163,7 +163,7 @@ pub(crate) fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
 }
 
 /// Replaces each lifetime by `'static`, since a type in an item has no other lifetime.
-pub(crate) fn fixed(tokens: TokenStream) -> TokenStream {
+pub(crate) fn with_static_lifetimes(tokens: TokenStream) -> TokenStream {
     let is = |next: Option<&TokenTree>, wanted: char| matches!(next, Some(TokenTree::Punct(next)) if next.as_char() == wanted);
     let mut out = TokenStream::new();
     let mut tokens = tokens.into_iter().peekable();
@@ -195,7 +195,7 @@ pub(crate) fn fixed(tokens: TokenStream) -> TokenStream {
                 }
             }
             TokenTree::Group(group) => {
-                let mut fresh = Group::new(group.delimiter(), fixed(group.stream()));
+                let mut fresh = Group::new(group.delimiter(), with_static_lifetimes(group.stream()));
                 fresh.set_span(group.span());
                 out.extend([TokenTree::from(fresh)]);
             }

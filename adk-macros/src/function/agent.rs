@@ -195,7 +195,7 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
 }
 
 fn fixed(ty: &syn::Type) -> TokenStream {
-    types::fixed(quote!(#ty))
+    types::with_static_lifetimes(quote!(#ty))
 }
 
 fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {

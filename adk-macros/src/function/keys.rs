@@ -92,7 +92,7 @@ impl KeyType {
         // type, and the type of the key.
         let alias = |step: usize| format!("__AdkKey_{at}_{step}");
         let (parameter, owned, key) = (alias(1), alias(2), alias(3));
-        let (written, ty) = (read(&alias(0)), types::fixed(ty.to_token_stream()));
+        let (written, ty) = (read(&alias(0)), types::with_static_lifetimes(ty.to_token_stream()));
         aliases.extend(quote!(type #written = #ty;));
         let (written, borrowed) = (alias(0), alias(4));
         aliases.extend(code!(

@@ -130,7 +130,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
 
 /// Returns the expression that declares and reads a parameter, chosen by its type.
 fn handle(param: &Param) -> TokenStream {
-    let ty = types::fixed(param.ty.to_token_stream());
+    let ty = types::with_static_lifetimes(param.ty.to_token_stream());
     // rustc points at the type before the `as` if it has no schema.
     let place = quote_spanned!(types::caret(&param.ty)=> _);
     let of = if types::is_called_context(&param.ty) {
@@ -237,7 +237,7 @@ fn checks(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenSt
     let mut checks = TokenStream::new();
     let mut before = TokenStream::new();
     for param in function.params(Source::Plain) {
-        let ty = types::fixed(param.ty.to_token_stream());
+        let ty = types::with_static_lifetimes(param.ty.to_token_stream());
         let is_context = quote!(__adk::Probe::<#ty>::TOOL_CONTEXT);
         if !before.is_empty() {
             let message =
@@ -266,7 +266,7 @@ fn unable(function: &Function, args: &ToolArgs, report: &Diagnostics) -> Option<
         return None;
     }
     let contexts = function.params(Source::Plain).map(|Param { ty, .. }| {
-        let ty = types::fixed(ty.to_token_stream());
+        let ty = types::with_static_lifetimes(ty.to_token_stream());
         quote!(|| __adk::Probe::<#ty>::TOOL_CONTEXT || __adk::Probe::<#ty>::CONTEXT)
     });
     let wrong = quote!(!(false #(#contexts)*));

@@ -1,4 +1,4 @@
-use super::{Hint, fixed, check_readable, spelled, check_storable, written};
+use super::{Hint, with_static_lifetimes, check_readable, spelled, check_storable, written};
 use syn::parse_quote;
 
 #[test]
@@ -48,12 +48,12 @@ fn the_written_type_is_inside() {
 
 #[test]
 fn lifetimes_become_static() {
-    let fixed = |tokens| fixed(tokens).to_string().replace(' ', "");
-    assert_eq!(fixed(quote::quote!(&mut Held<'_>)), "&'staticmutHeld<'static>");
-    assert_eq!(fixed(quote::quote!(&dyn for<'a> Fn(&'a str))), "&'staticdynFn(&'staticstr)");
-    assert_eq!(fixed(quote::quote!((&'a str, [&u8]))), "(&'staticstr,[&'staticu8])");
+    let fixed = |tokens| with_static_lifetimes(tokens).to_string().replace(' ', "");
+    assert_eq!(with_static_lifetimes(quote::quote!(&mut Held<'_>)), "&'staticmutHeld<'static>");
+    assert_eq!(with_static_lifetimes(quote::quote!(&dyn for<'a> Fn(&'a str))), "&'staticdynFn(&'staticstr)");
+    assert_eq!(with_static_lifetimes(quote::quote!((&'a str, [&u8]))), "(&'staticstr,[&'staticu8])");
     assert_eq!(
-        fixed(quote::quote!(&(Cow<str>, Cow<'_, str>))),
+        with_static_lifetimes(quote::quote!(&(Cow<str>, Cow<'_, str>))),
         "&'static(Cow<'static,str>,Cow<'static,str>)"
     );
 }
