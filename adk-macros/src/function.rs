@@ -120,7 +120,7 @@ fn outs(function: &Function) -> (TokenStream, TokenStream) {
 fn out_specs(function: &Function) -> impl Iterator<Item = TokenStream> {
     function.params(Source::Out).map(|param| {
         let (ty, no) = (types::with_static_lifetimes(param.ty.to_token_stream()), quote!(false));
-        let spec = key_spec(&ty, &name_of(param), &types::spelled(&param.ty), &no, &no, &quote!(0));
+        let spec = key_spec(&ty, &name_of(param), &types::type_spelling(&param.ty), &no, &no, &quote!(0));
         quote!(#spec.optional(true).accepting(__adk::Probe::<#ty>::ACCEPTS))
     })
 }
@@ -154,7 +154,7 @@ fn needs(function: &Function, name: &Ident) -> Option<(TokenStream, TokenStream)
     let types = || function.params(Source::Resource).map(|param| &param.ty);
     types().next()?;
     let all = types().map(|ty| {
-        let (spelled, ty) = (types::spelled(ty), types::with_static_lifetimes(ty.to_token_stream()));
+        let (spelled, ty) = (types::type_spelling(ty), types::with_static_lifetimes(ty.to_token_stream()));
         quote!(__adk::spec::ResourceSpec::of::<#ty>(#spelled))
     });
     let bounds = types().map(|ty| types::with_static_lifetimes(ty.to_token_stream()));

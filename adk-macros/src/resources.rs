@@ -45,7 +45,7 @@ fn fields<'a>(input: &'a DeriveInput, report: &mut Diagnostics) -> Vec<ProvidedF
         if is_skipped(&field.attrs, report) {
             continue;
         }
-        let spelled = types::spelled(&field.ty);
+        let spelled = types::type_spelling(&field.ty);
         if let Some(first) = seen.get(&spelled) {
             let (first, second) = (name(first), name(&member));
             report.refuse(
@@ -113,7 +113,7 @@ fn expand(input: &DeriveInput, fields: &[ProvidedField<'_>]) -> TokenStream {
         }
     });
     let types = fields.iter().map(|ProvidedField { ty, .. }| {
-        let spelled = types::spelled(ty);
+        let spelled = types::type_spelling(ty);
         quote!(__resources::ResourceSpec::of::<#ty>(#spelled))
     });
     quote! {

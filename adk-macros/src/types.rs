@@ -206,7 +206,7 @@ pub(crate) fn with_static_lifetimes(tokens: TokenStream) -> TokenStream {
 }
 
 /// Returns the text of a type as a workflow spells it, without lifetimes.
-pub(crate) fn spelled(ty: &Type) -> String {
+pub(crate) fn type_spelling(ty: &Type) -> String {
     fn without_lifetimes(tokens: TokenStream, out: &mut String) {
         let mut tokens = tokens.into_iter();
         while let Some(token) = tokens.next() {
@@ -246,7 +246,7 @@ pub(crate) fn spelled(ty: &Type) -> String {
 /// is not expanded.
 pub(crate) fn written(output: &ReturnType) -> String {
     let ReturnType::Type(_, ty) = output else { return "()".to_owned() };
-    spelled(inside(ty))
+    type_spelling(inside(ty))
 }
 
 /// Returns the value type inside `Result`, next to `Flow` and inside `Option`.

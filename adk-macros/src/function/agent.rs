@@ -161,7 +161,7 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let all = all.filter_map(|(at, (param, place))| {
         let KeyType { ty, any, optional, .. } = keys.of_read(at)?;
         let any = any.clone().unwrap_or_else(|| quote!(false));
-        Some(key_spec(ty, &name_of(param), &types::spelled(&param.ty), optional, &any, &quote!(#place)))
+        Some(key_spec(ty, &name_of(param), &types::type_spelling(&param.ty), optional, &any, &quote!(#place)))
     });
     let all: Vec<_> = all.collect();
     let reads = match function.params(Source::Plain).next() {

@@ -133,13 +133,13 @@ impl<'a> HandWrittenKey<'a> {
         // Only the aliases mention the user's type: rustc would propose it as another candidate in
         // an impl with parameters.
         let of = KeyType::of(ty, at, aliases);
-        let number = crate::typed::number(&of.ty, &types::spelled(ty));
+        let number = crate::typed::number(&of.ty, &types::type_spelling(ty));
         Self { key, of, number }
     }
 
     /// Returns the key as data, with its type as messages spell it.
     fn spec(&self, spelled: &Type, place: u8) -> TokenStream {
-        let (name, spelled) = (crate::code::key(&self.key.key.text), types::spelled(spelled));
+        let (name, spelled) = (crate::code::key(&self.key.key.text), types::type_spelling(spelled));
         let (ty, optional, number) = (&self.of.ty, &self.of.optional, &self.number);
         let any = self.of.any.clone().unwrap_or_else(|| quote!(false));
         quote!(__adk::key::<#ty>(#name, #spelled, #optional, #any, #number, #place))

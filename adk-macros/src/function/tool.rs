@@ -96,7 +96,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     let reads = function.params(Source::Key).enumerate().map(|(at, param)| {
         let KeyType { ty, optional, any, .. } = KeyType::of(&param.ty, args.writes.len() + at, &mut aliases);
         let any = any.unwrap_or_else(|| quote!(false));
-        key_spec(&ty, &name_of(param), &types::spelled(&param.ty), &optional, &any, &quote!(0))
+        key_spec(&ty, &name_of(param), &types::type_spelling(&param.ty), &optional, &any, &quote!(0))
     });
     let reads: Vec<_> = reads.collect();
     let writes = args.writes.iter().enumerate().map(|(at, write)| {
@@ -105,7 +105,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
         let optional = if std::ptr::eq(inside, &write.ty) { optional } else { quote!(false) };
         // The model decides whether it calls the tool, so no reader may rely on the key.
         let (yes, no, place) = (quote!(true), quote!(false), quote!(__typed::nowhere(#optional)));
-        let spec = key_spec(&ty, &write.key.text, &types::spelled(inside), &yes, &no, &place);
+        let spec = key_spec(&ty, &write.key.text, &types::type_spelling(inside), &yes, &no, &place);
         quote!(#spec.accepting(__adk::Probe::<#ty>::ACCEPTS))
     });
     let writes: Vec<_> = writes.chain(out_specs(function)).collect();

@@ -1,4 +1,4 @@
-use super::{Hint, with_static_lifetimes, check_readable, spelled, check_storable, written};
+use super::{Hint, with_static_lifetimes, check_readable, type_spelling, check_storable, written};
 use syn::parse_quote;
 
 #[test]
@@ -30,12 +30,12 @@ fn what_is_stored_owns_its_value() {
 
 #[test]
 fn types_are_spelled_without_lifetimes() {
-    assert_eq!(spelled(&parse_quote!(&'a str)), "&str");
-    assert_eq!(spelled(&parse_quote!(Option<&'_ [std::string::String]>)), "Option<&[std::string::String]>");
-    assert_eq!(spelled(&parse_quote!(Cow<'a, str>)), "Cow<str>");
-    assert_eq!(spelled(&parse_quote!(Held<'a>)), "Held");
-    assert_eq!(spelled(&parse_quote!((u8, &mut T))), "(u8,&mut T)");
-    assert_eq!(spelled(&parse_quote!(&HashMap<[u8; 3], String>)), "&HashMap<[u8; 3], String>");
+    assert_eq!(type_spelling(&parse_quote!(&'a str)), "&str");
+    assert_eq!(type_spelling(&parse_quote!(Option<&'_ [std::string::String]>)), "Option<&[std::string::String]>");
+    assert_eq!(type_spelling(&parse_quote!(Cow<'a, str>)), "Cow<str>");
+    assert_eq!(type_spelling(&parse_quote!(Held<'a>)), "Held");
+    assert_eq!(type_spelling(&parse_quote!((u8, &mut T))), "(u8,&mut T)");
+    assert_eq!(type_spelling(&parse_quote!(&HashMap<[u8; 3], String>)), "&HashMap<[u8; 3], String>");
 }
 
 #[test]
