@@ -244,7 +244,7 @@ pub(crate) fn type_spelling(ty: &Type) -> String {
 
 /// Returns the text of the type that is written to a key: `f64` for `Result<(f64, Flow)>`. An alias
 /// is not expanded.
-pub(crate) fn written(output: &ReturnType) -> String {
+pub(crate) fn written_type(output: &ReturnType) -> String {
     let ReturnType::Type(_, ty) = output else { return "()".to_owned() };
     type_spelling(inside(ty))
 }
@@ -266,7 +266,7 @@ fn plain(ty: &Type) -> &Type {
     }
 }
 
-/// Returns whether [`written`] removed an `Option`.
+/// Returns whether [`written_type`] removed an `Option`.
 pub(crate) fn is_opened(output: &ReturnType) -> bool {
     matches!(output, ReturnType::Type(_, ty) if ends_in(plain(ty), "Option"))
 }

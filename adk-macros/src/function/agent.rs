@@ -178,7 +178,7 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
         ["__adk::Probe::<__AdkValue>::OPTIONAL", "__adk::Probe::<__AdkPlain>::FLOW != 0"]
     };
     let writes = args.writes.iter().map(|key| {
-        let (spelled, of) = (types::written(&function.sig.output), keys.of_written());
+        let (spelled, of) = (types::written_type(&function.sig.output), keys.of_written());
         let place = 1 | if types::is_opened(&function.sig.output) { OPENED } else { 0 };
         key_spec(&of, &key.text, &spelled, &read(optional), &quote!(false), &quote!(#place))
     });

@@ -1,4 +1,4 @@
-use super::{Hint, with_static_lifetimes, check_readable, type_spelling, check_storable, written};
+use super::{Hint, with_static_lifetimes, check_readable, type_spelling, check_storable, written_type};
 use syn::parse_quote;
 
 #[test]
@@ -40,10 +40,10 @@ fn types_are_spelled_without_lifetimes() {
 
 #[test]
 fn the_written_type_is_inside() {
-    assert_eq!(written(&parse_quote!(-> Result<(Option<f64>, Flow), String>)), "f64");
-    assert_eq!(written(&parse_quote!(-> adk::Result<Vec<u8>>)), "Vec<u8>");
-    assert_eq!(written(&parse_quote!(-> (String, u8))), "(String, u8)");
-    assert_eq!(written(&parse_quote!(-> Score)), "Score");
+    assert_eq!(written_type(&parse_quote!(-> Result<(Option<f64>, Flow), String>)), "f64");
+    assert_eq!(written_type(&parse_quote!(-> adk::Result<Vec<u8>>)), "Vec<u8>");
+    assert_eq!(written_type(&parse_quote!(-> (String, u8))), "(String, u8)");
+    assert_eq!(written_type(&parse_quote!(-> Score)), "Score");
 }
 
 #[test]
