@@ -251,11 +251,11 @@ pub(crate) fn written_type(output: &ReturnType) -> String {
 
 /// Returns the value type inside `Result`, next to `Flow` and inside `Option`.
 fn inside(ty: &Type) -> &Type {
-    value(plain(ty))
+    value(success_type(ty))
 }
 
 /// Returns the type inside `Result` and next to `Flow`.
-fn plain(ty: &Type) -> &Type {
+fn success_type(ty: &Type) -> &Type {
     let ty = argument(ty, "Result", 0).unwrap_or(ty);
     match ty {
         Type::Tuple(tuple) if tuple.elems.len() == 2 => match (tuple.elems.first(), tuple.elems.last()) {
@@ -268,7 +268,7 @@ fn plain(ty: &Type) -> &Type {
 
 /// Returns whether [`written_type`] removed an `Option`.
 pub(crate) fn is_opened(output: &ReturnType) -> bool {
-    matches!(output, ReturnType::Type(_, ty) if ends_in(plain(ty), "Option"))
+    matches!(output, ReturnType::Type(_, ty) if ends_in(success_type(ty), "Option"))
 }
 
 /// Returns the type inside an `Option`, or the type itself.
