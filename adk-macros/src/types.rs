@@ -246,11 +246,11 @@ pub(crate) fn type_spelling(ty: &Type) -> String {
 /// is not expanded.
 pub(crate) fn written_type(output: &ReturnType) -> String {
     let ReturnType::Type(_, ty) = output else { return "()".to_owned() };
-    type_spelling(inside(ty))
+    type_spelling(value_type(ty))
 }
 
 /// Returns the value type inside `Result`, next to `Flow` and inside `Option`.
-fn inside(ty: &Type) -> &Type {
+fn value_type(ty: &Type) -> &Type {
     value(success_type(ty))
 }
 
@@ -295,7 +295,7 @@ pub(crate) fn caret(ty: &Type) -> Span {
 pub(crate) fn carets(sig: &Signature) -> (Span, Span) {
     match &sig.output {
         ReturnType::Type(_, ty) => {
-            (caret(inside(ty)), argument(ty, "Result", 1).map_or_else(|| caret(ty), caret))
+            (caret(value_type(ty)), argument(ty, "Result", 1).map_or_else(|| caret(ty), caret))
         }
         ReturnType::Default => (sig.ident.span(), sig.ident.span()),
     }
