@@ -88,7 +88,7 @@ pub(crate) fn check_storable(ty: &Type) -> Result<(), Hint> {
 /// Checks the type of a parameter, which may be a reference as a whole: `&T`, `&str`, `&[T]`, or an
 /// `Option` of these.
 pub(crate) fn check_readable(ty: &Type) -> Result<(), Hint> {
-    match value(ty) {
+    match option_value(ty) {
         Type::Reference(TypeReference { mutability: Some(_), .. }) => Ok(()),
         Type::Reference(reference)
             if reference.lifetime.as_ref().is_some_and(|one| one.ident == "static") =>
@@ -251,7 +251,7 @@ pub(crate) fn written_type(output: &ReturnType) -> String {
 
 /// Returns the value type inside `Result`, next to `Flow` and inside `Option`.
 fn value_type(ty: &Type) -> &Type {
-    value(success_type(ty))
+    option_value(success_type(ty))
 }
 
 /// Returns the type inside `Result` and next to `Flow`.
@@ -272,7 +272,7 @@ pub(crate) fn is_opened(output: &ReturnType) -> bool {
 }
 
 /// Returns the type inside an `Option`, or the type itself.
-pub(crate) fn value(ty: &Type) -> &Type {
+pub(crate) fn option_value(ty: &Type) -> &Type {
     argument(ty, "Option", 0).unwrap_or(ty)
 }
 

@@ -3,7 +3,7 @@
 
 use crate::by::By;
 use crate::diag::{Diagnostic, Diagnostics, Place};
-use crate::types::{Hint, check_named, check_storable, value};
+use crate::types::{Hint, check_named, check_storable, option_value};
 use crate::workflow::parse::{ParseResult, Sink, Words, expect, field, list, parens};
 use crate::workflow::unraw;
 use adk_spec::Check;
@@ -210,7 +210,7 @@ fn typed_keys(input: ParseStream<'_>, sink: &mut Sink) -> ParseResult<Vec<TypedK
         expect::token::<Token![:]>(input, "`:` and the type of the key, as in `draft: Draft`")?;
         let ty = expect::ty(input, "a type")?;
         // The type may be a reference, as for a parameter.
-        let borrows = matches!(value(&ty), Type::Reference(_));
+        let borrows = matches!(option_value(&ty), Type::Reference(_));
         if borrows { check_named(&ty) } else { check_storable(&ty) }
             .map_err(|Hint { span, fact, help }| Diagnostic::syntax(span, fact).help(help))?;
         keys.push(TypedKey { key, ty });

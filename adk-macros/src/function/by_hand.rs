@@ -31,7 +31,7 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
     // As for functions, an `Option<T>` writes a `T` conditionally.
     let write = writes.iter().zip(placed(writes, WRITES));
     let write = write.map(|(key, place)| {
-        let inside = types::value(&key.key.ty);
+        let inside = types::option_value(&key.key.ty);
         let opened = if std::ptr::eq(inside, &key.key.ty) { 0 } else { OPENED };
         let (spec, ty) = (key.spec(inside, place | opened), &key.of.ty);
         let accepts = (!depends(item, key.key.ty.to_token_stream()))
@@ -123,7 +123,7 @@ impl<'a> HandWrittenKey<'a> {
         let ty = &key.ty;
         if depends(item, ty.to_token_stream()) {
             // The traits cannot be asked about a type with parameters, so the spelling decides.
-            let inside = types::value(ty);
+            let inside = types::option_value(ty);
             let optional = !std::ptr::eq(inside, ty);
             let ty = borrowed(inside).to_token_stream();
             let read = if optional { quote!(__typed::Perhaps<#ty>) } else { quote!(__typed::Is<#ty>) };

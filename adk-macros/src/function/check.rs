@@ -4,7 +4,7 @@ use super::args::{AgentArgs, ByHandArgs, StateKey, Timeout, ToolArgs};
 use super::parse::{ByHand, Function, Source};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::docs;
-use crate::types::{check_named, check_readable, check_storable, value};
+use crate::types::{check_named, check_readable, check_storable, option_value};
 use adk_spec::Check;
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -91,7 +91,7 @@ pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostic
             report.push(Diagnostic::new(Check::ToolArgument, hint.span, hint.fact).help(hint.help));
         }
         if let (Some((span, _)), Type::Reference(syn::TypeReference { mutability: Some(_), .. })) =
-            (&param.default, value(&param.ty))
+            (&param.default, option_value(&param.ty))
         {
             report.refuse(
                 *span,

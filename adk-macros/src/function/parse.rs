@@ -252,7 +252,7 @@ fn resource(ty: &Type, report: &mut Diagnostics) -> Type {
     match ty {
         Type::Reference(TypeReference { mutability: None, elem, .. }) => (**elem).clone(),
         ty => {
-            let spelled = types::type_spelling(types::value(ty));
+            let spelled = types::type_spelling(types::option_value(ty));
             let fact = "a resource is shared by all runs, so it is borrowed";
             let help = format!("write `&{}`", spelled.trim_start_matches('&').trim_start_matches("mut "));
             report.refuse(ty.span(), fact, help);

@@ -100,7 +100,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     });
     let reads: Vec<_> = reads.collect();
     let writes = args.writes.iter().enumerate().map(|(at, write)| {
-        let inside = types::value(&write.ty);
+        let inside = types::option_value(&write.ty);
         let KeyType { ty, optional, .. } = KeyType::of(&write.ty, at, &mut aliases);
         let optional = if std::ptr::eq(inside, &write.ty) { optional } else { quote!(false) };
         // The model decides whether it calls the tool, so no reader may rely on the key.

@@ -136,7 +136,7 @@ fn state(attrs: Vec<Attribute>, input: ParseStream<'_>, sink: &mut Sink) -> Resu
             .help(format!("write `let {key}: ...` for a key with a first value")));
     }
     end(input, sink)?;
-    let ty = crate::types::value(&typed.ty);
+    let ty = crate::types::option_value(&typed.ty);
     let (perhaps, ty) = (!std::ptr::eq(ty, &typed.ty), ty.clone());
     Ok(KeyDecl { perhaps, ty, ..typed })
 }
