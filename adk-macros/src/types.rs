@@ -302,7 +302,7 @@ pub(crate) fn carets(sig: &Signature) -> (Span, Span) {
 }
 
 /// Returns whether the type is a mutable reference.
-pub(crate) fn is_lent(ty: &Type) -> bool {
+pub(crate) fn is_mut_reference(ty: &Type) -> bool {
     lent(ty).is_some()
 }
 

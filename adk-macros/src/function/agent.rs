@@ -202,7 +202,7 @@ fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream 
     let loads = function.params(Source::Plain).enumerate().map(|(at, param)| {
         let of = if !keys.is_plain(at) && types::is_called_context(&param.ty) {
             "ContextRead"
-        } else if types::is_lent(&param.ty) {
+        } else if types::is_mut_reference(&param.ty) {
             "LentRead"
         } else {
             "StateRead"

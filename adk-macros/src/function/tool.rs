@@ -135,7 +135,7 @@ fn handle(param: &Param) -> TokenStream {
     let place = quote_spanned!(types::caret(&param.ty)=> _);
     let of = if types::is_called_context(&param.ty) {
         quote!(ContextLike)
-    } else if types::is_lent(&param.ty) {
+    } else if types::is_mut_reference(&param.ty) {
         quote!(LentArg)
     } else {
         quote!(ToolArg)
@@ -183,7 +183,7 @@ fn confirm(function: &Function, args: &ToolArgs) -> Option<TokenStream> {
     let (predicate, takes) = (args.confirm.as_ref()?, takes(function));
     let args = function.params(Source::Plain);
     // A mutable reference is a context.
-    let args = args.filter(|Param { ty, .. }| !types::is_called_context(ty) && !types::is_lent(ty));
+    let args = args.filter(|Param { ty, .. }| !types::is_called_context(ty) && !types::is_mut_reference(ty));
     let (types, args): (Vec<_>, Vec<_>) = args.map(|param| (&param.ty, &param.local)).unzip();
     let lifetimes = function.sig.generics.lifetimes().map(|declared| &declared.lifetime);
     let asks = match predicate {
