@@ -303,11 +303,11 @@ pub(crate) fn carets(sig: &Signature) -> (Span, Span) {
 
 /// Returns whether the type is a mutable reference.
 pub(crate) fn is_mut_reference(ty: &Type) -> bool {
-    lent(ty).is_some()
+    mut_referent(ty).is_some()
 }
 
 /// Returns the target of a mutable reference.
-pub(crate) fn lent(ty: &Type) -> Option<&Type> {
+pub(crate) fn mut_referent(ty: &Type) -> Option<&Type> {
     match ty {
         Type::Reference(reference) if reference.mutability.is_some() => Some(&reference.elem),
         _ => None,

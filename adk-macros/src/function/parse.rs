@@ -198,7 +198,7 @@ fn param(input: &mut PatType, local: Ident, is_tool: bool, report: &mut Diagnost
             }
             (Source::Out, inside)
         }
-        None if is_tool && key.is_some() => match types::lent(&ty) {
+        None if is_tool && key.is_some() => match types::mut_referent(&ty) {
             Some(inside) if !types::is_called_context(&ty) => (Source::Changed, inside.clone()),
             Some(_) => (Source::Plain, ty),
             None => (Source::Key, ty),
