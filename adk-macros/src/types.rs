@@ -267,7 +267,7 @@ fn success_type(ty: &Type) -> &Type {
 }
 
 /// Returns whether [`written_type`] removed an `Option`.
-pub(crate) fn is_opened(output: &ReturnType) -> bool {
+pub(crate) fn is_option_result(output: &ReturnType) -> bool {
     matches!(output, ReturnType::Type(_, ty) if ends_in(success_type(ty), "Option"))
 }
 

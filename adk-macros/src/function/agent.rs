@@ -179,7 +179,7 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     };
     let writes = args.writes.iter().map(|key| {
         let (spelled, of) = (types::written_type(&function.sig.output), keys.of_written());
-        let place = 1 | if types::is_opened(&function.sig.output) { OPENED } else { 0 };
+        let place = 1 | if types::is_option_result(&function.sig.output) { OPENED } else { 0 };
         key_spec(&of, &key.text, &spelled, &read(optional), &quote!(false), &quote!(#place))
     });
     let writes = writes.chain(out_specs(function));
