@@ -41,8 +41,8 @@ pub(crate) fn implement<'t>(
     reads: &'t [(&'t Type, TokenStream)],
     writes: &'t [(&'t Type, TokenStream)],
 ) -> TokenStream {
-    let reads = list(in_places(reads, READS).iter().map(|(_, read)| read.clone()));
-    let writes = list(in_places(writes, WRITES).iter().map(|(_, ty)| quote!(__typed::Is<#ty>)));
+    let reads = list(in_order_of_places(reads, READS).iter().map(|(_, read)| read.clone()));
+    let writes = list(in_order_of_places(writes, WRITES).iter().map(|(_, ty)| quote!(__typed::Is<#ty>)));
     quote! {
         #head {
             type Reads = #reads;
@@ -68,7 +68,7 @@ pub(crate) fn number(ty: &TokenStream, spelled: &str) -> TokenStream {
 pub(crate) const OPENED: u8 = 0x80;
 
 /// Returns the types that have a place, in the order of their places.
-fn in_places<'a, 't>(given: &'a [(&'t Type, TokenStream)], room: usize) -> Vec<&'a (&'t Type, TokenStream)> {
+fn in_order_of_places<'a, 't>(given: &'a [(&'t Type, TokenStream)], room: usize) -> Vec<&'a (&'t Type, TokenStream)> {
     let places = places(given.iter().map(|(ty, _)| *ty), room);
     let mut placed: Vec<_> = given.iter().zip(places).filter(|(_, place)| *place > 0).collect();
     placed.sort_by_key(|(_, place)| *place);
