@@ -81,7 +81,7 @@ pub(crate) fn list(types: impl DoubleEndedIterator<Item = TokenStream>) -> Token
 }
 
 /// Returns the type of the key for a parameter of a plain type.
-pub(crate) fn plain(ty: &Type) -> Option<TokenStream> {
+pub(crate) fn plain_type(ty: &Type) -> Option<TokenStream> {
     let path = plain_path(ty)?;
     Some(if path.is_ident("str") { read("::std::string::String") } else { quote!(#path) })
 }

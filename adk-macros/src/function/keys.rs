@@ -4,7 +4,7 @@
 use super::args::AgentArgs;
 use super::parse::{Function, Source};
 use crate::code::{code, read};
-use crate::typed::{READS, implement, places, plain};
+use crate::typed::{READS, implement, places, plain_type};
 use crate::types;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -33,7 +33,7 @@ impl KeyTypes {
         let params = function.params(Source::Plain).enumerate();
         let reads = params.map(|(at, param)| KeyType::of(&param.ty, at, &mut aliases)).collect();
         let written = args.writes.as_ref().map(|_| {
-            if let Some(ty) = returned(function).and_then(plain) {
+            if let Some(ty) = returned(function).and_then(plain_type) {
                 return ty;
             }
             // A returned `&'static str` has the key type of any text.
@@ -85,7 +85,7 @@ impl KeyType {
     /// The name of a type may be an alias, so the expansion asks traits about the type. Plain types
     /// need no traits, because their names are not used as aliases.
     pub(super) fn of(ty: &Type, at: usize, aliases: &mut TokenStream) -> Self {
-        if let Some(ty) = plain(ty) {
+        if let Some(ty) = plain_type(ty) {
             return Self { read: quote!(__typed::Is<#ty>), ty, any: None, optional: quote!(false) };
         }
         // Aliases for the type of the parameter, how the key is read, its borrowed type, its owned
