@@ -114,7 +114,7 @@ fn stub(input: &DeriveInput, report: Diagnostics) -> TokenStream {
 
 fn expand(input: &mut DeriveInput) -> TokenStream {
     // schemars would put the stars of block comments into the schema.
-    each_attrs(input, &mut |attrs| docs::without_blocks(attrs));
+    each_attrs(input, &mut |attrs| docs::strip_block_stars(attrs));
     let private = facade::private();
     let path = |name: &str| format!("{private}::{name}").replace(' ', "");
     let (serde, schemars) = (path("serde"), path("schemars"));

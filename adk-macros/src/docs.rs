@@ -24,7 +24,7 @@ pub(crate) fn text(attrs: &[Attribute]) -> Option<String> {
 }
 
 /// Removes the stars of block comments, for derives that read doc comments unchanged.
-pub(crate) fn without_blocks(attrs: &mut [Attribute]) {
+pub(crate) fn strip_block_stars(attrs: &mut [Attribute]) {
     for attr in attrs {
         let Some(text) = literal_of(attr).filter(|text| text.contains('\n')) else { continue };
         let (text, span) = (plain(&[text]), attr.span());
