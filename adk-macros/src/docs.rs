@@ -60,7 +60,7 @@ fn literal(doc: &Expr) -> Option<String> {
 /// Returns the text as rustdoc reads it: without the stars of block comments and without the
 /// indentation that all lines share.
 fn plain(docs: &[String]) -> String {
-    let docs: Vec<String> = docs.iter().map(|doc| without_stars(doc)).collect();
+    let docs: Vec<String> = docs.iter().map(|doc| strip_stars(doc)).collect();
     let lines = || docs.iter().flat_map(|doc| doc.split('\n'));
     let indents = lines().filter(|line| !line.trim().is_empty()).map(indent);
     let least = indents.min().unwrap_or_default();
@@ -74,7 +74,7 @@ fn indent(line: &str) -> usize {
 
 /// Returns the text of one comment without the stars of a block comment, if all lines have a star
 /// in the same column. The first line may have text instead.
-fn without_stars(doc: &str) -> String {
+fn strip_stars(doc: &str) -> String {
     let star = |line: &str| line.trim_start().starts_with('*').then(|| indent(line));
     let mut lines: Vec<&str> = doc.split('\n').collect();
     let skipped = usize::from(lines.first().and_then(|first| star(first)).is_none());
