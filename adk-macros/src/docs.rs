@@ -26,7 +26,7 @@ pub(crate) fn text(attrs: &[Attribute]) -> Option<String> {
 /// Removes the stars of block comments, for derives that read doc comments unchanged.
 pub(crate) fn strip_block_stars(attrs: &mut [Attribute]) {
     for attr in attrs {
-        let Some(text) = literal_of(attr).filter(|text| text.contains('\n')) else { continue };
+        let Some(text) = literal_text(attr).filter(|text| text.contains('\n')) else { continue };
         let (text, span) = (plain(&[text]), attr.span());
         if let Meta::NameValue(meta) = &mut attr.meta {
             meta.value = Expr::Lit(ExprLit { attrs: Vec::new(), lit: Lit::Str(LitStr::new(&text, span)) });
@@ -46,7 +46,7 @@ fn doc(attr: &Attribute) -> Option<&Expr> {
 }
 
 /// Returns the text of a doc comment that is a literal.
-pub(crate) fn literal_of(attr: &Attribute) -> Option<String> {
+pub(crate) fn literal_text(attr: &Attribute) -> Option<String> {
     doc(attr).and_then(literal)
 }
 

@@ -212,7 +212,7 @@ fn twin(function: &Function) -> TokenStream {
 /// workflow names the step; rustdoc shows and tests the docs of the function.
 fn beside(function: &Function) -> String {
     let docs = function.attrs.iter().filter(|attr| crate::docs::is_doc(attr));
-    let docs = docs.map(|attr| match crate::docs::literal_of(attr) {
+    let docs = docs.map(|attr| match crate::docs::literal_text(attr) {
         Some(text) => format!("#[cfg_attr(not(doc), doc = {text:?})]"),
         None => format!("#[cfg_attr(not(doc), {})]", attr.meta.to_token_stream()),
     });
