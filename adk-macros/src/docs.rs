@@ -20,14 +20,14 @@ pub(crate) fn description(attrs: &[Attribute]) -> Option<TokenStream> {
 /// Returns the description if all doc comments are literals.
 pub(crate) fn text(attrs: &[Attribute]) -> Option<String> {
     let texts: Option<Vec<String>> = attrs.iter().filter_map(doc).map(literal).collect();
-    Some(plain(&texts?))
+    Some(plain_text(&texts?))
 }
 
 /// Removes the stars of block comments, for derives that read doc comments unchanged.
 pub(crate) fn strip_block_stars(attrs: &mut [Attribute]) {
     for attr in attrs {
         let Some(text) = literal_text(attr).filter(|text| text.contains('\n')) else { continue };
-        let (text, span) = (plain(&[text]), attr.span());
+        let (text, span) = (plain_text(&[text]), attr.span());
         if let Meta::NameValue(meta) = &mut attr.meta {
             meta.value = Expr::Lit(ExprLit { attrs: Vec::new(), lit: Lit::Str(LitStr::new(&text, span)) });
         }
@@ -59,7 +59,7 @@ fn literal(doc: &Expr) -> Option<String> {
 
 /// Returns the text as rustdoc reads it: without the stars of block comments and without the
 /// indentation that all lines share.
-fn plain(docs: &[String]) -> String {
+fn plain_text(docs: &[String]) -> String {
     let docs: Vec<String> = docs.iter().map(|doc| strip_stars(doc)).collect();
     let lines = || docs.iter().flat_map(|doc| doc.split('\n'));
     let indents = lines().filter(|line| !line.trim().is_empty()).map(indent);

@@ -1,7 +1,7 @@
-use super::plain;
+use super::plain_text;
 
 fn of(docs: &[&str]) -> String {
-    plain(&docs.iter().map(|doc| (*doc).to_owned()).collect::<Vec<_>>())
+    plain_text(&docs.iter().map(|doc| (*doc).to_owned()).collect::<Vec<_>>())
 }
 
 #[test]
