@@ -186,7 +186,7 @@ fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
 
 /// Checks for each field that its type is data, under the conditions under which the field exists.
 fn parts(input: &DeriveInput) -> TokenStream {
-    if is_otherwise(&input.attrs) || derives(&input.attrs, "JsonSchema") {
+    if has_custom_format(&input.attrs) || derives(&input.attrs, "JsonSchema") {
         return TokenStream::new();
     }
     let asked = fields(input).filter(|(_, field)| !crate::typed::is_plain(&field.ty));
@@ -198,7 +198,7 @@ fn parts(input: &DeriveInput) -> TokenStream {
 }
 
 /// Returns whether attributes replace how the type or field is read and written.
-fn is_otherwise(attrs: &[Attribute]) -> bool {
+fn has_custom_format(attrs: &[Attribute]) -> bool {
     attrs.iter().any(|attr| {
         let is_of_derive = attr.path().is_ident("serde") || attr.path().is_ident("schemars");
         is_of_derive && mentions(attr.meta.to_token_stream(), &OTHERWISE) || attr.path().is_ident("cfg_attr")
@@ -217,9 +217,9 @@ fn fields(input: &DeriveInput) -> impl Iterator<Item = (&[Attribute], &Field)> {
         Data::Struct(_) | Data::Union(_) => None,
     };
     let of_variants = variants.into_iter().flatten().map(|variant| (&*variant.attrs, &variant.fields));
-    let all = of_struct.into_iter().chain(of_variants).filter(|(around, _)| !is_otherwise(around));
+    let all = of_struct.into_iter().chain(of_variants).filter(|(around, _)| !has_custom_format(around));
     let all = all.flat_map(|(around, fields)| fields.iter().map(move |field| (around, field)));
-    all.filter(|(_, field)| !is_otherwise(&field.attrs))
+    all.filter(|(_, field)| !has_custom_format(&field.attrs))
 }
 
 /// Applies `change` to the attributes of a type, of its variants and of its fields.
