@@ -13,7 +13,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Data, DataEnum, DeriveInput, Field, Fields, Path, Token};
 
 /// Attributes of serde and schemars on fields whose types need not be data.
-const OTHERWISE: [&str; 9] = [
+const CUSTOM_FORMATS: [&str; 9] = [
     "deserialize_with",
     "from",
     "into",
@@ -201,7 +201,7 @@ fn parts(input: &DeriveInput) -> TokenStream {
 fn has_custom_format(attrs: &[Attribute]) -> bool {
     attrs.iter().any(|attr| {
         let is_of_derive = attr.path().is_ident("serde") || attr.path().is_ident("schemars");
-        is_of_derive && mentions(attr.meta.to_token_stream(), &OTHERWISE) || attr.path().is_ident("cfg_attr")
+        is_of_derive && mentions(attr.meta.to_token_stream(), &CUSTOM_FORMATS) || attr.path().is_ident("cfg_attr")
     })
 }
 
