@@ -118,7 +118,7 @@ fn expand(input: &mut DeriveInput) -> TokenStream {
     let private = facade::private();
     let path = |name: &str| format!("{private}::{name}").replace(' ', "");
     let (serde, schemars) = (path("serde"), path("schemars"));
-    let order = in_order(input, &private);
+    let order = order_transform(input, &private);
     let derived = [
         ("Clone", quote!(::core::clone::Clone)),
         ("Debug", quote!(::core::fmt::Debug)),
@@ -139,7 +139,7 @@ fn expand(input: &mut DeriveInput) -> TokenStream {
 
 /// Returns the transform that restores the order of variants. schemars moves undocumented variants
 /// to the front.
-fn in_order(input: &DeriveInput, private: &TokenStream) -> Option<TokenStream> {
+fn order_transform(input: &DeriveInput, private: &TokenStream) -> Option<TokenStream> {
     let is_documented =
         |data: &DataEnum| data.variants.iter().any(|variant| variant.attrs.iter().any(docs::is_doc));
     match &input.data {
