@@ -154,7 +154,7 @@ fn order_transform(input: &DeriveInput, private: &TokenStream) -> Option<TokenSt
 /// data; the error of a field that is not names the remedy.
 fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
     let mut generics = input.generics.clone();
-    let parts = generics.params.is_empty().then(|| parts(input));
+    let field_checks = generics.params.is_empty().then(|| field_checks(input));
     let bound: syn::TypeParamBound = syn::parse_quote!(__typed::Numbered);
     generics.type_params_mut().for_each(|parameter| parameter.bounds.push(bound.clone()));
     // A type with a const parameter has no number, and a type with a lifetime cannot be a key.
@@ -174,7 +174,7 @@ fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
             #[automatically_derived]
             impl #with_bounds __typed::Numbered for #name #arguments #wheres {
                 const NUMBER: ::core::primitive::u64 = {
-                    #parts
+                    #field_checks
                     let __number = #number;
                     #(let __number = __typed::with(__number, <#parameters as __typed::Numbered>::NUMBER);)*
                     __number
@@ -185,7 +185,7 @@ fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
 }
 
 /// Checks for each field that its type is data, under the conditions under which the field exists.
-fn parts(input: &DeriveInput) -> TokenStream {
+fn field_checks(input: &DeriveInput) -> TokenStream {
     if has_custom_format(&input.attrs) || derives(&input.attrs, "JsonSchema") {
         return TokenStream::new();
     }
