@@ -47,7 +47,7 @@ pub(crate) fn hash(name: &str) -> Literal {
     Literal::u64_unsuffixed(adk_spec::hash::hash(name))
 }
 
-pub(crate) fn millis_of(millis: u64) -> TokenStream {
+pub(crate) fn duration_of_millis(millis: u64) -> TokenStream {
     code!("::core::time::Duration::from_millis({millis})")
 }
 

@@ -4,7 +4,7 @@
 use super::super::ast::{Callback, Fields, Timeout, Tool};
 use super::super::names;
 use super::{closure, index, numbered, raise};
-use crate::code::{millis_of, read};
+use crate::code::{duration_of_millis, read};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Expr, Path};
@@ -193,7 +193,7 @@ pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
 
 pub(super) fn duration(timeout: &Timeout) -> TokenStream {
     match timeout {
-        Timeout::Millis(millis) => millis_of(*millis),
+        Timeout::Millis(millis) => duration_of_millis(*millis),
         Timeout::Value(value) => exactly(&quote!(::core::time::Duration), value),
     }
 }
