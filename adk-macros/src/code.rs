@@ -52,7 +52,7 @@ pub(crate) fn duration_of_millis(millis: u64) -> TokenStream {
 }
 
 /// Returns the call that sets a `timeout` in a description.
-pub(crate) fn limit((_, millis): (Span, u64)) -> TokenStream {
+pub(crate) fn timeout_call((_, millis): (Span, u64)) -> TokenStream {
     code!(".timeout(::core::time::Duration::from_millis({millis}))")
 }
 

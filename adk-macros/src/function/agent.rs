@@ -187,7 +187,7 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
         let loops = &exits.loops;
         quote!(.exits(&[#(#loops),*]))
     });
-    let timeout = args.timeout.map(code::limit);
+    let timeout = args.timeout.map(code::timeout_call);
     let meta = read("__adk::function::meta");
     let name = code!("{text:?}, ::core::concat!(::core::module_path!(), \"::{text}\"),");
     let (scope, may_exit) = (place::scope(), read(may_exit));

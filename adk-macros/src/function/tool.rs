@@ -7,7 +7,7 @@ use super::{
     arguments, checked, item, key_spec, load, name_of, needs, out_specs, output_types, outs, refuse,
     take_resources, whole,
 };
-use crate::code::{code, limit, read};
+use crate::code::{code, timeout_call, read};
 use crate::diag::Diagnostics;
 use crate::{docs, place, types};
 use proc_macro2::TokenStream;
@@ -121,7 +121,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     ];
     meta.extend(is_set.into_iter().filter(|(is, _)| *is).map(|(_, text)| read(text)));
     meta.extend(args.by.as_ref().map(|(_, by)| quote!(.by(#by))));
-    meta.extend(args.timeout.map(limit));
+    meta.extend(args.timeout.map(timeout_call));
     meta.extend(args.retry.map(|times| code!(".retry({times})")));
     // `may_exit` is last, because rustc promotes no value after an `||` to `'static`.
     meta.extend(quote!(.may_exit(#said || __adk::Probe::<__AdkPlain>::FLOW != 0)));
