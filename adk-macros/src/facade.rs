@@ -40,7 +40,7 @@ pub(crate) fn names() -> TokenStream {
 }
 
 /// Returns the imports of [`names`] and `__wire`, for workflows.
-pub(crate) fn names_of_workflows() -> TokenStream {
+pub(crate) fn workflow_imports() -> TokenStream {
     let names = names();
     let more = code!(
         "#[allow(unused_imports)]

@@ -56,7 +56,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>) -> TokenStream {
     let Some(name) = &tree.name else { return TokenStream::new() };
     let expand = Expansion::new(tree, plan, name);
     let (editor, structs, keys) = (expand.editor(), expand.structs(), expand.key_structs());
-    let (allow, names, scope) = (allow(), facade::names_of_workflows(), place::scope_const());
+    let (allow, names, scope) = (allow(), facade::workflow_imports(), place::scope_const());
     let deprecated = deprecated(&tree.attrs);
     let declared = expand.declared();
     let awaits = expand.awaits();

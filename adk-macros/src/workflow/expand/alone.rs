@@ -45,7 +45,7 @@ pub(in super::super) fn stubs(agents: &[Decl], errors: &TokenStream) -> TokenStr
 }
 
 fn around(structs: &TokenStream, impls: &TokenStream) -> TokenStream {
-    let (allow, short, scope) = (super::allow(), facade::names_of_workflows(), place::scope_const());
+    let (allow, short, scope) = (super::allow(), facade::workflow_imports(), place::scope_const());
     quote! {
         #structs
         #allow

@@ -33,7 +33,7 @@ pub(in super::super) fn workflow(
     let expand = Expansion { refused: Some(known), ..Expansion::new(tree, plan, name) };
     let flow = (known != KnownParts::Nothing).then(|| expand.flow());
     let (editor, structs, keys) = (expand.editor(), expand.structs(), expand.key_structs());
-    let (allow, names, deprecated) = (allow(), facade::names_of_workflows(), deprecated(&tree.attrs));
+    let (allow, names, deprecated) = (allow(), facade::workflow_imports(), deprecated(&tree.attrs));
     let (name, label) = (&expand.name, &plan.name);
     let (input, output, input_impls) = (expand.input_type(), expand.output_type(), expand.input_impls());
     quote! {
