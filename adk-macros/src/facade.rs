@@ -31,7 +31,7 @@ pub(crate) fn path() -> String {
 ///
 /// A path costs time for each of its tokens, in the macro and in the compiler. The imports have the
 /// span of the call site, so that no editor takes their tokens for the user's.
-pub(crate) fn names() -> TokenStream {
+pub(crate) fn imports() -> TokenStream {
     code!(
         "#[allow(unused_imports)]
         use ::{}::__private::{{self as __adk, Otherwise as _, typed::{{self as __typed, Otherwise as _}}}};",
@@ -39,9 +39,9 @@ pub(crate) fn names() -> TokenStream {
     )
 }
 
-/// Returns the imports of [`names`] and `__wire`, for workflows.
+/// Returns the imports of [`imports`] and `__wire`, for workflows.
 pub(crate) fn workflow_imports() -> TokenStream {
-    let names = names();
+    let names = imports();
     let more = code!(
         "#[allow(unused_imports)]
         use __adk::wire::{{self as __wire, NoInstruction as _, Otherwise as _, ReadNothing as _, ReadPlain as _}};"

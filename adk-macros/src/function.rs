@@ -231,7 +231,7 @@ fn conditions_text(function: &Function) -> String {
 
 /// Returns the block around the impl, which keeps its items private and hides no name of the user.
 fn block(attrs: &[Attribute], inside: &TokenStream) -> TokenStream {
-    let (conditions, names) = (conditions(attrs), crate::facade::names());
+    let (conditions, names) = (conditions(attrs), crate::facade::imports());
     let head = read(
         "#[allow(
             deprecated,
