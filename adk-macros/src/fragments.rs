@@ -1,7 +1,7 @@
-//! [`written`] replaces fragments of `macro_rules!` by the tokens of their caller.
+//! [`inline_fragments`] replaces fragments of `macro_rules!` by the tokens of their caller.
 //!
 //! rustc passes a fragment such as `$e:expr` in a group without delimiters, and ignores that group
-//! in the output of a macro: `$e * 10` with `1 + 1` would be 11. [`written`] replaces each group by
+//! in the output of a macro: `$e * 10` with `1 + 1` would be 11. [`inline_fragments`] replaces each group by
 //! its tokens, in parentheses if a neighbour would otherwise bind to a part of the fragment. No
 //! other module sees a group without delimiters.
 
@@ -15,7 +15,7 @@ use syn::{Expr, Pat, Type};
 const DEEPEST: usize = 256;
 
 /// Replaces all groups without delimiters in the input of a macro.
-pub(crate) fn written(tokens: TokenStream) -> TokenStream {
+pub(crate) fn inline_fragments(tokens: TokenStream) -> TokenStream {
     replaced(&tokens, DEEPEST).unwrap_or(tokens)
 }
 
@@ -45,7 +45,7 @@ fn opened(tokens: Vec<TokenTree>) -> TokenStream {
             TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
                 separate(&mut out);
                 let place = Neighbours { before: TokenBefore::of(&out), after: TokenAfter::of(tokens.peek()) };
-                out.extend(place.written(&group));
+                out.extend(place.tokens(&group));
                 separate(&mut out);
             }
             token => out.push(token),
@@ -134,7 +134,7 @@ impl TokenAfter {
 }
 
 impl Neighbours {
-    fn written(self, group: &Group) -> TokenStream {
+    fn tokens(self, group: &Group) -> TokenStream {
         let inside = group.stream();
         let binds = Binding::of(&inside);
         let is_apart = match (binds, self.before, self.after) {

@@ -18,7 +18,7 @@ mod typed;
 mod types;
 mod workflow;
 
-use fragments::written;
+use fragments::inline_fragments;
 use proc_macro::TokenStream;
 
 /// Turns a function into an agent. The parameters are the keys that the agent reads; the return
@@ -93,7 +93,7 @@ use proc_macro::TokenStream;
 /// ```
 #[proc_macro_attribute]
 pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
-    function::agent(written(args.into()), written(item.into())).into()
+    function::agent(inline_fragments(args.into()), inline_fragments(item.into())).into()
 }
 
 /// Turns a function into a tool that a model may call. The doc comment explains to the model when to
@@ -145,7 +145,7 @@ pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 ///   timeout and no retries.
 #[proc_macro_attribute]
 pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
-    function::tool(written(args.into()), written(item.into())).into()
+    function::tool(inline_fragments(args.into()), inline_fragments(item.into())).into()
 }
 
 /// Derives the traits that a type needs to be an argument of a tool, an answer of a model or the
@@ -167,7 +167,7 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 #[proc_macro_attribute]
 pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
-    data::data(args.into(), written(item.into())).into()
+    data::data(args.into(), inline_fragments(item.into())).into()
 }
 
 /// Provides the fields of a struct to tools and agents, each by its type: the resources of a
@@ -200,14 +200,14 @@ pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
 /// since a resource is taken by its type.
 #[proc_macro_derive(Resources, attributes(resource))]
 pub fn resources(item: TokenStream) -> TokenStream {
-    resources::derive(written(item.into())).into()
+    resources::derive(inline_fragments(item.into())).into()
 }
 
 #[doc = include_str!("../docs/links.md")]
 #[doc = include_str!("../docs/language.md")]
 #[proc_macro]
 pub fn workflow(input: TokenStream) -> TokenStream {
-    workflow::workflow(written(input.into())).into()
+    workflow::workflow(inline_fragments(input.into())).into()
 }
 
 /// Declares an LLM agent outside a workflow, in the grammar of `workflow!`. Workflows use the agent
@@ -231,7 +231,7 @@ pub fn workflow(input: TokenStream) -> TokenStream {
 /// short name.
 #[proc_macro]
 pub fn llm_agent(input: TokenStream) -> TokenStream {
-    workflow::llm_agent(written(input.into())).into()
+    workflow::llm_agent(inline_fragments(input.into())).into()
 }
 
 /// Returns the `#[cfg(...)]` attributes: the conditions under which an item exists.

@@ -1,12 +1,12 @@
 //! Fragments at every place where a neighbour could bind to a part of them.
 
-use super::written;
+use super::inline_fragments;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 
-/// Replaces each `$` and its braces by a fragment, and returns the output of [`written`] as text.
+/// Replaces each `$` and its braces by a fragment, and returns the output of [`inline_fragments`] as text.
 fn of(text: &str) -> String {
-    unspaced(written(with_fragments(text.parse().unwrap())))
+    unspaced(inline_fragments(with_fragments(text.parse().unwrap())))
 }
 
 fn with_fragments(tokens: TokenStream) -> TokenStream {
@@ -90,7 +90,7 @@ fn signs_around_a_fragment_stay_apart() {
     tokens.truncate(1);
     let joint = proc_macro2::Punct::new(':', proc_macro2::Spacing::Joint);
     tokens.extend([joint.into(), fragment]);
-    let text = written(tokens.into_iter().collect()).to_string();
+    let text = inline_fragments(tokens.into_iter().collect()).to_string();
     assert_eq!(text, "a : :: std :: x");
 }
 
@@ -100,7 +100,7 @@ fn groups_that_are_nested_too_deep_are_left_alone() {
     for _ in 0..10_000 {
         tokens = TokenTree::from(Group::new(Delimiter::Parenthesis, tokens)).into();
     }
-    let left = written(tokens);
+    let left = inline_fragments(tokens);
     // The parts are dropped one by one, because the stack of this test is small.
     std::mem::forget(left);
 }
