@@ -16,17 +16,17 @@ const DEEPEST: usize = 256;
 
 /// Replaces all groups without delimiters in the input of a macro.
 pub(crate) fn inline_fragments(tokens: TokenStream) -> TokenStream {
-    replaced(&tokens, DEEPEST).unwrap_or(tokens)
+    replace_fragments(&tokens, DEEPEST).unwrap_or(tokens)
 }
 
 /// Returns the tokens with their fragments replaced, or `None` if they contain no fragment.
-fn replaced(tokens: &TokenStream, depth: usize) -> Option<TokenStream> {
+fn replace_fragments(tokens: &TokenStream, depth: usize) -> Option<TokenStream> {
     let depth = depth.checked_sub(1)?;
     let mut is_changed = false;
     let inside = |token| match &token {
         TokenTree::Group(group) => {
             is_changed |= group.delimiter() == Delimiter::None;
-            let Some(inside) = replaced(&group.stream(), depth) else { return token };
+            let Some(inside) = replace_fragments(&group.stream(), depth) else { return token };
             is_changed = true;
             TokenTree::Group(regrouped(group, group.delimiter(), inside))
         }
