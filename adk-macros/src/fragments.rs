@@ -33,11 +33,11 @@ fn replace_fragments(tokens: &TokenStream, depth: usize) -> Option<TokenStream> 
         _ => token,
     };
     let tokens: Vec<TokenTree> = tokens.clone().into_iter().map(inside).collect();
-    is_changed.then(|| opened(tokens))
+    is_changed.then(|| open_groups(tokens))
 }
 
 /// Replaces the fragments among tokens whose groups contain no fragments.
-fn opened(tokens: Vec<TokenTree>) -> TokenStream {
+fn open_groups(tokens: Vec<TokenTree>) -> TokenStream {
     let mut out: Vec<TokenTree> = Vec::with_capacity(tokens.len());
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
