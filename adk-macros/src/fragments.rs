@@ -28,7 +28,7 @@ fn replace_fragments(tokens: &TokenStream, depth: usize) -> Option<TokenStream> 
             is_changed |= group.delimiter() == Delimiter::None;
             let Some(inside) = replace_fragments(&group.stream(), depth) else { return token };
             is_changed = true;
-            TokenTree::Group(regrouped(group, group.delimiter(), inside))
+            TokenTree::Group(regroup(group, group.delimiter(), inside))
         }
         _ => token,
     };
@@ -63,7 +63,7 @@ fn separate(out: &mut [TokenTree]) {
     }
 }
 
-fn regrouped(group: &Group, delimiter: Delimiter, inside: TokenStream) -> Group {
+fn regroup(group: &Group, delimiter: Delimiter, inside: TokenStream) -> Group {
     let mut new = Group::new(delimiter, inside);
     new.set_span(group.span());
     new
@@ -147,7 +147,7 @@ impl Neighbours {
             (Binding::Loosely | Binding::AsStatement, ..) => true,
         };
         if is_apart {
-            TokenTree::from(regrouped(group, Delimiter::Parenthesis, inside)).into()
+            TokenTree::from(regroup(group, Delimiter::Parenthesis, inside)).into()
         } else {
             inside
         }
