@@ -178,12 +178,12 @@ impl Binding {
             return Self::Loosely;
         }
         match syn::parse2::<Expr>(fragment.clone()) {
-            Ok(expr) => Self::of_expr(&expr, fragment),
+            Ok(expr) => Self::from_expr(&expr, fragment),
             Err(_) => Self::of_other(fragment),
         }
     }
 
-    fn of_expr(expr: &Expr, fragment: &TokenStream) -> Self {
+    fn from_expr(expr: &Expr, fragment: &TokenStream) -> Self {
         match expr {
             Expr::Array(_) | Expr::Repeat(_) | Expr::Tuple(_) => Self::Type,
             Expr::Path(_) | Expr::Lit(_) | Expr::Infer(_) | Expr::Paren(_) | Expr::Macro(_) => Self::Closely,
