@@ -179,7 +179,7 @@ impl Binding {
         }
         match syn::parse2::<Expr>(fragment.clone()) {
             Ok(expr) => Self::from_expr(&expr, fragment),
-            Err(_) => Self::of_other(fragment),
+            Err(_) => Self::from_other(fragment),
         }
     }
 
@@ -209,7 +209,7 @@ impl Binding {
         }
     }
 
-    fn of_other(fragment: &TokenStream) -> Self {
+    fn from_other(fragment: &TokenStream) -> Self {
         if let Ok(Pat::Or(_)) = Pat::parse_multi.parse2(fragment.clone()) {
             return Self::Loosely;
         }
