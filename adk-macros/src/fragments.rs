@@ -44,7 +44,7 @@ fn open_groups(tokens: Vec<TokenTree>) -> TokenStream {
         match token {
             TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
                 separate(&mut out);
-                let place = Neighbours { before: TokenBefore::of(&out), after: TokenAfter::of(tokens.peek()) };
+                let place = Neighbours { before: TokenBefore::last(&out), after: TokenAfter::next(tokens.peek()) };
                 out.extend(place.tokens(&group));
                 separate(&mut out);
             }
@@ -100,7 +100,7 @@ enum TokenAfter {
 }
 
 impl TokenBefore {
-    fn of(tokens: &[TokenTree]) -> Self {
+    fn last(tokens: &[TokenTree]) -> Self {
         let is_sign = |token: Option<&TokenTree>, signs: &[char]| matches!(token, Some(TokenTree::Punct(sign)) if signs.contains(&sign.as_char()));
         let (last, rest) = match tokens.split_last() {
             Some((last, rest)) => (last, rest),
@@ -118,7 +118,7 @@ impl TokenBefore {
 }
 
 impl TokenAfter {
-    fn of(token: Option<&TokenTree>) -> Self {
+    fn next(token: Option<&TokenTree>) -> Self {
         match token {
             None => Self::Separator,
             Some(TokenTree::Punct(sign)) => match sign.as_char() {
@@ -136,7 +136,7 @@ impl TokenAfter {
 impl Neighbours {
     fn tokens(self, group: &Group) -> TokenStream {
         let inside = group.stream();
-        let binds = Binding::of(&inside);
+        let binds = Binding::from_fragment(&inside);
         let is_apart = match (binds, self.before, self.after) {
             // A type with generic arguments is the beginning of a path.
             (Binding::Type, _, TokenAfter::Path) => return quote!(<#inside>),
@@ -173,7 +173,7 @@ enum Binding {
 }
 
 impl Binding {
-    fn of(fragment: &TokenStream) -> Self {
+    fn from_fragment(fragment: &TokenStream) -> Self {
         if deep::check(fragment.clone()).is_err() {
             return Self::Loosely;
         }
@@ -215,7 +215,7 @@ impl Binding {
         }
         match syn::parse2(fragment.clone()) {
             Ok(Type::TraitObject(object)) if object.bounds.len() > 1 => Self::Loosely,
-            Ok(Type::ImplTrait(of)) if of.bounds.len() > 1 => Self::Loosely,
+            Ok(Type::ImplTrait(trait_)) if trait_.bounds.len() > 1 => Self::Loosely,
             Ok(_) => Self::Type,
             Err(_) => Self::Closely,
         }
