@@ -5,7 +5,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 
 /// Replaces each `$` and its braces by a fragment, and returns the output of [`inline_fragments`] as text.
-fn of(text: &str) -> String {
+fn expand(text: &str) -> String {
     unspaced(inline_fragments(with_fragments(text.parse().unwrap())))
 }
 
@@ -60,7 +60,7 @@ fn parentheses_are_where_a_neighbour_would_take_an_expression_apart() {
         ("${${1 + 1} * 10} * 10", "((1 + 1) * 10) * 10"),
         ("{ [ (${1 + 1} * 2) ] }", "{ [ ((1 + 1) * 2) ] }"),
     ] {
-        assert_eq!(of(given), plain(expected), "{given}");
+        assert_eq!(expand(given), plain(expected), "{given}");
     }
 }
 
@@ -79,7 +79,7 @@ fn types_and_patterns_stay_what_they_are() {
         ("${Some(1)} => x", "Some(1) => x"),
         ("${pub} fn f() {}", "pub fn f() {}"),
     ] {
-        assert_eq!(of(given), plain(expected), "{given}");
+        assert_eq!(expand(given), plain(expected), "{given}");
     }
 }
 
