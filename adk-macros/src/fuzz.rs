@@ -19,7 +19,7 @@ struct Dice(u64);
 impl Dice {
     /// Creates the generator of one mutant, so that a mutant does not depend on the number of
     /// threads.
-    fn of(seed: u64, mutant: usize) -> Self {
+    fn new(seed: u64, mutant: usize) -> Self {
         // The finalizer of MurmurHash3 separates neighbouring seeds. A xorshift state of zero would
         // stay zero.
         let mut x = seed.wrapping_add((mutant as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -126,7 +126,7 @@ fn one(
     pool: &[TokenTree],
     expand: fn(&[TokenStream]) -> Vec<TokenStream>,
 ) {
-    let mut dice = Dice::of(seed, mutant);
+    let mut dice = Dice::new(seed, mutant);
     let mut mutated = |texts: &Vec<TokenStream>| {
         let mut tokens = texts[dice.roll(texts.len())].clone();
         for _ in 0..=dice.roll(4) {
