@@ -111,7 +111,7 @@ pub(crate) fn run(
                     if mutant >= rounds {
                         break;
                     }
-                    one(seed, mutant, &good, &pool, expand);
+                    run_mutant(seed, mutant, &good, &pool, expand);
                 }
             });
         }
@@ -119,7 +119,7 @@ pub(crate) fn run(
 }
 
 /// Builds and expands one mutant, and parses the output.
-fn one(
+fn run_mutant(
     seed: u64,
     mutant: usize,
     good: &[Vec<TokenStream>],
