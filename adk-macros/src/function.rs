@@ -52,7 +52,7 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     let args = args::agent(args, &mut report);
     check::agent(&function, &args, &mut report);
     if function.is_method {
-        return report.append_to(written(&function, false));
+        return report.append_to(original_item(&function, false));
     }
     if report.is_empty() { agent::expand(&function, &args, &report) } else { agent::stub(&function, report) }
 }
@@ -69,7 +69,7 @@ pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     let args = args::tool(args, &mut report);
     check::tool(&function, &args, &mut report);
     if function.is_method {
-        return report.append_to(written(&function, false));
+        return report.append_to(original_item(&function, false));
     }
     if report.is_empty() { tool::expand(&function, &args, &report) } else { tool::stub(&function, report) }
 }
@@ -169,12 +169,12 @@ fn needs(function: &Function, name: &Ident) -> Option<(TokenStream, TokenStream)
 
 /// Returns the function, the struct, and the block with the impls of the struct.
 fn item(function: &Function, inside: &TokenStream) -> TokenStream {
-    let (written, twin, block) = (written(function, false), twin(function), block(&function.attrs, inside));
+    let (written, twin, block) = (original_item(function, false), twin(function), block(&function.attrs, inside));
     quote!(#written #twin #block)
 }
 
 /// Returns the unchanged function. `is_public` promises that no type in its signature is private.
-fn written(function: &Function, is_public: bool) -> TokenStream {
+fn original_item(function: &Function, is_public: bool) -> TokenStream {
     let Function { attrs, vis, sig, body, item, .. } = function;
     let interfaces = (!is_public).then(|| read("#[allow(private_interfaces)]"));
     // These lints ask for another signature, or for doc sections that models would read.

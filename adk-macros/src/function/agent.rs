@@ -5,7 +5,7 @@ use super::keys::{KeyType, KeyTypes};
 use super::parse::{Function, Source};
 use super::{
     arguments, beside, block, checked, conditions_text, item, key_spec, load, name_of, needs, out_specs,
-    output_types, outs, plain, refuse, take_resources, whole, written,
+    output_types, outs, plain, refuse, take_resources, whole, original_item,
 };
 use crate::code::{self, code, read};
 use crate::diag::Diagnostics;
@@ -20,7 +20,7 @@ pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Diagnostics
     let plain = plain::expand(function, args);
     // An error type may be private. Other plain types are types of the standard library.
     let is_public = matches!(function.sig.output, ReturnType::Default) || super::keys::is_plain(function);
-    let written = written(function, plain.is_some() && is_public);
+    let written = original_item(function, plain.is_some() && is_public);
     let implemented = plain.unwrap_or_else(|| block(&function.attrs, &asked(function, args, report)));
     let (before, vis, name) = (read(&beside(function)), &function.vis, &function.sig.ident);
     let default = default(function);
