@@ -169,8 +169,8 @@ fn needs(function: &Function, name: &Ident) -> Option<(TokenStream, TokenStream)
 
 /// Returns the function, the struct, and the block with the impls of the struct.
 fn item(function: &Function, inside: &TokenStream) -> TokenStream {
-    let (written, twin, block) = (original_item(function, false), twin(function), block(&function.attrs, inside));
-    quote!(#written #twin #block)
+    let (original, twin, block) = (original_item(function, false), twin_struct(function), block(&function.attrs, inside));
+    quote!(#original #twin #block)
 }
 
 /// Returns the unchanged function. `is_public` promises that no type in its signature is private.
@@ -199,7 +199,7 @@ fn original_item(function: &Function, is_public: bool) -> TokenStream {
 
 /// Returns the braced struct of the same name. A braced struct is only in the namespace of types,
 /// so it may share the name of the function.
-fn twin(function: &Function) -> TokenStream {
+fn twin_struct(function: &Function) -> TokenStream {
     let (vis, name) = (&function.vis, &function.sig.ident);
     let before = read(&beside(function));
     let derived = read(
