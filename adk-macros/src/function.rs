@@ -201,7 +201,7 @@ fn original_item(function: &Function, is_public: bool) -> TokenStream {
 /// so it may share the name of the function.
 fn twin_struct(function: &Function) -> TokenStream {
     let (vis, name) = (&function.vis, &function.sig.ident);
-    let before = read(&beside(function));
+    let before = read(&twin_attributes(function));
     let derived = read(
         "#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]",
     );
@@ -210,7 +210,7 @@ fn twin_struct(function: &Function) -> TokenStream {
 
 /// Returns the attributes of the type of the same name. Editors show the docs of the type where a
 /// workflow names the step; rustdoc shows and tests the docs of the function.
-fn beside(function: &Function) -> String {
+fn twin_attributes(function: &Function) -> String {
     let docs = function.attrs.iter().filter(|attr| crate::docs::is_doc(attr));
     let docs = docs.map(|attr| match crate::docs::literal_text(attr) {
         Some(text) => format!("#[cfg_attr(not(doc), doc = {text:?})]"),

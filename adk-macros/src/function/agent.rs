@@ -4,7 +4,7 @@ use super::args::AgentArgs;
 use super::keys::{KeyType, KeyTypes};
 use super::parse::{Function, Source};
 use super::{
-    arguments, beside, block, checked, conditions_text, item, key_spec, load, name_of, needs, out_specs,
+    arguments, twin_attributes, block, checked, conditions_text, item, key_spec, load, name_of, needs, out_specs,
     output_types, outs, plain, refuse, take_resources, whole, original_item,
 };
 use crate::code::{self, code, read};
@@ -22,7 +22,7 @@ pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Diagnostics
     let is_public = matches!(function.sig.output, ReturnType::Default) || super::keys::is_plain(function);
     let written = original_item(function, plain.is_some() && is_public);
     let implemented = plain.unwrap_or_else(|| block(&function.attrs, &asked(function, args, report)));
-    let (before, vis, name) = (read(&beside(function)), &function.vis, &function.sig.ident);
+    let (before, vis, name) = (read(&twin_attributes(function)), &function.vis, &function.sig.ident);
     let default = default(function);
     quote!(#written #before #vis struct #name {} #default #implemented)
 }
