@@ -275,7 +275,7 @@ fn refuse((from, to): (Span, Span), wrong: &TokenStream, message: &str) -> Token
 
 /// Returns the checks as a const, and the mention of the const in `META`: after a failed check
 /// rustc reports no errors in code that depends on it.
-fn checked(checks: &TokenStream) -> Option<(TokenStream, TokenStream)> {
+fn checks_const(checks: &TokenStream) -> Option<(TokenStream, TokenStream)> {
     let (head, mention) = (read("const __ADK_CHECKED: () ="), read("let () = __ADK_CHECKED;"));
     (!checks.is_empty()).then(|| (quote!(#head { #checks };), mention))
 }

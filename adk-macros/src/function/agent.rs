@@ -4,7 +4,7 @@ use super::args::AgentArgs;
 use super::keys::{KeyType, KeyTypes};
 use super::parse::{Function, Source};
 use super::{
-    arguments, twin_attributes, block, checked, conditions_text, item, key_spec, load, name_of, needs, out_specs,
+    arguments, twin_attributes, block, checks_const, conditions_text, item, key_spec, load, name_of, needs, out_specs,
     output_types, outs, plain, refuse, take_resources, whole, original_item,
 };
 use crate::code::{self, code, read};
@@ -43,7 +43,7 @@ fn default(function: &Function) -> TokenStream {
 /// Returns the impl for a function with types that traits have to resolve.
 fn asked(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
     let (types, name) = (output_types(function), &function.used());
-    let (checks, checked) = checked(&checks(function, args, report)).unzip();
+    let (checks, checked) = checks_const(&checks(function, args, report)).unzip();
     let keys = KeyTypes::of(function, args);
     let meta = meta(function, args, &keys);
     let begin = begin(function, args, &keys);

@@ -4,7 +4,7 @@ use super::args::ToolArgs;
 use super::keys::KeyType;
 use super::parse::{Function, Param, Source};
 use super::{
-    arguments, checked, item, key_spec, load, name_of, needs, out_specs, output_types, outs, refuse,
+    arguments, checks_const, item, key_spec, load, name_of, needs, out_specs, output_types, outs, refuse,
     take_resources, whole,
 };
 use crate::code::{code, timeout_call, read};
@@ -26,7 +26,7 @@ const BEGIN: &str = "use __adk::args::{ArgMaybe as _, ArgPlain as _};
 /// Returns the function, the struct of the same name, and the impl.
 pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenStream {
     let (types, name) = (output_types(function), &function.used());
-    let (checks, checked) = checked(&checks(function, args, report)).unzip();
+    let (checks, checked) = checks_const(&checks(function, args, report)).unzip();
     let (meta, declare) = (meta(function, args), declare(function));
     let (call, confirm) = (call(function, args), confirm(function, args));
     let ((taken, needs), head) = (needs(function, name).unzip(), read(CALL));
