@@ -280,7 +280,7 @@ fn checks_const(checks: &TokenStream) -> Option<(TokenStream, TokenStream)> {
     (!checks.is_empty()).then(|| (quote!(#head { #checks };), mention))
 }
 
-fn whole(tokens: impl ToTokens) -> (Span, Span) {
+fn edge_spans(tokens: impl ToTokens) -> (Span, Span) {
     let mut spans = tokens.into_token_stream().into_iter().map(|token| token.span());
     let from = spans.next().unwrap_or_else(Span::call_site);
     (from, spans.last().unwrap_or(from))

@@ -5,7 +5,7 @@ use super::keys::{KeyType, KeyTypes};
 use super::parse::{Function, Source};
 use super::{
     arguments, twin_attributes, block, checks_const, conditions_text, item, key_spec, load, name_of, needs, out_specs,
-    output_types, outs, plain, refuse, take_resources, whole, original_item,
+    output_types, outs, plain, refuse, take_resources, edge_spans, original_item,
 };
 use crate::code::{self, code, read};
 use crate::diag::Diagnostics;
@@ -81,8 +81,8 @@ pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
 /// Returns the span for errors of the return value.
 fn returns(function: &Function) -> (Span, Span) {
     match &function.sig.output {
-        ReturnType::Type(_, ty) => whole(ty),
-        ReturnType::Default => whole(&function.sig.ident),
+        ReturnType::Type(_, ty) => edge_spans(ty),
+        ReturnType::Default => edge_spans(&function.sig.ident),
     }
 }
 
@@ -139,7 +139,7 @@ fn contexts(function: &Function, args: &AgentArgs, report: &Diagnostics) -> Toke
         };
         if at > 0 {
             let fact = format!("the context of `{name}` is not its first parameter");
-            check(whole(&param.ty), &is_context, fact, "move it to the front; a function has one");
+            check(edge_spans(&param.ty), &is_context, fact, "move it to the front; a function has one");
         } else if let Some(span) = args.blocking {
             let fact = format!("`{name}` takes a context, which cannot leave its thread, and is `blocking`");
             let help = "read and write keys by parameters and `writes`, or remove `blocking`";
@@ -147,7 +147,7 @@ fn contexts(function: &Function, args: &AgentArgs, report: &Diagnostics) -> Toke
         }
         if param.name.is_none() {
             let fact = format!("a parameter of `{name}` has no name, so it reads no key");
-            check(whole(&param.ty), &quote!(!#is_context), fact, "name it as the key that it reads");
+            check(edge_spans(&param.ty), &quote!(!#is_context), fact, "name it as the key that it reads");
         }
     }
     checks

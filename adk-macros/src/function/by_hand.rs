@@ -3,7 +3,7 @@
 use super::args::{ByHandArgs, TypedKey};
 use super::keys::KeyType;
 use super::parse::{ByHand, Constant};
-use super::{block, whole};
+use super::{block, edge_spans};
 use crate::diag::Diagnostics;
 use crate::typed::{TypePairs, OPENED, READS, WRITES, implement, places};
 use crate::{place, types};
@@ -96,7 +96,7 @@ fn made<'a>(all: &[HandWrittenKey<'a>], reads: bool) -> TypePairs<'a> {
 /// Returns the value of `META` with the keys of the attribute.
 fn described(value: &TokenStream) -> TokenStream {
     // As in `refuse`, rustc underlines from the first token of the value to the last.
-    let ((from, to), private) = (whole(value), crate::facade::private());
+    let ((from, to), private) = (edge_spans(value), crate::facade::private());
     let described = quote!(#private::typed::described::<Self>);
     let (callee, value) = (quote_spanned!(from=> (#described)), quote_spanned!(to=> (#value)));
     quote!(#callee #value)

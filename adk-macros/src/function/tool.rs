@@ -5,7 +5,7 @@ use super::keys::KeyType;
 use super::parse::{Function, Param, Source};
 use super::{
     arguments, checks_const, item, key_spec, load, name_of, needs, out_specs, output_types, outs, refuse,
-    take_resources, whole,
+    take_resources, edge_spans,
 };
 use crate::code::{code, timeout_call, read};
 use crate::diag::Diagnostics;
@@ -243,14 +243,14 @@ fn checks(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenSt
             let message =
                 report.message(&format!("`{name}` takes two contexts"), "one is enough: it is the same");
             let wrong = quote!(#is_context && (false #before));
-            checks.extend(refuse(whole(&param.ty), &wrong, &message));
+            checks.extend(refuse(edge_spans(&param.ty), &wrong, &message));
         }
         if param.name.is_none() {
             let message = report.message(
                 &format!("a parameter of `{name}` has no name, so no model can fill it in"),
                 "name it",
             );
-            checks.extend(refuse(whole(&param.ty), &quote!(!#is_context), &message));
+            checks.extend(refuse(edge_spans(&param.ty), &quote!(!#is_context), &message));
         }
         before.extend(quote!(|| #is_context));
     }
