@@ -101,7 +101,7 @@ fn take_resources(function: &Function) -> TokenStream {
 /// Returns the statements that create the outputs, and the calls that add their values.
 fn outs(function: &Function) -> (TokenStream, TokenStream) {
     let outs = function.params(Source::Out).map(|param| {
-        let (local, key, ty) = (&param.local, name_of(param), types::with_static_lifetimes(param.ty.to_token_stream()));
+        let (local, key, ty) = (&param.local, param_name(param), types::with_static_lifetimes(param.ty.to_token_stream()));
         // rustc points at the type that JSON cannot represent.
         let place = quote_spanned!(types::caret(&param.ty)=> _);
         let (made, left) = match param.source {
@@ -120,7 +120,7 @@ fn outs(function: &Function) -> (TokenStream, TokenStream) {
 fn out_specs(function: &Function) -> impl Iterator<Item = TokenStream> {
     function.params(Source::Out).map(|param| {
         let (ty, no) = (types::with_static_lifetimes(param.ty.to_token_stream()), quote!(false));
-        let spec = key_spec(&ty, &name_of(param), &types::type_spelling(&param.ty), &no, &no, &quote!(0));
+        let spec = key_spec(&ty, &param_name(param), &types::type_spelling(&param.ty), &no, &no, &quote!(0));
         quote!(#spec.optional(true).accepting(__adk::Probe::<#ty>::ACCEPTS))
     })
 }
@@ -141,7 +141,7 @@ fn key_spec(
 
 /// Reads a key into a local. `of` is the trait that decides whether the type can be read.
 fn load(param: &Param, of: &str) -> TokenStream {
-    let (Param { local, ty, .. }, key) = (param, name_of(param));
+    let (Param { local, ty, .. }, key) = (param, param_name(param));
     // rustc points at the type before the `as` if no key can hold it.
     let (place, ty) = (quote_spanned!(types::caret(ty)=> _), types::with_static_lifetimes(ty.to_token_stream()));
     let (start, load) = (code!("let {local} ="), code!("as __adk::function::{of}>::load"));
@@ -286,6 +286,6 @@ fn edge_spans(tokens: impl ToTokens) -> (Span, Span) {
     (from, spans.last().unwrap_or(from))
 }
 
-fn name_of(param: &Param) -> String {
+fn param_name(param: &Param) -> String {
     param.name.as_ref().map_or_else(|| "_".to_owned(), |name| name.text.clone())
 }

@@ -4,7 +4,7 @@ use super::args::AgentArgs;
 use super::keys::{KeyType, KeyTypes};
 use super::parse::{Function, Source};
 use super::{
-    arguments, twin_attributes, block, checks_const, conditions_text, item, key_spec, load, name_of, needs, out_specs,
+    arguments, twin_attributes, block, checks_const, conditions_text, item, key_spec, load, param_name, needs, out_specs,
     output_types, outs, plain, refuse, take_resources, edge_spans, original_item,
 };
 use crate::code::{self, code, read};
@@ -161,7 +161,7 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let all = all.filter_map(|(at, (param, place))| {
         let KeyType { ty, any, optional, .. } = keys.of_read(at)?;
         let any = any.clone().unwrap_or_else(|| quote!(false));
-        Some(key_spec(ty, &name_of(param), &types::type_spelling(&param.ty), optional, &any, &quote!(#place)))
+        Some(key_spec(ty, &param_name(param), &types::type_spelling(&param.ty), optional, &any, &quote!(#place)))
     });
     let all: Vec<_> = all.collect();
     let reads = match function.params(Source::Plain).next() {

@@ -4,7 +4,7 @@ use super::args::ToolArgs;
 use super::keys::KeyType;
 use super::parse::{Function, Param, Source};
 use super::{
-    arguments, checks_const, item, key_spec, load, name_of, needs, out_specs, output_types, outs, refuse,
+    arguments, checks_const, item, key_spec, load, param_name, needs, out_specs, output_types, outs, refuse,
     take_resources, edge_spans,
 };
 use crate::code::{code, timeout_call, read};
@@ -96,7 +96,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     let reads = function.params(Source::Key).enumerate().map(|(at, param)| {
         let KeyType { ty, optional, any, .. } = KeyType::of(&param.ty, args.writes.len() + at, &mut aliases);
         let any = any.unwrap_or_else(|| quote!(false));
-        key_spec(&ty, &name_of(param), &types::type_spelling(&param.ty), &optional, &any, &quote!(0))
+        key_spec(&ty, &param_name(param), &types::type_spelling(&param.ty), &optional, &any, &quote!(0))
     });
     let reads: Vec<_> = reads.collect();
     let writes = args.writes.iter().enumerate().map(|(at, write)| {
@@ -154,7 +154,7 @@ fn default(param: &Param) -> Option<TokenStream> {
 fn declare(function: &Function) -> TokenStream {
     let name = function.used();
     let args = function.params(Source::Plain).map(|param| {
-        let (key, handle) = (name_of(param), handle(param));
+        let (key, handle) = (param_name(param), handle(param));
         let description = docs::description(&param.docs).unwrap_or_else(|| quote!(""));
         match default(param) {
             // The expression equals that of `takes`, so that rustc reports one error for both.
@@ -168,7 +168,7 @@ fn declare(function: &Function) -> TokenStream {
 /// Reads the parameters.
 fn takes(function: &Function) -> TokenStream {
     let takes = function.params(Source::Plain).map(|param| {
-        let (local, key, handle) = (&param.local, name_of(param), handle(param));
+        let (local, key, handle) = (&param.local, param_name(param), handle(param));
         match default(param) {
             Some(value) => quote!(let #local = #handle.__take_or(&mut __adk_call, #key, || #value)?;),
             None => quote!(let #local = #handle.__take(&mut __adk_call, #key)?;),
