@@ -186,7 +186,7 @@ fn is_function(item: TokenStream) -> bool {
 
 fn param(input: &mut PatType, local: Ident, is_tool: bool, report: &mut Diagnostics) -> Param {
     let is_resource = input.attrs.extract_if(.., |attr| attr.path().is_ident("resource")).count() > 0;
-    let name = if is_resource { None } else { name_of(&input.pat, report) };
+    let name = if is_resource { None } else { pattern_name(&input.pat, report) };
     let key = key_of(&mut input.attrs, name.as_ref(), report);
     let (docs, default) = own_attributes(&mut input.attrs, report);
     let ty = (*input.ty).clone();
@@ -212,7 +212,7 @@ fn param(input: &mut PatType, local: Ident, is_tool: bool, report: &mut Diagnost
     Param { name: key.or_else(|| name.map(named)), local, source, ty, docs, default }
 }
 
-fn name_of(pat: &Pat, report: &mut Diagnostics) -> Option<Ident> {
+fn pattern_name(pat: &Pat, report: &mut Diagnostics) -> Option<Ident> {
     match pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(pat.ident.clone()),
         Pat::Wild(_) => None,
