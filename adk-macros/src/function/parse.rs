@@ -187,7 +187,7 @@ fn is_function(item: TokenStream) -> bool {
 fn param(input: &mut PatType, local: Ident, is_tool: bool, report: &mut Diagnostics) -> Param {
     let is_resource = input.attrs.extract_if(.., |attr| attr.path().is_ident("resource")).count() > 0;
     let name = if is_resource { None } else { pattern_name(&input.pat, report) };
-    let key = key_of(&mut input.attrs, name.as_ref(), report);
+    let key = take_key_attribute(&mut input.attrs, name.as_ref(), report);
     let (docs, default) = own_attributes(&mut input.attrs, report);
     let ty = (*input.ty).clone();
     let (source, ty) = match types::argument(&ty, "Out", 0).cloned() {
@@ -225,7 +225,7 @@ fn pattern_name(pat: &Pat, report: &mut Diagnostics) -> Option<Ident> {
 }
 
 /// Removes `#[key]` or `#[key(user:plan)]` and returns the key.
-fn key_of(attrs: &mut Vec<Attribute>, name: Option<&Ident>, report: &mut Diagnostics) -> Option<StateKey> {
+fn take_key_attribute(attrs: &mut Vec<Attribute>, name: Option<&Ident>, report: &mut Diagnostics) -> Option<StateKey> {
     let attr = attrs.extract_if(.., |attr| attr.path().is_ident("key")).last()?;
     let key = match (&attr.meta, name) {
         (Meta::Path(_), Some(name)) => Ok(StateKey { text: unraw(name), span: name.span() }),
