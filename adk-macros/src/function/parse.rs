@@ -135,7 +135,7 @@ pub(super) fn function(
         !is_second
     });
     let receiver = sig.receiver().map(|receiver| receiver.self_token.span);
-    let method = receiver.or_else(|| own_type(sig.to_token_stream())).or_else(|| own_type(body.stream()));
+    let method = receiver.or_else(|| self_type(sig.to_token_stream())).or_else(|| self_type(body.stream()));
     if let Some(span) = method {
         report.refuse(
             span,
@@ -160,14 +160,14 @@ pub(super) fn function(
 
 /// Returns the span of a `Self` that only a function in an `impl` or a trait can name: a `Self`
 /// outside the items of the body and outside the input of macros.
-fn own_type(tokens: TokenStream) -> Option<Span> {
+fn self_type(tokens: TokenStream) -> Option<Span> {
     const ITEMS: [&str; 5] = ["impl", "trait", "struct", "enum", "union"];
     let (mut found, mut after_bang) = (None, false);
     for token in tokens {
         match &token {
             TokenTree::Ident(word) if ITEMS.iter().any(|item| word == item) => return None,
             TokenTree::Ident(word) if word == "Self" => found = found.or(Some(word.span())),
-            TokenTree::Group(group) if !after_bang => found = found.or_else(|| own_type(group.stream())),
+            TokenTree::Group(group) if !after_bang => found = found.or_else(|| self_type(group.stream())),
             _ => {}
         }
         after_bang = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '!');
