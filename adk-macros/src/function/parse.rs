@@ -188,7 +188,7 @@ fn param(input: &mut PatType, local: Ident, is_tool: bool, report: &mut Diagnost
     let is_resource = input.attrs.extract_if(.., |attr| attr.path().is_ident("resource")).count() > 0;
     let name = if is_resource { None } else { pattern_name(&input.pat, report) };
     let key = take_key_attribute(&mut input.attrs, name.as_ref(), report);
-    let (docs, default) = own_attributes(&mut input.attrs, report);
+    let (docs, default) = take_own_attributes(&mut input.attrs, report);
     let ty = (*input.ty).clone();
     let (source, ty) = match types::argument(&ty, "Out", 0).cloned() {
         _ if is_resource => (Source::Resource, resource(&ty, report)),
@@ -262,7 +262,7 @@ fn resource(ty: &Type, report: &mut Diagnostics) -> Type {
 }
 
 /// Removes the attributes of a parameter that only the macros understand.
-fn own_attributes(
+fn take_own_attributes(
     attrs: &mut Vec<Attribute>,
     report: &mut Diagnostics,
 ) -> (Vec<Attribute>, Option<(Span, Expr)>) {
