@@ -30,7 +30,7 @@ pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Diagnostics
 /// Implements `Default` as text. A derive costs rustc more, and each further trait would cost time
 /// per function.
 fn default(function: &Function) -> TokenStream {
-    let (conditions, name) = (conditions_text(function), function.used());
+    let (conditions, name) = (conditions_text(function), function.unspanned_name());
     code!(
         "{conditions}
         #[automatically_derived]
@@ -42,7 +42,7 @@ fn default(function: &Function) -> TokenStream {
 
 /// Returns the impl for a function with types that traits have to resolve.
 fn asked(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
-    let (types, name) = (output_types(function), &function.used());
+    let (types, name) = (output_types(function), &function.unspanned_name());
     let (checks, checked) = checks_const(&checks(function, args, report)).unzip();
     let keys = KeyTypes::of(function, args);
     let meta = meta(function, args, &keys);
@@ -61,7 +61,7 @@ fn asked(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenSt
 
 /// Returns the expansion of a rejected function.
 pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
-    let (name, text, errors) = (function.used(), function.name(), report.into_tokens());
+    let (name, text, errors) = (function.unspanned_name(), function.name(), report.into_tokens());
     let inside = quote! {
         #[automatically_derived]
         impl __adk::Agent for #name {
@@ -232,7 +232,7 @@ fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream 
         }
         None => quote!(::core::option::Option::None),
     };
-    let (name, given, resources) = (function.used(), arguments(function), take_resources(function));
+    let (name, given, resources) = (function.unspanned_name(), arguments(function), take_resources(function));
     let from = (!resources.is_empty()).then(|| quote!(let __adk_from = __adk::resources::of(__adk_cx);));
     let called = code!("let __adk_out =");
     let (made, set) = outs(function);

@@ -67,7 +67,7 @@ impl Function {
 
     /// Returns the name for uses of the function. For editors, the user's token is only the
     /// function and the struct.
-    pub(super) fn used(&self) -> Ident {
+    pub(super) fn unspanned_name(&self) -> Ident {
         unspanned(&self.sig.ident)
     }
 

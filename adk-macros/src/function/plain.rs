@@ -39,7 +39,7 @@ pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStrea
         }
         (None, None) => (value, call),
     };
-    let (ty, name) = (function.used(), function.name());
+    let (ty, name) = (function.unspanned_name(), function.name());
     let (conditions, (place, package)) = (super::conditions_text(function), place::parts());
     let written_as_number = hash(written);
     let may_be_deprecated =
@@ -94,7 +94,7 @@ impl PlainOutput {
 
     /// Returns the type of a call as text, and the call.
     fn of_call(self, function: &Function, given: &str, adk: &str) -> (String, TokenStream) {
-        let (name, wait) = (function.used(), function.sig.asyncness.map_or("", |_| ".await"));
+        let (name, wait) = (function.unspanned_name(), function.sig.asyncness.map_or("", |_| ".await"));
         let Some(error) = self.error else { return (self.value, code!("{name}({given}){wait}")) };
         // rustc reports a type that is not an error here.
         let error = quote_spanned!(error=> _);

@@ -25,7 +25,7 @@ const BEGIN: &str = "use __adk::args::{ArgMaybe as _, ArgPlain as _};
 
 /// Returns the function, the struct of the same name, and the impl.
 pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenStream {
-    let (types, name) = (output_types(function), &function.used());
+    let (types, name) = (output_types(function), &function.unspanned_name());
     let (checks, checked) = checks_const(&checks(function, args, report)).unzip();
     let (meta, declare) = (meta(function, args), declare(function));
     let (call, confirm) = (call(function, args), confirm(function, args));
@@ -63,7 +63,7 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
 
 /// Returns the expansion of a rejected function.
 pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
-    let (name, text, errors) = (function.used(), function.name(), report.into_tokens());
+    let (name, text, errors) = (function.unspanned_name(), function.name(), report.into_tokens());
     let head = read(CALL);
     let inside = quote! {
         static __ADK_DECLARATION: ::std::sync::LazyLock<__adk::model::ToolDeclaration> =
@@ -152,7 +152,7 @@ fn default(param: &Param) -> Option<TokenStream> {
 }
 
 fn declare(function: &Function) -> TokenStream {
-    let name = function.used();
+    let name = function.unspanned_name();
     let args = function.params(Source::Plain).map(|param| {
         let (key, handle) = (param_name(param), handle(param));
         let description = docs::description(&param.docs).unwrap_or_else(|| quote!(""));
@@ -198,7 +198,7 @@ fn confirm(function: &Function, args: &ToolArgs) -> Option<TokenStream> {
 }
 
 fn call(function: &Function, args: &ToolArgs) -> TokenStream {
-    let (name, takes) = (function.used(), takes(function));
+    let (name, takes) = (function.unspanned_name(), takes(function));
     let (wait, begin) = (function.sig.asyncness.map(|_| quote!(.await)), read(BEGIN));
     // rustc points at a result that no model can read, and at an error without a text.
     let (place, error) = types::carets(&function.sig);
