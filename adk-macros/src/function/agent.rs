@@ -21,7 +21,7 @@ pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Diagnostics
     // An error type may be private. Other plain types are types of the standard library.
     let is_public = matches!(function.sig.output, ReturnType::Default) || super::keys::is_plain(function);
     let written = original_item(function, plain.is_some() && is_public);
-    let implemented = plain.unwrap_or_else(|| block(&function.attrs, &asked(function, args, report)));
+    let implemented = plain.unwrap_or_else(|| block(&function.attrs, &impl_by_types(function, args, report)));
     let (before, vis, name) = (read(&twin_attributes(function)), &function.vis, &function.sig.ident);
     let default = default(function);
     quote!(#written #before #vis struct #name {} #default #implemented)
@@ -41,7 +41,7 @@ fn default(function: &Function) -> TokenStream {
 }
 
 /// Returns the impl for a function with types that traits have to resolve.
-fn asked(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
+fn impl_by_types(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
     let (types, name) = (output_types(function), &function.unspanned_name());
     let (checks, checked) = checks_const(&checks(function, args, report)).unzip();
     let keys = KeyTypes::of(function, args);
