@@ -132,7 +132,7 @@ fn contexts(function: &Function, args: &AgentArgs, report: &Diagnostics) -> Toke
         if is_plain(&param.ty) && param.name.is_some() {
             continue;
         }
-        let ty = fixed(&param.ty);
+        let ty = static_type(&param.ty);
         let is_context = quote!(__adk::Probe::<#ty>::CONTEXT);
         let mut check = |span, wrong: &TokenStream, fact: String, help: &str| {
             checks.extend(refuse(span, wrong, &report.message(&fact, help)));
@@ -166,7 +166,7 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let all: Vec<_> = all.collect();
     let reads = match function.params(Source::Plain).next() {
         Some(first) if !is_plain(&first.ty) => {
-            let first = fixed(&first.ty);
+            let first = static_type(&first.ty);
             quote!(__adk::function::reads(__adk::Probe::<#first>::CONTEXT, &[#(#all),*]))
         }
         _ => quote!(&[#(#all),*]),
@@ -194,7 +194,7 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     quote!(#meta(#name #scope, #description, #reads, &[#(#writes),*], #may_exit) #exits #timeout)
 }
 
-fn fixed(ty: &syn::Type) -> TokenStream {
+fn static_type(ty: &syn::Type) -> TokenStream {
     types::with_static_lifetimes(quote!(#ty))
 }
 
