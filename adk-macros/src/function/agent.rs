@@ -159,7 +159,7 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let places = KeyTypes::places(function);
     let all = function.params(Source::Plain).zip(&places).enumerate();
     let all = all.filter_map(|(at, (param, place))| {
-        let KeyType { ty, any, optional, .. } = keys.of_read(at)?;
+        let KeyType { ty, any, optional, .. } = keys.read_type(at)?;
         let any = any.clone().unwrap_or_else(|| quote!(false));
         Some(key_spec(ty, &param_name(param), &types::type_spelling(&param.ty), optional, &any, &quote!(#place)))
     });

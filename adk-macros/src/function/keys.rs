@@ -47,7 +47,7 @@ impl KeyTypes {
     }
 
     /// Returns the facts about the type of the key that parameter `at` reads.
-    pub(super) fn of_read(&self, at: usize) -> Option<&KeyType> {
+    pub(super) fn read_type(&self, at: usize) -> Option<&KeyType> {
         self.reads.get(at)
     }
 
