@@ -178,9 +178,9 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
         ["__adk::Probe::<__AdkValue>::OPTIONAL", "__adk::Probe::<__AdkPlain>::FLOW != 0"]
     };
     let writes = args.writes.iter().map(|key| {
-        let (spelled, of) = (types::written_type(&function.sig.output), keys.of_written());
+        let (spelled, ty) = (types::written_type(&function.sig.output), keys.written_type());
         let place = 1 | if types::is_option_result(&function.sig.output) { OPENED } else { 0 };
-        key_spec(&of, &key.text, &spelled, &read(optional), &quote!(false), &quote!(#place))
+        key_spec(&ty, &key.text, &spelled, &read(optional), &quote!(false), &quote!(#place))
     });
     let writes = writes.chain(out_specs(function));
     let exits = args.exits.as_ref().map(|exits| {

@@ -56,7 +56,7 @@ impl KeyTypes {
         self.reads.get(at).is_some_and(|key| key.any.is_none())
     }
 
-    pub(super) fn of_written(&self) -> TokenStream {
+    pub(super) fn written_type(&self) -> TokenStream {
         self.written.clone().unwrap_or_else(|| quote!(()))
     }
 
