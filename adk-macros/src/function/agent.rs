@@ -44,7 +44,7 @@ fn default(function: &Function) -> TokenStream {
 fn impl_by_types(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
     let (types, name) = (output_types(function), &function.unspanned_name());
     let (checks, checked) = checks_const(&checks(function, args, report)).unzip();
-    let keys = KeyTypes::of(function, args);
+    let keys = KeyTypes::new(function, args);
     let meta = meta(function, args, &keys);
     let begin = begin(function, args, &keys);
     let typed = keys.expand(function, name);

@@ -28,7 +28,7 @@ pub(super) struct KeyType {
 }
 
 impl KeyTypes {
-    pub(super) fn of(function: &Function, args: &AgentArgs) -> Self {
+    pub(super) fn new(function: &Function, args: &AgentArgs) -> Self {
         let mut aliases = TokenStream::new();
         let params = function.params(Source::Plain).enumerate();
         let reads = params.map(|(at, param)| KeyType::of(&param.ty, at, &mut aliases)).collect();
