@@ -132,7 +132,7 @@ impl<'a> HandWrittenKey<'a> {
         }
         // Only the aliases mention the user's type: rustc would propose it as another candidate in
         // an impl with parameters.
-        let of = KeyType::of(ty, at, aliases);
+        let of = KeyType::new(ty, at, aliases);
         let number = crate::typed::number(&of.ty, &types::type_spelling(ty));
         Self { key, of, number }
     }

@@ -31,7 +31,7 @@ impl KeyTypes {
     pub(super) fn new(function: &Function, args: &AgentArgs) -> Self {
         let mut aliases = TokenStream::new();
         let params = function.params(Source::Plain).enumerate();
-        let reads = params.map(|(at, param)| KeyType::of(&param.ty, at, &mut aliases)).collect();
+        let reads = params.map(|(at, param)| KeyType::new(&param.ty, at, &mut aliases)).collect();
         let written = args.writes.as_ref().map(|_| {
             if let Some(ty) = returned(function).and_then(plain_type) {
                 return ty;
@@ -84,7 +84,7 @@ impl KeyTypes {
 impl KeyType {
     /// The name of a type may be an alias, so the expansion asks traits about the type. Plain types
     /// need no traits, because their names are not used as aliases.
-    pub(super) fn of(ty: &Type, at: usize, aliases: &mut TokenStream) -> Self {
+    pub(super) fn new(ty: &Type, at: usize, aliases: &mut TokenStream) -> Self {
         if let Some(ty) = plain_type(ty) {
             return Self { read: quote!(__typed::Is<#ty>), ty, any: None, optional: quote!(false) };
         }

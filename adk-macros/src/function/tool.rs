@@ -94,14 +94,14 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     let mut meta = quote!(__adk::ToolMeta::new(#name, #description));
     let mut aliases = TokenStream::new();
     let reads = function.params(Source::Key).enumerate().map(|(at, param)| {
-        let KeyType { ty, optional, any, .. } = KeyType::of(&param.ty, args.writes.len() + at, &mut aliases);
+        let KeyType { ty, optional, any, .. } = KeyType::new(&param.ty, args.writes.len() + at, &mut aliases);
         let any = any.unwrap_or_else(|| quote!(false));
         key_spec(&ty, &param_name(param), &types::type_spelling(&param.ty), &optional, &any, &quote!(0))
     });
     let reads: Vec<_> = reads.collect();
     let writes = args.writes.iter().enumerate().map(|(at, write)| {
         let inside = types::option_value(&write.ty);
-        let KeyType { ty, optional, .. } = KeyType::of(&write.ty, at, &mut aliases);
+        let KeyType { ty, optional, .. } = KeyType::new(&write.ty, at, &mut aliases);
         let optional = if std::ptr::eq(inside, &write.ty) { optional } else { quote!(false) };
         // The model decides whether it calls the tool, so no reader may rely on the key.
         let (yes, no, place) = (quote!(true), quote!(false), quote!(__typed::nowhere(#optional)));
