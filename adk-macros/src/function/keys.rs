@@ -33,7 +33,7 @@ impl KeyTypes {
         let params = function.params(Source::Plain).enumerate();
         let reads = params.map(|(at, param)| KeyType::new(&param.ty, at, &mut aliases)).collect();
         let written = args.writes.as_ref().map(|_| {
-            if let Some(ty) = returned(function).and_then(plain_type) {
+            if let Some(ty) = return_type(function).and_then(plain_type) {
                 return ty;
             }
             // A returned `&'static str` has the key type of any text.
@@ -75,7 +75,7 @@ impl KeyTypes {
             .map(|(param, key)| (&param.ty, key.read.clone()))
             .collect();
         let unit = syn::parse_quote!(());
-        let writes = written.iter().map(|ty| (returned(function).unwrap_or(&unit), ty.clone()));
+        let writes = written.iter().map(|ty| (return_type(function).unwrap_or(&unit), ty.clone()));
         let typed = implement(&head, &reads, &writes.collect::<Vec<_>>());
         quote!(#aliases #typed)
     }
@@ -111,7 +111,7 @@ impl KeyType {
     }
 }
 
-fn returned(function: &Function) -> Option<&Type> {
+fn return_type(function: &Function) -> Option<&Type> {
     match &function.sig.output {
         syn::ReturnType::Type(_, ty) => Some(ty),
         syn::ReturnType::Default => None,
@@ -120,5 +120,5 @@ fn returned(function: &Function) -> Option<&Type> {
 
 /// Returns whether the return type is plain, so that it contains no `Result`, `Flow` or `Option`.
 pub(super) fn is_plain(function: &Function) -> bool {
-    returned(function).is_some_and(crate::typed::is_plain)
+    return_type(function).is_some_and(crate::typed::is_plain)
 }
