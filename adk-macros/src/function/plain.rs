@@ -19,7 +19,7 @@ pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStrea
     if args.exits.is_some() || args.timeout.is_some() || written.contains(':') {
         return None;
     }
-    let (output, description) = (PlainOutput::of(function, args)?, docs::text(&function.attrs)?);
+    let (output, description) = (PlainOutput::new(function, args)?, docs::text(&function.attrs)?);
     let (mut types, mut keys, mut given) = (String::new(), String::new(), String::new());
     let adk = format!("{}::function", facade::path());
     for (at, (key, holder)) in params(function)?.into_iter().enumerate() {
@@ -78,7 +78,7 @@ struct PlainOutput {
 
 impl PlainOutput {
     /// Returns the output if the library knows the value type and the type fits `writes`.
-    fn of(function: &Function, args: &AgentArgs) -> Option<Self> {
+    fn new(function: &Function, args: &AgentArgs) -> Option<Self> {
         let ReturnType::Type(_, ty) = &function.sig.output else {
             return args.writes.is_none().then(|| Self { value: "()".to_owned(), error: None });
         };
