@@ -27,7 +27,7 @@ pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStrea
         keys += &format!("({key:?}, {}), ", hash(key));
         given += &format!("__adk_params.{at}.__give(), ");
     }
-    let (value, call) = output.of_call(function, &given, &adk);
+    let (value, call) = output.call(function, &given, &adk);
     let (returned, call) = match (&function.sig.asyncness, args.blocking) {
         (Some(_), _) => {
             let waits = code!("{adk}::Waits::new");
@@ -93,7 +93,7 @@ impl PlainOutput {
     }
 
     /// Returns the type of a call as text, and the call.
-    fn of_call(self, function: &Function, given: &str, adk: &str) -> (String, TokenStream) {
+    fn call(self, function: &Function, given: &str, adk: &str) -> (String, TokenStream) {
         let (name, wait) = (function.unspanned_name(), function.sig.asyncness.map_or("", |_| ".await"));
         let Some(error) = self.error else { return (self.value, code!("{name}({given}){wait}")) };
         // rustc reports a type that is not an error here.
