@@ -85,7 +85,7 @@ impl PlainOutput {
         let result = types::argument(ty, "Result", 0);
         let value = result.unwrap_or(ty);
         let value = match (&args.writes, value) {
-            (Some(_), Type::Path(_)) => spelled(value)?,
+            (Some(_), Type::Path(_)) => plain_spelling(value)?,
             (None, Type::Tuple(tuple)) if tuple.elems.is_empty() => "()".to_owned(),
             _ => return None,
         };
@@ -113,7 +113,7 @@ fn params(function: &Function) -> Option<Vec<(&str, String)>> {
 }
 
 fn holder(ty: &Type) -> Option<String> {
-    Some(match (ty, spelled(ty)?) {
+    Some(match (ty, plain_spelling(ty)?) {
         (Type::Reference(_), text) if text == "str" => "Text".to_owned(),
         (Type::Reference(_), inside) => format!("Borrowed<{inside}>"),
         (_, value) => format!("Owned<{value}>"),
@@ -122,7 +122,7 @@ fn holder(ty: &Type) -> Option<String> {
 
 /// Returns the spelling of a plain type that the library knows, without `&`. The library does not
 /// know lists of lists.
-fn spelled(ty: &Type) -> Option<String> {
+fn plain_spelling(ty: &Type) -> Option<String> {
     let inside = match ty {
         _ if !is_plain(ty) => return None,
         Type::Reference(reference) => &*reference.elem,
