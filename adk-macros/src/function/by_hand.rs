@@ -41,7 +41,7 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
     let (generics, _, conditions) = item.generics.split_for_impl();
     let ty = &item.ty;
     let head = quote!(impl #generics __typed::Typed for #ty #conditions);
-    let typed = implement(&head, &made(reads, true), &made(writes, false));
+    let typed = implement(&head, &type_pairs(reads, true), &type_pairs(writes, false));
     // This const evaluates `META`, so that rustc reports an error in it here, with the user's code
     // only: the tokens have the span of the type, and no editor takes them for code. The `META` of
     // a type with parameters is evaluated where it is used. The parameter of `Whole` keeps rustc
@@ -88,7 +88,7 @@ pub(super) fn stub(item: &ByHand, report: Diagnostics) -> TokenStream {
     }
 }
 
-fn made<'a>(all: &[HandWrittenKey<'a>], reads: bool) -> TypePairs<'a> {
+fn type_pairs<'a>(all: &[HandWrittenKey<'a>], reads: bool) -> TypePairs<'a> {
     let ty = |of: &KeyType| if reads { of.read.clone() } else { of.ty.clone() };
     all.iter().map(|one| (&one.key.ty, ty(&one.of))).collect()
 }
