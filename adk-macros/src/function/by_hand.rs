@@ -19,7 +19,7 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
         // rustc reports the missing `META`.
         return quote!(#head #body);
     };
-    let written = with_meta(item, &meta, &described(&meta.value));
+    let written = with_meta(item, &meta, &described_meta(&meta.value));
     let mut aliases = TokenStream::new();
     let all = args.reads.iter().chain(&args.writes).enumerate();
     let all = all.map(|(at, key)| HandWrittenKey::of(item, key, at, &mut aliases));
@@ -94,7 +94,7 @@ fn type_pairs<'a>(all: &[HandWrittenKey<'a>], reads: bool) -> TypePairs<'a> {
 }
 
 /// Returns the value of `META` with the keys of the attribute.
-fn described(value: &TokenStream) -> TokenStream {
+fn described_meta(value: &TokenStream) -> TokenStream {
     // As in `refuse`, rustc underlines from the first token of the value to the last.
     let ((from, to), private) = (edge_spans(value), crate::facade::private());
     let described = quote!(#private::typed::described::<Self>);
