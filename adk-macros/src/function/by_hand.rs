@@ -125,7 +125,7 @@ impl<'a> HandWrittenKey<'a> {
             // The traits cannot be asked about a type with parameters, so the spelling decides.
             let inside = types::option_value(ty);
             let optional = !std::ptr::eq(inside, ty);
-            let ty = borrowed(inside).to_token_stream();
+            let ty = reference_target(inside).to_token_stream();
             let read = if optional { quote!(__typed::Perhaps<#ty>) } else { quote!(__typed::Is<#ty>) };
             let of = KeyType { ty, read, any: None, optional: quote!(#optional) };
             return Self { key, of, number: quote!(__typed::UNKNOWN) };
@@ -147,7 +147,7 @@ impl<'a> HandWrittenKey<'a> {
 }
 
 /// Returns the target of a reference.
-fn borrowed(ty: &Type) -> &Type {
+fn reference_target(ty: &Type) -> &Type {
     match ty {
         Type::Reference(reference) if !matches!(*reference.elem, Type::Slice(_)) => &reference.elem,
         ty => ty,
