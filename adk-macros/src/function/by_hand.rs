@@ -22,7 +22,7 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
     let written = with_meta(item, &meta, &described_meta(&meta.value));
     let mut aliases = TokenStream::new();
     let all = args.reads.iter().chain(&args.writes).enumerate();
-    let all = all.map(|(at, key)| HandWrittenKey::of(item, key, at, &mut aliases));
+    let all = all.map(|(at, key)| HandWrittenKey::new(item, key, at, &mut aliases));
     let all: Vec<_> = all.collect();
     let (reads, writes) = all.split_at(args.reads.len());
     let placed = |keys: &[HandWrittenKey<'_>], room| places(keys.iter().map(|key| &key.key.ty), room);
@@ -119,7 +119,7 @@ struct HandWrittenKey<'a> {
 }
 
 impl<'a> HandWrittenKey<'a> {
-    fn of(item: &ByHand, key: &'a TypedKey, at: usize, aliases: &mut TokenStream) -> Self {
+    fn new(item: &ByHand, key: &'a TypedKey, at: usize, aliases: &mut TokenStream) -> Self {
         let ty = &key.ty;
         if depends(item, ty.to_token_stream()) {
             // The traits cannot be asked about a type with parameters, so the spelling decides.
