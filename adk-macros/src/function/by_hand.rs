@@ -33,7 +33,7 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
     let write = write.map(|(key, place)| {
         let inside = types::option_value(&key.key.ty);
         let opened = if std::ptr::eq(inside, &key.key.ty) { 0 } else { OPENED };
-        let (spec, ty) = (key.spec(inside, place | opened), &key.of.ty);
+        let (spec, ty) = (key.spec(inside, place | opened), &key.key_type.ty);
         let accepts = (!depends(item, key.key.ty.to_token_stream()))
             .then(|| quote!(.accepting(__adk::Probe::<#ty>::ACCEPTS)));
         quote!(#spec #accepts)
@@ -89,8 +89,8 @@ pub(super) fn stub(item: &ByHand, report: Diagnostics) -> TokenStream {
 }
 
 fn type_pairs<'a>(all: &[HandWrittenKey<'a>], reads: bool) -> TypePairs<'a> {
-    let ty = |of: &KeyType| if reads { of.read.clone() } else { of.ty.clone() };
-    all.iter().map(|one| (&one.key.ty, ty(&one.of))).collect()
+    let ty = |key: &KeyType| if reads { key.read.clone() } else { key.ty.clone() };
+    all.iter().map(|one| (&one.key.ty, ty(&one.key_type))).collect()
 }
 
 /// Returns the value of `META` with the keys of the attribute.
@@ -113,7 +113,7 @@ fn with_meta(item: &ByHand, Constant { before, after, .. }: &Constant, value: &T
 /// A key with the facts about its type.
 struct HandWrittenKey<'a> {
     key: &'a TypedKey,
-    of: KeyType,
+    key_type: KeyType,
     /// The number of the type.
     number: TokenStream,
 }
@@ -127,21 +127,21 @@ impl<'a> HandWrittenKey<'a> {
             let optional = !std::ptr::eq(inside, ty);
             let ty = reference_target(inside).to_token_stream();
             let read = if optional { quote!(__typed::Perhaps<#ty>) } else { quote!(__typed::Is<#ty>) };
-            let of = KeyType { ty, read, any: None, optional: quote!(#optional) };
-            return Self { key, of, number: quote!(__typed::UNKNOWN) };
+            let key_type = KeyType { ty, read, any: None, optional: quote!(#optional) };
+            return Self { key, key_type, number: quote!(__typed::UNKNOWN) };
         }
         // Only the aliases mention the user's type: rustc would propose it as another candidate in
         // an impl with parameters.
-        let of = KeyType::new(ty, at, aliases);
-        let number = crate::typed::number(&of.ty, &types::type_spelling(ty));
-        Self { key, of, number }
+        let key_type = KeyType::new(ty, at, aliases);
+        let number = crate::typed::number(&key_type.ty, &types::type_spelling(ty));
+        Self { key, key_type, number }
     }
 
     /// Returns the key as data, with its type as messages spell it.
     fn spec(&self, spelled: &Type, place: u8) -> TokenStream {
         let (name, spelled) = (crate::code::key(&self.key.key.text), types::type_spelling(spelled));
-        let (ty, optional, number) = (&self.of.ty, &self.of.optional, &self.number);
-        let any = self.of.any.clone().unwrap_or_else(|| quote!(false));
+        let (ty, optional, number) = (&self.key_type.ty, &self.key_type.optional, &self.number);
+        let any = self.key_type.any.clone().unwrap_or_else(|| quote!(false));
         quote!(__adk::key::<#ty>(#name, #spelled, #optional, #any, #number, #place))
     }
 }
