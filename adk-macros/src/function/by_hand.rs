@@ -79,7 +79,7 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
 /// them.
 pub(super) fn stub(item: &ByHand, report: Diagnostics) -> TokenStream {
     let (head, body, errors) = (&item.head, &item.body, report.into_tokens());
-    match item.constant("META").filter(|_| item.of.is_some()) {
+    match item.constant("META").filter(|_| item.trait_path.is_some()) {
         Some(meta) => {
             let value = &meta.value;
             with_meta(item, &meta, &quote!({ #errors #value }))

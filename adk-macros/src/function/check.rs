@@ -68,9 +68,9 @@ pub(super) fn agent(function: &Function, args: &AgentArgs, report: &mut Diagnost
 }
 
 pub(super) fn by_hand(item: &ByHand, args: &ByHandArgs, report: &mut Diagnostics) {
-    let last = item.of.as_ref().and_then(|path| path.segments.last());
+    let last = item.trait_path.as_ref().and_then(|path| path.segments.last());
     if last.is_none_or(|last| last.ident != "Agent") {
-        let span = item.of.as_ref().map_or_else(|| item.ty.span(), Spanned::span);
+        let span = item.trait_path.as_ref().map_or_else(|| item.ty.span(), Spanned::span);
         report.refuse(span, "this `impl` makes no agent", super::AGENTS);
     }
     for (list, keys) in [("read", &args.reads), ("written", &args.writes)] {

@@ -310,7 +310,7 @@ pub(super) struct ByHand {
     pub(super) attrs: Vec<Attribute>,
     pub(super) generics: Generics,
     /// The trait, or `None` for an `impl TYPE`.
-    pub(super) of: Option<Path>,
+    pub(super) trait_path: Option<Path>,
     pub(super) ty: Type,
 }
 
@@ -332,7 +332,7 @@ pub(super) fn by_hand(item: &TokenStream) -> Option<ByHand> {
     let Some(TokenTree::Group(body)) = tokens.pop().filter(is_braced) else { return None };
     let head: TokenStream = tokens.into_iter().collect();
     let ItemImpl { attrs, generics, trait_, self_ty, .. } = syn::parse2(quote!(#head {})).ok()?;
-    Some(ByHand { head, body, attrs, generics, of: trait_.map(|(path, _)| path), ty: *self_ty })
+    Some(ByHand { head, body, attrs, generics, trait_path: trait_.map(|(path, _)| path), ty: *self_ty })
 }
 
 fn is_braced(token: &TokenTree) -> bool {
