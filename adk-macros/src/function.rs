@@ -139,12 +139,12 @@ fn key_spec(
     quote!(#typed::<#ty>(#key, #spelled, #optional, #any, #number, #place))
 }
 
-/// Reads a key into a local. `of` is the trait that decides whether the type can be read.
-fn load(param: &Param, of: &str) -> TokenStream {
+/// Reads a key into a local. `reader` is the trait that decides whether the type can be read.
+fn load(param: &Param, reader: &str) -> TokenStream {
     let (Param { local, ty, .. }, key) = (param, param_name(param));
     // rustc points at the type before the `as` if no key can hold it.
     let (place, ty) = (quote_spanned!(types::caret(ty)=> _), types::with_static_lifetimes(ty.to_token_stream()));
-    let (start, load) = (code!("let {local} ="), code!("as __adk::function::{of}>::load"));
+    let (start, load) = (code!("let {local} ="), code!("as __adk::function::{reader}>::load"));
     let (arg, rest) = (read("__adk::function::Arg"), code!("NEW.__slot(), &mut __adk_cx.state(), {key:?}"));
     quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
 }

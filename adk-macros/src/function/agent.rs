@@ -200,14 +200,14 @@ fn static_type(ty: &syn::Type) -> TokenStream {
 
 fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let loads = function.params(Source::Plain).enumerate().map(|(at, param)| {
-        let of = if !keys.is_plain(at) && types::is_called_context(&param.ty) {
+        let reader = if !keys.is_plain(at) && types::is_called_context(&param.ty) {
             "ContextRead"
         } else if types::is_mut_reference(&param.ty) {
             "LentRead"
         } else {
             "StateRead"
         };
-        load(param, of)
+        load(param, reader)
     });
     let blocking = args.blocking.filter(|_| function.sig.asyncness.is_none());
     let first = function.params(Source::Plain).map(|param| &param.local).next();

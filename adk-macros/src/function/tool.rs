@@ -133,14 +133,14 @@ fn handle(param: &Param) -> TokenStream {
     let ty = types::with_static_lifetimes(param.ty.to_token_stream());
     // rustc points at the type before the `as` if it has no schema.
     let place = quote_spanned!(types::caret(&param.ty)=> _);
-    let of = if types::is_called_context(&param.ty) {
+    let reader = if types::is_called_context(&param.ty) {
         quote!(ContextLike)
     } else if types::is_mut_reference(&param.ty) {
         quote!(LentArg)
     } else {
         quote!(ToolArg)
     };
-    quote!(<#place as __adk::args::#of>::arg(__adk::args::Arg::<#ty>::NEW.__slot()))
+    quote!(<#place as __adk::args::#reader>::arg(__adk::args::Arg::<#ty>::NEW.__slot()))
 }
 
 /// Returns the value of `#[default(...)]`. A string literal may initialise a `String`.
