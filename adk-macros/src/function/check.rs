@@ -39,10 +39,10 @@ fn function<'a>(function: &'a Function, writes: impl Iterator<Item = &'a StateKe
     function.params(Source::Key).for_each(|param| report.hint(check_readable(&param.ty)));
     function.params(Source::Out).for_each(|param| report.hint(check_storable(&param.ty)));
     let outs = function.params(Source::Out).filter_map(|param| param.name.as_ref());
-    twice("written", writes.chain(outs), report);
+    check_unique("written", writes.chain(outs), report);
 }
 
-fn twice<'a>(verb: &str, keys: impl Iterator<Item = &'a StateKey>, report: &mut Diagnostics) {
+fn check_unique<'a>(verb: &str, keys: impl Iterator<Item = &'a StateKey>, report: &mut Diagnostics) {
     let mut seen: Vec<&str> = Vec::new();
     for key in keys {
         if seen.contains(&key.text.as_str()) {
@@ -74,7 +74,7 @@ pub(super) fn by_hand(item: &ByHand, args: &ByHandArgs, report: &mut Diagnostics
         report.refuse(span, "this `impl` makes no agent", super::AGENTS);
     }
     for (list, keys) in [("read", &args.reads), ("written", &args.writes)] {
-        twice(list, keys.iter().map(|key| &key.key), report);
+        check_unique(list, keys.iter().map(|key| &key.key), report);
     }
 }
 
