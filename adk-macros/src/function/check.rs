@@ -54,7 +54,7 @@ fn check_unique<'a>(verb: &str, keys: impl Iterator<Item = &'a StateKey>, report
 
 pub(super) fn agent(function: &Function, args: &AgentArgs, report: &mut Diagnostics) {
     self::function(function, args.writes.iter(), report);
-    waits(function, args.blocking, args.timeout, report);
+    check_timing(function, args.blocking, args.timeout, report);
     for param in function.params(Source::Plain) {
         report.hint(check_readable(&param.ty));
         if let Some((span, _)) = &param.default {
@@ -80,7 +80,7 @@ pub(super) fn by_hand(item: &ByHand, args: &ByHandArgs, report: &mut Diagnostics
 
 pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostics) {
     self::function(function, args.writes.iter().map(|write| &write.key), report);
-    waits(function, args.blocking, args.timeout, report);
+    check_timing(function, args.blocking, args.timeout, report);
     if let (Some((span, _)), None) = (&args.by, &args.confirm) {
         let fact =
             format!("`by` names who agrees to the calls of `{}`, and no call is confirmed", function.name());
@@ -130,7 +130,7 @@ pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostic
 }
 
 /// Checks that `blocking` and `timeout` fit the function: sync or async.
-fn waits(function: &Function, blocking: Option<Span>, timeout: Option<Timeout>, report: &mut Diagnostics) {
+fn check_timing(function: &Function, blocking: Option<Span>, timeout: Option<Timeout>, report: &mut Diagnostics) {
     let name = function.name();
     match (blocking, function.sig.asyncness, timeout) {
         (Some(span), Some(_), _) => {
