@@ -166,7 +166,7 @@ fn declare(function: &Function) -> TokenStream {
 }
 
 /// Reads the parameters.
-fn takes(function: &Function) -> TokenStream {
+fn take_args(function: &Function) -> TokenStream {
     let takes = function.params(Source::Plain).map(|param| {
         let (local, key, handle) = (&param.local, param_name(param), handle(param));
         match default(param) {
@@ -180,7 +180,7 @@ fn takes(function: &Function) -> TokenStream {
 /// Returns `needs_confirmation`, which is true for calls with valid arguments that the predicate
 /// selects.
 fn confirm(function: &Function, args: &ToolArgs) -> Option<TokenStream> {
-    let (predicate, takes) = (args.confirm.as_ref()?, takes(function));
+    let (predicate, takes) = (args.confirm.as_ref()?, take_args(function));
     let args = function.params(Source::Plain);
     // A mutable reference is a context.
     let args = args.filter(|Param { ty, .. }| !types::is_called_context(ty) && !types::is_mut_reference(ty));
@@ -198,7 +198,7 @@ fn confirm(function: &Function, args: &ToolArgs) -> Option<TokenStream> {
 }
 
 fn call(function: &Function, args: &ToolArgs) -> TokenStream {
-    let (name, takes) = (function.unspanned_name(), takes(function));
+    let (name, takes) = (function.unspanned_name(), take_args(function));
     let (wait, begin) = (function.sig.asyncness.map(|_| quote!(.await)), read(BEGIN));
     // rustc points at a result that no model can read, and at an error without a text.
     let (place, error) = types::carets(&function.sig);
