@@ -254,13 +254,13 @@ fn checks(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenSt
         }
         before.extend(quote!(|| #is_context));
     }
-    checks.extend(unable(function, args, report));
+    checks.extend(context_check(function, args, report));
     checks
 }
 
 /// Returns the check that a tool with `writes` has a context. A parameter whose type name ends in
 /// `Context` settles it here; otherwise the types decide.
-fn unable(function: &Function, args: &ToolArgs, report: &Diagnostics) -> Option<TokenStream> {
+fn context_check(function: &Function, args: &ToolArgs, report: &Diagnostics) -> Option<TokenStream> {
     let first = &args.writes.first()?.key;
     if function.params(Source::Plain).any(|param| types::is_called_context(&param.ty)) {
         return None;
