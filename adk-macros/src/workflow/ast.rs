@@ -303,7 +303,7 @@ pub(super) struct Break {
 impl Key {
     /// Returns the stored name of the key.
     pub(crate) fn text(&self) -> String {
-        let name = super::names::plain(&self.name);
+        let name = super::names::unraw(&self.name);
         match &self.prefix {
             Some(prefix) => format!("{prefix}:{name}"),
             None => name,

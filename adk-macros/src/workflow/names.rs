@@ -5,7 +5,7 @@ use syn::ext::IdentExt;
 use syn::{Path, Type};
 
 /// Returns the text of a name, without `r#`.
-pub(crate) fn plain(ident: &Ident) -> String {
+pub(crate) fn unraw(ident: &Ident) -> String {
     ident.unraw().to_string()
 }
 

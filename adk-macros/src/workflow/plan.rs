@@ -46,7 +46,7 @@ impl<'a> Step<'a> {
 
     /// Creates the entry of a target of transfers.
     pub(super) fn target(decl: &'a Decl, number: usize) -> Self {
-        let name = own_name(decl).unwrap_or_else(|| names::plain(&decl.name));
+        let name = own_name(decl).unwrap_or_else(|| names::unraw(&decl.name));
         let field = Some(decl.name.clone());
         Self { field, ..Self::new(name, decl.name.span(), StepKind::Target(number), 0) }
     }
@@ -89,7 +89,7 @@ pub(super) enum StepKind<'a> {
 }
 
 pub(super) fn of(tree: &Workflow) -> Plan<'_> {
-    let name = tree.name.as_ref().map(|name| names::snake(&names::plain(name))).unwrap_or_default();
+    let name = tree.name.as_ref().map(|name| names::snake(&names::unraw(name))).unwrap_or_default();
     let mut decls = BTreeMap::new();
     for (number, decl) in tree.items.agents.iter().enumerate() {
         decls.entry(decl.name.to_string()).or_insert(number);
@@ -143,7 +143,7 @@ impl<'a> Planner<'a> {
             Node::Block(block) => self.block(block),
             Node::Await(wait) => {
                 let name = wait.name.as_ref().unwrap_or(&wait.typed.key.name);
-                self.push(names::plain(name), name.span(), StepKind::Await(wait));
+                self.push(names::unraw(name), name.span(), StepKind::Await(wait));
             }
         }
     }
@@ -154,14 +154,14 @@ impl<'a> Planner<'a> {
         };
         let number = run.path.get_ident().and_then(|name| self.decls.get(&name.to_string())).copied();
         let (name, span, field) = match (&run.alias, number) {
-            (Some(alias), _) => (names::plain(alias), alias.span(), Some(alias.clone())),
-            (None, Some(_)) => (names::plain(last), last.span(), Some(last.clone())),
+            (Some(alias), _) => (names::unraw(alias), alias.span(), Some(alias.clone())),
+            (None, Some(_)) => (names::unraw(last), last.span(), Some(last.clone())),
             // The path leads to the agent. A field with the span of the path would be one more
             // target for editors.
             (None, None) => {
-                let name = names::snake(&names::plain(last));
+                let name = names::snake(&names::unraw(last));
                 let mut field = names::field(&name, Span::call_site());
-                if name == names::plain(last) && field.is_none() {
+                if name == names::unraw(last) && field.is_none() {
                     field = Some(last.clone());
                 }
                 (name, last.span(), field)
@@ -183,7 +183,7 @@ impl<'a> Planner<'a> {
     /// Returns a declared agent with a similar name, by the rules of rustc, so that rustc can
     /// suggest it.
     fn near(&self, name: &Ident) -> Option<usize> {
-        let name = names::plain(name);
+        let name = names::unraw(name);
         let known = self.decls.keys().map(String::as_str);
         let near = nearest(&name, known)?;
         self.decls.get(near).copied()
@@ -192,7 +192,7 @@ impl<'a> Planner<'a> {
     fn block(&mut self, block: &'a Block) {
         let word = block.kind.word();
         let (name, span) = match &block.name {
-            Some(name) => (names::plain(name), name.span()),
+            Some(name) => (names::unraw(name), name.span()),
             None => {
                 let count = self.unnamed.entry(word).or_default();
                 *count += 1;

@@ -1,7 +1,7 @@
 //! `key-duplicate`.
 
 use super::super::ast::{BlockKind, DeclKind, Key, KeyDecl, Workflow};
-use super::super::names::plain;
+use super::super::names::unraw;
 use super::super::plan::{Plan, StepKind};
 use crate::diag::Diagnostics;
 use adk_spec::Check;
@@ -60,7 +60,7 @@ fn structs(tree: &Workflow, name: &Ident, report: &mut Diagnostics) {
 fn one_field_each<'a>(keys: impl Iterator<Item = &'a KeyDecl>, holder: &str, report: &mut Diagnostics) {
     let mut seen: HashMap<String, String> = HashMap::new();
     for typed in keys {
-        let (field, key) = (plain(&typed.key.name), typed.key.text());
+        let (field, key) = (unraw(&typed.key.name), typed.key.text());
         match seen.get(&field) {
             Some(first) if *first != key => report.add(
                 Check::KeyDuplicate,

@@ -2,7 +2,7 @@
 //! constants.
 
 use super::super::ast::{LimitKind, Limit, Node, Workflow};
-use super::super::names::plain;
+use super::super::names::unraw;
 use crate::diag::Diagnostics;
 use adk_spec::Check;
 use std::collections::HashSet;
@@ -10,7 +10,7 @@ use syn::Expr;
 use syn::spanned::Spanned;
 
 pub(super) fn workflow(tree: &mut Workflow, report: &mut Diagnostics) {
-    let keys: HashSet<String> = super::declared(tree).map(|typed| plain(&typed.key.name)).collect();
+    let keys: HashSet<String> = super::declared(tree).map(|typed| unraw(&typed.key.name)).collect();
     super::each_node(&mut tree.body, &mut |node| {
         if let Node::Block(block) = node {
             block.kind.limits_mut().for_each(|limit| look_at(limit, &keys, report));
@@ -22,7 +22,7 @@ fn look_at(limit: &mut Limit, keys: &HashSet<String>, report: &mut Diagnostics) 
     let (name, is_loop) = (limit.of.argument(), limit.of == LimitKind::Rounds);
     let check = if is_loop { Check::LoopMax } else { Check::Syntax };
     if let Expr::Path(path) = &*limit.expr
-        && path.path.get_ident().is_some_and(|name| keys.contains(&plain(name)))
+        && path.path.get_ident().is_some_and(|name| keys.contains(&unraw(name)))
     {
         let fact = format!("`{name}` is fixed when the workflow is compiled, but this reads a key");
         let help = if is_loop {

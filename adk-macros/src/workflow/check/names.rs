@@ -1,7 +1,7 @@
 //! `name-reserved`, `name-invalid`, `name-duplicate`, `agent-reused`.
 
 use super::super::ast::{Decl, DeclKind, Workflow};
-use super::super::names::{is_identifier, last, path_text, plain};
+use super::super::names::{is_identifier, last, path_text, unraw};
 use super::super::plan::{Plan, Step, StepKind};
 use super::taken::{NameOwner, written};
 use crate::diag::Diagnostics;
@@ -35,7 +35,7 @@ fn check_reserved(name: &str, span: Span, help: &str, report: &mut Diagnostics) 
 /// Checks the name of the workflow.
 pub(super) fn workflow(tree: &Workflow, report: &mut Diagnostics) {
     if let Some(name) = &tree.name {
-        let step = super::super::names::snake(&plain(name));
+        let step = super::super::names::snake(&unraw(name));
         check_reserved(&step, name.span(), "choose another name", report);
     }
 }
@@ -43,7 +43,7 @@ pub(super) fn workflow(tree: &Workflow, report: &mut Diagnostics) {
 pub(super) fn declared(agents: &[Decl], report: &mut Diagnostics) {
     let mut seen: Vec<String> = Vec::new();
     for decl in agents {
-        let name = plain(&decl.name);
+        let name = unraw(&decl.name);
         if seen.contains(&name) {
             report.add(
                 Check::NameDuplicate,
@@ -131,7 +131,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
 fn fields(plan: &Plan<'_>, report: &mut Diagnostics) {
     let mut seen: HashMap<String, &str> = HashMap::new();
     for step in plan.targets.iter().chain(&plan.steps) {
-        let Some(field) = step.field.as_ref().map(plain) else { continue };
+        let Some(field) = step.field.as_ref().map(unraw) else { continue };
         match seen.get(&field) {
             None => drop(seen.insert(field, &step.name)),
             Some(first) => {
@@ -199,7 +199,7 @@ fn reused(step: &Step<'_>, seen: &mut HashSet<String>, report: &mut Diagnostics)
     if seen.insert(path.clone()) {
         return false;
     }
-    let name = last(&run.path).map(plain).unwrap_or_default();
+    let name = last(&run.path).map(unraw).unwrap_or_default();
     report.add(
         Check::AgentReused,
         step.span,

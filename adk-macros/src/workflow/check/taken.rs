@@ -1,7 +1,7 @@
 //! [`NameOwner`]: the owners of step names that are in use.
 
 use super::super::ast::{Decl, DeclKind};
-use super::super::names::plain;
+use super::super::names::unraw;
 use super::super::plan::{Step, StepKind};
 use proc_macro2::Span;
 use std::collections::HashMap;
@@ -57,7 +57,7 @@ impl NameOwner {
 pub(super) fn written(agents: &[Decl]) -> HashMap<String, Span> {
     let own = agents.iter().filter_map(|decl| match &decl.kind {
         DeclKind::Llm { fields, .. } => {
-            let name = fields.name.as_ref().filter(|name| name.value() != plain(&decl.name))?;
+            let name = fields.name.as_ref().filter(|name| name.value() != unraw(&decl.name))?;
             Some((name.value(), name.span()))
         }
         _ => None,

@@ -1,7 +1,7 @@
 //! Agents as tools: `agent(NAME)`. The workflow creates them, so the caller cannot supply them.
 
 use super::super::ast::{Decl, DeclKind, Fields, Tool, Workflow};
-use super::super::names::{last, plain};
+use super::super::names::{last, unraw};
 use crate::diag::Diagnostics;
 use adk_spec::Check;
 use proc_macro2::{Ident, Span};
@@ -9,7 +9,7 @@ use proc_macro2::{Ident, Span};
 /// Reports agents that are tools although the caller supplies them.
 pub(super) fn workflow(agents: &[Decl], report: &mut Diagnostics) {
     let is_supplied = |name: &str| {
-        let decl = agents.iter().find(|decl| plain(&decl.name) == name)?;
+        let decl = agents.iter().find(|decl| unraw(&decl.name) == name)?;
         match &decl.kind {
             DeclKind::Llm { fields, .. } => (!fields.toolsets.is_empty()).then_some("has a toolset that is"),
             _ => Some("is"),
@@ -20,9 +20,9 @@ pub(super) fn workflow(agents: &[Decl], report: &mut Diagnostics) {
             continue;
         };
         for tool in fields.tools.iter().filter(|tool| tool.is_agent) {
-            let supplied = tool.path.get_ident().and_then(|ident| Some((ident, is_supplied(&plain(ident))?)));
+            let supplied = tool.path.get_ident().and_then(|ident| Some((ident, is_supplied(&unraw(ident))?)));
             if let Some((ident, is)) = supplied {
-                let (by, name) = (plain(&decl.name), plain(ident));
+                let (by, name) = (unraw(&decl.name), unraw(ident));
                 report.add(Check::Syntax, ident.span(), format!(
                     "`{name}` {is} supplied by the caller, and the tools that `{by}` declares are made by the workflow; help: write `tools: [..]`, and let the caller add it, with `workflow.{by}.add_tool(AgentTool::new(...))`"
                 ));
@@ -89,15 +89,15 @@ fn closes(agents: &[Decl], workflow: Option<&Ident>, owner: usize, tool: &Tool) 
 }
 
 fn numbered(agents: &[Decl], name: &Ident) -> Option<usize> {
-    agents.iter().position(|decl| plain(&decl.name) == plain(name))
+    agents.iter().position(|decl| unraw(&decl.name) == unraw(name))
 }
 
 fn tell(agents: &[Decl], number: usize, closing: &[bool], report: &mut Diagnostics) {
     let (Some(decl), Some(fields)) = (agents.get(number), fields(agents, number)) else { return };
-    let by = plain(&decl.name);
+    let by = unraw(&decl.name);
     for (tool, _) in fields.tools.iter().zip(closing).filter(|(_, closes)| **closes) {
         let (name, span) =
-            last(&tool.path).map_or((String::new(), Span::call_site()), |name| (plain(name), name.span()));
+            last(&tool.path).map_or((String::new(), Span::call_site()), |name| (unraw(name), name.span()));
         let fact = if name == by {
             format!(
                 "agent `{by}` is a tool of itself; help: remove `agent({by})` from its tools: what runs again is in a loop, as in `loop(max = 5) < {by} >`"

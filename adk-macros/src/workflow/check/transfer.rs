@@ -1,7 +1,7 @@
 //! `transfer-target`: the agents that an agent may hand over to.
 
 use super::super::ast::{Decl, DeclKind, Workflow};
-use super::super::names::{last, path_text, plain};
+use super::super::names::{last, path_text, unraw};
 use super::super::plan::{Plan, Step, StepKind};
 use crate::diag::Diagnostics;
 use adk_spec::Check;
@@ -41,7 +41,7 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
 pub(super) fn outside(agents: &[Decl], report: &mut Diagnostics) {
     for decl in agents {
         if let Some(path) = transfer(decl).first() {
-            let (name, target) = (plain(&decl.name), path_text(path));
+            let (name, target) = (unraw(&decl.name), path_text(path));
             let span = last(path).map_or_else(Span::call_site, proc_macro2::Ident::span);
             let text = format!(
                 "`{target}` is no agent of the same workflow, since `{name}` is outside of any; help: declare both in the workflow, as `agent {name} {{ ... }}` and `agent {target} {{ ... }}`"
@@ -70,7 +70,7 @@ struct Targets {
 
 impl Targets {
     fn new(tree: &Workflow, plan: &Plan<'_>) -> Self {
-        let names: Vec<_> = tree.items.agents.iter().map(|decl| plain(&decl.name)).collect();
+        let names: Vec<_> = tree.items.agents.iter().map(|decl| unraw(&decl.name)).collect();
         let mut numbers = HashMap::new();
         for (number, name) in names.iter().enumerate() {
             numbers.entry(name.clone()).or_insert(number);
@@ -89,8 +89,8 @@ impl Targets {
     /// Returns the agent that a path names, or the reason why it is not a target.
     fn find(&self, owner: usize, path: &Path) -> Result<usize, String> {
         let (text, by) = (path_text(path), self.name(owner));
-        let Some(name) = path.get_ident().map(plain) else {
-            let name = last(path).map(plain).unwrap_or_default();
+        let Some(name) = path.get_ident().map(unraw) else {
+            let name = last(path).map(unraw).unwrap_or_default();
             return Err(format!(
                 "`{text}` is a path, and a target is an agent of this workflow; help: declare it here, as `agent {name} {{ ... }}`, and write `{name}`"
             ));

@@ -56,17 +56,17 @@ impl Expansion<'_> {
         let mut placed: HashSet<String> = HashSet::new();
         for step in &self.plan.steps {
             let decl = step.declared().and_then(|number| agents.get(number));
-            placed.extend(decl.map(|decl| names::plain(&decl.name)));
+            placed.extend(decl.map(|decl| names::unraw(&decl.name)));
         }
         for decl in agents {
             if let DeclKind::Llm { fields, .. } = &decl.kind {
                 let tools = fields.tools.iter().filter(|tool| tool.is_agent).map(|tool| &tool.path);
                 placed.extend(
-                    fields.transfer.iter().chain(tools).filter_map(Path::get_ident).map(names::plain),
+                    fields.transfer.iter().chain(tools).filter_map(Path::get_ident).map(names::unraw),
                 );
             }
         }
-        let names = agents.iter().map(|decl| names::plain(&decl.name));
+        let names = agents.iter().map(|decl| names::unraw(&decl.name));
         let unplaced: Vec<_> = names.filter(|name| !placed.contains(name)).collect();
         (!unplaced.is_empty()).then(|| quote!(.unplaced(&[#(#unplaced),*])))
     }

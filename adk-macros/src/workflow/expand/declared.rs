@@ -32,9 +32,9 @@ impl Expansion<'_> {
 
     /// Returns the agent that the workflow declares under that name.
     pub(super) fn own_agent(&self, path: &Path) -> Option<OwnAgent> {
-        let (owner, name) = (&self.name, names::plain(path.get_ident()?));
+        let (owner, name) = (&self.name, names::unraw(path.get_ident()?));
         let mut agents = self.tree.items.agents.iter().enumerate();
-        let (number, decl) = agents.find(|(_, decl)| names::plain(&decl.name) == name)?;
+        let (number, decl) = agents.find(|(_, decl)| names::unraw(&decl.name) == name)?;
         let n = index(number);
         Some(match decl.kind {
             DeclKind::Llm { .. } => OwnAgent::Llm(quote!(__adk::llm::Declared<#owner, #n>)),
@@ -49,7 +49,7 @@ impl Expansion<'_> {
         let agents = self.tree.items.agents.iter().enumerate();
         let declared = agents.map(|(number, decl)| match &decl.kind {
             DeclKind::Llm { output, fields } => {
-                let id = definition(&format!("{name}.{}", names::plain(&decl.name)));
+                let id = definition(&format!("{name}.{}", names::unraw(&decl.name)));
                 let is_refused = self.refused.is_some();
                 let own = Declaration { number, decl, output: output.as_deref(), fields, is_refused };
                 own.expand(name, &id, &self.targets(number), &|path| self.own_agent(path))
@@ -76,7 +76,7 @@ impl Expansion<'_> {
 
     /// Returns the description of an agent that is known at run time.
     fn described(&self, number: usize, decl: &Decl, reads: &[KeyDecl], output: Option<&KeyDecl>) -> TokenStream {
-        let (meta, text) = (numbered("DESCRIBED", number), names::plain(&decl.name));
+        let (meta, text) = (numbered("DESCRIBED", number), names::unraw(&decl.name));
         let id = definition(&format!("{}.{text}", self.name));
         let description = docs::description(&decl.attrs);
         let places = places(reads.iter().map(|typed| &typed.ty), READS);
@@ -135,7 +135,7 @@ impl Declaration<'_> {
         agents: &dyn Fn(&Path) -> Option<OwnAgent>,
     ) -> TokenStream {
         let Self { number, decl, output, fields, is_refused } = *self;
-        let name = fields.name.as_ref().map_or_else(|| names::plain(&decl.name), syn::LitStr::value);
+        let name = fields.name.as_ref().map_or_else(|| names::unraw(&decl.name), syn::LitStr::value);
         let description = docs::description(&decl.attrs);
         let Prompts { items, constants, sources, keys, instruction, make } = self.prompts();
         let writes = output.map(|typed| key_spec(typed, 1)).into_iter();

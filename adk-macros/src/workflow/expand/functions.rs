@@ -48,7 +48,7 @@ pub(super) fn raise_functions<'a>(
     );
     let found_at = read(&format!("{module}::FOUND"));
     let raises = names.iter().enumerate().map(|(i, name)| {
-        let (at, text) = (index(i), super::names::plain(name));
+        let (at, text) = (index(i), super::names::unraw(name));
         raise(name.span(), quote!(__adk::check::raise_function), quote!(#attribute, #text, #found_at[#at]))
     });
     Some(quote!(#found #(#raises)*))

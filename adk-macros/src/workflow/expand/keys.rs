@@ -1,7 +1,7 @@
 //! `WInput`, `WOutput`, and `impl MadeWorkflow`.
 
 use super::super::ast::{Input, KeyDecl, Workflow};
-use super::super::names::{is_string, plain, unspanned};
+use super::super::names::{is_string, unraw, unspanned};
 use super::wired::value_of;
 use super::{Expansion, allow};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -46,7 +46,7 @@ impl Expansion<'_> {
     }
 
     fn key_struct(&self, end: &str) -> Ident {
-        Ident::new(&format!("{}{end}", plain(&self.name)), Span::call_site())
+        Ident::new(&format!("{}{end}", unraw(&self.name)), Span::call_site())
     }
 
     /// Returns the inputs without reported duplicates.
@@ -256,7 +256,7 @@ impl Expansion<'_> {
 }
 
 pub(super) fn default_of(input: &KeyDecl) -> Ident {
-    Ident::new(&format!("__default_{}", plain(&input.key.name)), Span::call_site())
+    Ident::new(&format!("__default_{}", unraw(&input.key.name)), Span::call_site())
 }
 
 fn first(seen: &mut Vec<String>, typed: &KeyDecl) -> bool {

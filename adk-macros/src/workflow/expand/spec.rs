@@ -188,7 +188,7 @@ impl Expansion<'_> {
             }
             StepKind::Else => of_kind(quote!(Else)),
             StepKind::Break(one) => {
-                let target = option(one.target.as_ref().map(names::plain));
+                let target = option(one.target.as_ref().map(names::unraw));
                 of_kind(quote!(Break { target: #target }))
             }
             StepKind::End => of_kind(quote!(End)),
@@ -217,7 +217,7 @@ impl Expansion<'_> {
                 let max = self.limit(i, step, max.as_ref(), items);
                 let over = if *cut { quote!(Cut) } else { quote!(Fail) };
                 let most = self.limit(i, step, max_concurrency.as_ref(), items);
-                let item = names::plain(item);
+                let item = names::unraw(item);
                 let list = list.text();
                 quote!(Each {
                     item: #item,
