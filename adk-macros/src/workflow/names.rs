@@ -17,7 +17,7 @@ pub(crate) fn raw(ident: Ident) -> Ident {
 
 /// Returns a form of the name that derived names can contain. rustc passes `W🦀` to a macro, and
 /// reports the invalid identifier.
-pub(super) fn usable(ident: Ident) -> Ident {
+pub(super) fn derivable_ident(ident: Ident) -> Ident {
     let ident = raw(ident);
     let text = ident.to_string();
     let name = text.strip_prefix("r#").unwrap_or(&text);

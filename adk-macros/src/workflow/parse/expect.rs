@@ -1,7 +1,7 @@
 //! Parsers of required syntax, with errors of the form "expected X, found Y".
 
 use super::super::ast::{Key, Mention, MentionKind, KeyDecl};
-use super::super::names::{as_raw, instead_of_keyword, is_identifier, usable};
+use super::super::names::{as_raw, instead_of_keyword, is_identifier, derivable_ident};
 use super::{Result, Sink, at_colon};
 use crate::diag::Diagnostic;
 use crate::types;
@@ -153,7 +153,7 @@ pub(crate) fn name(input: ParseStream<'_>, what: &str) -> Result<Ident> {
         return Err(dashed(input));
     }
     if input.peek(Ident) {
-        return Ok(usable(input.parse()?));
+        return Ok(derivable_ident(input.parse()?));
     }
     Err(if input.peek(Token![_]) {
         invalid("`_` is no name".to_owned()).help("write a word, such as `critic`")
@@ -300,7 +300,7 @@ pub(super) fn path(input: ParseStream<'_>, sink: &mut Sink, kind: MentionKind) -
         let is_start = path.segments.is_empty() || is_super(&path);
         let is_keyword = input.peek(Token![crate]) || input.peek(Token![self]) || input.peek(Token![super]);
         let segment = if input.peek(Ident) || is_start && is_keyword {
-            input.call(Ident::parse_any).map(usable)?
+            input.call(Ident::parse_any).map(derivable_ident)?
         } else {
             if !path.segments.is_empty() {
                 sink.mentions.push(Mention { path, kind });
