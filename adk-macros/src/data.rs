@@ -4,7 +4,7 @@
 use crate::deep;
 use crate::diag::Diagnostics;
 use crate::types::{mentions, check_storable};
-use crate::workflow::unspanned;
+use crate::workflow::without_span;
 use crate::{conditions, docs, facade, place};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -78,7 +78,7 @@ fn stub(input: &DeriveInput, report: Diagnostics) -> TokenStream {
     each_attrs(&mut item, &mut |attrs| {
         attrs.retain(|attr| !attr.path().is_ident("serde") && !attr.path().is_ident("schemars"));
     });
-    let (private, name, errors) = (facade::private(), unspanned(&input.ident), report.into_tokens());
+    let (private, name, errors) = (facade::private(), without_span(&input.ident), report.into_tokens());
     let (bounded, arguments, wheres) = input.generics.split_for_impl();
     let conditions = conditions(&input.attrs);
     let mut reading = input.generics.clone();
@@ -162,7 +162,7 @@ fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
         return TokenStream::new();
     }
     // A name with its own span would be one more target for editors.
-    let (name, number) = (unspanned(&input.ident), place::type_number(&input.ident.to_string()));
+    let (name, number) = (without_span(&input.ident), place::type_number(&input.ident.to_string()));
     let parameters: Vec<_> = generics.type_params().map(|parameter| &parameter.ident).collect();
     let (with_bounds, arguments, wheres) = generics.split_for_impl();
     let conditions = conditions(&input.attrs);

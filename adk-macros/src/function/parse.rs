@@ -5,7 +5,7 @@ use super::args::{self, StateKey};
 use crate::diag::Diagnostics;
 use crate::docs::is_doc;
 use crate::types;
-use crate::workflow::{unraw, unspanned};
+use crate::workflow::{unraw, without_span};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream, Parser};
@@ -68,7 +68,7 @@ impl Function {
     /// Returns the name for uses of the function. For editors, the user's token is only the
     /// function and the struct.
     pub(super) fn unspanned_name(&self) -> Ident {
-        unspanned(&self.sig.ident)
+        without_span(&self.sig.ident)
     }
 
     /// Returns the parameters of a source. A [`Source::Changed`] key is both a read key and a

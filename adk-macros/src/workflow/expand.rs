@@ -96,7 +96,7 @@ impl<'a> Expansion<'a> {
         let is_each = |step: &Step<'_>| matches!(step.kind, StepKind::Block(block) if block.is_each());
         let has_each = plan.steps.iter().any(is_each);
         let is_large = flow::is_large(tree, plan);
-        Self { tree, plan, name: names::unspanned(name), has_each, is_large, refused: None }
+        Self { tree, plan, name: names::without_span(name), has_each, is_large, refused: None }
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn derivable_ident(ident: Ident) -> Ident {
 
 /// Returns the name without the user's span, so that editors do not take it for another definition
 /// or use.
-pub(crate) fn unspanned(ident: &Ident) -> Ident {
+pub(crate) fn without_span(ident: &Ident) -> Ident {
     let mut ident = raw(ident.clone());
     ident.set_span(Span::call_site());
     ident

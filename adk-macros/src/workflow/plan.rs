@@ -240,7 +240,7 @@ impl Step<'_> {
         let field = self.field.as_ref()?;
         Some(match self.kind {
             StepKind::Declared(run, _) if run.alias.is_none() => field.clone(),
-            _ => names::unspanned(field),
+            _ => names::without_span(field),
         })
     }
 }

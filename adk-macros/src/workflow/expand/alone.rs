@@ -30,7 +30,7 @@ pub(in super::super) fn stubs(agents: &[Decl], errors: &TokenStream) -> TokenStr
     let mut seen: HashSet<String> = HashSet::new();
     let agents = agents.iter().filter(|decl| seen.insert(names::unraw(&decl.name)));
     let all = agents.map(|decl| {
-        let name = names::unspanned(&decl.name);
+        let name = names::without_span(&decl.name);
         let stub = quote! {
             impl __adk::llm::Declares<0> for #name {
                 const DECL: __adk::llm::LlmDecl = __ERRORS;
@@ -59,7 +59,7 @@ fn around(structs: &TokenStream, impls: &TokenStream) -> TokenStream {
 
 fn structure(decl: &Decl) -> TokenStream {
     let (attrs, vis, defined) = (&decl.attrs, &decl.vis, &decl.name);
-    let (name, text) = (names::unspanned(defined), names::unraw(defined));
+    let (name, text) = (names::without_span(defined), names::unraw(defined));
     let (allow, adk) = (super::allow(), facade::private());
     let fallback = (!attrs.iter().any(crate::docs::is_doc)).then(|| {
         let doc = format!("The LLM agent `{text}`.");
@@ -75,7 +75,7 @@ fn structure(decl: &Decl) -> TokenStream {
 
 /// Returns the impls of an agent.
 fn agent(decl: &Decl, output: Option<&KeyDecl>, fields: &Fields) -> TokenStream {
-    let (name, text) = (&names::unspanned(&decl.name), names::unraw(&decl.name));
+    let (name, text) = (&names::without_span(&decl.name), names::unraw(&decl.name));
     let own = Declaration { number: 0, decl, output, fields, is_refused: false };
     let declares = own.expand(name, &place::definition(&text), &[], &|_| None);
     let (types, deprecated) = (super::fits::written(name, output), super::deprecated(&decl.attrs));

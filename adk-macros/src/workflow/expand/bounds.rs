@@ -20,7 +20,7 @@ impl Expansion<'_> {
                 BoundValue::Time(time) => duration(time),
                 BoundValue::Ends => quote!(true),
             };
-            let word = names::unspanned(word);
+            let word = names::without_span(word);
             quote!(.#word(#most))
         });
         let all: Vec<_> = all.collect();

@@ -1,7 +1,7 @@
 //! Construction of a workflow: `Default`, and `new` if the caller supplies agents.
 
 use super::super::ast::{DeclKind, Toolset};
-use super::super::names::unspanned;
+use super::super::names::without_span;
 use super::super::plan::{Step, StepKind};
 use super::fields::callbacks;
 use super::skips;
@@ -67,7 +67,7 @@ impl Expansion<'_> {
         let kind = self.decl(step);
         match (kind, step.declared()) {
             (Some(DeclKind::Given { ty }), Some(number)) => {
-                let parameter = unspanned(field);
+                let parameter = without_span(field);
                 parts.parameters.push((number, quote!(#parameter: #ty)));
                 parts.given.extend(quote!(#field: #parameter,));
                 // The quantifier makes the bound one that may fail; without it, rustc requires it
@@ -76,7 +76,7 @@ impl Expansion<'_> {
             }
             (Some(DeclKind::Described { ty, .. }), Some(number)) => {
                 let (alias, meta, parameter) =
-                    (numbered("Agent", i), numbered("DESCRIBED", number), unspanned(field));
+                    (numbered("Agent", i), numbered("DESCRIBED", number), without_span(field));
                 parts.parameters.push((number, quote!(#parameter: #ty)));
                 parts.given.extend(quote!(#field: #parameter,));
                 let held = quote!(__wire::Holding<{ __wire::Probe::<#alias>::DYN }>);
@@ -87,7 +87,7 @@ impl Expansion<'_> {
             _ => {
                 let value = match kind {
                     Some(DeclKind::Llm { fields, .. }) if !fields.toolsets.is_empty() => {
-                        let names = fields.toolsets.iter().map(|(_, name)| unspanned(name));
+                        let names = fields.toolsets.iter().map(|(_, name)| without_span(name));
                         quote!(__wire::with_toolsets(&[#(&#names),*]))
                     }
                     _ => made(i, step),
@@ -103,7 +103,7 @@ impl Expansion<'_> {
         // type.
         parts.parameters.sort_by_key(|(number, _)| *number);
         for (number, Toolset { name, ty, .. }) in self.tree.items.toolsets.iter().enumerate() {
-            let (name, file) = (unspanned(name), numbered("FILE", number));
+            let (name, file) = (without_span(name), numbered("FILE", number));
             parts.parameters.push((number, quote!(#name: #ty)));
             parts.toolsets.extend(quote!(let #name = __wire::toolset::<#ty>(#name, #file);));
             parts.bounds.extend(quote!(for<'__any> #ty: ::core::default::Default,));

@@ -1,7 +1,7 @@
 //! `Wired::select`: rustc checks the arms of a `match`, in a match on the value of the key.
 
 use super::super::ast::{BlockKind, Match};
-use super::super::names::unspanned;
+use super::super::names::without_span;
 use super::super::plan::StepKind;
 use super::{Expansion, index, numbered};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -47,7 +47,7 @@ impl Expansion<'_> {
         let key_type = self.key_itself(i);
         // The brackets have the span of the user's key, since rustc points at the matched value. A
         // name with this span would be a definition for editors.
-        let name = unspanned(&choice.key.name);
+        let name = without_span(&choice.key.name);
         let subject = quote_spanned!(choice.key.name.span()=> { #name });
         let last = choice.arms.len().saturating_sub(1);
         let arms = choice.arms.iter().enumerate().map(|(at, arm)| {

@@ -6,7 +6,7 @@
 //! one definition, because each definition is a separate target.
 
 use super::super::ast::{Block, BlockKind, Decl, DeclKind, Mention, MentionKind, KeyDecl};
-use super::super::names::unspanned;
+use super::super::names::without_span;
 use super::super::plan::StepKind;
 use super::Expansion;
 use proc_macro2::{Ident, TokenStream};
@@ -22,7 +22,7 @@ impl Expansion<'_> {
         let items = &self.tree.items;
         let toolsets = items.toolsets.iter().map(|toolset| &toolset.name);
         let names = items.agents.iter().map(|decl| &decl.name).chain(toolsets);
-        let declared = names.map(|name| (name.to_string(), unspanned(name))).collect();
+        let declared = names.map(|name| (name.to_string(), without_span(name))).collect();
         let (paths, names) = (self.paths(&declared), self.names(&declared));
         quote! {
             #[allow(unexpected_cfgs)]
@@ -210,7 +210,7 @@ struct EditorNames {
 impl EditorNames {
     fn know(&mut self, name: &Ident, holder: KeyHolder) {
         if self.holders.insert(name.to_string(), holder).is_none() {
-            self.known.push(unspanned(name));
+            self.known.push(without_span(name));
         }
     }
 

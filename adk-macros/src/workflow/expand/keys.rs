@@ -1,7 +1,7 @@
 //! `WInput`, `WOutput`, and `impl MadeWorkflow`.
 
 use super::super::ast::{Input, KeyDecl, Workflow};
-use super::super::names::{is_string, unraw, unspanned};
+use super::super::names::{is_string, unraw, without_span};
 use super::wired::value_of;
 use super::{Expansion, allow};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -20,7 +20,7 @@ impl KeyDecl {
     /// Returns the field of the key for a read access. For editors, only the definition is the
     /// user's token.
     fn field_used(&self) -> Ident {
-        unspanned(&self.key.name)
+        without_span(&self.key.name)
     }
 }
 
@@ -197,11 +197,11 @@ impl Expansion<'_> {
         let required: Vec<_> =
             inputs.iter().filter(|input| input.default.is_none()).map(|one| &one.typed).collect();
         let parameters = required.iter().map(|typed| {
-            let (bound, ty) = (unspanned(&typed.key.name), &typed.ty);
+            let (bound, ty) = (without_span(&typed.key.name), &typed.ty);
             if is_string(ty) { quote!(#bound: impl ::core::convert::Into<#ty>) } else { quote!(#bound: #ty) }
         });
         let values = inputs.iter().map(|Input { typed, default }| {
-            let (field, bound, ty) = (typed.field_used(), unspanned(&typed.key.name), &typed.ty);
+            let (field, bound, ty) = (typed.field_used(), without_span(&typed.key.name), &typed.ty);
             let value = default_of(typed);
             match default {
                 Some(_) => quote!(#field: Self::#value()),
