@@ -40,7 +40,7 @@ pub(crate) fn without_span(ident: &Ident) -> Ident {
 }
 
 /// Converts `IterativeWriting` and `HTTPFetch` to `iterative_writing` and `http_fetch`.
-pub(super) fn snake(name: &str) -> String {
+pub(super) fn snake_case(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 4);
     let mut before: Option<char> = None;
     let mut rest = name.chars().peekable();

@@ -89,7 +89,7 @@ pub(super) enum StepKind<'a> {
 }
 
 pub(super) fn of(tree: &Workflow) -> Plan<'_> {
-    let name = tree.name.as_ref().map(|name| names::snake(&names::unraw(name))).unwrap_or_default();
+    let name = tree.name.as_ref().map(|name| names::snake_case(&names::unraw(name))).unwrap_or_default();
     let mut decls = BTreeMap::new();
     for (number, decl) in tree.items.agents.iter().enumerate() {
         decls.entry(decl.name.to_string()).or_insert(number);
@@ -159,7 +159,7 @@ impl<'a> Planner<'a> {
             // The path leads to the agent. A field with the span of the path would be one more
             // target for editors.
             (None, None) => {
-                let name = names::snake(&names::unraw(last));
+                let name = names::snake_case(&names::unraw(last));
                 let mut field = names::field(&name, Span::call_site());
                 if name == names::unraw(last) && field.is_none() {
                     field = Some(last.clone());

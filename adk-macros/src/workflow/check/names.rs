@@ -35,7 +35,7 @@ fn check_reserved(name: &str, span: Span, help: &str, report: &mut Diagnostics) 
 /// Checks the name of the workflow.
 pub(super) fn workflow(tree: &Workflow, report: &mut Diagnostics) {
     if let Some(name) = &tree.name {
-        let step = super::super::names::snake(&unraw(name));
+        let step = super::super::names::snake_case(&unraw(name));
         check_reserved(&step, name.span(), "choose another name", report);
     }
 }
@@ -205,7 +205,7 @@ fn reused(step: &Step<'_>, seen: &mut HashSet<String>, report: &mut Diagnostics)
         step.span,
         format!(
             "`{path}` is a step of this workflow already; help: a second instance needs a name of its own, as in `{path} as second_{}`",
-            super::super::names::snake(&name)
+            super::super::names::snake_case(&name)
         ),
     );
     true

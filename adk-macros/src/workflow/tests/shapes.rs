@@ -1,7 +1,7 @@
 //! Syntax trees of valid input.
 
 use super::super::ast::{Arm, BlockKind, DeclKind, Node, Timeout, Workflow};
-use super::super::names::{path_text, snake, type_text};
+use super::super::names::{path_text, snake_case, type_text};
 use super::super::{parse, plan};
 use crate::by::By;
 use std::fmt::Write;
@@ -260,7 +260,7 @@ fn words() {
         ("snake_Case", "snake_case"),
         ("ÄrgerÜber", "ärger_über"),
     ] {
-        assert_eq!(snake(from), to);
+        assert_eq!(snake_case(from), to);
     }
     for ty in [
         "Vec<String>",
