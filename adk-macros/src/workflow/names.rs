@@ -59,7 +59,7 @@ pub(super) fn snake_case(name: &str) -> String {
     out
 }
 
-pub(super) fn last(path: &Path) -> Option<&Ident> {
+pub(super) fn last_segment(path: &Path) -> Option<&Ident> {
     path.segments.last().map(|segment| &segment.ident)
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn type_text(ty: &Type) -> String {
 
 pub(super) fn is_string(ty: &Type) -> bool {
     match ty {
-        Type::Path(path) if path.qself.is_none() => last(&path.path).is_some_and(|name| name == "String"),
+        Type::Path(path) if path.qself.is_none() => last_segment(&path.path).is_some_and(|name| name == "String"),
         _ => false,
     }
 }

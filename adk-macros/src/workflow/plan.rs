@@ -149,7 +149,7 @@ impl<'a> Planner<'a> {
     }
 
     fn run(&mut self, run: &'a Run) {
-        let Some(last) = names::last(&run.path) else {
+        let Some(last) = names::last_segment(&run.path) else {
             return;
         };
         let number = run.path.get_ident().and_then(|name| self.decls.get(&name.to_string())).copied();

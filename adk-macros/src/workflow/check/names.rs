@@ -1,7 +1,7 @@
 //! `name-reserved`, `name-invalid`, `name-duplicate`, `agent-reused`.
 
 use super::super::ast::{Decl, DeclKind, Workflow};
-use super::super::names::{is_identifier, last, path_text, unraw};
+use super::super::names::{is_identifier, last_segment, path_text, unraw};
 use super::super::plan::{Plan, Step, StepKind};
 use super::taken::{NameOwner, written};
 use crate::diag::Diagnostics;
@@ -199,7 +199,7 @@ fn reused(step: &Step<'_>, seen: &mut HashSet<String>, report: &mut Diagnostics)
     if seen.insert(path.clone()) {
         return false;
     }
-    let name = last(&run.path).map(unraw).unwrap_or_default();
+    let name = last_segment(&run.path).map(unraw).unwrap_or_default();
     report.add(
         Check::AgentReused,
         step.span,

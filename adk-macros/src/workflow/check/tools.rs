@@ -1,7 +1,7 @@
 //! Agents as tools: `agent(NAME)`. The workflow creates them, so the caller cannot supply them.
 
 use super::super::ast::{Decl, DeclKind, Fields, Tool, Workflow};
-use super::super::names::{last, unraw};
+use super::super::names::{last_segment, unraw};
 use crate::diag::Diagnostics;
 use adk_spec::Check;
 use proc_macro2::{Ident, Span};
@@ -97,7 +97,7 @@ fn tell(agents: &[Decl], number: usize, closing: &[bool], report: &mut Diagnosti
     let by = unraw(&decl.name);
     for (tool, _) in fields.tools.iter().zip(closing).filter(|(_, closes)| **closes) {
         let (name, span) =
-            last(&tool.path).map_or((String::new(), Span::call_site()), |name| (unraw(name), name.span()));
+            last_segment(&tool.path).map_or((String::new(), Span::call_site()), |name| (unraw(name), name.span()));
         let fact = if name == by {
             format!(
                 "agent `{by}` is a tool of itself; help: remove `agent({by})` from its tools: what runs again is in a loop, as in `loop(max = 5) < {by} >`"

@@ -1,7 +1,7 @@
 //! `transfer-target`: the agents that an agent may hand over to.
 
 use super::super::ast::{Decl, DeclKind, Workflow};
-use super::super::names::{last, path_text, unraw};
+use super::super::names::{last_segment, path_text, unraw};
 use super::super::plan::{Plan, Step, StepKind};
 use crate::diag::Diagnostics;
 use adk_spec::Check;
@@ -17,7 +17,7 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
     for (number, decl) in tree.items.agents.iter().enumerate() {
         let mut own = Vec::new();
         for path in transfer(decl) {
-            let span = last(path).map_or_else(Span::call_site, proc_macro2::Ident::span);
+            let span = last_segment(path).map_or_else(Span::call_site, proc_macro2::Ident::span);
             match targets.find(number, path) {
                 Ok(target) => {
                     targets.parents.insert(target, number);
@@ -42,7 +42,7 @@ pub(super) fn outside(agents: &[Decl], report: &mut Diagnostics) {
     for decl in agents {
         if let Some(path) = transfer(decl).first() {
             let (name, target) = (unraw(&decl.name), path_text(path));
-            let span = last(path).map_or_else(Span::call_site, proc_macro2::Ident::span);
+            let span = last_segment(path).map_or_else(Span::call_site, proc_macro2::Ident::span);
             let text = format!(
                 "`{target}` is no agent of the same workflow, since `{name}` is outside of any; help: declare both in the workflow, as `agent {name} {{ ... }}` and `agent {target} {{ ... }}`"
             );
@@ -90,7 +90,7 @@ impl Targets {
     fn find(&self, owner: usize, path: &Path) -> Result<usize, String> {
         let (text, by) = (path_text(path), self.name(owner));
         let Some(name) = path.get_ident().map(unraw) else {
-            let name = last(path).map(unraw).unwrap_or_default();
+            let name = last_segment(path).map(unraw).unwrap_or_default();
             return Err(format!(
                 "`{text}` is a path, and a target is an agent of this workflow; help: declare it here, as `agent {name} {{ ... }}`, and write `{name}`"
             ));

@@ -78,7 +78,7 @@ pub(super) fn tools(
         };
         described.push(meta);
         made.push(make);
-        let span = names::last(path).map_or_else(proc_macro2::Span::call_site, Ident::span);
+        let span = names::last_segment(path).map_or_else(proc_macro2::Span::call_site, Ident::span);
         raises.extend(raise(span, &raise_tool, index(i)));
     }
     let paths = fields.tools.iter().filter(|tool| !tool.is_agent).map(|tool| &tool.path);

@@ -97,7 +97,7 @@ pub(super) fn source(prompt: &Expr) -> String {
     match prompt {
         Expr::Lit(_) => String::new(),
         Expr::Macro(call) => {
-            let name = names::last(&call.mac.path).map(names::unraw).unwrap_or_default();
+            let name = names::last_segment(&call.mac.path).map(names::unraw).unwrap_or_default();
             if let Some(file) = call.mac.parse_body::<LitStr>().ok().filter(|_| name == "include_str") {
                 return file.value();
             }
