@@ -107,7 +107,7 @@ pub(super) fn is_identifier(text: &str) -> bool {
 }
 
 /// Returns the raw identifier for a keyword, or `None` for a keyword that has none.
-pub(super) fn as_raw(keyword: &Ident) -> Option<Ident> {
+pub(super) fn to_raw(keyword: &Ident) -> Option<Ident> {
     let can = !["_", "self", "Self", "super", "crate"].iter().any(|word| keyword == word);
     can.then(|| Ident::new_raw(&keyword.to_string(), keyword.span()))
 }

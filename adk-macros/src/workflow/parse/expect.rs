@@ -1,7 +1,7 @@
 //! Parsers of required syntax, with errors of the form "expected X, found Y".
 
 use super::super::ast::{Key, Mention, MentionKind, KeyDecl};
-use super::super::names::{as_raw, instead_of_keyword, is_identifier, derivable_ident};
+use super::super::names::{to_raw, instead_of_keyword, is_identifier, derivable_ident};
 use super::{Result, Sink, at_colon};
 use crate::diag::Diagnostic;
 use crate::types;
@@ -250,7 +250,7 @@ pub(crate) fn key(input: ParseStream<'_>, what: &str, is_typed: bool) -> Result<
     }
     input.parse::<Token![:]>()?;
     // After a prefix, a keyword is a valid name.
-    let keyword = word(input).filter(|_| !input.peek(Ident)).and_then(|word| as_raw(&word));
+    let keyword = word(input).filter(|_| !input.peek(Ident)).and_then(|word| to_raw(&word));
     let name = match keyword {
         Some(keyword) => input.call(Ident::parse_any).map(|_| keyword)?,
         None => name(input, what)?,
