@@ -113,7 +113,7 @@ pub(super) fn to_raw(keyword: &Ident) -> Option<Ident> {
 }
 
 /// Returns the remedy for a name that is a Rust keyword.
-pub(crate) fn instead_of_keyword(word: &str) -> String {
+pub(crate) fn keyword_remedy(word: &str) -> String {
     match word {
         "self" | "Self" | "super" | "crate" => "choose another name".to_owned(),
         _ => format!("choose another name, or write `r#{word}`"),

@@ -1,7 +1,7 @@
 //! Parsers of required syntax, with errors of the form "expected X, found Y".
 
 use super::super::ast::{Key, Mention, MentionKind, KeyDecl};
-use super::super::names::{to_raw, instead_of_keyword, is_identifier, derivable_ident};
+use super::super::names::{to_raw, keyword_remedy, is_identifier, derivable_ident};
 use super::{Result, Sink, at_colon};
 use crate::diag::Diagnostic;
 use crate::types;
@@ -166,7 +166,7 @@ pub(crate) fn name(input: ParseStream<'_>, what: &str) -> Result<Ident> {
     } else if let Ok(label) = input.fork().parse::<Lifetime>() {
         invalid("a name is written without `'`".to_owned()).help(format!("write `{}`", label.ident))
     } else if let Some(word) = word(input) {
-        invalid(format!("`{word}` is a keyword of Rust")).help(instead_of_keyword(&word.to_string()))
+        invalid(format!("`{word}` is a keyword of Rust")).help(keyword_remedy(&word.to_string()))
     } else if input.peek(Lit) {
         invalid(format!("{} is no name", found(input))).help("begin with a letter or `_`, as in `critic`")
     } else {

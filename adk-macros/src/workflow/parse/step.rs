@@ -1,7 +1,7 @@
 //! Lists of steps, and the kinds of steps.
 
 use super::super::ast::{Await, Block, Break, Node, Run};
-use super::super::names::{instead_of_keyword, is_type};
+use super::super::names::{keyword_remedy, is_type};
 use super::expect::{self, expected, found};
 use super::item::{is_item, late};
 use super::{Result, Sink, at_colon_after_word, at_end, block, drain, skip};
@@ -200,6 +200,6 @@ fn keyword(word: &Ident, input: ParseStream<'_>) -> Diagnostic {
     match hint(Place::Step, &text).filter(|_| !is_alone || is_exit) {
         Some(remedy) => not_a_step(word, Some(remedy), None),
         None => Diagnostic::new(Check::NameInvalid, word.span(), format!("`{word}` is a keyword of Rust"))
-            .help(instead_of_keyword(&text)),
+            .help(keyword_remedy(&text)),
     }
 }
