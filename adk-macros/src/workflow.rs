@@ -20,11 +20,11 @@ use proc_macro2::TokenStream;
 pub(crate) fn workflow(input: TokenStream) -> TokenStream {
     let (mut tree, mut diagnostics) = parse::workflow(input);
     if !diagnostics.has_known_flow() {
-        let plan = plan::of(&tree);
+        let plan = plan::flatten(&tree);
         return expand::stub(&tree, &plan, KnownParts::Nothing, diagnostics.into_tokens());
     }
     let mut found = check::mend(&mut tree);
-    let mut plan = plan::of(&tree);
+    let mut plan = plan::flatten(&tree);
     check::workflow(&tree, &mut plan, &mut found);
     let known = if found.has(&check::NAMES) { KnownParts::Names } else { KnownParts::Flow };
     diagnostics.extend(found);

@@ -88,7 +88,7 @@ pub(super) enum StepKind<'a> {
     End,
 }
 
-pub(super) fn of(tree: &Workflow) -> Plan<'_> {
+pub(super) fn flatten(tree: &Workflow) -> Plan<'_> {
     let name = tree.name.as_ref().map(|name| names::snake_case(&names::unraw(name))).unwrap_or_default();
     let mut decls = BTreeMap::new();
     for (number, decl) in tree.items.agents.iter().enumerate() {

@@ -7,7 +7,7 @@ pub(super) fn errors(text: &str) -> Vec<String> {
     let (mut tree, mut diagnostics) = parse::workflow(text.parse().unwrap());
     if diagnostics.keep_flow() {
         let mut found = check::mend(&mut tree);
-        check::workflow(&tree, &mut plan::of(&tree), &mut found);
+        check::workflow(&tree, &mut plan::flatten(&tree), &mut found);
         diagnostics.extend(found);
     }
     diagnostics.texts()

@@ -239,7 +239,7 @@ fn items() {
 #[test]
 fn unnamed_blocks_are_counted_by_kind_in_source_order() {
     let (tree, _) = read("IterativeW() { loop < a; < parallel < b; c >; x: loop < d > >; loop < e > > }");
-    let plan = plan::of(&tree);
+    let plan = plan::flatten(&tree);
     assert_eq!(plan.name, "iterative_w");
     let names: Vec<_> =
         plan.steps.iter().filter(|step| !step.name.is_empty()).map(|step| &*step.name).collect();
