@@ -56,7 +56,7 @@ impl<'a> Step<'a> {
     }
 
     /// Returns the number of the agent, if the workflow declares it.
-    pub(super) fn declared(&self) -> Option<usize> {
+    pub(super) fn declared_number(&self) -> Option<usize> {
         match self.kind {
             StepKind::Declared(_, number) | StepKind::Target(number) => Some(number),
             _ => None,

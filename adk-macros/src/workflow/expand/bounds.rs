@@ -55,7 +55,7 @@ impl Expansion<'_> {
         let agents = &self.tree.items.agents;
         let mut placed: HashSet<String> = HashSet::new();
         for step in &self.plan.steps {
-            let decl = step.declared().and_then(|number| agents.get(number));
+            let decl = step.declared_number().and_then(|number| agents.get(number));
             placed.extend(decl.map(|decl| names::unraw(&decl.name)));
         }
         for decl in agents {

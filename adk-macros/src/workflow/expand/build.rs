@@ -65,7 +65,7 @@ impl Expansion<'_> {
     /// Adds the field of a step.
     fn part(&self, i: usize, step: &Step<'_>, field: &Ident, parts: &mut Parts) {
         let kind = self.decl(step);
-        match (kind, step.declared()) {
+        match (kind, step.declared_number()) {
             (Some(DeclKind::Given { ty }), Some(number)) => {
                 let parameter = without_span(field);
                 parts.parameters.push((number, quote!(#parameter: #ty)));

@@ -78,7 +78,7 @@ impl Expansion<'_> {
     }
 
     pub(super) fn decl(&self, step: &Step<'_>) -> Option<&DeclKind> {
-        let number = step.declared()?;
+        let number = step.declared_number()?;
         self.tree.items.agents.get(number).map(|decl| &decl.kind)
     }
 
@@ -100,7 +100,7 @@ impl Expansion<'_> {
         if let StepKind::Await(_) = step.kind {
             return format!("<{name} as __wire::Awaits<{i}>>::META");
         }
-        match self.decl(step).zip(step.declared()) {
+        match self.decl(step).zip(step.declared_number()) {
             Some((DeclKind::Llm { .. }, number)) => {
                 // `Agent` would make rustc prove for each agent that it is `Send`.
                 format!("<{name} as __adk::llm::Declares<{number}>>::META")
