@@ -102,7 +102,7 @@ pub(super) fn flatten(tree: &Workflow) -> Plan<'_> {
 impl<'a> Plan<'a> {
     /// Returns all entries with a field in the struct: the steps in the order of the spec, then the
     /// targets.
-    pub(super) fn all(&self) -> impl Iterator<Item = (usize, &Step<'a>)> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = (usize, &Step<'a>)> {
         self.steps.iter().chain(&self.targets).enumerate()
     }
 }

@@ -28,7 +28,7 @@ struct Parts {
 impl Expansion<'_> {
     pub(super) fn build(&self) -> TokenStream {
         let mut parts = Parts::default();
-        for (i, step) in self.plan.all() {
+        for (i, step) in self.plan.entries() {
             if let Some(field) = &step.field_used() {
                 self.part(i, step, field, &mut parts);
             }

@@ -15,7 +15,7 @@ impl Expansion<'_> {
         let defined = &self.tree.name;
         let mut fields = TokenStream::new();
         let mut seen = HashSet::new();
-        for (i, step) in self.plan.all() {
+        for (i, step) in self.plan.entries() {
             // Fields of a rejected workflow may share a name.
             let Some(field) = step.field.as_ref().filter(|field| seen.insert(field.to_string())) else {
                 continue;

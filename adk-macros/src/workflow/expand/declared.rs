@@ -19,7 +19,7 @@ impl Expansion<'_> {
         let targets = self.plan.transfers.get(&number).into_iter().flatten();
         let meta = |target: &usize| {
             let (i, step) =
-                self.plan.all().find(|(_, step)| matches!(step.kind, StepKind::Target(n) if n == *target))?;
+                self.plan.entries().find(|(_, step)| matches!(step.kind, StepKind::Target(n) if n == *target))?;
             // An agent that the caller supplies has its name in this workflow.
             let (alias, name) = (numbered("Agent", i), &step.name);
             Some(match self.placed_type(step) {

@@ -91,7 +91,7 @@ impl Expansion<'_> {
 
     fn agents_and_blocks(&self, declared: &AgentNames, names: &mut EditorNames) {
         let mut steps: HashSet<String> = HashSet::new();
-        for (_, step) in self.plan.all() {
+        for (_, step) in self.plan.entries() {
             let of_its_name = match step.kind {
                 StepKind::Declared(run, _) => run.alias.is_none(),
                 StepKind::Block(_) | StepKind::Target(_) => true,

@@ -9,7 +9,7 @@ use quote::quote;
 impl Expansion<'_> {
     /// Returns the bound on the resources that the steps and the tools of agents require.
     pub(super) fn needs(&self) -> TokenStream {
-        let steps = self.plan.all().filter(|(_, step)| self.placed_type(step).is_some());
+        let steps = self.plan.entries().filter(|(_, step)| self.placed_type(step).is_some());
         let steps = steps.map(|(i, _)| numbered("Agent", i));
         let agents = self.tree.items.agents.iter().enumerate();
         let tools = agents.filter_map(|(number, decl)| match &decl.kind {

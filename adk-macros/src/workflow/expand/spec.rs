@@ -16,7 +16,7 @@ impl Expansion<'_> {
     /// reported once.
     pub(super) fn placed(&self) -> TokenStream {
         let (mut all, mut asked) = (TokenStream::new(), TokenStream::new());
-        for (i, step) in self.plan.all() {
+        for (i, step) in self.plan.entries() {
             let alias = numbered("Agent", i);
             let is_kind = || {
                 code!(
@@ -43,7 +43,7 @@ impl Expansion<'_> {
                 }
             }
         }
-        let paths = self.plan.all().filter(|(_, step)| self.placed_type(step).is_some());
+        let paths = self.plan.entries().filter(|(_, step)| self.placed_type(step).is_some());
         let paths = paths.filter_map(|(_, step)| match step.kind {
             StepKind::Path(run) => Some(&run.path),
             _ => None,

@@ -118,7 +118,7 @@ impl Expansion<'_> {
 
     /// Returns the targets of transfers, which are not steps.
     fn targets_by_name(&self) -> Option<TokenStream> {
-        let targets = self.plan.all().filter(|(_, step)| matches!(step.kind, StepKind::Target(_)));
+        let targets = self.plan.entries().filter(|(_, step)| matches!(step.kind, StepKind::Target(_)));
         let arms = targets.filter_map(|(i, step)| {
             let (name, agent) = (&step.name, self.value(i, step, &step.field_used()?));
             Some(quote!(#name => #agent,))
