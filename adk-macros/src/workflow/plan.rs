@@ -46,7 +46,7 @@ impl<'a> Step<'a> {
 
     /// Creates the entry of a target of transfers.
     pub(super) fn target(decl: &'a Decl, number: usize) -> Self {
-        let name = own_name(decl).unwrap_or_else(|| names::unraw(&decl.name));
+        let name = name_field(decl).unwrap_or_else(|| names::unraw(&decl.name));
         let field = Some(decl.name.clone());
         Self { field, ..Self::new(name, decl.name.span(), StepKind::Target(number), 0) }
     }
@@ -65,7 +65,7 @@ impl<'a> Step<'a> {
 }
 
 /// Returns the `name` field of an agent.
-fn own_name(decl: &Decl) -> Option<String> {
+fn name_field(decl: &Decl) -> Option<String> {
     match &decl.kind {
         DeclKind::Llm { fields, .. } => fields.name.as_ref().map(syn::LitStr::value),
         _ => None,
@@ -167,7 +167,7 @@ impl<'a> Planner<'a> {
                 (name, last.span(), field)
             }
         };
-        let own = number.and_then(|number| self.tree.items.agents.get(number)).and_then(own_name);
+        let own = number.and_then(|number| self.tree.items.agents.get(number)).and_then(name_field);
         let name = own.filter(|_| run.alias.is_none()).unwrap_or(name);
         let kind = match number {
             Some(number) => StepKind::Declared(run, number),
