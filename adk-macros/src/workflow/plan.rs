@@ -236,7 +236,7 @@ impl Step<'_> {
     /// Returns the field for a read access. For editors, only a step under the name of its
     /// declaration is a use of the declaration; the names of blocks and instances define their
     /// fields.
-    pub(super) fn field_used(&self) -> Option<Ident> {
+    pub(super) fn field_use(&self) -> Option<Ident> {
         let field = self.field.as_ref()?;
         Some(match self.kind {
             StepKind::Declared(run, _) if run.alias.is_none() => field.clone(),

@@ -29,7 +29,7 @@ impl Expansion<'_> {
     pub(super) fn build(&self) -> TokenStream {
         let mut parts = Parts::default();
         for (i, step) in self.plan.entries() {
-            if let Some(field) = &step.field_used() {
+            if let Some(field) = &step.field_use() {
                 self.part(i, step, field, &mut parts);
             }
         }

@@ -133,7 +133,7 @@ impl Expansion<'_> {
                     }
                     target => names.unknown.extend(target.clone()),
                 },
-                StepKind::Block(_) => names.known.extend(step.field_used()),
+                StepKind::Block(_) => names.known.extend(step.field_use()),
                 _ => {}
             }
         }

@@ -19,7 +19,7 @@ impl Workflow {
 impl KeyDecl {
     /// Returns the field of the key for a read access. For editors, only the definition is the
     /// user's token.
-    fn field_used(&self) -> Ident {
+    fn field_use(&self) -> Ident {
         without_span(&self.key.name)
     }
 }
@@ -105,7 +105,7 @@ impl Expansion<'_> {
         let output_impls = self.returns_struct().then(|| derives(&self.output_name(), &outputs));
         let input_ty = self.input_type();
         let begin = inputs.iter().map(|input| {
-            let (key, field, ty) = (input.typed.key.text(), input.typed.field_used(), &input.typed.ty);
+            let (key, field, ty) = (input.typed.key.text(), input.typed.field_use(), &input.typed.ty);
             quote!(<#ty as __wire::KeyValue>::input(&__input.#field, __keys, #key)?;)
         });
         let read = |typed: &&KeyDecl| {
@@ -118,7 +118,7 @@ impl Expansion<'_> {
             [] => ok(quote!(())),
             [one] if !self.returns_struct() => ok(read(one)),
             all => {
-                let fields = all.iter().map(|typed| typed.field_used());
+                let fields = all.iter().map(|typed| typed.field_use());
                 let values = all.iter().map(read);
                 ok(quote!(#output_ty { #(#fields: #values),* }))
             }
@@ -173,7 +173,7 @@ impl Expansion<'_> {
         });
         // All inputs are read before the first error returns, so that the form shows all errors.
         let fields = inputs.iter().enumerate().map(|(at, input)| {
-            let (field, at) = (input.typed.field_used(), Index::from(at));
+            let (field, at) = (input.typed.field_use(), Index::from(at));
             quote!(#field: __read.#at?)
         });
         let made = if inputs.is_empty() { quote!(()) } else { quote!(#input_ty { #(#fields),* }) };
@@ -201,7 +201,7 @@ impl Expansion<'_> {
             if is_string(ty) { quote!(#bound: impl ::core::convert::Into<#ty>) } else { quote!(#bound: #ty) }
         });
         let values = inputs.iter().map(|Input { typed, default }| {
-            let (field, bound, ty) = (typed.field_used(), without_span(&typed.key.name), &typed.ty);
+            let (field, bound, ty) = (typed.field_use(), without_span(&typed.key.name), &typed.ty);
             let value = default_of(typed);
             match default {
                 Some(_) => quote!(#field: Self::#value()),
@@ -219,7 +219,7 @@ impl Expansion<'_> {
             _ => None,
         };
         let from = from.map(|(typed, whole)| {
-            let (field, ty) = (typed.field_used(), &typed.ty);
+            let (field, ty) = (typed.field_use(), &typed.ty);
             let made = if whole { quote!(Self { #field: __value }) } else { quote!(Self::new(__value)) };
             let text = is_string(ty).then(|| {
                 quote! {
@@ -270,6 +270,6 @@ fn first(seen: &mut Vec<String>, typed: &KeyDecl) -> bool {
 /// left out of the docs, because they always hold.
 fn derives(name: &Ident, all: &[&KeyDecl]) -> TokenStream {
     let types = all.iter().map(|typed| &typed.ty).filter(|ty| !crate::typed::is_plain(ty));
-    let fields = all.iter().map(|typed| typed.field_used());
+    let fields = all.iter().map(|typed| typed.field_use());
     quote!(__adk::key_struct! { #name { #(#fields)* } #(#types;)* })
 }

@@ -72,7 +72,7 @@ impl Expansion<'_> {
     /// an agent where the walk runs it, since each check of a type costs time.
     pub(super) fn judged_where_it_runs<'s>(&self, step: &'s Step<'_>) -> Option<&'s syn::Path> {
         match step.kind {
-            StepKind::Path(run) if step.field_used().is_some() && self.refused.is_none() => Some(&run.path),
+            StepKind::Path(run) if step.field_use().is_some() && self.refused.is_none() => Some(&run.path),
             _ => None,
         }
     }

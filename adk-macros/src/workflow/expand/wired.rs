@@ -94,7 +94,7 @@ impl Expansion<'_> {
                     quote!(#at => ::core::option::Option::Some(__wire::Awaited::<#name, #at>::AGENT),),
                 ));
             }
-            let Some(field) = step.field_used().filter(|_| step.is_agent()) else {
+            let Some(field) = step.field_use().filter(|_| step.is_agent()) else {
                 continue;
             };
             let (at, agent) = (index(i), self.value(i, step, &field));
@@ -120,7 +120,7 @@ impl Expansion<'_> {
     fn targets_by_name(&self) -> Option<TokenStream> {
         let targets = self.plan.entries().filter(|(_, step)| matches!(step.kind, StepKind::Target(_)));
         let arms = targets.filter_map(|(i, step)| {
-            let (name, agent) = (&step.name, self.value(i, step, &step.field_used()?));
+            let (name, agent) = (&step.name, self.value(i, step, &step.field_use()?));
             Some(quote!(#name => #agent,))
         });
         let head = quote!(fn target(&self, __name: &str) -> ::core::option::Option<&dyn __adk::DynAgent>);
@@ -164,7 +164,7 @@ impl Expansion<'_> {
     /// Returns the blocks that are fields, with their numbers.
     fn block_fields(&self) -> impl Iterator<Item = (Literal, &Block, Ident)> {
         self.plan.steps.iter().enumerate().filter_map(|(i, step)| match step.kind {
-            StepKind::Block(block) => Some((index(i), block, step.field_used()?)),
+            StepKind::Block(block) => Some((index(i), block, step.field_use()?)),
             _ => None,
         })
     }
