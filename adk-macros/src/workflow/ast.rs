@@ -254,8 +254,8 @@ impl LimitKind {
                 ["max", "max_elements", "the largest number of elements, 1 or more, as in `max = 20`"]
             }
             Self::Branches => {
-                let what = "the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`";
-                ["max_concurrency", "max_concurrency", what]
+                let description = "the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`";
+                ["max_concurrency", "max_concurrency", description]
             }
             Self::Attempts => {
                 ["attempts", "attempts", "the largest number of attempts, 1 or more, as in `attempts = 3`"]
@@ -271,14 +271,14 @@ impl LimitKind {
         self.words()[1]
     }
 
-    pub(super) const fn what(self) -> &'static str {
+    pub(super) const fn description(self) -> &'static str {
         self.words()[2]
     }
 }
 
 /// `max = 5` or `max = ROUNDS`.
 pub(super) struct Limit {
-    pub(super) of: LimitKind,
+    pub(super) kind: LimitKind,
     pub(super) expr: Box<Expr>,
     /// The value of a literal.
     pub(super) literal: Option<u32>,

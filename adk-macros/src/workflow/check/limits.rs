@@ -19,7 +19,7 @@ pub(super) fn workflow(tree: &mut Workflow, report: &mut Diagnostics) {
 }
 
 fn look_at(limit: &mut Limit, keys: &HashSet<String>, report: &mut Diagnostics) {
-    let (name, is_loop) = (limit.of.argument(), limit.of == LimitKind::Rounds);
+    let (name, is_loop) = (limit.kind.argument(), limit.kind == LimitKind::Rounds);
     let check = if is_loop { Check::LoopMax } else { Check::Syntax };
     if let Expr::Path(path) = &*limit.expr
         && path.path.get_ident().is_some_and(|name| keys.contains(&unraw(name)))

@@ -252,7 +252,7 @@ impl Expansion<'_> {
             let number = Literal::u32_unsuffixed(number);
             return quote!(::core::option::Option::Some(#number));
         }
-        let (word, expr, name) = (limit.of.function(), &limit.expr, &step.name);
+        let (word, expr, name) = (limit.kind.function(), &limit.expr, &step.name);
         let constant = numbered(word, i);
         let call = raise(expr.span(), quote!(__adk::check::raise_limit), quote!(#word, #name, #constant));
         let number = number(expr, &read(word));

@@ -72,7 +72,7 @@ impl Block {
             BlockKind::Match(_) => return sink.push(error),
             BlockKind::Loop { max, .. } => {
                 let one = syn::parse_quote_spanned!(open=> 1);
-                max.get_or_insert(Limit { of: LimitKind::Rounds, expr: Box::new(one), literal: Some(1) });
+                max.get_or_insert(Limit { kind: LimitKind::Rounds, expr: Box::new(one), literal: Some(1) });
             }
             _ => {}
         }
@@ -319,12 +319,12 @@ fn arguments_of(block: &str) -> &'static [&'static str] {
 
 /// Parses a number from 1: this crate checks a literal, const evaluation checks any other
 /// expression.
-fn limit(list: ParseStream<'_>, of: LimitKind, sink: &mut Sink) -> Result<Limit> {
-    let check = if of == LimitKind::Rounds { Check::LoopMax } else { Check::Syntax };
-    let expr = expect::number(list, sink, (of.argument(), check), of.what(), 1)?;
+fn limit(list: ParseStream<'_>, kind: LimitKind, sink: &mut Sink) -> Result<Limit> {
+    let check = if kind == LimitKind::Rounds { Check::LoopMax } else { Check::Syntax };
+    let expr = expect::number(list, sink, (kind.argument(), check), kind.description(), 1)?;
     let literal = match &expr {
         Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
         _ => None,
     };
-    Ok(Limit { of, expr: Box::new(expr), literal })
+    Ok(Limit { kind, expr: Box::new(expr), literal })
 }
