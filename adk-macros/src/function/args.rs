@@ -69,7 +69,7 @@ pub(super) struct ToolArgs {
 }
 
 const AGENT: Words<'_> = Words {
-    of: "`#[agent]`",
+    owner: "`#[agent]`",
     kind: "argument",
     check: Check::AgentAttribute,
     place: Place::Agent,
@@ -80,7 +80,7 @@ const BY_HAND: Words<'_> =
     Words { place: Place::ByHand, known: &["reads(draft: Draft)", "writes(score: Score)"], ..AGENT };
 
 const TOOL: Words<'_> = Words {
-    of: "`#[tool]`",
+    owner: "`#[tool]`",
     kind: "argument",
     check: Check::ToolAttribute,
     place: Place::Tool,

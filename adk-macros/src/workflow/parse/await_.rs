@@ -12,7 +12,7 @@ use syn::parse::ParseStream;
 use syn::{Attribute, Expr, Ident, Token, token};
 
 const WORDS: Words<'_> = Words {
-    of: "`await`",
+    owner: "`await`",
     kind: "argument",
     check: Check::FieldUnknown,
     place: Place::Await,

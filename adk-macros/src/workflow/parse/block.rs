@@ -249,10 +249,10 @@ impl BlockArguments {
     }
 
     fn argument(&mut self, block: &str, list: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
-        let of = format!("`{block}`");
+        let owner = format!("`{block}`");
         let known = &[arguments_of(block), &ALWAYS].concat();
         let (check, place) = (Check::FieldUnknown, Place::Argument);
-        let words = Words { of: &of, kind: "argument", check, place, known };
+        let words = Words { owner: &owner, kind: "argument", check, place, known };
         let word = words.next(list, sink, &mut self.seen).map_err(|error| {
             let steps = format!("the steps of a block are in `< >`, as in `{block} < step; step >`");
             if list.peek(Token![=]) { error } else { error.help(steps) }

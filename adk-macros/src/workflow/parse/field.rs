@@ -17,10 +17,10 @@ use syn::spanned::Spanned as _;
 use syn::{BinOp, Expr, ExprClosure, Ident, Lit, LitBool, LitStr, Path, Stmt, Token, token};
 
 const WORDS: Words<'_> =
-    Words { of: "an agent", kind: "field", check: Check::FieldUnknown, place: Place::Field, known: FIELDS };
+    Words { owner: "an agent", kind: "field", check: Check::FieldUnknown, place: Place::Field, known: FIELDS };
 
 const COMPACT: Words<'_> =
-    Words { of: "`compact`", known: &["after", "after_tokens", "keep", "by"], ..WORDS };
+    Words { owner: "`compact`", known: &["after", "after_tokens", "keep", "by"], ..WORDS };
 
 const FIELDS: &[&str] = &[
     "name",

@@ -15,7 +15,7 @@ use syn::{Attribute, Ident, LitInt, Meta, Token, token};
 const NAME: &str = "the name of the workflow, as in `pub Writing(topic: String)`";
 const BOUNDS: &str = "as in `#[bounds(model_calls = 30)]`";
 const WORDS: Words<'_> = Words {
-    of: "`bounds`",
+    owner: "`bounds`",
     kind: "argument",
     check: Check::FieldUnknown,
     place: Place::Argument,

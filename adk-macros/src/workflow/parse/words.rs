@@ -11,7 +11,7 @@ use syn::parse::ParseStream;
 
 pub(crate) struct Words<'a> {
     /// The owner of the words, such as "an agent" or "`loop`".
-    pub(crate) of: &'a str,
+    pub(crate) owner: &'a str,
     /// The kind of the words: "field" or "argument".
     pub(crate) kind: &'static str,
     pub(crate) check: Check,
@@ -35,7 +35,7 @@ impl Words<'_> {
         let name = word.to_string();
         let fault = |fact: String| Diagnostic::new(self.check, word.span(), fact);
         if !self.names().any(|known| known == name) {
-            let unknown = fault(format!("{} has no {} `{name}`", self.of, self.kind));
+            let unknown = fault(format!("{} has no {} `{name}`", self.owner, self.kind));
             if let Some(remedy) = hint(self.place, &name) {
                 return Err(unknown.help(remedy));
             }
