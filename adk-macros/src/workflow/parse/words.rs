@@ -69,15 +69,15 @@ impl Words<'_> {
 
     /// Returns the example of a word.
     pub(crate) fn example(&self, word: &Ident) -> &str {
-        self.known.iter().find(|form| word == name_of(form)).copied().unwrap_or_default()
+        self.known.iter().find(|form| word == example_name(form)).copied().unwrap_or_default()
     }
 
     fn names(&self) -> impl Iterator<Item = &str> {
-        self.known.iter().map(|form| name_of(form))
+        self.known.iter().map(|form| example_name(form))
     }
 }
 
 /// Returns the name in an example: `max` for `max = 5`.
-fn name_of(form: &str) -> &str {
+fn example_name(form: &str) -> &str {
     form.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or(form)
 }
