@@ -27,17 +27,17 @@ pub(super) fn mend(tree: &mut Workflow) -> Diagnostics {
 }
 
 /// Visits all nodes, including the nodes inside blocks.
-fn each_node(nodes: &mut [Node], look: &mut dyn FnMut(&mut Node)) {
+fn visit_nodes(nodes: &mut [Node], look: &mut dyn FnMut(&mut Node)) {
     for node in nodes {
         look(node);
         let Node::Block(block) = node else { continue };
-        each_node(&mut block.nodes, look);
+        visit_nodes(&mut block.nodes, look);
         match &mut block.kind {
             BlockKind::Match(choice) => {
                 let arms = choice.arms.iter_mut().filter_map(|arm| arm.node.as_mut());
-                arms.for_each(|node| each_node(std::slice::from_mut(node), look));
+                arms.for_each(|node| visit_nodes(std::slice::from_mut(node), look));
             }
-            BlockKind::Try(tried) => each_node(tried.otherwise.as_deref_mut().unwrap_or_default(), look),
+            BlockKind::Try(tried) => visit_nodes(tried.otherwise.as_deref_mut().unwrap_or_default(), look),
             _ => {}
         }
     }

@@ -11,7 +11,7 @@ pub(super) fn workflow(tree: &mut Workflow, report: &mut Diagnostics) {
     let keys: HashSet<String> = super::declared(tree).map(|typed| unraw(&typed.key.name)).collect();
     let agents = tree.items.agents.iter().map(|decl| unraw(&decl.name));
     let agents: HashSet<String> = agents.filter(|name| !keys.contains(name)).collect();
-    super::each_node(&mut tree.body, &mut |node| {
+    super::visit_nodes(&mut tree.body, &mut |node| {
         let Node::Run(run) = node else { return };
         let is_agent =
             |key: &&super::super::ast::Key| key.prefix.is_none() && agents.contains(&unraw(&key.name));
