@@ -53,7 +53,7 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
 }
 
 /// Returns the keys that a workflow declares, except the keys of its steps.
-fn declared(tree: &Workflow) -> impl Iterator<Item = &KeyDecl> {
+fn declared_keys(tree: &Workflow) -> impl Iterator<Item = &KeyDecl> {
     let inputs = tree.inputs.iter().map(|input| &input.typed);
     let lets = tree.items.lets.iter().map(|one| &one.typed);
     let outputs = tree.items.agents.iter().filter_map(|decl| match &decl.kind {

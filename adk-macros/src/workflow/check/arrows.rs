@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 /// Reports agents that are written as keys, and removes them.
 pub(super) fn workflow(tree: &mut Workflow, report: &mut Diagnostics) {
-    let keys: HashSet<String> = super::declared(tree).map(|typed| unraw(&typed.key.name)).collect();
+    let keys: HashSet<String> = super::declared_keys(tree).map(|typed| unraw(&typed.key.name)).collect();
     let agents = tree.items.agents.iter().map(|decl| unraw(&decl.name));
     let agents: HashSet<String> = agents.filter(|name| !keys.contains(name)).collect();
     super::visit_nodes(&mut tree.body, &mut |node| {

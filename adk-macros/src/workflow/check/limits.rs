@@ -10,7 +10,7 @@ use syn::Expr;
 use syn::spanned::Spanned;
 
 pub(super) fn workflow(tree: &mut Workflow, report: &mut Diagnostics) {
-    let keys: HashSet<String> = super::declared(tree).map(|typed| unraw(&typed.key.name)).collect();
+    let keys: HashSet<String> = super::declared_keys(tree).map(|typed| unraw(&typed.key.name)).collect();
     super::visit_nodes(&mut tree.body, &mut |node| {
         if let Node::Block(block) = node {
             block.kind.limits_mut().for_each(|limit| look_at(limit, &keys, report));
