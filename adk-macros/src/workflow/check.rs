@@ -46,7 +46,7 @@ fn visit_nodes(nodes: &mut [Node], look: &mut dyn FnMut(&mut Node)) {
 pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Diagnostics) {
     transfer::workflow(tree, plan, report);
     names::workflow(tree, report);
-    names::declared(&tree.items.agents, report);
+    names::agents(&tree.items.agents, report);
     tools::workflow(&tree.items.agents, report);
     names::steps(tree, plan, report);
     keys::workflow(tree, plan, report);
@@ -74,7 +74,7 @@ pub(super) fn agents(agents: &[Decl], report: &mut Diagnostics) {
             );
         }
     }
-    names::declared(agents, report);
+    names::agents(agents, report);
     tools::circles_outside(agents, report);
     transfer::outside(agents, report);
 }

@@ -40,7 +40,7 @@ pub(super) fn workflow(tree: &Workflow, report: &mut Diagnostics) {
     }
 }
 
-pub(super) fn declared(agents: &[Decl], report: &mut Diagnostics) {
+pub(super) fn agents(agents: &[Decl], report: &mut Diagnostics) {
     let mut seen: Vec<String> = Vec::new();
     for decl in agents {
         let name = unraw(&decl.name);
