@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Reports keys that are declared twice.
 pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
-    declared(tree, plan, report);
+    declared_keys(tree, plan, report);
     if let Some(name) = &tree.name {
         structs(tree, name, report);
     }
@@ -23,7 +23,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostic
 }
 
 /// Checks inputs, `let`, `state`, and the items of `each`.
-fn declared(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
+fn declared_keys(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
     let inputs = tree.inputs.iter().map(|input| (&input.typed.key, "an input"));
     let lets = tree.items.lets.iter().map(|one| (&one.typed.key, "a `let`"));
     let states = tree.items.states.iter().map(|typed| (&typed.key, "a `state`"));
