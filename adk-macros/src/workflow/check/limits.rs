@@ -13,12 +13,12 @@ pub(super) fn workflow(tree: &mut Workflow, report: &mut Diagnostics) {
     let keys: HashSet<String> = super::declared_keys(tree).map(|typed| unraw(&typed.key.name)).collect();
     super::visit_nodes(&mut tree.body, &mut |node| {
         if let Node::Block(block) = node {
-            block.kind.limits_mut().for_each(|limit| look_at(limit, &keys, report));
+            block.kind.limits_mut().for_each(|limit| check_limit(limit, &keys, report));
         }
     });
 }
 
-fn look_at(limit: &mut Limit, keys: &HashSet<String>, report: &mut Diagnostics) {
+fn check_limit(limit: &mut Limit, keys: &HashSet<String>, report: &mut Diagnostics) {
     let (name, is_loop) = (limit.kind.argument(), limit.kind == LimitKind::Rounds);
     let check = if is_loop { Check::LoopMax } else { Check::Syntax };
     if let Expr::Path(path) = &*limit.expr
