@@ -104,7 +104,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
         if step_name(step, report) || reused(step, &mut paths, report) {
             continue;
         }
-        let now = NameOwner::by(step);
+        let now = NameOwner::from_step(step);
         match names.get(&step.name) {
             None => drop(names.insert(step.name.clone(), now)),
             // Only const evaluation knows whether the paths lead to the same agent.
@@ -136,7 +136,7 @@ fn fields(plan: &Plan<'_>, report: &mut Diagnostics) {
             None => drop(seen.insert(field, &step.name)),
             Some(first) => {
                 // The step with the name of the field is the step to rename.
-                let help = NameOwner::by(step).remedy(&field);
+                let help = NameOwner::from_step(step).remedy(&field);
                 let fact = if *first == field {
                     format!("step `{first}` is the field `{field}` already, which this one would be as well")
                 } else {

@@ -20,7 +20,7 @@ pub(super) enum NameOwner {
 }
 
 impl NameOwner {
-    pub(super) fn by(step: &Step<'_>) -> Self {
+    pub(super) fn from_step(step: &Step<'_>) -> Self {
         match step.kind {
             StepKind::Path(run) if run.alias.is_none() => Self::Path,
             StepKind::Path(_) | StepKind::Declared(..) | StepKind::Target(_) => Self::Agent,
