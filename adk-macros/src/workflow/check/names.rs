@@ -3,7 +3,7 @@
 use super::super::ast::{Decl, DeclKind, Workflow};
 use super::super::names::{is_identifier, last_segment, path_text, unraw};
 use super::super::plan::{Plan, Step, StepKind};
-use super::taken::{NameOwner, written};
+use super::taken::{NameOwner, name_fields};
 use crate::diag::Diagnostics;
 use adk_spec::Check;
 use proc_macro2::Span;
@@ -94,7 +94,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
             _ => drop(names.insert(target.name.clone(), NameOwner::Agent)),
         }
     }
-    let written = written(&tree.items.agents);
+    let written = name_fields(&tree.items.agents);
     for step in plan.steps.iter_mut().filter(|step| !step.name.is_empty() && step.named) {
         if is_itself(tree, step, report) {
             // The struct would contain itself.

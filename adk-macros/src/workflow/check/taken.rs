@@ -54,7 +54,7 @@ impl NameOwner {
 }
 
 /// Returns the names of agents that have a `name` field different from their declared name.
-pub(super) fn written(agents: &[Decl]) -> HashMap<String, Span> {
+pub(super) fn name_fields(agents: &[Decl]) -> HashMap<String, Span> {
     let own = agents.iter().filter_map(|decl| match &decl.kind {
         DeclKind::Llm { fields, .. } => {
             let name = fields.name.as_ref().filter(|name| name.value() != unraw(&decl.name))?;
