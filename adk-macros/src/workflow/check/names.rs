@@ -10,7 +10,7 @@ use proc_macro2::Span;
 use std::collections::{HashMap, HashSet};
 
 /// Returns why a name is reserved: the protocol uses it, or it opens a block.
-fn reserved(name: &str) -> Option<&'static str> {
+fn reserved_reason(name: &str) -> Option<&'static str> {
     match name {
         "user" | "model" => Some("events of the user and of models carry it"),
         "sequence" | "parallel" | "each" => Some("it is a word of `workflow!`"),
@@ -19,7 +19,7 @@ fn reserved(name: &str) -> Option<&'static str> {
 }
 
 fn check_reserved(name: &str, span: Span, help: &str, report: &mut Diagnostics) -> bool {
-    match reserved(name) {
+    match reserved_reason(name) {
         Some(why) => {
             report.add(
                 Check::NameReserved,
@@ -167,7 +167,7 @@ fn step_name(step: &Step<'_>, report: &mut Diagnostics) -> bool {
         && run.alias.is_none()
     {
         // The declaration reports the error.
-        return reserved(&step.name).is_some() || !is_identifier(&step.name);
+        return reserved_reason(&step.name).is_some() || !is_identifier(&step.name);
     }
     let help = match step.kind {
         StepKind::Path(run) if run.alias.is_none() => {
