@@ -96,7 +96,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
     }
     let written = name_fields(&tree.items.agents);
     for step in plan.steps.iter_mut().filter(|step| !step.name.is_empty() && step.named) {
-        if is_itself(tree, step, report) {
+        if is_own_step(tree, step, report) {
             // The struct would contain itself.
             step.field = None;
             continue;
@@ -149,7 +149,7 @@ fn fields(plan: &Plan<'_>, report: &mut Diagnostics) {
 }
 
 /// Reports a workflow that is its own step, and returns whether it did.
-fn is_itself(tree: &Workflow, step: &Step<'_>, report: &mut Diagnostics) -> bool {
+fn is_own_step(tree: &Workflow, step: &Step<'_>, report: &mut Diagnostics) -> bool {
     let (StepKind::Path(run), Some(name)) = (step.kind, &tree.name) else { return false };
     let is_itself = run.path.is_ident(name);
     if is_itself {
