@@ -101,7 +101,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
             step.field = None;
             continue;
         }
-        if step_name(step, report) || reused(step, &mut paths, report) {
+        if has_invalid_name(step, report) || reused(step, &mut paths, report) {
             continue;
         }
         let now = NameOwner::from_step(step);
@@ -162,7 +162,7 @@ fn is_own_step(tree: &Workflow, step: &Step<'_>, report: &mut Diagnostics) -> bo
 }
 
 /// Reports a name that a step cannot have, and returns whether it did.
-fn step_name(step: &Step<'_>, report: &mut Diagnostics) -> bool {
+fn has_invalid_name(step: &Step<'_>, report: &mut Diagnostics) -> bool {
     if let StepKind::Declared(run, _) = step.kind
         && run.alias.is_none()
     {
