@@ -101,7 +101,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
             step.field = None;
             continue;
         }
-        if has_invalid_name(step, report) || reused(step, &mut paths, report) {
+        if has_invalid_name(step, report) || is_reused(step, &mut paths, report) {
             continue;
         }
         let now = NameOwner::from_step(step);
@@ -188,7 +188,7 @@ fn has_invalid_name(step: &Step<'_>, report: &mut Diagnostics) -> bool {
 }
 
 /// Reports a path that occurs twice without `as`, and returns whether it did.
-fn reused(step: &Step<'_>, seen: &mut HashSet<String>, report: &mut Diagnostics) -> bool {
+fn is_reused(step: &Step<'_>, seen: &mut HashSet<String>, report: &mut Diagnostics) -> bool {
     let (StepKind::Path(run) | StepKind::Declared(run, _)) = step.kind else {
         return false;
     };
