@@ -72,7 +72,7 @@ fn closes(agents: &[Decl], workflow: Option<&Ident>, owner: usize, tool: &Tool) 
         return true;
     }
     let mut seen = vec![false; agents.len()];
-    let mut next: Vec<usize> = numbered(agents, name).into_iter().collect();
+    let mut next: Vec<usize> = agent_number(agents, name).into_iter().collect();
     while let Some(number) = next.pop() {
         if number == owner {
             return true;
@@ -83,12 +83,12 @@ fn closes(agents: &[Decl], workflow: Option<&Ident>, owner: usize, tool: &Tool) 
         let Some(fields) = fields(agents, number) else { continue };
         let tools = fields.tools.iter().filter(|tool| tool.is_agent).map(|tool| &tool.path);
         let below = tools.chain(&fields.transfer).filter_map(|path| path.get_ident());
-        next.extend(below.filter_map(|name| numbered(agents, name)));
+        next.extend(below.filter_map(|name| agent_number(agents, name)));
     }
     false
 }
 
-fn numbered(agents: &[Decl], name: &Ident) -> Option<usize> {
+fn agent_number(agents: &[Decl], name: &Ident) -> Option<usize> {
     agents.iter().position(|decl| unraw(&decl.name) == unraw(name))
 }
 
