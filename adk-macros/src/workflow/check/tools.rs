@@ -40,7 +40,7 @@ pub(super) fn circles(tree: &mut Workflow, report: &mut Diagnostics) {
         let closing = |tool: &Tool| closes(agents, name.as_ref(), number, tool);
         let Some(fields) = fields(agents, number) else { continue };
         let closing: Vec<bool> = fields.tools.iter().map(closing).collect();
-        tell(agents, number, &closing, report);
+        report_circles(agents, number, &closing, report);
         if let Some(DeclKind::Llm { fields, .. }) = agents.get_mut(number).map(|decl| &mut decl.kind) {
             let mut closing = closing.into_iter();
             fields.tools.retain(|_| !closing.next().unwrap_or_default());
@@ -53,7 +53,7 @@ pub(super) fn circles_outside(agents: &[Decl], report: &mut Diagnostics) {
     for number in 0..agents.len() {
         let Some(fields) = fields(agents, number) else { continue };
         let closing: Vec<bool> = fields.tools.iter().map(|tool| closes(agents, None, number, tool)).collect();
-        tell(agents, number, &closing, report);
+        report_circles(agents, number, &closing, report);
     }
 }
 
@@ -92,7 +92,7 @@ fn agent_number(agents: &[Decl], name: &Ident) -> Option<usize> {
     agents.iter().position(|decl| unraw(&decl.name) == unraw(name))
 }
 
-fn tell(agents: &[Decl], number: usize, closing: &[bool], report: &mut Diagnostics) {
+fn report_circles(agents: &[Decl], number: usize, closing: &[bool], report: &mut Diagnostics) {
     let (Some(decl), Some(fields)) = (agents.get(number), fields(agents, number)) else { return };
     let by = unraw(&decl.name);
     for (tool, _) in fields.tools.iter().zip(closing).filter(|(_, closes)| **closes) {
