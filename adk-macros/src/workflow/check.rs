@@ -76,5 +76,5 @@ pub(super) fn agents(agents: &[Decl], report: &mut Diagnostics) {
     }
     names::agents(agents, report);
     tools::circles_outside(agents, report);
-    transfer::outside(agents, report);
+    transfer::single_agents(agents, report);
 }

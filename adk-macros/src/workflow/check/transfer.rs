@@ -38,7 +38,7 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
 }
 
 /// Reports targets of agents outside a workflow, which have no other agents.
-pub(super) fn outside(agents: &[Decl], report: &mut Diagnostics) {
+pub(super) fn single_agents(agents: &[Decl], report: &mut Diagnostics) {
     for decl in agents {
         if let Some(path) = transfer(decl).first() {
             let (name, target) = (unraw(&decl.name), path_text(path));
