@@ -75,6 +75,6 @@ pub(super) fn agents(agents: &[Decl], report: &mut Diagnostics) {
         }
     }
     names::agents(agents, report);
-    tools::circles_outside(agents, report);
+    tools::single_agent_circles(agents, report);
     transfer::single_agents(agents, report);
 }

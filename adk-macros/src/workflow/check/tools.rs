@@ -49,7 +49,7 @@ pub(super) fn circles(tree: &mut Workflow, report: &mut Diagnostics) {
 }
 
 /// Reports agents outside a workflow that are tools of themselves.
-pub(super) fn circles_outside(agents: &[Decl], report: &mut Diagnostics) {
+pub(super) fn single_agent_circles(agents: &[Decl], report: &mut Diagnostics) {
     for number in 0..agents.len() {
         let Some(fields) = fields(agents, number) else { continue };
         let closing: Vec<bool> = fields.tools.iter().map(|tool| closes(agents, None, number, tool)).collect();
