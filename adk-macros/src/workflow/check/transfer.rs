@@ -127,7 +127,7 @@ impl Targets {
                 "`{name}` is a target of agent `{by}` and a step of this workflow; help: remove the step, or declare a second agent for one of the two"
             ));
         }
-        if self.is_above(number, owner) {
+        if self.is_ancestor(number, owner) {
             return Err(format!(
                 "agent `{by}` transfers to `{name}`, from which it is reached itself; help: remove `{name}` from its targets: an agent may hand back to its parent anyway"
             ));
@@ -136,7 +136,7 @@ impl Targets {
     }
 
     /// Returns whether agent `upper` is a direct or indirect parent of agent `lower`.
-    fn is_above(&self, upper: usize, lower: usize) -> bool {
+    fn is_ancestor(&self, upper: usize, lower: usize) -> bool {
         let mut at = lower;
         while let Some(parent) = self.parents.get(&at) {
             if *parent == upper {
