@@ -74,13 +74,13 @@ pub(super) fn workflow(input: TokenStream) -> (Workflow, Diagnostics) {
     let mut tree = Workflow::default();
     let fault = match normalise(input.clone()) {
         Ok((input, fault)) => {
-            whole(input, &mut sink, |input, sink| tree.parse(input, sink));
+            parse_all(input, &mut sink, |input, sink| tree.parse(input, sink));
             fault
         }
         Err(error) => {
             // The name and the keys are in front of the blocks.
             let head = input.into_iter().filter(|token| !is_brace(token)).collect();
-            whole(head, &mut sink, |input, sink| tree.parse(input, sink));
+            parse_all(head, &mut sink, |input, sink| tree.parse(input, sink));
             Some(error)
         }
     };
@@ -98,7 +98,7 @@ pub(super) fn agents(input: TokenStream) -> (Vec<Decl>, Diagnostics) {
     let mut sink = Sink::default();
     let mut agents = Vec::new();
     match check_depth(input.clone()) {
-        Ok(()) => whole(input, &mut sink, |input, sink| {
+        Ok(()) => parse_all(input, &mut sink, |input, sink| {
             agents = agent::outside(input, sink);
             Ok(())
         }),
@@ -124,7 +124,7 @@ fn is_brace(token: &TokenTree) -> bool {
 }
 
 /// Parses the whole input. Errors at the end have the span of the last token.
-fn whole(input: TokenStream, sink: &mut Sink, read: impl FnOnce(ParseStream<'_>, &mut Sink) -> Result<()>) {
+fn parse_all(input: TokenStream, sink: &mut Sink, read: impl FnOnce(ParseStream<'_>, &mut Sink) -> Result<()>) {
     let last = input.clone().into_iter().last().map_or_else(Span::call_site, |token| match token {
         TokenTree::Group(group) => group.span_close(),
         token => token.span(),
