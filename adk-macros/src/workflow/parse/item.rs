@@ -54,7 +54,7 @@ fn declares(input: ParseStream<'_>, sink: &Sink) -> bool {
 }
 
 /// Reports an item after a step or in a block, and parses it for its names.
-pub(super) fn late(input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
+pub(super) fn late_item(input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
     let place: Span = input.span();
     let error = Diagnostic::syntax(place, "an item is declared before the steps")
         .help("move it before the first step of the workflow");

@@ -3,7 +3,7 @@
 use super::super::ast::{Await, Block, Break, Node, Run};
 use super::super::names::{keyword_remedy, is_type};
 use super::expect::{self, expected, found};
-use super::item::{is_item, late};
+use super::item::{is_item, late_item};
 use super::{Result, Sink, at_colon_after_word, at_end, block, drain, skip};
 use crate::diag::{Diagnostic, Place, hint};
 use adk_spec::Check;
@@ -21,7 +21,7 @@ const WORDS: [&str; 11] =
 pub(super) fn steps(input: ParseStream<'_>, sink: &mut Sink, nodes: &mut Vec<Node>) {
     while !at_end(input) {
         let read = if is_item(input, sink) {
-            late(input, sink).map(|()| None)
+            late_item(input, sink).map(|()| None)
         } else {
             Node::parse(input, sink).map(Some)
         };
