@@ -210,7 +210,7 @@ pub(crate) fn list(
             if input.is_empty() || input.peek(Token![,]) {
                 return Ok(());
             }
-            let missing = expect::expected(input, "`,`");
+            let missing = expect::expected_error(input, "`,`");
             // The next part follows, so only the comma is missing.
             if input.peek(syn::Ident) && (at_colon_after_word(input) || input.peek2(Token![=])) {
                 sink.push(missing);

@@ -2,7 +2,7 @@
 
 use super::super::ast::{Decl, DeclKind, Fields, KeyDecl};
 use super::super::names::type_text;
-use super::expect::{self, expected};
+use super::expect::{self, expected_error};
 use super::item::{end, is_item, kw};
 use super::{Result, Sink, at_colon, braces, head, list, parens, skip};
 use crate::diag::Diagnostic;
@@ -15,7 +15,7 @@ use syn::{Attribute, Ident, PathArguments, Token, Type, TypeParamBound, Visibili
 pub(super) fn outside(input: ParseStream<'_>, sink: &mut Sink) -> Vec<Decl> {
     let mut agents = Vec::new();
     if input.is_empty() {
-        sink.push(expected(input, "an agent, as in `pub critic -> criticism: String { ... }`"));
+        sink.push(expected_error(input, "an agent, as in `pub critic -> criticism: String { ... }`"));
     }
     while !input.is_empty() {
         match one(input, sink) {
@@ -70,7 +70,7 @@ impl DeclKind {
             return Ok(Self::Described { reads: reads.unwrap_or_default(), output, ty });
         }
         if !input.peek(token::Brace) {
-            return Err(expected(
+            return Err(expected_error(
                 input,
                 match (&reads, &output) {
                     (Some(_), _) => {
@@ -100,7 +100,7 @@ impl DeclKind {
         if !input.is_empty() && !input.peek(Token![;]) && (input.peek(token::Brace) || !is_item(input, sink))
         {
             let shown = type_text(&ty);
-            return Err(expected(input, "`;`").help(format!(
+            return Err(expected_error(input, "`;`").help(format!(
                 "an agent with fields is written `agent {name} -> KEY: {shown} {{ ... }}`, and one whose keys its type does not say `agent {name}(READS: TYPE) -> KEY: TYPE as {shown};`"
             )));
         }

@@ -1,7 +1,7 @@
 //! `await(by = "staff", timeout = "72h", default = EXPR) KEY: TYPE`.
 
 use super::super::ast::{Await, KeyDecl};
-use super::expect::{self, expected};
+use super::expect::{self, expected_error};
 use super::field::timeout;
 use super::words::Words;
 use super::{Result, Sink, at_colon_after_word, list, parens};
@@ -49,7 +49,7 @@ impl Await {
             KeyDecl { attrs, ..KeyDecl::parse(input, sink)? }
         } else {
             KeyDecl::parse(input, sink).map_err(|error| explain(input, error))?;
-            return Err(expected(input, "a key and its type, as in `await decision: bool`"));
+            return Err(expected_error(input, "a key and its type, as in `await decision: bool`"));
         };
         let default = default.map(|(_, value)| value);
         Ok(Self { name, typed, by, timeout, default })
@@ -75,7 +75,7 @@ struct AwaitArguments {
 impl AwaitArguments {
     fn argument(&mut self, list: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
         if list.peek(syn::LitStr) {
-            let error = expected(list, "one of the arguments of `await`, as in `timeout = \"72h\"`");
+            let error = expected_error(list, "one of the arguments of `await`, as in `timeout = \"72h\"`");
             return Err(error.or_help(hint(Place::Await, "question").unwrap_or_default()));
         }
         let word = WORDS.next(list, sink, &mut self.seen)?;

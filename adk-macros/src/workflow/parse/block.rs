@@ -2,7 +2,7 @@
 
 use super::super::ast::{Block, BlockKind, Callback, LimitKind, Key, Limit, Timeout, Try};
 use super::super::text::code;
-use super::expect::{self, expected, word};
+use super::expect::{self, expected_error, word};
 use super::field::{budget, callbacks, timeout};
 use super::words::Words;
 use super::{Result, Sink, at_end, braces, drain, list, match_, parens, step};
@@ -53,7 +53,7 @@ impl Block {
         {
             let open = input.span();
             if !input.peek(token::Brace) {
-                return Err(expected(input, "the steps of the `else`, as in `else < step; step >`"));
+                return Err(expected_error(input, "the steps of the `else`, as in `else < step; step >`"));
             }
             let inside = braces(input)?;
             if at_end(&inside) {
@@ -153,7 +153,7 @@ fn no_steps(input: ParseStream<'_>, kind: &BlockKind) -> Diagnostic {
         }
         kind => format!("the steps of the block, as in `{} < step; step >`", kind.word()),
     };
-    let error = expected(input, &what);
+    let error = expected_error(input, &what);
     if matches!(kind, BlockKind::Loop { .. })
         && (input.peek(Lit) || input.peek2(Token![=]) || input.peek(token::Bracket))
     {
@@ -177,7 +177,7 @@ pub(super) fn empty(kind: &BlockKind, open: Span) -> Diagnostic {
 fn element(input: ParseStream<'_>) -> Result<(Ident, Key)> {
     let example = "as in `each item in items < ... >`";
     let item = if input.peek(Token![in]) {
-        return Err(expected(input, &format!("a name for the element, {example}")));
+        return Err(expected_error(input, &format!("a name for the element, {example}")));
     } else {
         expect::name(input, &format!("a name for the element, {example}"))?
     };
@@ -292,7 +292,7 @@ impl BlockArguments {
 
 /// Parses the only word that an argument accepts.
 fn only(list: ParseStream<'_>, word: &str, what: &str) -> Result<Ident> {
-    let missing = expected(list, what);
+    let missing = expected_error(list, what);
     list.call(Ident::parse_any).ok().filter(|found| found == word).ok_or(missing)
 }
 

@@ -19,7 +19,7 @@ use syn::{
 const PREFIXES: [&str; 3] = ["user", "app", "temp"];
 
 /// Returns the error "expected WHAT, found THIS" at the next token.
-pub(super) fn expected(input: ParseStream<'_>, what: &str) -> Diagnostic {
+pub(super) fn expected_error(input: ParseStream<'_>, what: &str) -> Diagnostic {
     Diagnostic::syntax(input.span(), format!("expected {what}, found {}", found(input)))
 }
 
@@ -70,7 +70,7 @@ pub(super) fn word(input: ParseStream<'_>) -> Option<Ident> {
 /// Parses a token, or returns an error about the expected token.
 pub(crate) fn token<T: Parse>(input: ParseStream<'_>, what: &str) -> Result<T> {
     let start = input.fork();
-    input.parse().map_err(|_| expected(&start, what))
+    input.parse().map_err(|_| expected_error(&start, what))
 }
 
 /// Parses Rust code, and repeats the message of `syn` if it does not parse.
@@ -78,7 +78,7 @@ fn rust<T>(input: ParseStream<'_>, what: &str, read: fn(ParseStream<'_>) -> syn:
     let start = input.fork();
     read(input).map_err(|error| {
         if start.cursor() == input.cursor() {
-            expected(&start, what)
+            expected_error(&start, what)
         } else {
             Diagnostic::syntax(error.span(), format!("this Rust cannot be read: {error}"))
         }
@@ -170,7 +170,7 @@ pub(crate) fn name(input: ParseStream<'_>, what: &str) -> Result<Ident> {
     } else if input.peek(Lit) {
         invalid(format!("{} is no name", found(input))).help("begin with a letter or `_`, as in `critic`")
     } else {
-        expected(input, what)
+        expected_error(input, what)
     })
 }
 
@@ -284,7 +284,7 @@ impl KeyDecl {
                 return Err(Diagnostic::syntax(key.name.span(), fact).help(help));
             }
             let is_set = input.peek(Token![=]);
-            let error = expected(input, &format!("`:` and the type of `{text}`, as in `{text}: String`"));
+            let error = expected_error(input, &format!("`:` and the type of `{text}`, as in `{text}: String`"));
             return Err(if is_set { error.help(format!("write `{text}: TYPE = ...`")) } else { error });
         }
         input.parse::<Token![:]>()?;
@@ -311,14 +311,14 @@ pub(super) fn path(input: ParseStream<'_>, sink: &mut Sink, kind: MentionKind) -
         if !input.peek(Token![::]) {
             sink.mentions.push(Mention { path: path.clone(), kind });
             let is_module = is_super(&path) || path.is_ident("crate");
-            return if is_module { Err(expected(input, "`::` and a name")) } else { Ok(path) };
+            return if is_module { Err(expected_error(input, "`::` and a name")) } else { Ok(path) };
         }
         path.segments.push_punct(input.parse()?);
     }
 }
 
 fn after_colons(input: ParseStream<'_>) -> Diagnostic {
-    let error = expected(input, "a name after `::`");
+    let error = expected_error(input, "a name after `::`");
     if input.peek(Token![<]) || input.peek(token::Brace) {
         return error
             .help("a path has no generic arguments: give the type a name, as in `type Mine = Theirs<...>;`");

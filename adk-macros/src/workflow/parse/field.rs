@@ -3,7 +3,7 @@
 use super::super::ast::{Callback, Fields, MentionKind, Timeout, Tool};
 use super::super::names::is_identifier;
 use super::super::text::code;
-use super::expect::{self, expected};
+use super::expect::{self, expected_error};
 use super::words::Words;
 use super::{Result, Sink, braces, brackets, drain, list, parens};
 use crate::diag::{Diagnostic, Place};
@@ -163,7 +163,7 @@ fn listed(
     part: impl FnMut(ParseStream<'_>, &mut Sink) -> Result<()>,
 ) -> Result<()> {
     if !input.peek(token::Bracket) {
-        return Err(expected(input, &format!("a list, as in `{name}: [...]`")));
+        return Err(expected_error(input, &format!("a list, as in `{name}: [...]`")));
     }
     list(&brackets(input)?, sink, part);
     Ok(())
@@ -194,7 +194,7 @@ impl Tool {
 fn only_in_parens<T>(input: ParseStream<'_>, read: impl FnOnce(ParseStream<'_>) -> Result<T>) -> Result<T> {
     let inside = parens(input)?;
     let read = read(&inside);
-    let rest = (!inside.is_empty()).then(|| expected(&inside, "`)`"));
+    let rest = (!inside.is_empty()).then(|| expected_error(&inside, "`)`"));
     drain(&inside);
     read.and_then(|read| rest.map_or(Ok(read), Err))
 }
@@ -208,7 +208,7 @@ fn target(list: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Path> {
         || list.peek(Token![self]);
     if !starts {
         let quoted = list.fork().parse::<LitStr>().map(|text| text.value());
-        let error = expected(list, what);
+        let error = expected_error(list, what);
         return Err(match quoted.ok().filter(|text| is_identifier(text)) {
             Some(name) => error.help(format!("write `{name}` without quotes")),
             None => error,
@@ -218,7 +218,7 @@ fn target(list: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Path> {
 }
 
 fn contents(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
-    let (missing, quoted) = (expected(input, "`none`, `prompt`, `default` or `last(8)`"), input.peek(LitStr));
+    let (missing, quoted) = (expected_error(input, "`none`, `prompt`, `default` or `last(8)`"), input.peek(LitStr));
     let contents = match input.call(Ident::parse_any).map(|word| word.to_string()).as_deref() {
         Ok("default") => quote!(Default),
         Ok("none") => quote!(None),
@@ -239,7 +239,7 @@ fn contents(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
 /// Parses `{ after: 40, keep: 10 }`.
 fn compact(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
     if !input.peek(token::Brace) {
-        return Err(expected(input, "what is summarised, as in `compact: { after: 40, keep: 10 }`"));
+        return Err(expected_error(input, "what is summarised, as in `compact: { after: 40, keep: 10 }`"));
     }
     let (mut calls, mut seen) = (TokenStream::new(), Vec::new());
     list(&braces(input)?, sink, |list, sink| {

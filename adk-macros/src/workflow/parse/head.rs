@@ -1,7 +1,7 @@
 //! `pub NAME(inputs) -> outputs { items; steps }`, with its attributes.
 
 use super::super::ast::{Bound, BoundValue, Input, KeyDecl, Workflow};
-use super::expect::{self, expected};
+use super::expect::{self, expected_error};
 use super::words::Words;
 use super::{Result, Sink, braces, field, item, list, parens, step};
 use crate::diag::{Diagnostic, Place};
@@ -80,7 +80,7 @@ impl Workflow {
             return if input.is_empty() || input.peek(token::Brace) {
                 Ok(())
             } else {
-                Err(expected(input, "the body in `{ }`")
+                Err(expected_error(input, "the body in `{ }`")
                     .help("several outputs are in `( )`, as in `-> (draft: String, score: f64)`"))
             };
         }
@@ -97,7 +97,7 @@ impl Workflow {
                 let fact = format!("workflow `{name}` has no body");
                 return Err(Diagnostic::syntax(name.span(), fact).help("write its steps in `{ }`"));
             }
-            return Err(expected(input, "the inputs in `( )`, the outputs after `->`, or the body in `{ }`"));
+            return Err(expected_error(input, "the inputs in `( )`, the outputs after `->`, or the body in `{ }`"));
         }
         let open = input.span();
         let body = braces(input)?;
@@ -117,7 +117,7 @@ impl Workflow {
         if input.is_empty() {
             return Ok(());
         }
-        Err(expected(input, "nothing more after the `}` of the workflow")
+        Err(expected_error(input, "nothing more after the `}` of the workflow")
             .help("each workflow has a `workflow!` of its own"))
     }
 

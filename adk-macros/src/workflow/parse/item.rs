@@ -1,7 +1,7 @@
 //! `agent`, `let`, `state` and `toolset`, before the first step.
 
 use super::super::ast::{Decl, DeclKind, Fields, Items, Let, Toolset, KeyDecl};
-use super::expect::{self, expected};
+use super::expect::{self, expected_error};
 use super::{Result, Sink, at_colon_after_word, skip};
 use crate::diag::Diagnostic;
 use proc_macro2::Span;
@@ -146,7 +146,7 @@ pub(super) fn end(input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
     if input.parse::<Option<Token![;]>>()?.is_some() {
         return Ok(());
     }
-    let missing = expected(input, "`;`");
+    let missing = expected_error(input, "`;`");
     if is_item(input, sink) {
         sink.push(missing);
         return Ok(());

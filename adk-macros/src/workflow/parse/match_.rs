@@ -2,7 +2,7 @@
 //! Rust.
 
 use super::super::ast::{Arm, Match, MentionKind, Node};
-use super::expect::{self, expected};
+use super::expect::{self, expected_error};
 use super::{Result, Sink, at_end, drain, parens, skip};
 use crate::diag::Diagnostic;
 use proc_macro2::{TokenStream, TokenTree};
@@ -65,7 +65,7 @@ fn end(input: ParseStream<'_>, is_block: bool, sink: &mut Sink) -> Result<()> {
         return Ok(());
     }
     if !is_block && !at_end(input) {
-        sink.push(expected(input, "`,` between two arms"));
+        sink.push(expected_error(input, "`,` between two arms"));
     }
     Ok(())
 }
@@ -83,7 +83,7 @@ impl Arm {
         let pattern = pattern(input, sink)?;
         let guard = input.peek(Token![if]).then(|| guard(input)).transpose()?;
         if input.parse::<Option<Token![=>]>>()?.is_none() {
-            return Err(expected(input, &format!("`=>` and a step after the pattern, {EXAMPLE}")));
+            return Err(expected_error(input, &format!("`=>` and a step after the pattern, {EXAMPLE}")));
         }
         Ok(Self { pattern, guard, node: None })
     }
@@ -96,7 +96,7 @@ fn pattern(input: ParseStream<'_>, sink: &mut Sink) -> Result<Pat> {
     if is_path && input.peek(Ident) {
         expect::path(&input.fork(), sink, MentionKind::Pattern)?;
     }
-    let nothing = expected(input, &format!("a pattern of Rust, {EXAMPLE}"));
+    let nothing = expected_error(input, &format!("a pattern of Rust, {EXAMPLE}"));
     let start = input.cursor();
     Pat::parse_multi_with_leading_vert(input).map_err(|error| {
         if input.cursor() == start {
@@ -121,7 +121,7 @@ fn guard(input: ParseStream<'_>) -> Result<Expr> {
 /// Parses the step of an arm: `None` for `()`.
 fn step(input: ParseStream<'_>, sink: &mut Sink) -> Result<Option<Node>> {
     if at_end(input) || input.peek(Token![,]) || input.peek(Token![;]) {
-        return Err(expected(input, "a step, or `()` for an arm that does nothing"));
+        return Err(expected_error(input, "a step, or `()` for an arm that does nothing"));
     }
     if !input.peek(token::Paren) {
         return Node::parse(input, sink).map(Some);

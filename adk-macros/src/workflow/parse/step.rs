@@ -2,7 +2,7 @@
 
 use super::super::ast::{Await, Block, Break, Node, Run};
 use super::super::names::{keyword_remedy, is_type};
-use super::expect::{self, expected, found};
+use super::expect::{self, expected_error, found};
 use super::item::{is_item, late_item};
 use super::{Result, Sink, at_colon_after_word, at_end, block, drain, skip};
 use crate::diag::{Diagnostic, Place, hint};
@@ -46,7 +46,7 @@ fn end(input: ParseStream<'_>, is_block: bool, sink: &mut Sink) -> Result<()> {
     if is_block && !input.peek(Token![,]) {
         return Ok(());
     }
-    let error = expected(input, "`;` between two steps");
+    let error = expected_error(input, "`;` between two steps");
     let sign = found(input);
     let sign = if input.peek(Token![|]) && input.peek2(Token![>]) { "|>" } else { sign.trim_matches('`') };
     let remedy = hint(Place::Operator, sign);
@@ -99,7 +99,7 @@ impl Node {
         if block::begins(input) {
             return Block::parse(attrs, Some(name), input, sink).map(Self::Block);
         }
-        let error = expected(input, "a block after its name, such as `loop < ... >`");
+        let error = expected_error(input, "a block after its name, such as `loop < ... >`");
         refuse(input, sink)?;
         if input.peek(Ident) {
             return Err(error.help(format!("an agent is named with `as`, as in `critic as {name}`")));
@@ -134,7 +134,7 @@ fn refuse(input: ParseStream<'_>, sink: &Sink) -> Result<()> {
             .help("write `< a; b >` for several, and an agent alone without brackets"));
     }
     let Some(word) = expect::word(input) else {
-        return if input.peek(Token![::]) { Ok(()) } else { Err(expected(input, STEP)) };
+        return if input.peek(Token![::]) { Ok(()) } else { Err(expected_error(input, STEP)) };
     };
     let text = word.to_string();
     if !input.peek(Ident) {
@@ -189,7 +189,7 @@ fn not_a_step(word: &Ident, remedy: Option<&str>, near: Option<&str>) -> Diagnos
 fn keyword(word: &Ident, input: ParseStream<'_>) -> Diagnostic {
     let text = word.to_string();
     if word == "_" {
-        return expected(input, STEP);
+        return expected_error(input, STEP);
     }
     let is_alone = input.cursor().ident().is_some_and(|(_, rest)| rest.eof())
         || input.peek2(Token![;])

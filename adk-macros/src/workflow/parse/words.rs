@@ -1,6 +1,6 @@
 //! [`Words`]: the known words in a list of fields or arguments.
 
-use super::expect::expected;
+use super::expect::expected_error;
 use super::{Result, Sink};
 use crate::diag::{Diagnostic, Place, hint};
 use adk_spec::Check;
@@ -31,7 +31,7 @@ impl Words<'_> {
     ) -> Result<Ident> {
         let example = self.known.first().copied().unwrap_or_default();
         let what = format!("one of its {}s, as in `{example}`", self.kind);
-        let word = input.call(Ident::parse_any).map_err(|_| expected(input, &what))?;
+        let word = input.call(Ident::parse_any).map_err(|_| expected_error(input, &what))?;
         let name = word.to_string();
         let fault = |fact: String| Diagnostic::new(self.check, word.span(), fact);
         if !self.names().any(|known| known == name) {
