@@ -20,11 +20,11 @@ const PREFIXES: [&str; 3] = ["user", "app", "temp"];
 
 /// Returns the error "expected WHAT, found THIS" at the next token.
 pub(super) fn expected_error(input: ParseStream<'_>, what: &str) -> Diagnostic {
-    Diagnostic::syntax(input.span(), format!("expected {what}, found {}", found(input)))
+    Diagnostic::syntax(input.span(), format!("expected {what}, found {}", next_token_text(input)))
 }
 
 /// Returns the next token in the form for messages.
-pub(super) fn found(input: ParseStream<'_>) -> String {
+pub(super) fn next_token_text(input: ParseStream<'_>) -> String {
     let joint = [
         (input.peek(Token![->]), "`->`"),
         (input.peek(Token![<-]), "`<-`"),
@@ -168,7 +168,7 @@ pub(crate) fn name(input: ParseStream<'_>, what: &str) -> Result<Ident> {
     } else if let Some(word) = word(input) {
         invalid(format!("`{word}` is a keyword of Rust")).help(keyword_remedy(&word.to_string()))
     } else if input.peek(Lit) {
-        invalid(format!("{} is no name", found(input))).help("begin with a letter or `_`, as in `critic`")
+        invalid(format!("{} is no name", next_token_text(input))).help("begin with a letter or `_`, as in `critic`")
     } else {
         expected_error(input, what)
     })

@@ -2,7 +2,7 @@
 
 use super::super::ast::{Await, Block, Break, Node, Run};
 use super::super::names::{keyword_remedy, is_type};
-use super::expect::{self, expected_error, found};
+use super::expect::{self, expected_error, next_token_text};
 use super::item::{is_item, late_item};
 use super::{Result, Sink, at_colon_after_word, at_end, block, drain, skip};
 use crate::diag::{Diagnostic, Place, hint};
@@ -47,7 +47,7 @@ fn end(input: ParseStream<'_>, is_block: bool, sink: &mut Sink) -> Result<()> {
         return Ok(());
     }
     let error = expected_error(input, "`;` between two steps");
-    let sign = found(input);
+    let sign = next_token_text(input);
     let sign = if input.peek(Token![|]) && input.peek2(Token![>]) { "|>" } else { sign.trim_matches('`') };
     let remedy = hint(Place::Operator, sign);
     let error = remedy.map_or(error.clone(), |remedy| error.help(remedy));
