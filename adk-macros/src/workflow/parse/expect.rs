@@ -133,7 +133,7 @@ pub(super) fn number(
 }
 
 /// Parses the type of a key, which has to be storable.
-fn stored(input: ParseStream<'_>) -> Result<Type> {
+fn storable_type(input: ParseStream<'_>) -> Result<Type> {
     let ty = ty(input, "a type")?;
     if let Err(types::Hint { span, fact, help }) = types::check_storable(&ty) {
         return Err(Diagnostic::syntax(span, fact).help(help));
@@ -288,7 +288,7 @@ impl KeyDecl {
             return Err(if is_set { error.help(format!("write `{text}: TYPE = ...`")) } else { error });
         }
         input.parse::<Token![:]>()?;
-        Ok(Self { attrs, key, ty: stored(input)?, perhaps: false })
+        Ok(Self { attrs, key, ty: storable_type(input)?, perhaps: false })
     }
 }
 
