@@ -150,7 +150,7 @@ pub(crate) fn name(input: ParseStream<'_>, what: &str) -> Result<Ident> {
     let at = input.span();
     let invalid = |fact: String| Diagnostic::new(Check::NameInvalid, at, fact);
     if input.peek2(Token![-]) && input.peek3(Ident::peek_any) && input.peek(Ident::peek_any) {
-        return Err(dashed(input));
+        return Err(dashed_name_error(input));
     }
     if input.peek(Ident) {
         return Ok(derivable_ident(input.parse()?));
@@ -175,7 +175,7 @@ pub(crate) fn name(input: ParseStream<'_>, what: &str) -> Result<Ident> {
 }
 
 /// Skips a name such as `my-agent`, and returns the error about it.
-pub(super) fn dashed(input: ParseStream<'_>) -> Diagnostic {
+pub(super) fn dashed_name_error(input: ParseStream<'_>) -> Diagnostic {
     let span = input.span();
     let mut parts = Vec::new();
     while let Ok(part) = input.call(Ident::parse_any) {

@@ -142,7 +142,7 @@ fn refuse(input: ParseStream<'_>, sink: &Sink) -> Result<()> {
         return if is_path { Ok(()) } else { Err(keyword(&word, input)) };
     }
     if input.peek2(Token![-]) && input.peek3(Ident::peek_any) {
-        return Err(expect::dashed(input));
+        return Err(expect::dashed_name_error(input));
     }
     if sink.declared.contains(&text) {
         return Ok(());
