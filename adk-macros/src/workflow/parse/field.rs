@@ -97,7 +97,7 @@ impl Fields {
             }
             "tools" => {
                 let (tools, more) = (&mut self.tools, &mut self.more_tools);
-                listed(input, &name, sink, |list, sink| {
+                bracket_list(input, &name, sink, |list, sink| {
                     if *more {
                         return Err(Diagnostic::syntax(list.span(), "nothing follows the `..` of `tools`")
                             .help("put it last, as in `tools: [find, ..]`"));
@@ -112,7 +112,7 @@ impl Fields {
             }
             "transfer" => {
                 let targets = &mut self.transfer;
-                listed(input, &name, sink, |list, sink| {
+                bracket_list(input, &name, sink, |list, sink| {
                     targets.push(target(list, sink, "a target: the name of an agent of this workflow")?);
                     Ok(())
                 })?;
@@ -122,7 +122,7 @@ impl Fields {
                     "stop" => (&mut self.stop, "a text in quotes"),
                     _ => (&mut self.fallback, "the name of a model in quotes"),
                 };
-                listed(input, &name, sink, |list, sink| {
+                bracket_list(input, &name, sink, |list, sink| {
                     texts.push(expect::expr(list, sink, what)?);
                     Ok(())
                 })?;
@@ -156,7 +156,7 @@ impl Fields {
 }
 
 /// Parses the parts of a list in `[ ]`.
-fn listed(
+fn bracket_list(
     input: ParseStream<'_>,
     name: &str,
     sink: &mut Sink,
@@ -326,7 +326,7 @@ pub(super) fn callbacks(input: ParseStream<'_>, hook: &Ident, sink: &mut Sink) -
     let name = hook.to_string();
     let mut all = Vec::new();
     if input.peek(token::Bracket) {
-        listed(input, &name, sink, |list, sink| {
+        bracket_list(input, &name, sink, |list, sink| {
             all.push(callback(list, hook, sink)?);
             Ok(())
         })?;
