@@ -99,7 +99,7 @@ pub(super) fn agents(input: TokenStream) -> (Vec<Decl>, Diagnostics) {
     let mut agents = Vec::new();
     match check_depth(input.clone()) {
         Ok(()) => parse_all(input, &mut sink, |input, sink| {
-            agents = agent::outside(input, sink);
+            agents = agent::agents(input, sink);
             Ok(())
         }),
         Err(error) => sink.push(error),

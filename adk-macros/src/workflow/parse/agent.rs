@@ -12,7 +12,7 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, Ident, PathArguments, Token, Type, TypeParamBound, Visibility, token};
 
 /// Parses the input of `llm::agent!`.
-pub(super) fn outside(input: ParseStream<'_>, sink: &mut Sink) -> Vec<Decl> {
+pub(super) fn agents(input: ParseStream<'_>, sink: &mut Sink) -> Vec<Decl> {
     let mut agents = Vec::new();
     if input.is_empty() {
         sink.push(expected_error(input, "an agent, as in `pub critic -> criticism: String { ... }`"));
