@@ -18,7 +18,7 @@ pub(super) fn agents(input: ParseStream<'_>, sink: &mut Sink) -> Vec<Decl> {
         sink.push(expected_error(input, "an agent, as in `pub critic -> criticism: String { ... }`"));
     }
     while !input.is_empty() {
-        match one(input, sink) {
+        match single_agent(input, sink) {
             Ok(decl) => agents.push(decl),
             Err(error) => {
                 sink.push(error);
@@ -29,7 +29,7 @@ pub(super) fn agents(input: ParseStream<'_>, sink: &mut Sink) -> Vec<Decl> {
     agents
 }
 
-fn one(input: ParseStream<'_>, sink: &mut Sink) -> Result<Decl> {
+fn single_agent(input: ParseStream<'_>, sink: &mut Sink) -> Result<Decl> {
     let mut attrs = expect::attributes(input)?;
     attrs.retain(|attr| head::is_of_struct(attr, "an agent", "agent!", sink));
     let vis = input.parse()?;
