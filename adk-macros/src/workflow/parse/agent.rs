@@ -57,7 +57,7 @@ impl Decl {
 impl DeclKind {
     fn parse(name: &Ident, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         if at_colon(input) {
-            return Self::given(name, input, sink);
+            return Self::supplied_agent(name, input, sink);
         }
         let parens_at = input.span();
         let reads = input.peek(token::Paren).then(|| reads(input, sink)).transpose()?;
@@ -94,7 +94,7 @@ impl DeclKind {
     }
 
     /// Parses `agent NAME: TYPE;`.
-    fn given(name: &Ident, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
+    fn supplied_agent(name: &Ident, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         input.parse::<Token![:]>()?;
         let ty = expect::ty(input, "the type of the agent")?;
         if !input.is_empty() && !input.peek(Token![;]) && (input.peek(token::Brace) || !is_item(input, sink))
