@@ -67,7 +67,7 @@ impl Node {
     pub(super) fn parse(input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         let attrs = expect::docs(input, sink)?;
         if at_end(input) && !attrs.is_empty() {
-            return Err(idle(&attrs));
+            return Err(idle_doc_error(&attrs));
         }
         let is_label = input.peek(Ident::peek_any) || input.peek(Lifetime);
         if is_label && at_colon_after_word(input) && !input.peek(Token![break]) {
@@ -79,7 +79,7 @@ impl Node {
             return Ok(Self::Await(Box::new(Await::parse(attrs, None, input, sink)?)));
         }
         if !attrs.is_empty() {
-            sink.push(idle(&attrs));
+            sink.push(idle_doc_error(&attrs));
         }
         if input.peek(Token![break]) {
             return Ok(Self::Break(Break::parse(input)?));
@@ -121,7 +121,7 @@ impl Break {
 }
 
 /// Returns the error about a doc comment before an item without a description.
-fn idle(attrs: &[Attribute]) -> Diagnostic {
+fn idle_doc_error(attrs: &[Attribute]) -> Diagnostic {
     let text = "a doc comment here describes nothing";
     Diagnostic::from(syn::Error::new_spanned(attrs.first(), text))
         .help("it may be before a named block, such as `refinement: loop < ... >`; for a comment write `//`")
