@@ -73,7 +73,7 @@ impl Node {
         if is_label && at_colon_after_word(input) && !input.peek(Token![break]) {
             let name = expect::name(input, "the name of a block")?;
             input.parse::<Token![:]>()?;
-            return Self::named(attrs, name, input, sink);
+            return Self::named_step(attrs, name, input, sink);
         }
         if input.peek(Token![await]) {
             return Ok(Self::Await(Box::new(Await::parse(attrs, None, input, sink)?)));
@@ -92,7 +92,7 @@ impl Node {
     }
 
     /// Parses the step after `NAME:`.
-    fn named(attrs: Vec<Attribute>, name: Ident, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
+    fn named_step(attrs: Vec<Attribute>, name: Ident, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         if input.peek(Token![await]) {
             return Ok(Self::Await(Box::new(Await::parse(attrs, Some(name), input, sink)?)));
         }
