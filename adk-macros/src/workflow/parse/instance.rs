@@ -69,7 +69,7 @@ impl Run {
     fn writes(&mut self, input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
         input.parse::<Token![->]>()?;
         if !input.peek(token::Paren) {
-            self.writes.push(written(input)?);
+            self.writes.push(written_key(input)?);
             return Ok(());
         }
         let span = input.span();
@@ -81,7 +81,7 @@ impl Run {
             ));
         }
         list(&inside, sink, |list, _| {
-            let key = written(list)?;
+            let key = written_key(list)?;
             let name = key.text();
             if self.writes.iter().any(|other| other.text() == name) {
                 let fact = format!("two outputs of this instance are called `{name}`");
@@ -96,7 +96,7 @@ impl Run {
 }
 
 /// Parses a key after `->`. The definition determines its type.
-fn written(input: ParseStream<'_>) -> Result<Key> {
+fn written_key(input: ParseStream<'_>) -> Result<Key> {
     let key = expect::key(input, "the key to write, as in `critic as second -> essay_criticism`", false)?;
     if at_colon(input) {
         let name = key.text();
