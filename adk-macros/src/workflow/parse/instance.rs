@@ -51,7 +51,7 @@ impl Run {
             return Ok(());
         }
         list(&inside, sink, |list, _| {
-            let (from, to) = renamed(list, &agent)?;
+            let (from, to) = renamed_key(list, &agent)?;
             let name = from.text();
             if self.reads.iter().any(|(other, _)| other.text() == name) {
                 let fact = format!("`{name}` is renamed twice in this instance");
@@ -107,7 +107,7 @@ fn written_key(input: ParseStream<'_>) -> Result<Key> {
 }
 
 /// Parses `draft = essay`: the key of the definition, and the key that the instance reads.
-fn renamed(list: ParseStream<'_>, agent: &str) -> Result<(Key, Key)> {
+fn renamed_key(list: ParseStream<'_>, agent: &str) -> Result<(Key, Key)> {
     let example = "as in `critic(draft = essay)`";
     let from = expect::key(list, &format!("a key of the agent, {example}"), false)?;
     let name = from.text();
