@@ -42,7 +42,7 @@ impl Block {
         let inside = braces(input)?;
         if at_end(&inside) {
             drain(&inside);
-            block.nothing(open, sink);
+            block.report_empty(open, sink);
         } else if let BlockKind::Match(choice) = &mut block.kind {
             match_::arms(&inside, sink, &mut choice.arms);
         } else {
@@ -66,7 +66,7 @@ impl Block {
 
     /// Reports an empty block. An empty loop gets a limit, so that it is not reported as endless
     /// too.
-    fn nothing(&mut self, open: Span, sink: &mut Sink) {
+    fn report_empty(&mut self, open: Span, sink: &mut Sink) {
         let error = empty(&self.kind, open);
         match &mut self.kind {
             BlockKind::Match(_) => return sink.push(error),
