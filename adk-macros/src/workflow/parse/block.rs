@@ -266,9 +266,9 @@ impl BlockArguments {
             "max_concurrency" => self.max_concurrency = Some(limit(list, LimitKind::Branches, sink)?),
             "max" if block == "each" => self.max = Some(limit(list, LimitKind::Elements, sink)?),
             "max" => self.max = Some(limit(list, LimitKind::Rounds, sink)?),
-            "over" => self.cut = Some(only(list, "cut", "`cut`, as in `each(max = 20, over = cut)`")?),
+            "over" => self.cut = Some(only_word(list, "cut", "`cut`, as in `each(max = 20, over = cut)`")?),
             "on_error" => {
-                only(list, "skip", "`skip`, as in `on_error = skip`")?;
+                only_word(list, "skip", "`skip`, as in `on_error = skip`")?;
                 self.skip = true;
             }
             "budget" => self.budget = Some(budget(list, "what the block may use, as in `\"0.50 USD\"`")?),
@@ -276,7 +276,7 @@ impl BlockArguments {
             "attempts" => self.attempts = Some(limit(list, LimitKind::Attempts, sink)?),
             "on" => {
                 let help = "without `on` a block is tried again after errors that may pass, such as a model that is overloaded";
-                only(list, "all", "`all`, as in `on = all`").map_err(|error| error.help(help))?;
+                only_word(list, "all", "`all`, as in `on = all`").map_err(|error| error.help(help))?;
                 self.all = true;
             }
             "timeout" | "delay" => {
@@ -291,7 +291,7 @@ impl BlockArguments {
 }
 
 /// Parses the only word that an argument accepts.
-fn only(list: ParseStream<'_>, word: &str, what: &str) -> Result<Ident> {
+fn only_word(list: ParseStream<'_>, word: &str, what: &str) -> Result<Ident> {
     let missing = expected_error(list, what);
     list.call(Ident::parse_any).ok().filter(|found| found == word).ok_or(missing)
 }
