@@ -57,7 +57,7 @@ impl Block {
             }
             let inside = braces(input)?;
             if at_end(&inside) {
-                sink.push_beside(empty(&BlockKind::Sequence, open));
+                sink.push_beside(empty_error(&BlockKind::Sequence, open));
             }
             step::steps(&inside, sink, attempts.otherwise.get_or_insert_default());
         }
@@ -67,7 +67,7 @@ impl Block {
     /// Reports an empty block. An empty loop gets a limit, so that it is not reported as endless
     /// too.
     fn report_empty(&mut self, open: Span, sink: &mut Sink) {
-        let error = empty(&self.kind, open);
+        let error = empty_error(&self.kind, open);
         match &mut self.kind {
             BlockKind::Match(_) => return sink.push(error),
             BlockKind::Loop { max, .. } => {
@@ -162,7 +162,7 @@ fn no_steps(input: ParseStream<'_>, kind: &BlockKind) -> Diagnostic {
     error
 }
 
-pub(super) fn empty(kind: &BlockKind, open: Span) -> Diagnostic {
+pub(super) fn empty_error(kind: &BlockKind, open: Span) -> Diagnostic {
     let (fact, help) = match kind {
         BlockKind::Match(_) => (
             "a `match` needs at least one arm",
