@@ -250,7 +250,7 @@ impl BlockArguments {
 
     fn argument(&mut self, block: &str, list: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
         let owner = format!("`{block}`");
-        let known = &[arguments_of(block), &ALWAYS].concat();
+        let known = &[known_arguments(block), &ALWAYS].concat();
         let (check, place) = (Check::FieldUnknown, Place::Argument);
         let words = Words { owner: &owner, kind: "argument", check, place, known };
         let word = words.next(list, sink, &mut self.seen).map_err(|error| {
@@ -307,7 +307,7 @@ fn until(list: ParseStream<'_>) -> Result<Key> {
     if list.is_empty() || list.peek(Token![,]) { Ok(key) } else { Err(no_key) }
 }
 
-fn arguments_of(block: &str) -> &'static [&'static str] {
+fn known_arguments(block: &str) -> &'static [&'static str] {
     match block {
         "parallel" => &["max_concurrency = 4", "first", "on_error = skip"],
         "each" => &["max = 20", "over = cut", "max_concurrency = 4", "on_error = skip"],
