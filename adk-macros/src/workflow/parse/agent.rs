@@ -31,7 +31,7 @@ pub(super) fn agents(input: ParseStream<'_>, sink: &mut Sink) -> Vec<Decl> {
 
 fn single_agent(input: ParseStream<'_>, sink: &mut Sink) -> Result<Decl> {
     let mut attrs = expect::attributes(input)?;
-    attrs.retain(|attr| head::is_of_struct(attr, "an agent", "agent!", sink));
+    attrs.retain(|attr| head::is_struct_attribute(attr, "an agent", "agent!", sink));
     let vis = input.parse()?;
     if input.peek(kw::agent) && input.peek2(Ident) {
         input.parse::<kw::agent>()?;

@@ -132,7 +132,7 @@ impl Workflow {
                     let error = syn::Error::new_spanned(attr.path(), "a workflow has no such attribute");
                     sink.push(Diagnostic::from(error).help(format!("did you mean `{near}`?")));
                 }
-                None if is_of_struct(&attr, "a workflow", "workflow!", sink) => self.attrs.push(attr),
+                None if is_struct_attribute(&attr, "a workflow", "workflow!", sink) => self.attrs.push(attr),
                 None => {}
             },
         }
@@ -211,7 +211,7 @@ impl Input {
 }
 
 /// Returns whether an attribute is valid on a struct, and reports other attributes.
-pub(super) fn is_of_struct(attr: &Attribute, what: &str, call: &str, sink: &mut Sink) -> bool {
+pub(super) fn is_struct_attribute(attr: &Attribute, what: &str, call: &str, sink: &mut Sink) -> bool {
     if OF_STRUCTS.iter().any(|name| attr.path().is_ident(name)) {
         return true;
     }
