@@ -31,7 +31,7 @@ const WORDS: Words<'_> = Words {
 /// A limit above the needs of any workflow. Each pair takes time to compile.
 const MOST_PAIRS: usize = 100_000;
 /// Attributes that are valid on the struct of a workflow or an agent.
-const OF_STRUCTS: [&str; 7] = ["doc", "allow", "expect", "warn", "deny", "deprecated", "must_use"];
+const STRUCT_ATTRIBUTES: [&str; 7] = ["doc", "allow", "expect", "warn", "deny", "deprecated", "must_use"];
 
 impl Workflow {
     pub(super) fn parse(&mut self, input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
@@ -212,7 +212,7 @@ impl Input {
 
 /// Returns whether an attribute is valid on a struct, and reports other attributes.
 pub(super) fn is_struct_attribute(attr: &Attribute, what: &str, call: &str, sink: &mut Sink) -> bool {
-    if OF_STRUCTS.iter().any(|name| attr.path().is_ident(name)) {
+    if STRUCT_ATTRIBUTES.iter().any(|name| attr.path().is_ident(name)) {
         return true;
     }
     let (fact, help) = if attr.path().is_ident("derive") {
