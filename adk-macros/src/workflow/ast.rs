@@ -108,7 +108,7 @@ pub(super) enum DeclKind {
     /// `agent NAME -> KEY: TYPE { fields }`.
     Llm { output: Option<Box<KeyDecl>>, fields: Box<Fields> },
     /// `agent NAME: TYPE;`.
-    Given { ty: Type },
+    Supplied { ty: Type },
     /// `agent NAME(reads) -> KEY: TYPE as TYPE;`.
     Described { reads: Vec<KeyDecl>, output: Option<Box<KeyDecl>>, ty: Type },
 }

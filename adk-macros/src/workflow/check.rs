@@ -58,7 +58,7 @@ fn declared_keys(tree: &Workflow) -> impl Iterator<Item = &KeyDecl> {
     let lets = tree.items.lets.iter().map(|one| &one.typed);
     let outputs = tree.items.agents.iter().filter_map(|decl| match &decl.kind {
         DeclKind::Llm { output, .. } | DeclKind::Described { output, .. } => output.as_deref(),
-        DeclKind::Given { .. } => None,
+        DeclKind::Supplied { .. } => None,
     });
     inputs.chain(lets).chain(&tree.items.states).chain(outputs).chain(&tree.outputs)
 }

@@ -66,7 +66,7 @@ impl Expansion<'_> {
     fn part(&self, i: usize, step: &Step<'_>, field: &Ident, parts: &mut Parts) {
         let kind = self.decl(step);
         match (kind, step.declared_number()) {
-            (Some(DeclKind::Given { ty }), Some(number)) => {
+            (Some(DeclKind::Supplied { ty }), Some(number)) => {
                 let parameter = without_span(field);
                 parts.parameters.push((number, quote!(#parameter: #ty)));
                 parts.given.extend(quote!(#field: #parameter,));

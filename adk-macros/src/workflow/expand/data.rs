@@ -28,7 +28,7 @@ impl Expansion<'_> {
                     let n = index(number);
                     let ty = match &decl.kind {
                         DeclKind::Llm { .. } => quote!(#adk::llm::Declared<#name, #n>),
-                        DeclKind::Given { ty } | DeclKind::Described { ty, .. } => quote!(#ty),
+                        DeclKind::Supplied { ty } | DeclKind::Described { ty, .. } => quote!(#ty),
                     };
                     let has_alias = matches!(step.kind, StepKind::Declared(run, _) if run.alias.is_some());
                     // The declaration defines the field; the step uses it.

@@ -54,7 +54,7 @@ impl Expansion<'_> {
                 let own = Declaration { number, decl, output: output.as_deref(), fields, is_refused };
                 own.expand(name, &id, &self.targets(number), &|path| self.own_agent(path))
             }
-            DeclKind::Given { .. } => TokenStream::new(),
+            DeclKind::Supplied { .. } => TokenStream::new(),
             DeclKind::Described { reads, output, .. } => {
                 self.described(number, decl, reads, output.as_deref())
             }

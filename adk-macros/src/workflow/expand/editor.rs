@@ -154,7 +154,7 @@ impl Expansion<'_> {
                     output.iter().for_each(|typed| names.key(typed));
                     reads.iter().for_each(|typed| names.mention(&typed.key.name));
                 }
-                DeclKind::Given { .. } => {}
+                DeclKind::Supplied { .. } => {}
             }
         }
         // Several outputs are fields of a struct, which defines them.

@@ -166,7 +166,7 @@ impl Expansion<'_> {
             Some(DeclKind::Described { reads, output, .. }) => {
                 reads.iter().any(needs) || output.iter().any(|typed| needs(typed))
             }
-            Some(DeclKind::Given { .. }) | None => true,
+            Some(DeclKind::Supplied { .. }) | None => true,
         }
     }
 
@@ -198,7 +198,7 @@ impl Expansion<'_> {
                 Some(DeclKind::Described { reads, output, .. }) => {
                     declared(list(self.placed_reads(reads).into_iter()), written(output))
                 }
-                Some(DeclKind::Given { .. }) => self.says_itself(i),
+                Some(DeclKind::Supplied { .. }) => self.says_itself(i),
                 None => TokenStream::new(),
             },
             StepKind::Await(wait) => {

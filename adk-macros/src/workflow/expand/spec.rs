@@ -57,7 +57,7 @@ impl Expansion<'_> {
         match (step.kind, self.decl(step)) {
             (StepKind::Path(_), _) if self.is_refused(step) => None,
             (StepKind::Path(run), _) => Some(run.path.to_token_stream()),
-            (_, Some(DeclKind::Given { ty })) => Some(ty.to_token_stream()),
+            (_, Some(DeclKind::Supplied { ty })) => Some(ty.to_token_stream()),
             _ => None,
         }
     }

@@ -109,7 +109,7 @@ impl DeclKind {
         );
         check_type(&ty, &dynamic)?;
         end(input, sink)?;
-        Ok(Self::Given { ty })
+        Ok(Self::Supplied { ty })
     }
 }
 

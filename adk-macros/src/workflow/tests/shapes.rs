@@ -224,7 +224,7 @@ fn items() {
                 }),
                 fields.tools.len()
             ),
-            DeclKind::Given { ty } => type_text(ty),
+            DeclKind::Supplied { ty } => type_text(ty),
             DeclKind::Described { reads, output, ty } => {
                 format!("{} {} {}", reads.len(), output.is_some(), type_text(ty))
             }
