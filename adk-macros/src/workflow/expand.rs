@@ -163,19 +163,19 @@ fn raise(span: Span, raise: impl ToTokens, argument: impl ToTokens) -> TokenStre
 
 /// Returns a limit as a number of its own type, converted by a function of `wire`.
 fn number(limit: &syn::Expr, word: &TokenStream) -> TokenStream {
-    around(limit, &quote!(__wire::#word), &TokenStream::new())
+    call_with(limit, &quote!(__wire::#word), &TokenStream::new())
 }
 
 /// Returns a value that becomes a `String` if its type is open, as in `"x".into()`. Other values
 /// keep their type.
 fn given(value: &syn::Expr) -> TokenStream {
-    around(value, &quote!(__wire::given), &quote!(.__itself))
+    call_with(value, &quote!(__wire::given), &quote!(.__itself))
 }
 
 /// Returns a call with a value, and a method call on its result.
 ///
 /// Errors of rustc about the calls have the span of the value, so that rustc reports them once.
-fn around(value: &syn::Expr, ask: &TokenStream, method: &TokenStream) -> TokenStream {
+fn call_with(value: &syn::Expr, ask: &TokenStream, method: &TokenStream) -> TokenStream {
     let mut spans = value.to_token_stream().into_iter().map(|token| token.span());
     let from = spans.next().unwrap_or_else(Span::call_site);
     let to = spans.last().unwrap_or(from);
