@@ -21,7 +21,7 @@ pub(in super::super) fn agents(agents: &[Decl]) -> TokenStream {
         _ => None,
     });
     let (structs, impls): (TokenStream, TokenStream) = all.unzip();
-    around(&structs, &impls)
+    in_block(&structs, &impls)
 }
 
 /// Expands agents with errors. Each agent depends on the errors, so that rustc reports no errors
@@ -41,10 +41,10 @@ pub(in super::super) fn stubs(agents: &[Decl], errors: &TokenStream) -> TokenStr
     });
     let (structs, impls): (TokenStream, TokenStream) = all.unzip();
     let errors = quote!(const __ERRORS: __adk::llm::LlmDecl = { #errors ::core::panic!() };);
-    around(&structs, &quote!(#errors #impls))
+    in_block(&structs, &quote!(#errors #impls))
 }
 
-fn around(structs: &TokenStream, impls: &TokenStream) -> TokenStream {
+fn in_block(structs: &TokenStream, impls: &TokenStream) -> TokenStream {
     let (allow, short, scope) = (super::allow(), facade::workflow_imports(), place::scope_const());
     quote! {
         #structs
