@@ -168,7 +168,7 @@ fn number(limit: &syn::Expr, word: &TokenStream) -> TokenStream {
 
 /// Returns a value that becomes a `String` if its type is open, as in `"x".into()`. Other values
 /// keep their type.
-fn given(value: &syn::Expr) -> TokenStream {
+fn string_or_itself(value: &syn::Expr) -> TokenStream {
     call_with(value, &quote!(__wire::given), &quote!(.__itself))
 }
 

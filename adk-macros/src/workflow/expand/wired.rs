@@ -4,7 +4,7 @@ use super::super::ast::{Block, BlockKind, DeclKind, Let, KeyDecl};
 use super::super::names::is_string;
 use super::super::plan::{Step, StepKind};
 use super::flow::NUMBERS;
-use super::{Expansion, docs, given, index, key_spec, numbered, reading_spec};
+use super::{Expansion, docs, string_or_itself, index, key_spec, numbered, reading_spec};
 use crate::code::code;
 use crate::place;
 use crate::typed::{READS, WRITES, places};
@@ -231,6 +231,6 @@ pub(super) fn value_of(typed: &KeyDecl, value: &Expr) -> TokenStream {
     if matches!(value, Expr::Lit(_) | Expr::Macro(_)) {
         return quote!(__wire::ValueOf::<#ty>::value(#value));
     }
-    let given = given(value);
+    let given = string_or_itself(value);
     quote!(use __wire::Itself as _; __wire::ValueOf::<#ty>::value(#given))
 }
