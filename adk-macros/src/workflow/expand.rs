@@ -126,7 +126,7 @@ fn deprecated(attrs: &[Attribute]) -> Option<TokenStream> {
 }
 
 /// Returns the identifier `__PREFIX_3`.
-fn numbered(prefix: &str, number: usize) -> Ident {
+fn numbered_ident(prefix: &str, number: usize) -> Ident {
     format_ident!("__{}_{}", prefix, number, span = Span::call_site())
 }
 

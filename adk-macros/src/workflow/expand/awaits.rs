@@ -4,7 +4,7 @@ use super::super::ast::Timeout;
 use super::super::plan::StepKind;
 use super::fields::duration;
 use super::wired::value_of;
-use super::{Expansion, docs, index, key_spec, numbered};
+use super::{Expansion, docs, index, key_spec, numbered_ident};
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -15,7 +15,7 @@ impl Expansion<'_> {
         let mut all = TokenStream::new();
         for (i, step) in self.plan.steps.iter().enumerate() {
             let StepKind::Await(wait) = step.kind else { continue };
-            let (n, question, name, typed) = (index(i), numbered("QUESTION", i), &step.name, &wait.typed);
+            let (n, question, name, typed) = (index(i), numbered_ident("QUESTION", i), &step.name, &wait.typed);
             let (key, ty, spec) = (typed.key.text(), &typed.ty, key_spec(typed, 1));
             let text = docs::description(&typed.attrs);
             let definition = crate::place::definition(&format!("{owner}.{name}"));

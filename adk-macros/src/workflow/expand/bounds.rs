@@ -3,7 +3,7 @@
 use super::super::ast::{Bound, BoundValue, DeclKind};
 use super::super::names;
 use super::fields::duration;
-use super::{Expansion, number, numbered, raise};
+use super::{Expansion, number, numbered_ident, raise};
 use proc_macro2::TokenStream;
 use quote::quote;
 use std::collections::HashSet;
@@ -42,7 +42,7 @@ impl Expansion<'_> {
         if let Expr::Lit(number) = bound {
             return quote!(#number);
         }
-        let constant = numbered("BOUND", i);
+        let constant = numbered_ident("BOUND", i);
         let call = raise(bound.span(), quote!(__adk::check::raise_bound), quote!(#word, #constant));
         let number = number(bound, &quote!(bound));
         items.extend(quote!(const #constant: i128 = #number as i128; #call));

@@ -5,7 +5,7 @@ use super::super::names::without_span;
 use super::super::plan::{Step, StepKind};
 use super::fields::callbacks;
 use super::skips;
-use super::{Expansion, numbered};
+use super::{Expansion, numbered_ident};
 use crate::code::code;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -76,7 +76,7 @@ impl Expansion<'_> {
             }
             (Some(DeclKind::Described { ty, .. }), Some(number)) => {
                 let (alias, meta, parameter) =
-                    (numbered("Agent", i), numbered("DESCRIBED", number), without_span(field));
+                    (numbered_ident("Agent", i), numbered_ident("DESCRIBED", number), without_span(field));
                 parts.parameters.push((number, quote!(#parameter: #ty)));
                 parts.given.extend(quote!(#field: #parameter,));
                 let held = quote!(__wire::Holding<{ __wire::Probe::<#alias>::DYN }>);
@@ -103,7 +103,7 @@ impl Expansion<'_> {
         // type.
         parts.parameters.sort_by_key(|(number, _)| *number);
         for (number, Toolset { name, ty, .. }) in self.tree.items.toolsets.iter().enumerate() {
-            let (name, file) = (without_span(name), numbered("FILE", number));
+            let (name, file) = (without_span(name), numbered_ident("FILE", number));
             parts.parameters.push((number, quote!(#name: #ty)));
             parts.toolsets.extend(quote!(let #name = __wire::toolset::<#ty>(#name, #file);));
             parts.bounds.extend(quote!(for<'__any> #ty: ::core::default::Default,));

@@ -3,7 +3,7 @@
 use super::super::ast::{BlockKind, Match};
 use super::super::names::without_span;
 use super::super::plan::StepKind;
-use super::{Expansion, index, numbered};
+use super::{Expansion, index, numbered_ident};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::Pat;
@@ -17,7 +17,7 @@ impl Expansion<'_> {
     /// Returns the method of `Wired` that calls these functions.
     pub(super) fn select(&self) -> Option<TokenStream> {
         let mut arms = self.matches().map(|(i, _)| {
-            let (at, function) = (index(i), numbered("select", i));
+            let (at, function) = (index(i), numbered_ident("select", i));
             quote!(#at => #function(__value),)
         });
         let first = arms.next()?;
@@ -43,7 +43,7 @@ impl Expansion<'_> {
     }
 
     fn choice(&self, i: usize, choice: &Match) -> TokenStream {
-        let (function, ty, key) = (numbered("select", i), numbered("Key", i), choice.key.text());
+        let (function, ty, key) = (numbered_ident("select", i), numbered_ident("Key", i), choice.key.text());
         let key_type = self.key_itself(i);
         // The brackets have the span of the user's key, since rustc points at the matched value. A
         // name with this span would be a definition for editors.

@@ -5,7 +5,7 @@ use super::super::names;
 use super::super::plan::StepKind;
 use super::fields::{OwnAgent, duration, settings, tools};
 use super::instruction::{Prompt, source};
-use super::{Expansion, docs, index, key_spec, numbered, prompt};
+use super::{Expansion, docs, index, key_spec, numbered_ident, prompt};
 use crate::code::{code, read};
 use crate::place::definition;
 use crate::typed::{READS, places};
@@ -21,7 +21,7 @@ impl Expansion<'_> {
             let (i, step) =
                 self.plan.entries().find(|(_, step)| matches!(step.kind, StepKind::Target(n) if n == *target))?;
             // An agent that the caller supplies has its name in this workflow.
-            let (alias, name) = (numbered("Agent", i), &step.name);
+            let (alias, name) = (numbered_ident("Agent", i), &step.name);
             Some(match self.placed_type(step) {
                 Some(_) => quote!(&__wire::Probe::<#alias>::AGENT_META.named(#name)),
                 None => self.meta(i, step),
@@ -60,7 +60,7 @@ impl Expansion<'_> {
             }
         });
         let files = self.tree.items.toolsets.iter().enumerate().map(|(number, toolset)| {
-            let (file, ty) = (numbered("FILE", number), &toolset.ty);
+            let (file, ty) = (numbered_ident("FILE", number), &toolset.ty);
             let text = match &toolset.file {
                 None => quote!(""),
                 Some(Expr::Macro(one)) if one.mac.path.is_ident("include") => {
@@ -76,7 +76,7 @@ impl Expansion<'_> {
 
     /// Returns the description of an agent that is known at run time.
     fn described(&self, number: usize, decl: &Decl, reads: &[KeyDecl], output: Option<&KeyDecl>) -> TokenStream {
-        let (meta, text) = (numbered("DESCRIBED", number), names::unraw(&decl.name));
+        let (meta, text) = (numbered_ident("DESCRIBED", number), names::unraw(&decl.name));
         let id = definition(&format!("{}.{text}", self.name));
         let description = docs::description(&decl.attrs);
         let places = places(reads.iter().map(|typed| &typed.ty), READS);
@@ -193,7 +193,7 @@ impl Declaration<'_> {
     fn prompts(&self) -> Prompts {
         let Self { number, fields, .. } = *self;
         let both = [("PROMPT", &fields.instruction), ("GLOBAL", &fields.global_instruction)];
-        let [own, global] = both.map(|(constant, written)| Prompt::new(numbered(constant, number), written));
+        let [own, global] = both.map(|(constant, written)| Prompt::new(numbered_ident(constant, number), written));
         let written: Vec<&Prompt<'_>> = own.iter().chain(&global).collect();
         let make = own.as_ref().and_then(|prompt| prompt.make(quote!(make_instruction)));
         let make_global = global.as_ref().map(|prompt| {
@@ -224,7 +224,7 @@ impl Declaration<'_> {
     /// Returns the const with the maximum of turns, and its name.
     fn turns(&self) -> Option<(TokenStream, Ident)> {
         let turns = self.fields.max_turns.as_ref()?;
-        let constant = numbered("TURNS", self.number);
+        let constant = numbered_ident("TURNS", self.number);
         Some((quote!(const #constant: u32 = #turns;), constant))
     }
 

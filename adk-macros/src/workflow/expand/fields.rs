@@ -3,7 +3,7 @@
 
 use super::super::ast::{Callback, Fields, Timeout, Tool};
 use super::super::names;
-use super::{closure, index, numbered, raise};
+use super::{closure, index, numbered_ident, raise};
 use crate::code::{duration_of_millis, read};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -29,7 +29,7 @@ fn placed<'a>(
         Some(OwnAgent::Llm(ty)) => Some((tool, Some(ty))),
         None => Some((tool, None)),
     });
-    let alias = |i| numbered(&format!("Tool_{number}"), i);
+    let alias = |i| numbered_ident(&format!("Tool_{number}"), i);
     all.enumerate().map(|(i, (tool, own))| (alias(i), tool, own)).collect()
 }
 
@@ -52,11 +52,11 @@ pub(super) fn tools(
     if fields.tools.is_empty() && fields.toolsets.is_empty() {
         return Default::default();
     }
-    let metas = numbered("TOOLS", number);
+    let metas = numbered_ident("TOOLS", number);
     let mut items = TokenStream::new();
     let (mut described, mut made) = (Vec::new(), Vec::new());
     let mut raises = TokenStream::new();
-    let raise_tool = numbered("raise_tool", number);
+    let raise_tool = numbered_ident("raise_tool", number);
     for (i, (alias, Tool { path, is_agent }, own)) in placed(number, fields, declared).into_iter().enumerate()
     {
         // Only this mention has a bound, so that a path that is not a tool is reported once.
@@ -84,7 +84,7 @@ pub(super) fn tools(
     let paths = fields.tools.iter().filter(|tool| !tool.is_agent).map(|tool| &tool.path);
     items.extend(super::functions::raise_functions("tool", number, paths));
     let own = described.len();
-    let files: Vec<_> = fields.toolsets.iter().map(|(item, _)| numbered("FILE", *item)).collect();
+    let files: Vec<_> = fields.toolsets.iter().map(|(item, _)| numbered_ident("FILE", *item)).collect();
     let all = if files.is_empty() {
         quote!([#(#described),*])
     } else {
@@ -152,7 +152,7 @@ pub(super) fn settings(
     .flatten()
     .collect();
     (!all.is_empty()).then(|| {
-        let name = numbered("settings", number);
+        let name = numbered_ident("settings", number);
         let head = read("-> __adk::llm::LlmSettings");
         let start =
             read("let mut __settings: __adk::llm::LlmSettings = ::core::default::Default::default();");

@@ -2,7 +2,7 @@
 
 use super::super::ast::{BlockKind, KeyDecl};
 use super::super::plan::{Step, StepKind};
-use super::{Expansion, numbered};
+use super::{Expansion, numbered_ident};
 use crate::code::code;
 use crate::typed::TypePairs;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -31,12 +31,12 @@ impl Expansion<'_> {
                 (until, code!("__typed::Fits::<{}, __typed::Is<bool>>::YES", self.key(i)))
             }
             BlockKind::Match(choice) if choice.arms.iter().any(|arm| takes_some(&arm.pattern)) => {
-                let ty = numbered("Key", i);
+                let ty = numbered_ident("Key", i);
                 (&choice.key, quote!(__typed::Of::<#ty>::OPTION))
             }
             BlockKind::Match(choice) => (&choice.key, quote!(true)),
             BlockKind::Each { list, .. } => {
-                let alias = numbered("List", i);
+                let alias = numbered_ident("List", i);
                 (list, quote!(__typed::Of::<#alias>::LIST != 0))
             }
             _ => return None,

@@ -6,7 +6,7 @@
 
 use super::super::ast::{DeclKind, KeyDecl, Workflow};
 use super::super::plan::{Plan, Step, StepKind};
-use super::{Expansion, KnownParts, index, numbered, raise};
+use super::{Expansion, KnownParts, index, numbered_ident, raise};
 use crate::code::{code, read};
 use crate::typed::{READS, is_plain, list, places};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -230,8 +230,8 @@ impl Expansion<'_> {
 
     /// Implements the number of an `each`, which writes the element.
     fn element(&self, i: usize) -> TokenStream {
-        let (alias, list) = (numbered("List", i), self.key_itself(i));
-        let item_alias = numbered("Item", i);
+        let (alias, list) = (numbered_ident("List", i), self.key_itself(i));
+        let item_alias = numbered_ident("Item", i);
         let at = self.at(i + 1, quote!(__typed::Declared<(), (#item_alias, ())>));
         quote! {
             type #alias = #list;

@@ -2,7 +2,7 @@
 
 use super::super::ast::DeclKind;
 use super::fields::tool_types;
-use super::{Expansion, numbered};
+use super::{Expansion, numbered_ident};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
@@ -10,7 +10,7 @@ impl Expansion<'_> {
     /// Returns the bound on the resources that the steps and the tools of agents require.
     pub(super) fn needs(&self) -> TokenStream {
         let steps = self.plan.entries().filter(|(_, step)| self.placed_type(step).is_some());
-        let steps = steps.map(|(i, _)| numbered("Agent", i));
+        let steps = steps.map(|(i, _)| numbered_ident("Agent", i));
         let agents = self.tree.items.agents.iter().enumerate();
         let tools = agents.filter_map(|(number, decl)| match &decl.kind {
             DeclKind::Llm { fields, .. } => Some(tool_types(number, fields, &|path| self.own_agent(path))),

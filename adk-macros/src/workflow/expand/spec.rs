@@ -5,7 +5,7 @@ use super::super::names;
 use super::super::plan::{Step, StepKind};
 use super::fields::duration;
 use super::skips::may_skip;
-use super::{Expansion, docs, index, key_spec, number, numbered, raise, reading_spec};
+use super::{Expansion, docs, index, key_spec, number, numbered_ident, raise, reading_spec};
 use crate::code::{code, read};
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote};
@@ -17,7 +17,7 @@ impl Expansion<'_> {
     pub(super) fn placed(&self) -> TokenStream {
         let (mut all, mut asked) = (TokenStream::new(), TokenStream::new());
         for (i, step) in self.plan.entries() {
-            let alias = numbered("Agent", i);
+            let alias = numbered_ident("Agent", i);
             let is_kind = || {
                 code!(
                     "type __Kind_{i} = __typed::Kind<{{
@@ -253,7 +253,7 @@ impl Expansion<'_> {
             return quote!(::core::option::Option::Some(#number));
         }
         let (word, expr, name) = (limit.kind.function(), &limit.expr, &step.name);
-        let constant = numbered(word, i);
+        let constant = numbered_ident(word, i);
         let call = raise(expr.span(), quote!(__adk::check::raise_limit), quote!(#word, #name, #constant));
         let number = number(expr, &read(word));
         items.extend(quote!(const #constant: i128 = #number as i128; #call));

@@ -4,7 +4,7 @@ use super::super::ast::{Block, BlockKind, DeclKind, Let, KeyDecl};
 use super::super::names::is_string;
 use super::super::plan::{Step, StepKind};
 use super::flow::NUMBERS;
-use super::{Expansion, docs, string_or_itself, index, key_spec, numbered, reading_spec};
+use super::{Expansion, docs, string_or_itself, index, key_spec, numbered_ident, reading_spec};
 use crate::code::code;
 use crate::place;
 use crate::typed::{READS, WRITES, places};
@@ -129,7 +129,7 @@ impl Expansion<'_> {
 
     /// Returns the agent in a field, in the form that the walk runs.
     fn value(&self, i: usize, step: &Step<'_>, field: &Ident) -> TokenStream {
-        let alias = numbered("Agent", i);
+        let alias = numbered_ident("Agent", i);
         match self.decl(step) {
             Some(DeclKind::Llm { .. }) => {
                 quote!(::core::option::Option::Some((&self.#field).as_dyn()))
