@@ -136,16 +136,16 @@ fn index(number: usize) -> Literal {
 
 /// Returns a key of a known type, with the place of its type in `impl Typed`.
 fn key_spec(typed: &super::ast::KeyDecl, place: u8) -> TokenStream {
-    spec_of(typed, place, &quote!(false))
+    typed_key_spec(typed, place, &quote!(false))
 }
 
 /// Returns a key that the workflow reads: `serde_json::Value` reads any type.
 fn reading_spec(typed: &super::ast::KeyDecl, place: u8) -> TokenStream {
     let ty = &typed.ty;
-    spec_of(typed, place, &quote!(__typed::Of::<#ty>::VALUE))
+    typed_key_spec(typed, place, &quote!(__typed::Of::<#ty>::VALUE))
 }
 
-fn spec_of(typed: &super::ast::KeyDecl, place: u8, any: &TokenStream) -> TokenStream {
+fn typed_key_spec(typed: &super::ast::KeyDecl, place: u8, any: &TokenStream) -> TokenStream {
     let (key, text, ty) = (crate::code::key(&typed.key.text()), names::type_text(&typed.ty), &typed.ty);
     let number = crate::typed::number(&ty.to_token_stream(), &text);
     let (spec, place) = (read("__adk::key"), code!("{place}"));
