@@ -57,7 +57,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>) -> TokenStream {
     let expand = Expansion::new(tree, plan, name);
     let (editor, structs, keys) = (expand.editor(), expand.structs(), expand.key_structs());
     let (allow, names, scope) = (allow(), facade::workflow_imports(), place::scope_const());
-    let deprecated = deprecated(&tree.attrs);
+    let deprecated = allow_deprecated(&tree.attrs);
     let declared = expand.declared();
     let awaits = expand.awaits();
     let placed = expand.placed();
@@ -121,7 +121,7 @@ fn allow() -> TokenStream {
 }
 
 /// A deprecated workflow may use itself. Warnings about other deprecated items belong to the user.
-fn deprecated(attrs: &[Attribute]) -> Option<TokenStream> {
+fn allow_deprecated(attrs: &[Attribute]) -> Option<TokenStream> {
     attrs.iter().any(|attr| attr.path().is_ident("deprecated")).then(|| read("#[allow(deprecated)]"))
 }
 

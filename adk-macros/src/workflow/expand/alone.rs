@@ -78,7 +78,7 @@ fn agent(decl: &Decl, output: Option<&KeyDecl>, fields: &Fields) -> TokenStream 
     let (name, text) = (&names::without_span(&decl.name), names::unraw(&decl.name));
     let own = Declaration { number: 0, decl, output, fields, is_refused: false };
     let declares = own.expand(name, &place::definition(&text), &[], &|_| None);
-    let (types, deprecated) = (super::fits::written(name, output), super::deprecated(&decl.attrs));
+    let (types, deprecated) = (super::fits::written(name, output), super::allow_deprecated(&decl.attrs));
     let (impls, needs) = (impls(name), needs::of_agent(name, tool_types(0, fields, &|_| None)));
     quote! {
         #deprecated

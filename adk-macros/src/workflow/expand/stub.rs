@@ -6,7 +6,7 @@
 
 use super::super::ast::Workflow;
 use super::super::plan::Plan;
-use super::{Expansion, allow, deprecated};
+use super::{Expansion, allow, allow_deprecated};
 use crate::{facade, place};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -33,7 +33,7 @@ pub(in super::super) fn workflow(
     let expand = Expansion { refused: Some(known), ..Expansion::new(tree, plan, name) };
     let flow = (known != KnownParts::Nothing).then(|| expand.flow());
     let (editor, structs, keys) = (expand.editor(), expand.structs(), expand.key_structs());
-    let (allow, names, deprecated) = (allow(), facade::workflow_imports(), deprecated(&tree.attrs));
+    let (allow, names, deprecated) = (allow(), facade::workflow_imports(), allow_deprecated(&tree.attrs));
     let (name, label) = (&expand.name, &plan.name);
     let (input, output, input_impls) = (expand.input_type(), expand.output_type(), expand.input_impls());
     quote! {
