@@ -164,9 +164,9 @@ impl Expansion<'_> {
         for step in &self.plan.steps {
             match step.kind {
                 StepKind::Declared(run, _) | StepKind::Path(run) => {
-                    run.writes.iter().for_each(|key| names.untyped(&key.name));
+                    run.writes.iter().for_each(|key| names.inferred_key(&key.name));
                 }
-                StepKind::Block(Block { kind: BlockKind::Each { item, .. }, .. }) => names.untyped(item),
+                StepKind::Block(Block { kind: BlockKind::Each { item, .. }, .. }) => names.inferred_key(item),
                 StepKind::Await(wait) => names.key(&wait.typed),
                 _ => {}
             }
@@ -221,7 +221,7 @@ impl EditorNames {
     }
 
     /// Adds a key whose type another definition determines.
-    fn untyped(&mut self, name: &Ident) {
+    fn inferred_key(&mut self, name: &Ident) {
         self.define(name, quote!(#name: Inferred,));
     }
 
