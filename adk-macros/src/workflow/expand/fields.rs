@@ -18,7 +18,7 @@ pub(super) enum OwnAgent {
 
 /// Returns the tools that the workflow creates, each with the alias of its type, and with the type
 /// of a declared agent.
-fn placed<'a>(
+fn created_tools<'a>(
     number: usize,
     fields: &'a Fields,
     declared: &dyn Fn(&Path) -> Option<OwnAgent>,
@@ -38,7 +38,7 @@ pub(super) fn tool_types(
     fields: &Fields,
     declared: &dyn Fn(&Path) -> Option<OwnAgent>,
 ) -> Vec<Ident> {
-    placed(number, fields, declared).into_iter().map(|(alias, ..)| alias).collect()
+    created_tools(number, fields, declared).into_iter().map(|(alias, ..)| alias).collect()
 }
 
 /// Returns the types and checks of the tools, their descriptions, and the code that creates them.
@@ -57,7 +57,7 @@ pub(super) fn tools(
     let (mut described, mut made) = (Vec::new(), Vec::new());
     let mut raises = TokenStream::new();
     let raise_tool = numbered_ident("raise_tool", number);
-    for (i, (alias, Tool { path, is_agent }, own)) in placed(number, fields, declared).into_iter().enumerate()
+    for (i, (alias, Tool { path, is_agent }, own)) in created_tools(number, fields, declared).into_iter().enumerate()
     {
         // Only this mention has a bound, so that a path that is not a tool is reported once.
         items.extend(match (&own, is_agent) {
