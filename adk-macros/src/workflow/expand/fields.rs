@@ -119,7 +119,7 @@ pub(super) fn settings(
     };
     let model = fields.model.as_ref().map(|model| quote!(__wire::IntoModel::model(#model)));
     let float = |value: &Option<Expr>| value.as_ref().map(|value| quote!(__wire::Float::float(#value)));
-    let whole = |value: &Option<Expr>, ty| value.as_ref().map(|value| exactly(&ty, value));
+    let whole = |value: &Option<Expr>, ty| value.as_ref().map(|value| exact_value(&ty, value));
     let timeout = fields.timeout.as_ref().map(duration);
     let retry =
         fields.retry.as_ref().map(|retry| quote!(__settings.retry = __wire::IntoRetry::retry(#retry);));
@@ -162,7 +162,7 @@ pub(super) fn settings(
 
 /// Returns a value of exactly that type, in the field of a struct: there rustc reports only the
 /// value, not the generated code that requires the type.
-pub(super) fn exactly(ty: &TokenStream, value: &Expr) -> TokenStream {
+pub(super) fn exact_value(ty: &TokenStream, value: &Expr) -> TokenStream {
     quote!(__wire::Exactly::<#ty> { value: #value }.value)
 }
 
@@ -194,6 +194,6 @@ pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
 pub(super) fn duration(timeout: &Timeout) -> TokenStream {
     match timeout {
         Timeout::Millis(millis) => duration_of_millis(*millis),
-        Timeout::Value(value) => exactly(&quote!(::core::time::Duration), value),
+        Timeout::Value(value) => exact_value(&quote!(::core::time::Duration), value),
     }
 }
