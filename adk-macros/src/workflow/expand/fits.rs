@@ -70,7 +70,7 @@ fn takes_some(pattern: &Pat) -> bool {
 }
 
 /// Implements `Typed` for an LLM agent. Prompts accept any value, so the agent reads no types.
-pub(super) fn written(name: &Ident, output: Option<&KeyDecl>) -> TokenStream {
+pub(super) fn agent_types(name: &Ident, output: Option<&KeyDecl>) -> TokenStream {
     let writes = output.iter().map(|typed| (&typed.ty, typed.ty.to_token_stream()));
     implement(name, Vec::new(), writes.collect())
 }
