@@ -24,7 +24,7 @@ impl Expansion<'_> {
     }
 
     /// Returns the span of a block's key, and whether its type can control the block.
-    pub(super) fn steering(&self, i: usize, step: &Step<'_>) -> Option<(Span, TokenStream)> {
+    pub(super) fn block_key_check(&self, i: usize, step: &Step<'_>) -> Option<(Span, TokenStream)> {
         let StepKind::Block(block) = step.kind else { return None };
         let (key, fits) = match &block.kind {
             BlockKind::Loop { until: Some(until), .. } => {

@@ -32,7 +32,7 @@ impl Expansion<'_> {
             if !step.name.is_empty() || matches!(step.kind, StepKind::Break(_)) {
                 raises.extend(self.raise(step.span, i, NAME));
             }
-            if let Some((span, fits)) = self.steering(i, step) {
+            if let Some((span, fits)) = self.block_key_check(i, step) {
                 let (at, part) = (index(i), index(KEY));
                 raises.extend(raise(span, quote!(__raise_block), quote!(#at, #part, #fits)));
             }
