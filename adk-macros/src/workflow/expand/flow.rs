@@ -28,7 +28,7 @@ impl Expansion<'_> {
         let count = self.plan.steps.len();
         let (mut types, mut raises) = (TokenStream::new(), TokenStream::new());
         for (i, step) in self.plan.steps.iter().enumerate() {
-            types.extend(self.says(i, step));
+            types.extend(self.step_types(i, step));
             if !step.name.is_empty() || matches!(step.kind, StepKind::Break(_)) {
                 raises.extend(self.raise(step.span, i, NAME));
             }
@@ -182,7 +182,7 @@ impl Expansion<'_> {
     }
 
     /// Implements the number of a step with the types that the step reads and writes.
-    fn says(&self, i: usize, step: &Step<'_>) -> TokenStream {
+    fn step_types(&self, i: usize, step: &Step<'_>) -> TokenStream {
         let at = i + 1;
         let written = |output: &Option<Box<KeyDecl>>| {
             let written = output.iter().map(|typed| typed.ty.to_token_stream());
