@@ -192,13 +192,13 @@ impl Expansion<'_> {
             |reads: TokenStream, writes: TokenStream| self.at(at, quote!(__typed::Declared<#reads, #writes>));
         match step.kind {
             StepKind::Block(block) if block.is_each() => self.element(i),
-            StepKind::Path(_) if self.placed_type(step).is_some() => self.says_itself(i),
+            StepKind::Path(_) if self.placed_type(step).is_some() => self.own_types(i),
             StepKind::Declared(..) => match self.decl(step) {
                 Some(DeclKind::Llm { output, .. }) => declared(quote!(()), written(output)),
                 Some(DeclKind::Described { reads, output, .. }) => {
                     declared(list(self.placed_reads(reads).into_iter()), written(output))
                 }
-                Some(DeclKind::Supplied { .. }) => self.says_itself(i),
+                Some(DeclKind::Supplied { .. }) => self.own_types(i),
                 None => TokenStream::new(),
             },
             StepKind::Await(wait) => {
@@ -210,7 +210,7 @@ impl Expansion<'_> {
     }
 
     /// Implements the number of a step whose own type declares its keys.
-    fn says_itself(&self, i: usize) -> TokenStream {
+    fn own_types(&self, i: usize) -> TokenStream {
         let (at, holder) = (i + 1, self.holder(i + 1));
         code!(
             "impl __typed::At<{at}> for {holder} {{
