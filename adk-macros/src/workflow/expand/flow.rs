@@ -49,7 +49,7 @@ impl Expansion<'_> {
         let mut number = count;
         let mut at = |declared: TokenStream| {
             number += 1;
-            self.at(number, quote!(__typed::Declared<#declared>))
+            self.number_impl(number, quote!(__typed::Declared<#declared>))
         };
         for key in self.declared_keys() {
             let ty = &key.ty;
@@ -65,7 +65,7 @@ impl Expansion<'_> {
             }
         }
         let (known, pairs, holders) = (self.known(), self.pairs(), self.holders());
-        let nobody = self.at(0, quote!(__typed::Untyped));
+        let nobody = self.number_impl(0, quote!(__typed::Untyped));
         quote! {
             #holders
             #nobody
@@ -189,7 +189,7 @@ impl Expansion<'_> {
             list(written.map(|ty| quote!(__typed::Is<#ty>)).collect::<Vec<_>>().into_iter())
         };
         let declared =
-            |reads: TokenStream, writes: TokenStream| self.at(at, quote!(__typed::Declared<#reads, #writes>));
+            |reads: TokenStream, writes: TokenStream| self.number_impl(at, quote!(__typed::Declared<#reads, #writes>));
         match step.kind {
             StepKind::Block(block) if block.is_each() => self.element(i),
             StepKind::Path(_) if self.placed_type(step).is_some() => self.own_types(i),
@@ -232,7 +232,7 @@ impl Expansion<'_> {
     fn element(&self, i: usize) -> TokenStream {
         let (alias, list) = (numbered_ident("List", i), self.key_itself(i));
         let item_alias = numbered_ident("Item", i);
-        let at = self.at(i + 1, quote!(__typed::Declared<(), (#item_alias, ())>));
+        let at = self.number_impl(i + 1, quote!(__typed::Declared<(), (#item_alias, ())>));
         quote! {
             type #alias = #list;
             type #item_alias = <#alias as __typed::Element<{ __typed::Of::<#alias>::LIST }>>::Key;
@@ -241,7 +241,7 @@ impl Expansion<'_> {
     }
 
     /// Implements a number with the types of its source.
-    fn at(&self, number: usize, agent: TokenStream) -> TokenStream {
+    fn number_impl(&self, number: usize, agent: TokenStream) -> TokenStream {
         let (holder, number) = (Ident::new(&self.holder(number), Span::call_site()), index(number));
         quote!(impl __typed::At<#number> for #holder { type Agent = #agent; })
     }
