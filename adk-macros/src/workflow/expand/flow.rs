@@ -87,7 +87,7 @@ impl Expansion<'_> {
         let check = quote!(__adk::check);
         let (steps, rows) = (self.plan.steps.len(), self.plan.steps.len() + self.tree.outputs.len());
         let blocks = index(self.blocks());
-        let (steps, rows, pairs, unlike) = (index(steps), index(rows), index(self.room()), !self.plan.alike);
+        let (steps, rows, pairs, unlike) = (index(steps), index(rows), index(self.pair_count()), !self.plan.alike);
         let sizes = read("{ __SIZES.keys }, { __SIZES.slots }, { __SIZES.words }, { __SIZES.depth }");
         let facts = quote!(#check::Facts<'static, #steps, #pairs, #blocks>);
         let of_blocks = (self.blocks() > 0).then(|| {
@@ -119,7 +119,7 @@ impl Expansion<'_> {
 
     /// Returns the comparisons of types, and the facts that const evaluation finds after them.
     fn pairs(&self) -> TokenStream {
-        let (steps, room, blocks) = (self.plan.steps.len(), self.room(), self.blocks());
+        let (steps, room, blocks) = (self.plan.steps.len(), self.pair_count(), self.blocks());
         let lists = if self.has_each { 5 } else { 4 };
         let asked: String = (0..room)
             .map(|pair| {
@@ -150,7 +150,7 @@ impl Expansion<'_> {
     /// Returns the number of comparisons for types without a number. Each costs rustc a million
     /// instructions, whether it is needed or not. In a large workflow few steps have such a type,
     /// and plain types have a number.
-    fn room(&self) -> usize {
+    fn pair_count(&self) -> usize {
         let steps =
             self.plan.steps.iter().filter(|step| step.is_agent() && self.may_need_a_pair(step)).count();
         let declared =
