@@ -86,11 +86,11 @@ impl Expansion<'_> {
         let name = &self.name;
         let check = quote!(__adk::check);
         let (steps, rows) = (self.plan.steps.len(), self.plan.steps.len() + self.tree.outputs.len());
-        let blocks = index(self.blocks());
+        let blocks = index(self.block_count());
         let (steps, rows, pairs, unlike) = (index(steps), index(rows), index(self.pair_count()), !self.plan.alike);
         let sizes = read("{ __SIZES.keys }, { __SIZES.slots }, { __SIZES.words }, { __SIZES.depth }");
         let facts = quote!(#check::Facts<'static, #steps, #pairs, #blocks>);
-        let of_blocks = (self.blocks() > 0).then(|| {
+        let of_blocks = (self.block_count() > 0).then(|| {
             quote! {
                 const __BLOCKS: &[[usize; 3]; #blocks] = __KNOWN.blocks();
                 const fn __block(__at: usize, __of: usize) -> usize {
@@ -119,7 +119,7 @@ impl Expansion<'_> {
 
     /// Returns the comparisons of types, and the facts that const evaluation finds after them.
     fn pairs(&self) -> TokenStream {
-        let (steps, room, blocks) = (self.plan.steps.len(), self.pair_count(), self.blocks());
+        let (steps, room, blocks) = (self.plan.steps.len(), self.pair_count(), self.block_count());
         let lists = if self.has_each { 5 } else { 4 };
         let asked: String = (0..room)
             .map(|pair| {
@@ -142,7 +142,7 @@ impl Expansion<'_> {
 
     /// Returns the size of the table of block keys: the number of steps, or 0 without blocks that
     /// have a key.
-    fn blocks(&self) -> usize {
+    fn block_count(&self) -> usize {
         let has_key = |step: &Step<'_>| matches!(step.kind, StepKind::Block(block) if block.kind.key().is_some());
         if self.plan.steps.iter().any(has_key) { self.plan.steps.len() } else { 0 }
     }
