@@ -64,7 +64,7 @@ impl Expansion<'_> {
                 raises.extend(self.raise(key.key.name.span(), count + j, NAME));
             }
         }
-        let (known, pairs, holders) = (self.known(), self.pairs(), self.holders());
+        let (known, pairs, holders) = (self.known_facts(), self.pairs(), self.holders());
         let nobody = self.number_impl(0, quote!(__typed::Untyped));
         quote! {
             #holders
@@ -82,7 +82,7 @@ impl Expansion<'_> {
 
     /// Returns the facts that const evaluation finds before types are compared, and the facts about
     /// blocks.
-    fn known(&self) -> TokenStream {
+    fn known_facts(&self) -> TokenStream {
         let name = &self.name;
         let check = quote!(__adk::check);
         let (steps, rows) = (self.plan.steps.len(), self.plan.steps.len() + self.tree.outputs.len());
