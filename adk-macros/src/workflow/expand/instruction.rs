@@ -106,7 +106,7 @@ pub(super) fn source(prompt: &Expr) -> String {
                 return whole;
             }
             let mut files = Vec::new();
-            included(call.mac.tokens.clone(), &mut files);
+            included_files(call.mac.tokens.clone(), &mut files);
             files.push("...".to_owned());
             format!("{name}!({})", files.join(", "))
         }
@@ -118,7 +118,7 @@ pub(super) fn source(prompt: &Expr) -> String {
 const SHORT: usize = 60;
 
 /// Collects the files that a macro call includes.
-fn included(tokens: TokenStream, files: &mut Vec<String>) {
+fn included_files(tokens: TokenStream, files: &mut Vec<String>) {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         match token {
@@ -131,7 +131,7 @@ fn included(tokens: TokenStream, files: &mut Vec<String>) {
                     files.push(format!("include_str!({})", code(file.stream())));
                 }
             }
-            TokenTree::Group(group) => included(group.stream(), files),
+            TokenTree::Group(group) => included_files(group.stream(), files),
             _ => {}
         }
     }
