@@ -79,7 +79,7 @@ fn agent(decl: &Decl, output: Option<&KeyDecl>, fields: &Fields) -> TokenStream 
     let own = Declaration { number: 0, decl, output, fields, is_refused: false };
     let declares = own.expand(name, &place::definition(&text), &[], &|_| None);
     let (types, deprecated) = (super::fits::agent_types(name, output), super::allow_deprecated(&decl.attrs));
-    let (impls, needs) = (impls(name), needs::of_agent(name, tool_types(0, fields, &|_| None)));
+    let (impls, needs) = (impls(name), needs::agent_needs(name, tool_types(0, fields, &|_| None)));
     quote! {
         #deprecated
         const _: () = {

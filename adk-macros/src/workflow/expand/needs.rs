@@ -27,7 +27,7 @@ impl Expansion<'_> {
 }
 
 /// Returns the bound for an agent of `llm::agent!`, on the resources of its tools.
-pub(super) fn of_agent(name: &Ident, tools: Vec<Ident>) -> TokenStream {
+pub(super) fn agent_needs(name: &Ident, tools: Vec<Ident>) -> TokenStream {
     let bounds: Vec<_> = tools.into_iter().map(bound).collect();
     let says = says(name, &bounds);
     let needs = says.is_some().then(|| {
