@@ -18,7 +18,7 @@ impl Expansion<'_> {
         });
         let name = &self.name;
         let bounds: Vec<_> = steps.chain(tools.flatten()).map(bound).collect();
-        let says = says(name, &bounds);
+        let says = needs_impl(name, &bounds);
         quote! {
             impl<__R: ?::core::marker::Sized> __adk::resources::Needs<__R> for #name where #(#bounds)* {}
             #says
@@ -29,7 +29,7 @@ impl Expansion<'_> {
 /// Returns the bound for an agent of `llm::agent!`, on the resources of its tools.
 pub(super) fn agent_needs(name: &Ident, tools: Vec<Ident>) -> TokenStream {
     let bounds: Vec<_> = tools.into_iter().map(bound).collect();
-    let says = says(name, &bounds);
+    let says = needs_impl(name, &bounds);
     let needs = says.is_some().then(|| {
         quote!(impl<__R: ?::core::marker::Sized> __adk::resources::Needs<__R> for #name where #(#bounds)* {})
     });
@@ -41,6 +41,6 @@ fn bound(of: Ident) -> TokenStream {
 }
 
 /// An agent without needs requires no impl.
-fn says(name: &Ident, bounds: &[TokenStream]) -> Option<TokenStream> {
+fn needs_impl(name: &Ident, bounds: &[TokenStream]) -> Option<TokenStream> {
     (!bounds.is_empty()).then(|| quote!(impl __adk::resources::SaysNeeds for #name {}))
 }
