@@ -36,8 +36,8 @@ pub(super) fn agent_needs(name: &Ident, tools: Vec<Ident>) -> TokenStream {
     quote!(#needs #says)
 }
 
-fn bound(of: Ident) -> TokenStream {
-    quote!(<#of as __adk::resources::NeedsOf<{ __wire::Probe::<#of>::NEEDS }>>::Of: __adk::resources::Needs<__R>,)
+fn bound(ty: Ident) -> TokenStream {
+    quote!(<#ty as __adk::resources::NeedsOf<{ __wire::Probe::<#ty>::NEEDS }>>::Of: __adk::resources::Needs<__R>,)
 }
 
 /// An agent without needs requires no impl.
