@@ -141,7 +141,7 @@ fn made(i: usize, step: &Step<'_>) -> TokenStream {
     match step.kind {
         StepKind::Block(block) if !block.callbacks.is_empty() => {
             let declare = block.callbacks.iter().map(|callback| {
-                skips::added(callback)
+                skips::block_callback(callback)
                     .unwrap_or_else(|| callbacks(quote!(&mut *__of), slice::from_ref(callback)))
             });
             quote!(__wire::block(|__of: &mut __wire::Declaring<'_>| { #(#declare)* }))

@@ -23,7 +23,7 @@ pub(super) fn may_skip(all: &[Callback]) -> Option<TokenStream> {
 
 /// Adds a callback to a block. `may_skip` checks its type, and reports a value that is not a
 /// callback.
-pub(super) fn added(Callback { hook, value }: &Callback) -> Option<TokenStream> {
+pub(super) fn block_callback(Callback { hook, value }: &Callback) -> Option<TokenStream> {
     let asked = hook == "before_agent" && matches!(value, Expr::Path(_));
     asked.then(|| {
         quote! {{
