@@ -14,7 +14,7 @@ pub(super) fn may_skip(all: &[Callback]) -> Option<TokenStream> {
     let each = before.filter_map(|Callback { value, .. }| match value {
         // The call has the span of the path, where rustc reports that it is not a callback.
         Expr::Path(path) => Some(quote_spanned!(path.span()=> __adk::callback::block::may_stand(&#path))),
-        Expr::Closure(closure) if says_nothing(closure) => None,
+        Expr::Closure(closure) if returns_nothing(closure) => None,
         _ => Some(quote!(true)),
     });
     let each: Vec<_> = each.collect();
@@ -35,7 +35,7 @@ pub(super) fn block_callback(Callback { hook, value }: &Callback) -> Option<Toke
 }
 
 /// Returns whether the body of a closure ends with a statement, and has no `return`.
-fn says_nothing(closure: &ExprClosure) -> bool {
+fn returns_nothing(closure: &ExprClosure) -> bool {
     let Expr::Block(body) = &*closure.body else { return false };
     let ends = body.block.stmts.last().is_none_or(|last| match last {
         Stmt::Expr(_, semicolon) => semicolon.is_some(),
