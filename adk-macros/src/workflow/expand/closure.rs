@@ -7,7 +7,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Expr, ExprClosure, Pat, PatType, ReturnType, Stmt, Token, Type, parse_quote};
 
 /// Adds a callback to `to` by `method`, if the callback is a closure or the result of a function.
-pub(super) fn added(to: &TokenStream, method: &Ident, hook: &Ident, value: &Expr) -> Option<TokenStream> {
+pub(super) fn closure_callback(to: &TokenStream, method: &Ident, hook: &Ident, value: &Expr) -> Option<TokenStream> {
     if let Expr::Call(call) = value
         && let (Expr::Path(function), true) = (&*call.func, call.args.is_empty())
     {

@@ -186,7 +186,7 @@ pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
         // The method has the span of the hook, so that rustc underlines the hook instead of the
         // workflow.
         let (to, method) = (quote!((#to.#list)), Ident::new(method, hook.span()));
-        closure::added(&to, &method, hook, value).unwrap_or_else(|| quote!(#to.#method(#value);))
+        closure::closure_callback(&to, &method, hook, value).unwrap_or_else(|| quote!(#to.#method(#value);))
     });
     add.collect()
 }
