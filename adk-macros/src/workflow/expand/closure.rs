@@ -23,7 +23,7 @@ pub(super) fn closure_callback(to: &TokenStream, method: &Ident, hook: &Ident, v
         callback.capture = Some(Token![move](ends.0));
     }
     read(callback, hook, is_direct, ends);
-    typed(callback);
+    compare_types(callback);
     let add = format_ident!("add_{hook}");
     let add = quote_spanned!(hook.span()=> __adk::callback::closure::#add);
     Some(quote!(#add(#to, #value);))
@@ -169,7 +169,7 @@ fn is_box(call: &syn::ExprCall) -> bool {
 /// Compares the types that the user wrote for parameters with their actual types. Otherwise rustc,
 /// which infers all types of a closure together, would report the wrong types and a value that is
 /// not a callback.
-fn typed(closure: &mut ExprClosure) {
+fn compare_types(closure: &mut ExprClosure) {
     let mut types = TokenStream::new();
     for (i, input) in closure.inputs.iter_mut().enumerate() {
         let Pat::Type(PatType { pat, ty, .. }) = &*input else { continue };
