@@ -22,7 +22,7 @@ pub(super) fn closure_callback(to: &TokenStream, method: &Ident, hook: &Ident, v
         // The block around the closure ends before the closure is called.
         callback.capture = Some(Token![move](ends.0));
     }
-    read(callback, hook, is_direct, ends);
+    rewrite_body(callback, hook, is_direct, ends);
     compare_types(callback);
     let add = format_ident!("add_{hook}");
     let add = quote_spanned!(hook.span()=> __adk::callback::closure::#add);
@@ -38,7 +38,7 @@ fn is_direct(value: &Expr) -> bool {
 }
 
 /// Rewrites the body of a closure, so that it converts its return value into an answer.
-fn read(closure: &mut ExprClosure, hook: &Ident, is_direct: bool, ends: (Span, Span)) {
+fn rewrite_body(closure: &mut ExprClosure, hook: &Ident, is_direct: bool, ends: (Span, Span)) {
     let reader = ReturnConversion::new(hook, ends);
     let returns = match std::mem::replace(&mut closure.output, ReturnType::Default) {
         ReturnType::Type(_, ty) => Some(*ty),
