@@ -60,7 +60,7 @@ fn rewrite_body(closure: &mut ExprClosure, hook: &Ident, is_direct: bool, ends: 
         *end = reader.later(&end.clone(), None);
         return;
     }
-    let (returned, ty) = if leaves(body.to_token_stream()) {
+    let (returned, ty) = if may_return_early(body.to_token_stream()) {
         let output = returns.as_ref().map(|ty| quote!(-> #ty));
         let inside = match &*body {
             Expr::Block(_) => body.to_token_stream(),
@@ -125,7 +125,7 @@ impl ReturnConversion {
 }
 
 /// Returns whether a body may return early: with `return`, with `?`, or in an unknown macro.
-fn leaves(body: TokenStream) -> bool {
+fn may_return_early(body: TokenStream) -> bool {
     const KNOWN: [&str; 8] =
         ["println", "eprintln", "format", "vec", "json", "matches", "assert", "assert_eq"];
     let tokens: Vec<_> = body.into_iter().collect();
@@ -136,7 +136,7 @@ fn leaves(body: TokenStream) -> bool {
             is_macro && !KNOWN.iter().any(|known| word == known)
         }
         TokenTree::Punct(mark) => mark.as_char() == '?',
-        TokenTree::Group(group) => leaves(group.stream()),
+        TokenTree::Group(group) => may_return_early(group.stream()),
         TokenTree::Literal(_) => false,
     })
 }
@@ -149,7 +149,7 @@ fn future(body: &mut Expr) -> Option<&mut Expr> {
         Expr::Block(block) if block.label.is_none() => {
             let (end, before) = block.block.stmts.split_last_mut()?;
             match end {
-                Stmt::Expr(end, None) if !before.iter().any(|stmt| leaves(stmt.to_token_stream())) => {
+                Stmt::Expr(end, None) if !before.iter().any(|stmt| may_return_early(stmt.to_token_stream())) => {
                     future(end)
                 }
                 _ => None,

@@ -1,4 +1,4 @@
-use super::{closure_callback, leaves};
+use super::{closure_callback, may_return_early};
 use quote::{format_ident, quote};
 
 fn expanded(written: &str) -> Option<String> {
@@ -64,6 +64,6 @@ fn bodies_that_may_be_left_from_the_middle() {
         ),
         (quote!(ensure!(a)), true),
     ] {
-        assert_eq!(leaves(written.clone()), expected, "{written}");
+        assert_eq!(may_return_early(written.clone()), expected, "{written}");
     }
 }
