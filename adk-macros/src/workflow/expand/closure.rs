@@ -17,7 +17,7 @@ pub(super) fn closure_callback(to: &TokenStream, method: &Ident, hook: &Ident, v
     let mut value = value.clone();
     let is_direct = is_direct(&value);
     let callback = closure(&mut value)?;
-    let ends = edges(&callback);
+    let ends = edge_spans(&callback);
     if !is_direct && callback.capture.is_none() {
         // The block around the closure ends before the closure is called.
         callback.capture = Some(Token![move](ends.0));
@@ -46,7 +46,7 @@ fn rewrite_body(closure: &mut ExprClosure, hook: &Ident, is_direct: bool, ends: 
     };
     let body = &mut *closure.body;
     if let Some(word) = closure.asyncness.take() {
-        let inside = in_braces(body.to_token_stream(), edges(body).1);
+        let inside = in_braces(body.to_token_stream(), edge_spans(body).1);
         let capture = Token![move](word.span);
         let body: Expr = parse_quote!(#word #capture #inside);
         *closure.body = reader.later(&body, returns.as_ref());
@@ -110,7 +110,7 @@ impl ReturnConversion {
 
     /// Returns a future that converts the output of a future into an answer.
     fn later(&self, future: &Expr, ty: Option<&Type>) -> Expr {
-        let (first, last) = edges(future);
+        let (first, last) = edge_spans(future);
         let (word, capture, wait) = (Token![async](first), Token![move](first), Token![await](last));
         let returned = match ty {
             Some(ty) => quote!(__adk::callback::closure::returns::<#ty, _>(#future).#wait),
@@ -173,7 +173,7 @@ fn compare_types(closure: &mut ExprClosure) {
     let mut types = TokenStream::new();
     for (i, input) in closure.inputs.iter_mut().enumerate() {
         let Pat::Type(PatType { pat, ty, .. }) = &*input else { continue };
-        let (first, last) = edges(ty);
+        let (first, last) = edge_spans(ty);
         let name = format_ident!("__given_{i}", span = first);
         let given = in_parens(quote!(__adk::callback::closure::given), first);
         // The item of a tuple ends where the type ends.
@@ -190,7 +190,7 @@ fn compare_types(closure: &mut ExprClosure) {
 }
 
 /// Returns the spans of the first and the last token.
-pub(super) fn edges(tokens: &impl ToTokens) -> (Span, Span) {
+pub(super) fn edge_spans(tokens: &impl ToTokens) -> (Span, Span) {
     let mut all = tokens.to_token_stream().into_iter();
     let first = all.next();
     let last = all.last().or_else(|| first.clone());

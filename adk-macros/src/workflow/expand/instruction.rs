@@ -3,7 +3,7 @@
 
 use super::super::names;
 use super::super::text::code;
-use super::closure::edges;
+use super::closure::edge_spans;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::punctuated::Punctuated;
@@ -49,7 +49,7 @@ impl<'a> Prompt<'a> {
         let written = self.written;
         match written {
             Expr::Closure(_) => {
-                let (from, to) = edges(written);
+                let (from, to) = edge_spans(written);
                 let function = quote_spanned!(from=> __wire::Instruction::function);
                 let given = quote_spanned!(to=> (#written));
                 Some(quote!(.#make(|| #function #given)))
