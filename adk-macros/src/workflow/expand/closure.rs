@@ -77,7 +77,7 @@ fn rewrite_body(closure: &mut ExprClosure, hook: &Ident, is_direct: bool, ends: 
 /// The conversion of a return value into an answer.
 struct ReturnConversion {
     /// The conversion function for the kind of hook.
-    of: Ident,
+    function: Ident,
     /// The method that creates the answer, with the span of the hook: rustc underlines it as the
     /// code that requires the callback.
     hook: Ident,
@@ -90,12 +90,12 @@ impl ReturnConversion {
         let name = hook.to_string();
         let kind =
             ["agent", "model", "tool"].into_iter().find(|kind| name.contains(kind)).unwrap_or_default();
-        Self { of: format_ident!("of_{kind}", span = Span::call_site()), hook: hook.clone(), place }
+        Self { function: format_ident!("of_{kind}", span = Span::call_site()), hook: hook.clone(), place }
     }
 
     /// Returns the statements that convert a returned value into an answer.
     fn answer(&self, returned: &TokenStream, ty: Option<&Type>) -> TokenStream {
-        let Self { of, hook, place: (first, last) } = self;
+        let Self { function, hook, place: (first, last) } = self;
         let [value, ends] = ["__returned", "__ends"].map(|name| Ident::new(name, *first));
         let ty = ty.map(|ty| quote!(: #ty));
         let read = in_parens(value.to_token_stream(), *last);
@@ -103,7 +103,7 @@ impl ReturnConversion {
         quote! {
             let #value #ty = #returned;
             #[allow(unreachable_code)]
-            let #ends = __adk::callback::closure::#of(&#value);
+            let #ends = __adk::callback::closure::#function(&#value);
             #ends.#hook #read
         }
     }
