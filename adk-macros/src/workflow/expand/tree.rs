@@ -80,13 +80,13 @@ impl Tree<'_> {
         let number = self.workflow.items.agents.iter().position(|decl| run.path.is_ident(&decl.name));
         let reads: Vec<_> =
             run.reads.iter().map(|(from, to)| format!("{} = {}", from.text(), to.text())).collect();
-        let reads = listed("(", &reads, ")");
+        let reads = bracketed("(", &reads, ")");
         let alias = run.alias.as_ref().map(|alias| format!(" as {alias}")).unwrap_or_default();
         let renamed: Vec<_> = run.writes.iter().map(Key::text).collect();
         let writes = if renamed.is_empty() {
             number.and_then(|number| self.decl(number)).map(output).unwrap_or_default()
         } else {
-            listed(" -> ", &renamed, "")
+            bracketed(" -> ", &renamed, "")
         };
         let below = number.map(|number| self.targets(number)).unwrap_or_default();
         Line { text: format!("{path}{reads}{alias}{writes}"), below }
@@ -123,7 +123,7 @@ fn output(decl: &Decl) -> String {
 }
 
 /// Returns a list between two marks, or an empty string for an empty list.
-fn listed(open: &str, all: &[String], close: &str) -> String {
+fn bracketed(open: &str, all: &[String], close: &str) -> String {
     if all.is_empty() { String::new() } else { format!("{open}{}{close}", all.join(", ")) }
 }
 
