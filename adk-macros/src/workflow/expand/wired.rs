@@ -124,7 +124,7 @@ impl Expansion<'_> {
             Some(quote!(#name => #agent,))
         });
         let head = quote!(fn target(&self, __name: &str) -> ::core::option::Option<&dyn __adk::DynAgent>);
-        matching(&head, &quote!(__name), arms.collect(), &none())
+        match_function(&head, &quote!(__name), arms.collect(), &none())
     }
 
     /// Returns the agent in a field, in the form that the walk runs.
@@ -148,7 +148,7 @@ impl Expansion<'_> {
         let arms = self.block_fields().filter(|(_, block, _)| matches!(block.kind, BlockKind::Loop { .. }));
         let arms = arms.map(|(at, _, field)| quote!(#at => (&self.#field).max(),));
         let head = quote!(fn max(&self, __step: usize) -> ::core::option::Option<u32>);
-        matching(&head, &quote!(__step), arms.collect(), &none())
+        match_function(&head, &quote!(__step), arms.collect(), &none())
     }
 
     fn callbacks(&self) -> Option<TokenStream> {
@@ -158,7 +158,7 @@ impl Expansion<'_> {
         let head = quote! {
             fn callbacks(&self, __step: usize) -> ::core::option::Option<&__adk::callback::AgentCallbacks>
         };
-        matching(&head, &quote!(__step), arms.collect(), &none())
+        match_function(&head, &quote!(__step), arms.collect(), &none())
     }
 
     /// Returns the blocks that are fields, with their numbers.
@@ -206,7 +206,7 @@ fn none() -> TokenStream {
 }
 
 /// Returns a function that finds a value by name or number, or `None` without arms.
-fn matching(
+fn match_function(
     head: &TokenStream,
     by: &TokenStream,
     arms: Vec<TokenStream>,
