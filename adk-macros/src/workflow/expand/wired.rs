@@ -177,7 +177,7 @@ impl Expansion<'_> {
                 <#ty as __wire::KeyValue>::set(&__value(), __keys, #key)?;
             }}
         });
-        doing(&quote!(fn lets(&self, __keys: &mut __adk::workflow::Keys)), lets.collect())
+        fallible_function(&quote!(fn lets(&self, __keys: &mut __adk::workflow::Keys)), lets.collect())
     }
 
     fn defaults(&self) -> Option<TokenStream> {
@@ -197,7 +197,7 @@ impl Expansion<'_> {
             let get = quote!(<#ty as __wire::KeyValue>::get(__values, #key)?;);
             if typed.perhaps { quote!(if __values.has(#key) { #get }) } else { get }
         });
-        doing(&quote!(fn check_state(&self, __values: &__adk::workflow::Values<'_>)), checks.collect())
+        fallible_function(&quote!(fn check_state(&self, __values: &__adk::workflow::Values<'_>)), checks.collect())
     }
 }
 
@@ -216,7 +216,7 @@ fn match_function(
 }
 
 /// Returns a function that executes statements and may fail, or `None` without statements.
-fn doing(head: &TokenStream, all: Vec<TokenStream>) -> Option<TokenStream> {
+fn fallible_function(head: &TokenStream, all: Vec<TokenStream>) -> Option<TokenStream> {
     (!all.is_empty()).then(|| quote!(#head -> __adk::Result<()> { #(#all)* ::core::result::Result::Ok(()) }))
 }
 
