@@ -3,7 +3,7 @@
 use super::super::ast::Timeout;
 use super::super::plan::StepKind;
 use super::fields::duration;
-use super::wired::value_of;
+use super::wired::value_body;
 use super::{Expansion, docs, index, key_spec, numbered_ident};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -24,7 +24,7 @@ impl Expansion<'_> {
             let longest = longest.map(duration);
             let by = wait.by.iter();
             let otherwise = wait.default.as_ref().map(|value| {
-                let value = value_of(typed, value);
+                let value = value_body(typed, value);
                 quote! {
                     .otherwise(|| {
                         fn __value() -> #ty { #value }

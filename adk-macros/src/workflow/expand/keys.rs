@@ -2,7 +2,7 @@
 
 use super::super::ast::{Input, KeyDecl, Workflow};
 use super::super::names::{is_string, unraw, without_span};
-use super::wired::value_of;
+use super::wired::value_body;
 use super::{Expansion, allow};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -236,7 +236,7 @@ impl Expansion<'_> {
             }
         });
         let defaults = inputs.iter().filter_map(|Input { typed, default }| {
-            let (default, ty, value) = (default_of(typed), &typed.ty, value_of(typed, default.as_ref()?));
+            let (default, ty, value) = (default_of(typed), &typed.ty, value_body(typed, default.as_ref()?));
             Some(quote!(fn #default() -> #ty { #value }))
         });
         let derives = derives(&name, &inputs.iter().map(|input| &input.typed).collect::<Vec<_>>());

@@ -171,7 +171,7 @@ impl Expansion<'_> {
 
     fn lets(&self) -> Option<TokenStream> {
         let lets = self.tree.items.lets.iter().map(|Let { typed, value }| {
-            let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, value));
+            let (key, ty, value) = (typed.key.text(), &typed.ty, value_body(typed, value));
             quote! {{
                 fn __value() -> #ty { #value }
                 <#ty as __wire::KeyValue>::set(&__value(), __keys, #key)?;
@@ -221,7 +221,7 @@ fn fallible_function(head: &TokenStream, all: Vec<TokenStream>) -> Option<TokenS
 }
 
 /// Returns the body of a function for the value of a key. A `&str` is accepted for a `String`.
-pub(super) fn value_of(typed: &KeyDecl, value: &Expr) -> TokenStream {
+pub(super) fn value_body(typed: &KeyDecl, value: &Expr) -> TokenStream {
     let ty = &typed.ty;
     if !is_string(ty) {
         // The name lets rustc explain the expected type without generated code.
