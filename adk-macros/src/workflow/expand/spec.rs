@@ -34,7 +34,7 @@ impl Expansion<'_> {
             } else if let Some(ty) = self.placed_type(step) {
                 all.extend(quote!(type #alias = #ty;));
                 all.extend(is_kind());
-                if self.judged_where_it_runs(step).is_none() {
+                if self.path_checked_at_run(step).is_none() {
                     let is = match step.kind {
                         StepKind::Declared(..) | StepKind::Target(_) => quote!(Supplied),
                         _ => quote!(IsAgent),
@@ -70,7 +70,7 @@ impl Expansion<'_> {
 
     /// Returns the path of a step that no other code mentions with a bound. rustc checks that it is
     /// an agent where the walk runs it, since each check of a type costs time.
-    pub(super) fn judged_where_it_runs<'s>(&self, step: &'s Step<'_>) -> Option<&'s syn::Path> {
+    pub(super) fn path_checked_at_run<'s>(&self, step: &'s Step<'_>) -> Option<&'s syn::Path> {
         match step.kind {
             StepKind::Path(run) if step.field_use().is_some() && self.refused.is_none() => Some(&run.path),
             _ => None,

@@ -137,7 +137,7 @@ impl Expansion<'_> {
             Some(DeclKind::Described { .. }) => {
                 quote!(<#alias as __wire::Holding<{ __wire::Probe::<#alias>::DYN }>>::held(&self.#field))
             }
-            _ => match self.judged_where_it_runs(step) {
+            _ => match self.path_checked_at_run(step) {
                 Some(path) => quote!(<(#path) as __wire::IsAgent>::as_dyn(&self.#field)),
                 None => code!("<__Agent_{i} as __wire::Placing<__Kind_{i}>>::as_dyn(&self.{field})"),
             },
