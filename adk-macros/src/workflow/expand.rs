@@ -60,7 +60,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>) -> TokenStream {
     let deprecated = allow_deprecated(&tree.attrs);
     let declared = expand.declared();
     let awaits = expand.awaits();
-    let placed = expand.placed();
+    let placed = expand.agent_aliases();
     let spec = expand.spec();
     let build = expand.build();
     let agent = expand.agent();

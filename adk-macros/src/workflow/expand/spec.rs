@@ -14,7 +14,7 @@ use syn::spanned::Spanned;
 impl Expansion<'_> {
     /// Returns one alias per agent that is known by its path or type, so that an unresolved path is
     /// reported once.
-    pub(super) fn placed(&self) -> TokenStream {
+    pub(super) fn agent_aliases(&self) -> TokenStream {
         let (mut all, mut asked) = (TokenStream::new(), TokenStream::new());
         for (i, step) in self.plan.entries() {
             let alias = numbered_ident("Agent", i);
