@@ -83,7 +83,7 @@ impl Expansion<'_> {
     }
 
     /// Returns whether the caller supplies the value, which is always a separate instance.
-    fn is_given(&self, step: &Step<'_>) -> bool {
+    fn is_supplied(&self, step: &Step<'_>) -> bool {
         self.decl(step).is_some_and(|kind| !matches!(kind, DeclKind::Llm { .. }))
     }
 
@@ -166,7 +166,7 @@ impl Expansion<'_> {
         };
         let made = match step.kind {
             StepKind::Declared(run, _) | StepKind::Path(run) => {
-                let instance = run.alias.is_some() || self.is_given(step);
+                let instance = run.alias.is_some() || self.is_supplied(step);
                 let (made, renames) = (of_agent(instance), renames(run));
                 quote!(#made #renames)
             }
