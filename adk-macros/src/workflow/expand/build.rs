@@ -90,7 +90,7 @@ impl Expansion<'_> {
                         let names = fields.toolsets.iter().map(|(_, name)| without_span(name));
                         quote!(__wire::with_toolsets(&[#(&#names),*]))
                     }
-                    _ => made(i, step),
+                    _ => field_value(i, step),
                 };
                 parts.given.extend(quote!(#field: #value,));
             }
@@ -137,7 +137,7 @@ impl Expansion<'_> {
 }
 
 /// Returns the value of a field that the workflow creates itself.
-fn made(i: usize, step: &Step<'_>) -> TokenStream {
+fn field_value(i: usize, step: &Step<'_>) -> TokenStream {
     match step.kind {
         StepKind::Block(block) if !block.callbacks.is_empty() => {
             let declare = block.callbacks.iter().map(|callback| {
