@@ -83,7 +83,7 @@ impl Expansion<'_> {
         let reads = reads.iter().zip(places).map(|(typed, place)| {
             let (key, ty, text) =
                 (crate::code::key(&typed.key.text()), &typed.ty, names::type_text(&typed.ty));
-            let (of, optional) = (inside(ty), optional(ty));
+            let (of, optional) = (option_type(ty), optional(ty));
             let number = crate::typed::number(&of, &text);
             quote!(__adk::key::<#of>(#key, #text, #optional, false, #number, #place))
         });
@@ -104,7 +104,7 @@ fn optional(ty: &impl ToTokens) -> TokenStream {
 }
 
 /// Returns the type of the key that a read of `ty` reads.
-pub(super) fn inside(ty: &impl ToTokens) -> TokenStream {
+pub(super) fn option_type(ty: &impl ToTokens) -> TokenStream {
     let optional = optional(ty);
     quote!(<#ty as __typed::OfOption<{ #optional }>>::Value)
 }
