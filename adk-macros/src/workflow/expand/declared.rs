@@ -83,9 +83,9 @@ impl Expansion<'_> {
         let reads = reads.iter().zip(places).map(|(typed, place)| {
             let (key, ty, text) =
                 (crate::code::key(&typed.key.text()), &typed.ty, names::type_text(&typed.ty));
-            let (of, optional) = (option_type(ty), optional(ty));
-            let number = crate::typed::number(&of, &text);
-            quote!(__adk::key::<#of>(#key, #text, #optional, false, #number, #place))
+            let (key_type, optional) = (option_type(ty), optional(ty));
+            let number = crate::typed::number(&key_type, &text);
+            quote!(__adk::key::<#key_type>(#key, #text, #optional, false, #number, #place))
         });
         let writes = output.map(|typed| key_spec(typed, 1)).into_iter();
         quote! {
