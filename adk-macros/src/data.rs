@@ -3,7 +3,7 @@
 
 use crate::deep;
 use crate::diag::Diagnostics;
-use crate::types::{mentions, check_storable};
+use crate::types::{check_storable, mentions};
 use crate::workflow::without_span;
 use crate::{conditions, docs, facade, place};
 use proc_macro2::{TokenStream, TokenTree};
@@ -201,7 +201,8 @@ fn field_checks(input: &DeriveInput) -> TokenStream {
 fn has_custom_format(attrs: &[Attribute]) -> bool {
     attrs.iter().any(|attr| {
         let is_of_derive = attr.path().is_ident("serde") || attr.path().is_ident("schemars");
-        is_of_derive && mentions(attr.meta.to_token_stream(), &CUSTOM_FORMATS) || attr.path().is_ident("cfg_attr")
+        is_of_derive && mentions(attr.meta.to_token_stream(), &CUSTOM_FORMATS)
+            || attr.path().is_ident("cfg_attr")
     })
 }
 

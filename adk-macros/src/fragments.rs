@@ -44,7 +44,8 @@ fn open_groups(tokens: Vec<TokenTree>) -> TokenStream {
         match token {
             TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
                 separate(&mut out);
-                let place = Neighbours { before: TokenBefore::last(&out), after: TokenAfter::next(tokens.peek()) };
+                let place =
+                    Neighbours { before: TokenBefore::last(&out), after: TokenAfter::next(tokens.peek()) };
                 out.extend(place.tokens(&group));
                 separate(&mut out);
             }
@@ -146,11 +147,7 @@ impl Neighbours {
             (Binding::Loosely, TokenBefore::Separator, TokenAfter::Separator) => false,
             (Binding::Loosely | Binding::AsStatement, ..) => true,
         };
-        if is_apart {
-            TokenTree::from(regroup(group, Delimiter::Parenthesis, inside)).into()
-        } else {
-            inside
-        }
+        if is_apart { TokenTree::from(regroup(group, Delimiter::Parenthesis, inside)).into() } else { inside }
     }
 }
 

@@ -101,7 +101,8 @@ fn take_resources(function: &Function) -> TokenStream {
 /// Returns the statements that create the outputs, and the calls that add their values.
 fn outs(function: &Function) -> (TokenStream, TokenStream) {
     let outs = function.params(Source::Out).map(|param| {
-        let (local, key, ty) = (&param.local, param_name(param), types::with_static_lifetimes(param.ty.to_token_stream()));
+        let (local, key, ty) =
+            (&param.local, param_name(param), types::with_static_lifetimes(param.ty.to_token_stream()));
         // rustc points at the type that JSON cannot represent.
         let place = quote_spanned!(types::caret(&param.ty)=> _);
         let (made, left) = match param.source {
@@ -143,7 +144,8 @@ fn key_spec(
 fn load(param: &Param, reader: &str) -> TokenStream {
     let (Param { local, ty, .. }, key) = (param, param_name(param));
     // rustc points at the type before the `as` if no key can hold it.
-    let (place, ty) = (quote_spanned!(types::caret(ty)=> _), types::with_static_lifetimes(ty.to_token_stream()));
+    let (place, ty) =
+        (quote_spanned!(types::caret(ty)=> _), types::with_static_lifetimes(ty.to_token_stream()));
     let (start, load) = (code!("let {local} ="), code!("as __adk::function::{reader}>::load"));
     let (arg, rest) = (read("__adk::function::Arg"), code!("NEW.__slot(), &mut __adk_cx.state(), {key:?}"));
     quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
@@ -169,7 +171,8 @@ fn needs(function: &Function, name: &Ident) -> Option<(TokenStream, TokenStream)
 
 /// Returns the function, the struct, and the block with the impls of the struct.
 fn item(function: &Function, inside: &TokenStream) -> TokenStream {
-    let (original, twin, block) = (original_item(function, false), twin_struct(function), block(&function.attrs, inside));
+    let (original, twin, block) =
+        (original_item(function, false), twin_struct(function), block(&function.attrs, inside));
     quote!(#original #twin #block)
 }
 

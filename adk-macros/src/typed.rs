@@ -68,7 +68,10 @@ pub(crate) fn number(ty: &TokenStream, spelled: &str) -> TokenStream {
 pub(crate) const OPENED: u8 = 0x80;
 
 /// Returns the types that have a place, in the order of their places.
-fn in_order_of_places<'a, 't>(given: &'a [(&'t Type, TokenStream)], room: usize) -> Vec<&'a (&'t Type, TokenStream)> {
+fn in_order_of_places<'a, 't>(
+    given: &'a [(&'t Type, TokenStream)],
+    room: usize,
+) -> Vec<&'a (&'t Type, TokenStream)> {
     let places = places(given.iter().map(|(ty, _)| *ty), room);
     let mut placed: Vec<_> = given.iter().zip(places).filter(|(_, place)| *place > 0).collect();
     placed.sort_by_key(|(_, place)| *place);

@@ -14,7 +14,7 @@ mod tests;
 mod text;
 
 use expand::KnownParts;
-pub(crate) use names::{unraw, type_text, without_span};
+pub(crate) use names::{type_text, unraw, without_span};
 use proc_macro2::TokenStream;
 
 pub(crate) fn workflow(input: TokenStream) -> TokenStream {

@@ -4,8 +4,8 @@ use super::args::AgentArgs;
 use super::keys::{KeyType, KeyTypes};
 use super::parse::{Function, Source};
 use super::{
-    arguments, twin_attributes, block, checks_const, conditions_text, item, key_spec, load, param_name, needs, out_specs,
-    output_types, outs, plain, refuse, take_resources, edge_spans, original_item,
+    arguments, block, checks_const, conditions_text, edge_spans, item, key_spec, load, needs, original_item,
+    out_specs, output_types, outs, param_name, plain, refuse, take_resources, twin_attributes,
 };
 use crate::code::{self, code, read};
 use crate::diag::Diagnostics;
@@ -161,7 +161,14 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let all = all.filter_map(|(at, (param, place))| {
         let KeyType { ty, any, optional, .. } = keys.read_type(at)?;
         let any = any.clone().unwrap_or_else(|| quote!(false));
-        Some(key_spec(ty, &param_name(param), &types::type_spelling(&param.ty), optional, &any, &quote!(#place)))
+        Some(key_spec(
+            ty,
+            &param_name(param),
+            &types::type_spelling(&param.ty),
+            optional,
+            &any,
+            &quote!(#place),
+        ))
     });
     let all: Vec<_> = all.collect();
     let reads = match function.params(Source::Plain).next() {

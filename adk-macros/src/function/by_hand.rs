@@ -5,7 +5,7 @@ use super::keys::KeyType;
 use super::parse::{ByHand, Constant};
 use super::{block, edge_spans};
 use crate::diag::Diagnostics;
-use crate::typed::{TypePairs, OPENED, READS, WRITES, implement, places};
+use crate::typed::{OPENED, READS, TypePairs, WRITES, implement, places};
 use crate::{place, types};
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};

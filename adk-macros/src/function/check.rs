@@ -14,7 +14,11 @@ use syn::{GenericParam, ReturnType, Type};
 const LONGEST: usize = 64;
 
 /// Checks the rules of both attributes.
-fn function<'a>(function: &'a Function, writes: impl Iterator<Item = &'a StateKey>, report: &mut Diagnostics) {
+fn function<'a>(
+    function: &'a Function,
+    writes: impl Iterator<Item = &'a StateKey>,
+    report: &mut Diagnostics,
+) {
     let sig = &function.sig;
     for param in &sig.generics.params {
         if !matches!(param, GenericParam::Lifetime(_)) {
@@ -130,7 +134,12 @@ pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostic
 }
 
 /// Checks that `blocking` and `timeout` fit the function: sync or async.
-fn check_timing(function: &Function, blocking: Option<Span>, timeout: Option<Timeout>, report: &mut Diagnostics) {
+fn check_timing(
+    function: &Function,
+    blocking: Option<Span>,
+    timeout: Option<Timeout>,
+    report: &mut Diagnostics,
+) {
     let name = function.name();
     match (blocking, function.sig.asyncness, timeout) {
         (Some(span), Some(_), _) => {

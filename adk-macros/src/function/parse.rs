@@ -225,7 +225,11 @@ fn pattern_name(pat: &Pat, report: &mut Diagnostics) -> Option<Ident> {
 }
 
 /// Removes `#[key]` or `#[key(user:plan)]` and returns the key.
-fn take_key_attribute(attrs: &mut Vec<Attribute>, name: Option<&Ident>, report: &mut Diagnostics) -> Option<StateKey> {
+fn take_key_attribute(
+    attrs: &mut Vec<Attribute>,
+    name: Option<&Ident>,
+    report: &mut Diagnostics,
+) -> Option<StateKey> {
     let attr = attrs.extract_if(.., |attr| attr.path().is_ident("key")).last()?;
     let key = match (&attr.meta, name) {
         (Meta::Path(_), Some(name)) => Ok(StateKey { text: unraw(name), span: name.span() }),

@@ -4,10 +4,10 @@ use super::args::ToolArgs;
 use super::keys::KeyType;
 use super::parse::{Function, Param, Source};
 use super::{
-    arguments, checks_const, item, key_spec, load, param_name, needs, out_specs, output_types, outs, refuse,
-    take_resources, edge_spans,
+    arguments, checks_const, edge_spans, item, key_spec, load, needs, out_specs, output_types, outs,
+    param_name, refuse, take_resources,
 };
-use crate::code::{code, timeout_call, read};
+use crate::code::{code, read, timeout_call};
 use crate::diag::Diagnostics;
 use crate::{docs, place, types};
 use proc_macro2::TokenStream;

@@ -1,4 +1,4 @@
-use super::{Hint, with_static_lifetimes, check_readable, type_spelling, check_storable, written_type};
+use super::{Hint, check_readable, check_storable, type_spelling, with_static_lifetimes, written_type};
 use syn::parse_quote;
 
 #[test]
@@ -31,7 +31,10 @@ fn what_is_stored_owns_its_value() {
 #[test]
 fn types_are_spelled_without_lifetimes() {
     assert_eq!(type_spelling(&parse_quote!(&'a str)), "&str");
-    assert_eq!(type_spelling(&parse_quote!(Option<&'_ [std::string::String]>)), "Option<&[std::string::String]>");
+    assert_eq!(
+        type_spelling(&parse_quote!(Option<&'_ [std::string::String]>)),
+        "Option<&[std::string::String]>"
+    );
     assert_eq!(type_spelling(&parse_quote!(Cow<'a, str>)), "Cow<str>");
     assert_eq!(type_spelling(&parse_quote!(Held<'a>)), "Held");
     assert_eq!(type_spelling(&parse_quote!((u8, &mut T))), "(u8,&mut T)");

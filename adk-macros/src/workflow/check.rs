@@ -8,7 +8,7 @@ mod taken;
 mod tools;
 mod transfer;
 
-use super::ast::{BlockKind, Decl, DeclKind, Node, KeyDecl, Workflow};
+use super::ast::{BlockKind, Decl, DeclKind, KeyDecl, Node, Workflow};
 use super::plan::Plan;
 use crate::diag::Diagnostics;
 use adk_spec::Check;

@@ -94,7 +94,9 @@ pub(crate) fn type_text(ty: &Type) -> String {
 
 pub(super) fn is_string(ty: &Type) -> bool {
     match ty {
-        Type::Path(path) if path.qself.is_none() => last_segment(&path.path).is_some_and(|name| name == "String"),
+        Type::Path(path) if path.qself.is_none() => {
+            last_segment(&path.path).is_some_and(|name| name == "String")
+        }
         _ => false,
     }
 }

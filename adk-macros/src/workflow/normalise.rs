@@ -100,7 +100,9 @@ impl BlockState {
             (StatementPart::Start, "sequence" | "parallel" | "loop" | "each" | "try" | "else") => {
                 StatementPart::Step(BlockContent::Steps)
             }
-            (StatementPart::Types, "else") if self.kind == BlockContent::Arms => StatementPart::Step(BlockContent::Steps),
+            (StatementPart::Types, "else") if self.kind == BlockContent::Arms => {
+                StatementPart::Step(BlockContent::Steps)
+            }
             (StatementPart::Start, _) => StatementPart::Word,
             (StatementPart::Word, _) => StatementPart::Step(BlockContent::Steps),
             (part, _) => part,
@@ -180,17 +182,25 @@ impl BlockReader<'_> {
             self.frame.part = StatementPart::Types;
         }
         match (sign, joined) {
-            ('>', Some('=')) if self.frame.kind == BlockContent::Arms => self.frame.part = StatementPart::Start,
+            ('>', Some('=')) if self.frame.kind == BlockContent::Arms => {
+                self.frame.part = StatementPart::Start
+            }
             ('>', Some('=' | '-' | '|')) => {}
             (';', _) => {
                 self.close_generics()?;
                 self.frame.end_statement();
             }
-            (',', _) if matches!(self.frame.part, StatementPart::Start | StatementPart::Word | StatementPart::Step(_)) => {
+            (',', _)
+                if matches!(
+                    self.frame.part,
+                    StatementPart::Start | StatementPart::Word | StatementPart::Step(_)
+                ) =>
+            {
                 self.frame.end_statement();
             }
             (':', None)
-                if matches!(self.frame.part, StatementPart::Word | StatementPart::Item) && spacing == Spacing::Alone =>
+                if matches!(self.frame.part, StatementPart::Word | StatementPart::Item)
+                    && spacing == Spacing::Alone =>
             {
                 self.frame.part = StatementPart::Start;
             }
@@ -249,8 +259,11 @@ impl BlockReader<'_> {
 
     fn group(&mut self, group: &Group) -> Result<(), Diagnostic> {
         let is_brace = group.delimiter() == Delimiter::Brace;
-        if is_brace && matches!(self.frame.part, StatementPart::Start | StatementPart::Word | StatementPart::Step(_)) {
-            let kind = if let StatementPart::Step(kind) = self.frame.part { kind } else { BlockContent::Steps };
+        if is_brace
+            && matches!(self.frame.part, StatementPart::Start | StatementPart::Word | StatementPart::Step(_))
+        {
+            let kind =
+                if let StatementPart::Step(kind) = self.frame.part { kind } else { BlockContent::Steps };
             let inside = block(group, kind, self.depth(), self.fault)?;
             self.frame.tokens.extend([TokenTree::from(inside)]);
             self.frame.end_statement();

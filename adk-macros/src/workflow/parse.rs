@@ -124,7 +124,11 @@ fn is_brace(token: &TokenTree) -> bool {
 }
 
 /// Parses the whole input. Errors at the end have the span of the last token.
-fn parse_all(input: TokenStream, sink: &mut Sink, read: impl FnOnce(ParseStream<'_>, &mut Sink) -> Result<()>) {
+fn parse_all(
+    input: TokenStream,
+    sink: &mut Sink,
+    read: impl FnOnce(ParseStream<'_>, &mut Sink) -> Result<()>,
+) {
     let last = input.clone().into_iter().last().map_or_else(Span::call_site, |token| match token {
         TokenTree::Group(group) => group.span_close(),
         token => token.span(),

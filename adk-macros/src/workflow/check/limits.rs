@@ -1,7 +1,7 @@
 //! `loop-max`: limits that name a key of the workflow. Const evaluation checks limits that are
 //! constants.
 
-use super::super::ast::{LimitKind, Limit, Node, Workflow};
+use super::super::ast::{Limit, LimitKind, Node, Workflow};
 use super::super::names::unraw;
 use crate::diag::Diagnostics;
 use adk_spec::Check;

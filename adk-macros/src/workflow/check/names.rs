@@ -108,14 +108,18 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
         match names.get(&step.name) {
             None => drop(names.insert(step.name.clone(), now)),
             // Only const evaluation knows whether the paths lead to the same agent.
-            Some(NameOwner::Path) if matches!(now, NameOwner::Path) => (step.field, plan.alike) = (None, true),
+            Some(NameOwner::Path) if matches!(now, NameOwner::Path) => {
+                (step.field, plan.alike) = (None, true)
+            }
             Some(taken) => {
                 let name = &step.name;
                 // If one of two agents has a `name` field, that field is the name to change.
                 let field = written.get(name).filter(|_| taken.is_agent() && now.is_agent());
                 let (span, help) = match field {
                     Some(span) => (*span, "write another `name`".to_owned()),
-                    None if matches!(taken, NameOwner::Workflow) => (step.span, "rename one of them".to_owned()),
+                    None if matches!(taken, NameOwner::Workflow) => {
+                        (step.span, "rename one of them".to_owned())
+                    }
                     None => (step.span, now.remedy(name)),
                 };
                 report.add(Check::NameDuplicate, span, format!("{}; help: {help}", taken.describe(name)));

@@ -96,8 +96,8 @@ fn report_circles(agents: &[Decl], number: usize, closing: &[bool], report: &mut
     let (Some(decl), Some(fields)) = (agents.get(number), fields(agents, number)) else { return };
     let by = unraw(&decl.name);
     for (tool, _) in fields.tools.iter().zip(closing).filter(|(_, closes)| **closes) {
-        let (name, span) =
-            last_segment(&tool.path).map_or((String::new(), Span::call_site()), |name| (unraw(name), name.span()));
+        let (name, span) = last_segment(&tool.path)
+            .map_or((String::new(), Span::call_site()), |name| (unraw(name), name.span()));
         let fact = if name == by {
             format!(
                 "agent `{by}` is a tool of itself; help: remove `agent({by})` from its tools: what runs again is in a loop, as in `loop(max = 5) < {by} >`"

@@ -15,7 +15,8 @@ impl Expansion<'_> {
         let mut all = TokenStream::new();
         for (i, step) in self.plan.steps.iter().enumerate() {
             let StepKind::Await(wait) = step.kind else { continue };
-            let (n, question, name, typed) = (index(i), numbered_ident("QUESTION", i), &step.name, &wait.typed);
+            let (n, question, name, typed) =
+                (index(i), numbered_ident("QUESTION", i), &step.name, &wait.typed);
             let (key, ty, spec) = (typed.key.text(), &typed.ty, key_spec(typed, 1));
             let text = docs::description(&typed.attrs);
             let definition = crate::place::definition(&format!("{owner}.{name}"));

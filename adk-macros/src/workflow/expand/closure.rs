@@ -7,7 +7,12 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Expr, ExprClosure, Pat, PatType, ReturnType, Stmt, Token, Type, parse_quote};
 
 /// Adds a callback to `to` by `method`, if the callback is a closure or the result of a function.
-pub(super) fn closure_callback(to: &TokenStream, method: &Ident, hook: &Ident, value: &Expr) -> Option<TokenStream> {
+pub(super) fn closure_callback(
+    to: &TokenStream,
+    method: &Ident,
+    hook: &Ident,
+    value: &Expr,
+) -> Option<TokenStream> {
     if let Expr::Call(call) = value
         && let (Expr::Path(function), true) = (&*call.func, call.args.is_empty())
     {
@@ -149,7 +154,9 @@ fn future(body: &mut Expr) -> Option<&mut Expr> {
         Expr::Block(block) if block.label.is_none() => {
             let (end, before) = block.block.stmts.split_last_mut()?;
             match end {
-                Stmt::Expr(end, None) if !before.iter().any(|stmt| may_return_early(stmt.to_token_stream())) => {
+                Stmt::Expr(end, None)
+                    if !before.iter().any(|stmt| may_return_early(stmt.to_token_stream())) =>
+                {
                     future(end)
                 }
                 _ => None,

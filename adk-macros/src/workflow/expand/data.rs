@@ -44,7 +44,12 @@ impl Expansion<'_> {
                     };
                     (crate::docs::description(&block.attrs), ty, field)
                 }
-                StepKind::Branch | StepKind::Arm(_) | StepKind::Else | StepKind::Break(_) | StepKind::Await(_) | StepKind::End => {
+                StepKind::Branch
+                | StepKind::Arm(_)
+                | StepKind::Else
+                | StepKind::Break(_)
+                | StepKind::Await(_)
+                | StepKind::End => {
                     continue;
                 }
             };

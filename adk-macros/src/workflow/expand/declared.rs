@@ -1,6 +1,6 @@
 //! Declared LLM agents: one const per agent.
 
-use super::super::ast::{Decl, DeclKind, Fields, Timeout, KeyDecl};
+use super::super::ast::{Decl, DeclKind, Fields, KeyDecl, Timeout};
 use super::super::names;
 use super::super::plan::StepKind;
 use super::fields::{OwnAgent, duration, settings, tools};
@@ -18,8 +18,10 @@ impl Expansion<'_> {
     fn targets(&self, number: usize) -> Vec<TokenStream> {
         let targets = self.plan.transfers.get(&number).into_iter().flatten();
         let meta = |target: &usize| {
-            let (i, step) =
-                self.plan.entries().find(|(_, step)| matches!(step.kind, StepKind::Target(n) if n == *target))?;
+            let (i, step) = self
+                .plan
+                .entries()
+                .find(|(_, step)| matches!(step.kind, StepKind::Target(n) if n == *target))?;
             // An agent that the caller supplies has its name in this workflow.
             let (alias, name) = (numbered_ident("Agent", i), &step.name);
             Some(match self.placed_type(step) {
@@ -75,7 +77,13 @@ impl Expansion<'_> {
     }
 
     /// Returns the description of an agent that is known at run time.
-    fn described(&self, number: usize, decl: &Decl, reads: &[KeyDecl], output: Option<&KeyDecl>) -> TokenStream {
+    fn described(
+        &self,
+        number: usize,
+        decl: &Decl,
+        reads: &[KeyDecl],
+        output: Option<&KeyDecl>,
+    ) -> TokenStream {
         let (meta, text) = (numbered_ident("DESCRIBED", number), names::unraw(&decl.name));
         let id = definition(&format!("{}.{text}", self.name));
         let description = docs::description(&decl.attrs);
@@ -193,7 +201,8 @@ impl Declaration<'_> {
     fn prompts(&self) -> Prompts {
         let Self { number, fields, .. } = *self;
         let both = [("PROMPT", &fields.instruction), ("GLOBAL", &fields.global_instruction)];
-        let [own, global] = both.map(|(constant, written)| Prompt::new(numbered_ident(constant, number), written));
+        let [own, global] =
+            both.map(|(constant, written)| Prompt::new(numbered_ident(constant, number), written));
         let written: Vec<&Prompt<'_>> = own.iter().chain(&global).collect();
         let make = own.as_ref().and_then(|prompt| prompt.make(quote!(make_instruction)));
         let make_global = global.as_ref().map(|prompt| {

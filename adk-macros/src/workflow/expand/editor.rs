@@ -5,7 +5,7 @@
 //! `break`, and defines names that it does not define, such as a key with a `let`. Each name has
 //! one definition, because each definition is a separate target.
 
-use super::super::ast::{Block, BlockKind, Decl, DeclKind, Mention, MentionKind, KeyDecl};
+use super::super::ast::{Block, BlockKind, Decl, DeclKind, KeyDecl, Mention, MentionKind};
 use super::super::names::without_span;
 use super::super::plan::StepKind;
 use super::Expansion;
@@ -176,7 +176,9 @@ impl Expansion<'_> {
                 StepKind::Declared(run, _) | StepKind::Path(run) => {
                     run.reads.iter().for_each(|(_, key)| names.mention(&key.name));
                 }
-                StepKind::Block(block) => block.kind.key().into_iter().for_each(|key| names.mention(&key.name)),
+                StepKind::Block(block) => {
+                    block.kind.key().into_iter().for_each(|key| names.mention(&key.name))
+                }
                 _ => {}
             }
         }

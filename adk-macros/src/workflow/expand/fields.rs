@@ -57,7 +57,8 @@ pub(super) fn tools(
     let (mut described, mut made) = (Vec::new(), Vec::new());
     let mut raises = TokenStream::new();
     let raise_tool = numbered_ident("raise_tool", number);
-    for (i, (alias, Tool { path, is_agent }, own)) in created_tools(number, fields, declared).into_iter().enumerate()
+    for (i, (alias, Tool { path, is_agent }, own)) in
+        created_tools(number, fields, declared).into_iter().enumerate()
     {
         // Only this mention has a bound, so that a path that is not a tool is reported once.
         items.extend(match (&own, is_agent) {

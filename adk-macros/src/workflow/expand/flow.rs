@@ -87,7 +87,8 @@ impl Expansion<'_> {
         let check = quote!(__adk::check);
         let (steps, rows) = (self.plan.steps.len(), self.plan.steps.len() + self.tree.outputs.len());
         let blocks = index(self.block_count());
-        let (steps, rows, pairs, unlike) = (index(steps), index(rows), index(self.pair_count()), !self.plan.alike);
+        let (steps, rows, pairs, unlike) =
+            (index(steps), index(rows), index(self.pair_count()), !self.plan.alike);
         let sizes = read("{ __SIZES.keys }, { __SIZES.slots }, { __SIZES.words }, { __SIZES.depth }");
         let facts = quote!(#check::Facts<'static, #steps, #pairs, #blocks>);
         let of_blocks = (self.block_count() > 0).then(|| {
@@ -103,7 +104,8 @@ impl Expansion<'_> {
             }
         });
         let module = crate::place::module(&quote!(__SCOPE));
-        let without = self.refused.filter(|known| *known == KnownParts::Names).map(|_| quote!(.without_names()));
+        let without =
+            self.refused.filter(|known| *known == KnownParts::Names).map(|_| quote!(.without_names()));
         quote! {
             const __SIZES: #check::Sizes = #check::sizes(&#name::SPEC);
             const fn __facts(__answers: &[bool]) -> #facts {
@@ -143,7 +145,8 @@ impl Expansion<'_> {
     /// Returns the size of the table of block keys: the number of steps, or 0 without blocks that
     /// have a key.
     fn block_count(&self) -> usize {
-        let has_key = |step: &Step<'_>| matches!(step.kind, StepKind::Block(block) if block.kind.key().is_some());
+        let has_key =
+            |step: &Step<'_>| matches!(step.kind, StepKind::Block(block) if block.kind.key().is_some());
         if self.plan.steps.iter().any(has_key) { self.plan.steps.len() } else { 0 }
     }
 
@@ -188,8 +191,9 @@ impl Expansion<'_> {
             let written = output.iter().map(|typed| typed.ty.to_token_stream());
             list(written.map(|ty| quote!(__typed::Is<#ty>)).collect::<Vec<_>>().into_iter())
         };
-        let declared =
-            |reads: TokenStream, writes: TokenStream| self.number_impl(at, quote!(__typed::Declared<#reads, #writes>));
+        let declared = |reads: TokenStream, writes: TokenStream| {
+            self.number_impl(at, quote!(__typed::Declared<#reads, #writes>))
+        };
         match step.kind {
             StepKind::Block(block) if block.is_each() => self.element(i),
             StepKind::Path(_) if self.placed_type(step).is_some() => self.own_types(i),

@@ -73,7 +73,8 @@ impl Expansion<'_> {
     /// Returns the items that const evaluation checks.
     fn flow(&self) -> TokenStream {
         let scope = place::scope_const();
-        let (declared, awaits, placed, spec) = (self.declared(), self.awaits(), self.agent_aliases(), self.spec());
+        let (declared, awaits, placed, spec) =
+            (self.declared(), self.awaits(), self.agent_aliases(), self.spec());
         quote!(#scope #declared #awaits #placed #spec)
     }
 }

@@ -1,6 +1,6 @@
 //! The tree in the rustdoc page, in the form of `Spec`'s own text.
 
-use super::super::ast::{Block, BlockKind, Decl, DeclKind, Key, Node, Run, KeyDecl, Workflow};
+use super::super::ast::{Block, BlockKind, Decl, DeclKind, Key, KeyDecl, Node, Run, Workflow};
 use super::super::names;
 use super::super::plan::Plan;
 

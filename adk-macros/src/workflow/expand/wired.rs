@@ -1,10 +1,10 @@
 //! `Agent` and `Wired`: the implementation that the runtime calls.
 
-use super::super::ast::{Block, BlockKind, DeclKind, Let, KeyDecl};
+use super::super::ast::{Block, BlockKind, DeclKind, KeyDecl, Let};
 use super::super::names::is_string;
 use super::super::plan::{Step, StepKind};
 use super::flow::NUMBERS;
-use super::{Expansion, docs, string_or_itself, index, key_spec, numbered_ident, reading_spec};
+use super::{Expansion, docs, index, key_spec, numbered_ident, reading_spec, string_or_itself};
 use crate::code::code;
 use crate::place;
 use crate::typed::{READS, WRITES, places};
@@ -197,7 +197,10 @@ impl Expansion<'_> {
             let get = quote!(<#ty as __wire::KeyValue>::get(__values, #key)?;);
             if typed.perhaps { quote!(if __values.has(#key) { #get }) } else { get }
         });
-        fallible_function(&quote!(fn check_state(&self, __values: &__adk::workflow::Values<'_>)), checks.collect())
+        fallible_function(
+            &quote!(fn check_state(&self, __values: &__adk::workflow::Values<'_>)),
+            checks.collect(),
+        )
     }
 }
 

@@ -1,6 +1,6 @@
 //! Blocks: the word, the arguments, and the steps in brackets.
 
-use super::super::ast::{Block, BlockKind, Callback, LimitKind, Key, Limit, Timeout, Try};
+use super::super::ast::{Block, BlockKind, Callback, Key, Limit, LimitKind, Timeout, Try};
 use super::super::text::code;
 use super::expect::{self, expected_error, word};
 use super::field::{budget, callbacks, timeout};

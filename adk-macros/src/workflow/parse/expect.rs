@@ -1,7 +1,7 @@
 //! Parsers of required syntax, with errors of the form "expected X, found Y".
 
-use super::super::ast::{Key, Mention, MentionKind, KeyDecl};
-use super::super::names::{to_raw, keyword_remedy, is_identifier, derivable_ident};
+use super::super::ast::{Key, KeyDecl, Mention, MentionKind};
+use super::super::names::{derivable_ident, is_identifier, keyword_remedy, to_raw};
 use super::{Result, Sink, at_colon};
 use crate::diag::Diagnostic;
 use crate::types;
@@ -168,7 +168,8 @@ pub(crate) fn name(input: ParseStream<'_>, what: &str) -> Result<Ident> {
     } else if let Some(word) = word(input) {
         invalid(format!("`{word}` is a keyword of Rust")).help(keyword_remedy(&word.to_string()))
     } else if input.peek(Lit) {
-        invalid(format!("{} is no name", next_token_text(input))).help("begin with a letter or `_`, as in `critic`")
+        invalid(format!("{} is no name", next_token_text(input)))
+            .help("begin with a letter or `_`, as in `critic`")
     } else {
         expected_error(input, what)
     })
@@ -284,7 +285,8 @@ impl KeyDecl {
                 return Err(Diagnostic::syntax(key.name.span(), fact).help(help));
             }
             let is_set = input.peek(Token![=]);
-            let error = expected_error(input, &format!("`:` and the type of `{text}`, as in `{text}: String`"));
+            let error =
+                expected_error(input, &format!("`:` and the type of `{text}`, as in `{text}: String`"));
             return Err(if is_set { error.help(format!("write `{text}: TYPE = ...`")) } else { error });
         }
         input.parse::<Token![:]>()?;

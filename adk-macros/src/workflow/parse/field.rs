@@ -16,8 +16,13 @@ use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
 use syn::{BinOp, Expr, ExprClosure, Ident, Lit, LitBool, LitStr, Path, Stmt, Token, token};
 
-const WORDS: Words<'_> =
-    Words { owner: "an agent", kind: "field", check: Check::FieldUnknown, place: Place::Field, known: FIELDS };
+const WORDS: Words<'_> = Words {
+    owner: "an agent",
+    kind: "field",
+    check: Check::FieldUnknown,
+    place: Place::Field,
+    known: FIELDS,
+};
 
 const COMPACT: Words<'_> =
     Words { owner: "`compact`", known: &["after", "after_tokens", "keep", "by"], ..WORDS };
@@ -218,7 +223,8 @@ fn target(list: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Path> {
 }
 
 fn contents(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
-    let (missing, quoted) = (expected_error(input, "`none`, `prompt`, `default` or `last(8)`"), input.peek(LitStr));
+    let (missing, quoted) =
+        (expected_error(input, "`none`, `prompt`, `default` or `last(8)`"), input.peek(LitStr));
     let contents = match input.call(Ident::parse_any).map(|word| word.to_string()).as_deref() {
         Ok("default") => quote!(Default),
         Ok("none") => quote!(None),

@@ -97,7 +97,10 @@ impl Workflow {
                 let fact = format!("workflow `{name}` has no body");
                 return Err(Diagnostic::syntax(name.span(), fact).help("write its steps in `{ }`"));
             }
-            return Err(expected_error(input, "the inputs in `( )`, the outputs after `->`, or the body in `{ }`"));
+            return Err(expected_error(
+                input,
+                "the inputs in `( )`, the outputs after `->`, or the body in `{ }`",
+            ));
         }
         let open = input.span();
         let body = braces(input)?;

@@ -1,6 +1,6 @@
 //! `agent`, `let`, `state` and `toolset`, before the first step.
 
-use super::super::ast::{Decl, DeclKind, Fields, Items, Let, Toolset, KeyDecl};
+use super::super::ast::{Decl, DeclKind, Fields, Items, KeyDecl, Let, Toolset};
 use super::expect::{self, expected_error};
 use super::{Result, Sink, at_colon_after_word, skip};
 use crate::diag::Diagnostic;

@@ -1,7 +1,7 @@
 //! Lists of steps, and the kinds of steps.
 
 use super::super::ast::{Await, Block, Break, Node, Run};
-use super::super::names::{keyword_remedy, is_type};
+use super::super::names::{is_type, keyword_remedy};
 use super::expect::{self, expected_error, next_token_text};
 use super::item::{is_item, late_item};
 use super::{Result, Sink, at_colon_after_word, at_end, block, drain, skip};
@@ -92,7 +92,12 @@ impl Node {
     }
 
     /// Parses the step after `NAME:`.
-    fn named_step(attrs: Vec<Attribute>, name: Ident, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
+    fn named_step(
+        attrs: Vec<Attribute>,
+        name: Ident,
+        input: ParseStream<'_>,
+        sink: &mut Sink,
+    ) -> Result<Self> {
         if input.peek(Token![await]) {
             return Ok(Self::Await(Box::new(Await::parse(attrs, Some(name), input, sink)?)));
         }

@@ -3,7 +3,8 @@ use quote::{format_ident, quote};
 
 fn expanded(written: &str) -> Option<String> {
     let value = syn::parse_str(written).unwrap();
-    let added = closure_callback(&quote!(to), &format_ident!("before"), &format_ident!("before_tool"), &value);
+    let added =
+        closure_callback(&quote!(to), &format_ident!("before"), &format_ident!("before_tool"), &value);
     added.map(|added| added.to_string().replace(' ', "").replace("__adk::callback::closure::", ""))
 }
 
