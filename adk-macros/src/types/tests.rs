@@ -51,12 +51,12 @@ fn the_written_type_is_inside() {
 
 #[test]
 fn lifetimes_become_static() {
-    let fixed = |tokens| with_static_lifetimes(tokens).to_string().replace(' ', "");
-    assert_eq!(with_static_lifetimes(quote::quote!(&mut Held<'_>)), "&'staticmutHeld<'static>");
-    assert_eq!(with_static_lifetimes(quote::quote!(&dyn for<'a> Fn(&'a str))), "&'staticdynFn(&'staticstr)");
-    assert_eq!(with_static_lifetimes(quote::quote!((&'a str, [&u8]))), "(&'staticstr,[&'staticu8])");
+    let text = |tokens| with_static_lifetimes(tokens).to_string().replace(' ', "");
+    assert_eq!(text(quote::quote!(&mut Held<'_>)), "&'staticmutHeld<'static>");
+    assert_eq!(text(quote::quote!(&dyn for<'a> Fn(&'a str))), "&'staticdynFn(&'staticstr)");
+    assert_eq!(text(quote::quote!((&'a str, [&u8]))), "(&'staticstr,[&'staticu8])");
     assert_eq!(
-        with_static_lifetimes(quote::quote!(&(Cow<str>, Cow<'_, str>))),
+        text(quote::quote!(&(Cow<str>, Cow<'_, str>))),
         "&'static(Cow<'static,str>,Cow<'static,str>)"
     );
 }
