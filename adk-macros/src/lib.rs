@@ -1,7 +1,7 @@
 //! Procedural macros of `adk-workflow`. Each macro parses its input, checks it and expands it.
 #![deny(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 
-mod by;
+mod answerer;
 mod code;
 mod data;
 mod deep;

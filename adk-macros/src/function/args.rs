@@ -1,7 +1,7 @@
 //! Arguments of `#[agent(...)]` and `#[tool(...)]`. After a syntax error the parser continues at
 //! the next comma.
 
-use crate::by::By;
+use crate::answerer::By;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::types::{Hint, check_named, check_storable, option_value};
 use crate::workflow::parse::{ParseResult, Sink, Words, expect, field, list, parens};

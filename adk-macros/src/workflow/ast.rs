@@ -1,6 +1,6 @@
 //! [`Workflow`]: the syntax tree of a workflow, close to the source.
 
-use crate::by::By;
+use crate::answerer::By;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::{Attribute, Expr, LitStr, Pat, Path, Type, Visibility};
 

@@ -5,7 +5,7 @@ use super::expect::{self, expected_error};
 use super::field::timeout;
 use super::words::Words;
 use super::{Result, Sink, at_colon_after_word, list, parens};
-use crate::by::By;
+use crate::answerer::By;
 use crate::diag::{Diagnostic, Place, hint};
 use adk_spec::Check;
 use syn::parse::ParseStream;

@@ -3,7 +3,7 @@
 use super::super::ast::{Arm, BlockKind, DeclKind, Node, Timeout, Workflow};
 use super::super::names::{path_text, snake_case, type_text};
 use super::super::{parse, plan};
-use crate::by::By;
+use crate::answerer::By;
 use std::fmt::Write;
 
 fn read(text: &str) -> (Workflow, Vec<String>) {
