@@ -1,4 +1,4 @@
-//! [`By`]: `by = "staff"` or `by = other`, the users who may answer a wait.
+//! [`Answerer`]: `by = "staff"` or `by = other`, the users who may answer a wait.
 
 use crate::diag::Diagnostic;
 use crate::workflow::parse::{ParseResult, expect};
@@ -9,12 +9,12 @@ use syn::parse::ParseStream;
 
 const HELP: &str = "write a role in quotes, as in `by = \"staff\"`, or `by = other` for each user but the one who began the run";
 
-pub(crate) enum By {
+pub(crate) enum Answerer {
     Other,
     Role(LitStr),
 }
 
-impl By {
+impl Answerer {
     /// Parses the value of `by`.
     pub(crate) fn parse(input: ParseStream<'_>) -> ParseResult<Self> {
         if let Ok(word) = input.parse::<Ident>() {
@@ -34,7 +34,7 @@ impl By {
     }
 }
 
-impl ToTokens for By {
+impl ToTokens for Answerer {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         tokens.extend(match self {
             Self::Other => quote!(__adk::spec::AnsweredBy::Other),

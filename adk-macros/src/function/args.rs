@@ -1,7 +1,7 @@
 //! Arguments of `#[agent(...)]` and `#[tool(...)]`. After a syntax error the parser continues at
 //! the next comma.
 
-use crate::answerer::By;
+use crate::answerer::Answerer;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::types::{Hint, check_named, check_storable, option_value};
 use crate::workflow::parse::{ParseResult, Sink, Words, expect, field, list, parens};
@@ -62,7 +62,7 @@ pub(super) struct ToolArgs {
     /// `confirm`, or `confirm = PREDICATE`.
     pub(super) confirm: Option<Option<Expr>>,
     /// `by = "staff"`, with the span of the word.
-    pub(super) by: Option<(Span, By)>,
+    pub(super) by: Option<(Span, Answerer)>,
     pub(super) timeout: Option<Timeout>,
     pub(super) retry: Option<u32>,
     pub(super) blocking: Option<Span>,
@@ -157,7 +157,7 @@ pub(super) fn tool(args: TokenStream, report: &mut Diagnostics) -> ToolArgs {
             }
             "by" => {
                 input.parse::<Token![=]>()?;
-                out.by = Some((word.span(), By::parse(input)?));
+                out.by = Some((word.span(), Answerer::parse(input)?));
             }
             "timeout" => out.timeout = Some(timeout(word, input)?),
             "retry" => {

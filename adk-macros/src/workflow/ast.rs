@@ -1,6 +1,6 @@
 //! [`Workflow`]: the syntax tree of a workflow, close to the source.
 
-use crate::answerer::By;
+use crate::answerer::Answerer;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::{Attribute, Expr, LitStr, Pat, Path, Type, Visibility};
 
@@ -290,7 +290,7 @@ pub(super) struct Await {
     pub(super) name: Option<Ident>,
     /// The key, its type, and the question as doc comment.
     pub(super) typed: KeyDecl,
-    pub(super) by: Option<By>,
+    pub(super) by: Option<Answerer>,
     pub(super) timeout: Option<Timeout>,
     pub(super) default: Option<Expr>,
 }

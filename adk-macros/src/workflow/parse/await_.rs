@@ -5,7 +5,7 @@ use super::expect::{self, expected_error};
 use super::field::timeout;
 use super::words::Words;
 use super::{Result, Sink, at_colon_after_word, list, parens};
-use crate::answerer::By;
+use crate::answerer::Answerer;
 use crate::diag::{Diagnostic, Place, hint};
 use adk_spec::Check;
 use syn::parse::ParseStream;
@@ -65,7 +65,7 @@ fn explain(input: ParseStream<'_>, error: Diagnostic) -> Diagnostic {
 
 #[derive(Default)]
 struct AwaitArguments {
-    by: Option<By>,
+    by: Option<Answerer>,
     timeout: Option<super::super::ast::Timeout>,
     /// The value, with the word before it.
     default: Option<(Ident, Expr)>,
@@ -82,7 +82,7 @@ impl AwaitArguments {
         let name = word.to_string();
         expect::token::<Token![=]>(list, &format!("`=` and the value of `{name}`"))?;
         if name == "by" {
-            self.by = Some(By::parse(list)?);
+            self.by = Some(Answerer::parse(list)?);
         } else if name == "timeout" {
             let value = expect::expr(list, sink, "how long it waits, as in `timeout = \"72h\"`")?;
             self.timeout = Some(timeout(value, "leaves nobody the time to answer")?);

@@ -3,7 +3,7 @@
 use super::super::ast::{Arm, BlockKind, DeclKind, Node, Timeout, Workflow};
 use super::super::names::{path_text, snake_case, type_text};
 use super::super::{parse, plan};
-use crate::answerer::By;
+use crate::answerer::Answerer;
 use std::fmt::Write;
 
 fn read(text: &str) -> (Workflow, Vec<String>) {
@@ -44,8 +44,8 @@ fn node(node: &Node) -> String {
                 None => String::new(),
             };
             let by = match &wait.by {
-                Some(By::Role(role)) => format!("{}|", role.value()),
-                Some(By::Other) => "other|".to_owned(),
+                Some(Answerer::Role(role)) => format!("{}|", role.value()),
+                Some(Answerer::Other) => "other|".to_owned(),
                 None => String::new(),
             };
             let default = wait.default.as_ref().map(|value| quote::quote!(#value).to_string());
