@@ -1,7 +1,7 @@
 //! `#[data]`: derives the traits that a type needs to be an argument, a result or a key, and
 //! implements the number by which `key-type` identifies the type.
 
-use crate::deep;
+use crate::depth;
 use crate::diag::Diagnostics;
 use crate::types::{check_storable, mentions};
 use crate::workflow::without_span;
@@ -34,7 +34,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
             "write `#[data]`, and serde's attributes below it",
         );
     }
-    if let Err(error) = deep::check(item.clone()) {
+    if let Err(error) = depth::check(item.clone()) {
         report.push(error);
         return report.append_to(item);
     }

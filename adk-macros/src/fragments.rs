@@ -5,7 +5,7 @@
 //! its tokens, in parentheses if a neighbour would otherwise bind to a part of the fragment. No
 //! other module sees a group without delimiters.
 
-use crate::deep;
+use crate::depth;
 use proc_macro2::{Delimiter, Group, Punct, Spacing, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::Parser as _;
@@ -171,7 +171,7 @@ enum Binding {
 
 impl Binding {
     fn from_fragment(fragment: &TokenStream) -> Self {
-        if deep::check(fragment.clone()).is_err() {
+        if depth::check(fragment.clone()).is_err() {
             return Self::Loosely;
         }
         match syn::parse2::<Expr>(fragment.clone()) {

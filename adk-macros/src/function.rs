@@ -19,7 +19,7 @@ mod tool;
 
 use crate::code::{code, read};
 use crate::conditions;
-use crate::deep;
+use crate::depth;
 use crate::diag::Diagnostics;
 use crate::types;
 use adk_spec::Check;
@@ -76,7 +76,7 @@ pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Reports arguments or an item that are nested too deep to parse, and returns whether it did.
 fn is_too_deep(args: &TokenStream, item: &TokenStream, report: &mut Diagnostics) -> bool {
-    let checked = deep::check(args.clone()).and_then(|()| deep::check_head(item.clone()));
+    let checked = depth::check(args.clone()).and_then(|()| depth::check_head(item.clone()));
     checked.map_err(|error| report.push(error)).is_err()
 }
 

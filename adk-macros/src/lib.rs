@@ -4,7 +4,7 @@
 mod answerer;
 mod code;
 mod data;
-mod deep;
+mod depth;
 mod diag;
 mod docs;
 mod facade;

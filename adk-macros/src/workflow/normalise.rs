@@ -5,7 +5,7 @@
 //! guard of an arm, and from the `=` of a statement to its end. The group has the span of the `<`,
 //! and its last token is the `>`, so that errors can point at both.
 
-use crate::deep::Depth;
+use crate::depth::Depth;
 use crate::diag::Diagnostic;
 use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 

@@ -22,7 +22,7 @@ pub(crate) use words::Words;
 
 use super::ast::{Decl, Mention, Workflow};
 use super::normalise::normalise;
-use crate::deep::Depth;
+use crate::depth::Depth;
 use crate::diag::{Diagnostic, Diagnostics};
 use adk_spec::Check;
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
