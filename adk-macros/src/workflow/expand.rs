@@ -1,7 +1,7 @@
 //! Expands a plan to tokens: data, and calls into `adk-core`. The expansion computes nothing
 //! itself.
 
-mod alone;
+mod single_agents;
 mod awaits;
 mod bounds;
 mod build;
@@ -25,7 +25,7 @@ mod stub;
 mod tree;
 mod wired;
 
-pub(super) use alone::{agents, stubs};
+pub(super) use single_agents::{agents, stubs};
 pub(super) use stub::{KnownParts, workflow as stub};
 
 use super::ast::Workflow;
