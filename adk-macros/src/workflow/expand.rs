@@ -23,7 +23,7 @@ mod skips;
 mod spec;
 mod stub;
 mod tree;
-mod wired;
+mod step_table;
 
 pub(super) use single_agents::{agents, stubs};
 pub(super) use stub::{KnownParts, workflow as stub};

@@ -3,7 +3,7 @@
 use super::super::ast::Timeout;
 use super::super::plan::StepKind;
 use super::fields::duration;
-use super::wired::value_body;
+use super::step_table::value_body;
 use super::{Expansion, docs, index, key_spec, numbered_ident};
 use proc_macro2::TokenStream;
 use quote::quote;

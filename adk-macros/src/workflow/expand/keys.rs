@@ -2,7 +2,7 @@
 
 use super::super::ast::{Input, KeyDecl, Workflow};
 use super::super::names::{is_string, unraw, without_span};
-use super::wired::value_body;
+use super::step_table::value_body;
 use super::{Expansion, allow};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
