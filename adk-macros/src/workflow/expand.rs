@@ -65,7 +65,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>) -> TokenStream {
     let build = expand.build();
     let agent = expand.agent();
     let choices = expand.choices();
-    let wired = expand.wired();
+    let step_table = expand.step_table();
     let needs = expand.needs();
     let input_output = expand.input_output();
     quote! {
@@ -84,7 +84,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>) -> TokenStream {
             #build
             #agent
             #choices
-            #wired
+            #step_table
             #needs
             #input_output
         };

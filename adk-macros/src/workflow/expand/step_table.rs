@@ -52,7 +52,7 @@ impl Expansion<'_> {
         }
     }
 
-    pub(super) fn wired(&self) -> TokenStream {
+    pub(super) fn step_table(&self) -> TokenStream {
         let name = &self.name;
         let agents = self.agents();
         let targets = self.targets_by_name();
