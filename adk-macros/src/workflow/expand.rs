@@ -12,7 +12,7 @@ mod declared;
 mod docs;
 mod editor;
 mod fields;
-mod fits;
+mod block_keys;
 mod flow;
 mod functions;
 mod instruction;

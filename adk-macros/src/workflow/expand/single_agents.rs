@@ -36,7 +36,7 @@ pub(in super::super) fn stubs(agents: &[Decl], errors: &TokenStream) -> TokenStr
                 const DECL: __adk::llm::LlmDecl = __ERRORS;
             }
         };
-        let (types, impls) = (super::fits::agent_types(&name, None), impls(&name));
+        let (types, impls) = (super::block_keys::agent_types(&name, None), impls(&name));
         (structure(decl), quote!(#stub #types #impls))
     });
     let (structs, impls): (TokenStream, TokenStream) = all.unzip();
@@ -78,7 +78,7 @@ fn agent(decl: &Decl, output: Option<&KeyDecl>, fields: &Fields) -> TokenStream 
     let (name, text) = (&names::without_span(&decl.name), names::unraw(&decl.name));
     let own = Declaration { number: 0, decl, output, fields, is_refused: false };
     let declares = own.expand(name, &place::definition(&text), &[], &|_| None);
-    let (types, deprecated) = (super::fits::agent_types(name, output), super::allow_deprecated(&decl.attrs));
+    let (types, deprecated) = (super::block_keys::agent_types(name, output), super::allow_deprecated(&decl.attrs));
     let (impls, needs) = (impls(name), needs::agent_needs(name, tool_types(0, fields, &|_| None)));
     quote! {
         #deprecated
