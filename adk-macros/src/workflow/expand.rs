@@ -19,7 +19,7 @@ mod instruction;
 mod keys;
 mod needs;
 mod prompt;
-mod skips;
+mod block_callbacks;
 mod spec;
 mod stub;
 mod tree;

@@ -4,7 +4,7 @@ use super::super::ast::{DeclKind, Toolset};
 use super::super::names::without_span;
 use super::super::plan::{Step, StepKind};
 use super::fields::callbacks;
-use super::skips;
+use super::block_callbacks;
 use super::{Expansion, numbered_ident};
 use crate::code::code;
 use proc_macro2::{Ident, TokenStream};
@@ -141,7 +141,7 @@ fn field_value(i: usize, step: &Step<'_>) -> TokenStream {
     match step.kind {
         StepKind::Block(block) if !block.callbacks.is_empty() => {
             let declare = block.callbacks.iter().map(|callback| {
-                skips::block_callback(callback)
+                block_callbacks::block_callback(callback)
                     .unwrap_or_else(|| callbacks(quote!(&mut *__of), slice::from_ref(callback)))
             });
             quote!(__wire::block(|__of: &mut __wire::Declaring<'_>| { #(#declare)* }))
