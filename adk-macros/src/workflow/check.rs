@@ -4,7 +4,7 @@ mod arrows;
 mod keys;
 mod limits;
 mod names;
-mod taken;
+mod name_owner;
 mod tools;
 mod transfer;
 

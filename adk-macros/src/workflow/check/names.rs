@@ -3,7 +3,7 @@
 use super::super::ast::{Decl, DeclKind, Workflow};
 use super::super::names::{is_identifier, last_segment, path_text, unraw};
 use super::super::plan::{Plan, Step, StepKind};
-use super::taken::{NameOwner, name_fields};
+use super::name_owner::{NameOwner, name_fields};
 use crate::diag::Diagnostics;
 use adk_spec::Check;
 use proc_macro2::Span;
