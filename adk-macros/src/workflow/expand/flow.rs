@@ -65,10 +65,10 @@ impl Expansion<'_> {
             }
         }
         let (known, pairs, holders) = (self.known_facts(), self.pairs(), self.holders());
-        let nobody = self.number_impl(0, quote!(__typed::Untyped));
+        let no_source = self.number_impl(0, quote!(__typed::Untyped));
         quote! {
             #holders
-            #nobody
+            #no_source
             #types
             #known
             #pairs
