@@ -5,7 +5,7 @@ use super::super::{check, parse, plan};
 /// Returns all errors.
 pub(super) fn errors(text: &str) -> Vec<String> {
     let (mut tree, mut diagnostics) = parse::workflow(text.parse().unwrap());
-    if diagnostics.keep_flow() {
+    if diagnostics.has_known_flow() {
         let mut found = check::mend(&mut tree);
         check::workflow(&tree, &mut plan::flatten(&tree), &mut found);
         diagnostics.extend(found);
