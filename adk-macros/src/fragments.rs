@@ -1,9 +1,9 @@
 //! [`inline_fragments`] replaces fragments of `macro_rules!` by the tokens of their caller.
 //!
 //! rustc passes a fragment such as `$e:expr` in a group without delimiters, and ignores that group
-//! in the output of a macro: `$e * 10` with `1 + 1` would be 11. [`inline_fragments`] replaces each group by
-//! its tokens, in parentheses if a neighbour would otherwise bind to a part of the fragment. No
-//! other module sees a group without delimiters.
+//! in the output of a macro: `$e * 10` with `1 + 1` would be 11. [`inline_fragments`] replaces each
+//! group by its tokens, in parentheses if a neighbour would otherwise bind to a part of the fragment.
+//! No other module sees a group without delimiters.
 
 use crate::depth;
 use proc_macro2::{Delimiter, Group, Punct, Spacing, TokenStream, TokenTree};

@@ -73,8 +73,8 @@ fn mutate(tokens: TokenStream, dice: &mut Dice, pool: &[TokenTree]) -> TokenStre
 
 /// Returns the number of mutants: `ADK_FUZZ`, or 5,000.
 pub(crate) fn rounds() -> usize {
-    let given = std::env::var("ADK_FUZZ").ok().map(|text| text.parse().expect("ADK_FUZZ is a number"));
-    given.unwrap_or(5_000)
+    let rounds = std::env::var("ADK_FUZZ").ok().map(|text| text.parse().expect("ADK_FUZZ is a number"));
+    rounds.unwrap_or(5_000)
 }
 
 /// Returns the seed of an earlier run from `ADK_SEED`, or a random seed.
@@ -135,13 +135,16 @@ fn run_mutant(
         tokens
     };
     let input: Vec<_> = good.iter().map(&mut mutated).collect();
-    let shown = || input.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    let input_text = || input.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let Ok(out) = std::panic::catch_unwind(|| expand(&input)) else {
-        panic!("ADK_SEED={seed:#x}, mutant {mutant}: panic on\n{}", shown());
+        panic!("ADK_SEED={seed:#x}, mutant {mutant}: panic on\n{}", input_text());
     };
     for out in out {
         if let Err(error) = syn::parse2::<syn::File>(out) {
-            panic!("ADK_SEED={seed:#x}, mutant {mutant}: the output does not parse ({error})\n{}", shown());
+            panic!(
+                "ADK_SEED={seed:#x}, mutant {mutant}: the output does not parse ({error})\n{}",
+                input_text()
+            );
         }
     }
 }

@@ -96,8 +96,8 @@ pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     function::agent(inline_fragments(args.into()), inline_fragments(item.into())).into()
 }
 
-/// Turns a function into a tool that a model may call. The doc comment explains to the model when to
-/// call it; the parameters are the arguments.
+/// Turns a function into a tool that a model may call. The doc comment explains to the model when
+/// to call it; the parameters are the arguments.
 ///
 /// ```
 /// use adk::tool;

@@ -55,9 +55,9 @@ pub(crate) fn implement<'t>(
 /// number, the expression also determines whether it is the `Vec` of the standard library.
 pub(crate) fn number(ty: &TokenStream, spelled: &str) -> TokenStream {
     let number = quote!(__typed::Of::<#ty>::NUMBER);
-    let shown = spelled.trim_start_matches('&').trim_start_matches("Option<").trim_start_matches('&');
-    let inside = shown.trim_start_matches("Vec<").trim_end_matches('>');
-    if shown.starts_with("Vec<") && !PLAIN.contains(&inside) {
+    let target = spelled.trim_start_matches('&').trim_start_matches("Option<").trim_start_matches('&');
+    let inside = target.trim_start_matches("Vec<").trim_end_matches('>');
+    if target.starts_with("Vec<") && !PLAIN.contains(&inside) {
         quote!(__typed::listed(#number, __typed::Of::<#ty>::LIST))
     } else {
         number

@@ -5,7 +5,7 @@ fn text_of(docs: &[&str]) -> String {
 }
 
 #[test]
-fn text_stays_as_it_was_written() {
+fn text_does_not_change() {
     assert_eq!(text_of(&[" Grades the", " draft."]), "Grades the\ndraft.");
     assert_eq!(text_of(&["", " One.", "", "", " Two", " goes on.", ""]), "One.\n\n\nTwo\ngoes on.");
     assert_eq!(

@@ -4,7 +4,8 @@ use super::inline_fragments;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 
-/// Replaces each `$` and its braces by a fragment, and returns the output of [`inline_fragments`] as text.
+/// Replaces each `$` and its braces by a fragment, and returns the output of
+/// [`inline_fragments`] as text.
 fn expand(text: &str) -> String {
     unspaced(inline_fragments(with_fragments(text.parse().unwrap())))
 }
@@ -36,7 +37,7 @@ fn plain(text: &str) -> String {
 }
 
 #[test]
-fn parentheses_are_where_a_neighbour_would_take_an_expression_apart() {
+fn parentheses_enclose_fragments_that_a_neighbour_would_split() {
     for (given, expected) in [
         ("let x: u32 = ${1 + 1} * 10;", "let x: u32 = (1 + 1) * 10;"),
         ("let x: u32 = 10 * ${1 + 1};", "let x: u32 = 10 * (1 + 1);"),
@@ -65,7 +66,7 @@ fn parentheses_are_where_a_neighbour_would_take_an_expression_apart() {
 }
 
 #[test]
-fn types_and_patterns_stay_what_they_are() {
+fn types_and_patterns_keep_their_meaning() {
     for (given, expected) in [
         ("x: ${&str}, y: Option<${&str}>", "x: &str, y: Option<&str>"),
         ("x: ${Vec<u8>} = ${Vec<u8>}::new()", "x: Vec<u8> = <Vec<u8> >::new()"),
@@ -95,7 +96,7 @@ fn signs_around_a_fragment_stay_apart() {
 }
 
 #[test]
-fn groups_that_are_nested_too_deep_are_left_alone() {
+fn groups_that_are_nested_too_deep_do_not_change() {
     let mut tokens = with_fragments("${1 + 1} * 10".parse().unwrap());
     for _ in 0..10_000 {
         tokens = TokenTree::from(Group::new(Delimiter::Parenthesis, tokens)).into();

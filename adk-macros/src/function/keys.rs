@@ -1,5 +1,5 @@
-//! [`KeyTypes`]: the keys that a function reads and writes as types, which `key-type` compares across
-//! modules and crates.
+//! [`KeyTypes`]: the keys that a function reads and writes as types, which `key-type` compares
+//! across modules and crates.
 
 use super::args::AgentArgs;
 use super::parse::{Function, Source};

@@ -2,8 +2,8 @@ use super::{Hint, check_readable, check_storable, type_spelling, with_static_lif
 use syn::parse_quote;
 
 #[test]
-fn what_is_stored_owns_its_value() {
-    let told = |ty: &str, check: fn(&syn::Type) -> Result<(), Hint>| {
+fn stored_types_own_their_values() {
+    let hint_of = |ty: &str, check: fn(&syn::Type) -> Result<(), Hint>| {
         check(&syn::parse_str(ty).unwrap()).err().map(|hint| (hint.fact, hint.help))
     };
     for (ty, fact, help) in [
@@ -13,18 +13,18 @@ fn what_is_stored_owns_its_value() {
         ("Id<_>", "`_` says no type", "write the type itself"),
         ("Vec<impl Fn(u8)>", "`impl Trait` says no type", "write the type itself"),
     ] {
-        assert_eq!(told(ty, check_storable), Some((fact.to_owned(), help.to_owned())), "{ty}");
+        assert_eq!(hint_of(ty, check_storable), Some((fact.to_owned(), help.to_owned())), "{ty}");
     }
     for ty in
         ["Box<str>", "Arc<[u8]>", "Box<dyn Shape>", "Cow<'static, str>", "Held<&str>", "(u8, [Plan; 3])"]
     {
-        assert_eq!(told(ty, check_storable), None, "{ty}");
+        assert_eq!(hint_of(ty, check_storable), None, "{ty}");
     }
     for ty in ["&str", "Option<&[Plan]>", "&mut Context", "&Path"] {
-        assert_eq!(told(ty, check_readable), None, "{ty}");
+        assert_eq!(hint_of(ty, check_readable), None, "{ty}");
     }
     for ty in ["Vec<&str>", "&[&str]", "&'static str", "Option<&&str>"] {
-        assert!(told(ty, check_readable).is_some(), "{ty}");
+        assert!(hint_of(ty, check_readable).is_some(), "{ty}");
     }
 }
 
@@ -42,7 +42,7 @@ fn types_are_spelled_without_lifetimes() {
 }
 
 #[test]
-fn the_written_type_is_inside() {
+fn the_written_type_is_the_value_type() {
     assert_eq!(written_type(&parse_quote!(-> Result<(Option<f64>, Flow), String>)), "f64");
     assert_eq!(written_type(&parse_quote!(-> adk::Result<Vec<u8>>)), "Vec<u8>");
     assert_eq!(written_type(&parse_quote!(-> (String, u8))), "(String, u8)");
@@ -55,8 +55,5 @@ fn lifetimes_become_static() {
     assert_eq!(text(quote::quote!(&mut Held<'_>)), "&'staticmutHeld<'static>");
     assert_eq!(text(quote::quote!(&dyn for<'a> Fn(&'a str))), "&'staticdynFn(&'staticstr)");
     assert_eq!(text(quote::quote!((&'a str, [&u8]))), "(&'staticstr,[&'staticu8])");
-    assert_eq!(
-        text(quote::quote!(&(Cow<str>, Cow<'_, str>))),
-        "&'static(Cow<'static,str>,Cow<'static,str>)"
-    );
+    assert_eq!(text(quote::quote!(&(Cow<str>, Cow<'_, str>))), "&'static(Cow<'static,str>,Cow<'static,str>)");
 }

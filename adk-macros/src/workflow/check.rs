@@ -3,8 +3,8 @@
 mod arrows;
 mod keys;
 mod limits;
-mod names;
 mod name_owner;
+mod names;
 mod tools;
 mod transfer;
 

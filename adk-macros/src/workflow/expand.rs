@@ -1,8 +1,9 @@
 //! Expands a plan to tokens: data, and calls into `adk-core`. The expansion computes nothing
 //! itself.
 
-mod single_agents;
 mod awaits;
+mod block_callbacks;
+mod block_keys;
 mod bounds;
 mod build;
 mod choice;
@@ -12,18 +13,17 @@ mod declared;
 mod docs;
 mod editor;
 mod fields;
-mod block_keys;
 mod flow;
 mod functions;
 mod instruction;
 mod keys;
 mod needs;
 mod prompt;
-mod block_callbacks;
+mod single_agents;
 mod spec;
+mod step_table;
 mod stub;
 mod tree;
-mod step_table;
 
 pub(super) use single_agents::{agents, stubs};
 pub(super) use stub::{KnownParts, workflow as stub};

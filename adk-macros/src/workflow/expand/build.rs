@@ -3,8 +3,8 @@
 use super::super::ast::{DeclKind, Toolset};
 use super::super::names::without_span;
 use super::super::plan::{Step, StepKind};
-use super::fields::callbacks;
 use super::block_callbacks;
+use super::fields::callbacks;
 use super::{Expansion, numbered_ident};
 use crate::code::code;
 use proc_macro2::{Ident, TokenStream};

@@ -78,7 +78,8 @@ fn agent(decl: &Decl, output: Option<&KeyDecl>, fields: &Fields) -> TokenStream 
     let (name, text) = (&names::without_span(&decl.name), names::unraw(&decl.name));
     let own = Declaration { number: 0, decl, output, fields, is_refused: false };
     let declares = own.expand(name, &place::definition(&text), &[], &|_| None);
-    let (types, deprecated) = (super::block_keys::agent_types(name, output), super::allow_deprecated(&decl.attrs));
+    let (types, deprecated) =
+        (super::block_keys::agent_types(name, output), super::allow_deprecated(&decl.attrs));
     let (impls, needs) = (impls(name), needs::agent_needs(name, tool_types(0, fields, &|_| None)));
     quote! {
         #deprecated

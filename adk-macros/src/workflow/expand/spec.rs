@@ -3,8 +3,8 @@
 use super::super::ast::{Block, BlockKind, DeclKind, Limit, Run, Timeout, Try};
 use super::super::names;
 use super::super::plan::{Step, StepKind};
-use super::fields::duration;
 use super::block_callbacks::may_skip;
+use super::fields::duration;
 use super::{Expansion, docs, index, key_spec, number, numbered_ident, raise, reading_spec};
 use crate::code::{code, read};
 use proc_macro2::{Literal, TokenStream};

@@ -99,9 +99,9 @@ impl DeclKind {
         let ty = expect::ty(input, "the type of the agent")?;
         if !input.is_empty() && !input.peek(Token![;]) && (input.peek(token::Brace) || !is_item(input, sink))
         {
-            let shown = type_text(&ty);
+            let type_text = type_text(&ty);
             return Err(expected_error(input, "`;`").help(format!(
-                "an agent with fields is written `agent {name} -> KEY: {shown} {{ ... }}`, and one whose keys its type does not say `agent {name}(READS: TYPE) -> KEY: TYPE as {shown};`"
+                "an agent with fields is written `agent {name} -> KEY: {type_text} {{ ... }}`, and one whose keys its type does not say `agent {name}(READS: TYPE) -> KEY: TYPE as {type_text};`"
             )));
         }
         let dynamic = format!(

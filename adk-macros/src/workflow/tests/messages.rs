@@ -95,7 +95,7 @@ fn several_mistakes_are_several_errors() {
 }
 
 #[test]
-fn a_word_of_others_may_be_the_name_of_an_agent() {
+fn a_word_of_another_language_may_be_the_name_of_an_agent() {
     for text in ["W() { agent run {} run; b }", "W() { run; then as call; step::go }"] {
         assert_eq!(checks(text), [""; 0], "{text}");
     }

@@ -1,7 +1,7 @@
 use super::code;
 
 #[test]
-fn code_is_spaced_as_people_space_it() {
+fn code_has_conventional_spaces() {
     for text in [
         "Severity::High | Severity::Low",
         "n if n > 3 && !done",

@@ -36,7 +36,7 @@ fn closures_return_answers() {
 }
 
 #[test]
-fn what_is_no_closure() {
+fn other_expressions_are_not_closures() {
     assert_eq!(expanded("make()").as_deref(), Some("to.before(made(make));"));
     for written in ["check", "make(1)", "Box::new(|_| None)", "if a { b } else { c }"] {
         assert_eq!(expanded(written), None, "{written}");
@@ -44,7 +44,7 @@ fn what_is_no_closure() {
 }
 
 #[test]
-fn bodies_that_may_be_left_from_the_middle() {
+fn bodies_that_may_return_early() {
     for (written, expected) in [
         (
             quote!({
