@@ -30,7 +30,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     if !args.is_empty() {
         report.refuse(
             args.span(),
-            "`#[data]` takes nothing",
+            "`#[data]` takes no arguments",
             "write `#[data]`, and serde's attributes below it",
         );
     }
@@ -43,7 +43,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         // rustc parsed the item before this macro and reported its syntax errors.
         Err(_) if is_type(&item) => return item,
         Err(error) => {
-            report.refuse(error.span(), "this is no type", "put `#[data]` on a `struct` or an `enum`");
+            report.refuse(error.span(), "this is not a type", "put `#[data]` on a `struct` or an `enum`");
             return report.append_to(item);
         }
     };

@@ -182,14 +182,14 @@ pub(crate) enum Place {
     Tool,
 }
 
-const CHOICE: &str = "a choice is written `match approved < true => publish, false => () >`";
-const ROUNDS: &str = "rounds are written `loop(max = 5, until = done) < a; b >`";
-const LET: &str = "a key with a first value is declared by `let KEY: TYPE = VALUE;` before the first step";
-const OUTSIDE: &str = "a workflow holds `agent`, `let`, `state` and steps: move it before `workflow!`";
-const SCHEMA: &str = "the type of the key is the schema, as in `agent planner -> plan: Plan { ... }`";
-const LIMIT: &str = "rounds are limited where the agent is run, as in `loop(max = 5) < writer >`";
-const QUESTION: &str = "the question is the doc comment of the `await`, as in `/// May it go?`";
-const HOOKS: &str = "each has its own: `before_agent`, `after_agent`, `before_model`, `after_model`, `on_model_error`, `before_tool`, `after_tool`, `on_tool_error`";
+const CHOICE: &str = "write a choice as `match approved < true => publish, false => () >`";
+const ROUNDS: &str = "write rounds as `loop(max = 5, until = done) < a; b >`";
+const LET: &str = "declare a key with a first value as `let KEY: TYPE = VALUE;` before the first step";
+const OUTSIDE: &str = "move it before `workflow!`, which contains only `agent`, `let`, `state` and steps";
+const SCHEMA: &str = "write the schema as the type of the key, as in `agent planner -> plan: Plan { ... }`";
+const LIMIT: &str = "limit rounds where the agent is run, as in `loop(max = 5) < writer >`";
+const QUESTION: &str = "write the question as the doc comment of the `await`, as in `/// May it go?`";
+const HOOKS: &str = "use the field of the hook: `before_agent`, `after_agent`, `before_model`, `after_model`, `on_model_error`, `before_tool`, `after_tool`, `on_tool_error`";
 
 /// Returns the remedy for a habit from another language or framework.
 pub(crate) fn hint(place: Place, word: &str) -> Option<&'static str> {
@@ -197,11 +197,11 @@ pub(crate) fn hint(place: Place, word: &str) -> Option<&'static str> {
     Some(match (place, word) {
         (Step, "if" | "switch" | "when") => CHOICE,
         (Step, "while" | "repeat" | "LoopAgent") => ROUNDS,
-        (Step, "for") => "a step per element is written `each item in items < a >`",
-        (Step, "SequentialAgent") => "steps in order are written `a; b` or `sequence < a; b >`",
-        (Step, "ParallelAgent") => "branches are written `parallel < a; b >`",
+        (Step, "for") => "write a step per element as `each item in items < a >`",
+        (Step, "SequentialAgent") => "write steps in order as `a; b` or `sequence < a; b >`",
+        (Step, "ParallelAgent") => "write branches as `parallel < a; b >`",
         (Step, "LlmAgent" | "llm_agent") => {
-            "an agent is declared as in `agent critic -> criticism: String { instruction: \"Review {draft}.\" }`"
+            "declare an agent as in `agent critic -> criticism: String { instruction: \"Review {draft}.\" }`"
         }
         (Step, "var") => LET,
         (Step, "fn" | "struct" | "enum" | "use" | "const") => OUTSIDE,
@@ -209,36 +209,36 @@ pub(crate) fn hint(place: Place, word: &str) -> Option<&'static str> {
             "a step is an agent: write an `async fn` with `#[agent]` outside of the workflow, and its name here"
         }
         (Step, "exit") => "write `break`, which ends a loop",
-        (Step, "continue") => "a round ends after the last step of its loop, and `break` ends the loop",
-        (Step, "return") => "a workflow ends after its last step, and its outputs are declared after `->`",
+        (Step, "continue") => {
+            "remove it: a round ends after the last step of its loop, and `break` ends the loop"
+        }
+        (Step, "return") => "remove it: a workflow ends after its last step; declare its outputs after `->`",
         (Step, "else") => {
-            "the arm for all other values is `_ => step`, and the `else` of a `try` follows its `>`"
+            "write the arm for all other values as `_ => step`, and the `else` of a `try` after its `>`"
         }
-        (Step, "retry") => "what is run again when it fails is in `try(attempts = 3) < step; step >`",
-        (Operator, ">>" | ",") => "two steps have a `;` between them",
-        (Operator, "->") => "the key that an agent writes follows `->`, and steps have a `;` between them",
-        (Operator, "=>") => "the key that an agent writes follows `->`",
-        (Operator, "=") => {
-            "nothing is assigned: an agent writes the key after its `->`, and a block is named with `:`"
-        }
+        (Step, "retry") => "put steps that are retried into `try(attempts = 3) < step; step >`",
+        (Operator, ">>" | ",") => "write a `;` between two steps",
+        (Operator, "->") => "write the key of an agent after `->`, and a `;` between steps",
+        (Operator, "=>") => "write the key of an agent after `->`",
+        (Operator, "=") => "write the key of an agent after `->`, and the name of a block before `:`",
         (Operator, ".") => {
-            "a step is no expression, the workflow waits for it by itself; the names of a path have `::` between them"
+            "remove it: the workflow waits for each step; write `::` between the names of a path"
         }
-        (Operator, "?") => "a step is no expression, and an error of it ends the run by itself",
+        (Operator, "?") => "remove it: an error of a step ends the run",
         (Operator, "!") => "call the macro in a function with `#[agent]`, and run that",
-        (Operator, "[") => "the keys of an instance are in `( )`, as in `critic(draft = essay)`",
+        (Operator, "[") => "write the keys of an instance in `( )`, as in `critic(draft = essay)`",
         (Field, "output_key" | "output" | "writes") => {
             "write the key and its type before the fields, as in `agent writer -> draft: String { ... }`"
         }
         (Field, "output_schema") => SCHEMA,
         (Field, "input" | "reads" | "input_schema") => {
-            "an agent reads what its instruction names, as in `instruction: \"Write about {topic}.\"`"
+            "name the keys in the instruction, as in `instruction: \"Write about {topic}.\"`"
         }
-        (Field, "prompt" | "system" | "system_prompt") => "what the model is told is its `instruction`",
+        (Field, "prompt" | "system" | "system_prompt") => "write `instruction`",
         (Field, "description") => "write it as a doc comment, `/// Reviews the draft.`, before `agent`",
-        (Field, "sub_agents") => "agents run where they are written in the body, as in `writer; critic`",
+        (Field, "sub_agents") => "write agents in the body where they run, as in `writer; critic`",
         (Field, "generate_content_config") => {
-            "its parts are fields: `temperature`, `top_p`, `max_output_tokens`, `stop`, `seed`"
+            "write its parts as fields: `temperature`, `top_p`, `max_output_tokens`, `stop`, `seed`"
         }
         (Field, "max_tokens") => "write `max_output_tokens`",
         (Field, "max_iterations" | "max_rounds") => LIMIT,
@@ -252,13 +252,13 @@ pub(crate) fn hint(place: Place, word: &str) -> Option<&'static str> {
         (Argument, "while") => "write `until` and a `bool` key",
         (Await, "question" | "prompt") => QUESTION,
         (Agent, "description") => "write it as a doc comment, `/// Grades the draft.`",
-        (Agent, "name") => "the name is that of the function; where it is a step, `as` gives it another",
+        (Agent, "name") => "rename the function, or name the step with `as`",
         (Agent, "output_key") => "write `writes = KEY`",
-        (Agent, "reads") => "parameters are the keys that it reads",
-        (ByHand, "blocking") => "`run` decides by itself where it blocks",
-        (ByHand, "description") => "say it in `META`: `.description(...)`",
-        (ByHand, "exits") => "say it in `META`: `.exits(&[...])`",
-        (ByHand, "name") => "say it in `META`: `AgentMeta::custom(...)`",
+        (Agent, "reads") => "write the keys that it reads as parameters",
+        (ByHand, "blocking") => "remove it: `run` decides where it blocks",
+        (ByHand, "description") => "write it in `META`: `.description(...)`",
+        (ByHand, "exits") => "write it in `META`: `.exits(&[...])`",
+        (ByHand, "name") => "write it in `META`: `AgentMeta::custom(...)`",
         (ByHand, "output_key") => "write `writes(KEY: TYPE)`",
         (Tool, "description") => "write it as a doc comment, `/// Looks a word up.`",
         (Tool, "exits") => "write `escalates`, or return `Flow`",

@@ -30,7 +30,7 @@ use syn::Attribute;
 
 /// Remedy for a misplaced `#[agent]`.
 const AGENTS: &str =
-    "put the attribute on a `fn`, or on `impl Agent for TYPE`; a type that is data has `#[data]`";
+    "put the attribute on a `fn`, or on `impl Agent for TYPE`; write `#[data]` on a type that is data";
 
 pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Diagnostics::new(Check::AgentAttribute);

@@ -32,7 +32,7 @@ fn fields<'a>(input: &'a DeriveInput, report: &mut Diagnostics) -> Vec<ProvidedF
     let Data::Struct(data) = &input.data else {
         report.refuse(
             input.ident.span(),
-            format!("`{}` is no struct, and resources are the fields of one", input.ident),
+            format!("`{}` is not a struct, but resources are the fields of a struct", input.ident),
             "put them into a `struct`",
         );
         return Vec::new();
@@ -74,8 +74,12 @@ fn is_skipped(attrs: &[Attribute], report: &mut Diagnostics) -> bool {
         match attr.parse_args::<syn::Ident>() {
             Ok(word) if word == "skip" => skipped = true,
             _ => report.push(
-                Diagnostic::new(Check::ResourceMissing, attr.span(), "`#[resource]` on a field says nothing")
-                    .help("remove it, or write `#[resource(skip)]` for a field that is not given"),
+                Diagnostic::new(
+                    Check::ResourceMissing,
+                    attr.span(),
+                    "`#[resource]` on a field has no meaning",
+                )
+                .help("remove it, or write `#[resource(skip)]` for a field that is not provided"),
             ),
         }
     }

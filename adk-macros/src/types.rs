@@ -44,19 +44,19 @@ pub(crate) fn check_storable(ty: &Type) -> Result<(), Hint> {
     match ty {
         Type::Reference(reference) => {
             let owned = owned_type(&reference.elem);
-            Err(Hint::new(ty, "is borrowed, and what is stored owns its value", format!("write `{owned}`")))
+            Err(Hint::new(ty, "is borrowed, but a stored type owns its value", format!("write `{owned}`")))
         }
         Type::Slice(_) => Err(Hint::new(ty, "has no size", format!("write `{}`", owned_type(ty)))),
         Type::Path(path) if path.path.is_ident("str") => Err(Hint::new(ty, "has no size", "write `String`")),
         Type::TraitObject(_) => {
-            Err(Hint::new(ty, "has no size", "write the type itself, or an `enum` of what it may be"))
+            Err(Hint::new(ty, "has no size", "write the type itself, or an `enum` of its variants"))
         }
         Type::FnPtr(_) => Err(Hint::new(
             ty,
-            "is a function, and JSON holds none",
-            "store what says which function is meant",
+            "is a function, which JSON cannot store",
+            "store a value that identifies the function",
         )),
-        Type::Ptr(_) => Err(Hint::new(ty, "is a pointer, and JSON holds none", "store the value itself")),
+        Type::Ptr(_) => Err(Hint::new(ty, "is a pointer, which JSON cannot store", "store the value itself")),
         Type::Never(_) => Err(Hint::new(ty, "has no values", "write the type itself")),
         Type::Infer(_) | Type::ImplTrait(_) => check_named(ty),
         Type::Array(array) => check_storable(&array.elem),
@@ -70,7 +70,7 @@ pub(crate) fn check_storable(ty: &Type) -> Result<(), Hint> {
             if let (true, [value]) =
                 (is_one_of(&["Result"]), &*arguments(&last.arguments).collect::<Vec<_>>())
             {
-                let help = format!("write `{}`: an error ends the run by itself", type_text(value));
+                let help = format!("write `{}`: an error ends the run", type_text(value));
                 return Err(Hint::new(ty, "holds an error that cannot be stored", help));
             }
             if is_one_of(&CONTAINERS) {
@@ -94,7 +94,7 @@ pub(crate) fn check_readable(ty: &Type) -> Result<(), Hint> {
             if reference.lifetime.as_ref().is_some_and(|one| one.ident == "static") =>
         {
             let help = format!("write `&{}`, or take the value itself", type_text(&reference.elem));
-            Err(Hint::new(ty, "is borrowed for ever, and what is read is borrowed for the call", help))
+            Err(Hint::new(ty, "is borrowed for `'static`, but a read value is borrowed for the call", help))
         }
         Type::Reference(reference) => check_pointee(&reference.elem),
         _ => check_storable(ty),
@@ -117,10 +117,10 @@ pub(crate) fn check_named(ty: &Type) -> Result<(), Hint> {
     match ty {
         Type::ImplTrait(of) => Err(Hint {
             span: of.impl_token.span,
-            fact: "`impl Trait` says no type".to_owned(),
+            fact: "`impl Trait` names no type".to_owned(),
             help: help.to_owned(),
         }),
-        Type::Infer(_) => Err(Hint::new(ty, "says no type", help)),
+        Type::Infer(_) => Err(Hint::new(ty, "names no type", help)),
         Type::Array(array) => check_named(&array.elem),
         Type::Paren(paren) => check_named(&paren.elem),
         Type::Reference(reference) => check_named(&reference.elem),

@@ -107,15 +107,15 @@ fn checks(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenS
         None => check(
             returns(function),
             &quote!(!#unit),
-            format!("`{name}` returns a value, but does not say which key it writes"),
-            "write `#[agent(writes = KEY)]`, or return nothing or a `Flow`; what a model calls is a `#[tool]`",
+            format!("`{name}` returns a value, but names no key to write"),
+            "write `#[agent(writes = KEY)]`, or return nothing or a `Flow`; write `#[tool]` on a function that a model calls",
         ),
     }
     if let Some(exits) = &args.exits {
         check(
             (exits.span, exits.span),
             &quote!(__adk::Probe::<__AdkPlain>::FLOW == 0),
-            format!("`{name}` says which loops it may end, but returns no `Flow`"),
+            format!("`{name}` lists loops that it may end, but returns no `Flow`"),
             "return `Flow` or `(T, Flow)`, or remove `exits`",
         );
     }

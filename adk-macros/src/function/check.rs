@@ -29,7 +29,7 @@ fn function<'a>(
     if let Some(token) = &sig.variadic {
         report.refuse(token.span(), "it takes any number of arguments", "take a `Vec<T>`");
     } else if let syn::Safety::Unsafe(token) = &sig.safety {
-        let fact = "an `unsafe` function has rules that nobody checks here";
+        let fact = "an `unsafe` function has requirements that the macro cannot check";
         report.refuse(token.span, fact, "wrap it in a safe one");
     }
     match &sig.output {
@@ -86,8 +86,10 @@ pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostic
     self::function(function, args.writes.iter().map(|write| &write.key), report);
     check_timing(function, args.blocking, args.timeout, report);
     if let (Some((span, _)), None) = (&args.by, &args.confirm) {
-        let fact =
-            format!("`by` names who agrees to the calls of `{}`, and no call is confirmed", function.name());
+        let fact = format!(
+            "`by` names the users who confirm calls of `{}`, but no call needs confirmation",
+            function.name()
+        );
         report.refuse(*span, fact, "add `confirm`, or remove `by`");
     }
     for param in function.params(Source::Plain) {
@@ -97,11 +99,7 @@ pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostic
         if let (Some((span, _)), Type::Reference(syn::TypeReference { mutability: Some(_), .. })) =
             (&param.default, option_value(&param.ty))
         {
-            report.refuse(
-                *span,
-                "what is borrowed to be changed is the context, which has no default",
-                "remove it",
-            );
+            report.refuse(*span, "a mutable reference is the context, which has no default", "remove it");
         }
     }
     let name = args.name.as_ref().map_or_else(|| function.name(), syn::LitStr::value);
@@ -117,7 +115,7 @@ pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostic
         );
     } else if !is_tool_name(&name) {
         let help = format!(
-            "begin with a letter or `_`, go on with letters, digits, `_` and `-`, {LONGEST} at the most"
+            "begin with a letter or `_`, continue with letters, digits, `_` and `-`, and use at most {LONGEST} characters"
         );
         report.refuse(span, format!("models do not accept `{name}` as the name of a tool"), help);
     }
@@ -128,7 +126,7 @@ pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostic
                 function.sig.ident.span(),
                 format!("the tool `{name}` has no doc comment, so no model can know when to call it"),
             )
-            .help("say with `///` what it does and when to use it"),
+            .help("describe with `///` what it does and when to use it"),
         );
     }
 }

@@ -118,7 +118,7 @@ pub(super) fn function(
         Ok(parsed) => parsed,
         Err(error) => {
             if !is_function(item) {
-                report.refuse(error.span(), "this is no function", help);
+                report.refuse(error.span(), "this is not a function", help);
             }
             return None;
         }
@@ -140,7 +140,7 @@ pub(super) fn function(
         report.refuse(
             span,
             "a method is neither an agent nor a tool",
-            "write a function outside of the `impl`; for an `impl Agent` put the attribute before it, as in `#[agent(reads(text: String))]`; what `self` holds is taken as `#[resource] db: &Pool`",
+            "write a function outside of the `impl`; for an `impl Agent` put the attribute before it, as in `#[agent(reads(text: String))]`; take values of `self` as resources, as in `#[resource] db: &Pool`",
         );
     }
     let has_attributes = |input: &FnArg| match input {
@@ -206,7 +206,7 @@ fn param(input: &mut PatType, local: Ident, is_tool: bool, report: &mut Diagnost
         None => (Source::Plain, ty),
     };
     if let Some((span, _)) = default.as_ref().filter(|_| source != Source::Plain) {
-        report.refuse(*span, "only what a model fills in has a default", "remove it");
+        report.refuse(*span, "only an argument of a model has a default", "remove it");
     }
     let named = |name: Ident| StateKey { text: unraw(&name), span: name.span() };
     Param { name: key.or_else(|| name.map(named)), local, source, ty, docs, default }
@@ -288,13 +288,13 @@ fn take_own_attributes(
         } else if path.is_ident("serde") || path.is_ident("schemars") {
             report.refuse(
                 span,
-                "a parameter is no field, so no derive reads its attributes",
-                "what may be absent is an `Option`, and a tool has `#[default(VALUE)]`; for all else take a type of `#[data]`, on whose fields such attributes work",
+                "a parameter is not a field, so no derive reads its attributes",
+                "take an `Option` for a value that may be absent, or write `#[default(VALUE)]` in a tool; otherwise take a type with `#[data]`, whose fields may have such attributes",
             );
         } else if path.is_ident("cfg") {
             report.refuse(
                 span,
-                "a parameter cannot have a condition, since the attribute does not see what rustc leaves out",
+                "a parameter cannot have a condition, since the macro cannot evaluate it",
                 "write `#[cfg(...)]` before the function, and one function for each case",
             );
         } else {

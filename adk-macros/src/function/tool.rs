@@ -240,8 +240,8 @@ fn checks(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenSt
         let ty = types::with_static_lifetimes(param.ty.to_token_stream());
         let is_context = quote!(__adk::Probe::<#ty>::TOOL_CONTEXT);
         if !before.is_empty() {
-            let message =
-                report.message(&format!("`{name}` takes two contexts"), "one is enough: it is the same");
+            let message = report
+                .message(&format!("`{name}` takes two contexts"), "remove one: both are the same context");
             let wrong = quote!(#is_context && (false #before));
             checks.extend(refuse(edge_spans(&param.ty), &wrong, &message));
         }
@@ -273,7 +273,7 @@ fn context_check(function: &Function, args: &ToolArgs, report: &Diagnostics) -> 
     let keys: Vec<_> = args.writes.iter().map(|write| format!("`{}`", write.key.text)).collect();
     let message = report.message(
         &format!(
-            "`{}` says that it writes {}, but takes no context to write it with",
+            "`{}` declares that it writes {}, but takes no context to write it with",
             function.name(),
             keys.join(" and ")
         ),

@@ -8,10 +8,10 @@ fn stored_types_own_their_values() {
     };
     for (ty, fact, help) in [
         ("Option<str>", "`str` has no size", "write `String`"),
-        ("&[&str]", "`&[&str]` is borrowed, and what is stored owns its value", "write `Vec<String>`"),
+        ("&[&str]", "`&[&str]` is borrowed, but a stored type owns its value", "write `Vec<String>`"),
         ("Box<Vec<[u8]>>", "`[u8]` has no size", "write `Vec<u8>`"),
-        ("Id<_>", "`_` says no type", "write the type itself"),
-        ("Vec<impl Fn(u8)>", "`impl Trait` says no type", "write the type itself"),
+        ("Id<_>", "`_` names no type", "write the type itself"),
+        ("Vec<impl Fn(u8)>", "`impl Trait` names no type", "write the type itself"),
     ] {
         assert_eq!(hint_of(ty, check_storable), Some((fact.to_owned(), help.to_owned())), "{ty}");
     }

@@ -140,7 +140,7 @@ fn block(
 }
 
 fn unclosed(span: Span) -> Diagnostic {
-    Diagnostic::syntax(span, "this `<` is never closed").help("write `>` after what it holds")
+    Diagnostic::syntax(span, "this `<` is never closed").help("write `>` after its content")
 }
 
 struct BlockReader<'a> {
@@ -243,7 +243,7 @@ impl BlockReader<'_> {
             }
             None => {
                 let stray = Diagnostic::syntax(span, "this `>` closes no block");
-                self.fault.get_or_insert(stray.help("remove it; two steps have a `;` between them"));
+                self.fault.get_or_insert(stray.help("remove it; write a `;` between two steps"));
                 true
             }
         }

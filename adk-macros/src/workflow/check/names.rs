@@ -142,7 +142,7 @@ fn fields(plan: &Plan<'_>, report: &mut Diagnostics) {
                 // The step with the name of the field is the step to rename.
                 let help = NameOwner::from_step(step).remedy(&field);
                 let fact = if *first == field {
-                    format!("step `{first}` is the field `{field}` already, which this one would be as well")
+                    format!("step `{first}` is the field `{field}` already, which this step would be too")
                 } else {
                     format!("step `{first}` was declared as `{field}`, which is its field")
                 };

@@ -100,7 +100,7 @@ fn report_circles(agents: &[Decl], number: usize, closing: &[bool], report: &mut
             .map_or((String::new(), Span::call_site()), |name| (unraw(name), name.span()));
         let fact = if name == by {
             format!(
-                "agent `{by}` is a tool of itself; help: remove `agent({by})` from its tools: what runs again is in a loop, as in `loop(max = 5) < {by} >`"
+                "agent `{by}` is a tool of itself; help: remove `agent({by})` from its tools, and repeat it in a loop, as in `loop(max = 5) < {by} >`"
             )
         } else {
             format!(

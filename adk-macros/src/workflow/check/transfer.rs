@@ -44,7 +44,7 @@ pub(super) fn single_agents(agents: &[Decl], report: &mut Diagnostics) {
             let (name, target) = (unraw(&decl.name), path_text(path));
             let span = last_segment(path).map_or_else(Span::call_site, proc_macro2::Ident::span);
             let text = format!(
-                "`{target}` is no agent of the same workflow, since `{name}` is outside of any; help: declare both in the workflow, as `agent {name} {{ ... }}` and `agent {target} {{ ... }}`"
+                "`{target}` is not an agent of the same workflow, since `{name}` is outside a workflow; help: declare both in the workflow, as `agent {name} {{ ... }}` and `agent {target} {{ ... }}`"
             );
             report.add(Check::TransferTarget, span, text);
         }

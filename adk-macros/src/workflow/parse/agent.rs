@@ -101,11 +101,11 @@ impl DeclKind {
         {
             let type_text = type_text(&ty);
             return Err(expected_error(input, "`;`").help(format!(
-                "an agent with fields is written `agent {name} -> KEY: {type_text} {{ ... }}`, and one whose keys its type does not say `agent {name}(READS: TYPE) -> KEY: TYPE as {type_text};`"
+                "write an agent with fields as `agent {name} -> KEY: {type_text} {{ ... }}`, and an agent whose type does not declare its keys as `agent {name}(READS: TYPE) -> KEY: TYPE as {type_text};`"
             )));
         }
         let dynamic = format!(
-            "write the type itself; for an agent that is known at run time only `agent {name}(READS: TYPE) -> KEY: TYPE as Arc<dyn DynAgent>;`"
+            "write the type itself; for an agent that is known only at run time write `agent {name}(READS: TYPE) -> KEY: TYPE as Arc<dyn DynAgent>;`"
         );
         check_type(&ty, &dynamic)?;
         end(input, sink)?;
@@ -146,5 +146,5 @@ fn check_type(ty: &Type, help: &str) -> Result<()> {
         return Ok(());
     }
     let span: Span = ty.span();
-    Err(Diagnostic::syntax(span, format!("`{}` is no type of an agent", type_text(ty))).help(help))
+    Err(Diagnostic::syntax(span, format!("`{}` is not the type of an agent", type_text(ty))).help(help))
 }

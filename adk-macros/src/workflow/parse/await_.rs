@@ -40,7 +40,7 @@ impl Await {
             sink.push_beside(
                 Diagnostic::syntax(
                     word.span(),
-                    "a `default` counts when the `timeout` has passed, and this `await` has none",
+                    "a `default` applies after the `timeout`, but this `await` has none",
                 )
                 .help("write `await(timeout = \"72h\", default = ...)`, or remove it"),
             );
@@ -60,7 +60,9 @@ impl Await {
 fn explain(input: ParseStream<'_>, error: Diagnostic) -> Diagnostic {
     let is_question = input.peek(syn::LitStr);
     let remedy = if is_question { hint(Place::Await, "question") } else { None };
-    error.or_help(remedy.unwrap_or("write `await KEY: TYPE`; an agent or a block is waited for by itself"))
+    error.or_help(
+        remedy.unwrap_or("write `await KEY: TYPE`; the workflow waits for agents and blocks without `await`"),
+    )
 }
 
 #[derive(Default)]
@@ -85,9 +87,9 @@ impl AwaitArguments {
             self.by = Some(Answerer::parse(list)?);
         } else if name == "timeout" {
             let value = expect::expr(list, sink, "how long it waits, as in `timeout = \"72h\"`")?;
-            self.timeout = Some(timeout(value, "leaves nobody the time to answer")?);
+            self.timeout = Some(timeout(value, "leaves no time to answer")?);
         } else {
-            let value = expect::expr(list, sink, "the value that counts when nobody has answered in time")?;
+            let value = expect::expr(list, sink, "the value that applies if no answer arrives in time")?;
             self.default = Some((word, value));
         }
         Ok(())

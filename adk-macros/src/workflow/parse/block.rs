@@ -107,7 +107,7 @@ impl Block {
         let BlockArguments { text, max, until, max_concurrency, first, callbacks, cut, skip, budget, .. } =
             arguments;
         if let (Some(word), None) = (&cut, &max) {
-            let fact = "`over` says what becomes of elements beyond `max`, and there is no `max`";
+            let fact = "`over` applies to elements beyond `max`, but `max` is missing";
             sink.push_beside(
                 Diagnostic::syntax(word.span(), fact).help("write `each(max = 20, over = cut)`"),
             );
@@ -157,7 +157,7 @@ fn no_steps(input: ParseStream<'_>, kind: &BlockKind) -> Diagnostic {
     if matches!(kind, BlockKind::Loop { .. })
         && (input.peek(Lit) || input.peek2(Token![=]) || input.peek(token::Bracket))
     {
-        return error.help("its arguments are in `( )`, as in `loop(max = 5) < step; step >`");
+        return error.help("write its arguments in `( )`, as in `loop(max = 5) < step; step >`");
     }
     error
 }
@@ -166,7 +166,7 @@ pub(super) fn empty_error(kind: &BlockKind, open: Span) -> Diagnostic {
     let (fact, help) = match kind {
         BlockKind::Match(_) => (
             "a `match` needs at least one arm",
-            "say what is to be done for each value, as in `Severity::High => page, _ => ()`",
+            "write a step for each value, as in `Severity::High => page, _ => ()`",
         ),
         _ => ("a block needs at least one step", "remove it, or put a step into it"),
     };
@@ -275,7 +275,7 @@ impl BlockArguments {
             "first" => self.first = true,
             "attempts" => self.attempts = Some(limit(list, LimitKind::Attempts, sink)?),
             "on" => {
-                let help = "without `on` a block is tried again after errors that may pass, such as a model that is overloaded";
+                let help = "remove `on` to retry only after errors that may pass, such as a model that is overloaded";
                 only_word(list, "all", "`all`, as in `on = all`").map_err(|error| error.help(help))?;
                 self.all = true;
             }

@@ -196,7 +196,7 @@ pub(super) fn docs(input: ParseStream<'_>, sink: &mut Sink) -> Result<Vec<Attrib
     if let Some(other) = attrs.iter().find(|attr| !attr.path().is_ident("doc")) {
         let is_condition = ["cfg", "cfg_attr"].iter().any(|name| other.path().is_ident(name));
         let help = if is_condition {
-            "the macro does not see what rustc leaves out: write the attribute before the macro call, and one call for each case"
+            "write the attribute before the macro call, and one call for each case: the macro cannot evaluate it"
         } else {
             "write the attribute before the name of the workflow, where it holds for all of it"
         };
@@ -216,8 +216,8 @@ pub(super) fn attributes(input: ParseStream<'_>) -> Result<Vec<Attribute>> {
     }
     let at = input.span();
     Err(if input.peek2(Token![!]) {
-        Diagnostic::syntax(at, "this is about what is around it")
-            .help("write `///` or `#[...]`, which is about what follows")
+        Diagnostic::syntax(at, "this attribute applies to the enclosing item")
+            .help("write `///` or `#[...]`, which applies to the next item")
     } else {
         Diagnostic::syntax(at, "`#` begins no comment").help("write `//`, or `///` for a description")
     })
@@ -231,10 +231,12 @@ pub(crate) fn key(input: ParseStream<'_>, what: &str, is_typed: bool) -> Result<
     let near = nearest(&first.to_string(), PREFIXES);
     if is_meant && if is_typed { input.peek3(Token![:]) && !input.peek3(Token![::]) } else { near.is_some() }
     {
-        let help = near.map_or("prefixes are `user:`, `app:` and `temp:`".to_owned(), |near| {
+        let help = near.map_or("use the prefix `user:`, `app:` or `temp:`".to_owned(), |near| {
             format!("did you mean `{near}:`?")
         });
-        return Err(Diagnostic::syntax(first.span(), format!("`{first}` is no prefix of a key")).help(help));
+        return Err(
+            Diagnostic::syntax(first.span(), format!("`{first}` is not a prefix of a key")).help(help)
+        );
     }
     if !PREFIXES.iter().any(|prefix| first == prefix) || !at_colon(input) || !input.peek2(Ident::peek_any) {
         return Ok(Key { prefix: None, name: first });
@@ -279,7 +281,7 @@ impl KeyDecl {
             if text.starts_with(char::is_uppercase) {
                 let fact = format!("`{text}` looks like a type, and a key is before its type");
                 let help = match text.as_str() {
-                    "Result" => "write `KEY: TYPE` with the type of the value, as in `draft: String`; an error ends the run by itself".to_owned(),
+                    "Result" => "write `KEY: TYPE` with the type of the value, as in `draft: String`; an error ends the run".to_owned(),
                     _ => format!("write `KEY: {text}`, as in `draft: {text}`"),
                 };
                 return Err(Diagnostic::syntax(key.name.span(), fact).help(help));

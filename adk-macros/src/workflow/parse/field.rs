@@ -245,7 +245,10 @@ fn contents(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
 /// Parses `{ after: 40, keep: 10 }`.
 fn compact(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
     if !input.peek(token::Brace) {
-        return Err(expected_error(input, "what is summarised, as in `compact: { after: 40, keep: 10 }`"));
+        return Err(expected_error(
+            input,
+            "the parts of `compact`, as in `compact: { after: 40, keep: 10 }`",
+        ));
     }
     let (mut calls, mut seen) = (TokenStream::new(), Vec::new());
     list(&braces(input)?, sink, |list, sink| {
@@ -304,7 +307,7 @@ fn instruction(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Ex
     if let (true, Expr::Path(prefix)) = (input.peek(LitStr), &expr) {
         let fact = format!("a text has no prefix `{}`", code(prefix.to_token_stream()));
         return Err(Diagnostic::syntax(prefix.span(), fact)
-            .help("write the text alone: `{topic}` in it is filled in from the key `topic`"));
+            .help("write only the text: `{topic}` in it is filled in from the key `topic`"));
     }
     let maker = match &expr {
         Expr::Closure(closure) => {

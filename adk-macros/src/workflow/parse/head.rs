@@ -81,7 +81,7 @@ impl Workflow {
                 Ok(())
             } else {
                 Err(expected_error(input, "the body in `{ }`")
-                    .help("several outputs are in `( )`, as in `-> (draft: String, score: f64)`"))
+                    .help("write several outputs in `( )`, as in `-> (draft: String, score: f64)`"))
             };
         }
         list(&parens(input)?, sink, |list, sink| {
@@ -114,14 +114,14 @@ impl Workflow {
             let fact = format!("workflow `{name}` has no steps");
             sink.push(
                 Diagnostic::new(Check::BlockEmpty, open, fact)
-                    .help(format!("write what it runs, as in `{example}`")),
+                    .help(format!("write its steps, as in `{example}`")),
             );
         }
         if input.is_empty() {
             return Ok(());
         }
         Err(expected_error(input, "nothing more after the `}` of the workflow")
-            .help("each workflow has a `workflow!` of its own"))
+            .help("write a `workflow!` for each workflow"))
     }
 
     /// Applies an attribute of the workflow, or keeps an attribute of its struct.
@@ -149,7 +149,7 @@ impl Workflow {
         if inside.tokens.is_empty() {
             return sink.push(
                 Diagnostic::syntax(span, "`bounds` allows everything")
-                    .help(format!("say the most, {BOUNDS}")),
+                    .help(format!("write a limit, {BOUNDS}")),
             );
         }
         let mut seen = self.bounds.iter().map(|bound| bound.word.to_string()).collect();

@@ -45,7 +45,7 @@ impl Run {
         let agent = path_text(&self.path);
         if inside.is_empty() {
             sink.push(
-                Diagnostic::syntax(span, "an agent is run by its name alone")
+                Diagnostic::syntax(span, "an agent takes no empty `( )`")
                     .help(format!("write `{agent}` without `( )`")),
             );
             return Ok(());
@@ -101,7 +101,7 @@ fn written_key(input: ParseStream<'_>) -> Result<Key> {
     if at_colon(input) {
         let name = key.text();
         let fact = format!("the type of `{name}` is that of the definition");
-        return Err(Diagnostic::syntax(input.span(), fact).help(format!("write `{name}` alone")));
+        return Err(Diagnostic::syntax(input.span(), fact).help(format!("write only `{name}`")));
     }
     Ok(key)
 }
@@ -117,7 +117,7 @@ fn renamed_key(list: ParseStream<'_>, agent: &str) -> Result<(Key, Key)> {
             "an agent takes no arguments: it reads keys by their names",
         )
         .help(format!(
-            "write `{agent}` alone, or `{agent}({name} = OTHER)` if it reads another key instead"
+            "write only `{agent}`, or `{agent}({name} = OTHER)` if it reads another key instead"
         )));
     }
     let what = format!("the key to read in place of `{name}`, {example}");

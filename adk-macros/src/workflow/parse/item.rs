@@ -88,7 +88,7 @@ impl Items {
         let attrs = expect::docs(input, sink)?;
         if input.peek(Token![pub]) {
             return Err(Diagnostic::syntax(input.span(), "an item of a workflow has no `pub`")
-                .help("remove it: what the workflow makes of it is public"));
+                .help("remove it: the workflow makes its items public"));
         }
         if input.parse::<Option<Token![let]>>()?.is_some() {
             self.lets.push(Let::parse(attrs, input, sink)?);
@@ -131,7 +131,7 @@ fn state(attrs: Vec<Attribute>, input: ParseStream<'_>, sink: &mut Sink) -> Resu
     let typed = KeyDecl { attrs, ..KeyDecl::parse(input, sink)? };
     if input.peek(Token![=]) {
         let key = typed.key.text();
-        let fact = format!("a `state` has no value: `{key}` is what the session holds");
+        let fact = format!("a `state` has no value: `{key}` has its value in the session");
         return Err(Diagnostic::syntax(input.span(), fact)
             .help(format!("write `let {key}: ...` for a key with a first value")));
     }

@@ -51,7 +51,7 @@ pub(super) fn arms(input: ParseStream<'_>, sink: &mut Sink, arms: &mut Vec<Arm>)
             end(input, is_block, sink)
         });
         if let Err(error) = read {
-            let help = "an arm is one step: several are in a block, as in `_ => < a; b >`";
+            let help = "write several steps as a block, as in `_ => < a; b >`";
             sink.push(if after_semicolon { error.help(help) } else { error });
             after_semicolon = false;
             skip(input, ',');
@@ -103,7 +103,7 @@ fn pattern(input: ParseStream<'_>, sink: &mut Sink) -> Result<Pat> {
             return nothing;
         }
         Diagnostic::syntax(error.span(), format!("this pattern of Rust cannot be read: {error}"))
-            .help(format!("an arm is written {EXAMPLE}"))
+            .help(format!("write an arm {EXAMPLE}"))
     })
 }
 

@@ -107,7 +107,7 @@ impl Node {
         let error = expected_error(input, "a block after its name, such as `loop < ... >`");
         refuse(input, sink)?;
         if input.peek(Ident) {
-            return Err(error.help(format!("an agent is named with `as`, as in `critic as {name}`")));
+            return Err(error.help(format!("name an agent with `as`, as in `critic as {name}`")));
         }
         Err(error)
     }
@@ -129,14 +129,14 @@ impl Break {
 fn idle_doc_error(attrs: &[Attribute]) -> Diagnostic {
     let text = "a doc comment here describes nothing";
     Diagnostic::from(syn::Error::new_spanned(attrs.first(), text))
-        .help("it may be before a named block, such as `refinement: loop < ... >`; for a comment write `//`")
+        .help("put it before a named block, such as `refinement: loop < ... >`; for a comment write `//`")
 }
 
 /// Rejects tokens that do not begin a step.
 fn refuse(input: ParseStream<'_>, sink: &Sink) -> Result<()> {
     if input.peek(token::Paren) || input.peek(token::Bracket) {
         return Err(Diagnostic::syntax(input.span(), "steps are in `< >` or `{ }`")
-            .help("write `< a; b >` for several, and an agent alone without brackets"));
+            .help("write `< a; b >` for several steps, and a single agent without brackets"));
     }
     let Some(word) = expect::word(input) else {
         return if input.peek(Token![::]) { Ok(()) } else { Err(expected_error(input, STEP)) };
@@ -179,11 +179,11 @@ fn not_a_step(word: &Ident, remedy: Option<&str>, near: Option<&str>) -> Diagnos
         (None, Some(near)) => format!("did you mean `{near}`?"),
         (None, None) if is_type(word) => {
             format!(
-                "the keys of an instance are in `( )`, as in `{word}(draft = essay)`; for a value of a type declare `agent NAME: TYPE;` and run that"
+                "write the keys of an instance in `( )`, as in `{word}(draft = essay)`; for a value of a type declare `agent NAME: TYPE;` and run that"
             )
         }
         (None, None) => {
-            "blocks are `sequence`, `parallel`, `loop`, `match`, `each` and `try`; two steps have a `;` between them"
+            "begin a block with `sequence`, `parallel`, `loop`, `match`, `each` or `try`; write a `;` between two steps"
                 .to_owned()
         }
     };

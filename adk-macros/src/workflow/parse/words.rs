@@ -40,7 +40,7 @@ impl Words<'_> {
                 return Err(unknown.help(remedy));
             }
             let Some(near) = self.near(&name) else {
-                let unknown = unknown.help(format!("it takes `{}`", self.known.join("`, `")));
+                let unknown = unknown.help(format!("use one of `{}`", self.known.join("`, `")));
                 // The unknown argument of a block may be a condition that ends it.
                 return Err(if self.place == Place::Argument { unknown } else { unknown.with_known_flow() });
             };
