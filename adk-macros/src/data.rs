@@ -1,9 +1,10 @@
-//! `#[data]`: the derives that a type needs to be an argument, a result or a key, and the number by which `key-type` knows it.
+//! `#[data]`: derives the traits that a type needs to be an argument, a result or a key, and
+//! implements the number by which `key-type` identifies the type.
 
-use crate::deep;
+use crate::depth;
 use crate::diag::Diagnostics;
-use crate::types::{mentions, storable};
-use crate::workflow::unspanned;
+use crate::types::{check_storable, mentions};
+use crate::workflow::without_span;
 use crate::{conditions, docs, facade, place};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -11,8 +12,8 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DataEnum, DeriveInput, Field, Fields, Path, Token};
 
-/// Attributes of serde and schemars with which a field need not be data.
-const OTHERWISE: [&str; 9] = [
+/// Attributes of serde and schemars on fields whose types need not be data.
+const CUSTOM_FORMATS: [&str; 9] = [
     "deserialize_with",
     "from",
     "into",
@@ -29,21 +30,21 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     if !args.is_empty() {
         report.refuse(
             args.span(),
-            "`#[data]` takes nothing",
+            "`#[data]` takes no arguments",
             "write `#[data]`, and serde's attributes below it",
         );
     }
-    if let Err(error) = deep::check(item.clone()) {
+    if let Err(error) = depth::check(item.clone()) {
         report.push(error);
-        return report.beside(item);
+        return report.append_to(item);
     }
     let mut input: DeriveInput = match syn::parse2(item.clone()) {
         Ok(input) => input,
-        // rustc has read the item before us, and has said what is wrong with a type.
+        // rustc parsed the item before this macro and reported its syntax errors.
         Err(_) if is_type(&item) => return item,
         Err(error) => {
-            report.refuse(error.span(), "this is no type", "put `#[data]` on a `struct` or an `enum`");
-            return report.beside(item);
+            report.refuse(error.span(), "this is not a type", "put `#[data]` on a `struct` or an `enum`");
+            return report.append_to(item);
         }
     };
     check(&input, &mut report);
@@ -60,23 +61,24 @@ fn check(input: &DeriveInput, report: &mut Diagnostics) {
         report.refuse(union.union_token.span, "a `union` has no form in JSON", "write an `enum`");
     }
     if !derives(&input.attrs, "Deserialize") {
-        // Whether a field with a condition is there is not known here.
+        // The macro does not know whether a field with `#[cfg(...)]` exists.
         let is_there = |(around, field): &(&[Attribute], &Field)| {
             conditions(around).chain(conditions(&field.attrs)).next().is_none()
         };
         for (_, field) in fields(input).filter(is_there) {
-            report.hint(storable(&field.ty));
+            report.hint(check_storable(&field.ty));
         }
     }
 }
 
-/// A type that is refused, with the traits of data all the same: its uses are not to be refused as well.
+/// Expands a rejected type with empty implementations of the traits of data, so that rustc does not
+/// reject each use of the type too.
 fn stub(input: &DeriveInput, report: Diagnostics) -> TokenStream {
     let mut item = input.clone();
     each_attrs(&mut item, &mut |attrs| {
         attrs.retain(|attr| !attr.path().is_ident("serde") && !attr.path().is_ident("schemars"));
     });
-    let (private, name, errors) = (facade::private(), unspanned(&input.ident), report.into_tokens());
+    let (private, name, errors) = (facade::private(), without_span(&input.ident), report.into_tokens());
     let (bounded, arguments, wheres) = input.generics.split_for_impl();
     let conditions = conditions(&input.attrs);
     let mut reading = input.generics.clone();
@@ -112,11 +114,11 @@ fn stub(input: &DeriveInput, report: Diagnostics) -> TokenStream {
 
 fn expand(input: &mut DeriveInput) -> TokenStream {
     // schemars would put the stars of block comments into the schema.
-    each_attrs(input, &mut |attrs| docs::without_blocks(attrs));
+    each_attrs(input, &mut |attrs| docs::strip_block_stars(attrs));
     let private = facade::private();
     let path = |name: &str| format!("{private}::{name}").replace(' ', "");
     let (serde, schemars) = (path("serde"), path("schemars"));
-    let order = in_order(input, &private);
+    let order = order_transform(input, &private);
     let derived = [
         ("Clone", quote!(::core::clone::Clone)),
         ("Debug", quote!(::core::fmt::Debug)),
@@ -135,8 +137,9 @@ fn expand(input: &mut DeriveInput) -> TokenStream {
     }
 }
 
-/// schemars puts undocumented variants first.
-fn in_order(input: &DeriveInput, private: &TokenStream) -> Option<TokenStream> {
+/// Returns the transform that restores the order of variants. schemars moves undocumented variants
+/// to the front.
+fn order_transform(input: &DeriveInput, private: &TokenStream) -> Option<TokenStream> {
     let is_documented =
         |data: &DataEnum| data.variants.iter().any(|variant| variant.attrs.iter().any(docs::is_doc));
     match &input.data {
@@ -147,18 +150,19 @@ fn in_order(input: &DeriveInput, private: &TokenStream) -> Option<TokenStream> {
     }
 }
 
-/// The number of the type, and for a type without parameters that its fields are data: where one is not, this names the remedy.
+/// Implements the number of the type. A type without parameters also checks that its fields are
+/// data; the error of a field that is not names the remedy.
 fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
     let mut generics = input.generics.clone();
-    let parts = generics.params.is_empty().then(|| parts(input));
+    let field_checks = generics.params.is_empty().then(|| field_checks(input));
     let bound: syn::TypeParamBound = syn::parse_quote!(__typed::Numbered);
     generics.type_params_mut().for_each(|parameter| parameter.bounds.push(bound.clone()));
-    // A type with a size has no number, and one with a lifetime is no key.
+    // A type with a const parameter has no number, and a type with a lifetime cannot be a key.
     if generics.const_params().next().is_some() || generics.lifetimes().next().is_some() {
         return TokenStream::new();
     }
-    // With its own span, the name would be one more target for editors.
-    let (name, number) = (unspanned(&input.ident), place::type_number(&input.ident.to_string()));
+    // A name with its own span would be one more target for editors.
+    let (name, number) = (without_span(&input.ident), place::type_number(&input.ident.to_string()));
     let parameters: Vec<_> = generics.type_params().map(|parameter| &parameter.ident).collect();
     let (with_bounds, arguments, wheres) = generics.split_for_impl();
     let conditions = conditions(&input.attrs);
@@ -170,7 +174,7 @@ fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
             #[automatically_derived]
             impl #with_bounds __typed::Numbered for #name #arguments #wheres {
                 const NUMBER: ::core::primitive::u64 = {
-                    #parts
+                    #field_checks
                     let __number = #number;
                     #(let __number = __typed::with(__number, <#parameters as __typed::Numbered>::NUMBER);)*
                     __number
@@ -180,9 +184,9 @@ fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
     }
 }
 
-/// Asks of each field whether it is data, under the conditions under which it is there.
-fn parts(input: &DeriveInput) -> TokenStream {
-    if is_otherwise(&input.attrs) || derives(&input.attrs, "JsonSchema") {
+/// Checks for each field that its type is data, under the conditions under which the field exists.
+fn field_checks(input: &DeriveInput) -> TokenStream {
+    if has_custom_format(&input.attrs) || derives(&input.attrs, "JsonSchema") {
         return TokenStream::new();
     }
     let asked = fields(input).filter(|(_, field)| !crate::typed::is_plain(&field.ty));
@@ -193,15 +197,17 @@ fn parts(input: &DeriveInput) -> TokenStream {
     asked.map(ask).collect()
 }
 
-/// Whether attributes say that something else is read and written.
-fn is_otherwise(attrs: &[Attribute]) -> bool {
+/// Returns whether attributes replace how the type or field is read and written.
+fn has_custom_format(attrs: &[Attribute]) -> bool {
     attrs.iter().any(|attr| {
         let is_of_derive = attr.path().is_ident("serde") || attr.path().is_ident("schemars");
-        is_of_derive && mentions(attr.meta.to_token_stream(), &OTHERWISE) || attr.path().is_ident("cfg_attr")
+        is_of_derive && mentions(attr.meta.to_token_stream(), &CUSTOM_FORMATS)
+            || attr.path().is_ident("cfg_attr")
     })
 }
 
-/// The fields that are read and written as their types say, each with the attributes of its variant.
+/// Returns the fields that are read and written by their types, each with the attributes of its
+/// variant.
 fn fields(input: &DeriveInput) -> impl Iterator<Item = (&[Attribute], &Field)> {
     let of_struct = match &input.data {
         Data::Struct(data) => Some((&[][..], &data.fields)),
@@ -212,12 +218,12 @@ fn fields(input: &DeriveInput) -> impl Iterator<Item = (&[Attribute], &Field)> {
         Data::Struct(_) | Data::Union(_) => None,
     };
     let of_variants = variants.into_iter().flatten().map(|variant| (&*variant.attrs, &variant.fields));
-    let all = of_struct.into_iter().chain(of_variants).filter(|(around, _)| !is_otherwise(around));
+    let all = of_struct.into_iter().chain(of_variants).filter(|(around, _)| !has_custom_format(around));
     let all = all.flat_map(|(around, fields)| fields.iter().map(move |field| (around, field)));
-    all.filter(|(_, field)| !is_otherwise(&field.attrs))
+    all.filter(|(_, field)| !has_custom_format(&field.attrs))
 }
 
-/// All attributes of a type: its own, and those of its variants and fields.
+/// Applies `change` to the attributes of a type, of its variants and of its fields.
 fn each_attrs(input: &mut DeriveInput, change: &mut dyn FnMut(&mut Vec<Attribute>)) {
     change(&mut input.attrs);
     let of_fields = |fields: &mut Fields, change: &mut dyn FnMut(&mut Vec<Attribute>)| {

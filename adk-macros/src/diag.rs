@@ -1,4 +1,4 @@
-//! Diagnostics: what is wrong, where, and what to write instead.
+//! [`Diagnostic`]: one error with its fact, its span and its remedy.
 
 use crate::types::Hint;
 use adk_spec::Check;
@@ -6,15 +6,15 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use std::fmt::Display;
 
-/// One error: `check: fact; help: what to write`.
+/// An error of the form `check: fact; help: remedy`.
 #[derive(Clone, Debug)]
 pub(crate) struct Diagnostic {
     check: Check,
-    /// The first and the last token.
+    /// Spans of the first and the last token.
     span: (Span, Span),
     fact: String,
     help: Option<String>,
-    /// The flow of the workflow is known in spite of it.
+    /// Whether the flow of the workflow is known despite the error.
     keeps_flow: bool,
 }
 
@@ -31,7 +31,7 @@ impl Diagnostic {
         Self { help: Some(help.to_string()), ..self }
     }
 
-    pub(crate) fn of(self, check: Check) -> Self {
+    pub(crate) fn with_check(self, check: Check) -> Self {
         Self { check, ..self }
     }
 
@@ -39,13 +39,13 @@ impl Diagnostic {
         if self.help.is_some() { self } else { self.help(help) }
     }
 
-    /// Says that what was read beside it has the flow that was meant.
-    pub(crate) fn keeping_flow(self) -> Self {
+    /// Marks the error as one that leaves the flow of the workflow known.
+    pub(crate) fn with_known_flow(self) -> Self {
         Self { keeps_flow: true, ..self }
     }
 
-    /// Extends the marked source up to that token.
-    pub(crate) fn to(self, end: Span) -> Self {
+    /// Extends the marked source up to `end`.
+    pub(crate) fn extend_to(self, end: Span) -> Self {
         Self { span: (self.span.0, end), ..self }
     }
 }
@@ -57,31 +57,31 @@ impl Display for Diagnostic {
     }
 }
 
-/// What `syn` says of Rust that it cannot read.
+/// A syntax error of `syn`.
 impl From<syn::Error> for Diagnostic {
     fn from(error: syn::Error) -> Self {
         Self::syntax(error.span(), error)
     }
 }
 
-/// The errors of one macro call. The caller takes it by value, so that none is lost.
+/// The errors of one macro call. Methods that emit it take it by value, so that no error is lost.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Diagnostics {
-    /// The check of [`refuse`](Self::refuse).
+    /// The check that [`refuse`](Self::refuse) reports.
     check: Check,
     all: Vec<Diagnostic>,
 }
 
 impl Default for Diagnostics {
     fn default() -> Self {
-        Self::of(Check::Syntax)
+        Self::new(Check::Syntax)
     }
 }
 
 impl Diagnostics {
-    /// No errors yet, most of which will be of that check.
-    pub(crate) fn of(check: Check) -> Self {
+    /// Creates an empty list whose errors belong to `check` by default.
+    pub(crate) fn new(check: Check) -> Self {
         Self { check, all: Vec::new() }
     }
 
@@ -89,39 +89,40 @@ impl Diagnostics {
         self.push(Diagnostic::new(self.check, span, fact).help(help));
     }
 
-    /// Adds why a type does not serve, if it does not.
+    /// Adds the error of a failed check of a type.
     pub(crate) fn hint(&mut self, checked: Result<(), Hint>) {
         if let Err(Hint { span, fact, help }) = checked {
             self.refuse(span, fact, help);
         }
     }
 
-    /// The text of an error that the compiler finds by types.
+    /// Formats the message of an error that rustc finds by types.
     pub(crate) fn message(&self, fact: &str, help: &str) -> String {
         Diagnostic::new(self.check, Span::call_site(), fact).help(help).to_string()
     }
 
-    /// Adds an error. One of syntax is of the check of most errors here.
+    /// Adds an error. A syntax error is reported under the check of this list.
     pub(crate) fn push(&mut self, diagnostic: impl Into<Diagnostic>) {
         let one = diagnostic.into();
-        self.all.push(if one.check == Check::Syntax { one.of(self.check) } else { one });
+        self.all.push(if one.check == Check::Syntax { one.with_check(self.check) } else { one });
     }
 
     pub(crate) fn extend(&mut self, other: Self) {
         self.all.extend(other.all);
     }
 
-    pub(crate) fn at(&mut self, check: Check, span: Span, fact: impl Display) {
+    pub(crate) fn add(&mut self, check: Check, span: Span, fact: impl Display) {
         self.push(Diagnostic::new(check, span, fact));
     }
 
-    /// Whether the flow can be looked at: none of them has lost a part of it.
-    pub(crate) fn keep_flow(&self) -> bool {
+    /// Returns whether every error leaves the flow of the workflow known, so that it can be
+    /// analysed.
+    pub(crate) fn has_known_flow(&self) -> bool {
         self.all.iter().all(|one| one.keeps_flow)
     }
 
-    /// Takes back that the flow is known beside an error.
-    pub(crate) fn lose_flow(&mut self, at: usize) {
+    /// Marks the flow as lost for the error at index `at`.
+    pub(crate) fn forget_flow(&mut self, at: usize) {
         if let Some(one) = self.all.get_mut(at) {
             one.keeps_flow = false;
         }
@@ -150,8 +151,8 @@ impl Diagnostics {
         errors.collect()
     }
 
-    /// The errors after an item that stays as it was written.
-    pub(crate) fn beside(self, item: TokenStream) -> TokenStream {
+    /// Returns the unchanged item followed by the errors.
+    pub(crate) fn append_to(self, item: TokenStream) -> TokenStream {
         let errors = self.into_tokens();
         quote!(#item #errors)
     }
@@ -162,45 +163,45 @@ impl Diagnostics {
     }
 }
 
-/// Where a word of another language is written.
+/// The position of a word from another language or framework.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Where an item or a step begins.
+    /// The beginning of an item or a step.
     Step,
-    /// After a step.
+    /// The position after a step.
     Operator,
     Field,
-    /// In the parentheses of a block.
+    /// The parentheses of a block.
     Argument,
     Await,
-    /// In `#[agent(...)]` on a function.
+    /// `#[agent(...)]` on a function.
     Agent,
-    /// In `#[agent(...)]` on an `impl`.
+    /// `#[agent(...)]` on an `impl`.
     ByHand,
-    /// In `#[tool(...)]`.
+    /// `#[tool(...)]`.
     Tool,
 }
 
-const CHOICE: &str = "a choice is written `match approved < true => publish, false => () >`";
-const ROUNDS: &str = "rounds are written `loop(max = 5, until = done) < a; b >`";
-const LET: &str = "a key with a first value is declared by `let KEY: TYPE = VALUE;` before the first step";
-const OUTSIDE: &str = "a workflow holds `agent`, `let`, `state` and steps: move it before `workflow!`";
-const SCHEMA: &str = "the type of the key is the schema, as in `agent planner -> plan: Plan { ... }`";
-const LIMIT: &str = "rounds are limited where the agent is run, as in `loop(max = 5) < writer >`";
-const QUESTION: &str = "the question is the doc comment of the `await`, as in `/// May it go?`";
-const HOOKS: &str = "each has its own: `before_agent`, `after_agent`, `before_model`, `after_model`, `on_model_error`, `before_tool`, `after_tool`, `on_tool_error`";
+const CHOICE: &str = "write a choice as `match approved < true => publish, false => () >`";
+const ROUNDS: &str = "write rounds as `loop(max = 5, until = done) < a; b >`";
+const LET: &str = "declare a key with a first value as `let KEY: TYPE = VALUE;` before the first step";
+const OUTSIDE: &str = "move it before `workflow!`, which contains only `agent`, `let`, `state` and steps";
+const SCHEMA: &str = "write the schema as the type of the key, as in `agent planner -> plan: Plan { ... }`";
+const LIMIT: &str = "limit rounds where the agent is run, as in `loop(max = 5) < writer >`";
+const QUESTION: &str = "write the question as the doc comment of the `await`, as in `/// May it go?`";
+const HOOKS: &str = "use the field of the hook: `before_agent`, `after_agent`, `before_model`, `after_model`, `on_model_error`, `before_tool`, `after_tool`, `on_tool_error`";
 
-/// The remedy for a habit from another language or framework.
+/// Returns the remedy for a habit from another language or framework.
 pub(crate) fn hint(place: Place, word: &str) -> Option<&'static str> {
     use Place::*;
     Some(match (place, word) {
         (Step, "if" | "switch" | "when") => CHOICE,
         (Step, "while" | "repeat" | "LoopAgent") => ROUNDS,
-        (Step, "for") => "a step per element is written `each item in items < a >`",
-        (Step, "SequentialAgent") => "steps in order are written `a; b` or `sequence < a; b >`",
-        (Step, "ParallelAgent") => "branches are written `parallel < a; b >`",
+        (Step, "for") => "write a step per element as `each item in items < a >`",
+        (Step, "SequentialAgent") => "write steps in order as `a; b` or `sequence < a; b >`",
+        (Step, "ParallelAgent") => "write branches as `parallel < a; b >`",
         (Step, "LlmAgent" | "llm_agent") => {
-            "an agent is declared as in `agent critic -> criticism: String { instruction: \"Review {draft}.\" }`"
+            "declare an agent as in `agent critic -> criticism: String { instruction: \"Review {draft}.\" }`"
         }
         (Step, "var") => LET,
         (Step, "fn" | "struct" | "enum" | "use" | "const") => OUTSIDE,
@@ -208,36 +209,36 @@ pub(crate) fn hint(place: Place, word: &str) -> Option<&'static str> {
             "a step is an agent: write an `async fn` with `#[agent]` outside of the workflow, and its name here"
         }
         (Step, "exit") => "write `break`, which ends a loop",
-        (Step, "continue") => "a round ends after the last step of its loop, and `break` ends the loop",
-        (Step, "return") => "a workflow ends after its last step, and its outputs are declared after `->`",
+        (Step, "continue") => {
+            "remove it: a round ends after the last step of its loop, and `break` ends the loop"
+        }
+        (Step, "return") => "remove it: a workflow ends after its last step; declare its outputs after `->`",
         (Step, "else") => {
-            "the arm for all other values is `_ => step`, and the `else` of a `try` follows its `>`"
+            "write the arm for all other values as `_ => step`, and the `else` of a `try` after its `>`"
         }
-        (Step, "retry") => "what is run again when it fails is in `try(attempts = 3) < step; step >`",
-        (Operator, ">>" | ",") => "two steps have a `;` between them",
-        (Operator, "->") => "the key that an agent writes follows `->`, and steps have a `;` between them",
-        (Operator, "=>") => "the key that an agent writes follows `->`",
-        (Operator, "=") => {
-            "nothing is assigned: an agent writes the key after its `->`, and a block is named with `:`"
-        }
+        (Step, "retry") => "put steps that are retried into `try(attempts = 3) < step; step >`",
+        (Operator, ">>" | ",") => "write a `;` between two steps",
+        (Operator, "->") => "write the key of an agent after `->`, and a `;` between steps",
+        (Operator, "=>") => "write the key of an agent after `->`",
+        (Operator, "=") => "write the key of an agent after `->`, and the name of a block before `:`",
         (Operator, ".") => {
-            "a step is no expression, the workflow waits for it by itself; the names of a path have `::` between them"
+            "remove it: the workflow waits for each step; write `::` between the names of a path"
         }
-        (Operator, "?") => "a step is no expression, and an error of it ends the run by itself",
+        (Operator, "?") => "remove it: an error of a step ends the run",
         (Operator, "!") => "call the macro in a function with `#[agent]`, and run that",
-        (Operator, "[") => "the keys of an instance are in `( )`, as in `critic(draft = essay)`",
+        (Operator, "[") => "write the keys of an instance in `( )`, as in `critic(draft = essay)`",
         (Field, "output_key" | "output" | "writes") => {
             "write the key and its type before the fields, as in `agent writer -> draft: String { ... }`"
         }
         (Field, "output_schema") => SCHEMA,
         (Field, "input" | "reads" | "input_schema") => {
-            "an agent reads what its instruction names, as in `instruction: \"Write about {topic}.\"`"
+            "name the keys in the instruction, as in `instruction: \"Write about {topic}.\"`"
         }
-        (Field, "prompt" | "system" | "system_prompt") => "what the model is told is its `instruction`",
+        (Field, "prompt" | "system" | "system_prompt") => "write `instruction`",
         (Field, "description") => "write it as a doc comment, `/// Reviews the draft.`, before `agent`",
-        (Field, "sub_agents") => "agents run where they are written in the body, as in `writer; critic`",
+        (Field, "sub_agents") => "write agents in the body where they run, as in `writer; critic`",
         (Field, "generate_content_config") => {
-            "its parts are fields: `temperature`, `top_p`, `max_output_tokens`, `stop`, `seed`"
+            "write its parts as fields: `temperature`, `top_p`, `max_output_tokens`, `stop`, `seed`"
         }
         (Field, "max_tokens") => "write `max_output_tokens`",
         (Field, "max_iterations" | "max_rounds") => LIMIT,
@@ -251,13 +252,13 @@ pub(crate) fn hint(place: Place, word: &str) -> Option<&'static str> {
         (Argument, "while") => "write `until` and a `bool` key",
         (Await, "question" | "prompt") => QUESTION,
         (Agent, "description") => "write it as a doc comment, `/// Grades the draft.`",
-        (Agent, "name") => "the name is that of the function; where it is a step, `as` gives it another",
+        (Agent, "name") => "rename the function, or name the step with `as`",
         (Agent, "output_key") => "write `writes = KEY`",
-        (Agent, "reads") => "parameters are the keys that it reads",
-        (ByHand, "blocking") => "`run` decides by itself where it blocks",
-        (ByHand, "description") => "say it in `META`: `.description(...)`",
-        (ByHand, "exits") => "say it in `META`: `.exits(&[...])`",
-        (ByHand, "name") => "say it in `META`: `AgentMeta::custom(...)`",
+        (Agent, "reads") => "write the keys that it reads as parameters",
+        (ByHand, "blocking") => "remove it: `run` decides where it blocks",
+        (ByHand, "description") => "write it in `META`: `.description(...)`",
+        (ByHand, "exits") => "write it in `META`: `.exits(&[...])`",
+        (ByHand, "name") => "write it in `META`: `AgentMeta::custom(...)`",
         (ByHand, "output_key") => "write `writes(KEY: TYPE)`",
         (Tool, "description") => "write it as a doc comment, `/// Looks a word up.`",
         (Tool, "exits") => "write `escalates`, or return `Flow`",

@@ -1,11 +1,12 @@
-//! A doc comment as a description that models see.
+//! Descriptions for models, read from doc comments.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
 
-/// The description in doc comments. It is an expression, since a doc may be `include_str!`; `None` without words.
+/// Returns the description in doc comments, or `None` if it is empty. The description is an
+/// expression, since a doc comment may be `include_str!`.
 pub(crate) fn description(attrs: &[Attribute]) -> Option<TokenStream> {
     match text(attrs) {
         Some(text) => (!text.is_empty()).then(|| quote!(#text)),
@@ -16,17 +17,17 @@ pub(crate) fn description(attrs: &[Attribute]) -> Option<TokenStream> {
     }
 }
 
-/// The description where all doc comments are literals.
+/// Returns the description if all doc comments are literals.
 pub(crate) fn text(attrs: &[Attribute]) -> Option<String> {
     let texts: Option<Vec<String>> = attrs.iter().filter_map(doc).map(literal).collect();
-    Some(plain(&texts?))
+    Some(plain_text(&texts?))
 }
 
-/// Takes the stars off the blocks among the doc comments, for derives that read these as they are.
-pub(crate) fn without_blocks(attrs: &mut [Attribute]) {
+/// Removes the stars of block comments, for derives that read doc comments unchanged.
+pub(crate) fn strip_block_stars(attrs: &mut [Attribute]) {
     for attr in attrs {
-        let Some(text) = literal_of(attr).filter(|text| text.contains('\n')) else { continue };
-        let (text, span) = (plain(&[text]), attr.span());
+        let Some(text) = literal_text(attr).filter(|text| text.contains('\n')) else { continue };
+        let (text, span) = (plain_text(&[text]), attr.span());
         if let Meta::NameValue(meta) = &mut attr.meta {
             meta.value = Expr::Lit(ExprLit { attrs: Vec::new(), lit: Lit::Str(LitStr::new(&text, span)) });
         }
@@ -44,8 +45,8 @@ fn doc(attr: &Attribute) -> Option<&Expr> {
     }
 }
 
-/// The text of a doc comment.
-pub(crate) fn literal_of(attr: &Attribute) -> Option<String> {
+/// Returns the text of a doc comment that is a literal.
+pub(crate) fn literal_text(attr: &Attribute) -> Option<String> {
     doc(attr).and_then(literal)
 }
 
@@ -56,9 +57,10 @@ fn literal(doc: &Expr) -> Option<String> {
     }
 }
 
-/// The text as rustdoc reads it: without the stars of a block and the indentation of all lines, and else as it was written.
-fn plain(docs: &[String]) -> String {
-    let docs: Vec<String> = docs.iter().map(|doc| without_stars(doc)).collect();
+/// Returns the text as rustdoc reads it: without the stars of block comments and without the
+/// indentation that all lines share.
+fn plain_text(docs: &[String]) -> String {
+    let docs: Vec<String> = docs.iter().map(|doc| strip_stars(doc)).collect();
     let lines = || docs.iter().flat_map(|doc| doc.split('\n'));
     let indents = lines().filter(|line| !line.trim().is_empty()).map(indent);
     let least = indents.min().unwrap_or_default();
@@ -70,8 +72,9 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
-/// The text of one comment without the stars of a block, if all lines have one in one column. The first line may have text instead.
-fn without_stars(doc: &str) -> String {
+/// Returns the text of one comment without the stars of a block comment, if all lines have a star
+/// in the same column. The first line may have text instead.
+fn strip_stars(doc: &str) -> String {
     let star = |line: &str| line.trim_start().starts_with('*').then(|| indent(line));
     let mut lines: Vec<&str> = doc.split('\n').collect();
     let skipped = usize::from(lines.first().and_then(|first| star(first)).is_none());

@@ -1,50 +1,52 @@
-//! Fragments of `macro_rules!` as their caller wrote them.
+//! [`inline_fragments`] replaces fragments of `macro_rules!` by the tokens of their caller.
 //!
-//! rustc passes a fragment such as `$e:expr` in a group without delimiters, and ignores that group in what a macro returns: `$e * 10`
-//! with `1 + 1` would be 11. [`written`] replaces each of these groups, by parentheses where a neighbour would otherwise take the
-//! fragment apart, and by its tokens everywhere else. No other module sees a group without delimiters.
+//! rustc passes a fragment such as `$e:expr` in a group without delimiters, and ignores that group
+//! in the output of a macro: `$e * 10` with `1 + 1` would be 11. [`inline_fragments`] replaces each
+//! group by its tokens, in parentheses if a neighbour would otherwise bind to a part of the fragment.
+//! No other module sees a group without delimiters.
 
-use crate::deep;
+use crate::depth;
 use proc_macro2::{Delimiter, Group, Punct, Spacing, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::Parser as _;
 use syn::{Expr, Pat, Type};
 
-/// Groups inside groups. What is nested deeper is refused by all that read it.
+/// Maximum depth of groups inside groups. All parsers reject groups that are nested deeper.
 const DEEPEST: usize = 256;
 
-/// The input of a macro without groups that have no delimiters.
-pub(crate) fn written(tokens: TokenStream) -> TokenStream {
-    replaced(&tokens, DEEPEST).unwrap_or(tokens)
+/// Replaces all groups without delimiters in the input of a macro.
+pub(crate) fn inline_fragments(tokens: TokenStream) -> TokenStream {
+    replace_fragments(&tokens, DEEPEST).unwrap_or(tokens)
 }
 
-/// The tokens with their fragments replaced; `None` when there is no fragment in them.
-fn replaced(tokens: &TokenStream, depth: usize) -> Option<TokenStream> {
+/// Returns the tokens with their fragments replaced, or `None` if they contain no fragment.
+fn replace_fragments(tokens: &TokenStream, depth: usize) -> Option<TokenStream> {
     let depth = depth.checked_sub(1)?;
     let mut is_changed = false;
     let inside = |token| match &token {
         TokenTree::Group(group) => {
             is_changed |= group.delimiter() == Delimiter::None;
-            let Some(inside) = replaced(&group.stream(), depth) else { return token };
+            let Some(inside) = replace_fragments(&group.stream(), depth) else { return token };
             is_changed = true;
-            TokenTree::Group(regrouped(group, group.delimiter(), inside))
+            TokenTree::Group(regroup(group, group.delimiter(), inside))
         }
         _ => token,
     };
     let tokens: Vec<TokenTree> = tokens.clone().into_iter().map(inside).collect();
-    is_changed.then(|| opened(tokens))
+    is_changed.then(|| open_groups(tokens))
 }
 
-/// Replaces the fragments among tokens in which no group holds one.
-fn opened(tokens: Vec<TokenTree>) -> TokenStream {
+/// Replaces the fragments among tokens whose groups contain no fragments.
+fn open_groups(tokens: Vec<TokenTree>) -> TokenStream {
     let mut out: Vec<TokenTree> = Vec::with_capacity(tokens.len());
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         match token {
             TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
                 separate(&mut out);
-                let place = Place { before: Before::of(&out), after: After::of(tokens.peek()) };
-                out.extend(place.written(&group));
+                let place =
+                    Neighbours { before: TokenBefore::last(&out), after: TokenAfter::next(tokens.peek()) };
+                out.extend(place.tokens(&group));
                 separate(&mut out);
             }
             token => out.push(token),
@@ -53,7 +55,7 @@ fn opened(tokens: Vec<TokenTree>) -> TokenStream {
     out.into_iter().collect()
 }
 
-/// Keeps the last sign and the next one from being read as one.
+/// Prevents the lexer from joining the last sign with the next one.
 fn separate(out: &mut [TokenTree]) {
     if let Some(TokenTree::Punct(last)) = out.last_mut() {
         let mut alone = Punct::new(last.as_char(), Spacing::Alone);
@@ -62,22 +64,22 @@ fn separate(out: &mut [TokenTree]) {
     }
 }
 
-fn regrouped(group: &Group, delimiter: Delimiter, inside: TokenStream) -> Group {
+fn regroup(group: &Group, delimiter: Delimiter, inside: TokenStream) -> Group {
     let mut new = Group::new(delimiter, inside);
     new.set_span(group.span());
     new
 }
 
-/// Where a fragment is.
+/// The neighbours of a fragment.
 #[derive(Clone, Copy)]
-struct Place {
-    before: Before,
-    after: After,
+struct Neighbours {
+    before: TokenBefore,
+    after: TokenAfter,
 }
 
 /// The token before a fragment.
 #[derive(Clone, Copy, PartialEq)]
-enum Before {
+enum TokenBefore {
     /// Nothing, or a sign after which any expression, pattern or type begins.
     Separator,
     Other,
@@ -85,7 +87,7 @@ enum Before {
 
 /// The token after a fragment.
 #[derive(Clone, Copy, PartialEq)]
-enum After {
+enum TokenAfter {
     /// Nothing, or a sign before which any expression, pattern or type ends.
     Separator,
     /// `.`, `?` or a group, which bind closer than a sign before a value.
@@ -98,8 +100,8 @@ enum After {
     Other,
 }
 
-impl Before {
-    fn of(tokens: &[TokenTree]) -> Self {
+impl TokenBefore {
+    fn last(tokens: &[TokenTree]) -> Self {
         let is_sign = |token: Option<&TokenTree>, signs: &[char]| matches!(token, Some(TokenTree::Punct(sign)) if signs.contains(&sign.as_char()));
         let (last, rest) = match tokens.split_last() {
             Some((last, rest)) => (last, rest),
@@ -116,8 +118,8 @@ impl Before {
     }
 }
 
-impl After {
-    fn of(token: Option<&TokenTree>) -> Self {
+impl TokenAfter {
+    fn next(token: Option<&TokenTree>) -> Self {
         match token {
             None => Self::Separator,
             Some(TokenTree::Punct(sign)) => match sign.as_char() {
@@ -132,56 +134,53 @@ impl After {
     }
 }
 
-impl Place {
-    fn written(self, group: &Group) -> TokenStream {
+impl Neighbours {
+    fn tokens(self, group: &Group) -> TokenStream {
         let inside = group.stream();
-        let binds = Binds::of(&inside);
+        let binds = Binding::from_fragment(&inside);
         let is_apart = match (binds, self.before, self.after) {
-            // A type with generic arguments, of which a path goes on.
-            (Binds::Type, _, After::Path) => return quote!(<#inside>),
-            (Binds::Closely | Binds::Type, ..) => false,
-            (Binds::Prefix, _, after) => matches!(after, After::Postfix | After::Path),
-            (Binds::Block, _, after) => matches!(after, After::Postfix | After::Operator),
-            (Binds::Loosely, Before::Separator, After::Separator) => false,
-            (Binds::Loosely | Binds::AsStatement, ..) => true,
+            // A type with generic arguments is the beginning of a path.
+            (Binding::Type, _, TokenAfter::Path) => return quote!(<#inside>),
+            (Binding::Closely | Binding::Type, ..) => false,
+            (Binding::Prefix, _, after) => matches!(after, TokenAfter::Postfix | TokenAfter::Path),
+            (Binding::Block, _, after) => matches!(after, TokenAfter::Postfix | TokenAfter::Operator),
+            (Binding::Loosely, TokenBefore::Separator, TokenAfter::Separator) => false,
+            (Binding::Loosely | Binding::AsStatement, ..) => true,
         };
-        if is_apart {
-            TokenTree::from(regrouped(group, Delimiter::Parenthesis, inside)).into()
-        } else {
-            inside
-        }
+        if is_apart { TokenTree::from(regroup(group, Delimiter::Parenthesis, inside)).into() } else { inside }
     }
 }
 
 /// How closely the parts of a fragment are bound.
 #[derive(Clone, Copy, PartialEq)]
-enum Binds {
-    /// A path, a literal, a call: nothing takes it apart. What is no expression, such as an item, as well.
+enum Binding {
+    /// A path, a literal or a call, whose parts no neighbour can separate, or a fragment that is
+    /// not an expression, such as an item.
     Closely,
-    /// A type that is no path of names alone.
+    /// A type other than a path of plain names.
     Type,
-    /// `-x`, `&x` and their like.
+    /// `-x`, `&x` and similar expressions.
     Prefix,
-    /// `{ ... }`, `if`, `match` and their like, which end a statement.
+    /// `{ ... }`, `if`, `match` and similar expressions, which end a statement.
     Block,
-    /// `a + b` and their like.
+    /// `a + b` and similar expressions.
     Loosely,
-    /// An expression that begins with a block: at the start of a statement it would end there.
+    /// An expression that begins with a block, which would end a statement after the block.
     AsStatement,
 }
 
-impl Binds {
-    fn of(fragment: &TokenStream) -> Self {
-        if deep::check(fragment.clone()).is_err() {
+impl Binding {
+    fn from_fragment(fragment: &TokenStream) -> Self {
+        if depth::check(fragment.clone()).is_err() {
             return Self::Loosely;
         }
         match syn::parse2::<Expr>(fragment.clone()) {
-            Ok(expr) => Self::of_expr(&expr, fragment),
-            Err(_) => Self::of_other(fragment),
+            Ok(expr) => Self::from_expr(&expr, fragment),
+            Err(_) => Self::from_other(fragment),
         }
     }
 
-    fn of_expr(expr: &Expr, fragment: &TokenStream) -> Self {
+    fn from_expr(expr: &Expr, fragment: &TokenStream) -> Self {
         match expr {
             Expr::Array(_) | Expr::Repeat(_) | Expr::Tuple(_) => Self::Type,
             Expr::Path(_) | Expr::Lit(_) | Expr::Infer(_) | Expr::Paren(_) | Expr::Macro(_) => Self::Closely,
@@ -207,20 +206,20 @@ impl Binds {
         }
     }
 
-    fn of_other(fragment: &TokenStream) -> Self {
+    fn from_other(fragment: &TokenStream) -> Self {
         if let Ok(Pat::Or(_)) = Pat::parse_multi.parse2(fragment.clone()) {
             return Self::Loosely;
         }
         match syn::parse2(fragment.clone()) {
             Ok(Type::TraitObject(object)) if object.bounds.len() > 1 => Self::Loosely,
-            Ok(Type::ImplTrait(of)) if of.bounds.len() > 1 => Self::Loosely,
+            Ok(Type::ImplTrait(trait_)) if trait_.bounds.len() > 1 => Self::Loosely,
             Ok(_) => Self::Type,
             Err(_) => Self::Closely,
         }
     }
 }
 
-/// Whether the first token begins an expression that ends a statement.
+/// Returns whether the first token begins an expression that ends a statement.
 fn begins_with_block(fragment: &TokenStream) -> bool {
     const WORDS: [&str; 7] = ["const", "for", "if", "loop", "match", "unsafe", "while"];
     match fragment.clone().into_iter().next() {

@@ -1,8 +1,9 @@
-//! `#[agent]` and `#[tool]`: a function as an agent or as a tool.
+//! `#[agent]` and `#[tool]`: turn a function into an agent or a tool.
 //!
-//! The expansion begins with the function as it was written. A braced struct of its name follows, then the impl: facts as consts,
-//! and calls. All that decides by types is in the library. A function that is refused has an impl as well, whose `META`
-//! holds the errors, so that rustc reports nothing that follows from them.
+//! The expansion begins with the unchanged function. A braced struct of the same name follows, then
+//! an impl with facts as consts, and calls. The library makes all decisions that depend on types. A
+//! rejected function has an impl too, whose `META` holds the errors, so that rustc reports no
+//! errors that follow from them.
 
 mod agent;
 mod args;
@@ -18,7 +19,7 @@ mod tool;
 
 use crate::code::{code, read};
 use crate::conditions;
-use crate::deep;
+use crate::depth;
 use crate::diag::Diagnostics;
 use crate::types;
 use adk_spec::Check;
@@ -27,14 +28,14 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Attribute;
 
-/// Where `#[agent]` may be.
+/// Remedy for a misplaced `#[agent]`.
 const AGENTS: &str =
-    "put the attribute on a `fn`, or on `impl Agent for TYPE`; a type that is data has `#[data]`";
+    "put the attribute on a `fn`, or on `impl Agent for TYPE`; write `#[data]` on a type that is data";
 
 pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
-    let mut report = Diagnostics::of(Check::AgentAttribute);
+    let mut report = Diagnostics::new(Check::AgentAttribute);
     if is_too_deep(&args, &item, &mut report) {
-        return report.beside(item);
+        return report.append_to(item);
     }
     if let Some(by_hand) = parse::by_hand(&item) {
         let args = args::by_hand(args, &mut report);
@@ -46,36 +47,36 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
         };
     }
     let Some(function) = parse::function(item.clone(), false, AGENTS, &mut report) else {
-        return report.beside(item);
+        return report.append_to(item);
     };
     let args = args::agent(args, &mut report);
     check::agent(&function, &args, &mut report);
     if function.is_method {
-        return report.beside(written(&function, false));
+        return report.append_to(original_item(&function, false));
     }
     if report.is_empty() { agent::expand(&function, &args, &report) } else { agent::stub(&function, report) }
 }
 
 pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
-    let mut report = Diagnostics::of(Check::ToolAttribute);
+    let mut report = Diagnostics::new(Check::ToolAttribute);
     if is_too_deep(&args, &item, &mut report) {
-        return report.beside(item);
+        return report.append_to(item);
     }
     let Some(function) = parse::function(item.clone(), true, "put the attribute on a `fn`", &mut report)
     else {
-        return report.beside(item);
+        return report.append_to(item);
     };
     let args = args::tool(args, &mut report);
     check::tool(&function, &args, &mut report);
     if function.is_method {
-        return report.beside(written(&function, false));
+        return report.append_to(original_item(&function, false));
     }
     if report.is_empty() { tool::expand(&function, &args, &report) } else { tool::stub(&function, report) }
 }
 
-/// Whether something in there is nested too deep to be read, which is reported.
+/// Reports arguments or an item that are nested too deep to parse, and returns whether it did.
 fn is_too_deep(args: &TokenStream, item: &TokenStream, report: &mut Diagnostics) -> bool {
-    let checked = deep::check(args.clone()).and_then(|()| deep::check_head(item.clone()));
+    let checked = depth::check(args.clone()).and_then(|()| depth::check_head(item.clone()));
     checked.map_err(|error| report.push(error)).is_err()
 }
 
@@ -88,20 +89,21 @@ fn arguments(function: &Function) -> impl Iterator<Item = TokenStream> {
     })
 }
 
-/// Takes the resources, in the work itself.
+/// Takes the resources, inside the work of the call.
 fn take_resources(function: &Function) -> TokenStream {
     let taken = function.params(Source::Resource).map(|Param { local, ty, .. }| {
-        let ty = types::fixed(ty.to_token_stream());
+        let ty = types::with_static_lifetimes(ty.to_token_stream());
         quote!(let #local = __adk_from.take::<#ty>()?;)
     });
     taken.collect()
 }
 
-/// Makes what keys are written by, and adds what they were set to.
+/// Returns the statements that create the outputs, and the calls that add their values.
 fn outs(function: &Function) -> (TokenStream, TokenStream) {
     let outs = function.params(Source::Out).map(|param| {
-        let (local, key, ty) = (&param.local, name_of(param), types::fixed(param.ty.to_token_stream()));
-        // rustc points at the type that has no form in JSON.
+        let (local, key, ty) =
+            (&param.local, param_name(param), types::with_static_lifetimes(param.ty.to_token_stream()));
+        // rustc points at the type that JSON cannot represent.
         let place = quote_spanned!(types::caret(&param.ty)=> _);
         let (made, left) = match param.source {
             Source::Changed => {
@@ -115,16 +117,16 @@ fn outs(function: &Function) -> (TokenStream, TokenStream) {
     outs.unzip()
 }
 
-/// The keys that parameters write, as data: each only where it is set.
+/// Returns the keys that parameters write, as data. Each may stay unset.
 fn out_specs(function: &Function) -> impl Iterator<Item = TokenStream> {
     function.params(Source::Out).map(|param| {
-        let (ty, no) = (types::fixed(param.ty.to_token_stream()), quote!(false));
-        let spec = key_spec(&ty, &name_of(param), &types::spelled(&param.ty), &no, &no, &quote!(0));
+        let (ty, no) = (types::with_static_lifetimes(param.ty.to_token_stream()), quote!(false));
+        let spec = key_spec(&ty, &param_name(param), &types::type_spelling(&param.ty), &no, &no, &quote!(0));
         quote!(#spec.optional(true).accepting(__adk::Probe::<#ty>::ACCEPTS))
     })
 }
 
-/// A key whose type is known, as `__private::key` takes it.
+/// Returns a call of `__private::key` for a key whose type is known.
 fn key_spec(
     ty: &TokenStream,
     key: &str,
@@ -138,25 +140,26 @@ fn key_spec(
     quote!(#typed::<#ty>(#key, #spelled, #optional, #any, #number, #place))
 }
 
-/// Reads a key into a local. `of` is the trait that says whether the type can be read.
-fn load(param: &Param, of: &str) -> TokenStream {
-    let (Param { local, ty, .. }, key) = (param, name_of(param));
-    // rustc points at the type before the `as` when no key can hold it.
-    let (place, ty) = (quote_spanned!(types::caret(ty)=> _), types::fixed(ty.to_token_stream()));
-    let (start, load) = (code!("let {local} ="), code!("as __adk::function::{of}>::load"));
+/// Reads a key into a local. `reader` is the trait that decides whether the type can be read.
+fn load(param: &Param, reader: &str) -> TokenStream {
+    let (Param { local, ty, .. }, key) = (param, param_name(param));
+    // rustc points at the type before the `as` if no key can hold it.
+    let (place, ty) =
+        (quote_spanned!(types::caret(ty)=> _), types::with_static_lifetimes(ty.to_token_stream()));
+    let (start, load) = (code!("let {local} ="), code!("as __adk::function::{reader}>::load"));
     let (arg, rest) = (read("__adk::function::Arg"), code!("NEW.__slot(), &mut __adk_cx.state(), {key:?}"));
     quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
 }
 
-/// What the function takes from the program: for its description, and as what it needs.
+/// Returns the resources of the function for its description, and as a requirement on the program.
 fn needs(function: &Function, name: &Ident) -> Option<(TokenStream, TokenStream)> {
     let types = || function.params(Source::Resource).map(|param| &param.ty);
     types().next()?;
     let all = types().map(|ty| {
-        let (spelled, ty) = (types::spelled(ty), types::fixed(ty.to_token_stream()));
+        let (spelled, ty) = (types::type_spelling(ty), types::with_static_lifetimes(ty.to_token_stream()));
         quote!(__adk::spec::ResourceSpec::of::<#ty>(#spelled))
     });
-    let bounds = types().map(|ty| types::fixed(ty.to_token_stream()));
+    let bounds = types().map(|ty| types::with_static_lifetimes(ty.to_token_stream()));
     let described = quote!(.resources(__ADK_RESOURCES));
     let needs = quote! {
         const __ADK_RESOURCES: &[__adk::spec::ResourceSpec<'static>] = &[#(#all),*];
@@ -166,17 +169,18 @@ fn needs(function: &Function, name: &Ident) -> Option<(TokenStream, TokenStream)
     Some((described, needs))
 }
 
-/// The function, the struct, and the block with what is implemented for it.
+/// Returns the function, the struct, and the block with the impls of the struct.
 fn item(function: &Function, inside: &TokenStream) -> TokenStream {
-    let (written, twin, block) = (written(function, false), twin(function), block(&function.attrs, inside));
-    quote!(#written #twin #block)
+    let (original, twin, block) =
+        (original_item(function, false), twin_struct(function), block(&function.attrs, inside));
+    quote!(#original #twin #block)
 }
 
-/// The function as it was written. `is_public`: no type in its signature can be private.
-fn written(function: &Function, is_public: bool) -> TokenStream {
+/// Returns the unchanged function. `is_public` promises that no type in its signature is private.
+fn original_item(function: &Function, is_public: bool) -> TokenStream {
     let Function { attrs, vis, sig, body, item, .. } = function;
     let interfaces = (!is_public).then(|| read("#[allow(private_interfaces)]"));
-    // These ask for another signature or for sections in a text that models read.
+    // These lints ask for another signature, or for doc sections that models would read.
     let allow = read(
         "#[cfg_attr(clippy, allow(
             clippy::missing_errors_doc,
@@ -196,40 +200,41 @@ fn written(function: &Function, is_public: bool) -> TokenStream {
     }
 }
 
-/// The braced struct of the same name: it is in the namespace of types only, so it can have the function's name.
-fn twin(function: &Function) -> TokenStream {
+/// Returns the braced struct of the same name. A braced struct is only in the namespace of types,
+/// so it may share the name of the function.
+fn twin_struct(function: &Function) -> TokenStream {
     let (vis, name) = (&function.vis, &function.sig.ident);
-    let before = read(&beside(function));
+    let before = read(&twin_attributes(function));
     let derived = read(
         "#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]",
     );
     quote!(#before #derived #vis struct #name {})
 }
 
-/// The attributes of the type of the same name. Editors show the docs of the type where the name is a step of a workflow; rustdoc
-/// shows and tests those of the function.
-fn beside(function: &Function) -> String {
+/// Returns the attributes of the type of the same name. Editors show the docs of the type where a
+/// workflow names the step; rustdoc shows and tests the docs of the function.
+fn twin_attributes(function: &Function) -> String {
     let docs = function.attrs.iter().filter(|attr| crate::docs::is_doc(attr));
-    let docs = docs.map(|attr| match crate::docs::literal_of(attr) {
+    let docs = docs.map(|attr| match crate::docs::literal_text(attr) {
         Some(text) => format!("#[cfg_attr(not(doc), doc = {text:?})]"),
         None => format!("#[cfg_attr(not(doc), {})]", attr.meta.to_token_stream()),
     });
-    // Hidden from rustdoc alone: editors do not complete what is hidden.
+    // The type is hidden only for rustdoc, since editors do not complete hidden items.
     format!("{}{}#[cfg_attr(doc, doc(hidden))] {ALLOW}", docs.collect::<String>(), conditions_text(function))
 }
 
-/// What a type beside the function is allowed. Attributes for clippy cost nothing without it.
+/// Allowed lints of the type of the same name. Attributes for clippy cost nothing in other builds.
 const ALLOW: &str = "#[allow(dead_code, missing_copy_implementations, missing_debug_implementations, missing_docs, non_camel_case_types)]
     #[cfg_attr(clippy, allow(clippy::empty_structs_with_brackets, clippy::pedantic))]";
 
-/// The conditions under which the function is there.
+/// Returns the `#[cfg(...)]` attributes of the function as text.
 fn conditions_text(function: &Function) -> String {
     conditions(&function.attrs).map(|attr| attr.to_token_stream().to_string()).collect()
 }
 
-/// The block around the impl: what is in it cannot be named from outside, and hides no name of the user's.
+/// Returns the block around the impl, which keeps its items private and hides no name of the user.
 fn block(attrs: &[Attribute], inside: &TokenStream) -> TokenStream {
-    let (conditions, names) = (conditions(attrs), crate::facade::names());
+    let (conditions, names) = (conditions(attrs), crate::facade::imports());
     let head = read(
         "#[allow(
             deprecated,
@@ -247,9 +252,9 @@ fn block(attrs: &[Attribute], inside: &TokenStream) -> TokenStream {
     quote!(#(#conditions)* #head { #names #inside };)
 }
 
-/// What the function returns, and what is inside of that. Aliases count as what they are.
+/// Defines the return type of the function and the types in it. Traits resolve aliases.
 fn output_types(function: &Function) -> TokenStream {
-    let output = types::fixed(function.returns());
+    let output = types::with_static_lifetimes(function.returns());
     let inside = if keys::is_plain(function) {
         "type __AdkPlain = __AdkOutput; type __AdkValue = __AdkOutput;"
     } else {
@@ -260,28 +265,30 @@ fn output_types(function: &Function) -> TokenStream {
     quote!(type __AdkOutput = #output; #inside)
 }
 
-/// A check on types, as a statement of a const: rustc underlines from the one token to the other.
+/// Returns a check on types, as a statement of a const. rustc underlines from the first span to the
+/// second.
 fn refuse((from, to): (Span, Span), wrong: &TokenStream, message: &str) -> TokenStream {
-    // rustc points from the first token of a call to its last. These are parentheses, so that no editor takes our path for the
-    // user's token.
+    // rustc points from the first token of a call to the last. The tokens with these spans are
+    // parentheses, so that no editor takes the path for a token of the user.
     let refuse = read("__adk::refuse");
     let callee = quote_spanned!(from=> (#refuse));
     let arguments = quote_spanned!(to=> (#wrong, #message));
     quote!(#callee #arguments;)
 }
 
-/// The checks as a const, and its mention in `META`: where one fails, rustc reports nothing of what depends on it.
-fn checked(checks: &TokenStream) -> Option<(TokenStream, TokenStream)> {
+/// Returns the checks as a const, and the mention of the const in `META`: after a failed check
+/// rustc reports no errors in code that depends on it.
+fn checks_const(checks: &TokenStream) -> Option<(TokenStream, TokenStream)> {
     let (head, mention) = (read("const __ADK_CHECKED: () ="), read("let () = __ADK_CHECKED;"));
     (!checks.is_empty()).then(|| (quote!(#head { #checks };), mention))
 }
 
-fn whole(tokens: impl ToTokens) -> (Span, Span) {
+fn edge_spans(tokens: impl ToTokens) -> (Span, Span) {
     let mut spans = tokens.into_token_stream().into_iter().map(|token| token.span());
     let from = spans.next().unwrap_or_else(Span::call_site);
     (from, spans.last().unwrap_or(from))
 }
 
-fn name_of(param: &Param) -> String {
+fn param_name(param: &Param) -> String {
     param.name.as_ref().map_or_else(|| "_".to_owned(), |name| name.text.clone())
 }

@@ -1,6 +1,8 @@
-//! Mutated tokens of what is right, for the fuzz tests of the macros: nothing panics, and what comes out is Rust.
+//! Mutated tokens of valid input, for the fuzz tests of the macros: no macro panics, and each
+//! output parses as Rust.
 //!
-//! The full run, in a profile in which the macros are optimised, and panic where a number overflows, as in any debug build:
+//! The full run uses a profile that optimises the macros and that panics on integer overflow, as
+//! any debug build does:
 //! `ADK_FUZZ=100000 cargo test --profile fuzz -p adk-workflow-macros --lib fuzz`
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
@@ -11,13 +13,15 @@ use std::io::Write as _;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Xorshift.
+/// A xorshift generator of random numbers.
 struct Dice(u64);
 
 impl Dice {
-    /// Those of one mutant, which are its own, so that it comes alike on any number of threads.
-    fn of(seed: u64, mutant: usize) -> Self {
-        // Neighbours begin far from each other (the finalizer of MurmurHash3); zero would stay zero.
+    /// Creates the generator of one mutant, so that a mutant does not depend on the number of
+    /// threads.
+    fn new(seed: u64, mutant: usize) -> Self {
+        // The finalizer of MurmurHash3 separates neighbouring seeds. A xorshift state of zero would
+        // stay zero.
         let mut x = seed.wrapping_add((mutant as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         x = (x ^ (x >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
         x = (x ^ (x >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
@@ -50,7 +54,7 @@ fn mutate(tokens: TokenStream, dice: &mut Dice, pool: &[TokenTree]) -> TokenStre
             all.swap(at, other);
         }
         4 if !all.is_empty() => all.truncate(at),
-        // A piece of it again, at another place.
+        // Inserts a copy of a piece at another place.
         5 if all.len() > 1 => {
             let from = dice.roll(all.len());
             let piece: Vec<_> = all.iter().skip(from).take(1 + dice.roll(6)).cloned().collect();
@@ -67,13 +71,13 @@ fn mutate(tokens: TokenStream, dice: &mut Dice, pool: &[TokenTree]) -> TokenStre
     all.into_iter().collect()
 }
 
-/// How many mutants: `ADK_FUZZ`, otherwise 5,000.
+/// Returns the number of mutants: `ADK_FUZZ`, or 5,000.
 pub(crate) fn rounds() -> usize {
-    let given = std::env::var("ADK_FUZZ").ok().map(|text| text.parse().expect("ADK_FUZZ is a number"));
-    given.unwrap_or(5_000)
+    let rounds = std::env::var("ADK_FUZZ").ok().map(|text| text.parse().expect("ADK_FUZZ is a number"));
+    rounds.unwrap_or(5_000)
 }
 
-/// `ADK_SEED`, as it was printed; another one each time without it.
+/// Returns the seed of an earlier run from `ADK_SEED`, or a random seed.
 fn seed() -> u64 {
     let Ok(text) = std::env::var("ADK_SEED") else {
         return RandomState::new().build_hasher().finish() | 1;
@@ -82,7 +86,8 @@ fn seed() -> u64 {
     u64::from_str_radix(digits, 16).expect("ADK_SEED is a hexadecimal number").max(1)
 }
 
-/// Mutants, each of one text of every list, with pieces of `pool` put in; what is expanded of them has to be Rust.
+/// Expands mutants, each built from one text per list with pieces of `pool` inserted. Each output
+/// has to parse as Rust.
 pub(crate) fn run(
     rounds: usize,
     good: &[&[&str]],
@@ -90,7 +95,7 @@ pub(crate) fn run(
     expand: fn(&[TokenStream]) -> Vec<TokenStream>,
 ) {
     let seed = seed();
-    // Said also when the test passes.
+    // The seed is printed even if the test passes.
     let _ = writeln!(std::io::stderr(), "{rounds} mutants, ADK_SEED={seed:#x}");
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
@@ -106,22 +111,22 @@ pub(crate) fn run(
                     if mutant >= rounds {
                         break;
                     }
-                    one(seed, mutant, &good, &pool, expand);
+                    run_mutant(seed, mutant, &good, &pool, expand);
                 }
             });
         }
     });
 }
 
-/// One mutant: made, expanded, and what comes out read again.
-fn one(
+/// Builds and expands one mutant, and parses the output.
+fn run_mutant(
     seed: u64,
     mutant: usize,
     good: &[Vec<TokenStream>],
     pool: &[TokenTree],
     expand: fn(&[TokenStream]) -> Vec<TokenStream>,
 ) {
-    let mut dice = Dice::of(seed, mutant);
+    let mut dice = Dice::new(seed, mutant);
     let mut mutated = |texts: &Vec<TokenStream>| {
         let mut tokens = texts[dice.roll(texts.len())].clone();
         for _ in 0..=dice.roll(4) {
@@ -130,13 +135,16 @@ fn one(
         tokens
     };
     let input: Vec<_> = good.iter().map(&mut mutated).collect();
-    let shown = || input.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    let input_text = || input.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let Ok(out) = std::panic::catch_unwind(|| expand(&input)) else {
-        panic!("ADK_SEED={seed:#x}, mutant {mutant}: panic on\n{}", shown());
+        panic!("ADK_SEED={seed:#x}, mutant {mutant}: panic on\n{}", input_text());
     };
     for out in out {
         if let Err(error) = syn::parse2::<syn::File>(out) {
-            panic!("ADK_SEED={seed:#x}, mutant {mutant}: the output does not parse ({error})\n{}", shown());
+            panic!(
+                "ADK_SEED={seed:#x}, mutant {mutant}: the output does not parse ({error})\n{}",
+                input_text()
+            );
         }
     }
 }

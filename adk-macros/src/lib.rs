@@ -1,10 +1,10 @@
-//! The macros of `adk-workflow`: parse -> check -> expand, nothing else.
+//! Procedural macros of `adk-workflow`. Each macro parses its input, checks it and expands it.
 #![deny(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 
-mod by;
+mod answerer;
 mod code;
 mod data;
-mod deep;
+mod depth;
 mod diag;
 mod docs;
 mod facade;
@@ -18,14 +18,14 @@ mod typed;
 mod types;
 mod workflow;
 
-use fragments::written;
+use fragments::inline_fragments;
 use proc_macro::TokenStream;
 
-/// Makes an agent of a function: its parameters are the keys that it reads, its return value is the key that it
-/// writes.
+/// Turns a function into an agent. The parameters are the keys that the agent reads; the return
+/// value is the key that it writes.
 ///
-/// The function stays callable as it was written. A type of the same name is beside it, so that
-/// `module::name` is a step of a workflow and `name::default()` a value.
+/// The function stays callable. The macro adds a type of the same name, so that `module::name` is a
+/// step of a workflow and `name::default()` is a value.
 ///
 /// ```
 /// use adk::Flow;
@@ -46,24 +46,29 @@ use proc_macro::TokenStream;
 /// assert_eq!(count("a cat sat"), 3);
 /// ```
 ///
-/// - **Parameters** are `T`, `&T`, `&str`, `&[T]`, an `Option` of any of these, or `serde_json::Value`; the first may be
-///   `&mut Context`, whatever that is called where you imported it. With `#[resource]`, as in `#[resource] db: &Pool`,
-///   one takes what the program gives to its runner, see [`Resources`](derive@Resources). `#[key] done: Out<bool>` writes a
-///   key beside what is returned; `#[key(user:name)] name: &str` reads one with another name.
-/// - **It returns** a value (`writes = KEY` says which key), `Flow`, both as `(T, Flow)`, `Option<T>` to write perhaps,
-///   `()`, or any of these in a `Result` whose error converts into `Box<dyn Error + Send + Sync>`.
-/// - `#[agent(blocking)]` runs it on the pool for work that blocks; `#[agent(exits(outer))]` says which loops
-///   `Flow::ExitTo` may name; `writes = user:plan` writes a key with a prefix; `timeout = "20s"` (`ms`, `s`, `m`, `h`) is
-///   the longest that it may take, after which it fails with an error of kind `Timeout`. What blocks then still runs on its
-///   thread. Of a function with a context, the time of who reads the events counts as well.
+/// - **Parameters** have the type `T`, `&T`, `&str`, `&[T]`, an `Option` of any of these, or
+///   `serde_json::Value`. The first parameter may be `&mut Context`, also under the name of a
+///   renamed import. A parameter with `#[resource]`, as in `#[resource] db: &Pool`, takes a
+///   resource of the runner, see [`Resources`](derive@Resources). `#[key] done: Out<bool>` writes a
+///   key in addition to the return value; `#[key(user:name)] name: &str` reads a key whose name
+///   differs from the parameter.
+/// - **The return value** is a value (`writes = KEY` names its key), `Flow`, both as `(T, Flow)`,
+///   `Option<T>` for a key that is not always written, `()`, or any of these in a `Result` whose
+///   error converts into `Box<dyn Error + Send + Sync>`.
+/// - `#[agent(blocking)]` runs the function on the pool for blocking work. `#[agent(exits(outer))]`
+///   lists the loops that `Flow::ExitTo` may name. `writes = user:plan` writes a key with a prefix.
+///   `timeout = "20s"` (`ms`, `s`, `m`, `h`) limits the duration; a function that exceeds it fails
+///   with an error of kind `Timeout`. Blocking work keeps its thread after the timeout. If the
+///   function takes a context, the time that the reader of the events takes counts too.
 ///
-/// Without a context it is one recorded step: a run that is taken up again does not run it twice.
+/// A function without a context is one recorded call: a resumed run does not execute it again.
 ///
 /// # On an `impl Agent`
 ///
-/// `#[agent(reads(KEY: TYPE, ...), writes(KEY: TYPE, ...))]` says which keys an agent that is written by hand reads and
-/// writes. It adds them to `META`, which says the rest, and `key-type` compares their types as those of a function. An
-/// `Option` that is read may be absent, one that is written is written perhaps.
+/// `#[agent(reads(KEY: TYPE, ...), writes(KEY: TYPE, ...))]` declares the keys that a hand-written
+/// agent reads and writes. The attribute adds them to `META`, which declares everything else, and
+/// `key-type` compares their types in the same way as for a function. A read key of type `Option`
+/// may be absent; a written key of type `Option` is not always written.
 ///
 /// ```
 /// use adk::{Agent, AgentMeta, Context, Flow, agent};
@@ -88,11 +93,11 @@ use proc_macro::TokenStream;
 /// ```
 #[proc_macro_attribute]
 pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
-    function::agent(written(args.into()), written(item.into())).into()
+    function::agent(inline_fragments(args.into()), inline_fragments(item.into())).into()
 }
 
-/// Makes a tool of a function: a model may call it. Its doc comment tells the model when, its parameters are the
-/// arguments.
+/// Turns a function into a tool that a model may call. The doc comment explains to the model when
+/// to call it; the parameters are the arguments.
 ///
 /// ```
 /// use adk::tool;
@@ -110,34 +115,44 @@ pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// - **Parameters** are anything with `serde::Deserialize` and `schemars::JsonSchema` (`#[adk::data]` derives both),
-///   borrowed if you like. `Option<T>` may be absent, and so may what has a `#[default(...)]`. One may be
-///   `&mut ToolContext`. With `#[resource]`, as in `#[resource] db: &Pool`, one takes what the program gives to its runner,
-///   see [`Resources`](derive@Resources). With `#[key]`, as in `#[key] draft: &str`, one reads a key of the state, and
-///   `#[key] done: Out<bool>` writes one; `#[key(user:best)]` says another name. Models see neither.
-/// - **It returns** anything with `serde::Serialize`, nothing, `Flow` to end a loop, or one of these in a `Result`
-///   whose error can be displayed: the model reads it.
-/// - **Attributes**: `name = "..."`; `escalates` for a tool that ends a loop in a way that cannot be seen (a `Flow` it
-///   returns and the word `escalate` in its body are seen); `writes(key: Type)` for what it sets in the
-///   state in a way that no parameter shows; `long_running`; `confirm`; `by`; `blocking`. The word `skip_summarization` in the
-///   body is seen too: an agent that has to write a key cannot have such a tool, unless the tool ends a loop or one writes the key.
-/// - **`confirm`** asks a person before each call, `confirm = over_limit` before those for which the function `over_limit` is
-///   true. It has the parameters of the tool without context, resources and keys, so it may be a closure:
-///   `confirm = |amount: f64, _: &str| amount > 100.0`. See [`workflow!`](macro.workflow.html#confirm). `by = "staff"` asks
-///   users with that role, `by = other` each user but the one who began the run; without it, that user is asked.
-/// - **Limits**: `timeout = "20s"` (`ms`, `s`, `m`, `h`) is the longest that one attempt of a call may take; it has to be
-///   async or `blocking`. `retry = 2` makes a call up to two times more when it fails or takes too long, after waits of one
-///   second, two, and so on. Wrong arguments and panics are not tried again, nor is a `blocking` call that takes too long:
-///   it still runs on its thread. The model reads the last error. Default: no limit, no further attempt.
+/// - **Parameters** have any type that implements `serde::Deserialize` and `schemars::JsonSchema`
+///   (`#[adk::data]` derives both), or a reference to such a type. A parameter of type `Option<T>`
+///   or with `#[default(...)]` may be absent. One parameter may be `&mut ToolContext`. A parameter
+///   with `#[resource]`, as in `#[resource] db: &Pool`, takes a resource of the runner, see
+///   [`Resources`](derive@Resources). `#[key] draft: &str` reads a key of the state, and
+///   `#[key] done: Out<bool>` writes one; `#[key(user:best)]` names another key. Models see neither
+///   resources nor keys.
+/// - **The return value** is anything with `serde::Serialize`, nothing, `Flow` to end a loop, or
+///   one of these in a `Result` whose error implements `Display`: the model reads the error.
+/// - **Attributes** are `name = "..."`; `escalates` for a tool that ends a loop in a way that the
+///   macro cannot see (it sees a returned `Flow` and the word `escalate` in the body);
+///   `writes(key: Type)` for keys that the tool writes without a parameter that shows it;
+///   `long_running`; `confirm`; `by`; `blocking`. The macro also sees the word `skip_summarization`
+///   in the body: an agent that has to write a key cannot have such a tool, unless the tool ends a
+///   loop or a tool writes the key.
+/// - **`confirm`** asks a person before each call. `confirm = over_limit` asks only before calls
+///   for which the function `over_limit` returns `true`. The function has the parameters of the
+///   tool without context, resources and keys, so a closure works too:
+///   `confirm = |amount: f64, _: &str| amount > 100.0`. See
+///   [`workflow!`](macro.workflow.html#confirm). `by = "staff"` asks users with that role;
+///   `by = other` asks each user except the one who began the run; without `by`, the user who began
+///   the run is asked.
+/// - **Limits**: `timeout = "20s"` (`ms`, `s`, `m`, `h`) limits the duration of one attempt of a
+///   call; the tool has to be async or `blocking`. `retry = 2` repeats a call up to two times when
+///   it fails or exceeds the timeout, after pauses of one second, two seconds, and so on. Wrong
+///   arguments and panics are not retried, nor is a `blocking` call that exceeds the timeout,
+///   because it still runs on its thread. The model reads the last error. By default, a call has no
+///   timeout and no retries.
 #[proc_macro_attribute]
 pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
-    function::tool(written(args.into()), written(item.into())).into()
+    function::tool(inline_fragments(args.into()), inline_fragments(item.into())).into()
 }
 
-/// Derives what a type needs to be an argument of a tool, an answer of a model or the value of a key: `Clone`,
-/// `Debug`, `Serialize`, `Deserialize` and `JsonSchema`. serde's attributes work on it, and its doc comments are what
-/// models see. It also gives the type the number by which `key-type` tells it from others. A type that is read owns what it holds:
-/// a `&'static str` in it needs `#[serde(skip_deserializing)]`.
+/// Derives the traits that a type needs to be an argument of a tool, an answer of a model or the
+/// value of a key: `Clone`, `Debug`, `Serialize`, `Deserialize` and `JsonSchema`. The attributes of
+/// serde work on the type, and models see its doc comments. The macro also gives the type the
+/// number by which `key-type` distinguishes it from other types. A type that is read owns its
+/// values: a `&'static str` field needs `#[serde(skip_deserializing)]`.
 ///
 /// ```
 /// /// How urgent it is.
@@ -152,10 +167,11 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 #[proc_macro_attribute]
 pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
-    data::data(args.into(), written(item.into())).into()
+    data::data(args.into(), inline_fragments(item.into())).into()
 }
 
-/// Gives the fields of a struct to tools and agents, each by its type: what a runner is given as its resources.
+/// Provides the fields of a struct to tools and agents, each by its type: the resources of a
+/// runner.
 ///
 /// ```
 /// use adk::prelude::*;
@@ -180,20 +196,22 @@ pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
 /// # }
 /// ```
 ///
-/// A field with `#[resource(skip)]` is not given. Two fields of one type are refused, since a resource is taken by its type.
+/// A field with `#[resource(skip)]` is not provided. Two fields of the same type are an error,
+/// since a resource is taken by its type.
 #[proc_macro_derive(Resources, attributes(resource))]
 pub fn resources(item: TokenStream) -> TokenStream {
-    resources::derive(written(item.into())).into()
+    resources::derive(inline_fragments(item.into())).into()
 }
 
 #[doc = include_str!("../docs/links.md")]
 #[doc = include_str!("../docs/language.md")]
 #[proc_macro]
 pub fn workflow(input: TokenStream) -> TokenStream {
-    workflow::workflow(written(input.into())).into()
+    workflow::workflow(inline_fragments(input.into())).into()
 }
 
-/// Declares an LLM agent outside of a workflow, in the grammar of `workflow!`; workflows use it by its path.
+/// Declares an LLM agent outside a workflow, in the grammar of `workflow!`. Workflows use the agent
+/// by its path.
 ///
 /// ```
 /// adk::llm::agent! {
@@ -209,13 +227,14 @@ pub fn workflow(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// The facade calls it `adk::llm::agent!`: the attribute `#[agent]` has the short name.
+/// The facade exports the macro as `adk::llm::agent!`, because the attribute `#[agent]` has the
+/// short name.
 #[proc_macro]
 pub fn llm_agent(input: TokenStream) -> TokenStream {
-    workflow::llm_agent(written(input.into())).into()
+    workflow::llm_agent(inline_fragments(input.into())).into()
 }
 
-/// The conditions under which something is there.
+/// Returns the `#[cfg(...)]` attributes: the conditions under which an item exists.
 fn conditions(attrs: &[syn::Attribute]) -> impl Iterator<Item = &syn::Attribute> {
     attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
 }

@@ -1,4 +1,4 @@
-//! `#[derive(Resources)]`: each field of a struct, given by its type.
+//! `#[derive(Resources)]`: provides each field of a struct by its type.
 
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::{facade, types};
@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Index, Member, Type};
 
-/// A field that is given.
-struct Given<'a> {
+/// A field that the struct provides.
+struct ProvidedField<'a> {
     member: Member,
     ty: &'a Type,
 }
@@ -20,18 +20,19 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
         Ok(input) => input,
         Err(error) => return error.into_compile_error(),
     };
-    let mut report = Diagnostics::of(Check::ResourceMissing);
+    let mut report = Diagnostics::new(Check::ResourceMissing);
     let fields = fields(&input, &mut report);
-    // A struct that is refused gives what it can, so that its workflows are not refused as well.
+    // A rejected struct still provides its valid fields, so that its workflows are not rejected
+    // too.
     let (errors, given) = (report.into_tokens(), expand(&input, &fields));
     quote!(#errors #given)
 }
 
-fn fields<'a>(input: &'a DeriveInput, report: &mut Diagnostics) -> Vec<Given<'a>> {
+fn fields<'a>(input: &'a DeriveInput, report: &mut Diagnostics) -> Vec<ProvidedField<'a>> {
     let Data::Struct(data) = &input.data else {
         report.refuse(
             input.ident.span(),
-            format!("`{}` is no struct, and resources are the fields of one", input.ident),
+            format!("`{}` is not a struct, but resources are the fields of a struct", input.ident),
             "put them into a `struct`",
         );
         return Vec::new();
@@ -44,7 +45,7 @@ fn fields<'a>(input: &'a DeriveInput, report: &mut Diagnostics) -> Vec<Given<'a>
         if is_skipped(&field.attrs, report) {
             continue;
         }
-        let spelled = types::spelled(&field.ty);
+        let spelled = types::type_spelling(&field.ty);
         if let Some(first) = seen.get(&spelled) {
             let (first, second) = (name(first), name(&member));
             report.refuse(
@@ -55,7 +56,7 @@ fn fields<'a>(input: &'a DeriveInput, report: &mut Diagnostics) -> Vec<Given<'a>
             continue;
         }
         seen.insert(spelled, member.clone());
-        given.push(Given { member, ty: &field.ty });
+        given.push(ProvidedField { member, ty: &field.ty });
     }
     given
 }
@@ -73,27 +74,32 @@ fn is_skipped(attrs: &[Attribute], report: &mut Diagnostics) -> bool {
         match attr.parse_args::<syn::Ident>() {
             Ok(word) if word == "skip" => skipped = true,
             _ => report.push(
-                Diagnostic::new(Check::ResourceMissing, attr.span(), "`#[resource]` on a field says nothing")
-                    .help("remove it, or write `#[resource(skip)]` for a field that is not given"),
+                Diagnostic::new(
+                    Check::ResourceMissing,
+                    attr.span(),
+                    "`#[resource]` on a field has no meaning",
+                )
+                .help("remove it, or write `#[resource(skip)]` for a field that is not provided"),
             ),
         }
     }
     skipped
 }
 
-fn expand(input: &DeriveInput, fields: &[Given<'_>]) -> TokenStream {
+fn expand(input: &DeriveInput, fields: &[ProvidedField<'_>]) -> TokenStream {
     let (private, name) = (facade::private(), &input.ident);
     let (generics, arguments, conditions) = input.generics.split_for_impl();
     let predicates = conditions.map(|conditions| {
         let predicates = &conditions.predicates;
         quote!(#predicates,)
     });
-    // Under the type of the field, where rustc says that it cannot be shared.
-    let shared = fields.iter().filter(|_| !input.generics.params.is_empty()).map(|Given { ty, .. }| {
+    // The bound has the span of the field's type, where rustc reports a type that threads cannot
+    // share.
+    let shared = fields.iter().filter(|_| !input.generics.params.is_empty()).map(|ProvidedField { ty, .. }| {
         quote_spanned!(ty.span()=> #ty: ::core::marker::Send + ::core::marker::Sync + 'static,)
     });
     let conditions = quote!(where #predicates #(#shared)*);
-    let gives = fields.iter().map(|Given { member, ty }| {
+    let gives = fields.iter().map(|ProvidedField { member, ty }| {
         quote! {
             impl #generics __resources::Gives<#ty> for #name #arguments #conditions {
                 fn give(&self) -> &#ty {
@@ -102,7 +108,7 @@ fn expand(input: &DeriveInput, fields: &[Given<'_>]) -> TokenStream {
             }
         }
     });
-    let found = fields.iter().map(|Given { member, ty }| {
+    let found = fields.iter().map(|ProvidedField { member, ty }| {
         let ty = ty.to_token_stream();
         quote! {
             if __of == ::core::any::TypeId::of::<#ty>() {
@@ -110,8 +116,8 @@ fn expand(input: &DeriveInput, fields: &[Given<'_>]) -> TokenStream {
             }
         }
     });
-    let types = fields.iter().map(|Given { ty, .. }| {
-        let spelled = types::spelled(ty);
+    let types = fields.iter().map(|ProvidedField { ty, .. }| {
+        let spelled = types::type_spelling(ty);
         quote!(__resources::ResourceSpec::of::<#ty>(#spelled))
     });
     quote! {

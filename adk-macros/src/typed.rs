@@ -1,4 +1,4 @@
-//! `impl Typed`: the types of what an agent reads and writes, as `key-type` compares them by traits.
+//! `impl Typed`: the types that an agent reads and writes, which `key-type` compares by traits.
 
 use crate::code::read;
 pub(crate) use adk_spec::number::{READS, WRITES};
@@ -6,24 +6,24 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{GenericArgument, Path, PathArguments, Type};
 
-/// Types whose spelling says all.
+/// Names of types that no other type has.
 const PLAIN: [&str; 18] = [
     "String", "bool", "char", "f32", "f64", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32",
     "i64", "i128", "isize", "str",
 ];
 
-/// Each type with the user's type that it is made of.
-pub(crate) type Made<'a> = Vec<(&'a Type, TokenStream)>;
+/// Types of the user, each with the type that the expansion makes of it.
+pub(crate) type TypePairs<'a> = Vec<(&'a Type, TokenStream)>;
 
-/// Which place each key has there, counted from 1; 0 is none. Types whose spelling says all come last, since they have
-/// numbers, by which they are compared.
+/// Returns the place of each key among the compared types, counted from 1, or 0 for no place. Plain
+/// types come last, because they have numbers, by which they are compared.
 pub(crate) fn places<'a>(types: impl IntoIterator<Item = &'a Type>, room: usize) -> Vec<u8> {
     let types: Vec<_> = types.into_iter().collect();
     let mut places = vec![0; types.len()];
     let mut next = 1;
     for plain_ones in [false, true] {
         for (place, ty) in places.iter_mut().zip(&types) {
-            // What is borrowed to be changed is the context.
+            // A mutable reference is the context.
             let is_context = matches!(ty, Type::Reference(reference) if reference.mutability.is_some());
             if !is_context && is_plain(ty) == plain_ones && usize::from(next) <= room {
                 *place = next;
@@ -34,14 +34,15 @@ pub(crate) fn places<'a>(types: impl IntoIterator<Item = &'a Type>, room: usize)
     places
 }
 
-/// `head` is `impl ... Typed for ...`; what is read is given as `Typed::Reads` says it, and what is written as the type itself.
+/// Implements `Typed`. `head` is `impl ... Typed for ...`. Types in `reads` have the form of
+/// `Typed::Reads`; types in `writes` are the types themselves.
 pub(crate) fn implement<'t>(
     head: &TokenStream,
     reads: &'t [(&'t Type, TokenStream)],
     writes: &'t [(&'t Type, TokenStream)],
 ) -> TokenStream {
-    let reads = list(in_places(reads, READS).iter().map(|(_, read)| read.clone()));
-    let writes = list(in_places(writes, WRITES).iter().map(|(_, ty)| quote!(__typed::Is<#ty>)));
+    let reads = list(in_order_of_places(reads, READS).iter().map(|(_, read)| read.clone()));
+    let writes = list(in_order_of_places(writes, WRITES).iter().map(|(_, ty)| quote!(__typed::Is<#ty>)));
     quote! {
         #head {
             type Reads = #reads;
@@ -50,47 +51,51 @@ pub(crate) fn implement<'t>(
     }
 }
 
-/// The number of the type of a key. Of what is spelled as a `Vec` and may have none, it says as well whether that is the
-/// standard library's.
+/// Returns the number of the type of a key. For a type that is spelled as a `Vec` and may have no
+/// number, the expression also determines whether it is the `Vec` of the standard library.
 pub(crate) fn number(ty: &TokenStream, spelled: &str) -> TokenStream {
     let number = quote!(__typed::Of::<#ty>::NUMBER);
-    let shown = spelled.trim_start_matches('&').trim_start_matches("Option<").trim_start_matches('&');
-    let inside = shown.trim_start_matches("Vec<").trim_end_matches('>');
-    if shown.starts_with("Vec<") && !PLAIN.contains(&inside) {
+    let target = spelled.trim_start_matches('&').trim_start_matches("Option<").trim_start_matches('&');
+    let inside = target.trim_start_matches("Vec<").trim_end_matches('>');
+    if target.starts_with("Vec<") && !PLAIN.contains(&inside) {
         quote!(__typed::listed(#number, __typed::Of::<#ty>::LIST))
     } else {
         number
     }
 }
 
-/// Beside the place of a type that is spelled without the `Option` around it: `OPENED` of `adk_core::spec`.
+/// Flag of the place of a type that is spelled without its `Option`: `OPENED` of `adk_core::spec`.
 pub(crate) const OPENED: u8 = 0x80;
 
-/// Those that have a place, in the order of their places.
-fn in_places<'a, 't>(given: &'a [(&'t Type, TokenStream)], room: usize) -> Vec<&'a (&'t Type, TokenStream)> {
+/// Returns the types that have a place, in the order of their places.
+fn in_order_of_places<'a, 't>(
+    given: &'a [(&'t Type, TokenStream)],
+    room: usize,
+) -> Vec<&'a (&'t Type, TokenStream)> {
     let places = places(given.iter().map(|(ty, _)| *ty), room);
     let mut placed: Vec<_> = given.iter().zip(places).filter(|(_, place)| *place > 0).collect();
     placed.sort_by_key(|(_, place)| *place);
     placed.into_iter().map(|(key, _)| key).collect()
 }
 
-/// `(A, (B, ()))`.
+/// Returns the nested tuple `(A, (B, ()))`.
 pub(crate) fn list(types: impl DoubleEndedIterator<Item = TokenStream>) -> TokenStream {
     types.rev().fold(quote!(()), |rest, ty| quote!((#ty, #rest)))
 }
 
-/// The key's type of a parameter whose spelling says all.
-pub(crate) fn plain(ty: &Type) -> Option<TokenStream> {
+/// Returns the type of the key for a parameter of a plain type.
+pub(crate) fn plain_type(ty: &Type) -> Option<TokenStream> {
     let path = plain_path(ty)?;
     Some(if path.is_ident("str") { read("::std::string::String") } else { quote!(#path) })
 }
 
-/// Whether the spelling of a type says all, as that of `&str` does: nobody names another type so.
+/// Returns whether the type is plain, or a reference to a plain type: its spelling alone identifies
+/// it.
 pub(crate) fn is_plain(ty: &Type) -> bool {
     plain_path(ty).is_some()
 }
 
-/// Whether that is the name of such a type.
+/// Returns whether the name is the name of a plain type.
 pub(crate) fn is_plain_name(name: &str) -> bool {
     PLAIN.contains(&name)
 }

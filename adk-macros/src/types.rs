@@ -1,4 +1,4 @@
-//! Types as they are spelled: which can be stored, and what they are called.
+//! Checks and texts of types as the user spelled them.
 
 use crate::workflow::type_text;
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
@@ -6,7 +6,7 @@ use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, ReturnType, Signature, Type, TypeReference};
 
-/// Why a type cannot be stored, and what to write instead.
+/// The reason why a type cannot be stored, with a remedy.
 #[derive(Debug)]
 pub(crate) struct Hint {
     pub(crate) span: Span,
@@ -20,7 +20,8 @@ impl Hint {
     }
 }
 
-/// The standard containers, whose arguments are values. Of other generic types only rustc knows what may be in them.
+/// Containers of the standard library, whose arguments are values. The possible arguments of other
+/// generic types are known to rustc only.
 const CONTAINERS: [&str; 10] = [
     "BTreeMap",
     "BTreeSet",
@@ -37,104 +38,107 @@ const CONTAINERS: [&str; 10] = [
 /// Pointers, whose argument may have no size.
 const POINTERS: [&str; 3] = ["Arc", "Box", "Rc"];
 
-/// Whether the type of a key, a field or an argument owns what it holds and has a size, as far as its tokens tell.
-pub(crate) fn storable(ty: &Type) -> Result<(), Hint> {
+/// Checks that the type of a key, a field or an argument owns its value and has a size, judged by
+/// its tokens.
+pub(crate) fn check_storable(ty: &Type) -> Result<(), Hint> {
     match ty {
         Type::Reference(reference) => {
-            let owned = owned(&reference.elem);
-            Err(Hint::new(ty, "is borrowed, and what is stored owns its value", format!("write `{owned}`")))
+            let owned = owned_type(&reference.elem);
+            Err(Hint::new(ty, "is borrowed, but a stored type owns its value", format!("write `{owned}`")))
         }
-        Type::Slice(_) => Err(Hint::new(ty, "has no size", format!("write `{}`", owned(ty)))),
+        Type::Slice(_) => Err(Hint::new(ty, "has no size", format!("write `{}`", owned_type(ty)))),
         Type::Path(path) if path.path.is_ident("str") => Err(Hint::new(ty, "has no size", "write `String`")),
         Type::TraitObject(_) => {
-            Err(Hint::new(ty, "has no size", "write the type itself, or an `enum` of what it may be"))
+            Err(Hint::new(ty, "has no size", "write the type itself, or an `enum` of its variants"))
         }
         Type::FnPtr(_) => Err(Hint::new(
             ty,
-            "is a function, and JSON holds none",
-            "store what says which function is meant",
+            "is a function, which JSON cannot store",
+            "store a value that identifies the function",
         )),
-        Type::Ptr(_) => Err(Hint::new(ty, "is a pointer, and JSON holds none", "store the value itself")),
+        Type::Ptr(_) => Err(Hint::new(ty, "is a pointer, which JSON cannot store", "store the value itself")),
         Type::Never(_) => Err(Hint::new(ty, "has no values", "write the type itself")),
-        Type::Infer(_) | Type::ImplTrait(_) => named(ty),
-        Type::Array(array) => storable(&array.elem),
-        Type::Paren(paren) => storable(&paren.elem),
-        Type::Tuple(tuple) => tuple.elems.iter().try_for_each(storable),
+        Type::Infer(_) | Type::ImplTrait(_) => check_named(ty),
+        Type::Array(array) => check_storable(&array.elem),
+        Type::Paren(paren) => check_storable(&paren.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().try_for_each(check_storable),
         Type::Path(path) => {
             let Some(last) = path.path.segments.last() else { return Ok(()) };
             let is_one_of = |names: &[&str]| names.iter().any(|name| last.ident == name);
-            // One with an error that is not named is not the standard library's.
+            // A `Result` without an error type is an alias, not the `Result` of the standard
+            // library.
             if let (true, [value]) =
                 (is_one_of(&["Result"]), &*arguments(&last.arguments).collect::<Vec<_>>())
             {
-                let help = format!("write `{}`: an error ends the run by itself", type_text(value));
+                let help = format!("write `{}`: an error ends the run", type_text(value));
                 return Err(Hint::new(ty, "holds an error that cannot be stored", help));
             }
             if is_one_of(&CONTAINERS) {
-                arguments(&last.arguments).try_for_each(storable)
+                arguments(&last.arguments).try_for_each(check_storable)
             } else if is_one_of(&POINTERS) {
-                arguments(&last.arguments).try_for_each(boxed)
+                arguments(&last.arguments).try_for_each(check_pointee)
             } else {
-                arguments(&last.arguments).try_for_each(named)
+                arguments(&last.arguments).try_for_each(check_named)
             }
         }
         _ => Ok(()),
     }
 }
 
-/// The same of a parameter, which may be borrowed as a whole: `&T`, `&str`, `&[T]`, or an `Option` of these.
-pub(crate) fn readable(ty: &Type) -> Result<(), Hint> {
-    match value(ty) {
+/// Checks the type of a parameter, which may be a reference as a whole: `&T`, `&str`, `&[T]`, or an
+/// `Option` of these.
+pub(crate) fn check_readable(ty: &Type) -> Result<(), Hint> {
+    match option_value(ty) {
         Type::Reference(TypeReference { mutability: Some(_), .. }) => Ok(()),
         Type::Reference(reference)
             if reference.lifetime.as_ref().is_some_and(|one| one.ident == "static") =>
         {
             let help = format!("write `&{}`, or take the value itself", type_text(&reference.elem));
-            Err(Hint::new(ty, "is borrowed for ever, and what is read is borrowed for the call", help))
+            Err(Hint::new(ty, "is borrowed for `'static`, but a read value is borrowed for the call", help))
         }
-        Type::Reference(reference) => boxed(&reference.elem),
-        _ => storable(ty),
+        Type::Reference(reference) => check_pointee(&reference.elem),
+        _ => check_storable(ty),
     }
 }
 
-/// The target of a pointer, which may be a text or a list without a size.
-fn boxed(ty: &Type) -> Result<(), Hint> {
+/// Checks the target of a pointer, which may be a text or a list without a size.
+fn check_pointee(ty: &Type) -> Result<(), Hint> {
     match ty {
         Type::Path(path) if path.path.is_ident("str") => Ok(()),
-        Type::Slice(slice) => storable(&slice.elem),
-        Type::TraitObject(_) => named(ty),
-        _ => storable(ty),
+        Type::Slice(slice) => check_storable(&slice.elem),
+        Type::TraitObject(_) => check_named(ty),
+        _ => check_storable(ty),
     }
 }
 
-/// Whether a type is said: neither `_` nor `impl Trait`.
-pub(crate) fn named(ty: &Type) -> Result<(), Hint> {
+/// Checks that the type names a type: it contains neither `_` nor `impl Trait`.
+pub(crate) fn check_named(ty: &Type) -> Result<(), Hint> {
     let help = "write the type itself";
     match ty {
         Type::ImplTrait(of) => Err(Hint {
             span: of.impl_token.span,
-            fact: "`impl Trait` says no type".to_owned(),
+            fact: "`impl Trait` names no type".to_owned(),
             help: help.to_owned(),
         }),
-        Type::Infer(_) => Err(Hint::new(ty, "says no type", help)),
-        Type::Array(array) => named(&array.elem),
-        Type::Paren(paren) => named(&paren.elem),
-        Type::Reference(reference) => named(&reference.elem),
-        Type::Slice(slice) => named(&slice.elem),
-        Type::Tuple(tuple) => tuple.elems.iter().try_for_each(named),
+        Type::Infer(_) => Err(Hint::new(ty, "names no type", help)),
+        Type::Array(array) => check_named(&array.elem),
+        Type::Paren(paren) => check_named(&paren.elem),
+        Type::Reference(reference) => check_named(&reference.elem),
+        Type::Slice(slice) => check_named(&slice.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().try_for_each(check_named),
         Type::Path(path) => {
-            path.path.segments.iter().flat_map(|part| arguments(&part.arguments)).try_for_each(named)
+            path.path.segments.iter().flat_map(|part| arguments(&part.arguments)).try_for_each(check_named)
         }
         _ => Ok(()),
     }
 }
 
-/// What owns a value of a type that is borrowed or has no size.
-fn owned(ty: &Type) -> String {
+/// Returns the owning type for a type that is borrowed or has no size.
+fn owned_type(ty: &Type) -> String {
     match ty {
         Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
-        Type::Slice(slice) => format!("Vec<{}>", owned(&slice.elem)),
-        Type::Reference(reference) => owned(&reference.elem),
+        Type::Slice(slice) => format!("Vec<{}>", owned_type(&slice.elem)),
+        Type::Reference(reference) => owned_type(&reference.elem),
         _ => type_text(ty),
     }
 }
@@ -158,8 +162,8 @@ pub(crate) fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
     })
 }
 
-/// With every lifetime `'static`: a type in an item has no other.
-pub(crate) fn fixed(tokens: TokenStream) -> TokenStream {
+/// Replaces each lifetime by `'static`, since a type in an item has no other lifetime.
+pub(crate) fn with_static_lifetimes(tokens: TokenStream) -> TokenStream {
     let is = |next: Option<&TokenTree>, wanted: char| matches!(next, Some(TokenTree::Punct(next)) if next.as_char() == wanted);
     let mut out = TokenStream::new();
     let mut tokens = tokens.into_iter().peekable();
@@ -175,11 +179,12 @@ pub(crate) fn fixed(tokens: TokenStream) -> TokenStream {
                 tokens.next();
                 out.extend(quote!('static));
             }
-            // `for<'a> Fn(&'a str)`: what it declares is gone.
+            // `for<'a> Fn(&'a str)`: the lifetimes that it declares are replaced, so `for` has to
+            // go.
             TokenTree::Ident(name) if name == "for" => {
                 while tokens.next().is_some_and(|token| !is(Some(&token), '>')) {}
             }
-            // In a signature its lifetime may be left out.
+            // A signature may elide the lifetime of `Cow`.
             TokenTree::Ident(name) if name == "Cow" => {
                 out.extend([token]);
                 if is(tokens.peek(), '<') {
@@ -190,7 +195,7 @@ pub(crate) fn fixed(tokens: TokenStream) -> TokenStream {
                 }
             }
             TokenTree::Group(group) => {
-                let mut fresh = Group::new(group.delimiter(), fixed(group.stream()));
+                let mut fresh = Group::new(group.delimiter(), with_static_lifetimes(group.stream()));
                 fresh.set_span(group.span());
                 out.extend([TokenTree::from(fresh)]);
             }
@@ -200,8 +205,8 @@ pub(crate) fn fixed(tokens: TokenStream) -> TokenStream {
     out
 }
 
-/// The text of a type as a workflow has it, without lifetimes.
-pub(crate) fn spelled(ty: &Type) -> String {
+/// Returns the text of a type as a workflow spells it, without lifetimes.
+pub(crate) fn type_spelling(ty: &Type) -> String {
     fn without_lifetimes(tokens: TokenStream, out: &mut String) {
         let mut tokens = tokens.into_iter();
         while let Some(token) = tokens.next() {
@@ -221,7 +226,8 @@ pub(crate) fn spelled(ty: &Type) -> String {
                 TokenTree::Punct(punct) => out.push(punct.as_char()),
                 word => {
                     let ends = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | ',' | ';');
-                    // `dyn Trait`, `mut T`: two words stay two. Behind a comma as in a workflow.
+                    // `dyn Trait`, `mut T`: the space separates two words. After a comma it matches
+                    // a workflow.
                     if out.ends_with(ends) {
                         out.push(' ');
                     }
@@ -232,23 +238,24 @@ pub(crate) fn spelled(ty: &Type) -> String {
     }
     let mut out = String::new();
     without_lifetimes(ty.to_token_stream(), &mut out);
-    // `Cow<'_, str>` has lost its first argument, not its comma.
+    // `Cow<'_, str>` lost its first argument, but kept the comma.
     out.replace("<, ", "<").replace("<,", "<").replace("<>", "")
 }
 
-/// The text of the type that is written to a key: `f64` of `Result<(f64, Flow)>`. An alias stays what it is.
-pub(crate) fn written(output: &ReturnType) -> String {
+/// Returns the text of the type that is written to a key: `f64` for `Result<(f64, Flow)>`. An alias
+/// is not expanded.
+pub(crate) fn written_type(output: &ReturnType) -> String {
     let ReturnType::Type(_, ty) = output else { return "()".to_owned() };
-    spelled(inside(ty))
+    type_spelling(value_type(ty))
 }
 
-/// The type inside of `Result`, beside `Flow` and inside of `Option`.
-fn inside(ty: &Type) -> &Type {
-    value(plain(ty))
+/// Returns the value type inside `Result`, next to `Flow` and inside `Option`.
+fn value_type(ty: &Type) -> &Type {
+    option_value(success_type(ty))
 }
 
-/// The type inside of `Result` and beside `Flow`.
-fn plain(ty: &Type) -> &Type {
+/// Returns the type inside `Result` and next to `Flow`.
+fn success_type(ty: &Type) -> &Type {
     let ty = argument(ty, "Result", 0).unwrap_or(ty);
     match ty {
         Type::Tuple(tuple) if tuple.elems.len() == 2 => match (tuple.elems.first(), tuple.elems.last()) {
@@ -259,17 +266,17 @@ fn plain(ty: &Type) -> &Type {
     }
 }
 
-/// Whether [`written`] took an `Option` off.
-pub(crate) fn is_opened(output: &ReturnType) -> bool {
-    matches!(output, ReturnType::Type(_, ty) if ends_in(plain(ty), "Option"))
+/// Returns whether [`written_type`] removed an `Option`.
+pub(crate) fn is_option_result(output: &ReturnType) -> bool {
+    matches!(output, ReturnType::Type(_, ty) if ends_in(success_type(ty), "Option"))
 }
 
-/// The type inside of an `Option`; the type itself when it is none.
-pub(crate) fn value(ty: &Type) -> &Type {
+/// Returns the type inside an `Option`, or the type itself.
+pub(crate) fn option_value(ty: &Type) -> &Type {
     argument(ty, "Option", 0).unwrap_or(ty)
 }
 
-/// Where to point when a type is meant: its last name, or that of what is borrowed or perhaps there.
+/// Returns the span for errors of a type: the last name in it, without references and `Option`.
 pub(crate) fn caret(ty: &Type) -> Span {
     match ty {
         Type::Reference(reference) => caret(&reference.elem),
@@ -284,30 +291,30 @@ pub(crate) fn caret(ty: &Type) -> Span {
     }
 }
 
-/// Where to point when the value that a function returns is meant, and where when its error is.
+/// Returns the span for errors of the return value, and the span for errors of its error type.
 pub(crate) fn carets(sig: &Signature) -> (Span, Span) {
     match &sig.output {
         ReturnType::Type(_, ty) => {
-            (caret(inside(ty)), argument(ty, "Result", 1).map_or_else(|| caret(ty), caret))
+            (caret(value_type(ty)), argument(ty, "Result", 1).map_or_else(|| caret(ty), caret))
         }
         ReturnType::Default => (sig.ident.span(), sig.ident.span()),
     }
 }
 
-/// Whether it is borrowed to be changed.
-pub(crate) fn is_lent(ty: &Type) -> bool {
-    lent(ty).is_some()
+/// Returns whether the type is a mutable reference.
+pub(crate) fn is_mut_reference(ty: &Type) -> bool {
+    mut_referent(ty).is_some()
 }
 
-/// What is borrowed to be changed.
-pub(crate) fn lent(ty: &Type) -> Option<&Type> {
+/// Returns the target of a mutable reference.
+pub(crate) fn mut_referent(ty: &Type) -> Option<&Type> {
     match ty {
         Type::Reference(reference) if reference.mutability.is_some() => Some(&reference.elem),
         _ => None,
     }
 }
 
-/// Whether it is called as contexts are, itself or what is borrowed or perhaps there.
+/// Returns whether the name of the type ends in `Context`, also through a reference or an `Option`.
 pub(crate) fn is_called_context(ty: &Type) -> bool {
     match ty {
         Type::Reference(reference) => is_called_context(&reference.elem),
@@ -324,7 +331,7 @@ fn ends_in(ty: &Type, name: &str) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
 }
 
-/// One of the arguments of a type of that name.
+/// Returns argument `nth` of a type with the given name.
 pub(crate) fn argument<'a>(ty: &'a Type, name: &str, nth: usize) -> Option<&'a Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|last| last.ident == name)?;

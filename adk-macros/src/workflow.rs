@@ -1,5 +1,6 @@
-//! `workflow!` and `llm::agent!`: normalise -> parse -> plan -> check -> expand. After an error the names alone are expanded, and of a
-//! workflow that could be read what const evaluation finds in it.
+//! `workflow!` and `llm::agent!`, in five phases: normalise, parse, plan, check and expand. After
+//! an error only names are expanded, and for a workflow that could be parsed also the checks that
+//! const evaluation makes.
 
 mod ast;
 mod check;
@@ -12,20 +13,20 @@ mod plan;
 mod tests;
 mod text;
 
-use expand::Known;
-pub(crate) use names::{plain as unraw, type_text, unspanned};
+use expand::KnownParts;
+pub(crate) use names::{type_text, unraw, without_span};
 use proc_macro2::TokenStream;
 
 pub(crate) fn workflow(input: TokenStream) -> TokenStream {
     let (mut tree, mut diagnostics) = parse::workflow(input);
-    if !diagnostics.keep_flow() {
-        let plan = plan::of(&tree);
-        return expand::stub(&tree, &plan, Known::Nothing, diagnostics.into_tokens());
+    if !diagnostics.has_known_flow() {
+        let plan = plan::flatten(&tree);
+        return expand::stub(&tree, &plan, KnownParts::Nothing, diagnostics.into_tokens());
     }
     let mut found = check::mend(&mut tree);
-    let mut plan = plan::of(&tree);
+    let mut plan = plan::flatten(&tree);
     check::workflow(&tree, &mut plan, &mut found);
-    let known = if found.has(&check::NAMES) { Known::Names } else { Known::Flow };
+    let known = if found.has(&check::NAMES) { KnownParts::Names } else { KnownParts::Flow };
     diagnostics.extend(found);
     if diagnostics.is_empty() {
         expand::workflow(&tree, &plan)

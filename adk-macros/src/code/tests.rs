@@ -12,6 +12,6 @@ fn texts_are_tokens() {
 }
 
 #[test]
-fn what_is_no_rust_is_said() {
+fn text_that_is_not_rust_becomes_an_error() {
     assert!(code!("fn (").to_string().contains("cannot read `fn (`"));
 }

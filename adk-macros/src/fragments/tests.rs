@@ -1,12 +1,13 @@
-//! Fragments in every place in which a neighbour could take them apart.
+//! Fragments at every place where a neighbour could bind to a part of them.
 
-use super::written;
+use super::inline_fragments;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 
-/// The text with each `$` and the braces after it as a fragment, as its tokens are written out.
-fn of(text: &str) -> String {
-    unspaced(written(with_fragments(text.parse().unwrap())))
+/// Replaces each `$` and its braces by a fragment, and returns the output of
+/// [`inline_fragments`] as text.
+fn expand(text: &str) -> String {
+    unspaced(inline_fragments(with_fragments(text.parse().unwrap())))
 }
 
 fn with_fragments(tokens: TokenStream) -> TokenStream {
@@ -26,7 +27,7 @@ fn with_fragments(tokens: TokenStream) -> TokenStream {
     out.into_iter().collect()
 }
 
-/// Spaces depend on which signs were written together.
+/// The spaces depend on the spacing of signs.
 fn unspaced(tokens: TokenStream) -> String {
     tokens.to_string().replace(' ', "")
 }
@@ -36,7 +37,7 @@ fn plain(text: &str) -> String {
 }
 
 #[test]
-fn parentheses_are_where_a_neighbour_would_take_an_expression_apart() {
+fn parentheses_enclose_fragments_that_a_neighbour_would_split() {
     for (given, expected) in [
         ("let x: u32 = ${1 + 1} * 10;", "let x: u32 = (1 + 1) * 10;"),
         ("let x: u32 = 10 * ${1 + 1};", "let x: u32 = 10 * (1 + 1);"),
@@ -60,12 +61,12 @@ fn parentheses_are_where_a_neighbour_would_take_an_expression_apart() {
         ("${${1 + 1} * 10} * 10", "((1 + 1) * 10) * 10"),
         ("{ [ (${1 + 1} * 2) ] }", "{ [ ((1 + 1) * 2) ] }"),
     ] {
-        assert_eq!(of(given), plain(expected), "{given}");
+        assert_eq!(expand(given), plain(expected), "{given}");
     }
 }
 
 #[test]
-fn types_and_patterns_stay_what_they_are() {
+fn types_and_patterns_keep_their_meaning() {
     for (given, expected) in [
         ("x: ${&str}, y: Option<${&str}>", "x: &str, y: Option<&str>"),
         ("x: ${Vec<u8>} = ${Vec<u8>}::new()", "x: Vec<u8> = <Vec<u8> >::new()"),
@@ -79,7 +80,7 @@ fn types_and_patterns_stay_what_they_are() {
         ("${Some(1)} => x", "Some(1) => x"),
         ("${pub} fn f() {}", "pub fn f() {}"),
     ] {
-        assert_eq!(of(given), plain(expected), "{given}");
+        assert_eq!(expand(given), plain(expected), "{given}");
     }
 }
 
@@ -90,17 +91,17 @@ fn signs_around_a_fragment_stay_apart() {
     tokens.truncate(1);
     let joint = proc_macro2::Punct::new(':', proc_macro2::Spacing::Joint);
     tokens.extend([joint.into(), fragment]);
-    let text = written(tokens.into_iter().collect()).to_string();
+    let text = inline_fragments(tokens.into_iter().collect()).to_string();
     assert_eq!(text, "a : :: std :: x");
 }
 
 #[test]
-fn groups_that_are_nested_too_deep_are_left_alone() {
+fn groups_that_are_nested_too_deep_do_not_change() {
     let mut tokens = with_fragments("${1 + 1} * 10".parse().unwrap());
     for _ in 0..10_000 {
         tokens = TokenTree::from(Group::new(Delimiter::Parenthesis, tokens)).into();
     }
-    let left = written(tokens);
-    // Its parts are dropped one by one: the stack of this test is small.
+    let left = inline_fragments(tokens);
+    // The parts are dropped one by one, because the stack of this test is small.
     std::mem::forget(left);
 }

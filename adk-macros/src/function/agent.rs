@@ -1,11 +1,11 @@
 //! `#[agent]` on a function.
 
 use super::args::AgentArgs;
-use super::keys::{Key, Keys};
+use super::keys::{KeyType, KeyTypes};
 use super::parse::{Function, Source};
 use super::{
-    arguments, beside, block, checked, conditions_text, item, key_spec, load, name_of, needs, out_specs,
-    output_types, outs, plain, refuse, take_resources, whole, written,
+    arguments, block, checks_const, conditions_text, edge_spans, item, key_spec, load, needs, original_item,
+    out_specs, output_types, outs, param_name, plain, refuse, take_resources, twin_attributes,
 };
 use crate::code::{self, code, read};
 use crate::diag::Diagnostics;
@@ -15,21 +15,22 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ReturnType;
 
-/// The function, the struct of its name, and the impl.
+/// Returns the function, the struct of the same name, and the impl.
 pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
     let plain = plain::expand(function, args);
-    // An error may be private. Other plain types are those of the standard library.
+    // An error type may be private. Other plain types are types of the standard library.
     let is_public = matches!(function.sig.output, ReturnType::Default) || super::keys::is_plain(function);
-    let written = written(function, plain.is_some() && is_public);
-    let implemented = plain.unwrap_or_else(|| block(&function.attrs, &asked(function, args, report)));
-    let (before, vis, name) = (read(&beside(function)), &function.vis, &function.sig.ident);
+    let written = original_item(function, plain.is_some() && is_public);
+    let implemented = plain.unwrap_or_else(|| block(&function.attrs, &impl_by_types(function, args, report)));
+    let (before, vis, name) = (read(&twin_attributes(function)), &function.vis, &function.sig.ident);
     let default = default(function);
     quote!(#written #before #vis struct #name {} #default #implemented)
 }
 
-/// `Default` as text. A derive costs rustc more, and so does each further trait, for each function.
+/// Implements `Default` as text. A derive costs rustc more, and each further trait would cost time
+/// per function.
 fn default(function: &Function) -> TokenStream {
-    let (conditions, name) = (conditions_text(function), function.used());
+    let (conditions, name) = (conditions_text(function), function.unspanned_name());
     code!(
         "{conditions}
         #[automatically_derived]
@@ -39,11 +40,11 @@ fn default(function: &Function) -> TokenStream {
     )
 }
 
-/// Rust of the impl for a function with types that rustc is asked about.
-fn asked(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
-    let (types, name) = (output_types(function), &function.used());
-    let (checks, checked) = checked(&checks(function, args, report)).unzip();
-    let keys = Keys::of(function, args);
+/// Returns the impl for a function with types that traits have to resolve.
+fn impl_by_types(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
+    let (types, name) = (output_types(function), &function.unspanned_name());
+    let (checks, checked) = checks_const(&checks(function, args, report)).unzip();
+    let keys = KeyTypes::new(function, args);
     let meta = meta(function, args, &keys);
     let begin = begin(function, args, &keys);
     let typed = keys.expand(function, name);
@@ -58,9 +59,9 @@ fn asked(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenSt
     quote!(#types #checks #typed #needs #start { #key #value; #begin })
 }
 
-/// The same of a function that is refused.
+/// Returns the expansion of a rejected function.
 pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
-    let (name, text, errors) = (function.used(), function.name(), report.into_tokens());
+    let (name, text, errors) = (function.unspanned_name(), function.name(), report.into_tokens());
     let inside = quote! {
         #[automatically_derived]
         impl __adk::Agent for #name {
@@ -77,15 +78,15 @@ pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
     item(function, &inside)
 }
 
-/// Where to point when the return value is meant.
+/// Returns the span for errors of the return value.
 fn returns(function: &Function) -> (Span, Span) {
     match &function.sig.output {
-        ReturnType::Type(_, ty) => whole(ty),
-        ReturnType::Default => whole(&function.sig.ident),
+        ReturnType::Type(_, ty) => edge_spans(ty),
+        ReturnType::Default => edge_spans(&function.sig.ident),
     }
 }
 
-/// What only types can tell.
+/// Returns the checks that need types.
 fn checks(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
     let name = function.name();
     let mut checks = TokenStream::new();
@@ -94,7 +95,7 @@ fn checks(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenS
     };
     let unit = read("__adk::Probe::<__AdkValue>::UNIT");
     match &args.writes {
-        // Nobody calls `()` so.
+        // A plain type is never `()`.
         Some(_) if super::keys::is_plain(function) => {}
         Some(key) => check(
             (key.span, key.span),
@@ -106,15 +107,15 @@ fn checks(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenS
         None => check(
             returns(function),
             &quote!(!#unit),
-            format!("`{name}` returns a value, but does not say which key it writes"),
-            "write `#[agent(writes = KEY)]`, or return nothing or a `Flow`; what a model calls is a `#[tool]`",
+            format!("`{name}` returns a value, but names no key to write"),
+            "write `#[agent(writes = KEY)]`, or return nothing or a `Flow`; write `#[tool]` on a function that a model calls",
         ),
     }
     if let Some(exits) = &args.exits {
         check(
             (exits.span, exits.span),
             &quote!(__adk::Probe::<__AdkPlain>::FLOW == 0),
-            format!("`{name}` says which loops it may end, but returns no `Flow`"),
+            format!("`{name}` lists loops that it may end, but returns no `Flow`"),
             "return `Flow` or `(T, Flow)`, or remove `exits`",
         );
     }
@@ -122,23 +123,23 @@ fn checks(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenS
     checks
 }
 
-/// Where a context may be, and that every other parameter has a name.
+/// Checks that a context is the first parameter, and that each other parameter has a name.
 fn contexts(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
     let name = function.name();
     let mut checks = TokenStream::new();
     for (at, param) in function.params(Source::Plain).enumerate() {
-        // Each check costs time in the user's crate, and no context is spelled so.
+        // Each check costs compile time in the user's crate, and a plain type is not a context.
         if is_plain(&param.ty) && param.name.is_some() {
             continue;
         }
-        let ty = fixed(&param.ty);
+        let ty = static_type(&param.ty);
         let is_context = quote!(__adk::Probe::<#ty>::CONTEXT);
         let mut check = |span, wrong: &TokenStream, fact: String, help: &str| {
             checks.extend(refuse(span, wrong, &report.message(&fact, help)));
         };
         if at > 0 {
             let fact = format!("the context of `{name}` is not its first parameter");
-            check(whole(&param.ty), &is_context, fact, "move it to the front; a function has one");
+            check(edge_spans(&param.ty), &is_context, fact, "move it to the front; a function has one");
         } else if let Some(span) = args.blocking {
             let fact = format!("`{name}` takes a context, which cannot leave its thread, and is `blocking`");
             let help = "read and write keys by parameters and `writes`, or remove `blocking`";
@@ -146,26 +147,33 @@ fn contexts(function: &Function, args: &AgentArgs, report: &Diagnostics) -> Toke
         }
         if param.name.is_none() {
             let fact = format!("a parameter of `{name}` has no name, so it reads no key");
-            check(whole(&param.ty), &quote!(!#is_context), fact, "name it as the key that it reads");
+            check(edge_spans(&param.ty), &quote!(!#is_context), fact, "name it as the key that it reads");
         }
     }
     checks
 }
 
-fn meta(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
+fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let text = function.name();
     let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
-    let places = Keys::places(function);
+    let places = KeyTypes::places(function);
     let all = function.params(Source::Plain).zip(&places).enumerate();
     let all = all.filter_map(|(at, (param, place))| {
-        let Key { ty, any, optional, .. } = keys.of_read(at)?;
+        let KeyType { ty, any, optional, .. } = keys.read_type(at)?;
         let any = any.clone().unwrap_or_else(|| quote!(false));
-        Some(key_spec(ty, &name_of(param), &types::spelled(&param.ty), optional, &any, &quote!(#place)))
+        Some(key_spec(
+            ty,
+            &param_name(param),
+            &types::type_spelling(&param.ty),
+            optional,
+            &any,
+            &quote!(#place),
+        ))
     });
     let all: Vec<_> = all.collect();
     let reads = match function.params(Source::Plain).next() {
         Some(first) if !is_plain(&first.ty) => {
-            let first = fixed(&first.ty);
+            let first = static_type(&first.ty);
             quote!(__adk::function::reads(__adk::Probe::<#first>::CONTEXT, &[#(#all),*]))
         }
         _ => quote!(&[#(#all),*]),
@@ -177,36 +185,36 @@ fn meta(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
         ["__adk::Probe::<__AdkValue>::OPTIONAL", "__adk::Probe::<__AdkPlain>::FLOW != 0"]
     };
     let writes = args.writes.iter().map(|key| {
-        let (spelled, of) = (types::written(&function.sig.output), keys.of_written());
-        let place = 1 | if types::is_opened(&function.sig.output) { OPENED } else { 0 };
-        key_spec(&of, &key.text, &spelled, &read(optional), &quote!(false), &quote!(#place))
+        let (spelled, ty) = (types::written_type(&function.sig.output), keys.written_type());
+        let place = 1 | if types::is_option_result(&function.sig.output) { OPENED } else { 0 };
+        key_spec(&ty, &key.text, &spelled, &read(optional), &quote!(false), &quote!(#place))
     });
     let writes = writes.chain(out_specs(function));
     let exits = args.exits.as_ref().map(|exits| {
         let loops = &exits.loops;
         quote!(.exits(&[#(#loops),*]))
     });
-    let timeout = args.timeout.map(code::limit);
+    let timeout = args.timeout.map(code::timeout_call);
     let meta = read("__adk::function::meta");
     let name = code!("{text:?}, ::core::concat!(::core::module_path!(), \"::{text}\"),");
     let (scope, may_exit) = (place::scope(), read(may_exit));
     quote!(#meta(#name #scope, #description, #reads, &[#(#writes),*], #may_exit) #exits #timeout)
 }
 
-fn fixed(ty: &syn::Type) -> TokenStream {
-    types::fixed(quote!(#ty))
+fn static_type(ty: &syn::Type) -> TokenStream {
+    types::with_static_lifetimes(quote!(#ty))
 }
 
-fn begin(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
+fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let loads = function.params(Source::Plain).enumerate().map(|(at, param)| {
-        let of = if !keys.is_plain(at) && types::is_called_context(&param.ty) {
+        let reader = if !keys.is_plain(at) && types::is_called_context(&param.ty) {
             "ContextRead"
-        } else if types::is_lent(&param.ty) {
+        } else if types::is_mut_reference(&param.ty) {
             "LentRead"
         } else {
             "StateRead"
         };
-        load(param, of)
+        load(param, reader)
     });
     let blocking = args.blocking.filter(|_| function.sig.asyncness.is_none());
     let first = function.params(Source::Plain).map(|param| &param.local).next();
@@ -216,7 +224,7 @@ fn begin(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
         (Some(first), Some(_)) => code!("let ({first}, __adk_how) = {first}.__begin_blocking(__adk_cx);"),
     };
     let wait = function.sig.asyncness.map_or("", |_| ".await");
-    // So are one that none can be written with, and what is no error.
+    // rustc points at a value that no key can hold, and at a type that is not an error.
     let (value, error) = types::carets(&function.sig);
     let error = quote_spanned!(error=> _);
     let value = match &args.writes {
@@ -231,7 +239,7 @@ fn begin(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
         }
         None => quote!(::core::option::Option::None),
     };
-    let (name, given, resources) = (function.used(), arguments(function), take_resources(function));
+    let (name, given, resources) = (function.unspanned_name(), arguments(function), take_resources(function));
     let from = (!resources.is_empty()).then(|| quote!(let __adk_from = __adk::resources::of(__adk_cx);));
     let called = code!("let __adk_out =");
     let (made, set) = outs(function);

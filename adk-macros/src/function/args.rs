@@ -1,9 +1,10 @@
-//! The arguments of `#[agent(...)]` and `#[tool(...)]`. A fault in one of them ends at the next comma.
+//! Arguments of `#[agent(...)]` and `#[tool(...)]`. After a syntax error the parser continues at
+//! the next comma.
 
-use crate::by::By;
+use crate::answerer::Answerer;
 use crate::diag::{Diagnostic, Diagnostics, Place};
-use crate::types::{Hint, named, storable, value};
-use crate::workflow::parse::{Parsed, Sink, Words, expect, field, list, parens};
+use crate::types::{Hint, check_named, check_storable, option_value};
+use crate::workflow::parse::{ParseResult, Sink, Words, expect, field, list, parens};
 use crate::workflow::unraw;
 use adk_spec::Check;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -11,8 +12,8 @@ use syn::parse::{ParseStream, Parser as _};
 use syn::{Expr, LitInt, LitStr, Token, Type, token};
 
 /// A state key with its prefix.
-pub(super) struct Key {
-    /// The key as it is stored.
+pub(super) struct StateKey {
+    /// The stored name of the key, with its prefix.
     pub(super) text: String,
     pub(super) span: Span,
 }
@@ -26,14 +27,14 @@ pub(super) struct Exits {
 #[derive(Default)]
 pub(super) struct AgentArgs {
     /// `writes = KEY`.
-    pub(super) writes: Option<Key>,
+    pub(super) writes: Option<StateKey>,
     /// `exits(LOOP, ...)`.
     pub(super) exits: Option<Exits>,
     pub(super) timeout: Option<Timeout>,
     pub(super) blocking: Option<Span>,
 }
 
-/// `timeout = "20s"`: the word, and the milliseconds.
+/// `timeout = "20s"`: the span of the word, and the milliseconds.
 pub(super) type Timeout = (Span, u64);
 
 /// `#[agent(...)]` on an `impl Agent`.
@@ -46,7 +47,7 @@ pub(super) struct ByHandArgs {
 }
 
 pub(super) struct TypedKey {
-    pub(super) key: Key,
+    pub(super) key: StateKey,
     pub(super) ty: Type,
 }
 
@@ -60,15 +61,15 @@ pub(super) struct ToolArgs {
     pub(super) long_running: bool,
     /// `confirm`, or `confirm = PREDICATE`.
     pub(super) confirm: Option<Option<Expr>>,
-    /// `by = "staff"`, with its word.
-    pub(super) by: Option<(Span, By)>,
+    /// `by = "staff"`, with the span of the word.
+    pub(super) by: Option<(Span, Answerer)>,
     pub(super) timeout: Option<Timeout>,
     pub(super) retry: Option<u32>,
     pub(super) blocking: Option<Span>,
 }
 
 const AGENT: Words<'_> = Words {
-    of: "`#[agent]`",
+    owner: "`#[agent]`",
     kind: "argument",
     check: Check::AgentAttribute,
     place: Place::Agent,
@@ -79,7 +80,7 @@ const BY_HAND: Words<'_> =
     Words { place: Place::ByHand, known: &["reads(draft: Draft)", "writes(score: Score)"], ..AGENT };
 
 const TOOL: Words<'_> = Words {
-    of: "`#[tool]`",
+    owner: "`#[tool]`",
     kind: "argument",
     check: Check::ToolAttribute,
     place: Place::Tool,
@@ -105,8 +106,7 @@ pub(super) fn agent(args: TokenStream, report: &mut Diagnostics) -> AgentArgs {
                 out.writes = Some(key(input, false)?);
             }
             "exits" if !input.peek(token::Paren) => {
-                let fact =
-                    "`exits` alone says nothing: a function that returns `Flow` may end the loop around it";
+                let fact = "`exits` names no loop: a function that returns `Flow` may end the loop around it";
                 return Err(Diagnostic::new(Check::AgentAttribute, word.span(), fact)
                     .help("remove it, or write `exits(NAME)` for a loop further out"));
             }
@@ -156,7 +156,7 @@ pub(super) fn tool(args: TokenStream, report: &mut Diagnostics) -> ToolArgs {
             }
             "by" => {
                 input.parse::<Token![=]>()?;
-                out.by = Some((word.span(), By::parse(input)?));
+                out.by = Some((word.span(), Answerer::parse(input)?));
             }
             "timeout" => out.timeout = Some(timeout(word, input)?),
             "retry" => {
@@ -170,11 +170,11 @@ pub(super) fn tool(args: TokenStream, report: &mut Diagnostics) -> ToolArgs {
     out
 }
 
-/// Reads what follows a word.
-type Each<'a> = dyn FnMut(&Ident, ParseStream<'_>, &mut Sink) -> Parsed<()> + 'a;
+/// Parses the input after a word.
+type Each<'a> = dyn FnMut(&Ident, ParseStream<'_>, &mut Sink) -> ParseResult<()> + 'a;
 
 fn read(args: TokenStream, words: &Words<'_>, report: &mut Diagnostics, each: &mut Each<'_>) {
-    let (mut sink, mut seen) = (Sink::of(words.check), Vec::new());
+    let (mut sink, mut seen) = (Sink::new(words.check), Vec::new());
     let parser = |input: ParseStream<'_>| {
         list(input, &mut sink, |input, sink| {
             let word = words.next(input, sink, &mut seen)?;
@@ -183,34 +183,34 @@ fn read(args: TokenStream, words: &Words<'_>, report: &mut Diagnostics, each: &m
         });
         Ok(())
     };
-    // Its errors are in the sink.
+    // The sink has the errors.
     let _ = parser.parse2(args);
     report.extend(sink.diagnostics);
 }
 
 /// `= "20s"`.
-fn timeout(word: &Ident, input: ParseStream<'_>) -> Parsed<Timeout> {
+fn timeout(word: &Ident, input: ParseStream<'_>) -> ParseResult<Timeout> {
     input.parse::<Token![=]>()?;
     let text: LitStr = expect::token(input, "a length of time in quotes")?;
     Ok((word.span(), field::millis(&text, "leaves no time")?))
 }
 
 /// `plan` or `user:plan`.
-pub(super) fn key(input: ParseStream<'_>, is_typed: bool) -> Parsed<Key> {
+pub(super) fn key(input: ParseStream<'_>, is_typed: bool) -> ParseResult<StateKey> {
     let key = expect::key(input, "a key", is_typed)?;
-    Ok(Key { text: key.text(), span: key.name.span() })
+    Ok(StateKey { text: key.text(), span: key.name.span() })
 }
 
 /// `(plan: Plan, user:tone: String)`.
-fn typed_keys(input: ParseStream<'_>, sink: &mut Sink) -> Parsed<Vec<TypedKey>> {
+fn typed_keys(input: ParseStream<'_>, sink: &mut Sink) -> ParseResult<Vec<TypedKey>> {
     let mut keys = Vec::new();
     list(&parens(input)?, sink, |input, _| {
         let key = key(input, true)?;
         expect::token::<Token![:]>(input, "`:` and the type of the key, as in `draft: Draft`")?;
         let ty = expect::ty(input, "a type")?;
-        // It may be borrowed, as a parameter.
-        let borrows = matches!(value(&ty), Type::Reference(_));
-        if borrows { named(&ty) } else { storable(&ty) }
+        // The type may be a reference, as for a parameter.
+        let borrows = matches!(option_value(&ty), Type::Reference(_));
+        if borrows { check_named(&ty) } else { check_storable(&ty) }
             .map_err(|Hint { span, fact, help }| Diagnostic::syntax(span, fact).help(help))?;
         keys.push(TypedKey { key, ty });
         Ok(())

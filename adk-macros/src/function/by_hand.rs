@@ -1,39 +1,39 @@
-//! `#[agent]` on an `impl Agent`: its keys as data for `META`, and as types for `key-type`.
+//! `#[agent]` on an `impl Agent`: adds its keys as data to `META`, and as types for `key-type`.
 
 use super::args::{ByHandArgs, TypedKey};
-use super::keys::Key;
+use super::keys::KeyType;
 use super::parse::{ByHand, Constant};
-use super::{block, whole};
+use super::{block, edge_spans};
 use crate::diag::Diagnostics;
-use crate::typed::{Made, OPENED, READS, WRITES, implement, places};
+use crate::typed::{OPENED, READS, TypePairs, WRITES, implement, places};
 use crate::{place, types};
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericParam, Type};
 
-/// The impl, whose `META` gets the keys, and what is known of their types.
+/// Expands the impl, whose `META` gets the keys, and the facts about their types.
 pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
     let (head, body) = (&item.head, &item.body);
     let Some(meta) = item.constant("META") else {
-        // rustc says that it is missing.
+        // rustc reports the missing `META`.
         return quote!(#head #body);
     };
-    let written = with_meta(item, &meta, &described(&meta.value));
+    let written = with_meta(item, &meta, &described_meta(&meta.value));
     let mut aliases = TokenStream::new();
     let all = args.reads.iter().chain(&args.writes).enumerate();
-    let all = all.map(|(at, key)| Known::of(item, key, at, &mut aliases));
+    let all = all.map(|(at, key)| HandWrittenKey::new(item, key, at, &mut aliases));
     let all: Vec<_> = all.collect();
     let (reads, writes) = all.split_at(args.reads.len());
-    let placed = |keys: &[Known<'_>], room| places(keys.iter().map(|key| &key.key.ty), room);
+    let placed = |keys: &[HandWrittenKey<'_>], room| places(keys.iter().map(|key| &key.key.ty), room);
     let read = reads.iter().zip(placed(reads, READS));
     let read = read.map(|(key, place)| key.spec(&key.key.ty, place));
-    // As of functions, an `Option<T>` writes a `T` perhaps.
+    // As for functions, an `Option<T>` writes a `T` conditionally.
     let write = writes.iter().zip(placed(writes, WRITES));
     let write = write.map(|(key, place)| {
-        let inside = types::value(&key.key.ty);
+        let inside = types::option_value(&key.key.ty);
         let opened = if std::ptr::eq(inside, &key.key.ty) { 0 } else { OPENED };
-        let (spec, ty) = (key.spec(inside, place | opened), &key.of.ty);
+        let (spec, ty) = (key.spec(inside, place | opened), &key.key_type.ty);
         let accepts = (!depends(item, key.key.ty.to_token_stream()))
             .then(|| quote!(.accepting(__adk::Probe::<#ty>::ACCEPTS)));
         quote!(#spec #accepts)
@@ -41,10 +41,11 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
     let (generics, _, conditions) = item.generics.split_for_impl();
     let ty = &item.ty;
     let head = quote!(impl #generics __typed::Typed for #ty #conditions);
-    let typed = implement(&head, &made(reads, true), &made(writes, false));
-    // Evaluated here, so that rustc reports a fault in it here, in words of the user's code alone: these tokens
-    // have the span of the type, and are none for editors. That of a type with parameters is evaluated where it is used.
-    // By way of a parameter rustc does not ask again for what `Agent` asks of the type.
+    let typed = implement(&head, &type_pairs(reads, true), &type_pairs(writes, false));
+    // This const evaluates `META`, so that rustc reports an error in it here, with the user's code
+    // only: the tokens have the span of the type, and no editor takes them for code. The `META` of
+    // a type with parameters is evaluated where it is used. The parameter of `Whole` keeps rustc
+    // from checking the requirements of `Agent` on the type again.
     let meta = item.generics.params.is_empty().then(|| {
         let asked = quote_spanned!(ty.span()=> A::META);
         let evaluated = quote_spanned!(ty.span()=> Whole::<#ty>::META);
@@ -74,10 +75,11 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
     quote!(#written #block)
 }
 
-/// The impl with the errors in its `META`, so that rustc reports nothing of what depends on it.
+/// Expands the impl with the errors in its `META`, so that rustc reports no errors that follow from
+/// them.
 pub(super) fn stub(item: &ByHand, report: Diagnostics) -> TokenStream {
     let (head, body, errors) = (&item.head, &item.body, report.into_tokens());
-    match item.constant("META").filter(|_| item.of.is_some()) {
+    match item.constant("META").filter(|_| item.trait_path.is_some()) {
         Some(meta) => {
             let value = &meta.value;
             with_meta(item, &meta, &quote!({ #errors #value }))
@@ -86,21 +88,21 @@ pub(super) fn stub(item: &ByHand, report: Diagnostics) -> TokenStream {
     }
 }
 
-fn made<'a>(all: &[Known<'a>], reads: bool) -> Made<'a> {
-    let ty = |of: &Key| if reads { of.read.clone() } else { of.ty.clone() };
-    all.iter().map(|one| (&one.key.ty, ty(&one.of))).collect()
+fn type_pairs<'a>(all: &[HandWrittenKey<'a>], reads: bool) -> TypePairs<'a> {
+    let ty = |key: &KeyType| if reads { key.read.clone() } else { key.ty.clone() };
+    all.iter().map(|one| (&one.key.ty, ty(&one.key_type))).collect()
 }
 
-/// The value of `META` with the keys of the attribute.
-fn described(value: &TokenStream) -> TokenStream {
-    // As in `refuse`: rustc underlines from the first token of the value to its last.
-    let ((from, to), private) = (whole(value), crate::facade::private());
+/// Returns the value of `META` with the keys of the attribute.
+fn described_meta(value: &TokenStream) -> TokenStream {
+    // As in `refuse`, rustc underlines from the first token of the value to the last.
+    let ((from, to), private) = (edge_spans(value), crate::facade::private());
     let described = quote!(#private::typed::described::<Self>);
     let (callee, value) = (quote_spanned!(from=> (#described)), quote_spanned!(to=> (#value)));
     quote!(#callee #value)
 }
 
-/// The impl as it was written, but for the value of `META`.
+/// Returns the impl with another value of `META`.
 fn with_meta(item: &ByHand, Constant { before, after, .. }: &Constant, value: &TokenStream) -> TokenStream {
     let head = &item.head;
     let mut body = Group::new(item.body.delimiter(), quote!(#before #value #after));
@@ -108,50 +110,51 @@ fn with_meta(item: &ByHand, Constant { before, after, .. }: &Constant, value: &T
     quote!(#head #body)
 }
 
-/// A key with what is known of its type.
-struct Known<'a> {
+/// A key with the facts about its type.
+struct HandWrittenKey<'a> {
     key: &'a TypedKey,
-    of: Key,
-    /// That of its type.
+    key_type: KeyType,
+    /// The number of the type.
     number: TokenStream,
 }
 
-impl<'a> Known<'a> {
-    fn of(item: &ByHand, key: &'a TypedKey, at: usize, aliases: &mut TokenStream) -> Self {
+impl<'a> HandWrittenKey<'a> {
+    fn new(item: &ByHand, key: &'a TypedKey, at: usize, aliases: &mut TokenStream) -> Self {
         let ty = &key.ty;
         if depends(item, ty.to_token_stream()) {
-            // Types with parameters have nothing that could be asked: what is spelled counts.
-            let inside = types::value(ty);
+            // The traits cannot be asked about a type with parameters, so the spelling decides.
+            let inside = types::option_value(ty);
             let optional = !std::ptr::eq(inside, ty);
-            let ty = borrowed(inside).to_token_stream();
+            let ty = reference_target(inside).to_token_stream();
             let read = if optional { quote!(__typed::Perhaps<#ty>) } else { quote!(__typed::Is<#ty>) };
-            let of = Key { ty, read, any: None, optional: quote!(#optional) };
-            return Self { key, of, number: quote!(__typed::UNKNOWN) };
+            let key_type = KeyType { ty, read, any: None, optional: quote!(#optional) };
+            return Self { key, key_type, number: quote!(__typed::UNKNOWN) };
         }
-        // Its aliases alone say the user's type: in an impl with parameters, rustc would propose it as one more.
-        let of = Key::of(ty, at, aliases);
-        let number = crate::typed::number(&of.ty, &types::spelled(ty));
-        Self { key, of, number }
+        // Only the aliases mention the user's type: rustc would propose it as another candidate in
+        // an impl with parameters.
+        let key_type = KeyType::new(ty, at, aliases);
+        let number = crate::typed::number(&key_type.ty, &types::type_spelling(ty));
+        Self { key, key_type, number }
     }
 
-    /// As data, with its type as messages spell it.
+    /// Returns the key as data, with its type as messages spell it.
     fn spec(&self, spelled: &Type, place: u8) -> TokenStream {
-        let (name, spelled) = (crate::code::key(&self.key.key.text), types::spelled(spelled));
-        let (ty, optional, number) = (&self.of.ty, &self.of.optional, &self.number);
-        let any = self.of.any.clone().unwrap_or_else(|| quote!(false));
+        let (name, spelled) = (crate::code::key(&self.key.key.text), types::type_spelling(spelled));
+        let (ty, optional, number) = (&self.key_type.ty, &self.key_type.optional, &self.number);
+        let any = self.key_type.any.clone().unwrap_or_else(|| quote!(false));
         quote!(__adk::key::<#ty>(#name, #spelled, #optional, #any, #number, #place))
     }
 }
 
-/// The target of a reference.
-fn borrowed(ty: &Type) -> &Type {
+/// Returns the target of a reference.
+fn reference_target(ty: &Type) -> &Type {
     match ty {
         Type::Reference(reference) if !matches!(*reference.elem, Type::Slice(_)) => &reference.elem,
         ty => ty,
     }
 }
 
-/// Whether a type is made of a parameter of the impl.
+/// Returns whether a type mentions a parameter of the impl.
 fn depends(item: &ByHand, ty: TokenStream) -> bool {
     ty.into_iter().any(|token| match token {
         TokenTree::Ident(ident) => {

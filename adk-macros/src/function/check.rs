@@ -1,20 +1,24 @@
-//! What tokens alone can tell. What needs types is left to rustc, in consts that the expansion has.
+//! Checks of `#[agent]` and `#[tool]` that need tokens only. Consts in the expansion check types.
 
-use super::args::{AgentArgs, ByHandArgs, Key, Timeout, ToolArgs};
+use super::args::{AgentArgs, ByHandArgs, StateKey, Timeout, ToolArgs};
 use super::parse::{ByHand, Function, Source};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::docs;
-use crate::types::{named, readable, storable, value};
+use crate::types::{check_named, check_readable, check_storable, option_value};
 use adk_spec::Check;
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{GenericParam, ReturnType, Type};
 
-/// The most letters that models accept in the name of a tool.
+/// Maximum length of a tool name that models accept.
 const LONGEST: usize = 64;
 
-/// What holds for both attributes.
-fn function<'a>(function: &'a Function, writes: impl Iterator<Item = &'a Key>, report: &mut Diagnostics) {
+/// Checks the rules of both attributes.
+fn function<'a>(
+    function: &'a Function,
+    writes: impl Iterator<Item = &'a StateKey>,
+    report: &mut Diagnostics,
+) {
     let sig = &function.sig;
     for param in &sig.generics.params {
         if !matches!(param, GenericParam::Lifetime(_)) {
@@ -25,7 +29,7 @@ fn function<'a>(function: &'a Function, writes: impl Iterator<Item = &'a Key>, r
     if let Some(token) = &sig.variadic {
         report.refuse(token.span(), "it takes any number of arguments", "take a `Vec<T>`");
     } else if let syn::Safety::Unsafe(token) = &sig.safety {
-        let fact = "an `unsafe` function has rules that nobody checks here";
+        let fact = "an `unsafe` function has requirements that the macro cannot check";
         report.refuse(token.span, fact, "wrap it in a safe one");
     }
     match &sig.output {
@@ -33,16 +37,16 @@ fn function<'a>(function: &'a Function, writes: impl Iterator<Item = &'a Key>, r
             let fact = format!("`{}` never returns, so nothing comes after it", function.name());
             report.refuse(ty.span(), fact, "return a value, `Flow`, or nothing");
         }
-        ReturnType::Type(_, ty) => report.hint(named(ty)),
+        ReturnType::Type(_, ty) => report.hint(check_named(ty)),
         ReturnType::Default => {}
     }
-    function.params(Source::Key).for_each(|param| report.hint(readable(&param.ty)));
-    function.params(Source::Out).for_each(|param| report.hint(storable(&param.ty)));
+    function.params(Source::Key).for_each(|param| report.hint(check_readable(&param.ty)));
+    function.params(Source::Out).for_each(|param| report.hint(check_storable(&param.ty)));
     let outs = function.params(Source::Out).filter_map(|param| param.name.as_ref());
-    twice("written", writes.chain(outs), report);
+    check_unique("written", writes.chain(outs), report);
 }
 
-fn twice<'a>(verb: &str, keys: impl Iterator<Item = &'a Key>, report: &mut Diagnostics) {
+fn check_unique<'a>(verb: &str, keys: impl Iterator<Item = &'a StateKey>, report: &mut Diagnostics) {
     let mut seen: Vec<&str> = Vec::new();
     for key in keys {
         if seen.contains(&key.text.as_str()) {
@@ -54,9 +58,9 @@ fn twice<'a>(verb: &str, keys: impl Iterator<Item = &'a Key>, report: &mut Diagn
 
 pub(super) fn agent(function: &Function, args: &AgentArgs, report: &mut Diagnostics) {
     self::function(function, args.writes.iter(), report);
-    waits(function, args.blocking, args.timeout, report);
+    check_timing(function, args.blocking, args.timeout, report);
     for param in function.params(Source::Plain) {
-        report.hint(readable(&param.ty));
+        report.hint(check_readable(&param.ty));
         if let Some((span, _)) = &param.default {
             report.refuse(
                 *span,
@@ -68,36 +72,34 @@ pub(super) fn agent(function: &Function, args: &AgentArgs, report: &mut Diagnost
 }
 
 pub(super) fn by_hand(item: &ByHand, args: &ByHandArgs, report: &mut Diagnostics) {
-    let last = item.of.as_ref().and_then(|path| path.segments.last());
+    let last = item.trait_path.as_ref().and_then(|path| path.segments.last());
     if last.is_none_or(|last| last.ident != "Agent") {
-        let span = item.of.as_ref().map_or_else(|| item.ty.span(), Spanned::span);
+        let span = item.trait_path.as_ref().map_or_else(|| item.ty.span(), Spanned::span);
         report.refuse(span, "this `impl` makes no agent", super::AGENTS);
     }
     for (list, keys) in [("read", &args.reads), ("written", &args.writes)] {
-        twice(list, keys.iter().map(|key| &key.key), report);
+        check_unique(list, keys.iter().map(|key| &key.key), report);
     }
 }
 
 pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostics) {
     self::function(function, args.writes.iter().map(|write| &write.key), report);
-    waits(function, args.blocking, args.timeout, report);
+    check_timing(function, args.blocking, args.timeout, report);
     if let (Some((span, _)), None) = (&args.by, &args.confirm) {
-        let fact =
-            format!("`by` names who agrees to the calls of `{}`, and no call is confirmed", function.name());
+        let fact = format!(
+            "`by` names the users who confirm calls of `{}`, but no call needs confirmation",
+            function.name()
+        );
         report.refuse(*span, fact, "add `confirm`, or remove `by`");
     }
     for param in function.params(Source::Plain) {
-        if let Err(hint) = readable(&param.ty) {
+        if let Err(hint) = check_readable(&param.ty) {
             report.push(Diagnostic::new(Check::ToolArgument, hint.span, hint.fact).help(hint.help));
         }
         if let (Some((span, _)), Type::Reference(syn::TypeReference { mutability: Some(_), .. })) =
-            (&param.default, value(&param.ty))
+            (&param.default, option_value(&param.ty))
         {
-            report.refuse(
-                *span,
-                "what is borrowed to be changed is the context, which has no default",
-                "remove it",
-            );
+            report.refuse(*span, "a mutable reference is the context, which has no default", "remove it");
         }
     }
     let name = args.name.as_ref().map_or_else(|| function.name(), syn::LitStr::value);
@@ -113,7 +115,7 @@ pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostic
         );
     } else if !is_tool_name(&name) {
         let help = format!(
-            "begin with a letter or `_`, go on with letters, digits, `_` and `-`, {LONGEST} at the most"
+            "begin with a letter or `_`, continue with letters, digits, `_` and `-`, and use at most {LONGEST} characters"
         );
         report.refuse(span, format!("models do not accept `{name}` as the name of a tool"), help);
     }
@@ -124,13 +126,18 @@ pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostic
                 function.sig.ident.span(),
                 format!("the tool `{name}` has no doc comment, so no model can know when to call it"),
             )
-            .help("say with `///` what it does and when to use it"),
+            .help("describe with `///` what it does and when to use it"),
         );
     }
 }
 
-/// What needs a function that waits, or one that does not.
-fn waits(function: &Function, blocking: Option<Span>, timeout: Option<Timeout>, report: &mut Diagnostics) {
+/// Checks that `blocking` and `timeout` fit the function: sync or async.
+fn check_timing(
+    function: &Function,
+    blocking: Option<Span>,
+    timeout: Option<Timeout>,
+    report: &mut Diagnostics,
+) {
     let name = function.name();
     match (blocking, function.sig.asyncness, timeout) {
         (Some(span), Some(_), _) => {

@@ -1,41 +1,42 @@
-//! What a function reads and writes, as types: what `key-type` compares across modules and crates.
+//! [`KeyTypes`]: the keys that a function reads and writes as types, which `key-type` compares
+//! across modules and crates.
 
 use super::args::AgentArgs;
 use super::parse::{Function, Source};
 use crate::code::{code, read};
-use crate::typed::{READS, implement, places, plain};
+use crate::typed::{READS, implement, places, plain_type};
 use crate::types;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Type;
 
-pub(super) struct Keys {
-    /// Aliases that the types are made of.
+pub(super) struct KeyTypes {
+    /// Aliases that the types below mention.
     aliases: TokenStream,
-    reads: Vec<Key>,
+    reads: Vec<KeyType>,
     written: Option<TokenStream>,
 }
 
-/// The type of a key that is read.
-pub(super) struct Key {
+/// The type of a key that the function reads.
+pub(super) struct KeyType {
     pub(super) ty: TokenStream,
-    /// The same as `Typed::Reads` says it, which tells whether the key may be absent.
+    /// The type in `Typed::Reads`, which determines whether the key may be absent.
     pub(super) read: TokenStream,
-    /// Whether a value of any type serves; `None` is no.
+    /// An expression for whether a value of any type fits; `None` means that none does.
     pub(super) any: Option<TokenStream>,
     pub(super) optional: TokenStream,
 }
 
-impl Keys {
-    pub(super) fn of(function: &Function, args: &AgentArgs) -> Self {
+impl KeyTypes {
+    pub(super) fn new(function: &Function, args: &AgentArgs) -> Self {
         let mut aliases = TokenStream::new();
         let params = function.params(Source::Plain).enumerate();
-        let reads = params.map(|(at, param)| Key::of(&param.ty, at, &mut aliases)).collect();
+        let reads = params.map(|(at, param)| KeyType::new(&param.ty, at, &mut aliases)).collect();
         let written = args.writes.as_ref().map(|_| {
-            if let Some(ty) = returned(function).and_then(plain) {
+            if let Some(ty) = return_type(function).and_then(plain_type) {
                 return ty;
             }
-            // A `&'static str` that is returned is text like any other.
+            // A returned `&'static str` has the key type of any text.
             aliases.extend(read(
                 "type __AdkGiven = <__AdkValue as __typed::OfOption<{ __adk::Probe::<__AdkValue>::OPTIONAL }>>::Value;
                 type __AdkWritten = <__AdkGiven as __typed::OfRef<{ __typed::Of::<__AdkGiven>::REF }>>::Value;",
@@ -45,26 +46,26 @@ impl Keys {
         Self { aliases, reads, written }
     }
 
-    /// What is known of the type of a key that is read.
-    pub(super) fn of_read(&self, at: usize) -> Option<&Key> {
+    /// Returns the facts about the type of the key that parameter `at` reads.
+    pub(super) fn read_type(&self, at: usize) -> Option<&KeyType> {
         self.reads.get(at)
     }
 
-    /// Whether the spelling of the type of that parameter says all.
+    /// Returns whether the type of parameter `at` is plain.
     pub(super) fn is_plain(&self, at: usize) -> bool {
         self.reads.get(at).is_some_and(|key| key.any.is_none())
     }
 
-    pub(super) fn of_written(&self) -> TokenStream {
+    pub(super) fn written_type(&self) -> TokenStream {
         self.written.clone().unwrap_or_else(|| quote!(()))
     }
 
-    /// The places that the parameters have in `impl Typed`.
+    /// Returns the places of the parameters in `impl Typed`.
     pub(super) fn places(function: &Function) -> Vec<u8> {
         places(function.params(Source::Plain).map(|param| &param.ty), READS)
     }
 
-    /// The aliases and `impl Typed`.
+    /// Returns the aliases and `impl Typed`.
     pub(super) fn expand(&self, function: &Function, name: &Ident) -> TokenStream {
         let Self { aliases, reads, written } = self;
         let head = quote!(impl __typed::Typed for #name);
@@ -74,23 +75,24 @@ impl Keys {
             .map(|(param, key)| (&param.ty, key.read.clone()))
             .collect();
         let unit = syn::parse_quote!(());
-        let writes = written.iter().map(|ty| (returned(function).unwrap_or(&unit), ty.clone()));
+        let writes = written.iter().map(|ty| (return_type(function).unwrap_or(&unit), ty.clone()));
         let typed = implement(&head, &reads, &writes.collect::<Vec<_>>());
         quote!(#aliases #typed)
     }
 }
 
-impl Key {
-    /// What a type is called may be an alias, so types are asked; those that nobody gives an alias are
-    /// known without.
-    pub(super) fn of(ty: &Type, at: usize, aliases: &mut TokenStream) -> Self {
-        if let Some(ty) = plain(ty) {
+impl KeyType {
+    /// The name of a type may be an alias, so the expansion asks traits about the type. Plain types
+    /// need no traits, because their names are not used as aliases.
+    pub(super) fn new(ty: &Type, at: usize, aliases: &mut TokenStream) -> Self {
+        if let Some(ty) = plain_type(ty) {
             return Self { read: quote!(__typed::Is<#ty>), ty, any: None, optional: quote!(false) };
         }
-        // What is written, how it is read, what it borrows, what owns that, and the type of the key.
+        // Aliases for the type of the parameter, how the key is read, its borrowed type, its owned
+        // type, and the type of the key.
         let alias = |step: usize| format!("__AdkKey_{at}_{step}");
         let (parameter, owned, key) = (alias(1), alias(2), alias(3));
-        let (written, ty) = (read(&alias(0)), types::fixed(ty.to_token_stream()));
+        let (written, ty) = (read(&alias(0)), types::with_static_lifetimes(ty.to_token_stream()));
         aliases.extend(quote!(type #written = #ty;));
         let (written, borrowed) = (alias(0), alias(4));
         aliases.extend(code!(
@@ -109,14 +111,14 @@ impl Key {
     }
 }
 
-fn returned(function: &Function) -> Option<&Type> {
+fn return_type(function: &Function) -> Option<&Type> {
     match &function.sig.output {
         syn::ReturnType::Type(_, ty) => Some(ty),
         syn::ReturnType::Default => None,
     }
 }
 
-/// Whether the spelling of a type says all, so that there is no `Result`, no `Flow` and no `Option` in it.
+/// Returns whether the return type is plain, so that it contains no `Result`, `Flow` or `Option`.
 pub(super) fn is_plain(function: &Function) -> bool {
-    returned(function).is_some_and(crate::typed::is_plain)
+    return_type(function).is_some_and(crate::typed::is_plain)
 }

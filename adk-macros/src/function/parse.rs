@@ -1,10 +1,11 @@
-//! A function or an `impl Agent`: heads as trees, bodies as tokens, so that a half-typed body still expands.
+//! Parsers of a function and of an `impl Agent`: heads become trees, bodies stay tokens, so that a
+//! half-typed body still expands.
 
-use super::args::{self, Key};
+use super::args::{self, StateKey};
 use crate::diag::Diagnostics;
 use crate::docs::is_doc;
 use crate::types;
-use crate::workflow::{unraw, unspanned};
+use crate::workflow::{unraw, without_span};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream, Parser};
@@ -14,31 +15,33 @@ use syn::{
     TypeReference, Visibility,
 };
 
-/// A function with an attribute of ours.
+/// A function with `#[agent]` or `#[tool]`.
 pub(super) struct Function {
     pub(super) attrs: Vec<Attribute>,
     pub(super) vis: Visibility,
-    /// The signature without the attributes that only we understand.
+    /// The signature without the attributes that only the macros understand.
     pub(super) sig: Signature,
-    /// The body, unread.
+    /// The body as unparsed tokens.
     pub(super) body: Group,
     pub(super) params: Vec<Param>,
-    /// Whether it is in an `impl` or a trait, where no type can be beside it. It is refused.
+    /// Whether the function is in an `impl` or a trait, where the expansion cannot add a type.
+    /// Methods are rejected.
     pub(super) is_method: bool,
-    /// The item as it was written, where that is Rust: no parameter has an attribute that only we understand.
+    /// The item unchanged, if it is valid Rust: no parameter has an attribute that only the macros
+    /// understand.
     pub(super) item: Option<TokenStream>,
 }
 
 pub(super) struct Param {
-    /// The key or the argument; `None` for a pattern that has no name.
-    pub(super) name: Option<Key>,
-    /// What the expansion calls it, as no user does.
+    /// The key or the argument, or `None` for a pattern without a name.
+    pub(super) name: Option<StateKey>,
+    /// The name of the parameter in the expansion, which does not collide with names of the user.
     pub(super) local: Ident,
     pub(super) source: Source,
-    /// Its type, without the `&` of a resource, and the `Out` or the `&mut` of a key.
+    /// The type without the `&` of a resource, and without the `Out` or the `&mut` of a key.
     pub(super) ty: Type,
     pub(super) docs: Vec<Attribute>,
-    /// The value of `#[default(...)]`, and where it is.
+    /// The value of `#[default(...)]`, and its span.
     pub(super) default: Option<(Span, Expr)>,
 }
 
@@ -46,28 +49,30 @@ pub(super) struct Param {
 pub(super) enum Source {
     /// A key of an agent, an argument of a tool, or the context.
     Plain,
-    /// What the program gives.
+    /// A resource of the program.
     Resource,
     /// A key that a tool reads.
     Key,
-    /// A key that is written.
+    /// A key that the function writes.
     Out,
     /// A key that a tool reads, changes and writes.
     Changed,
 }
 
 impl Function {
-    /// The name without `r#`.
+    /// Returns the name without `r#`.
     pub(super) fn name(&self) -> String {
         unraw(&self.sig.ident)
     }
 
-    /// The name as a use of it. To editors the user's token is the function and the struct, nothing else.
-    pub(super) fn used(&self) -> Ident {
-        unspanned(&self.sig.ident)
+    /// Returns the name for uses of the function. For editors, the user's token is only the
+    /// function and the struct.
+    pub(super) fn unspanned_name(&self) -> Ident {
+        without_span(&self.sig.ident)
     }
 
-    /// The parameters of a kind. One that changes a key is both of a key that is read and of one that is written.
+    /// Returns the parameters of a source. A [`Source::Changed`] key is both a read key and a
+    /// written key.
     pub(super) fn params(&self, source: Source) -> impl Iterator<Item = &Param> {
         let changes = matches!(source, Source::Key | Source::Out);
         self.params
@@ -83,14 +88,14 @@ impl Function {
     }
 }
 
-struct Parsed {
+struct FunctionParts {
     attrs: Vec<Attribute>,
     vis: Visibility,
     sig: Signature,
     body: Group,
 }
 
-impl Parse for Parsed {
+impl Parse for FunctionParts {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         Ok(Self {
             attrs: input.call(Attribute::parse_outer)?,
@@ -101,18 +106,19 @@ impl Parse for Parsed {
     }
 }
 
-/// Reads a function. `None` where it is none, or one that rustc has refused: it reads the item before us.
+/// Parses a function. Returns `None` if the item is not a function, or if rustc has rejected the
+/// item, since rustc parses it first.
 pub(super) fn function(
     item: TokenStream,
     is_tool: bool,
     help: &str,
     report: &mut Diagnostics,
 ) -> Option<Function> {
-    let Parsed { mut attrs, vis, mut sig, body } = match Parsed::parse.parse2(item.clone()) {
+    let FunctionParts { mut attrs, vis, mut sig, body } = match FunctionParts::parse.parse2(item.clone()) {
         Ok(parsed) => parsed,
         Err(error) => {
             if !is_function(item) {
-                report.refuse(error.span(), "this is no function", help);
+                report.refuse(error.span(), "this is not a function", help);
             }
             return None;
         }
@@ -129,12 +135,12 @@ pub(super) fn function(
         !is_second
     });
     let receiver = sig.receiver().map(|receiver| receiver.self_token.span);
-    let method = receiver.or_else(|| own_type(sig.to_token_stream())).or_else(|| own_type(body.stream()));
+    let method = receiver.or_else(|| self_type(sig.to_token_stream())).or_else(|| self_type(body.stream()));
     if let Some(span) = method {
         report.refuse(
             span,
             "a method is neither an agent nor a tool",
-            "write a function outside of the `impl`; for an `impl Agent` put the attribute before it, as in `#[agent(reads(text: String))]`; what `self` holds is taken as `#[resource] db: &Pool`",
+            "write a function outside of the `impl`; for an `impl Agent` put the attribute before it, as in `#[agent(reads(text: String))]`; take values of `self` as resources, as in `#[resource] db: &Pool`",
         );
     }
     let has_attributes = |input: &FnArg| match input {
@@ -152,16 +158,16 @@ pub(super) fn function(
     Some(Function { attrs, vis, sig, body, params, is_method: method.is_some(), item })
 }
 
-/// The place of a `Self` that only a function in an `impl` or a trait can name: it is neither in an item of the body nor in the
-/// input of a macro.
-fn own_type(tokens: TokenStream) -> Option<Span> {
+/// Returns the span of a `Self` that only a function in an `impl` or a trait can name: a `Self`
+/// outside the items of the body and outside the input of macros.
+fn self_type(tokens: TokenStream) -> Option<Span> {
     const ITEMS: [&str; 5] = ["impl", "trait", "struct", "enum", "union"];
     let (mut found, mut after_bang) = (None, false);
     for token in tokens {
         match &token {
             TokenTree::Ident(word) if ITEMS.iter().any(|item| word == item) => return None,
             TokenTree::Ident(word) if word == "Self" => found = found.or(Some(word.span())),
-            TokenTree::Group(group) if !after_bang => found = found.or_else(|| own_type(group.stream())),
+            TokenTree::Group(group) if !after_bang => found = found.or_else(|| self_type(group.stream())),
             _ => {}
         }
         after_bang = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '!');
@@ -180,9 +186,9 @@ fn is_function(item: TokenStream) -> bool {
 
 fn param(input: &mut PatType, local: Ident, is_tool: bool, report: &mut Diagnostics) -> Param {
     let is_resource = input.attrs.extract_if(.., |attr| attr.path().is_ident("resource")).count() > 0;
-    let name = if is_resource { None } else { name_of(&input.pat, report) };
-    let key = key_of(&mut input.attrs, name.as_ref(), report);
-    let (docs, default) = own_attributes(&mut input.attrs, report);
+    let name = if is_resource { None } else { pattern_name(&input.pat, report) };
+    let key = take_key_attribute(&mut input.attrs, name.as_ref(), report);
+    let (docs, default) = take_own_attributes(&mut input.attrs, report);
     let ty = (*input.ty).clone();
     let (source, ty) = match types::argument(&ty, "Out", 0).cloned() {
         _ if is_resource => (Source::Resource, resource(&ty, report)),
@@ -192,7 +198,7 @@ fn param(input: &mut PatType, local: Ident, is_tool: bool, report: &mut Diagnost
             }
             (Source::Out, inside)
         }
-        None if is_tool && key.is_some() => match types::lent(&ty) {
+        None if is_tool && key.is_some() => match types::mut_referent(&ty) {
             Some(inside) if !types::is_called_context(&ty) => (Source::Changed, inside.clone()),
             Some(_) => (Source::Plain, ty),
             None => (Source::Key, ty),
@@ -200,13 +206,13 @@ fn param(input: &mut PatType, local: Ident, is_tool: bool, report: &mut Diagnost
         None => (Source::Plain, ty),
     };
     if let Some((span, _)) = default.as_ref().filter(|_| source != Source::Plain) {
-        report.refuse(*span, "only what a model fills in has a default", "remove it");
+        report.refuse(*span, "only an argument of a model has a default", "remove it");
     }
-    let named = |name: Ident| Key { text: unraw(&name), span: name.span() };
+    let named = |name: Ident| StateKey { text: unraw(&name), span: name.span() };
     Param { name: key.or_else(|| name.map(named)), local, source, ty, docs, default }
 }
 
-fn name_of(pat: &Pat, report: &mut Diagnostics) -> Option<Ident> {
+fn pattern_name(pat: &Pat, report: &mut Diagnostics) -> Option<Ident> {
     match pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(pat.ident.clone()),
         Pat::Wild(_) => None,
@@ -218,16 +224,20 @@ fn name_of(pat: &Pat, report: &mut Diagnostics) -> Option<Ident> {
     }
 }
 
-/// Takes `#[key]` or `#[key(user:plan)]` away.
-fn key_of(attrs: &mut Vec<Attribute>, name: Option<&Ident>, report: &mut Diagnostics) -> Option<Key> {
+/// Removes `#[key]` or `#[key(user:plan)]` and returns the key.
+fn take_key_attribute(
+    attrs: &mut Vec<Attribute>,
+    name: Option<&Ident>,
+    report: &mut Diagnostics,
+) -> Option<StateKey> {
     let attr = attrs.extract_if(.., |attr| attr.path().is_ident("key")).last()?;
     let key = match (&attr.meta, name) {
-        (Meta::Path(_), Some(name)) => Ok(Key { text: unraw(name), span: name.span() }),
+        (Meta::Path(_), Some(name)) => Ok(StateKey { text: unraw(name), span: name.span() }),
         _ => {
             let parser = |input: ParseStream<'_>| {
                 let key = args::key(input, false);
                 if key.is_err() {
-                    // One mistake, one message.
+                    // Skip the rest, so that one mistake gets one message.
                     input.parse::<TokenStream>()?;
                 }
                 Ok(key)
@@ -237,16 +247,16 @@ fn key_of(attrs: &mut Vec<Attribute>, name: Option<&Ident>, report: &mut Diagnos
     };
     Some(key.unwrap_or_else(|error| {
         report.push(error.or_help("name the parameter as the key, or write `#[key(user:plan)]`"));
-        Key { text: String::new(), span: attr.span() }
+        StateKey { text: String::new(), span: attr.span() }
     }))
 }
 
-/// The type that a parameter with `#[resource]` borrows.
+/// Returns the target of the reference that a `#[resource]` parameter takes.
 fn resource(ty: &Type, report: &mut Diagnostics) -> Type {
     match ty {
         Type::Reference(TypeReference { mutability: None, elem, .. }) => (**elem).clone(),
         ty => {
-            let spelled = types::spelled(types::value(ty));
+            let spelled = types::type_spelling(types::option_value(ty));
             let fact = "a resource is shared by all runs, so it is borrowed";
             let help = format!("write `&{}`", spelled.trim_start_matches('&').trim_start_matches("mut "));
             report.refuse(ty.span(), fact, help);
@@ -255,8 +265,8 @@ fn resource(ty: &Type, report: &mut Diagnostics) -> Type {
     }
 }
 
-/// Takes away the attributes of a parameter that only we understand.
-fn own_attributes(
+/// Removes the attributes of a parameter that only the macros understand.
+fn take_own_attributes(
     attrs: &mut Vec<Attribute>,
     report: &mut Diagnostics,
 ) -> (Vec<Attribute>, Option<(Span, Expr)>) {
@@ -278,13 +288,13 @@ fn own_attributes(
         } else if path.is_ident("serde") || path.is_ident("schemars") {
             report.refuse(
                 span,
-                "a parameter is no field, so no derive reads its attributes",
-                "what may be absent is an `Option`, and a tool has `#[default(VALUE)]`; for all else take a type of `#[data]`, on whose fields such attributes work",
+                "a parameter is not a field, so no derive reads its attributes",
+                "take an `Option` for a value that may be absent, or write `#[default(VALUE)]` in a tool; otherwise take a type with `#[data]`, whose fields may have such attributes",
             );
         } else if path.is_ident("cfg") {
             report.refuse(
                 span,
-                "a parameter cannot have a condition, since the attribute does not see what rustc leaves out",
+                "a parameter cannot have a condition, since the macro cannot evaluate it",
                 "write `#[cfg(...)]` before the function, and one function for each case",
             );
         } else {
@@ -297,14 +307,14 @@ fn own_attributes(
 
 /// An `impl` of a trait.
 pub(super) struct ByHand {
-    /// Everything before the items.
+    /// The tokens before the braces.
     pub(super) head: TokenStream,
-    /// The items, unread.
+    /// The items as unparsed tokens.
     pub(super) body: Group,
     pub(super) attrs: Vec<Attribute>,
     pub(super) generics: Generics,
-    /// The trait; `None` for an `impl TYPE`.
-    pub(super) of: Option<Path>,
+    /// The trait, or `None` for an `impl TYPE`.
+    pub(super) trait_path: Option<Path>,
     pub(super) ty: Type,
 }
 
@@ -315,7 +325,7 @@ pub(super) struct Constant {
     pub(super) after: TokenStream,
 }
 
-/// Reads an `impl`; `None` when it is something else.
+/// Parses an `impl`, or returns `None` for any other item.
 pub(super) fn by_hand(item: &TokenStream) -> Option<ByHand> {
     let mut tokens: Vec<TokenTree> = item.clone().into_iter().collect();
     let is_word = |token: &&TokenTree| matches!(token, TokenTree::Ident(_));
@@ -326,7 +336,7 @@ pub(super) fn by_hand(item: &TokenStream) -> Option<ByHand> {
     let Some(TokenTree::Group(body)) = tokens.pop().filter(is_braced) else { return None };
     let head: TokenStream = tokens.into_iter().collect();
     let ItemImpl { attrs, generics, trait_, self_ty, .. } = syn::parse2(quote!(#head {})).ok()?;
-    Some(ByHand { head, body, attrs, generics, of: trait_.map(|(path, _)| path), ty: *self_ty })
+    Some(ByHand { head, body, attrs, generics, trait_path: trait_.map(|(path, _)| path), ty: *self_ty })
 }
 
 fn is_braced(token: &TokenTree) -> bool {

@@ -1,5 +1,5 @@
-//! `#[agent]` on a function of which the spelling of its types says all. The library knows these types, so the expansion asks
-//! nothing of rustc: it consists of names, and of one call of the function.
+//! `#[agent]` on a function with plain types only. The library knows these types, so the expansion
+//! asks no trait: it has the names, and one call of the function.
 
 use super::args::AgentArgs;
 use super::parse::{Function, Param, Source};
@@ -10,16 +10,16 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{ReturnType, Type};
 
-/// How many parameters the library knows.
+/// Maximum number of parameters that the library supports.
 const PARAMS: usize = 6;
 
-/// The impl; `None` for a function with something that only rustc knows.
+/// Returns the impl, or `None` if the function has types that only rustc knows.
 pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStream> {
     let written = args.writes.as_ref().map_or("", |key| &key.text);
     if args.exits.is_some() || args.timeout.is_some() || written.contains(':') {
         return None;
     }
-    let (output, description) = (Output::of(function, args)?, docs::text(&function.attrs)?);
+    let (output, description) = (PlainOutput::new(function, args)?, docs::text(&function.attrs)?);
     let (mut types, mut keys, mut given) = (String::new(), String::new(), String::new());
     let adk = format!("{}::function", facade::path());
     for (at, (key, holder)) in params(function)?.into_iter().enumerate() {
@@ -27,7 +27,7 @@ pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStrea
         keys += &format!("({key:?}, {}), ", hash(key));
         given += &format!("__adk_params.{at}.__give(), ");
     }
-    let (value, call) = output.of_call(function, &given, &adk);
+    let (value, call) = output.call(function, &given, &adk);
     let (returned, call) = match (&function.sig.asyncness, args.blocking) {
         (Some(_), _) => {
             let waits = code!("{adk}::Waits::new");
@@ -39,7 +39,7 @@ pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStrea
         }
         (None, None) => (value, call),
     };
-    let (ty, name) = (function.used(), function.name());
+    let (ty, name) = (function.unspanned_name(), function.name());
     let (conditions, (place, package)) = (super::conditions_text(function), place::parts());
     let written_as_number = hash(written);
     let may_be_deprecated =
@@ -68,42 +68,42 @@ pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStrea
     Some(quote!(#head { #inside { #call } }))
 }
 
-/// The type that the function returns.
-struct Output {
-    /// The type of the value, as it is spelled.
+/// The return type of the function.
+struct PlainOutput {
+    /// The value type, as the user spelled it.
     value: String,
-    /// Where rustc points at the error of a `Result`.
+    /// The span for errors about the error type of a `Result`.
     error: Option<Span>,
 }
 
-impl Output {
-    /// The output, where the library knows the type of the value and the type fits `writes`.
-    fn of(function: &Function, args: &AgentArgs) -> Option<Self> {
+impl PlainOutput {
+    /// Returns the output if the library knows the value type and the type fits `writes`.
+    fn new(function: &Function, args: &AgentArgs) -> Option<Self> {
         let ReturnType::Type(_, ty) = &function.sig.output else {
             return args.writes.is_none().then(|| Self { value: "()".to_owned(), error: None });
         };
         let result = types::argument(ty, "Result", 0);
         let value = result.unwrap_or(ty);
         let value = match (&args.writes, value) {
-            (Some(_), Type::Path(_)) => spelled(value)?,
+            (Some(_), Type::Path(_)) => plain_spelling(value)?,
             (None, Type::Tuple(tuple)) if tuple.elems.is_empty() => "()".to_owned(),
             _ => return None,
         };
         Some(Self { value, error: result.map(|_| types::carets(&function.sig).1) })
     }
 
-    /// The type of a call as text, and the call.
-    fn of_call(self, function: &Function, given: &str, adk: &str) -> (String, TokenStream) {
-        let (name, wait) = (function.used(), function.sig.asyncness.map_or("", |_| ".await"));
+    /// Returns the type of a call as text, and the call.
+    fn call(self, function: &Function, given: &str, adk: &str) -> (String, TokenStream) {
+        let (name, wait) = (function.unspanned_name(), function.sig.asyncness.map_or("", |_| ".await"));
         let Some(error) = self.error else { return (self.value, code!("{name}({given}){wait}")) };
-        // rustc points at the type of the error when it is none.
+        // rustc reports a type that is not an error here.
         let error = quote_spanned!(error=> _);
         let rest = code!("as {adk}::AgentFailure>::ok({name}({given}){wait})");
         (format!("{adk}::AgentResult<{}>", self.value), quote!(<#error #rest))
     }
 }
 
-/// The keys of the parameters, and what holds each.
+/// Returns the keys of the parameters, each with the type that holds its value.
 fn params(function: &Function) -> Option<Vec<(&str, String)>> {
     let params = function.params.iter().map(|Param { name, source, ty, .. }| {
         let key = name.as_ref().filter(|key| *source == Source::Plain && !key.text.contains(':'))?;
@@ -113,15 +113,16 @@ fn params(function: &Function) -> Option<Vec<(&str, String)>> {
 }
 
 fn holder(ty: &Type) -> Option<String> {
-    Some(match (ty, spelled(ty)?) {
+    Some(match (ty, plain_spelling(ty)?) {
         (Type::Reference(_), text) if text == "str" => "Text".to_owned(),
         (Type::Reference(_), inside) => format!("Borrowed<{inside}>"),
         (_, value) => format!("Owned<{value}>"),
     })
 }
 
-/// The spelling of a plain type that the library knows, without a `&`: a list of lists is not among those.
-fn spelled(ty: &Type) -> Option<String> {
+/// Returns the spelling of a plain type that the library knows, without `&`. The library does not
+/// know lists of lists.
+fn plain_spelling(ty: &Type) -> Option<String> {
     let inside = match ty {
         _ if !is_plain(ty) => return None,
         Type::Reference(reference) => &*reference.elem,

@@ -1,4 +1,4 @@
-//! What is half typed, and what no one would type: the attributes never panic, and what they give back is Rust.
+//! Half-typed and invalid items: the attributes never panic, and their output is Rust.
 
 mod fuzz;
 
@@ -35,7 +35,7 @@ fn a_half_typed_impl_still_expands() {
 }
 
 #[test]
-fn the_function_comes_first_and_keeps_what_is_its_own() {
+fn the_function_comes_first_and_keeps_its_own_attributes() {
     let item = quote!(
         #[inline]
         #[doc = " Looks."]

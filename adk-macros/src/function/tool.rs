@@ -1,13 +1,13 @@
 //! `#[tool]` on a function.
 
 use super::args::ToolArgs;
-use super::keys::Key;
+use super::keys::KeyType;
 use super::parse::{Function, Param, Source};
 use super::{
-    arguments, checked, item, key_spec, load, name_of, needs, out_specs, output_types, outs, refuse,
-    take_resources, whole,
+    arguments, checks_const, edge_spans, item, key_spec, load, needs, out_specs, output_types, outs,
+    param_name, refuse, take_resources,
 };
-use crate::code::{code, limit, read};
+use crate::code::{code, read, timeout_call};
 use crate::diag::Diagnostics;
 use crate::{docs, place, types};
 use proc_macro2::TokenStream;
@@ -19,14 +19,14 @@ const CALL: &str = "async fn call(&self, __adk_args: __adk::ToolArgs, __adk_cx: 
 const CONFIRM: &str = "fn needs_confirmation(&self, __adk_args: __adk::ToolArgs,
     __adk_cx: &mut __adk::ToolContext) -> ::core::result::Result<bool, __adk::ToolError>";
 
-/// Begins to read the parameters.
+/// The statements that begin the parsing of arguments.
 const BEGIN: &str = "use __adk::args::{ArgMaybe as _, ArgPlain as _};
     let mut __adk_call = __adk::args::Call::new(__adk_args, __adk_cx, &__ADK_DECLARATION);";
 
-/// The function, the struct of its name, and the impl.
+/// Returns the function, the struct of the same name, and the impl.
 pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenStream {
-    let (types, name) = (output_types(function), &function.used());
-    let (checks, checked) = checked(&checks(function, args, report)).unzip();
+    let (types, name) = (output_types(function), &function.unspanned_name());
+    let (checks, checked) = checks_const(&checks(function, args, report)).unzip();
     let (meta, declare) = (meta(function, args), declare(function));
     let (call, confirm) = (call(function, args), confirm(function, args));
     let ((taken, needs), head) = (needs(function, name).unzip(), read(CALL));
@@ -61,9 +61,9 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
     item(function, &inside)
 }
 
-/// The same of a function that is refused.
+/// Returns the expansion of a rejected function.
 pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
-    let (name, text, errors) = (function.used(), function.name(), report.into_tokens());
+    let (name, text, errors) = (function.unspanned_name(), function.name(), report.into_tokens());
     let head = read(CALL);
     let inside = quote! {
         static __ADK_DECLARATION: ::std::sync::LazyLock<__adk::model::ToolDeclaration> =
@@ -94,18 +94,18 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     let mut meta = quote!(__adk::ToolMeta::new(#name, #description));
     let mut aliases = TokenStream::new();
     let reads = function.params(Source::Key).enumerate().map(|(at, param)| {
-        let Key { ty, optional, any, .. } = Key::of(&param.ty, args.writes.len() + at, &mut aliases);
+        let KeyType { ty, optional, any, .. } = KeyType::new(&param.ty, args.writes.len() + at, &mut aliases);
         let any = any.unwrap_or_else(|| quote!(false));
-        key_spec(&ty, &name_of(param), &types::spelled(&param.ty), &optional, &any, &quote!(0))
+        key_spec(&ty, &param_name(param), &types::type_spelling(&param.ty), &optional, &any, &quote!(0))
     });
     let reads: Vec<_> = reads.collect();
     let writes = args.writes.iter().enumerate().map(|(at, write)| {
-        let inside = types::value(&write.ty);
-        let Key { ty, optional, .. } = Key::of(&write.ty, at, &mut aliases);
+        let inside = types::option_value(&write.ty);
+        let KeyType { ty, optional, .. } = KeyType::new(&write.ty, at, &mut aliases);
         let optional = if std::ptr::eq(inside, &write.ty) { optional } else { quote!(false) };
-        // Whether the tool is called is the model's choice, so that no reader may count on the key.
+        // The model decides whether it calls the tool, so no reader may rely on the key.
         let (yes, no, place) = (quote!(true), quote!(false), quote!(__typed::nowhere(#optional)));
-        let spec = key_spec(&ty, &write.key.text, &types::spelled(inside), &yes, &no, &place);
+        let spec = key_spec(&ty, &write.key.text, &types::type_spelling(inside), &yes, &no, &place);
         quote!(#spec.accepting(__adk::Probe::<#ty>::ACCEPTS))
     });
     let writes: Vec<_> = writes.chain(out_specs(function)).collect();
@@ -121,29 +121,29 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     ];
     meta.extend(is_set.into_iter().filter(|(is, _)| *is).map(|(_, text)| read(text)));
     meta.extend(args.by.as_ref().map(|(_, by)| quote!(.by(#by))));
-    meta.extend(args.timeout.map(limit));
+    meta.extend(args.timeout.map(timeout_call));
     meta.extend(args.retry.map(|times| code!(".retry({times})")));
-    // Last: rustc promotes nothing after an `||` to a `'static`.
+    // `may_exit` is last, because rustc promotes no value after an `||` to `'static`.
     meta.extend(quote!(.may_exit(#said || __adk::Probe::<__AdkPlain>::FLOW != 0)));
     meta
 }
 
-/// How a parameter is declared and read, chosen by its type.
+/// Returns the expression that declares and reads a parameter, chosen by its type.
 fn handle(param: &Param) -> TokenStream {
-    let ty = types::fixed(param.ty.to_token_stream());
-    // rustc points at the type before the `as` when it has no schema.
+    let ty = types::with_static_lifetimes(param.ty.to_token_stream());
+    // rustc points at the type before the `as` if it has no schema.
     let place = quote_spanned!(types::caret(&param.ty)=> _);
-    let of = if types::is_called_context(&param.ty) {
+    let reader = if types::is_called_context(&param.ty) {
         quote!(ContextLike)
-    } else if types::is_lent(&param.ty) {
+    } else if types::is_mut_reference(&param.ty) {
         quote!(LentArg)
     } else {
         quote!(ToolArg)
     };
-    quote!(<#place as __adk::args::#of>::arg(__adk::args::Arg::<#ty>::NEW.__slot()))
+    quote!(<#place as __adk::args::#reader>::arg(__adk::args::Arg::<#ty>::NEW.__slot()))
 }
 
-/// The value of `#[default(...)]`: a text serves for a `String`.
+/// Returns the value of `#[default(...)]`. A string literal may initialise a `String`.
 fn default(param: &Param) -> Option<TokenStream> {
     Some(match &param.default.as_ref()?.1 {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => quote!(::core::convert::From::from(#text)),
@@ -152,12 +152,12 @@ fn default(param: &Param) -> Option<TokenStream> {
 }
 
 fn declare(function: &Function) -> TokenStream {
-    let name = function.used();
+    let name = function.unspanned_name();
     let args = function.params(Source::Plain).map(|param| {
-        let (key, handle) = (name_of(param), handle(param));
+        let (key, handle) = (param_name(param), handle(param));
         let description = docs::description(&param.docs).unwrap_or_else(|| quote!(""));
         match default(param) {
-            // As where it is read, so that rustc says the same of both and leaves one out.
+            // The expression equals that of `takes`, so that rustc reports one error for both.
             Some(value) => quote!(.arg_or(#key, #description, &#handle, || #value)),
             None => quote!(.arg(#key, #description, &#handle)),
         }
@@ -166,9 +166,9 @@ fn declare(function: &Function) -> TokenStream {
 }
 
 /// Reads the parameters.
-fn takes(function: &Function) -> TokenStream {
+fn take_args(function: &Function) -> TokenStream {
     let takes = function.params(Source::Plain).map(|param| {
-        let (local, key, handle) = (&param.local, name_of(param), handle(param));
+        let (local, key, handle) = (&param.local, param_name(param), handle(param));
         match default(param) {
             Some(value) => quote!(let #local = #handle.__take_or(&mut __adk_call, #key, || #value)?;),
             None => quote!(let #local = #handle.__take(&mut __adk_call, #key)?;),
@@ -177,12 +177,13 @@ fn takes(function: &Function) -> TokenStream {
     takes.collect()
 }
 
-/// Whether a person is asked: about calls whose arguments can be read, and that the predicate picks.
+/// Returns `needs_confirmation`, which is true for calls with valid arguments that the predicate
+/// selects.
 fn confirm(function: &Function, args: &ToolArgs) -> Option<TokenStream> {
-    let (predicate, takes) = (args.confirm.as_ref()?, takes(function));
+    let (predicate, takes) = (args.confirm.as_ref()?, take_args(function));
     let args = function.params(Source::Plain);
-    // What is borrowed to be changed is a context.
-    let args = args.filter(|Param { ty, .. }| !types::is_called_context(ty) && !types::is_lent(ty));
+    // A mutable reference is a context.
+    let args = args.filter(|Param { ty, .. }| !types::is_called_context(ty) && !types::is_mut_reference(ty));
     let (types, args): (Vec<_>, Vec<_>) = args.map(|param| (&param.ty, &param.local)).unzip();
     let lifetimes = function.sig.generics.lifetimes().map(|declared| &declared.lifetime);
     let asks = match predicate {
@@ -197,7 +198,7 @@ fn confirm(function: &Function, args: &ToolArgs) -> Option<TokenStream> {
 }
 
 fn call(function: &Function, args: &ToolArgs) -> TokenStream {
-    let (name, takes) = (function.used(), takes(function));
+    let (name, takes) = (function.unspanned_name(), take_args(function));
     let (wait, begin) = (function.sig.asyncness.map(|_| quote!(.await)), read(BEGIN));
     // rustc points at a result that no model can read, and at an error without a text.
     let (place, error) = types::carets(&function.sig);
@@ -230,49 +231,49 @@ fn call(function: &Function, args: &ToolArgs) -> TokenStream {
     }
 }
 
-/// What only types can tell.
+/// Returns the checks that need types.
 fn checks(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenStream {
     let name = function.name();
     let mut checks = TokenStream::new();
     let mut before = TokenStream::new();
     for param in function.params(Source::Plain) {
-        let ty = types::fixed(param.ty.to_token_stream());
+        let ty = types::with_static_lifetimes(param.ty.to_token_stream());
         let is_context = quote!(__adk::Probe::<#ty>::TOOL_CONTEXT);
         if !before.is_empty() {
-            let message =
-                report.message(&format!("`{name}` takes two contexts"), "one is enough: it is the same");
+            let message = report
+                .message(&format!("`{name}` takes two contexts"), "remove one: both are the same context");
             let wrong = quote!(#is_context && (false #before));
-            checks.extend(refuse(whole(&param.ty), &wrong, &message));
+            checks.extend(refuse(edge_spans(&param.ty), &wrong, &message));
         }
         if param.name.is_none() {
             let message = report.message(
                 &format!("a parameter of `{name}` has no name, so no model can fill it in"),
                 "name it",
             );
-            checks.extend(refuse(whole(&param.ty), &quote!(!#is_context), &message));
+            checks.extend(refuse(edge_spans(&param.ty), &quote!(!#is_context), &message));
         }
         before.extend(quote!(|| #is_context));
     }
-    checks.extend(unable(function, args, report));
+    checks.extend(context_check(function, args, report));
     checks
 }
 
-/// Keys that it says to write, where no parameter is a context. Of what is called as one, or is that of an agent, its type
-/// tells.
-fn unable(function: &Function, args: &ToolArgs, report: &Diagnostics) -> Option<TokenStream> {
+/// Returns the check that a tool with `writes` has a context. A parameter whose type name ends in
+/// `Context` settles it here; otherwise the types decide.
+fn context_check(function: &Function, args: &ToolArgs, report: &Diagnostics) -> Option<TokenStream> {
     let first = &args.writes.first()?.key;
     if function.params(Source::Plain).any(|param| types::is_called_context(&param.ty)) {
         return None;
     }
     let contexts = function.params(Source::Plain).map(|Param { ty, .. }| {
-        let ty = types::fixed(ty.to_token_stream());
+        let ty = types::with_static_lifetimes(ty.to_token_stream());
         quote!(|| __adk::Probe::<#ty>::TOOL_CONTEXT || __adk::Probe::<#ty>::CONTEXT)
     });
     let wrong = quote!(!(false #(#contexts)*));
     let keys: Vec<_> = args.writes.iter().map(|write| format!("`{}`", write.key.text)).collect();
     let message = report.message(
         &format!(
-            "`{}` says that it writes {}, but takes no context to write it with",
+            "`{}` declares that it writes {}, but takes no context to write it with",
             function.name(),
             keys.join(" and ")
         ),

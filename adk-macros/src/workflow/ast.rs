@@ -1,6 +1,6 @@
-//! What was written, as it was written.
+//! [`Workflow`]: the syntax tree of a workflow, close to the source.
 
-use crate::by::By;
+use crate::answerer::Answerer;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::{Attribute, Expr, LitStr, Pat, Path, Type, Visibility};
 
@@ -9,10 +9,10 @@ use syn::{Attribute, Expr, LitStr, Pat, Path, Type, Visibility};
 pub(super) struct Workflow {
     pub(super) attrs: Vec<Attribute>,
     pub(super) vis: Option<Visibility>,
-    /// `None` when not even that could be read.
+    /// The name, or `None` if the parser failed before it.
     pub(super) name: Option<Ident>,
     pub(super) inputs: Vec<Input>,
-    pub(super) outputs: Vec<Typed>,
+    pub(super) outputs: Vec<KeyDecl>,
     pub(super) items: Items,
     pub(super) body: Vec<Node>,
     /// Paths in the order of the source, for editors.
@@ -26,7 +26,7 @@ pub(super) struct Workflow {
 /// An argument of `#[bounds(model_calls = 30, time = "10m", ends)]`.
 pub(super) struct Bound {
     pub(super) word: Ident,
-    /// Where its value is, or the word where it has none.
+    /// The span of the value, or of a word without a value.
     pub(super) span: Span,
     pub(super) value: BoundValue,
 }
@@ -41,7 +41,7 @@ pub(super) enum BoundValue {
 pub(super) struct Items {
     pub(super) agents: Vec<Decl>,
     pub(super) lets: Vec<Let>,
-    pub(super) states: Vec<Typed>,
+    pub(super) states: Vec<KeyDecl>,
     pub(super) toolsets: Vec<Toolset>,
 }
 
@@ -52,13 +52,13 @@ pub(super) struct Toolset {
     pub(super) file: Option<Expr>,
 }
 
-/// A path as it was typed; it may end in `::`.
+/// A path in the source. An incomplete path may end in `::`.
 pub(super) struct Mention {
     pub(super) path: Path,
     pub(super) kind: MentionKind,
 }
 
-/// What a path leads to.
+/// The kind of item that a path names.
 #[derive(Clone, Copy)]
 pub(super) enum MentionKind {
     /// An agent or a tool.
@@ -76,23 +76,23 @@ pub(crate) struct Key {
 }
 
 /// `KEY: TYPE`.
-pub(super) struct Typed {
+pub(super) struct KeyDecl {
     pub(super) attrs: Vec<Attribute>,
     pub(super) key: Key,
     pub(super) ty: Type,
-    /// A `state` that the session need not hold: it was written as an `Option` of the type.
+    /// Whether a `state` may be absent from the session: its type was an `Option` of `ty`.
     pub(super) perhaps: bool,
 }
 
 /// `KEY: TYPE = DEFAULT`.
 pub(super) struct Input {
-    pub(super) typed: Typed,
+    pub(super) typed: KeyDecl,
     pub(super) default: Option<Expr>,
 }
 
 /// `let KEY: TYPE = EXPR;`.
 pub(super) struct Let {
-    pub(super) typed: Typed,
+    pub(super) typed: KeyDecl,
     pub(super) value: Expr,
 }
 
@@ -106,28 +106,28 @@ pub(super) struct Decl {
 
 pub(super) enum DeclKind {
     /// `agent NAME -> KEY: TYPE { fields }`.
-    Llm { output: Option<Box<Typed>>, fields: Box<Fields> },
+    Llm { output: Option<Box<KeyDecl>>, fields: Box<Fields> },
     /// `agent NAME: TYPE;`.
-    Given { ty: Type },
+    Supplied { ty: Type },
     /// `agent NAME(reads) -> KEY: TYPE as TYPE;`.
-    Described { reads: Vec<Typed>, output: Option<Box<Typed>>, ty: Type },
+    Described { reads: Vec<KeyDecl>, output: Option<Box<KeyDecl>>, ty: Type },
 }
 
 #[derive(Default)]
 pub(super) struct Fields {
     pub(super) name: Option<LitStr>,
     pub(super) model: Option<Expr>,
-    /// Models that are asked when one has failed.
+    /// Fallback models, in the order in which they are called.
     pub(super) fallback: Vec<Expr>,
     pub(super) budget: Option<LitStr>,
     pub(super) instruction: Option<Expr>,
     pub(super) global_instruction: Option<Expr>,
     pub(super) tools: Vec<Tool>,
-    /// `tools: [find, ..]`: more may be added at run time.
+    /// `tools: [find, ..]`: the program may add more tools at run time.
     pub(super) more_tools: bool,
-    /// The toolsets of `tools`: where each is mentioned, by the number of its item.
+    /// The toolsets in `tools`: the number of each item, and the name at the mention.
     pub(super) toolsets: Vec<(usize, Ident)>,
-    /// Calls of methods of `LlmDecl`, for fields that nothing here depends on.
+    /// Calls of methods of `LlmDecl`, for fields that the expansion does not need otherwise.
     pub(super) declared: TokenStream,
     pub(super) temperature: Option<Expr>,
     pub(super) top_p: Option<Expr>,
@@ -138,7 +138,7 @@ pub(super) struct Fields {
     pub(super) retry: Option<Expr>,
     pub(super) max_turns: Option<Expr>,
     pub(super) transfer: Vec<Path>,
-    /// To the parent, and to peers.
+    /// Whether a transfer to the parent, and to peers, is disallowed.
     pub(super) disallow_transfer: [bool; 2],
     pub(super) callbacks: Vec<Callback>,
 }
@@ -149,9 +149,9 @@ pub(super) struct Tool {
     pub(super) is_agent: bool,
 }
 
-/// `before_agent: f`, or one of `before_agent: [f, g]`; in the parentheses of a block with `=`.
+/// `before_agent: f`, or an item of `before_agent: [f, g]`. The parentheses of a block use `=`.
 pub(super) struct Callback {
-    /// Such as `before_agent`.
+    /// The name of the hook, such as `before_agent`.
     pub(super) hook: Ident,
     pub(super) value: Expr,
 }
@@ -159,11 +159,11 @@ pub(super) struct Callback {
 pub(super) enum Timeout {
     /// `"30s"`.
     Millis(u64),
-    /// Anything that is a `Duration`.
+    /// An expression of type `Duration`.
     Value(Expr),
 }
 
-/// One step.
+/// A step of a body.
 pub(super) enum Node {
     Run(Run),
     Block(Box<Block>),
@@ -174,10 +174,10 @@ pub(super) enum Node {
 /// `path`, or an instance: `path(KEY = KEY) as NAME -> KEY`.
 pub(super) struct Run {
     pub(super) path: Path,
-    /// The key of the definition, and the key that is read instead.
+    /// Pairs of the key in the definition, and the key that the instance reads.
     pub(super) reads: Vec<(Key, Key)>,
     pub(super) alias: Option<Ident>,
-    /// What it writes, in the order of the definition.
+    /// The written keys, in the order of the definition.
     pub(super) writes: Vec<Key>,
 }
 
@@ -186,14 +186,14 @@ pub(super) struct Block {
     pub(super) attrs: Vec<Attribute>,
     pub(super) name: Option<Ident>,
     pub(super) kind: BlockKind,
-    /// The word, or the opening bracket of a block without one.
+    /// The word, or the opening bracket of a block without a word.
     pub(super) span: Span,
-    /// What is in its parentheses, as it was written.
+    /// The content of the parentheses as source text.
     pub(super) arguments: String,
     /// `on_error = skip`.
     pub(super) skip: bool,
     pub(super) budget: Option<LitStr>,
-    /// None for a `match`, which has arms.
+    /// The steps, empty for a `match`, which has arms.
     pub(super) nodes: Vec<Node>,
     pub(super) callbacks: Vec<Callback>,
 }
@@ -233,20 +233,20 @@ pub(super) struct Match {
 pub(super) struct Arm {
     pub(super) pattern: Pat,
     pub(super) guard: Option<Expr>,
-    /// `None` for `()`.
+    /// The step, or `None` for `()`.
     pub(super) node: Option<Node>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Counted {
+pub(super) enum LimitKind {
     Rounds,
     Elements,
     Branches,
     Attempts,
 }
 
-impl Counted {
-    /// The argument, the function of the library that takes it, and what it is.
+impl LimitKind {
+    /// Returns the argument, the library function that takes it, and a description of the value.
     const fn words(self) -> [&'static str; 3] {
         match self {
             Self::Rounds => ["max", "max", "the largest number of rounds, 1 or more, as in `max = 5`"],
@@ -254,8 +254,9 @@ impl Counted {
                 ["max", "max_elements", "the largest number of elements, 1 or more, as in `max = 20`"]
             }
             Self::Branches => {
-                let what = "the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`";
-                ["max_concurrency", "max_concurrency", what]
+                let description =
+                    "the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`";
+                ["max_concurrency", "max_concurrency", description]
             }
             Self::Attempts => {
                 ["attempts", "attempts", "the largest number of attempts, 1 or more, as in `attempts = 3`"]
@@ -271,25 +272,25 @@ impl Counted {
         self.words()[1]
     }
 
-    pub(super) const fn what(self) -> &'static str {
+    pub(super) const fn description(self) -> &'static str {
         self.words()[2]
     }
 }
 
 /// `max = 5` or `max = ROUNDS`.
 pub(super) struct Limit {
-    pub(super) of: Counted,
+    pub(super) kind: LimitKind,
     pub(super) expr: Box<Expr>,
-    /// What it is, when it is a literal.
+    /// The value of a literal.
     pub(super) literal: Option<u32>,
 }
 
 /// `NAME: await(by = "staff", timeout = "72h", default = EXPR) KEY: TYPE`.
 pub(super) struct Await {
     pub(super) name: Option<Ident>,
-    /// With the question as its docs.
-    pub(super) typed: Typed,
-    pub(super) by: Option<By>,
+    /// The key, its type, and the question as doc comment.
+    pub(super) typed: KeyDecl,
+    pub(super) by: Option<Answerer>,
     pub(super) timeout: Option<Timeout>,
     pub(super) default: Option<Expr>,
 }
@@ -301,9 +302,9 @@ pub(super) struct Break {
 }
 
 impl Key {
-    /// The key as it is stored.
+    /// Returns the stored name of the key.
     pub(crate) fn text(&self) -> String {
-        let name = super::names::plain(&self.name);
+        let name = super::names::unraw(&self.name);
         match &self.prefix {
             Some(prefix) => format!("{prefix}:{name}"),
             None => name,
@@ -323,7 +324,7 @@ impl BlockKind {
         one.into_iter().chain(other)
     }
 
-    /// The key that steers it.
+    /// Returns the key that controls the block.
     pub(super) fn key(&self) -> Option<&Key> {
         match self {
             Self::Loop { until, .. } => until.as_ref(),
@@ -346,7 +347,7 @@ impl BlockKind {
 }
 
 impl Arm {
-    /// The pattern with its guard, as text.
+    /// Returns the pattern with its guard as text.
     pub(super) fn text(&self) -> String {
         let (pattern, guard) = (&self.pattern, self.guard.iter());
         super::text::code(quote::quote!(#pattern #(if #guard)*))

@@ -1,14 +1,14 @@
-//! What tokens alone can tell. The rest is checked in const evaluation, by `adk_spec::check`.
+//! Checks that need tokens only. `adk_spec::check` makes all other checks in const evaluation.
 
 mod arrows;
 mod keys;
 mod limits;
+mod name_owner;
 mod names;
-mod taken;
 mod tools;
 mod transfer;
 
-use super::ast::{BlockKind, Decl, DeclKind, Node, Typed, Workflow};
+use super::ast::{BlockKind, Decl, DeclKind, KeyDecl, Node, Workflow};
 use super::plan::Plan;
 use crate::diag::Diagnostics;
 use adk_spec::Check;
@@ -17,7 +17,7 @@ use adk_spec::Check;
 pub(super) const NAMES: [Check; 4] =
     [Check::AgentReused, Check::NameDuplicate, Check::NameInvalid, Check::NameReserved];
 
-/// Reports what would keep the flow from being looked at, and takes it out of the tree.
+/// Reports errors that prevent the analysis of the flow, and removes their causes from the tree.
 pub(super) fn mend(tree: &mut Workflow) -> Diagnostics {
     let mut report = Diagnostics::default();
     limits::workflow(tree, &mut report);
@@ -26,18 +26,18 @@ pub(super) fn mend(tree: &mut Workflow) -> Diagnostics {
     report
 }
 
-/// Looks at all nodes, those inside of blocks as well.
-fn each_node(nodes: &mut [Node], look: &mut dyn FnMut(&mut Node)) {
+/// Visits all nodes, including the nodes inside blocks.
+fn visit_nodes(nodes: &mut [Node], look: &mut dyn FnMut(&mut Node)) {
     for node in nodes {
         look(node);
         let Node::Block(block) = node else { continue };
-        each_node(&mut block.nodes, look);
+        visit_nodes(&mut block.nodes, look);
         match &mut block.kind {
             BlockKind::Match(choice) => {
                 let arms = choice.arms.iter_mut().filter_map(|arm| arm.node.as_mut());
-                arms.for_each(|node| each_node(std::slice::from_mut(node), look));
+                arms.for_each(|node| visit_nodes(std::slice::from_mut(node), look));
             }
-            BlockKind::Try(tried) => each_node(tried.otherwise.as_deref_mut().unwrap_or_default(), look),
+            BlockKind::Try(tried) => visit_nodes(tried.otherwise.as_deref_mut().unwrap_or_default(), look),
             _ => {}
         }
     }
@@ -46,35 +46,35 @@ fn each_node(nodes: &mut [Node], look: &mut dyn FnMut(&mut Node)) {
 pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Diagnostics) {
     transfer::workflow(tree, plan, report);
     names::workflow(tree, report);
-    names::declared(&tree.items.agents, report);
+    names::agents(&tree.items.agents, report);
     tools::workflow(&tree.items.agents, report);
     names::steps(tree, plan, report);
     keys::workflow(tree, plan, report);
 }
 
-/// The keys that a workflow declares, but for those of its steps.
-fn declared(tree: &Workflow) -> impl Iterator<Item = &Typed> {
+/// Returns the keys that a workflow declares, except the keys of its steps.
+fn declared_keys(tree: &Workflow) -> impl Iterator<Item = &KeyDecl> {
     let inputs = tree.inputs.iter().map(|input| &input.typed);
     let lets = tree.items.lets.iter().map(|one| &one.typed);
     let outputs = tree.items.agents.iter().filter_map(|decl| match &decl.kind {
         DeclKind::Llm { output, .. } | DeclKind::Described { output, .. } => output.as_deref(),
-        DeclKind::Given { .. } => None,
+        DeclKind::Supplied { .. } => None,
     });
     inputs.chain(lets).chain(&tree.items.states).chain(outputs).chain(&tree.outputs)
 }
 
-/// Looks at agents outside of a workflow.
+/// Checks agents outside a workflow.
 pub(super) fn agents(agents: &[Decl], report: &mut Diagnostics) {
     for decl in agents {
         if !matches!(decl.kind, DeclKind::Llm { .. }) {
-            report.at(
+            report.add(
                 Check::Syntax,
                 decl.name.span(),
-                "outside of a workflow an agent has its fields in `{ }`; help: a type that implements `Agent` needs no declaration",
+                "outside of a workflow an agent has its fields in `{ }`; help: remove it: a type that implements `Agent` needs no declaration",
             );
         }
     }
-    names::declared(agents, report);
-    tools::circles_outside(agents, report);
-    transfer::outside(agents, report);
+    names::agents(agents, report);
+    tools::single_agent_circles(agents, report);
+    transfer::single_agents(agents, report);
 }

@@ -1,7 +1,9 @@
-//! The plan -> tokens: data and calls into `adk-core`, nothing that computes.
+//! Expands a plan to tokens: data, and calls into `adk-core`. The expansion computes nothing
+//! itself.
 
-mod alone;
 mod awaits;
+mod block_callbacks;
+mod block_keys;
 mod bounds;
 mod build;
 mod choice;
@@ -11,60 +13,59 @@ mod declared;
 mod docs;
 mod editor;
 mod fields;
-mod fits;
 mod flow;
 mod functions;
 mod instruction;
 mod keys;
 mod needs;
 mod prompt;
-mod skips;
+mod single_agents;
 mod spec;
+mod step_table;
 mod stub;
 mod tree;
-mod wired;
 
-pub(super) use alone::{agents, stubs};
-pub(super) use stub::{Known, workflow as stub};
+pub(super) use single_agents::{agents, stubs};
+pub(super) use stub::{KnownParts, workflow as stub};
 
 use super::ast::Workflow;
 use super::names;
-use super::plan::{Plan, Step, What};
+use super::plan::{Plan, Step, StepKind};
 use crate::code::{code, read};
 use crate::{facade, place};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::Attribute;
 
-/// What all parts of the expansion need.
+/// The inputs of all parts of the expansion.
 struct Expansion<'a> {
     tree: &'a Workflow,
     plan: &'a Plan<'a>,
-    /// The struct where it is used; its definition alone is the user's token to editors.
+    /// The name of the struct in its uses. For editors, only the definition is the user's token.
     name: Ident,
-    /// Only after an `each` a key is a list of what was written.
+    /// Whether the workflow has an `each`, which turns the keys written in it into lists.
     has_each: bool,
-    /// Tables that rustc would search as a whole for each entry are in several pieces.
+    /// Whether tables are split, because rustc would search the whole table for each entry.
     is_large: bool,
-    /// What is left to say of a workflow that was refused.
-    refused: Option<Known>,
+    /// The facts about a rejected workflow.
+    refused: Option<KnownParts>,
 }
 
-/// The whole expansion of a `workflow!` that no check of the macros refused.
+/// Expands a `workflow!` that passed all checks of the macros.
 pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>) -> TokenStream {
     let Some(name) = &tree.name else { return TokenStream::new() };
     let expand = Expansion::new(tree, plan, name);
     let (editor, structs, keys) = (expand.editor(), expand.structs(), expand.key_structs());
-    let (allow, names, scope) = (allow(), facade::names_of_workflows(), place::scope_const());
-    let deprecated = deprecated(&tree.attrs);
+    let (allow, names, scope) = (allow(), facade::workflow_imports(), place::scope_const());
+    let deprecated = allow_deprecated(&tree.attrs);
     let declared = expand.declared();
     let awaits = expand.awaits();
-    let placed = expand.placed();
+    let placed = expand.agent_aliases();
     let spec = expand.spec();
     let build = expand.build();
     let agent = expand.agent();
     let choices = expand.choices();
-    let wired = expand.wired();
+    let step_table = expand.step_table();
     let needs = expand.needs();
     let input_output = expand.input_output();
     quote! {
@@ -83,7 +84,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>) -> TokenStream {
             #build
             #agent
             #choices
-            #wired
+            #step_table
             #needs
             #input_output
         };
@@ -92,14 +93,14 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>) -> TokenStream {
 
 impl<'a> Expansion<'a> {
     fn new(tree: &'a Workflow, plan: &'a Plan<'a>, name: &Ident) -> Self {
-        let is_each = |step: &Step<'_>| matches!(step.what, What::Block(block) if block.is_each());
+        let is_each = |step: &Step<'_>| matches!(step.kind, StepKind::Block(block) if block.is_each());
         let has_each = plan.steps.iter().any(is_each);
         let is_large = flow::is_large(tree, plan);
-        Self { tree, plan, name: names::unspanned(name), has_each, is_large, refused: None }
+        Self { tree, plan, name: names::without_span(name), has_each, is_large, refused: None }
     }
 }
 
-/// Lints that have nothing to say about an expansion.
+/// Returns the lints that do not apply to an expansion.
 fn allow() -> TokenStream {
     read(
         "#[allow(
@@ -119,13 +120,13 @@ fn allow() -> TokenStream {
     )
 }
 
-/// What is deprecated may use itself. What else is used is the user's to be warned of.
-fn deprecated(attrs: &[Attribute]) -> Option<TokenStream> {
+/// A deprecated workflow may use itself. Warnings about other deprecated items belong to the user.
+fn allow_deprecated(attrs: &[Attribute]) -> Option<TokenStream> {
     attrs.iter().any(|attr| attr.path().is_ident("deprecated")).then(|| read("#[allow(deprecated)]"))
 }
 
-/// `__PREFIX_3`.
-fn numbered(prefix: &str, number: usize) -> Ident {
+/// Returns the identifier `__PREFIX_3`.
+fn numbered_ident(prefix: &str, number: usize) -> Ident {
     format_ident!("__{}_{}", prefix, number, span = Span::call_site())
 }
 
@@ -133,18 +134,18 @@ fn index(number: usize) -> Literal {
     Literal::usize_unsuffixed(number)
 }
 
-/// A key of a known type, with the place that its type has in `impl Typed`.
-fn key_spec(typed: &super::ast::Typed, place: u8) -> TokenStream {
-    spec_of(typed, place, &quote!(false))
+/// Returns a key of a known type, with the place of its type in `impl Typed`.
+fn key_spec(typed: &super::ast::KeyDecl, place: u8) -> TokenStream {
+    typed_key_spec(typed, place, &quote!(false))
 }
 
-/// The same for a key that is read: `serde_json::Value` reads any type.
-fn reading_spec(typed: &super::ast::Typed, place: u8) -> TokenStream {
+/// Returns a key that the workflow reads: `serde_json::Value` reads any type.
+fn reading_spec(typed: &super::ast::KeyDecl, place: u8) -> TokenStream {
     let ty = &typed.ty;
-    spec_of(typed, place, &quote!(__typed::Of::<#ty>::VALUE))
+    typed_key_spec(typed, place, &quote!(__typed::Of::<#ty>::VALUE))
 }
 
-fn spec_of(typed: &super::ast::Typed, place: u8, any: &TokenStream) -> TokenStream {
+fn typed_key_spec(typed: &super::ast::KeyDecl, place: u8, any: &TokenStream) -> TokenStream {
     let (key, text, ty) = (crate::code::key(&typed.key.text()), names::type_text(&typed.ty), &typed.ty);
     let number = crate::typed::number(&ty.to_token_stream(), &text);
     let (spec, place) = (read("__adk::key"), code!("{place}"));
@@ -152,28 +153,29 @@ fn spec_of(typed: &super::ast::Typed, place: u8, any: &TokenStream) -> TokenStre
     quote!(#spec::<#ty>(#key, #text, #perhaps, #any, #number, #place))
 }
 
-/// A call that raises a fault under a token: only its parentheses carry the user's span, since every spanned
-/// identifier would be one more target of go-to-definition.
+/// Returns a call that raises a const error under a token. Only the parentheses have the user's
+/// span, because each identifier with it would be one more target of go-to-definition.
 fn raise(span: Span, raise: impl ToTokens, argument: impl ToTokens) -> TokenStream {
     let callee = quote!(#raise);
     let call = quote::quote_spanned!(span=> (#callee)(#argument));
     quote!(const _: () = #call;)
 }
 
-/// A limit as a number of its own type, by a function of `wire`.
+/// Returns a limit as a number of its own type, converted by a function of `wire`.
 fn number(limit: &syn::Expr, word: &TokenStream) -> TokenStream {
-    around(limit, &quote!(__wire::#word), &TokenStream::new())
+    call_with(limit, &quote!(__wire::#word), &TokenStream::new())
 }
 
-/// A value that is a `String` where its type is open, as that of `"x".into()`, and else what it is.
-fn given(value: &syn::Expr) -> TokenStream {
-    around(value, &quote!(__wire::given), &quote!(.__itself))
+/// Returns a value that becomes a `String` if its type is open, as in `"x".into()`. Other values
+/// keep their type.
+fn string_or_itself(value: &syn::Expr) -> TokenStream {
+    call_with(value, &quote!(__wire::given), &quote!(.__itself))
 }
 
-/// A call with a value, and one of a method of what it gives.
+/// Returns a call with a value, and a method call on its result.
 ///
-/// rustc says of the calls what it says of the value: once, where all have one place.
-fn around(value: &syn::Expr, ask: &TokenStream, method: &TokenStream) -> TokenStream {
+/// Errors of rustc about the calls have the span of the value, so that rustc reports them once.
+fn call_with(value: &syn::Expr, ask: &TokenStream, method: &TokenStream) -> TokenStream {
     let mut spans = value.to_token_stream().into_iter().map(|token| token.span());
     let from = spans.next().unwrap_or_else(Span::call_site);
     let to = spans.last().unwrap_or(from);

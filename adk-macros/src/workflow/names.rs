@@ -1,22 +1,23 @@
-//! Names: how they are made, and which are possible.
+//! Names: conversions, texts and rules.
 
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt;
 use syn::{Path, Type};
 
-/// The text of a name, without `r#`.
-pub(crate) fn plain(ident: &Ident) -> String {
+/// Returns the text of a name, without `r#`.
+pub(crate) fn unraw(ident: &Ident) -> String {
     ident.unraw().to_string()
 }
 
-/// The name with `r#` if only the user's edition allows it without: what macros emit is of their own edition.
+/// Adds `r#` to a name that is a keyword in the edition of the macros, but not in the user's
+/// edition.
 pub(crate) fn raw(ident: Ident) -> Ident {
     if ident == "gen" { Ident::new_raw("gen", ident.span()) } else { ident }
 }
 
-/// The name as it can be used in names that are made of it: rustc passes on `W🦀`, and tells by itself that this is no
-/// identifier.
-pub(super) fn usable(ident: Ident) -> Ident {
+/// Returns a form of the name that derived names can contain. rustc passes `W🦀` to a macro, and
+/// reports the invalid identifier.
+pub(super) fn derivable_ident(ident: Ident) -> Ident {
     let ident = raw(ident);
     let text = ident.to_string();
     let name = text.strip_prefix("r#").unwrap_or(&text);
@@ -30,15 +31,16 @@ pub(super) fn usable(ident: Ident) -> Ident {
     Ident::new(&name.chars().map(plain).collect::<String>(), ident.span())
 }
 
-/// The name without the user's span, so that editors do not take it for one more definition or use.
-pub(crate) fn unspanned(ident: &Ident) -> Ident {
+/// Returns the name without the user's span, so that editors do not take it for another definition
+/// or use.
+pub(crate) fn without_span(ident: &Ident) -> Ident {
     let mut ident = raw(ident.clone());
     ident.set_span(Span::call_site());
     ident
 }
 
-/// `IterativeWriting` and `HTTPFetch` become `iterative_writing` and `http_fetch`.
-pub(super) fn snake(name: &str) -> String {
+/// Converts `IterativeWriting` and `HTTPFetch` to `iterative_writing` and `http_fetch`.
+pub(super) fn snake_case(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 4);
     let mut before: Option<char> = None;
     let mut rest = name.chars().peekable();
@@ -57,18 +59,18 @@ pub(super) fn snake(name: &str) -> String {
     out
 }
 
-pub(super) fn last(path: &Path) -> Option<&Ident> {
+pub(super) fn last_segment(path: &Path) -> Option<&Ident> {
     path.segments.last().map(|segment| &segment.ident)
 }
 
-/// A path as text: `crate::agents::critic`.
+/// Returns a path as text: `crate::agents::critic`.
 pub(super) fn path_text(path: &Path) -> String {
     let start = if path.leading_colon.is_some() { "::" } else { "" };
     let segments: Vec<_> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
     format!("{start}{}", segments.join("::"))
 }
 
-/// A type as it is shown: `Vec<String>`, `&'a str`.
+/// Returns a type as text: `Vec<String>`, `&'a str`.
 pub(crate) fn type_text(ty: &Type) -> String {
     let spaced = quote::quote!(#ty).to_string();
     let mut out = String::with_capacity(spaced.len());
@@ -92,40 +94,42 @@ pub(crate) fn type_text(ty: &Type) -> String {
 
 pub(super) fn is_string(ty: &Type) -> bool {
     match ty {
-        Type::Path(path) if path.qself.is_none() => last(&path.path).is_some_and(|name| name == "String"),
+        Type::Path(path) if path.qself.is_none() => {
+            last_segment(&path.path).is_some_and(|name| name == "String")
+        }
         _ => false,
     }
 }
 
-/// Whether text is an identifier; `_` alone is none, keywords are.
+/// Returns whether the text is an identifier. Keywords are, `_` is not.
 pub(super) fn is_identifier(text: &str) -> bool {
     text != "_"
         && text.chars().all(|c| c == '_' || c.is_alphanumeric())
         && syn::parse::Parser::parse_str(Ident::parse_any, text).is_ok()
 }
 
-/// A keyword as `r#` makes it an identifier; some it cannot.
-pub(super) fn as_raw(keyword: &Ident) -> Option<Ident> {
+/// Returns the raw identifier for a keyword, or `None` for a keyword that has none.
+pub(super) fn to_raw(keyword: &Ident) -> Option<Ident> {
     let can = !["_", "self", "Self", "super", "crate"].iter().any(|word| keyword == word);
     can.then(|| Ident::new_raw(&keyword.to_string(), keyword.span()))
 }
 
-/// What to do about a name that is a keyword of Rust.
-pub(crate) fn instead_of_keyword(word: &str) -> String {
+/// Returns the remedy for a name that is a Rust keyword.
+pub(crate) fn keyword_remedy(word: &str) -> String {
     match word {
         "self" | "Self" | "super" | "crate" => "choose another name".to_owned(),
         _ => format!("choose another name, or write `r#{word}`"),
     }
 }
 
-/// The field of that name; `None` for a keyword.
+/// Returns the field of that name, or `None` for a keyword.
 pub(super) fn field(name: &str, span: Span) -> Option<Ident> {
     let mut ident = raw(syn::parse_str::<Ident>(name).ok()?);
     ident.set_span(span);
     Some(ident)
 }
 
-/// Whether a word is spelled like a type.
+/// Returns whether a word is spelled like a type.
 pub(super) fn is_type(word: &Ident) -> bool {
     word.to_string().starts_with(char::is_uppercase)
 }

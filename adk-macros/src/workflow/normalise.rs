@@ -1,23 +1,24 @@
-//! Turns `< ... >` blocks into brace groups, so that the parser sees token trees alone.
+//! Turns `< ... >` blocks into brace groups, so that the parser works on token trees only.
 //!
-//! A statement that begins with `let`, `state`, `agent` or `await` holds types: a `<` in it opens generic arguments. In any other
-//! statement it opens a block. Nothing counts in the guard of an arm, nor from the `=` of a statement to its end. The group has the
-//! span of the `<`, and its last token is the `>`, so that errors point at both.
+//! A statement that begins with `let`, `state`, `agent` or `await` contains types: a `<` in it
+//! opens generic arguments. In any other statement a `<` opens a block. Brackets are ignored in the
+//! guard of an arm, and from the `=` of a statement to its end. The group has the span of the `<`,
+//! and its last token is the `>`, so that errors can point at both.
 
-use crate::deep::Depth;
+use crate::depth::Depth;
 use crate::diag::Diagnostic;
 use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 
-/// Blocks inside blocks: parsing recurses, so there is a limit.
+/// Maximum depth of blocks, because the parser is recursive.
 const DEEPEST: usize = 128;
 
-/// The input of `workflow!` with its blocks in braces, and a bracket of a block without its other half. Editors complete in
-/// a block that is not closed yet, so it ends where its braces end.
+/// Returns the input of `workflow!` with its blocks in braces, and an error for an unmatched
+/// bracket. An unclosed block ends where its braces end, so that editors can complete code in it.
 pub(super) fn normalise(input: TokenStream) -> Result<(TokenStream, Option<Diagnostic>), Diagnostic> {
     let mut fault = None;
     let tokens = input.into_iter().map(|token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
-            block(&group, Kind::Steps, 0, &mut fault).map(TokenTree::Group)
+            block(&group, BlockContent::Steps, 0, &mut fault).map(TokenTree::Group)
         }
         token => Depth::default().see(&token).map(|()| token),
     });
@@ -25,54 +26,54 @@ pub(super) fn normalise(input: TokenStream) -> Result<(TokenStream, Option<Diagn
     Ok((tokens?, fault))
 }
 
-/// What a block holds.
+/// The content of a block.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum BlockContent {
     Steps,
     Arms,
 }
 
-/// How far a statement, or an arm, has been read.
+/// The current part of a statement or an arm.
 #[derive(Clone, Copy, PartialEq)]
-enum Part {
-    /// Its first word follows.
+enum StatementPart {
+    /// The first word follows.
     Start,
     /// A word that may be the name of a block.
     Word,
-    /// The word of an item, which may be the name of a block as well.
+    /// The word of an item, which may also be the name of a block.
     Item,
-    /// A step, in which `<` opens a block of that kind.
-    Step(Kind),
+    /// A step, in which `<` opens a block with this content.
+    Step(BlockContent),
     /// An item, an `await` or a pattern, in which `<` opens generic arguments.
     Types,
-    /// A guard or a value, in which nothing counts.
+    /// A guard or a value, in which brackets are ignored.
     Value,
 }
 
-/// What a `<` opened.
-enum Open {
-    Block(Frame),
+/// A construct that a `<` opened.
+enum Bracket {
+    Block(BlockState),
     Generics,
 }
 
-/// A block that is being read.
-struct Frame {
-    kind: Kind,
-    part: Part,
+/// The state of an open block.
+struct BlockState {
+    kind: BlockContent,
+    part: StatementPart,
     ends_with_brace: bool,
     tokens: TokenStream,
     depth: Depth,
 }
 
-impl Frame {
-    fn new(kind: Kind) -> Self {
+impl BlockState {
+    fn new(kind: BlockContent) -> Self {
         let (tokens, depth) = (TokenStream::new(), Depth::default());
         Self { kind, part: Self::first(kind), ends_with_brace: false, tokens, depth }
     }
 
-    /// An arm begins with a pattern.
-    fn first(kind: Kind) -> Part {
-        if kind == Kind::Arms { Part::Types } else { Part::Start }
+    /// Returns the first part of a statement. An arm begins with a pattern.
+    fn first(kind: BlockContent) -> StatementPart {
+        if kind == BlockContent::Arms { StatementPart::Types } else { StatementPart::Start }
     }
 
     fn end_statement(&mut self) {
@@ -83,38 +84,40 @@ impl Frame {
 
     fn word(&mut self, word: &str) {
         self.part = match (self.part, word) {
-            (Part::Types, "if") if self.kind == Kind::Arms => Part::Value,
-            (Part::Start, "pub") => Part::Start,
-            // Conditions of other languages hold comparisons.
-            (Part::Start, "if" | "while" | "unless" | "when") => {
+            (StatementPart::Types, "if") if self.kind == BlockContent::Arms => StatementPart::Value,
+            (StatementPart::Start, "pub") => StatementPart::Start,
+            // Conditions in other languages contain comparisons.
+            (StatementPart::Start, "if" | "while" | "unless" | "when") => {
                 self.ends_with_brace = true;
-                Part::Value
+                StatementPart::Value
             }
-            (Part::Start, "match") => Part::Step(Kind::Arms),
-            (Part::Start, "let" | "state" | "agent" | "toolset") => {
+            (StatementPart::Start, "match") => StatementPart::Step(BlockContent::Arms),
+            (StatementPart::Start, "let" | "state" | "agent" | "toolset") => {
                 self.ends_with_brace = word == "agent";
-                Part::Item
+                StatementPart::Item
             }
-            (Part::Start, "await") | (Part::Item, _) => Part::Types,
-            (Part::Start, "sequence" | "parallel" | "loop" | "each" | "try" | "else") => {
-                Part::Step(Kind::Steps)
+            (StatementPart::Start, "await") | (StatementPart::Item, _) => StatementPart::Types,
+            (StatementPart::Start, "sequence" | "parallel" | "loop" | "each" | "try" | "else") => {
+                StatementPart::Step(BlockContent::Steps)
             }
-            (Part::Types, "else") if self.kind == Kind::Arms => Part::Step(Kind::Steps),
-            (Part::Start, _) => Part::Word,
-            (Part::Word, _) => Part::Step(Kind::Steps),
+            (StatementPart::Types, "else") if self.kind == BlockContent::Arms => {
+                StatementPart::Step(BlockContent::Steps)
+            }
+            (StatementPart::Start, _) => StatementPart::Word,
+            (StatementPart::Word, _) => StatementPart::Step(BlockContent::Steps),
             (part, _) => part,
         };
     }
 }
 
-/// The group of a block, whose steps are read in turn.
+/// Normalises the group of a block, statement by statement.
 fn block(
     group: &Group,
-    kind: Kind,
+    kind: BlockContent,
     around: usize,
     fault: &mut Option<Diagnostic>,
 ) -> Result<Group, Diagnostic> {
-    let mut reader = Reader { frame: Frame::new(kind), open: Vec::new(), around, fault };
+    let mut reader = BlockReader { frame: BlockState::new(kind), open: Vec::new(), around, fault };
     check_depth(around, group.span_open())?;
     let mut before = None;
     for token in group.stream() {
@@ -137,20 +140,20 @@ fn block(
 }
 
 fn unclosed(span: Span) -> Diagnostic {
-    Diagnostic::syntax(span, "this `<` is never closed").help("write `>` after what it holds")
+    Diagnostic::syntax(span, "this `<` is never closed").help("write `>` after its content")
 }
 
-struct Reader<'a> {
-    frame: Frame,
-    /// The frames around, and generic arguments that are open.
-    open: Vec<(Open, Span)>,
-    /// Blocks around the group.
+struct BlockReader<'a> {
+    frame: BlockState,
+    /// The enclosing frames and the open generic arguments.
+    open: Vec<(Bracket, Span)>,
+    /// The number of blocks around the group.
     around: usize,
-    /// The first bracket without its other half.
+    /// The first unmatched bracket.
     fault: &'a mut Option<Diagnostic>,
 }
 
-impl Reader<'_> {
+impl BlockReader<'_> {
     fn token(&mut self, token: TokenTree, joined: Option<char>) -> Result<(), Diagnostic> {
         match &token {
             TokenTree::Group(group) => return self.group(group),
@@ -167,7 +170,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads a sign; returns true if it was the bracket of a block.
+    /// Reads a sign, and returns whether it was the bracket of a block.
     fn punct(
         &mut self,
         sign: char,
@@ -175,30 +178,38 @@ impl Reader<'_> {
         span: Span,
         spacing: Spacing,
     ) -> Result<bool, Diagnostic> {
-        if self.frame.part == Part::Item && sign != ':' {
-            self.frame.part = Part::Types;
+        if self.frame.part == StatementPart::Item && sign != ':' {
+            self.frame.part = StatementPart::Types;
         }
         match (sign, joined) {
-            ('>', Some('=')) if self.frame.kind == Kind::Arms => self.frame.part = Part::Start,
+            ('>', Some('=')) if self.frame.kind == BlockContent::Arms => {
+                self.frame.part = StatementPart::Start
+            }
             ('>', Some('=' | '-' | '|')) => {}
             (';', _) => {
                 self.close_generics()?;
                 self.frame.end_statement();
             }
-            (',', _) if matches!(self.frame.part, Part::Start | Part::Word | Part::Step(_)) => {
+            (',', _)
+                if matches!(
+                    self.frame.part,
+                    StatementPart::Start | StatementPart::Word | StatementPart::Step(_)
+                ) =>
+            {
                 self.frame.end_statement();
             }
             (':', None)
-                if matches!(self.frame.part, Part::Word | Part::Item) && spacing == Spacing::Alone =>
+                if matches!(self.frame.part, StatementPart::Word | StatementPart::Item)
+                    && spacing == Spacing::Alone =>
             {
-                self.frame.part = Part::Start;
+                self.frame.part = StatementPart::Start;
             }
-            ('=', _) if self.frame.part == Part::Types && self.frame.kind == Kind::Steps => {
-                self.frame.part = Part::Value;
+            ('=', _) if self.frame.part == StatementPart::Types && self.frame.kind == BlockContent::Steps => {
+                self.frame.part = StatementPart::Value;
             }
-            ('<', _) if self.frame.part == Part::Types => self.open.push((Open::Generics, span)),
-            ('<', _) if self.frame.part != Part::Value => return self.open_block(span),
-            ('>', _) if self.frame.part != Part::Value => return Ok(self.close(span)),
+            ('<', _) if self.frame.part == StatementPart::Types => self.open.push((Bracket::Generics, span)),
+            ('<', _) if self.frame.part != StatementPart::Value => return self.open_block(span),
+            ('>', _) if self.frame.part != StatementPart::Value => return Ok(self.close(span)),
             _ => {}
         }
         Ok(false)
@@ -207,19 +218,19 @@ impl Reader<'_> {
     fn open_block(&mut self, span: Span) -> Result<bool, Diagnostic> {
         check_depth(self.depth(), span)?;
         let kind = match self.frame.part {
-            Part::Step(kind) => kind,
-            _ => Kind::Steps,
+            StatementPart::Step(kind) => kind,
+            _ => BlockContent::Steps,
         };
-        let around = std::mem::replace(&mut self.frame, Frame::new(kind));
-        self.open.push((Open::Block(around), span));
+        let around = std::mem::replace(&mut self.frame, BlockState::new(kind));
+        self.open.push((Bracket::Block(around), span));
         Ok(true)
     }
 
-    /// Reads a `>`; returns true if it was the bracket of a block.
+    /// Reads a `>`, and returns whether it was the bracket of a block.
     fn close(&mut self, span: Span) -> bool {
         match self.open.pop() {
-            Some((Open::Generics, _)) => false,
-            Some((Open::Block(around), open)) => {
+            Some((Bracket::Generics, _)) => false,
+            Some((Bracket::Block(around), open)) => {
                 let mut inside = std::mem::replace(&mut self.frame, around).tokens;
                 let mut end = proc_macro2::Punct::new('>', Spacing::Alone);
                 end.set_span(span);
@@ -232,24 +243,27 @@ impl Reader<'_> {
             }
             None => {
                 let stray = Diagnostic::syntax(span, "this `>` closes no block");
-                self.fault.get_or_insert(stray.help("remove it; two steps have a `;` between them"));
+                self.fault.get_or_insert(stray.help("remove it; write a `;` between two steps"));
                 true
             }
         }
     }
 
-    /// Generic arguments end with their statement.
+    /// Checks that no generic arguments are open at the end of a statement.
     fn close_generics(&self) -> Result<(), Diagnostic> {
         match self.open.last() {
-            Some((Open::Generics, open)) => Err(unclosed(*open)),
+            Some((Bracket::Generics, open)) => Err(unclosed(*open)),
             _ => Ok(()),
         }
     }
 
     fn group(&mut self, group: &Group) -> Result<(), Diagnostic> {
         let is_brace = group.delimiter() == Delimiter::Brace;
-        if is_brace && matches!(self.frame.part, Part::Start | Part::Word | Part::Step(_)) {
-            let kind = if let Part::Step(kind) = self.frame.part { kind } else { Kind::Steps };
+        if is_brace
+            && matches!(self.frame.part, StatementPart::Start | StatementPart::Word | StatementPart::Step(_))
+        {
+            let kind =
+                if let StatementPart::Step(kind) = self.frame.part { kind } else { BlockContent::Steps };
             let inside = block(group, kind, self.depth(), self.fault)?;
             self.frame.tokens.extend([TokenTree::from(inside)]);
             self.frame.end_statement();
@@ -258,17 +272,17 @@ impl Reader<'_> {
         let token = TokenTree::from(group.clone());
         self.frame.depth.see(&token)?;
         self.frame.tokens.extend([token]);
-        // In generic arguments it is the value of a constant.
-        let is_argument = matches!(self.open.last(), Some((Open::Generics, _)));
+        // A brace group in generic arguments is the value of a constant.
+        let is_argument = matches!(self.open.last(), Some((Bracket::Generics, _)));
         if is_brace && self.frame.ends_with_brace && !is_argument {
             self.frame.end_statement();
         }
         Ok(())
     }
 
-    /// How many blocks are around the next one, and that itself.
+    /// Returns the depth of the next block.
     fn depth(&self) -> usize {
-        let blocks = self.open.iter().filter(|(open, _)| matches!(open, Open::Block(_)));
+        let blocks = self.open.iter().filter(|(open, _)| matches!(open, Bracket::Block(_)));
         self.around + blocks.count() + 1
     }
 }

@@ -1,7 +1,9 @@
-//! Tokens to [`ast`](super::ast): recursive descent over token trees, after [`normalise`](super::normalise).
+//! Parses tokens into an [`ast`](super::ast): recursive descent over token trees, after
+//! [`normalise`](super::normalise).
 //!
-//! A node that cannot be read returns its [`Diagnostic`]. The list in which it is puts that into the [`Sink`], passes over the
-//! rest of the node, and goes on with the next one. Nothing after this phase sees a tree with an error.
+//! A node that does not parse returns a [`Diagnostic`]. The enclosing list adds it to the [`Sink`],
+//! skips the rest of the node, and continues with the next node. After a syntax error no later
+//! phase analyses the tree.
 
 mod agent;
 mod await_;
@@ -20,7 +22,7 @@ pub(crate) use words::Words;
 
 use super::ast::{Decl, Mention, Workflow};
 use super::normalise::normalise;
-use crate::deep::Depth;
+use crate::depth::Depth;
 use crate::diag::{Diagnostic, Diagnostics};
 use adk_spec::Check;
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
@@ -28,60 +30,62 @@ use std::collections::HashSet;
 use syn::parse::{ParseBuffer, ParseStream, Parser as _};
 use syn::{Token, token};
 
-/// What was read, or why it cannot be.
-pub(crate) type Parsed<T> = std::result::Result<T, Diagnostic>;
-type Result<T> = Parsed<T>;
+/// The parsed node, or the error.
+pub(crate) type ParseResult<T> = std::result::Result<T, Diagnostic>;
+type Result<T> = ParseResult<T>;
 
-/// What all nodes write to while they are read.
+/// Shared output of all parsers.
 #[derive(Default)]
 pub(crate) struct Sink {
     pub(crate) diagnostics: Diagnostics,
-    /// Paths in the order of the source, half-typed ones as well.
+    /// Paths in the order of the source, including incomplete paths.
     mentions: Vec<Mention>,
     declared: HashSet<String>,
-    /// The error about a word that is read as another one.
+    /// The index of the error about a word that is read as a similar word.
     guess: Option<usize>,
 }
 
 impl Sink {
-    pub(crate) fn of(check: Check) -> Self {
-        Self { diagnostics: Diagnostics::of(check), ..Self::default() }
+    pub(crate) fn new(check: Check) -> Self {
+        Self { diagnostics: Diagnostics::new(check), ..Self::default() }
     }
 
     fn push(&mut self, diagnostic: impl Into<Diagnostic>) {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Adds an error about a word that is read as the one that was meant. What is wrong with its value is not reported.
+    /// Adds an error about a word that is read as a similar word. Errors in its value are not
+    /// reported.
     fn guess(&mut self, diagnostic: Diagnostic) {
         self.guess = Some(self.diagnostics.len());
         self.push(diagnostic);
     }
 
-    /// Adds an error beside which everything was read that has to do with the flow.
+    /// Adds an error that leaves the flow of the workflow known.
     fn push_beside(&mut self, diagnostic: impl Into<Diagnostic>) {
-        self.diagnostics.push(diagnostic.into().keeping_flow());
+        self.diagnostics.push(diagnostic.into().with_known_flow());
     }
 }
 
-/// The input of `workflow!`. After an error the tree holds what could be read, for the names in it.
+/// Parses the input of `workflow!`. After an error the tree has the parts that could be parsed, for
+/// their names.
 pub(super) fn workflow(input: TokenStream) -> (Workflow, Diagnostics) {
     let mut sink = Sink::default();
     let mut tree = Workflow::default();
     let fault = match normalise(input.clone()) {
         Ok((input, fault)) => {
-            whole(input, &mut sink, |input, sink| tree.parse(input, sink));
+            parse_all(input, &mut sink, |input, sink| tree.parse(input, sink));
             fault
         }
         Err(error) => {
-            // Its name and its keys are in front of the blocks.
+            // The name and the keys are in front of the blocks.
             let head = input.into_iter().filter(|token| !is_brace(token)).collect();
-            whole(head, &mut sink, |input, sink| tree.parse(input, sink));
+            parse_all(head, &mut sink, |input, sink| tree.parse(input, sink));
             Some(error)
         }
     };
     if let Some(fault) = fault {
-        // What could be read is for names and for editors: its other errors may follow from this one.
+        // The parsed part provides names for editors. Other errors may follow from this one.
         sink.diagnostics = Diagnostics::default();
         sink.push(fault);
     }
@@ -89,13 +93,13 @@ pub(super) fn workflow(input: TokenStream) -> (Workflow, Diagnostics) {
     (tree, sink.diagnostics)
 }
 
-/// The input of `llm::agent!`: one or more agents.
+/// Parses the input of `llm::agent!`: one or more agents.
 pub(super) fn agents(input: TokenStream) -> (Vec<Decl>, Diagnostics) {
     let mut sink = Sink::default();
     let mut agents = Vec::new();
     match check_depth(input.clone()) {
-        Ok(()) => whole(input, &mut sink, |input, sink| {
-            agents = agent::outside(input, sink);
+        Ok(()) => parse_all(input, &mut sink, |input, sink| {
+            agents = agent::agents(input, sink);
             Ok(())
         }),
         Err(error) => sink.push(error),
@@ -103,7 +107,7 @@ pub(super) fn agents(input: TokenStream) -> (Vec<Decl>, Diagnostics) {
     (agents, sink.diagnostics)
 }
 
-/// Each agent by itself: a long list of them is not deep.
+/// Checks the depth of each agent separately, so that a long list is not too deep.
 fn check_depth(agents: TokenStream) -> Result<()> {
     let mut depth = Depth::default();
     for token in agents {
@@ -119,8 +123,12 @@ fn is_brace(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
 }
 
-/// Reads all of the input. Errors at its end are under its last token.
-fn whole(input: TokenStream, sink: &mut Sink, read: impl FnOnce(ParseStream<'_>, &mut Sink) -> Result<()>) {
+/// Parses the whole input. Errors at the end have the span of the last token.
+fn parse_all(
+    input: TokenStream,
+    sink: &mut Sink,
+    read: impl FnOnce(ParseStream<'_>, &mut Sink) -> Result<()>,
+) {
     let last = input.clone().into_iter().last().map_or_else(Span::call_site, |token| match token {
         TokenTree::Group(group) => group.span_close(),
         token => token.span(),
@@ -135,7 +143,7 @@ fn whole(input: TokenStream, sink: &mut Sink, read: impl FnOnce(ParseStream<'_>,
         drain(&input);
         Ok(())
     };
-    // What an error left unread is no error of its own.
+    // Tokens that an error left unread are not another error.
     if let Err(error) = all.parse2(TokenTree::from(wrapped).into())
         && sink.diagnostics.is_empty()
     {
@@ -161,22 +169,23 @@ fn braces<'a>(input: &ParseBuffer<'a>) -> syn::Result<ParseBuffer<'a>> {
     Ok(inside)
 }
 
-/// Passes over everything: a buffer that is dropped with tokens left makes the outermost parse fail.
+/// Skips the rest: a buffer that is dropped with unread tokens makes the outermost parse fail.
 fn drain(input: ParseStream<'_>) {
     while input.parse::<TokenTree>().is_ok() {}
 }
 
-/// Whether a list of steps or arms ends here: the `>` of a block is the last token of its group.
+/// Returns whether a list of steps or arms ends here: the `>` of a block is the last token of its
+/// group.
 fn at_end(input: ParseStream<'_>) -> bool {
     input.is_empty() || input.peek(Token![>])
 }
 
-/// Whether a `:` is here that is no half of `::`.
+/// Returns whether the next token is a `:` that does not begin a `::`.
 fn at_colon(input: ParseStream<'_>) -> bool {
     input.peek(Token![:]) && !input.peek(Token![::])
 }
 
-/// Passes over the rest of a node that could not be read, and over the separator after it.
+/// Skips the rest of a node that does not parse, and the separator after it.
 ///
 /// A statement ends with `;`, or with a block. A part of a list or an arm ends with `,`.
 fn skip(input: ParseStream<'_>, separator: char) {
@@ -194,7 +203,7 @@ fn skip(input: ParseStream<'_>, separator: char) {
     }
 }
 
-/// Reads the parts between the commas of a list.
+/// Parses the parts between the commas of a list.
 pub(crate) fn list(
     input: ParseStream<'_>,
     sink: &mut Sink,
@@ -205,8 +214,8 @@ pub(crate) fn list(
             if input.is_empty() || input.peek(Token![,]) {
                 return Ok(());
             }
-            let missing = expect::expected(input, "`,`");
-            // The next part follows, and only the comma is missing.
+            let missing = expect::expected_error(input, "`,`");
+            // The next part follows, so only the comma is missing.
             if input.peek(syn::Ident) && (at_colon_after_word(input) || input.peek2(Token![=])) {
                 sink.push(missing);
                 return Ok(());
@@ -220,7 +229,7 @@ pub(crate) fn list(
             }
             Err(error) => {
                 match sink.guess.take() {
-                    Some(guess) => sink.diagnostics.lose_flow(guess),
+                    Some(guess) => sink.diagnostics.forget_flow(guess),
                     None => sink.push(error),
                 }
                 skip(input, ',');

@@ -1,4 +1,5 @@
-//! The flat list of steps, with a name and a field for each: what checks look at and what expansion emits.
+//! [`Plan`]: the flat list of steps, each with a name and a field, for checks and for the
+//! expansion.
 
 use super::ast::{Arm, Await, Block, BlockKind, Break, Decl, DeclKind, Node, Run, Workflow};
 use super::names;
@@ -11,57 +12,60 @@ pub(super) struct Plan<'a> {
     /// The name of the workflow as an agent.
     pub(super) name: String,
     pub(super) steps: Vec<Step<'a>>,
-    /// Agents that others transfer to: no steps, but parts of the workflow. Checks fill it.
+    /// Targets of transfers: agents that are parts of the workflow, but not steps. The checks fill
+    /// them in.
     pub(super) targets: Vec<Step<'a>>,
-    /// Whom each declared agent may transfer to, by their numbers.
+    /// Numbers of the declared agents, with the numbers of their targets of transfers.
     pub(super) transfers: HashMap<usize, Vec<usize>>,
-    /// Paths give two steps one name: only const evaluation knows what is wrong with them.
+    /// Whether two paths lead to steps of the same name. Only const evaluation can check such
+    /// steps.
     pub(super) alike: bool,
 }
 
 pub(super) struct Step<'a> {
-    /// What models and events see; empty for markers.
+    /// The name in the eyes of models and events; empty for markers.
     pub(super) name: String,
-    /// Where faults of this step are shown.
+    /// The span for errors of the step.
     pub(super) span: Span,
-    pub(super) what: What<'a>,
-    /// The index of the end of the block, or its own.
+    pub(super) kind: StepKind<'a>,
+    /// The index of the end of a block; for other steps, the index of the step.
     pub(super) end: usize,
-    /// The field that it has in the struct.
+    /// The field of the step in the struct.
     pub(super) field: Option<Ident>,
-    /// Whether the name is its own and no `kind_N`.
+    /// Whether the user wrote the name. Other names are of the form `kind_N`.
     pub(super) named: bool,
-    /// The declared agent, by its number, whose name is near to that of a step which is not declared here.
+    /// The number of a declared agent with a similar name, for a step that the workflow does not
+    /// declare.
     pub(super) near: Option<usize>,
 }
 
 impl<'a> Step<'a> {
-    fn new(name: String, span: Span, what: What<'a>, end: usize) -> Self {
-        Self { name, span, what, end, field: None, named: true, near: None }
+    fn new(name: String, span: Span, kind: StepKind<'a>, end: usize) -> Self {
+        Self { name, span, kind, end, field: None, named: true, near: None }
     }
 
-    /// An agent that others transfer to.
+    /// Creates the entry of a target of transfers.
     pub(super) fn target(decl: &'a Decl, number: usize) -> Self {
-        let name = own_name(decl).unwrap_or_else(|| names::plain(&decl.name));
+        let name = name_field(decl).unwrap_or_else(|| names::unraw(&decl.name));
         let field = Some(decl.name.clone());
-        Self { field, ..Self::new(name, decl.name.span(), What::Target(number), 0) }
+        Self { field, ..Self::new(name, decl.name.span(), StepKind::Target(number), 0) }
     }
 
     pub(super) fn is_agent(&self) -> bool {
-        matches!(self.what, What::Declared(..) | What::Path(_))
+        matches!(self.kind, StepKind::Declared(..) | StepKind::Path(_))
     }
 
-    /// The number of the agent that is declared here.
-    pub(super) fn declared(&self) -> Option<usize> {
-        match self.what {
-            What::Declared(_, number) | What::Target(number) => Some(number),
+    /// Returns the number of the agent, if the workflow declares it.
+    pub(super) fn declared_number(&self) -> Option<usize> {
+        match self.kind {
+            StepKind::Declared(_, number) | StepKind::Target(number) => Some(number),
             _ => None,
         }
     }
 }
 
-/// The `name` among the fields of an agent.
-fn own_name(decl: &Decl) -> Option<String> {
+/// Returns the `name` field of an agent.
+fn name_field(decl: &Decl) -> Option<String> {
     match &decl.kind {
         DeclKind::Llm { fields, .. } => fields.name.as_ref().map(syn::LitStr::value),
         _ => None,
@@ -69,23 +73,23 @@ fn own_name(decl: &Decl) -> Option<String> {
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum What<'a> {
-    /// An agent that is declared in the workflow, by its number there.
+pub(super) enum StepKind<'a> {
+    /// A declared agent, by its number.
     Declared(&'a Run, usize),
     Path(&'a Run),
     Block(&'a Block),
     Branch,
     Arm(&'a Arm),
     Else,
-    /// An agent that others transfer to, by its number.
+    /// A target of transfers, by the number of the agent.
     Target(usize),
     Break(&'a Break),
     Await(&'a Await),
     End,
 }
 
-pub(super) fn of(tree: &Workflow) -> Plan<'_> {
-    let name = tree.name.as_ref().map(|name| names::snake(&names::plain(name))).unwrap_or_default();
+pub(super) fn flatten(tree: &Workflow) -> Plan<'_> {
+    let name = tree.name.as_ref().map(|name| names::snake_case(&names::unraw(name))).unwrap_or_default();
     let mut decls = BTreeMap::new();
     for (number, decl) in tree.items.agents.iter().enumerate() {
         decls.entry(decl.name.to_string()).or_insert(number);
@@ -96,8 +100,9 @@ pub(super) fn of(tree: &Workflow) -> Plan<'_> {
 }
 
 impl<'a> Plan<'a> {
-    /// All that has a field in the struct: steps by their place in the spec, then the targets.
-    pub(super) fn all(&self) -> impl Iterator<Item = (usize, &Step<'a>)> {
+    /// Returns all entries with a field in the struct: the steps in the order of the spec, then the
+    /// targets.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (usize, &Step<'a>)> {
         self.steps.iter().chain(&self.targets).enumerate()
     }
 }
@@ -110,14 +115,14 @@ struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    fn push(&mut self, name: String, span: Span, what: What<'a>) -> usize {
+    fn push(&mut self, name: String, span: Span, kind: StepKind<'a>) -> usize {
         let end = self.steps.len();
-        self.steps.push(Step::new(name, span, what, end));
+        self.steps.push(Step::new(name, span, kind, end));
         end
     }
 
     fn close(&mut self, open: usize) {
-        let end = self.push(String::new(), Span::call_site(), What::End);
+        let end = self.push(String::new(), Span::call_site(), StepKind::End);
         if let Some(step) = self.steps.get_mut(open) {
             step.end = end;
         }
@@ -133,50 +138,52 @@ impl<'a> Planner<'a> {
         match node {
             Node::Run(run) => self.run(run),
             Node::Break(one) => {
-                self.push(String::new(), one.span, What::Break(one));
+                self.push(String::new(), one.span, StepKind::Break(one));
             }
             Node::Block(block) => self.block(block),
             Node::Await(wait) => {
                 let name = wait.name.as_ref().unwrap_or(&wait.typed.key.name);
-                self.push(names::plain(name), name.span(), What::Await(wait));
+                self.push(names::unraw(name), name.span(), StepKind::Await(wait));
             }
         }
     }
 
     fn run(&mut self, run: &'a Run) {
-        let Some(last) = names::last(&run.path) else {
+        let Some(last) = names::last_segment(&run.path) else {
             return;
         };
         let number = run.path.get_ident().and_then(|name| self.decls.get(&name.to_string())).copied();
         let (name, span, field) = match (&run.alias, number) {
-            (Some(alias), _) => (names::plain(alias), alias.span(), Some(alias.clone())),
-            (None, Some(_)) => (names::plain(last), last.span(), Some(last.clone())),
-            // The path leads to the agent itself; a field with its span would be one more target for editors.
+            (Some(alias), _) => (names::unraw(alias), alias.span(), Some(alias.clone())),
+            (None, Some(_)) => (names::unraw(last), last.span(), Some(last.clone())),
+            // The path leads to the agent. A field with the span of the path would be one more
+            // target for editors.
             (None, None) => {
-                let name = names::snake(&names::plain(last));
+                let name = names::snake_case(&names::unraw(last));
                 let mut field = names::field(&name, Span::call_site());
-                if name == names::plain(last) && field.is_none() {
+                if name == names::unraw(last) && field.is_none() {
                     field = Some(last.clone());
                 }
                 (name, last.span(), field)
             }
         };
-        let own = number.and_then(|number| self.tree.items.agents.get(number)).and_then(own_name);
+        let own = number.and_then(|number| self.tree.items.agents.get(number)).and_then(name_field);
         let name = own.filter(|_| run.alias.is_none()).unwrap_or(name);
-        let what = match number {
-            Some(number) => What::Declared(run, number),
-            None => What::Path(run),
+        let kind = match number {
+            Some(number) => StepKind::Declared(run, number),
+            None => StepKind::Path(run),
         };
         let near = run.path.get_ident().filter(|_| number.is_none()).and_then(|name| self.near(name));
-        let at = self.push(name, span, what);
+        let at = self.push(name, span, kind);
         if let Some(step) = self.steps.get_mut(at) {
             (step.field, step.near) = (field, near);
         }
     }
 
-    /// What rustc takes for similar, so that there is something for it to say.
+    /// Returns a declared agent with a similar name, by the rules of rustc, so that rustc can
+    /// suggest it.
     fn near(&self, name: &Ident) -> Option<usize> {
-        let name = names::plain(name);
+        let name = names::unraw(name);
         let known = self.decls.keys().map(String::as_str);
         let near = nearest(&name, known)?;
         self.decls.get(near).copied()
@@ -185,14 +192,14 @@ impl<'a> Planner<'a> {
     fn block(&mut self, block: &'a Block) {
         let word = block.kind.word();
         let (name, span) = match &block.name {
-            Some(name) => (names::plain(name), name.span()),
+            Some(name) => (names::unraw(name), name.span()),
             None => {
                 let count = self.unnamed.entry(word).or_default();
                 *count += 1;
                 (format!("{word}_{count}"), block.span)
             }
         };
-        let open = self.push(name, span, What::Block(block));
+        let open = self.push(name, span, StepKind::Block(block));
         if let Some(step) = self.steps.get_mut(open) {
             step.named = block.name.is_some();
             step.field = block.name.clone();
@@ -200,14 +207,14 @@ impl<'a> Planner<'a> {
         match &block.kind {
             BlockKind::Parallel { .. } => {
                 for node in &block.nodes {
-                    let branch = self.push(String::new(), Span::call_site(), What::Branch);
+                    let branch = self.push(String::new(), Span::call_site(), StepKind::Branch);
                     self.node(node);
                     self.close(branch);
                 }
             }
             BlockKind::Match(choice) => {
                 for arm in &choice.arms {
-                    let open = self.push(String::new(), Span::call_site(), What::Arm(arm));
+                    let open = self.push(String::new(), Span::call_site(), StepKind::Arm(arm));
                     arm.node.iter().for_each(|node| self.node(node));
                     self.close(open);
                 }
@@ -217,7 +224,7 @@ impl<'a> Planner<'a> {
         if let BlockKind::Try(tried) = &block.kind
             && let Some(nodes) = &tried.otherwise
         {
-            let open = self.push(String::new(), Span::call_site(), What::Else);
+            let open = self.push(String::new(), Span::call_site(), StepKind::Else);
             self.nodes(nodes);
             self.close(open);
         }
@@ -226,13 +233,14 @@ impl<'a> Planner<'a> {
 }
 
 impl Step<'_> {
-    /// The field where it is read. Only a step under the name of its declaration is a use of that to editors; the names
-    /// of blocks and instances are where their fields are defined.
-    pub(super) fn field_used(&self) -> Option<Ident> {
+    /// Returns the field for a read access. For editors, only a step under the name of its
+    /// declaration is a use of the declaration; the names of blocks and instances define their
+    /// fields.
+    pub(super) fn field_use(&self) -> Option<Ident> {
         let field = self.field.as_ref()?;
-        Some(match self.what {
-            What::Declared(run, _) if run.alias.is_none() => field.clone(),
-            _ => names::unspanned(field),
+        Some(match self.kind {
+            StepKind::Declared(run, _) if run.alias.is_none() => field.clone(),
+            _ => names::without_span(field),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! The parser as data, and as something that never breaks.
+//! Tests of the parser: its syntax trees, its messages, and its robustness.
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 

@@ -1,8 +1,8 @@
-//! Tokens as text, spaced as people space them: patterns, prompts and limits in a `SPEC` and in docs.
+//! Formats tokens as readable text: patterns, prompts and limits in a `SPEC` and in docs.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
-/// Expressions and patterns as they would be written: `n if n > 3`, `Some(Kind::A | Kind::B)`.
+/// Formats an expression or a pattern: `n if n > 3`, `Some(Kind::A | Kind::B)`.
 pub(super) fn code(tokens: TokenStream) -> String {
     let mut writer = Writer::default();
     writer.all(tokens);
@@ -12,30 +12,30 @@ pub(super) fn code(tokens: TokenStream) -> String {
 #[derive(Default)]
 struct Writer {
     out: String,
-    last: Last,
-    /// Open `::<`, whose `>` is no comparison.
+    last: LastToken,
+    /// The number of open `::<`, whose `>` is not a comparison.
     generics: usize,
-    /// Between the bars of a closure.
+    /// Whether the text is between the bars of a closure.
     closure: bool,
 }
 
-/// The kind of the last token, which decides about the space after it.
+/// The kind of the last token, which determines the space after it.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Last {
+enum LastToken {
     /// Nothing, or an opening bracket: no space.
     #[default]
     Start,
-    /// A word, a literal or a closing bracket: an operator after it has two operands.
+    /// A word, a literal or a closing bracket: an operator after it is binary.
     Value,
-    /// `if`, `mut` and their like: what follows begins anew.
+    /// A word such as `if` or `mut`, after which a new expression begins.
     Keyword,
-    /// An operator between two values, or a comma.
+    /// A binary operator, or a comma.
     Operator,
-    /// `::`, `.`, `..` or an operator before its value.
+    /// `::`, `.`, `..` or a unary operator.
     Glue,
 }
 
-/// Words after which `-`, `&` and `(` begin something.
+/// Words after which `-`, `&` and `(` begin an expression.
 const KEYWORDS: &[&str] = &["as", "else", "if", "in", "let", "match", "move", "mut", "ref", "return"];
 
 impl Writer {
@@ -60,16 +60,16 @@ impl Writer {
                 TokenTree::Group(group) => self.group(group.delimiter(), group.stream()),
                 TokenTree::Ident(word) => {
                     let word = word.to_string();
-                    let next = if KEYWORDS.contains(&&*word) { Last::Keyword } else { Last::Value };
+                    let next = if KEYWORDS.contains(&&*word) { LastToken::Keyword } else { LastToken::Value };
                     self.word(&word, next);
                 }
-                TokenTree::Literal(literal) => self.word(&literal.to_string(), Last::Value),
+                TokenTree::Literal(literal) => self.word(&literal.to_string(), LastToken::Value),
             }
         }
     }
 
-    fn word(&mut self, text: &str, next: Last) {
-        if text == "if" || !matches!(self.last, Last::Start | Last::Glue) {
+    fn word(&mut self, text: &str, next: LastToken) {
+        if text == "if" || !matches!(self.last, LastToken::Start | LastToken::Glue) {
             self.space();
         }
         self.out.push_str(text);
@@ -84,27 +84,27 @@ impl Writer {
             Delimiter::None => ("", ""),
         };
         let spaced = match delimiter {
-            Delimiter::Brace => !matches!(self.last, Last::Start | Last::Glue),
-            _ => matches!(self.last, Last::Keyword | Last::Operator),
+            Delimiter::Brace => !matches!(self.last, LastToken::Start | LastToken::Glue),
+            _ => matches!(self.last, LastToken::Keyword | LastToken::Operator),
         };
         if spaced {
             self.space();
         }
         let (is_empty, outer) = (inside.is_empty(), std::mem::take(&mut self.generics));
         self.out.push_str(if is_empty { open.trim_end() } else { open });
-        self.last = Last::Start;
+        self.last = LastToken::Start;
         self.all(inside);
         self.out.push_str(if is_empty { close.trim_start() } else { close });
-        (self.last, self.generics) = (Last::Value, outer);
+        (self.last, self.generics) = (LastToken::Value, outer);
     }
 
     fn operator(&mut self, text: &str) {
-        let before = matches!(self.last, Last::Value);
+        let before = matches!(self.last, LastToken::Value);
         match text {
             "::" | "." | ".." | "..=" | "..." => self.begin(text),
             "," | ";" | ":" => {
                 self.out.push_str(text);
-                self.last = Last::Operator;
+                self.last = LastToken::Operator;
             }
             "?" => self.out.push('?'),
             "<" if self.out.ends_with("::") || self.generics > 0 => {
@@ -114,12 +114,12 @@ impl Writer {
             ">" if self.generics > 0 => {
                 self.generics -= 1;
                 self.out.push('>');
-                self.last = Last::Value;
+                self.last = LastToken::Value;
             }
-            // A macro.
+            // The call of a macro.
             "!" if before => self.glue("!"),
             "'" => {
-                if !matches!(self.last, Last::Start | Last::Glue) {
+                if !matches!(self.last, LastToken::Start | LastToken::Glue) {
                     self.space();
                 }
                 self.glue("'");
@@ -127,25 +127,25 @@ impl Writer {
             "&" | "&&" | "*" | "-" | "!" | "#" if !before => self.begin(text),
             "|" if self.closure => {
                 self.out.push('|');
-                (self.closure, self.last) = (false, Last::Operator);
+                (self.closure, self.last) = (false, LastToken::Operator);
             }
             "|" if !before => {
                 self.begin(text);
                 self.closure = true;
             }
             _ => {
-                if self.last != Last::Start {
+                if self.last != LastToken::Start {
                     self.space();
                 }
                 self.out.push_str(text);
-                self.last = Last::Operator;
+                self.last = LastToken::Operator;
             }
         }
     }
 
-    /// An operator before its value.
+    /// Writes a unary operator.
     fn begin(&mut self, text: &str) {
-        if matches!(self.last, Last::Keyword | Last::Operator) {
+        if matches!(self.last, LastToken::Keyword | LastToken::Operator) {
             self.space();
         }
         self.glue(text);
@@ -153,7 +153,7 @@ impl Writer {
 
     fn glue(&mut self, text: &str) {
         self.out.push_str(text);
-        self.last = Last::Glue;
+        self.last = LastToken::Glue;
     }
 
     fn space(&mut self) {
@@ -163,7 +163,7 @@ impl Writer {
     }
 }
 
-/// Whether a character goes on an operator of Rust.
+/// Returns whether a character continues an operator of Rust.
 fn is_operator(so_far: &str, next: char) -> bool {
     let longer = format!("{so_far}{next}");
     ["::", "..", "..=", "...", "&&", "||", "==", "!=", "<=", ">=", "<<", ">>", "=>", "->"]

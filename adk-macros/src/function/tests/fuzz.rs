@@ -1,4 +1,5 @@
-//! Mutated tokens of attributes and of their items. `fuzz` of the crate says how, and how to make the full run.
+//! Mutated tokens of attributes and their items. The module `fuzz` of the crate documents the
+//! method and the full run.
 
 use super::super::{agent, tool};
 use crate::data::data;
@@ -31,7 +32,7 @@ const POOL: &str = "self Self writes reads exits default -7 , & && ' 'a (a: b, =
     dyn fn async unsafe extern const impl for where struct enum union trait type \"s\" .. ... _ Option<T> Vec<_> impl Fn(u8) \
     &mut ToolContext #[default(3)] #[serde(rename = \"a\")] r#fn pub crate super static str [str]";
 
-/// All three attributes on each item. rustc expands only items that it could read itself.
+/// Expands each item with all three attributes. rustc expands only items that it could parse.
 #[test]
 fn mutants_of_attributes() {
     run(rounds(), &[ARGS, ITEMS], POOL, |input| {

@@ -1,24 +1,24 @@
-//! `writer -> critic`, where `critic` is the next step: what follows `->` is a key.
+//! `writer -> critic` where `critic` is the next step, although a key has to follow `->`.
 
 use super::super::ast::{Node, Workflow};
-use super::super::names::{path_text, plain};
+use super::super::names::{path_text, unraw};
 use crate::diag::Diagnostics;
 use adk_spec::Check;
 use std::collections::HashSet;
 
-/// Takes agents for no keys, and reports them.
+/// Reports agents that are written as keys, and removes them.
 pub(super) fn workflow(tree: &mut Workflow, report: &mut Diagnostics) {
-    let keys: HashSet<String> = super::declared(tree).map(|typed| plain(&typed.key.name)).collect();
-    let agents = tree.items.agents.iter().map(|decl| plain(&decl.name));
+    let keys: HashSet<String> = super::declared_keys(tree).map(|typed| unraw(&typed.key.name)).collect();
+    let agents = tree.items.agents.iter().map(|decl| unraw(&decl.name));
     let agents: HashSet<String> = agents.filter(|name| !keys.contains(name)).collect();
-    super::each_node(&mut tree.body, &mut |node| {
+    super::visit_nodes(&mut tree.body, &mut |node| {
         let Node::Run(run) = node else { return };
         let is_agent =
-            |key: &&super::super::ast::Key| key.prefix.is_none() && agents.contains(&plain(&key.name));
+            |key: &&super::super::ast::Key| key.prefix.is_none() && agents.contains(&unraw(&key.name));
         if let Some(key) = run.writes.iter().find(is_agent) {
-            let (name, first) = (plain(&key.name), path_text(&run.path));
-            report.at(Check::Syntax, key.name.span(), format!(
-                "`{name}` is an agent, and after `->` follows the key that `{first}` writes; help: two steps have a `;` between them, as in `{first}; {name}`"
+            let (name, first) = (unraw(&key.name), path_text(&run.path));
+            report.add(Check::Syntax, key.name.span(), format!(
+                "`{name}` is an agent, and after `->` follows the key that `{first}` writes; help: write a `;` between two steps, as in `{first}; {name}`"
             ));
             run.writes.clear();
         }

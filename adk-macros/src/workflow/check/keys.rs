@@ -1,16 +1,16 @@
 //! `key-duplicate`.
 
-use super::super::ast::{BlockKind, DeclKind, Key, Typed, Workflow};
-use super::super::names::plain;
-use super::super::plan::{Plan, What};
+use super::super::ast::{BlockKind, DeclKind, Key, KeyDecl, Workflow};
+use super::super::names::unraw;
+use super::super::plan::{Plan, StepKind};
 use crate::diag::Diagnostics;
 use adk_spec::Check;
 use proc_macro2::Ident;
 use std::collections::{HashMap, HashSet};
 
-/// A key that is declared twice among inputs, `let`, `state` and the items of `each`.
+/// Reports keys that are declared twice.
 pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
-    declared(tree, plan, report);
+    declared_keys(tree, plan, report);
     if let Some(name) = &tree.name {
         structs(tree, name, report);
     }
@@ -22,15 +22,15 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostic
     }
 }
 
-/// Inputs, `let`, `state`, and the items of `each`.
-fn declared(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
+/// Checks inputs, `let`, `state`, and the items of `each`.
+fn declared_keys(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
     let inputs = tree.inputs.iter().map(|input| (&input.typed.key, "an input"));
     let lets = tree.items.lets.iter().map(|one| (&one.typed.key, "a `let`"));
     let states = tree.items.states.iter().map(|typed| (&typed.key, "a `state`"));
     let mut seen = HashMap::new();
     unique(inputs.chain(lets).chain(states), &mut seen, report);
     for step in &plan.steps {
-        if let What::Block(block) = step.what
+        if let StepKind::Block(block) = step.kind
             && let BlockKind::Each { item, .. } = &block.kind
         {
             let item = Key { prefix: None, name: item.clone() };
@@ -39,7 +39,7 @@ fn declared(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
     }
 }
 
-/// What the structs of keys make of them.
+/// Checks the names that are derived from keys for the input and output structs.
 fn structs(tree: &Workflow, name: &Ident, report: &mut Diagnostics) {
     let inputs = tree.inputs.iter().map(|input| &input.typed);
     one_field_each(inputs, &format!("{name}Input"), report);
@@ -51,18 +51,18 @@ fn structs(tree: &Workflow, name: &Ident, report: &mut Diagnostics) {
             let text = format!(
                 "`{key}` is declared twice as an output; help: remove one of them, or choose another name"
             );
-            report.at(Check::KeyDuplicate, output.key.name.span(), text);
+            report.add(Check::KeyDuplicate, output.key.name.span(), text);
         }
     }
 }
 
-/// `name` and `user:name` are two keys, and one field of the struct that holds them.
-fn one_field_each<'a>(keys: impl Iterator<Item = &'a Typed>, holder: &str, report: &mut Diagnostics) {
+/// Checks that no two keys, such as `name` and `user:name`, become the same field of a struct.
+fn one_field_each<'a>(keys: impl Iterator<Item = &'a KeyDecl>, holder: &str, report: &mut Diagnostics) {
     let mut seen: HashMap<String, String> = HashMap::new();
     for typed in keys {
-        let (field, key) = (plain(&typed.key.name), typed.key.text());
+        let (field, key) = (unraw(&typed.key.name), typed.key.text());
         match seen.get(&field) {
-            Some(first) if *first != key => report.at(
+            Some(first) if *first != key => report.add(
                 Check::KeyDuplicate,
                 typed.key.name.span(),
                 format!("`{first}` and `{key}` are both the field `{field}` of `{holder}`; help: choose another name for one of them"),
@@ -95,7 +95,7 @@ fn unique<'a>(
                 } else {
                     text
                 };
-                report.at(Check::KeyDuplicate, declared.name.span(), text);
+                report.add(Check::KeyDuplicate, declared.name.span(), text);
             }
         }
     }

@@ -1,7 +1,8 @@
-//! `loop-max`: limits that are a key of the workflow. Constants are looked at in const evaluation.
+//! `loop-max`: limits that name a key of the workflow. Const evaluation checks limits that are
+//! constants.
 
-use super::super::ast::{Counted, Limit, Node, Workflow};
-use super::super::names::plain;
+use super::super::ast::{Limit, LimitKind, Node, Workflow};
+use super::super::names::unraw;
 use crate::diag::Diagnostics;
 use adk_spec::Check;
 use std::collections::HashSet;
@@ -9,19 +10,19 @@ use syn::Expr;
 use syn::spanned::Spanned;
 
 pub(super) fn workflow(tree: &mut Workflow, report: &mut Diagnostics) {
-    let keys: HashSet<String> = super::declared(tree).map(|typed| plain(&typed.key.name)).collect();
-    super::each_node(&mut tree.body, &mut |node| {
+    let keys: HashSet<String> = super::declared_keys(tree).map(|typed| unraw(&typed.key.name)).collect();
+    super::visit_nodes(&mut tree.body, &mut |node| {
         if let Node::Block(block) = node {
-            block.kind.limits_mut().for_each(|limit| look_at(limit, &keys, report));
+            block.kind.limits_mut().for_each(|limit| check_limit(limit, &keys, report));
         }
     });
 }
 
-fn look_at(limit: &mut Limit, keys: &HashSet<String>, report: &mut Diagnostics) {
-    let (name, is_loop) = (limit.of.argument(), limit.of == Counted::Rounds);
+fn check_limit(limit: &mut Limit, keys: &HashSet<String>, report: &mut Diagnostics) {
+    let (name, is_loop) = (limit.kind.argument(), limit.kind == LimitKind::Rounds);
     let check = if is_loop { Check::LoopMax } else { Check::Syntax };
     if let Expr::Path(path) = &*limit.expr
-        && path.path.get_ident().is_some_and(|name| keys.contains(&plain(name)))
+        && path.path.get_ident().is_some_and(|name| keys.contains(&unraw(name)))
     {
         let fact = format!("`{name}` is fixed when the workflow is compiled, but this reads a key");
         let help = if is_loop {
@@ -29,7 +30,7 @@ fn look_at(limit: &mut Limit, keys: &HashSet<String>, report: &mut Diagnostics) 
         } else {
             "write a number"
         };
-        report.at(check, path.span(), format!("{fact}; help: {help}"));
+        report.add(check, path.span(), format!("{fact}; help: {help}"));
         limit.literal = Some(1);
     }
 }

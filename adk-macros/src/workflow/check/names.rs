@@ -1,16 +1,16 @@
 //! `name-reserved`, `name-invalid`, `name-duplicate`, `agent-reused`.
 
 use super::super::ast::{Decl, DeclKind, Workflow};
-use super::super::names::{is_identifier, last, path_text, plain};
-use super::super::plan::{Plan, Step, What};
-use super::taken::{Taken, written};
+use super::super::names::{is_identifier, last_segment, path_text, unraw};
+use super::super::plan::{Plan, Step, StepKind};
+use super::name_owner::{NameOwner, name_fields};
 use crate::diag::Diagnostics;
 use adk_spec::Check;
 use proc_macro2::Span;
 use std::collections::{HashMap, HashSet};
 
-/// Names of the protocol, and words that open a block.
-fn reserved(name: &str) -> Option<&'static str> {
+/// Returns why a name is reserved: the protocol uses it, or it opens a block.
+fn reserved_reason(name: &str) -> Option<&'static str> {
     match name {
         "user" | "model" => Some("events of the user and of models carry it"),
         "sequence" | "parallel" | "each" => Some("it is a word of `workflow!`"),
@@ -19,9 +19,9 @@ fn reserved(name: &str) -> Option<&'static str> {
 }
 
 fn check_reserved(name: &str, span: Span, help: &str, report: &mut Diagnostics) -> bool {
-    match reserved(name) {
+    match reserved_reason(name) {
         Some(why) => {
-            report.at(
+            report.add(
                 Check::NameReserved,
                 span,
                 format!("`{name}` cannot be a name here: {why}; help: {help}"),
@@ -32,20 +32,20 @@ fn check_reserved(name: &str, span: Span, help: &str, report: &mut Diagnostics) 
     }
 }
 
-/// The name of the workflow itself.
+/// Checks the name of the workflow.
 pub(super) fn workflow(tree: &Workflow, report: &mut Diagnostics) {
     if let Some(name) = &tree.name {
-        let step = super::super::names::snake(&plain(name));
+        let step = super::super::names::snake_case(&unraw(name));
         check_reserved(&step, name.span(), "choose another name", report);
     }
 }
 
-pub(super) fn declared(agents: &[Decl], report: &mut Diagnostics) {
+pub(super) fn agents(agents: &[Decl], report: &mut Diagnostics) {
     let mut seen: Vec<String> = Vec::new();
     for decl in agents {
-        let name = plain(&decl.name);
+        let name = unraw(&decl.name);
         if seen.contains(&name) {
-            report.at(
+            report.add(
                 Check::NameDuplicate,
                 decl.name.span(),
                 format!("an agent `{name}` is declared above; help: choose another name for this one"),
@@ -63,7 +63,7 @@ pub(super) fn declared(agents: &[Decl], report: &mut Diagnostics) {
                 let text = format!(
                     "{name:?} is no name; help: use letters, digits and `_`, not beginning with a digit, as in `\"critic\"`"
                 );
-                report.at(Check::NameInvalid, literal.span(), text);
+                report.add(Check::NameInvalid, literal.span(), text);
             } else {
                 check_reserved(&name, literal.span(), "choose another name", report);
             }
@@ -71,54 +71,58 @@ pub(super) fn declared(agents: &[Decl], report: &mut Diagnostics) {
     }
 }
 
-/// The names of steps. Names in other modules are looked at in const evaluation.
+/// Checks the names of steps. Const evaluation checks names that come from other modules.
 pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnostics) {
     let mut paths: HashSet<String> = HashSet::new();
-    let mut names: HashMap<String, Taken> = HashMap::new();
-    names.insert(plan.name.clone(), Taken::Workflow);
-    // Names that nobody wrote come first: of two that are equal, the user's is the one to change.
+    let mut names: HashMap<String, NameOwner> = HashMap::new();
+    names.insert(plan.name.clone(), NameOwner::Workflow);
+    // Generated names come first: if a name of the user is equal to one, the user can change it.
     for step in plan.steps.iter().filter(|step| !step.named) {
-        names.insert(step.name.clone(), Taken::Unnamed);
+        names.insert(step.name.clone(), NameOwner::Unnamed);
     }
-    // Agents that are transferred to have no `as`: the other one is to be named anew.
+    // A target of transfers has no `as`, so the other step has to get a new name.
     for target in &plan.targets {
         match names.get(&target.name) {
-            Some(taken) if !matches!(taken, Taken::Unnamed) => {
+            Some(taken) if !matches!(taken, NameOwner::Unnamed) => {
                 let fact = taken.describe(&target.name);
-                report.at(
+                report.add(
                     Check::NameDuplicate,
                     target.span,
                     format!("{fact}; help: give this agent another name"),
                 );
             }
-            _ => drop(names.insert(target.name.clone(), Taken::Agent)),
+            _ => drop(names.insert(target.name.clone(), NameOwner::Agent)),
         }
     }
-    let written = written(&tree.items.agents);
+    let written = name_fields(&tree.items.agents);
     for step in plan.steps.iter_mut().filter(|step| !step.name.is_empty() && step.named) {
-        if is_itself(tree, step, report) {
-            // Its type would have no end.
+        if is_own_step(tree, step, report) {
+            // The struct would contain itself.
             step.field = None;
             continue;
         }
-        if step_name(step, report) || reused(step, &mut paths, report) {
+        if has_invalid_name(step, report) || is_reused(step, &mut paths, report) {
             continue;
         }
-        let now = Taken::by(step);
+        let now = NameOwner::from_step(step);
         match names.get(&step.name) {
             None => drop(names.insert(step.name.clone(), now)),
-            // The same agent by another path, or another agent: const evaluation knows.
-            Some(Taken::Path) if matches!(now, Taken::Path) => (step.field, plan.alike) = (None, true),
+            // Only const evaluation knows whether the paths lead to the same agent.
+            Some(NameOwner::Path) if matches!(now, NameOwner::Path) => {
+                (step.field, plan.alike) = (None, true)
+            }
             Some(taken) => {
                 let name = &step.name;
-                // Of two agents, the one whose `name` is a field is to be named anew.
+                // If one of two agents has a `name` field, that field is the name to change.
                 let field = written.get(name).filter(|_| taken.is_agent() && now.is_agent());
                 let (span, help) = match field {
                     Some(span) => (*span, "write another `name`".to_owned()),
-                    None if matches!(taken, Taken::Workflow) => (step.span, "rename one of them".to_owned()),
+                    None if matches!(taken, NameOwner::Workflow) => {
+                        (step.span, "rename one of them".to_owned())
+                    }
                     None => (step.span, now.remedy(name)),
                 };
-                report.at(Check::NameDuplicate, span, format!("{}; help: {help}", taken.describe(name)));
+                report.add(Check::NameDuplicate, span, format!("{}; help: {help}", taken.describe(name)));
             }
         }
     }
@@ -127,57 +131,57 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
     }
 }
 
-/// An agent with a `name` of its own is still the field by which it was declared.
+/// Checks the fields: an agent with a `name` still has the field of its declaration.
 fn fields(plan: &Plan<'_>, report: &mut Diagnostics) {
     let mut seen: HashMap<String, &str> = HashMap::new();
     for step in plan.targets.iter().chain(&plan.steps) {
-        let Some(field) = step.field.as_ref().map(plain) else { continue };
+        let Some(field) = step.field.as_ref().map(unraw) else { continue };
         match seen.get(&field) {
             None => drop(seen.insert(field, &step.name)),
             Some(first) => {
-                // The one that is called like the field is the one to rename.
-                let help = Taken::by(step).remedy(&field);
+                // The step with the name of the field is the step to rename.
+                let help = NameOwner::from_step(step).remedy(&field);
                 let fact = if *first == field {
-                    format!("step `{first}` is the field `{field}` already, which this one would be as well")
+                    format!("step `{first}` is the field `{field}` already, which this step would be too")
                 } else {
                     format!("step `{first}` was declared as `{field}`, which is its field")
                 };
-                report.at(Check::NameDuplicate, step.span, format!("{fact}; help: {help}"));
+                report.add(Check::NameDuplicate, step.span, format!("{fact}; help: {help}"));
             }
         }
     }
 }
 
-/// Whether a workflow is a step of its own, which is reported.
-fn is_itself(tree: &Workflow, step: &Step<'_>, report: &mut Diagnostics) -> bool {
-    let (What::Path(run), Some(name)) = (step.what, &tree.name) else { return false };
+/// Reports a workflow that is its own step, and returns whether it did.
+fn is_own_step(tree: &Workflow, step: &Step<'_>, report: &mut Diagnostics) -> bool {
+    let (StepKind::Path(run), Some(name)) = (step.kind, &tree.name) else { return false };
     let is_itself = run.path.is_ident(name);
     if is_itself {
         let text = format!(
             "`{name}` is this workflow itself, which cannot be a step of its own; help: to repeat steps, put them into `loop(max = 5) < ... >`"
         );
-        report.at(Check::AgentReused, step.span, text);
+        report.add(Check::AgentReused, step.span, text);
     }
     is_itself
 }
 
-/// A name that cannot be one.
-fn step_name(step: &Step<'_>, report: &mut Diagnostics) -> bool {
-    if let What::Declared(run, _) = step.what
+/// Reports a name that a step cannot have, and returns whether it did.
+fn has_invalid_name(step: &Step<'_>, report: &mut Diagnostics) -> bool {
+    if let StepKind::Declared(run, _) = step.kind
         && run.alias.is_none()
     {
-        // Reported where it is declared.
-        return reserved(&step.name).is_some() || !is_identifier(&step.name);
+        // The declaration reports the error.
+        return reserved_reason(&step.name).is_some() || !is_identifier(&step.name);
     }
-    let help = match step.what {
-        What::Path(run) if run.alias.is_none() => {
+    let help = match step.kind {
+        StepKind::Path(run) if run.alias.is_none() => {
             let path = path_text(&run.path);
             if step.field.is_none() {
                 let text = format!(
                     "`{path}` gives the step the name `{}`, which is a keyword of Rust; help: name it with `as`",
                     step.name
                 );
-                report.at(Check::NameInvalid, step.span, text);
+                report.add(Check::NameInvalid, step.span, text);
                 return true;
             }
             format!("name the step with `as`, as in `{path} as first_{}`", step.name)
@@ -187,9 +191,9 @@ fn step_name(step: &Step<'_>, report: &mut Diagnostics) -> bool {
     check_reserved(&step.name, step.span, &help, report)
 }
 
-/// The same path twice without `as`.
-fn reused(step: &Step<'_>, seen: &mut HashSet<String>, report: &mut Diagnostics) -> bool {
-    let (What::Path(run) | What::Declared(run, _)) = step.what else {
+/// Reports a path that occurs twice without `as`, and returns whether it did.
+fn is_reused(step: &Step<'_>, seen: &mut HashSet<String>, report: &mut Diagnostics) -> bool {
+    let (StepKind::Path(run) | StepKind::Declared(run, _)) = step.kind else {
         return false;
     };
     if run.alias.is_some() {
@@ -199,13 +203,13 @@ fn reused(step: &Step<'_>, seen: &mut HashSet<String>, report: &mut Diagnostics)
     if seen.insert(path.clone()) {
         return false;
     }
-    let name = last(&run.path).map(plain).unwrap_or_default();
-    report.at(
+    let name = last_segment(&run.path).map(unraw).unwrap_or_default();
+    report.add(
         Check::AgentReused,
         step.span,
         format!(
             "`{path}` is a step of this workflow already; help: a second instance needs a name of its own, as in `{path} as second_{}`",
-            super::super::names::snake(&name)
+            super::super::names::snake_case(&name)
         ),
     );
     true

@@ -1,8 +1,8 @@
-//! `transfer-target`: agents that an agent may hand over to.
+//! `transfer-target`: the agents that an agent may hand over to.
 
 use super::super::ast::{Decl, DeclKind, Workflow};
-use super::super::names::{last, path_text, plain};
-use super::super::plan::{Plan, Step, What};
+use super::super::names::{last_segment, path_text, unraw};
+use super::super::plan::{Plan, Step, StepKind};
 use crate::diag::Diagnostics;
 use adk_spec::Check;
 use adk_spec::nearest::nearest;
@@ -10,20 +10,20 @@ use proc_macro2::Span;
 use std::collections::{HashMap, HashSet};
 use syn::Path;
 
-/// Finds the targets of a workflow, without those that cannot be one.
+/// Determines the targets of all agents of a workflow, and reports invalid targets.
 pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Diagnostics) {
     let mut targets = Targets::new(tree, plan);
     let (mut found, mut transfers) = (Vec::new(), HashMap::new());
     for (number, decl) in tree.items.agents.iter().enumerate() {
         let mut own = Vec::new();
         for path in transfer(decl) {
-            let span = last(path).map_or_else(Span::call_site, proc_macro2::Ident::span);
+            let span = last_segment(path).map_or_else(Span::call_site, proc_macro2::Ident::span);
             match targets.find(number, path) {
                 Ok(target) => {
                     targets.parents.insert(target, number);
                     own.push(target);
                 }
-                Err(text) => report.at(Check::TransferTarget, span, text),
+                Err(text) => report.add(Check::TransferTarget, span, text),
             }
         }
         found.extend(own.iter().copied());
@@ -37,16 +37,16 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
     plan.transfers = transfers;
 }
 
-/// Agents outside of a workflow have nobody to transfer to.
-pub(super) fn outside(agents: &[Decl], report: &mut Diagnostics) {
+/// Reports targets of agents outside a workflow, which have no other agents.
+pub(super) fn single_agents(agents: &[Decl], report: &mut Diagnostics) {
     for decl in agents {
         if let Some(path) = transfer(decl).first() {
-            let (name, target) = (plain(&decl.name), path_text(path));
-            let span = last(path).map_or_else(Span::call_site, proc_macro2::Ident::span);
+            let (name, target) = (unraw(&decl.name), path_text(path));
+            let span = last_segment(path).map_or_else(Span::call_site, proc_macro2::Ident::span);
             let text = format!(
-                "`{target}` is no agent of the same workflow, since `{name}` is outside of any; help: declare both in the workflow, as `agent {name} {{ ... }}` and `agent {target} {{ ... }}`"
+                "`{target}` is not an agent of the same workflow, since `{name}` is outside a workflow; help: declare both in the workflow, as `agent {name} {{ ... }}` and `agent {target} {{ ... }}`"
             );
-            report.at(Check::TransferTarget, span, text);
+            report.add(Check::TransferTarget, span, text);
         }
     }
 }
@@ -60,23 +60,23 @@ fn transfer(decl: &Decl) -> &[Path] {
 
 struct Targets {
     names: Vec<String>,
-    /// The first agent of each name.
+    /// The number of the first agent with each name.
     numbers: HashMap<String, usize>,
-    /// Those that are steps under their own names.
+    /// Numbers of the agents that are steps under their own names.
     steps: HashSet<usize>,
-    /// Who may transfer to each target found so far.
+    /// The agent that may transfer to each target found up to now.
     parents: HashMap<usize, usize>,
 }
 
 impl Targets {
     fn new(tree: &Workflow, plan: &Plan<'_>) -> Self {
-        let names: Vec<_> = tree.items.agents.iter().map(|decl| plain(&decl.name)).collect();
+        let names: Vec<_> = tree.items.agents.iter().map(|decl| unraw(&decl.name)).collect();
         let mut numbers = HashMap::new();
         for (number, name) in names.iter().enumerate() {
             numbers.entry(name.clone()).or_insert(number);
         }
-        let steps = plan.steps.iter().filter_map(|step| match step.what {
-            What::Declared(run, declared) if run.alias.is_none() => Some(declared),
+        let steps = plan.steps.iter().filter_map(|step| match step.kind {
+            StepKind::Declared(run, declared) if run.alias.is_none() => Some(declared),
             _ => None,
         });
         Self { names, numbers, steps: steps.collect(), parents: HashMap::new() }
@@ -86,11 +86,11 @@ impl Targets {
         self.names.get(number).map_or("", String::as_str)
     }
 
-    /// The agent that a path names; why it is no target.
+    /// Returns the agent that a path names, or the reason why it is not a target.
     fn find(&self, owner: usize, path: &Path) -> Result<usize, String> {
         let (text, by) = (path_text(path), self.name(owner));
-        let Some(name) = path.get_ident().map(plain) else {
-            let name = last(path).map(plain).unwrap_or_default();
+        let Some(name) = path.get_ident().map(unraw) else {
+            let name = last_segment(path).map(unraw).unwrap_or_default();
             return Err(format!(
                 "`{text}` is a path, and a target is an agent of this workflow; help: declare it here, as `agent {name} {{ ... }}`, and write `{name}`"
             ));
@@ -127,7 +127,7 @@ impl Targets {
                 "`{name}` is a target of agent `{by}` and a step of this workflow; help: remove the step, or declare a second agent for one of the two"
             ));
         }
-        if self.is_above(number, owner) {
+        if self.is_ancestor(number, owner) {
             return Err(format!(
                 "agent `{by}` transfers to `{name}`, from which it is reached itself; help: remove `{name}` from its targets: an agent may hand back to its parent anyway"
             ));
@@ -135,8 +135,8 @@ impl Targets {
         Ok(number)
     }
 
-    /// Whether one agent is the parent of another, or a parent of its parent.
-    fn is_above(&self, upper: usize, lower: usize) -> bool {
+    /// Returns whether agent `upper` is a direct or indirect parent of agent `lower`.
+    fn is_ancestor(&self, upper: usize, lower: usize) -> bool {
         let mut at = lower;
         while let Some(parent) = self.parents.get(&at) {
             if *parent == upper {

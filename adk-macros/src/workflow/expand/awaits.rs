@@ -1,21 +1,22 @@
-//! Steps that wait: a const for each.
+//! Steps that wait: one const per step.
 
 use super::super::ast::Timeout;
-use super::super::plan::What;
+use super::super::plan::StepKind;
 use super::fields::duration;
-use super::wired::value_of;
-use super::{Expansion, docs, index, key_spec, numbered};
+use super::step_table::value_body;
+use super::{Expansion, docs, index, key_spec, numbered_ident};
 use proc_macro2::TokenStream;
 use quote::quote;
 
 impl Expansion<'_> {
-    /// `impl Awaits<STEP>` for every `await`.
+    /// Returns `impl Awaits<STEP>` for each `await`.
     pub(super) fn awaits(&self) -> TokenStream {
         let owner = &self.name;
         let mut all = TokenStream::new();
         for (i, step) in self.plan.steps.iter().enumerate() {
-            let What::Await(wait) = step.what else { continue };
-            let (n, question, name, typed) = (index(i), numbered("QUESTION", i), &step.name, &wait.typed);
+            let StepKind::Await(wait) = step.kind else { continue };
+            let (n, question, name, typed) =
+                (index(i), numbered_ident("QUESTION", i), &step.name, &wait.typed);
             let (key, ty, spec) = (typed.key.text(), &typed.ty, key_spec(typed, 1));
             let text = docs::description(&typed.attrs);
             let definition = crate::place::definition(&format!("{owner}.{name}"));
@@ -24,7 +25,7 @@ impl Expansion<'_> {
             let longest = longest.map(duration);
             let by = wait.by.iter();
             let otherwise = wait.default.as_ref().map(|value| {
-                let value = value_of(typed, value);
+                let value = value_body(typed, value);
                 quote! {
                     .otherwise(|| {
                         fn __value() -> #ty { #value }

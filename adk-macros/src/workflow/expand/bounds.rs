@@ -1,9 +1,9 @@
-//! `#[bounds(...)]`, and agents that are never placed.
+//! `#[bounds(...)]`, and agents that the workflow declares but never uses.
 
 use super::super::ast::{Bound, BoundValue, DeclKind};
 use super::super::names;
 use super::fields::duration;
-use super::{Expansion, number, numbered, raise};
+use super::{Expansion, number, numbered_ident, raise};
 use proc_macro2::TokenStream;
 use quote::quote;
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, Path};
 
 impl Expansion<'_> {
-    /// `.limits(...)` of the spec; what const evaluation has to look at goes to `items`.
+    /// Returns `.limits(...)` of the spec. Checks for const evaluation go to `items`.
     pub(super) fn limits(&self, items: &mut TokenStream) -> Option<TokenStream> {
         let bounds = &self.tree.bounds;
         let all = bounds.iter().enumerate().map(|(i, Bound { word, value, .. })| {
@@ -20,14 +20,14 @@ impl Expansion<'_> {
                 BoundValue::Time(time) => duration(time),
                 BoundValue::Ends => quote!(true),
             };
-            let word = names::unspanned(word);
+            let word = names::without_span(word);
             quote!(.#word(#most))
         });
         let all: Vec<_> = all.collect();
         (!all.is_empty()).then(|| quote!(.limits(__adk::spec::Limits::NONE #(#all)*)))
     }
 
-    /// Raises `bounds-exceeded` under what was allowed.
+    /// Returns the calls that raise `bounds-exceeded` under the limits.
     pub(super) fn exceeded(&self) -> TokenStream {
         let name = &self.name;
         let raise = |Bound { word, span, .. }: &Bound| {
@@ -42,30 +42,31 @@ impl Expansion<'_> {
         if let Expr::Lit(number) = bound {
             return quote!(#number);
         }
-        let constant = numbered("BOUND", i);
+        let constant = numbered_ident("BOUND", i);
         let call = raise(bound.span(), quote!(__adk::check::raise_bound), quote!(#word, #constant));
         let number = number(bound, &quote!(bound));
         items.extend(quote!(const #constant: i128 = #number as i128; #call));
         quote!(__adk::check::bound(#constant))
     }
 
-    /// `.unplaced(...)` of the spec: agents that are neither a step nor a target nor a tool.
+    /// Returns `.unplaced(...)` of the spec: agents that are neither a step nor a target nor a
+    /// tool.
     pub(super) fn unplaced(&self) -> Option<TokenStream> {
         let agents = &self.tree.items.agents;
         let mut placed: HashSet<String> = HashSet::new();
         for step in &self.plan.steps {
-            let decl = step.declared().and_then(|number| agents.get(number));
-            placed.extend(decl.map(|decl| names::plain(&decl.name)));
+            let decl = step.declared_number().and_then(|number| agents.get(number));
+            placed.extend(decl.map(|decl| names::unraw(&decl.name)));
         }
         for decl in agents {
             if let DeclKind::Llm { fields, .. } = &decl.kind {
                 let tools = fields.tools.iter().filter(|tool| tool.is_agent).map(|tool| &tool.path);
                 placed.extend(
-                    fields.transfer.iter().chain(tools).filter_map(Path::get_ident).map(names::plain),
+                    fields.transfer.iter().chain(tools).filter_map(Path::get_ident).map(names::unraw),
                 );
             }
         }
-        let names = agents.iter().map(|decl| names::plain(&decl.name));
+        let names = agents.iter().map(|decl| names::unraw(&decl.name));
         let unplaced: Vec<_> = names.filter(|name| !placed.contains(name)).collect();
         (!unplaced.is_empty()).then(|| quote!(.unplaced(&[#(#unplaced),*])))
     }

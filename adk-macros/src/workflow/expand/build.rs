@@ -1,11 +1,11 @@
-//! How a workflow is made: `Default`, and `new` where the caller supplies agents.
+//! Construction of a workflow: `Default`, and `new` if the caller supplies agents.
 
 use super::super::ast::{DeclKind, Toolset};
-use super::super::names::unspanned;
-use super::super::plan::{Step, What};
+use super::super::names::without_span;
+use super::super::plan::{Step, StepKind};
+use super::block_callbacks;
 use super::fields::callbacks;
-use super::skips;
-use super::{Expansion, numbered};
+use super::{Expansion, numbered_ident};
 use crate::code::code;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -15,21 +15,21 @@ use std::slice;
 #[derive(Default)]
 struct Parts {
     given: TokenStream,
-    /// What `Default` needs of supplied agents.
+    /// The bounds of `Default` on the supplied agents.
     bounds: TokenStream,
     /// The parameters of `new`, each with the number of its declaration.
     parameters: Vec<(usize, TokenStream)>,
-    /// The checks of agents that are known at run time.
+    /// The checks of agents that are known only at run time.
     agree: TokenStream,
-    /// The toolsets, as agents share them.
+    /// The toolsets, in the form that agents share.
     toolsets: TokenStream,
 }
 
 impl Expansion<'_> {
     pub(super) fn build(&self) -> TokenStream {
         let mut parts = Parts::default();
-        for (i, step) in self.plan.all() {
-            if let Some(field) = &step.field_used() {
+        for (i, step) in self.plan.entries() {
+            if let Some(field) = &step.field_use() {
                 self.part(i, step, field, &mut parts);
             }
         }
@@ -62,20 +62,21 @@ impl Expansion<'_> {
         }
     }
 
-    /// The field of a step.
+    /// Adds the field of a step.
     fn part(&self, i: usize, step: &Step<'_>, field: &Ident, parts: &mut Parts) {
         let kind = self.decl(step);
-        match (kind, step.declared()) {
-            (Some(DeclKind::Given { ty }), Some(number)) => {
-                let parameter = unspanned(field);
+        match (kind, step.declared_number()) {
+            (Some(DeclKind::Supplied { ty }), Some(number)) => {
+                let parameter = without_span(field);
                 parts.parameters.push((number, quote!(#parameter: #ty)));
                 parts.given.extend(quote!(#field: #parameter,));
-                // The quantifier makes it a bound that may fail: otherwise rustc wants it to hold here.
+                // The quantifier makes the bound one that may fail; without it, rustc requires it
+                // to hold here.
                 parts.bounds.extend(quote!(for<'__any> #ty: ::core::default::Default,));
             }
             (Some(DeclKind::Described { ty, .. }), Some(number)) => {
                 let (alias, meta, parameter) =
-                    (numbered("Agent", i), numbered("DESCRIBED", number), unspanned(field));
+                    (numbered_ident("Agent", i), numbered_ident("DESCRIBED", number), without_span(field));
                 parts.parameters.push((number, quote!(#parameter: #ty)));
                 parts.given.extend(quote!(#field: #parameter,));
                 let held = quote!(__wire::Holding<{ __wire::Probe::<#alias>::DYN }>);
@@ -86,22 +87,23 @@ impl Expansion<'_> {
             _ => {
                 let value = match kind {
                     Some(DeclKind::Llm { fields, .. }) if !fields.toolsets.is_empty() => {
-                        let names = fields.toolsets.iter().map(|(_, name)| unspanned(name));
+                        let names = fields.toolsets.iter().map(|(_, name)| without_span(name));
                         quote!(__wire::with_toolsets(&[#(&#names),*]))
                     }
-                    _ => made(i, step),
+                    _ => field_value(i, step),
                 };
                 parts.given.extend(quote!(#field: #value,));
             }
         }
     }
 
-    /// `new`, where the caller supplies agents.
+    /// Returns `new` if the caller supplies agents or toolsets.
     fn new_function(&self, parts: &mut Parts) -> Option<TokenStream> {
-        // As they are declared: moving a step must not exchange two agents of one type.
+        // The order of declarations, so that moving a step cannot exchange two agents of the same
+        // type.
         parts.parameters.sort_by_key(|(number, _)| *number);
         for (number, Toolset { name, ty, .. }) in self.tree.items.toolsets.iter().enumerate() {
-            let (name, file) = (unspanned(name), numbered("FILE", number));
+            let (name, file) = (without_span(name), numbered_ident("FILE", number));
             parts.parameters.push((number, quote!(#name: #ty)));
             parts.toolsets.extend(quote!(let #name = __wire::toolset::<#ty>(#name, #file);));
             parts.bounds.extend(quote!(for<'__any> #ty: ::core::default::Default,));
@@ -114,14 +116,14 @@ impl Expansion<'_> {
             let errors = quote! {
                 ///
                 /// # Errors
-                /// When an agent reads or writes other keys than the workflow was checked with.
+                /// Returns an error if an agent reads or writes undeclared keys.
             };
             (errors, quote!(__adk::Result<Self>), quote!(::core::result::Result::Ok(Self { #given })))
         };
         (!parameters.is_empty()).then(|| {
             quote! {
                 impl #name {
-                    /// Makes the workflow of the agents and toolsets that it does not declare itself.
+                    /// Creates the workflow from the agents and toolsets that the caller supplies.
                     #errors
                     pub fn new(#(#parameters),*) -> #output {
                         #agree
@@ -134,17 +136,17 @@ impl Expansion<'_> {
     }
 }
 
-/// The value of a field that the workflow makes itself.
-fn made(i: usize, step: &Step<'_>) -> TokenStream {
-    match step.what {
-        What::Block(block) if !block.callbacks.is_empty() => {
+/// Returns the value of a field that the workflow creates itself.
+fn field_value(i: usize, step: &Step<'_>) -> TokenStream {
+    match step.kind {
+        StepKind::Block(block) if !block.callbacks.is_empty() => {
             let declare = block.callbacks.iter().map(|callback| {
-                skips::added(callback)
+                block_callbacks::block_callback(callback)
                     .unwrap_or_else(|| callbacks(quote!(&mut *__of), slice::from_ref(callback)))
             });
             quote!(__wire::block(|__of: &mut __wire::Declaring<'_>| { #(#declare)* }))
         }
-        What::Path(run) => {
+        StepKind::Path(run) => {
             let (path, make) = (&run.path, code!("as __wire::Make<__Kind_{i}>>::make()"));
             quote!(<(#path) #make)
         }

@@ -1,23 +1,23 @@
-//! `Wired::select`: rustc itself judges the arms of a `match`, on a match over the value of the key.
+//! `Wired::select`: rustc checks the arms of a `match`, in a match on the value of the key.
 
 use super::super::ast::{BlockKind, Match};
-use super::super::names::unspanned;
-use super::super::plan::What;
-use super::{Expansion, index, numbered};
+use super::super::names::without_span;
+use super::super::plan::StepKind;
+use super::{Expansion, index, numbered_ident};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::Pat;
 
 impl Expansion<'_> {
-    /// A function per `match` that tells the arm of a value.
+    /// Returns one function per `match` that selects the arm for a value.
     pub(super) fn choices(&self) -> TokenStream {
         self.matches().map(|(i, choice)| self.choice(i, choice)).collect()
     }
 
-    /// The method of `Wired` that calls them.
+    /// Returns the method of `Wired` that calls these functions.
     pub(super) fn select(&self) -> Option<TokenStream> {
         let mut arms = self.matches().map(|(i, _)| {
-            let (at, function) = (index(i), numbered("select", i));
+            let (at, function) = (index(i), numbered_ident("select", i));
             quote!(#at => #function(__value),)
         });
         let first = arms.next()?;
@@ -33,8 +33,8 @@ impl Expansion<'_> {
     }
 
     fn matches(&self) -> impl Iterator<Item = (usize, &Match)> {
-        self.plan.steps.iter().enumerate().filter_map(|(i, step)| match step.what {
-            What::Block(block) => match &block.kind {
+        self.plan.steps.iter().enumerate().filter_map(|(i, step)| match step.kind {
+            StepKind::Block(block) => match &block.kind {
                 BlockKind::Match(choice) => Some((i, choice)),
                 _ => None,
             },
@@ -43,24 +43,26 @@ impl Expansion<'_> {
     }
 
     fn choice(&self, i: usize, choice: &Match) -> TokenStream {
-        let (function, ty, key) = (numbered("select", i), numbered("Key", i), choice.key.text());
+        let (function, ty, key) = (numbered_ident("select", i), numbered_ident("Key", i), choice.key.text());
         let key_type = self.key_itself(i);
-        // Brackets at the user's key, since rustc points at what is matched. A name there would be a definition to editors.
-        let name = unspanned(&choice.key.name);
+        // The brackets have the span of the user's key, since rustc points at the matched value. A
+        // name with this span would be a definition for editors.
+        let name = without_span(&choice.key.name);
         let subject = quote_spanned!(choice.key.name.span()=> { #name });
         let last = choice.arms.len().saturating_sub(1);
         let arms = choice.arms.iter().enumerate().map(|(at, arm)| {
             let (pattern, guard) = (&arm.pattern, arm.guard.iter());
             let mut number = Literal::usize_unsuffixed(at);
             if at == last {
-                // From another context than the rest, so that rustc does not offer to add an arm after it.
+                // The context differs from the other arms, so that rustc does not suggest an arm
+                // after the last.
                 number.set_span(Span::mixed_site());
             }
             quote!(#pattern #(if #guard)* => #number)
         });
-        // After the only arm of a match rustc would offer one all the same.
+        // After the only arm of a match, rustc would suggest another arm despite the context.
         let first = (last == 0).then(|| quote!(_ if false => 0,));
-        // Where nothing gives the value a type, rustc would ask for one.
+        // If no pattern determines the type of the value, rustc would ask for a type.
         let untyped = choice.arms.iter().all(|arm| arm.guard.is_none() && takes_all(&arm.pattern));
         let read = Ident::new(if untyped { "__any" } else { "__read" }, Span::call_site());
         let value = Ident::new("__value", Span::mixed_site());
@@ -75,7 +77,7 @@ impl Expansion<'_> {
     }
 }
 
-/// Whether a pattern takes a value of any type: `_`, or a name.
+/// Returns whether a pattern accepts values of any type: `_`, or a name.
 fn takes_all(pattern: &Pat) -> bool {
     match pattern {
         Pat::Wild(_) => true,

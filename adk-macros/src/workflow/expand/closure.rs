@@ -1,13 +1,18 @@
-//! Callbacks that are closures. How the types of their parameters are found, and what they may return, is said in the library,
-//! in `adk_core::__private::callback::closure`.
+//! Callbacks that are closures. The module `adk_core::__private::callback::closure` documents how
+//! the types of their parameters are inferred, and what they may return.
 
 use crate::workflow::parse::closure;
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Expr, ExprClosure, Pat, PatType, ReturnType, Stmt, Token, Type, parse_quote};
 
-/// Adds a callback to what `to` is, with what `method` begins with, if it is a closure, or made by a function.
-pub(super) fn added(to: &TokenStream, method: &Ident, hook: &Ident, value: &Expr) -> Option<TokenStream> {
+/// Adds a callback to `to` by `method`, if the callback is a closure or the result of a function.
+pub(super) fn closure_callback(
+    to: &TokenStream,
+    method: &Ident,
+    hook: &Ident,
+    value: &Expr,
+) -> Option<TokenStream> {
     if let Expr::Call(call) = value
         && let (Expr::Path(function), true) = (&*call.func, call.args.is_empty())
     {
@@ -17,19 +22,19 @@ pub(super) fn added(to: &TokenStream, method: &Ident, hook: &Ident, value: &Expr
     let mut value = value.clone();
     let is_direct = is_direct(&value);
     let callback = closure(&mut value)?;
-    let ends = edges(&callback);
+    let ends = edge_spans(&callback);
     if !is_direct && callback.capture.is_none() {
-        // What it takes from the block around it is gone when it is called.
+        // The block around the closure ends before the closure is called.
         callback.capture = Some(Token![move](ends.0));
     }
-    read(callback, hook, is_direct, ends);
-    typed(callback);
+    rewrite_body(callback, hook, is_direct, ends);
+    compare_types(callback);
     let add = format_ident!("add_{hook}");
     let add = quote_spanned!(hook.span()=> __adk::callback::closure::#add);
     Some(quote!(#add(#to, #value);))
 }
 
-/// Whether there is nothing around it from which it could take something.
+/// Returns whether the closure has no enclosing block that it could capture from.
 fn is_direct(value: &Expr) -> bool {
     match value {
         Expr::Paren(paren) => is_direct(&paren.expr),
@@ -37,30 +42,30 @@ fn is_direct(value: &Expr) -> bool {
     }
 }
 
-/// Makes of the body of a closure one that reads what the body returns, and returns an answer.
-fn read(closure: &mut ExprClosure, hook: &Ident, is_direct: bool, ends: (Span, Span)) {
-    let reader = Reader::new(hook, ends);
+/// Rewrites the body of a closure, so that it converts its return value into an answer.
+fn rewrite_body(closure: &mut ExprClosure, hook: &Ident, is_direct: bool, ends: (Span, Span)) {
+    let reader = ReturnConversion::new(hook, ends);
     let returns = match std::mem::replace(&mut closure.output, ReturnType::Default) {
         ReturnType::Type(_, ty) => Some(*ty),
         ReturnType::Default => None,
     };
     let body = &mut *closure.body;
     if let Some(word) = closure.asyncness.take() {
-        let inside = in_braces(body.to_token_stream(), edges(body).1);
+        let inside = in_braces(body.to_token_stream(), edge_spans(body).1);
         let capture = Token![move](word.span);
         let body: Expr = parse_quote!(#word #capture #inside);
         *closure.body = reader.later(&body, returns.as_ref());
         return;
     }
     if let (None, Some(end)) = (&returns, future(body)) {
-        // Its parameters are all that there is to capture.
+        // The closure has nothing but its parameters to capture.
         if let (true, Expr::Async(inside)) = (is_direct, &mut *end) {
             inside.capture.get_or_insert_with(|| Token![move](inside.async_token.span));
         }
         *end = reader.later(&end.clone(), None);
         return;
     }
-    let (returned, ty) = if leaves(body.to_token_stream()) {
+    let (returned, ty) = if may_return_early(body.to_token_stream()) {
         let output = returns.as_ref().map(|ty| quote!(-> #ty));
         let inside = match &*body {
             Expr::Block(_) => body.to_token_stream(),
@@ -74,27 +79,28 @@ fn read(closure: &mut ExprClosure, hook: &Ident, is_direct: bool, ends: (Span, S
     *closure.body = parse_quote!({ #answer });
 }
 
-/// How what a body returns is read.
-struct Reader {
-    /// Whom it is returned to.
-    of: Ident,
-    /// What makes an answer of it, under the user's word: rustc shows that as what asks for the callback.
+/// The conversion of a return value into an answer.
+struct ReturnConversion {
+    /// The conversion function for the kind of hook.
+    function: Ident,
+    /// The method that creates the answer, with the span of the hook: rustc underlines it as the
+    /// code that requires the callback.
     hook: Ident,
-    /// The places of the first and the last token of the closure, where rustc shows what is wrong with what it returns.
+    /// Spans of the first and the last token of the closure, for errors about its return value.
     place: (Span, Span),
 }
 
-impl Reader {
+impl ReturnConversion {
     fn new(hook: &Ident, place: (Span, Span)) -> Self {
         let name = hook.to_string();
         let kind =
             ["agent", "model", "tool"].into_iter().find(|kind| name.contains(kind)).unwrap_or_default();
-        Self { of: format_ident!("of_{kind}", span = Span::call_site()), hook: hook.clone(), place }
+        Self { function: format_ident!("of_{kind}", span = Span::call_site()), hook: hook.clone(), place }
     }
 
-    /// The answer that is made of what is returned.
+    /// Returns the statements that convert a returned value into an answer.
     fn answer(&self, returned: &TokenStream, ty: Option<&Type>) -> TokenStream {
-        let Self { of, hook, place: (first, last) } = self;
+        let Self { function, hook, place: (first, last) } = self;
         let [value, ends] = ["__returned", "__ends"].map(|name| Ident::new(name, *first));
         let ty = ty.map(|ty| quote!(: #ty));
         let read = in_parens(value.to_token_stream(), *last);
@@ -102,14 +108,14 @@ impl Reader {
         quote! {
             let #value #ty = #returned;
             #[allow(unreachable_code)]
-            let #ends = __adk::callback::closure::#of(&#value);
+            let #ends = __adk::callback::closure::#function(&#value);
             #ends.#hook #read
         }
     }
 
-    /// The answer that is made of a future, when that has ended.
+    /// Returns a future that converts the output of a future into an answer.
     fn later(&self, future: &Expr, ty: Option<&Type>) -> Expr {
-        let (first, last) = edges(future);
+        let (first, last) = edge_spans(future);
         let (word, capture, wait) = (Token![async](first), Token![move](first), Token![await](last));
         let returned = match ty {
             Some(ty) => quote!(__adk::callback::closure::returns::<#ty, _>(#future).#wait),
@@ -123,8 +129,8 @@ impl Reader {
     }
 }
 
-/// Whether a body may be left from the middle: with `return`, with `?`, or in a macro that is not known.
-fn leaves(body: TokenStream) -> bool {
+/// Returns whether a body may return early: with `return`, with `?`, or in an unknown macro.
+fn may_return_early(body: TokenStream) -> bool {
     const KNOWN: [&str; 8] =
         ["println", "eprintln", "format", "vec", "json", "matches", "assert", "assert_eq"];
     let tokens: Vec<_> = body.into_iter().collect();
@@ -135,12 +141,12 @@ fn leaves(body: TokenStream) -> bool {
             is_macro && !KNOWN.iter().any(|known| word == known)
         }
         TokenTree::Punct(mark) => mark.as_char() == '?',
-        TokenTree::Group(group) => leaves(group.stream()),
+        TokenTree::Group(group) => may_return_early(group.stream()),
         TokenTree::Literal(_) => false,
     })
 }
 
-/// The `async` block, or the box of one, that a body ends with.
+/// Returns the `async` block, boxed or not, that a body ends with.
 fn future(body: &mut Expr) -> Option<&mut Expr> {
     match body {
         Expr::Async(_) => Some(body),
@@ -148,7 +154,9 @@ fn future(body: &mut Expr) -> Option<&mut Expr> {
         Expr::Block(block) if block.label.is_none() => {
             let (end, before) = block.block.stmts.split_last_mut()?;
             match end {
-                Stmt::Expr(end, None) if !before.iter().any(|stmt| leaves(stmt.to_token_stream())) => {
+                Stmt::Expr(end, None)
+                    if !before.iter().any(|stmt| may_return_early(stmt.to_token_stream())) =>
+                {
                     future(end)
                 }
                 _ => None,
@@ -159,22 +167,23 @@ fn future(body: &mut Expr) -> Option<&mut Expr> {
     }
 }
 
-/// `Box::pin(async { ... })`.
+/// Returns whether the call is `Box::pin(async { ... })`.
 fn is_box(call: &syn::ExprCall) -> bool {
     let pins = matches!(&*call.func, Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "pin"));
     pins && call.args.len() == 1 && matches!(call.args.first(), Some(Expr::Async(_)))
 }
 
-/// Where the user wrote the type of a parameter, it is compared with the one that it has: rustc, which looks for the types of a
-/// closure in one place, would speak of the wrong ones and of a callback that is none.
-fn typed(closure: &mut ExprClosure) {
+/// Compares the types that the user wrote for parameters with their actual types. Otherwise rustc,
+/// which infers all types of a closure together, would report the wrong types and a value that is
+/// not a callback.
+fn compare_types(closure: &mut ExprClosure) {
     let mut types = TokenStream::new();
     for (i, input) in closure.inputs.iter_mut().enumerate() {
         let Pat::Type(PatType { pat, ty, .. }) = &*input else { continue };
-        let (first, last) = edges(ty);
+        let (first, last) = edge_spans(ty);
         let name = format_ident!("__given_{i}", span = first);
         let given = in_parens(quote!(__adk::callback::closure::given), first);
-        // As the item of a tuple, it ends where the type ends.
+        // The item of a tuple ends where the type ends.
         let (one, mut item) = (in_parens(quote!(#name,), first), Literal::usize_unsuffixed(0));
         item.set_span(last);
         let value = in_parens(quote!(#one.#item), last);
@@ -187,8 +196,8 @@ fn typed(closure: &mut ExprClosure) {
     }
 }
 
-/// The places of the first and the last token.
-pub(super) fn edges(tokens: &impl ToTokens) -> (Span, Span) {
+/// Returns the spans of the first and the last token.
+pub(super) fn edge_spans(tokens: &impl ToTokens) -> (Span, Span) {
     let mut all = tokens.to_token_stream().into_iter();
     let first = all.next();
     let last = all.last().or_else(|| first.clone());
@@ -203,7 +212,7 @@ pub(super) fn edges(tokens: &impl ToTokens) -> (Span, Span) {
     (opens, closes)
 }
 
-/// Tokens in parentheses that have a place of their own.
+/// Returns the tokens in parentheses with a span.
 fn in_parens(tokens: TokenStream, place: Span) -> Group {
     group(Delimiter::Parenthesis, tokens, place)
 }

@@ -1,42 +1,42 @@
 //! The struct of the workflow.
 
 use super::super::ast::{BlockKind, DeclKind};
-use super::super::plan::What;
+use super::super::plan::StepKind;
 use super::{Expansion, index, tree};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use std::collections::HashSet;
 
 impl Expansion<'_> {
-    /// The struct with a field per agent and per named block.
+    /// Returns the struct with a field per agent and per named block.
     pub(super) fn structs(&self) -> TokenStream {
         let (adk, name) = (crate::facade::private(), &self.name);
         let (vis, attrs) = (&self.tree.vis, &self.tree.attrs);
         let defined = &self.tree.name;
         let mut fields = TokenStream::new();
         let mut seen = HashSet::new();
-        for (i, step) in self.plan.all() {
-            // In a workflow that is refused, two may have one name.
+        for (i, step) in self.plan.entries() {
+            // Fields of a rejected workflow may share a name.
             let Some(field) = step.field.as_ref().filter(|field| seen.insert(field.to_string())) else {
                 continue;
             };
-            let (doc, ty, field) = match step.what {
-                What::Declared(_, number) | What::Target(number) => {
+            let (doc, ty, field) = match step.kind {
+                StepKind::Declared(_, number) | StepKind::Target(number) => {
                     let Some(decl) = self.tree.items.agents.get(number) else {
                         continue;
                     };
                     let n = index(number);
                     let ty = match &decl.kind {
                         DeclKind::Llm { .. } => quote!(#adk::llm::Declared<#name, #n>),
-                        DeclKind::Given { ty } | DeclKind::Described { ty, .. } => quote!(#ty),
+                        DeclKind::Supplied { ty } | DeclKind::Described { ty, .. } => quote!(#ty),
                     };
-                    let has_alias = matches!(step.what, What::Declared(run, _) if run.alias.is_some());
-                    // The declaration is where the field is defined; the step is a use of it.
+                    let has_alias = matches!(step.kind, StepKind::Declared(run, _) if run.alias.is_some());
+                    // The declaration defines the field; the step uses it.
                     let field = if has_alias { field } else { &decl.name };
                     (crate::docs::description(&decl.attrs), ty, field)
                 }
-                What::Path(run) => (None, run.path.to_token_stream(), field),
-                What::Block(block) => {
+                StepKind::Path(run) => (None, run.path.to_token_stream(), field),
+                StepKind::Block(block) => {
                     let n = index(i);
                     let ty = match block.kind {
                         BlockKind::Loop { .. } => quote!(#adk::workflow::LoopBlock<#name, #n>),
@@ -44,7 +44,12 @@ impl Expansion<'_> {
                     };
                     (crate::docs::description(&block.attrs), ty, field)
                 }
-                What::Branch | What::Arm(_) | What::Else | What::Break(_) | What::Await(_) | What::End => {
+                StepKind::Branch
+                | StepKind::Arm(_)
+                | StepKind::Else
+                | StepKind::Break(_)
+                | StepKind::Await(_)
+                | StepKind::End => {
                     continue;
                 }
             };

@@ -1,11 +1,11 @@
-//! Declared LLM agents: a const for each.
+//! Declared LLM agents: one const per agent.
 
-use super::super::ast::{Decl, DeclKind, Fields, Timeout, Typed};
+use super::super::ast::{Decl, DeclKind, Fields, KeyDecl, Timeout};
 use super::super::names;
-use super::super::plan::What;
+use super::super::plan::StepKind;
 use super::fields::{OwnAgent, duration, settings, tools};
 use super::instruction::{Prompt, source};
-use super::{Expansion, docs, index, key_spec, numbered, prompt};
+use super::{Expansion, docs, index, key_spec, numbered_ident, prompt};
 use crate::code::{code, read};
 use crate::place::definition;
 use crate::typed::{READS, places};
@@ -14,14 +14,16 @@ use quote::{ToTokens, quote};
 use syn::{Expr, ExprLit, Lit, Path};
 
 impl Expansion<'_> {
-    /// References to the descriptions of the agents that one may transfer to.
+    /// Returns references to the descriptions of the agents that an agent may transfer to.
     fn targets(&self, number: usize) -> Vec<TokenStream> {
         let targets = self.plan.transfers.get(&number).into_iter().flatten();
         let meta = |target: &usize| {
-            let (i, step) =
-                self.plan.all().find(|(_, step)| matches!(step.what, What::Target(n) if n == *target))?;
-            // An agent that the caller supplies is called what it is called here.
-            let (alias, name) = (numbered("Agent", i), &step.name);
+            let (i, step) = self
+                .plan
+                .entries()
+                .find(|(_, step)| matches!(step.kind, StepKind::Target(n) if n == *target))?;
+            // An agent that the caller supplies has its name in this workflow.
+            let (alias, name) = (numbered_ident("Agent", i), &step.name);
             Some(match self.placed_type(step) {
                 Some(_) => quote!(&__wire::Probe::<#alias>::AGENT_META.named(#name)),
                 None => self.meta(i, step),
@@ -30,11 +32,11 @@ impl Expansion<'_> {
         targets.filter_map(meta).collect()
     }
 
-    /// The agent that is declared here by that name.
+    /// Returns the agent that the workflow declares under that name.
     pub(super) fn own_agent(&self, path: &Path) -> Option<OwnAgent> {
-        let (owner, name) = (&self.name, names::plain(path.get_ident()?));
+        let (owner, name) = (&self.name, names::unraw(path.get_ident()?));
         let mut agents = self.tree.items.agents.iter().enumerate();
-        let (number, decl) = agents.find(|(_, decl)| names::plain(&decl.name) == name)?;
+        let (number, decl) = agents.find(|(_, decl)| names::unraw(&decl.name) == name)?;
         let n = index(number);
         Some(match decl.kind {
             DeclKind::Llm { .. } => OwnAgent::Llm(quote!(__adk::llm::Declared<#owner, #n>)),
@@ -42,24 +44,25 @@ impl Expansion<'_> {
         })
     }
 
-    /// `impl Declares<N>` for every agent with fields, and the description of those known at run time.
+    /// Returns `impl Declares<N>` for each agent with fields, and descriptions of agents that are
+    /// known at run time.
     pub(super) fn declared(&self) -> TokenStream {
         let name = &self.name;
         let agents = self.tree.items.agents.iter().enumerate();
         let declared = agents.map(|(number, decl)| match &decl.kind {
             DeclKind::Llm { output, fields } => {
-                let id = definition(&format!("{name}.{}", names::plain(&decl.name)));
+                let id = definition(&format!("{name}.{}", names::unraw(&decl.name)));
                 let is_refused = self.refused.is_some();
                 let own = Declaration { number, decl, output: output.as_deref(), fields, is_refused };
                 own.expand(name, &id, &self.targets(number), &|path| self.own_agent(path))
             }
-            DeclKind::Given { .. } => TokenStream::new(),
+            DeclKind::Supplied { .. } => TokenStream::new(),
             DeclKind::Described { reads, output, .. } => {
                 self.described(number, decl, reads, output.as_deref())
             }
         });
         let files = self.tree.items.toolsets.iter().enumerate().map(|(number, toolset)| {
-            let (file, ty) = (numbered("FILE", number), &toolset.ty);
+            let (file, ty) = (numbered_ident("FILE", number), &toolset.ty);
             let text = match &toolset.file {
                 None => quote!(""),
                 Some(Expr::Macro(one)) if one.mac.path.is_ident("include") => {
@@ -73,18 +76,24 @@ impl Expansion<'_> {
         declared.chain(files).collect()
     }
 
-    /// The description of an agent that is known at run time.
-    fn described(&self, number: usize, decl: &Decl, reads: &[Typed], output: Option<&Typed>) -> TokenStream {
-        let (meta, text) = (numbered("DESCRIBED", number), names::plain(&decl.name));
+    /// Returns the description of an agent that is known at run time.
+    fn described(
+        &self,
+        number: usize,
+        decl: &Decl,
+        reads: &[KeyDecl],
+        output: Option<&KeyDecl>,
+    ) -> TokenStream {
+        let (meta, text) = (numbered_ident("DESCRIBED", number), names::unraw(&decl.name));
         let id = definition(&format!("{}.{text}", self.name));
         let description = docs::description(&decl.attrs);
         let places = places(reads.iter().map(|typed| &typed.ty), READS);
         let reads = reads.iter().zip(places).map(|(typed, place)| {
             let (key, ty, text) =
                 (crate::code::key(&typed.key.text()), &typed.ty, names::type_text(&typed.ty));
-            let (of, optional) = (inside(ty), optional(ty));
-            let number = crate::typed::number(&of, &text);
-            quote!(__adk::key::<#of>(#key, #text, #optional, false, #number, #place))
+            let (key_type, optional) = (option_type(ty), optional(ty));
+            let number = crate::typed::number(&key_type, &text);
+            quote!(__adk::key::<#key_type>(#key, #text, #optional, false, #number, #place))
         });
         let writes = output.map(|typed| key_spec(typed, 1)).into_iter();
         quote! {
@@ -97,18 +106,18 @@ impl Expansion<'_> {
     }
 }
 
-/// Whether a read of that type may find nothing: an `Option` reads as a parameter does.
+/// Returns whether a read of the type may find no value: an `Option` behaves as for a parameter.
 fn optional(ty: &impl ToTokens) -> TokenStream {
     quote!(__adk::Probe::<#ty>::OPTIONAL)
 }
 
-/// The type of the key that is read as that type.
-pub(super) fn inside(ty: &impl ToTokens) -> TokenStream {
+/// Returns the type of the key that a read of `ty` reads.
+pub(super) fn option_type(ty: &impl ToTokens) -> TokenStream {
     let optional = optional(ty);
     quote!(<#ty as __typed::OfOption<{ #optional }>>::Value)
 }
 
-/// The same as `Typed::Reads` says it.
+/// Returns the type for `Typed::Reads`.
 pub(super) fn parameter(ty: &impl ToTokens) -> TokenStream {
     let optional = optional(ty);
     quote!(<<#ty as __typed::OfOption<{ #optional }>>::Parameter as __typed::Parameter>::Own)
@@ -117,14 +126,15 @@ pub(super) fn parameter(ty: &impl ToTokens) -> TokenStream {
 pub(super) struct Declaration<'a> {
     pub(super) number: usize,
     pub(super) decl: &'a Decl,
-    pub(super) output: Option<&'a Typed>,
+    pub(super) output: Option<&'a KeyDecl>,
     pub(super) fields: &'a Fields,
-    /// Its values are not looked at: they may be those of fields that were misspelled.
+    /// Whether the values are ignored, because they may belong to misspelled fields.
     pub(super) is_refused: bool,
 }
 
 impl Declaration<'_> {
-    /// The const that everything of the agent comes from; `targets` are the descriptions of the agents that it may transfer to.
+    /// Returns the const that describes the agent. `targets` are the descriptions of its targets of
+    /// transfers.
     pub(super) fn expand(
         &self,
         owner: &Ident,
@@ -133,7 +143,7 @@ impl Declaration<'_> {
         agents: &dyn Fn(&Path) -> Option<OwnAgent>,
     ) -> TokenStream {
         let Self { number, decl, output, fields, is_refused } = *self;
-        let name = fields.name.as_ref().map_or_else(|| names::plain(&decl.name), syn::LitStr::value);
+        let name = fields.name.as_ref().map_or_else(|| names::unraw(&decl.name), syn::LitStr::value);
         let description = docs::description(&decl.attrs);
         let Prompts { items, constants, sources, keys, instruction, make } = self.prompts();
         let writes = output.map(|typed| key_spec(typed, 1)).into_iter();
@@ -143,7 +153,7 @@ impl Declaration<'_> {
         let (settings_item, settings) = settings.unzip();
         let max_turns = self.max_turns(&text, turns.as_ref());
         let (turns, declared) = (turns.iter(), &fields.declared);
-        // A callback may write the key in place of the model.
+        // A callback may write the key instead of the model.
         let answer = self.output.filter(|_| fields.callbacks.is_empty());
         let answer = answer.map(|typed| typed.key.text()).unwrap_or_default();
         let (tool_items, tool_metas, tools) = tools(&name, &answer, number, fields, agents);
@@ -191,7 +201,8 @@ impl Declaration<'_> {
     fn prompts(&self) -> Prompts {
         let Self { number, fields, .. } = *self;
         let both = [("PROMPT", &fields.instruction), ("GLOBAL", &fields.global_instruction)];
-        let [own, global] = both.map(|(constant, written)| Prompt::new(numbered(constant, number), written));
+        let [own, global] =
+            both.map(|(constant, written)| Prompt::new(numbered_ident(constant, number), written));
         let written: Vec<&Prompt<'_>> = own.iter().chain(&global).collect();
         let make = own.as_ref().and_then(|prompt| prompt.make(quote!(make_instruction)));
         let make_global = global.as_ref().map(|prompt| {
@@ -208,9 +219,9 @@ impl Declaration<'_> {
         }
     }
 
-    /// Whether the answer is text, and the key that it goes to.
+    /// Returns whether the answer is text, and the key that stores it.
     fn output(&self) -> (TokenStream, TokenStream) {
-        let Some(Typed { key, ty, .. }) = self.output else {
+        let Some(KeyDecl { key, ty, .. }) = self.output else {
             return (quote!(true), quote!(::core::option::Option::None));
         };
         let (text, key) = (quote!(__wire::Probe::<#ty>::TEXT), key.text());
@@ -219,14 +230,15 @@ impl Declaration<'_> {
         (text, output)
     }
 
-    /// The const with the most turns, and its name.
+    /// Returns the const with the maximum of turns, and its name.
     fn turns(&self) -> Option<(TokenStream, Ident)> {
         let turns = self.fields.max_turns.as_ref()?;
-        let constant = numbered("TURNS", self.number);
+        let constant = numbered_ident("TURNS", self.number);
         Some((quote!(const #constant: u32 = #turns;), constant))
     }
 
-    /// The most turns as the description has it. An answer is the end of its turn, unless there is more for the agent to do.
+    /// Returns the maximum of turns for the description. An answer ends the turn of an agent
+    /// without tools and targets.
     fn max_turns(&self, text: &TokenStream, turns: Option<&Ident>) -> TokenStream {
         let turns = super::spec::option(turns);
         let Fields { tools, toolsets, more_tools, .. } = self.fields;
@@ -239,7 +251,7 @@ impl Declaration<'_> {
     }
 }
 
-/// What its settings say of a model call, where const evaluation can read it: texts and numbers.
+/// Returns the settings of a model call that const evaluation can read: texts and numbers.
 fn call_limits(fields: &Fields) -> TokenStream {
     let is_number = |expr: &&Expr| matches!(expr, Expr::Lit(ExprLit { lit: Lit::Int(_), .. }));
     let tokens = fields.max_output_tokens.iter().filter(is_number);
@@ -259,14 +271,14 @@ fn call_limits(fields: &Fields) -> TokenStream {
 }
 
 struct Prompts {
-    /// The consts with their texts.
+    /// The consts with the texts.
     items: TokenStream,
     constants: Vec<Ident>,
-    /// How messages name them.
+    /// The names of the prompts in messages.
     sources: Vec<String>,
-    /// The keys that they read.
+    /// The keys that the prompts read.
     keys: TokenStream,
     instruction: TokenStream,
-    /// What makes those that are functions.
+    /// The calls that set the functions among the prompts.
     make: TokenStream,
 }

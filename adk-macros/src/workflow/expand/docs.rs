@@ -1,10 +1,10 @@
-//! Descriptions.
+//! Descriptions from doc comments.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Attribute;
 
-/// The description in doc comments, an expression; empty without any.
+/// Returns the description in doc comments, as an expression; empty without doc comments.
 pub(super) fn description(attrs: &[Attribute]) -> TokenStream {
     crate::docs::description(attrs).unwrap_or_else(|| quote!(""))
 }

@@ -1,12 +1,13 @@
-//! Code for editors alone: `#[cfg(rust_analyzer)]` hides it from rustc.
+//! Code for editors only: `#[cfg(rust_analyzer)]` hides it from rustc.
 //!
-//! An editor answers from the tokens of the expansion that carry the span of the token under the cursor. So what the
-//! rest of the expansion never mentions, such as the name after `break`, is mentioned here, and what it never
-//! defines, such as a key with a `let`, is defined here: once, since every definition is a target of its own.
+//! An editor answers from tokens of the expansion with the span of the token under the cursor. This
+//! module mentions names that the rest of the expansion does not mention, such as the name after
+//! `break`, and defines names that it does not define, such as a key with a `let`. Each name has
+//! one definition, because each definition is a separate target.
 
-use super::super::ast::{Block, BlockKind, Decl, DeclKind, Mention, MentionKind, Typed};
-use super::super::names::unspanned;
-use super::super::plan::What;
+use super::super::ast::{Block, BlockKind, Decl, DeclKind, KeyDecl, Mention, MentionKind};
+use super::super::names::without_span;
+use super::super::plan::StepKind;
 use super::Expansion;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -14,13 +15,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use syn::Path;
 
 impl Expansion<'_> {
-    /// Has to come first in the output: for a completion an editor compares the expansion with that of a longer word,
-    /// and what it looks for has to be at the same offset in both.
+    /// Returns the code for editors, which has to come first in the output: for a completion, an
+    /// editor compares the expansion with the expansion of a longer word, and the token has to be
+    /// at the same offset in both.
     pub(super) fn editor(&self) -> TokenStream {
         let items = &self.tree.items;
         let toolsets = items.toolsets.iter().map(|toolset| &toolset.name);
         let names = items.agents.iter().map(|decl| &decl.name).chain(toolsets);
-        let declared = names.map(|name| (name.to_string(), unspanned(name))).collect();
+        let declared = names.map(|name| (name.to_string(), without_span(name))).collect();
         let (paths, names) = (self.paths(&declared), self.names(&declared));
         quote! {
             #[allow(unexpected_cfgs)]
@@ -33,13 +35,14 @@ impl Expansion<'_> {
         }
     }
 
-    /// The paths in the order of the source, half-typed ones as well. Agents that are declared here can be completed as
-    /// if they were types.
-    fn paths(&self, declared: &Declared) -> TokenStream {
+    /// Returns the paths in the order of the source, including incomplete paths. Declared agents
+    /// are type parameters, so that they can be completed.
+    fn paths(&self, declared: &AgentNames) -> TokenStream {
         let mentions = self.tree.mentions.iter().map(|mention| {
             let path = &mention.path;
             let path = match path.get_ident().and_then(|name| declared.get(&name.to_string())) {
-                // A use of its field, which `names` or the making of the workflow mentions.
+                // The name is a use of the field. The function `names` or the struct mentions the
+                // field.
                 Some(name) => name.to_token_stream(),
                 None if path.segments.trailing_punct() => quote!(#path __complete),
                 None => path.to_token_stream(),
@@ -47,7 +50,7 @@ impl Expansion<'_> {
             match mention.kind {
                 MentionKind::Type => quote!(let _: #path;),
                 MentionKind::Value => quote!(let _ = #path;),
-                // Of a value whose type nobody knows, so that there is nothing to complain about.
+                // The value has no known type, so the editor reports no error.
                 MentionKind::Pattern => quote!(if let #path = __unknown {}),
             }
         });
@@ -55,18 +58,18 @@ impl Expansion<'_> {
         quote! {
             fn paths<#(#declared),*>() {
                 #(#mentions)*
-                // So that the place of the last step, which is still to be typed, looks like a step.
+                // The position of a last step that is not yet typed looks like a step.
                 let _: ();
             }
         }
     }
 
-    /// The names of agents, blocks and keys where nothing else mentions them.
-    fn names(&self, declared: &Declared) -> TokenStream {
-        let mut names = Names::default();
+    /// Returns the names of agents, blocks and keys that no other code mentions.
+    fn names(&self, declared: &AgentNames) -> TokenStream {
+        let mut names = EditorNames::default();
         self.agents_and_blocks(declared, &mut names);
         self.keys(&mut names);
-        let Names { agents, keys, mentions, unknown, known, .. } = names;
+        let EditorNames { agents, keys, mentions, unknown, known, .. } = names;
         let (name, input) = (&self.name, self.input_type());
         quote! {
             fn unknown() {
@@ -86,12 +89,12 @@ impl Expansion<'_> {
         }
     }
 
-    fn agents_and_blocks(&self, declared: &Declared, names: &mut Names) {
+    fn agents_and_blocks(&self, declared: &AgentNames, names: &mut EditorNames) {
         let mut steps: HashSet<String> = HashSet::new();
-        for (_, step) in self.plan.all() {
-            let of_its_name = match step.what {
-                What::Declared(run, _) => run.alias.is_none(),
-                What::Block(_) | What::Target(_) => true,
+        for (_, step) in self.plan.entries() {
+            let of_its_name = match step.kind {
+                StepKind::Declared(run, _) => run.alias.is_none(),
+                StepKind::Block(_) | StepKind::Target(_) => true,
                 _ => false,
             };
             if let Some(field) = step.field.as_ref().filter(|_| of_its_name) {
@@ -102,7 +105,7 @@ impl Expansion<'_> {
             if steps.contains(&name.to_string()) { quote!(&steps.#name) } else { quote!(&agents.#name) }
         };
         for Decl { attrs: docs, name, kind, .. } in &self.tree.items.agents {
-            // No step has the name of its declaration: the declaration is no field.
+            // If no step has the name of the declaration, the declaration is not a field.
             if !steps.contains(&name.to_string()) {
                 names.agents.extend(quote!(#(#docs)* #name: (),));
             }
@@ -115,31 +118,31 @@ impl Expansion<'_> {
         for Mention { path, kind } in &self.tree.mentions {
             let is_declared = path.get_ident().is_some_and(|name| declared.contains_key(&name.to_string()));
             if matches!(kind, MentionKind::Type) && !path.segments.trailing_punct() && !is_declared {
-                // As a value: a function is found and renamed together with its calls.
+                // A value, so that an editor finds and renames a function together with its calls.
                 names.mentions.push(path.to_token_stream());
             }
         }
         for step in &self.plan.steps {
-            match step.what {
-                What::Declared(run, _) if run.alias.is_some() => {
+            match step.kind {
+                StepKind::Declared(run, _) if run.alias.is_some() => {
                     names.mentions.extend(run.path.get_ident().map(agent));
                 }
-                What::Break(one) => match &one.target {
+                StepKind::Break(one) => match &one.target {
                     Some(target) if steps.contains(&target.to_string()) => {
                         names.mentions.push(quote!(&steps.#target));
                     }
                     target => names.unknown.extend(target.clone()),
                 },
-                What::Block(_) => names.known.extend(step.field_used()),
+                StepKind::Block(_) => names.known.extend(step.field_use()),
                 _ => {}
             }
         }
     }
 
-    fn keys(&self, names: &mut Names) {
+    fn keys(&self, names: &mut EditorNames) {
         let tree = self.tree;
         for input in &tree.inputs {
-            names.know(&input.typed.key.name, Holder::Inputs);
+            names.know(&input.typed.key.name, KeyHolder::Inputs);
         }
         for typed in tree.lets().chain(&tree.items.states) {
             names.key(typed);
@@ -151,74 +154,76 @@ impl Expansion<'_> {
                     output.iter().for_each(|typed| names.key(typed));
                     reads.iter().for_each(|typed| names.mention(&typed.key.name));
                 }
-                DeclKind::Given { .. } => {}
+                DeclKind::Supplied { .. } => {}
             }
         }
-        // Several outputs are fields of a struct, and so defined there.
+        // Several outputs are fields of a struct, which defines them.
         if let [output] = tree.outputs.as_slice() {
             names.mention(&output.key.name);
         }
         for step in &self.plan.steps {
-            match step.what {
-                What::Declared(run, _) | What::Path(run) => {
-                    run.writes.iter().for_each(|key| names.untyped(&key.name));
+            match step.kind {
+                StepKind::Declared(run, _) | StepKind::Path(run) => {
+                    run.writes.iter().for_each(|key| names.inferred_key(&key.name));
                 }
-                What::Block(Block { kind: BlockKind::Each { item, .. }, .. }) => names.untyped(item),
-                What::Await(wait) => names.key(&wait.typed),
+                StepKind::Block(Block { kind: BlockKind::Each { item, .. }, .. }) => names.inferred_key(item),
+                StepKind::Await(wait) => names.key(&wait.typed),
                 _ => {}
             }
         }
         for step in &self.plan.steps {
-            match step.what {
-                What::Declared(run, _) | What::Path(run) => {
+            match step.kind {
+                StepKind::Declared(run, _) | StepKind::Path(run) => {
                     run.reads.iter().for_each(|(_, key)| names.mention(&key.name));
                 }
-                What::Block(block) => block.kind.key().into_iter().for_each(|key| names.mention(&key.name)),
+                StepKind::Block(block) => {
+                    block.kind.key().into_iter().for_each(|key| names.mention(&key.name))
+                }
                 _ => {}
             }
         }
     }
 }
 
-/// The names of the agents that are declared here, without spans.
-type Declared = BTreeMap<String, Ident>;
+/// The names of declared agents, without spans.
+type AgentNames = BTreeMap<String, Ident>;
 
-/// Where a key is defined.
+/// The definition of a key.
 #[derive(Clone, Copy)]
-enum Holder {
+enum KeyHolder {
     Inputs,
     Keys,
 }
 
 #[derive(Default)]
-struct Names {
+struct EditorNames {
     /// Fields of `Agents`.
     agents: TokenStream,
-    /// Fields of `Keys`: those that are no inputs.
+    /// Fields of `Keys`: the keys other than inputs.
     keys: TokenStream,
-    holders: HashMap<String, Holder>,
+    holders: HashMap<String, KeyHolder>,
     mentions: Vec<TokenStream>,
-    /// The names of blocks and keys, for what is half typed.
+    /// The names of blocks and keys, for the completion of unfinished code.
     known: Vec<Ident>,
-    /// Names that lead nowhere: half typed, or keys that agents of other modules write.
+    /// Names without a definition: incomplete names, or keys that agents of other modules write.
     unknown: Vec<Ident>,
 }
 
-impl Names {
-    fn know(&mut self, name: &Ident, holder: Holder) {
+impl EditorNames {
+    fn know(&mut self, name: &Ident, holder: KeyHolder) {
         if self.holders.insert(name.to_string(), holder).is_none() {
-            self.known.push(unspanned(name));
+            self.known.push(without_span(name));
         }
     }
 
-    /// The first place where a key is written defines it, the others mention it.
-    fn key(&mut self, typed: &Typed) {
+    /// Adds a key: the first mention of a written key defines it, later mentions refer to it.
+    fn key(&mut self, typed: &KeyDecl) {
         let (docs, name, ty) = (&typed.attrs, &typed.key.name, &typed.ty);
         self.define(name, quote!(#(#docs)* #name: #ty,));
     }
 
-    /// The same for a key whose type is written elsewhere.
-    fn untyped(&mut self, name: &Ident) {
+    /// Adds a key whose type another definition determines.
+    fn inferred_key(&mut self, name: &Ident) {
         self.define(name, quote!(#name: Inferred,));
     }
 
@@ -226,14 +231,14 @@ impl Names {
         if self.holders.contains_key(&name.to_string()) {
             return self.mention(name);
         }
-        self.know(name, Holder::Keys);
+        self.know(name, KeyHolder::Keys);
         self.keys.extend(field);
     }
 
     fn mention(&mut self, name: &Ident) {
         match self.holders.get(&name.to_string()) {
-            Some(Holder::Inputs) => self.mentions.push(quote!(&inputs.#name)),
-            Some(Holder::Keys) => self.mentions.push(quote!(&keys.#name)),
+            Some(KeyHolder::Inputs) => self.mentions.push(quote!(&inputs.#name)),
+            Some(KeyHolder::Keys) => self.mentions.push(quote!(&keys.#name)),
             None => self.unknown.push(name.clone()),
         }
     }

@@ -1,9 +1,10 @@
-//! The fields of a declared LLM agent that are not data: its tools, and settings that may change.
+//! The fields of a declared LLM agent that are not constant data: its tools, and settings that may
+//! change.
 
 use super::super::ast::{Callback, Fields, Timeout, Tool};
 use super::super::names;
-use super::{closure, index, numbered, raise};
-use crate::code::{millis_of, read};
+use super::{closure, index, numbered_ident, raise};
+use crate::code::{duration_of_millis, read};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Expr, Path};
@@ -11,23 +12,24 @@ use syn::{Expr, Path};
 /// An agent that the same workflow declares.
 pub(super) enum OwnAgent {
     Llm(TokenStream),
-    /// The caller supplies it, so there is nothing to make it of.
+    /// An agent that the caller supplies, so the workflow cannot create a tool from it.
     Supplied,
 }
 
-/// The tools that are made, each with the alias of its type, and the agent of the same workflow that it is.
-fn placed<'a>(
+/// Returns the tools that the workflow creates, each with the alias of its type, and with the type
+/// of a declared agent.
+fn created_tools<'a>(
     number: usize,
     fields: &'a Fields,
     declared: &dyn Fn(&Path) -> Option<OwnAgent>,
 ) -> Vec<(Ident, &'a Tool, Option<TokenStream>)> {
     let all = fields.tools.iter().filter_map(|tool| match declared(&tool.path).filter(|_| tool.is_agent) {
-        // It is reported.
+        // The checks have reported the tool.
         Some(OwnAgent::Supplied) => None,
         Some(OwnAgent::Llm(ty)) => Some((tool, Some(ty))),
         None => Some((tool, None)),
     });
-    let alias = |i| numbered(&format!("Tool_{number}"), i);
+    let alias = |i| numbered_ident(&format!("Tool_{number}"), i);
     all.enumerate().map(|(i, (tool, own))| (alias(i), tool, own)).collect()
 }
 
@@ -36,10 +38,10 @@ pub(super) fn tool_types(
     fields: &Fields,
     declared: &dyn Fn(&Path) -> Option<OwnAgent>,
 ) -> Vec<Ident> {
-    placed(number, fields, declared).into_iter().map(|(alias, ..)| alias).collect()
+    created_tools(number, fields, declared).into_iter().map(|(alias, ..)| alias).collect()
 }
 
-/// The types of the tools, what is checked of them, and how they are made.
+/// Returns the types and checks of the tools, their descriptions, and the code that creates them.
 pub(super) fn tools(
     agent: &str,
     answer: &str,
@@ -50,14 +52,15 @@ pub(super) fn tools(
     if fields.tools.is_empty() && fields.toolsets.is_empty() {
         return Default::default();
     }
-    let metas = numbered("TOOLS", number);
+    let metas = numbered_ident("TOOLS", number);
     let mut items = TokenStream::new();
     let (mut described, mut made) = (Vec::new(), Vec::new());
     let mut raises = TokenStream::new();
-    let raise_tool = numbered("raise_tool", number);
-    for (i, (alias, Tool { path, is_agent }, own)) in placed(number, fields, declared).into_iter().enumerate()
+    let raise_tool = numbered_ident("raise_tool", number);
+    for (i, (alias, Tool { path, is_agent }, own)) in
+        created_tools(number, fields, declared).into_iter().enumerate()
     {
-        // The one mention that has a bound: a path that is no tool is reported once.
+        // Only this mention has a bound, so that a path that is not a tool is reported once.
         items.extend(match (&own, is_agent) {
             (Some(ty), _) => quote!(type #alias = #ty;),
             (None, true) => quote!(type #alias = #path; const _: () = <(#path) as __wire::IsAgent>::YES;),
@@ -76,13 +79,13 @@ pub(super) fn tools(
         };
         described.push(meta);
         made.push(make);
-        let span = names::last(path).map_or_else(proc_macro2::Span::call_site, Ident::span);
+        let span = names::last_segment(path).map_or_else(proc_macro2::Span::call_site, Ident::span);
         raises.extend(raise(span, &raise_tool, index(i)));
     }
     let paths = fields.tools.iter().filter(|tool| !tool.is_agent).map(|tool| &tool.path);
     items.extend(super::functions::raise_functions("tool", number, paths));
     let own = described.len();
-    let files: Vec<_> = fields.toolsets.iter().map(|(item, _)| numbered("FILE", *item)).collect();
+    let files: Vec<_> = fields.toolsets.iter().map(|(item, _)| numbered_ident("FILE", *item)).collect();
     let all = if files.is_empty() {
         quote!([#(#described),*])
     } else {
@@ -102,9 +105,10 @@ pub(super) fn tools(
     (items, quote!(.tool_metas(#metas)), made)
 }
 
-/// What a run may change, as it was declared: a function, and that it is the one.
+/// Returns a function with the declared settings that a run may change, and the call that sets it.
 ///
-/// What is wrong with a value is wrong with that function, so that the agent is known and the flow is looked at all the same.
+/// An invalid value is an error in that function only, so that the agent is known and the flow is
+/// still analysed.
 pub(super) fn settings(
     number: usize,
     fields: &Fields,
@@ -116,7 +120,7 @@ pub(super) fn settings(
     };
     let model = fields.model.as_ref().map(|model| quote!(__wire::IntoModel::model(#model)));
     let float = |value: &Option<Expr>| value.as_ref().map(|value| quote!(__wire::Float::float(#value)));
-    let whole = |value: &Option<Expr>, ty| value.as_ref().map(|value| exactly(&ty, value));
+    let whole = |value: &Option<Expr>, ty| value.as_ref().map(|value| exact_value(&ty, value));
     let timeout = fields.timeout.as_ref().map(duration);
     let retry =
         fields.retry.as_ref().map(|retry| quote!(__settings.retry = __wire::IntoRetry::retry(#retry);));
@@ -149,7 +153,7 @@ pub(super) fn settings(
     .flatten()
     .collect();
     (!all.is_empty()).then(|| {
-        let name = numbered("settings", number);
+        let name = numbered_ident("settings", number);
         let head = read("-> __adk::llm::LlmSettings");
         let start =
             read("let mut __settings: __adk::llm::LlmSettings = ::core::default::Default::default();");
@@ -157,13 +161,14 @@ pub(super) fn settings(
     })
 }
 
-/// A value of just that type. In the field of a struct, since there rustc speaks of the value alone, and not of the
-/// generated code that wants the type.
-pub(super) fn exactly(ty: &TokenStream, value: &Expr) -> TokenStream {
+/// Returns a value of exactly that type, in the field of a struct: there rustc reports only the
+/// value, not the generated code that requires the type.
+pub(super) fn exact_value(ty: &TokenStream, value: &Expr) -> TokenStream {
     quote!(__wire::Exactly::<#ty> { value: #value }.value)
 }
 
-/// Adds callbacks to settings, or to the callbacks of a block; to what is borrowed, where no method of a trait for all types comes first.
+/// Adds callbacks to settings or to a block. `to` is a reference, so that no trait implemented for
+/// all types takes precedence.
 pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
     let add = all.iter().map(|Callback { hook, value }| {
         let name = hook.to_string();
@@ -179,16 +184,17 @@ pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
             Some("after") => "after",
             _ => "on_error",
         };
-        // Under the user's word, so that rustc shows that as what asks for the callback, and not the whole workflow.
+        // The method has the span of the hook, so that rustc underlines the hook instead of the
+        // workflow.
         let (to, method) = (quote!((#to.#list)), Ident::new(method, hook.span()));
-        closure::added(&to, &method, hook, value).unwrap_or_else(|| quote!(#to.#method(#value);))
+        closure::closure_callback(&to, &method, hook, value).unwrap_or_else(|| quote!(#to.#method(#value);))
     });
     add.collect()
 }
 
 pub(super) fn duration(timeout: &Timeout) -> TokenStream {
     match timeout {
-        Timeout::Millis(millis) => millis_of(*millis),
-        Timeout::Value(value) => exactly(&quote!(::core::time::Duration), value),
+        Timeout::Millis(millis) => duration_of_millis(*millis),
+        Timeout::Value(value) => exact_value(&quote!(::core::time::Duration), value),
     }
 }

@@ -1,7 +1,8 @@
-//! Functions without an attribute where an agent or a tool is expected.
+//! Functions without an attribute at the place of an agent or a tool.
 //!
-//! Of a function rustc says that it is no type, and no more. Whether a name is a function and no type is found in a module inside of
-//! the expansion: a name that the module around the call does not have is one of the items here, which tell themselves apart.
+//! rustc only reports that a function is not a type. A module inside the expansion finds out
+//! whether a name is a function: if the module around the call does not have the name, an item of
+//! this module is found instead, which the check recognises.
 
 use super::{index, raise};
 use crate::code::{code, read};
@@ -10,7 +11,8 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::Path;
 
-/// The consts that raise a fault under each of these paths that leads to a function. `attribute` is what is missing there.
+/// Returns the consts that raise an error under each path that leads to a function. `attribute` is
+/// the missing attribute.
 pub(super) fn raise_functions<'a>(
     attribute: &str,
     number: usize,
@@ -46,13 +48,13 @@ pub(super) fn raise_functions<'a>(
     );
     let found_at = read(&format!("{module}::FOUND"));
     let raises = names.iter().enumerate().map(|(i, name)| {
-        let (at, text) = (index(i), super::names::plain(name));
+        let (at, text) = (index(i), super::names::unraw(name));
         raise(name.span(), quote!(__adk::check::raise_function), quote!(#attribute, #text, #found_at[#at]))
     });
     Some(quote!(#found #(#raises)*))
 }
 
-/// Functions are not called as types are.
+/// Returns whether a name is lowercase, unlike the names of types.
 fn is_function_name(name: &Ident) -> bool {
     name.to_string().trim_start_matches("r#").starts_with(|first: char| first.is_lowercase())
 }

@@ -1,21 +1,22 @@
-//! The instruction of a declared agent: a text, a path to one, or a function that makes one.
+//! The instruction of a declared agent: a text, a path to a text, or a function that returns a
+//! text.
 
 use super::super::names;
 use super::super::text::code;
-use super::closure::edges;
+use super::closure::edge_spans;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Expr, LitStr, Macro, Token};
 
-/// An instruction as it was written.
+/// An instruction in the source.
 pub(super) struct Prompt<'a> {
     pub(super) written: &'a Expr,
     pub(super) constant: proc_macro2::Ident,
-    /// The const with its text.
+    /// The const with the text.
     pub(super) item: TokenStream,
-    /// A path or a closure may be a function: its type says so.
+    /// Whether the instruction is a path or a closure, whose type decides whether it is a function.
     by_type: bool,
 }
 
@@ -24,11 +25,11 @@ impl<'a> Prompt<'a> {
         let written = written.as_ref()?;
         let by_type = matches!(written, Expr::Path(_) | Expr::Closure(_));
         let item = match written {
-            // What a closure reads is not known.
+            // The keys that a closure reads are unknown.
             Expr::Closure(_) => quote!(const #constant: &str = "";),
             _ if by_type => {
-                // Where it is neither text nor function, this is the token under which that is said. To editors it would be
-                // one more target.
+                // rustc reports a value that is neither a text nor a function under this token. For
+                // editors, the token would be one more target.
                 let prompt = proc_macro2::Ident::new("__prompt", written.span());
                 quote! {
                     #[cfg(not(rust_analyzer))]
@@ -43,17 +44,18 @@ impl<'a> Prompt<'a> {
         Some(Self { written, constant, item, by_type })
     }
 
-    /// Where it may be a function: what makes it.
+    /// Returns the call that sets the function, if the instruction may be one.
     pub(super) fn make(&self, make: TokenStream) -> Option<TokenStream> {
         let written = self.written;
         match written {
             Expr::Closure(_) => {
-                let (from, to) = edges(written);
+                let (from, to) = edge_spans(written);
                 let function = quote_spanned!(from=> __wire::Instruction::function);
                 let given = quote_spanned!(to=> (#written));
                 Some(quote!(.#make(|| #function #given)))
             }
-            // The const is the mention that editors follow; rustc says once what it does not find at both.
+            // Editors follow the mention in the const. rustc reports an unresolved name once for
+            // both.
             _ if self.by_type => {
                 let method = proc_macro2::Ident::new("__make", written.span());
                 Some(quote!(.#make(|| {
@@ -68,7 +70,8 @@ impl<'a> Prompt<'a> {
     }
 }
 
-/// `concat!`, which may also have a `const` as a part. With literals alone it is rustc's, which takes less time.
+/// Expands `concat!`, which may also contain consts. For literals only, the macro of rustc takes
+/// less time.
 fn concat(constant: &proc_macro2::Ident, call: &Macro) -> TokenStream {
     let parts = call.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated);
     let parts = parts.ok().filter(|parts| parts.iter().any(|part| matches!(part, Expr::Path(_))));
@@ -89,12 +92,12 @@ fn concat(constant: &proc_macro2::Ident, call: &Macro) -> TokenStream {
     }
 }
 
-/// The text by which messages name a prompt that is no literal; empty for a literal, which they need not name.
+/// Returns the name of a prompt in messages. A literal needs no name, so its name is empty.
 pub(super) fn source(prompt: &Expr) -> String {
     match prompt {
         Expr::Lit(_) => String::new(),
         Expr::Macro(call) => {
-            let name = names::last(&call.mac.path).map(names::plain).unwrap_or_default();
+            let name = names::last_segment(&call.mac.path).map(names::unraw).unwrap_or_default();
             if let Some(file) = call.mac.parse_body::<LitStr>().ok().filter(|_| name == "include_str") {
                 return file.value();
             }
@@ -103,7 +106,7 @@ pub(super) fn source(prompt: &Expr) -> String {
                 return whole;
             }
             let mut files = Vec::new();
-            included(call.mac.tokens.clone(), &mut files);
+            included_files(call.mac.tokens.clone(), &mut files);
             files.push("...".to_owned());
             format!("{name}!({})", files.join(", "))
         }
@@ -111,11 +114,11 @@ pub(super) fn source(prompt: &Expr) -> String {
     }
 }
 
-/// As much of a macro call is shown whole.
+/// Maximum length of a macro call that messages show in full.
 const SHORT: usize = 60;
 
-/// The files that a macro call puts together.
-fn included(tokens: TokenStream, files: &mut Vec<String>) {
+/// Collects the files that a macro call includes.
+fn included_files(tokens: TokenStream, files: &mut Vec<String>) {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         match token {
@@ -128,7 +131,7 @@ fn included(tokens: TokenStream, files: &mut Vec<String>) {
                     files.push(format!("include_str!({})", code(file.stream())));
                 }
             }
-            TokenTree::Group(group) => included(group.stream(), files),
+            TokenTree::Group(group) => included_files(group.stream(), files),
             _ => {}
         }
     }

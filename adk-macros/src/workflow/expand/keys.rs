@@ -1,8 +1,8 @@
 //! `WInput`, `WOutput`, and `impl MadeWorkflow`.
 
-use super::super::ast::{Input, Typed, Workflow};
-use super::super::names::{is_string, plain, unspanned};
-use super::wired::value_of;
+use super::super::ast::{Input, KeyDecl, Workflow};
+use super::super::names::{is_string, unraw, without_span};
+use super::step_table::value_body;
 use super::{Expansion, allow};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -10,16 +10,17 @@ use syn::Index;
 use syn::spanned::Spanned as _;
 
 impl Workflow {
-    /// The keys with an initial value.
-    pub(super) fn lets(&self) -> impl Iterator<Item = &Typed> {
+    /// Returns the keys with an initial value.
+    pub(super) fn lets(&self) -> impl Iterator<Item = &KeyDecl> {
         self.items.lets.iter().map(|one| &one.typed)
     }
 }
 
-impl Typed {
-    /// The field of the key where it is read: its definition alone is the user's token to editors.
-    fn field_used(&self) -> Ident {
-        unspanned(&self.key.name)
+impl KeyDecl {
+    /// Returns the field of the key for a read access. For editors, only the definition is the
+    /// user's token.
+    fn field_use(&self) -> Ident {
+        without_span(&self.key.name)
     }
 }
 
@@ -45,29 +46,31 @@ impl Expansion<'_> {
     }
 
     fn key_struct(&self, end: &str) -> Ident {
-        Ident::new(&format!("{}{end}", plain(&self.name)), Span::call_site())
+        Ident::new(&format!("{}{end}", unraw(&self.name)), Span::call_site())
     }
 
-    /// Inputs without those that are reported as duplicates.
+    /// Returns the inputs without reported duplicates.
     fn inputs(&self) -> Vec<&Input> {
         let mut seen: Vec<String> = Vec::new();
         self.tree.inputs.iter().filter(|input| first(&mut seen, &input.typed)).collect()
     }
 
-    fn outputs(&self) -> Vec<&Typed> {
+    fn outputs(&self) -> Vec<&KeyDecl> {
         let mut seen: Vec<String> = Vec::new();
         self.tree.outputs.iter().filter(|typed| first(&mut seen, typed)).collect()
     }
 
-    /// Whether there is a struct of the outputs; also of one, where the second is reported to be the same.
+    /// Returns whether the workflow has a struct of its outputs, even if the second output is a
+    /// duplicate.
     fn returns_struct(&self) -> bool {
         self.tree.outputs.len() > 1
     }
 
-    /// The structs; none for no input, and for no or one output.
+    /// Returns the structs: an input struct if there are inputs, an output struct for several
+    /// outputs.
     pub(super) fn key_structs(&self) -> TokenStream {
         let (vis, name, allow) = (&self.tree.vis, &self.name, allow());
-        let fields = |all: Vec<&Typed>, what: &str| -> TokenStream {
+        let fields = |all: Vec<&KeyDecl>, what: &str| -> TokenStream {
             all.into_iter()
                 .map(|typed| {
                     let (field, ty) = (&typed.key.name, &typed.ty);
@@ -102,10 +105,10 @@ impl Expansion<'_> {
         let output_impls = self.returns_struct().then(|| derives(&self.output_name(), &outputs));
         let input_ty = self.input_type();
         let begin = inputs.iter().map(|input| {
-            let (key, field, ty) = (input.typed.key.text(), input.typed.field_used(), &input.typed.ty);
+            let (key, field, ty) = (input.typed.key.text(), input.typed.field_use(), &input.typed.ty);
             quote!(<#ty as __wire::KeyValue>::input(&__input.#field, __keys, #key)?;)
         });
-        let read = |typed: &&Typed| {
+        let read = |typed: &&KeyDecl| {
             let (key, ty) = (typed.key.text(), &typed.ty);
             quote!(<#ty as __wire::KeyValue>::get(__values, #key)?)
         };
@@ -115,13 +118,13 @@ impl Expansion<'_> {
             [] => ok(quote!(())),
             [one] if !self.returns_struct() => ok(read(one)),
             all => {
-                let fields = all.iter().map(|typed| typed.field_used());
+                let fields = all.iter().map(|typed| typed.field_use());
                 let values = all.iter().map(read);
                 ok(quote!(#output_ty { #(#fields: #values),* }))
             }
         };
         let form = self.form();
-        // rustc says under these brackets that the input is not `Send`.
+        // rustc reports under these brackets that the input is not `Send`.
         let place = match inputs.as_slice() {
             [one] => one.typed.ty.span(),
             _ => self.tree.name.as_ref().map_or_else(Span::call_site, Ident::span),
@@ -147,10 +150,11 @@ impl Expansion<'_> {
         }
     }
 
-    /// What is said to a form: each output, and each input, which is read as well.
+    /// Returns the function that describes outputs and inputs to a form, and reads the inputs from
+    /// it.
     fn form(&self) -> TokenStream {
         let (inputs, outputs, input_ty) = (self.inputs(), self.outputs(), self.input_type());
-        let says = |typed: &Typed| {
+        let says = |typed: &KeyDecl| {
             let (key, ty) = (typed.key.text(), &typed.ty);
             let doc = crate::docs::description(&typed.attrs).unwrap_or_else(|| quote!(""));
             quote!(#key, #doc, __wire::Probe::<#ty>::SCHEMA)
@@ -167,9 +171,9 @@ impl Expansion<'_> {
             };
             quote!(<#ty as __wire::KeyValue>::read(__form, #says, #default))
         });
-        // All of them are read, so that all that do not fit are said.
+        // All inputs are read before the first error returns, so that the form shows all errors.
         let fields = inputs.iter().enumerate().map(|(at, input)| {
-            let (field, at) = (input.typed.field_used(), Index::from(at));
+            let (field, at) = (input.typed.field_use(), Index::from(at));
             quote!(#field: __read.#at?)
         });
         let made = if inputs.is_empty() { quote!(()) } else { quote!(#input_ty { #(#fields),* }) };
@@ -183,7 +187,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// How the struct of the inputs is made.
+    /// Returns the constructors of the input struct.
     pub(super) fn input_impls(&self) -> TokenStream {
         let inputs = self.inputs();
         if inputs.is_empty() {
@@ -193,11 +197,11 @@ impl Expansion<'_> {
         let required: Vec<_> =
             inputs.iter().filter(|input| input.default.is_none()).map(|one| &one.typed).collect();
         let parameters = required.iter().map(|typed| {
-            let (bound, ty) = (unspanned(&typed.key.name), &typed.ty);
+            let (bound, ty) = (without_span(&typed.key.name), &typed.ty);
             if is_string(ty) { quote!(#bound: impl ::core::convert::Into<#ty>) } else { quote!(#bound: #ty) }
         });
         let values = inputs.iter().map(|Input { typed, default }| {
-            let (field, bound, ty) = (typed.field_used(), unspanned(&typed.key.name), &typed.ty);
+            let (field, bound, ty) = (typed.field_use(), without_span(&typed.key.name), &typed.ty);
             let value = default_of(typed);
             match default {
                 Some(_) => quote!(#field: Self::#value()),
@@ -208,14 +212,14 @@ impl Expansion<'_> {
         let default = required.is_empty().then(
             || quote!(impl ::core::default::Default for #name { fn default() -> Self { Self::new() } }),
         );
-        // The one value that has to be given converts by itself.
+        // The only required value converts into the input struct.
         let from = match (required.as_slice(), inputs.as_slice()) {
             ([one], _) => Some((*one, false)),
             ([], [one]) => Some((&one.typed, true)),
             _ => None,
         };
         let from = from.map(|(typed, whole)| {
-            let (field, ty) = (typed.field_used(), &typed.ty);
+            let (field, ty) = (typed.field_use(), &typed.ty);
             let made = if whole { quote!(Self { #field: __value }) } else { quote!(Self::new(__value)) };
             let text = is_string(ty).then(|| {
                 quote! {
@@ -232,14 +236,14 @@ impl Expansion<'_> {
             }
         });
         let defaults = inputs.iter().filter_map(|Input { typed, default }| {
-            let (default, ty, value) = (default_of(typed), &typed.ty, value_of(typed, default.as_ref()?));
+            let (default, ty, value) = (default_of(typed), &typed.ty, value_body(typed, default.as_ref()?));
             Some(quote!(fn #default() -> #ty { #value }))
         });
         let derives = derives(&name, &inputs.iter().map(|input| &input.typed).collect::<Vec<_>>());
         quote! {
             impl #name {
                 #(#defaults)*
-                /// The input, with the defaults that the workflow declares.
+                /// Creates the input with the defaults that the workflow declares.
                 pub fn new(#(#parameters),*) -> Self {
                     Self { #(#values),* }
                 }
@@ -251,20 +255,21 @@ impl Expansion<'_> {
     }
 }
 
-pub(super) fn default_of(input: &Typed) -> Ident {
-    Ident::new(&format!("__default_{}", plain(&input.key.name)), Span::call_site())
+pub(super) fn default_of(input: &KeyDecl) -> Ident {
+    Ident::new(&format!("__default_{}", unraw(&input.key.name)), Span::call_site())
 }
 
-fn first(seen: &mut Vec<String>, typed: &Typed) -> bool {
+fn first(seen: &mut Vec<String>, typed: &KeyDecl) -> bool {
     let field = typed.key.name.to_string();
     let is_first = !seen.contains(&field);
     seen.push(field);
     is_first
 }
 
-/// `Debug`, `Clone` and `PartialEq`, where all types have them; of most that is known, and needs no place in the docs.
-fn derives(name: &Ident, all: &[&Typed]) -> TokenStream {
+/// Implements `Debug`, `Clone` and `PartialEq` if all types have them. Bounds on plain types are
+/// left out of the docs, because they always hold.
+fn derives(name: &Ident, all: &[&KeyDecl]) -> TokenStream {
     let types = all.iter().map(|typed| &typed.ty).filter(|ty| !crate::typed::is_plain(ty));
-    let fields = all.iter().map(|typed| typed.field_used());
+    let fields = all.iter().map(|typed| typed.field_use());
     quote!(__adk::key_struct! { #name { #(#fields)* } #(#types;)* })
 }

@@ -1,16 +1,16 @@
-//! `Needs`: what a workflow, or an agent outside of one, takes from the program by its steps and tools.
+//! `Needs`: the resources that a workflow or a single agent requires for its steps and tools.
 
 use super::super::ast::DeclKind;
 use super::fields::tool_types;
-use super::{Expansion, numbered};
+use super::{Expansion, numbered_ident};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 impl Expansion<'_> {
-    /// The bound on what the steps and the tools of its agents take.
+    /// Returns the bound on the resources that the steps and the tools of agents require.
     pub(super) fn needs(&self) -> TokenStream {
-        let steps = self.plan.all().filter(|(_, step)| self.placed_type(step).is_some());
-        let steps = steps.map(|(i, _)| numbered("Agent", i));
+        let steps = self.plan.entries().filter(|(_, step)| self.placed_type(step).is_some());
+        let steps = steps.map(|(i, _)| numbered_ident("Agent", i));
         let agents = self.tree.items.agents.iter().enumerate();
         let tools = agents.filter_map(|(number, decl)| match &decl.kind {
             DeclKind::Llm { fields, .. } => Some(tool_types(number, fields, &|path| self.own_agent(path))),
@@ -18,7 +18,7 @@ impl Expansion<'_> {
         });
         let name = &self.name;
         let bounds: Vec<_> = steps.chain(tools.flatten()).map(bound).collect();
-        let says = says(name, &bounds);
+        let says = needs_impl(name, &bounds);
         quote! {
             impl<__R: ?::core::marker::Sized> __adk::resources::Needs<__R> for #name where #(#bounds)* {}
             #says
@@ -26,21 +26,21 @@ impl Expansion<'_> {
     }
 }
 
-/// The same of an agent of `llm::agent!`, by its tools.
-pub(super) fn of_agent(name: &Ident, tools: Vec<Ident>) -> TokenStream {
+/// Returns the bound for an agent of `llm::agent!`, on the resources of its tools.
+pub(super) fn agent_needs(name: &Ident, tools: Vec<Ident>) -> TokenStream {
     let bounds: Vec<_> = tools.into_iter().map(bound).collect();
-    let says = says(name, &bounds);
+    let says = needs_impl(name, &bounds);
     let needs = says.is_some().then(|| {
         quote!(impl<__R: ?::core::marker::Sized> __adk::resources::Needs<__R> for #name where #(#bounds)* {})
     });
     quote!(#needs #says)
 }
 
-fn bound(of: Ident) -> TokenStream {
-    quote!(<#of as __adk::resources::NeedsOf<{ __wire::Probe::<#of>::NEEDS }>>::Of: __adk::resources::Needs<__R>,)
+fn bound(ty: Ident) -> TokenStream {
+    quote!(<#ty as __adk::resources::NeedsOf<{ __wire::Probe::<#ty>::NEEDS }>>::Of: __adk::resources::Needs<__R>,)
 }
 
-/// Nobody asks one that needs nothing.
-fn says(name: &Ident, bounds: &[TokenStream]) -> Option<TokenStream> {
+/// An agent without needs requires no impl.
+fn needs_impl(name: &Ident, bounds: &[TokenStream]) -> Option<TokenStream> {
     (!bounds.is_empty()).then(|| quote!(impl __adk::resources::SaysNeeds for #name {}))
 }

@@ -1,14 +1,14 @@
-//! The keys of prompts that are written as they are, so that const evaluation need not read them: it would take longer for
-//! a prompt than for all else of its agent.
+//! The keys of literal prompts, so that const evaluation need not parse them, which would take
+//! longer than the rest of an agent.
 //!
-//! Only the plainest text is read here. What may mean anything else, a doubled or escaped brace, a prefix, an artifact, JSON,
-//! is left to `adk_core`, which reads all prompts.
+//! This module parses only plain text. `adk_core`, which parses all prompts, handles text with
+//! another meaning: a doubled or escaped brace, a prefix, an artifact, or JSON.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Expr, Lit};
 
-/// All keys of some prompts, where each of them is plain.
+/// Returns all keys of some prompts, if each prompt is plain.
 pub(super) fn keys<'a>(prompts: impl Iterator<Item = &'a Expr>) -> TokenStream {
     super::spec::option(literals(prompts).map(|keys| quote!(&[#(#keys),*])))
 }
@@ -26,7 +26,8 @@ fn literals<'a>(prompts: impl Iterator<Item = &'a Expr>) -> Option<Vec<TokenStre
     Some(all)
 }
 
-/// The keys of a prompt, and whether each may be absent; nothing for a prompt that is not plain.
+/// Returns the keys of a prompt, and whether each may be absent; `None` for a prompt that is not
+/// plain.
 fn plain(text: &str) -> Option<Vec<(String, bool)>> {
     let mut keys = Vec::new();
     let mut parts = text.split('{');

@@ -1,22 +1,23 @@
-//! `SPEC`, its agents, and the consts that raise its faults.
+//! `SPEC`, its agents, and the consts that raise its errors.
 
 use super::super::ast::{Block, BlockKind, DeclKind, Limit, Run, Timeout, Try};
 use super::super::names;
-use super::super::plan::{Step, What};
+use super::super::plan::{Step, StepKind};
+use super::block_callbacks::may_skip;
 use super::fields::duration;
-use super::skips::may_skip;
-use super::{Expansion, docs, index, key_spec, number, numbered, raise, reading_spec};
+use super::{Expansion, docs, index, key_spec, number, numbered_ident, raise, reading_spec};
 use crate::code::{code, read};
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 
 impl Expansion<'_> {
-    /// One alias per agent that is known by its path or type, so that a path that does not resolve is reported once.
-    pub(super) fn placed(&self) -> TokenStream {
+    /// Returns one alias per agent that is known by its path or type, so that an unresolved path is
+    /// reported once.
+    pub(super) fn agent_aliases(&self) -> TokenStream {
         let (mut all, mut asked) = (TokenStream::new(), TokenStream::new());
-        for (i, step) in self.plan.all() {
-            let alias = numbered("Agent", i);
+        for (i, step) in self.plan.entries() {
+            let alias = numbered_ident("Agent", i);
             let is_kind = || {
                 code!(
                     "type __Kind_{i} = __typed::Kind<{{
@@ -24,67 +25,69 @@ impl Expansion<'_> {
                     }}>;"
                 )
             };
-            // The one mention that has a bound: a path that is no agent is reported once. In parentheses a path is a
-            // type and nothing else, so that rustc does not judge a function as a const argument as well.
+            // Only this mention has a bound, so that a path that is not an agent is reported once.
+            // A path in parentheses can only be a type, so rustc does not also check a function as
+            // a const argument.
             if let Some(DeclKind::Described { ty, .. }) = self.decl(step) {
                 all.extend(quote!(type #alias = #ty;));
                 asked.extend(quote!(let () = <(#ty) as __wire::Known>::YES;));
             } else if let Some(ty) = self.placed_type(step) {
                 all.extend(quote!(type #alias = #ty;));
                 all.extend(is_kind());
-                if self.judged_where_it_runs(step).is_none() {
-                    let is = match step.what {
-                        What::Declared(..) | What::Target(_) => quote!(Supplied),
+                if self.path_checked_at_run(step).is_none() {
+                    let is = match step.kind {
+                        StepKind::Declared(..) | StepKind::Target(_) => quote!(Supplied),
                         _ => quote!(IsAgent),
                     };
                     asked.extend(quote!(let () = <(#ty) as __wire::#is>::YES;));
                 }
             }
         }
-        let paths = self.plan.all().filter(|(_, step)| self.placed_type(step).is_some());
-        let paths = paths.filter_map(|(_, step)| match step.what {
-            What::Path(run) => Some(&run.path),
+        let paths = self.plan.entries().filter(|(_, step)| self.placed_type(step).is_some());
+        let paths = paths.filter_map(|(_, step)| match step.kind {
+            StepKind::Path(run) => Some(&run.path),
             _ => None,
         });
         let functions = super::functions::raise_functions("agent", 0, paths);
         quote!(#all const _: () = { #asked }; #functions)
     }
 
-    /// The type of an agent whose description is its own; `None` for others.
+    /// Returns the type of an agent that has its own description, or `None`.
     pub(super) fn placed_type(&self, step: &Step<'_>) -> Option<TokenStream> {
-        match (step.what, self.decl(step)) {
-            (What::Path(_), _) if self.is_refused(step) => None,
-            (What::Path(run), _) => Some(run.path.to_token_stream()),
-            (_, Some(DeclKind::Given { ty })) => Some(ty.to_token_stream()),
+        match (step.kind, self.decl(step)) {
+            (StepKind::Path(_), _) if self.is_refused(step) => None,
+            (StepKind::Path(run), _) => Some(run.path.to_token_stream()),
+            (_, Some(DeclKind::Supplied { ty })) => Some(ty.to_token_stream()),
             _ => None,
         }
     }
 
-    /// Whether a step was refused by its name, as the workflow itself is: then its path leads to no agent that is looked at.
+    /// Returns whether the name of a step was rejected, as for the workflow itself. The path of
+    /// such a step leads to no agent.
     fn is_refused(&self, step: &Step<'_>) -> bool {
         self.refused.is_some() && step.field.is_none() && !self.plan.alike
     }
 
-    /// The path of a step that nothing else mentions with a bound: where its agent is handed to the walk, rustc judges whether
-    /// it is one, since each question about a type costs time.
-    pub(super) fn judged_where_it_runs<'s>(&self, step: &'s Step<'_>) -> Option<&'s syn::Path> {
-        match step.what {
-            What::Path(run) if step.field_used().is_some() && self.refused.is_none() => Some(&run.path),
+    /// Returns the path of a step that no other code mentions with a bound. rustc checks that it is
+    /// an agent where the walk runs it, since each check of a type costs time.
+    pub(super) fn path_checked_at_run<'s>(&self, step: &'s Step<'_>) -> Option<&'s syn::Path> {
+        match step.kind {
+            StepKind::Path(run) if step.field_use().is_some() && self.refused.is_none() => Some(&run.path),
             _ => None,
         }
     }
 
     pub(super) fn decl(&self, step: &Step<'_>) -> Option<&DeclKind> {
-        let number = step.declared()?;
+        let number = step.declared_number()?;
         self.tree.items.agents.get(number).map(|decl| &decl.kind)
     }
 
-    /// Whether it is a value that the caller supplies: always an instance of its own.
-    fn is_given(&self, step: &Step<'_>) -> bool {
+    /// Returns whether the caller supplies the value, which is always a separate instance.
+    fn is_supplied(&self, step: &Step<'_>) -> bool {
         self.decl(step).is_some_and(|kind| !matches!(kind, DeclKind::Llm { .. }))
     }
 
-    /// A reference to the description of an agent; `NO_AGENT` where nothing is known of what it reads and writes.
+    /// Returns a reference to the description of an agent, or `NO_AGENT` if its keys are unknown.
     pub(super) fn meta(&self, i: usize, step: &Step<'_>) -> TokenStream {
         read(&self.meta_text(i, step))
     }
@@ -94,12 +97,12 @@ impl Expansion<'_> {
         if self.placed_type(step).is_some() {
             return format!("__wire::Probe::<__Agent_{i}>::AGENT_META_REF");
         }
-        if let What::Await(_) = step.what {
+        if let StepKind::Await(_) = step.kind {
             return format!("<{name} as __wire::Awaits<{i}>>::META");
         }
-        match self.decl(step).zip(step.declared()) {
+        match self.decl(step).zip(step.declared_number()) {
             Some((DeclKind::Llm { .. }, number)) => {
-                // Not through `Agent`: rustc would prove for each of them that it is `Send`.
+                // `Agent` would make rustc prove for each agent that it is `Send`.
                 format!("<{name} as __adk::llm::Declares<{number}>>::META")
             }
             Some((DeclKind::Described { .. }, number)) => {
@@ -128,14 +131,14 @@ impl Expansion<'_> {
         let outputs = tree.outputs.iter().map(|typed| reading_spec(typed, 1));
         let unplaced = self.unplaced();
         let limits = self.limits(&mut items);
-        // What was refused may be what limits it.
+        // The rejected part may be the part that limits the workflow.
         let exceeded = self.refused.is_none().then(|| self.exceeded());
         let count = index(steps.len());
         quote! {
             #items
             static __STEPS: [__adk::spec::Step<'static>; #count] = [#(#steps),*];
             impl #name {
-                /// The whole tree, as data.
+                /// The description of the whole workflow, as data.
                 pub const SPEC: __adk::Spec<'static> = __adk::Spec::new(#label, #description, &__STEPS)
                     .inputs(&[#(#inputs),*])
                     .lets(&[#(#lets),*])
@@ -161,14 +164,14 @@ impl Expansion<'_> {
             let meta = self.meta_text(i, step);
             code!("__adk::spec::Step::agent({name:?}, {meta}, {instance}, {end})")
         };
-        let made = match step.what {
-            What::Declared(run, _) | What::Path(run) => {
-                let instance = run.alias.is_some() || self.is_given(step);
+        let made = match step.kind {
+            StepKind::Declared(run, _) | StepKind::Path(run) => {
+                let instance = run.alias.is_some() || self.is_supplied(step);
                 let (made, renames) = (of_agent(instance), renames(run));
                 quote!(#made #renames)
             }
-            What::Await(_) | What::Target(_) => of_agent(false),
-            What::Block(block) => {
+            StepKind::Await(_) | StepKind::Target(_) => of_agent(false),
+            StepKind::Block(block) => {
                 let made = of_kind(self.block(i, step, block, items));
                 let description =
                     crate::docs::description(&block.attrs).map(|text| quote!(.description(#text)));
@@ -178,17 +181,17 @@ impl Expansion<'_> {
                 let budget = block.budget.iter();
                 quote!(#made #description #skippable #own_code #skip #(.budget(__adk::spec::Budget::of(#budget)))*)
             }
-            What::Branch => of_kind(quote!(Branch)),
-            What::Arm(arm) => {
+            StepKind::Branch => of_kind(quote!(Branch)),
+            StepKind::Arm(arm) => {
                 let pattern = arm.text();
                 of_kind(quote!(Arm { pattern: #pattern }))
             }
-            What::Else => of_kind(quote!(Else)),
-            What::Break(one) => {
-                let target = option(one.target.as_ref().map(names::plain));
+            StepKind::Else => of_kind(quote!(Else)),
+            StepKind::Break(one) => {
+                let target = option(one.target.as_ref().map(names::unraw));
                 of_kind(quote!(Break { target: #target }))
             }
-            What::End => of_kind(quote!(End)),
+            StepKind::End => of_kind(quote!(End)),
         };
         let unnamed = (!step.named).then(|| quote!(.unnamed()));
         quote!(#made #unnamed)
@@ -214,7 +217,7 @@ impl Expansion<'_> {
                 let max = self.limit(i, step, max.as_ref(), items);
                 let over = if *cut { quote!(Cut) } else { quote!(Fail) };
                 let most = self.limit(i, step, max_concurrency.as_ref(), items);
-                let item = names::plain(item);
+                let item = names::unraw(item);
                 let list = list.text();
                 quote!(Each {
                     item: #item,
@@ -249,8 +252,8 @@ impl Expansion<'_> {
             let number = Literal::u32_unsuffixed(number);
             return quote!(::core::option::Option::Some(#number));
         }
-        let (word, expr, name) = (limit.of.function(), &limit.expr, &step.name);
-        let constant = numbered(word, i);
+        let (word, expr, name) = (limit.kind.function(), &limit.expr, &step.name);
+        let constant = numbered_ident(word, i);
         let call = raise(expr.span(), quote!(__adk::check::raise_limit), quote!(#word, #name, #constant));
         let number = number(expr, &read(word));
         items.extend(quote!(const #constant: i128 = #number as i128; #call));
@@ -258,7 +261,7 @@ impl Expansion<'_> {
     }
 }
 
-/// The keys of an instance, where they are not those of the definition.
+/// Returns the keys of an instance that differ from the definition.
 fn renames(run: &Run) -> Option<TokenStream> {
     let reads = run.reads.iter().map(|(from, to)| {
         let (from, to) = (from.text(), to.text());

@@ -1,38 +1,39 @@
-//! A workflow that a check of the macros refused: its names and, where its flow is known, what const evaluation finds in it.
+//! A workflow that a check of the macros rejected: its names, and the checks of const evaluation if
+//! its flow is known.
 //!
-//! The description holds the errors, so that rustc reports nothing of the workflows that run this one. Editors get what they
-//! complete half-typed code by.
+//! The description holds the errors, so that rustc reports no errors in workflows that run this
+//! one. Editors get the names that they need to complete half-typed code.
 
 use super::super::ast::Workflow;
 use super::super::plan::Plan;
-use super::{Expansion, allow, deprecated};
+use super::{Expansion, allow, allow_deprecated};
 use crate::{facade, place};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// What is known of a workflow that was refused.
+/// The facts about a rejected workflow.
 #[derive(Clone, Copy, PartialEq)]
-pub(in super::super) enum Known {
-    /// A part of it could not be read.
+pub(in super::super) enum KnownParts {
+    /// Nothing, because a part of the workflow does not parse.
     Nothing,
-    /// Its flow, and what is wrong with its names.
+    /// The flow, and the errors in its names.
     Names,
-    /// Its flow.
+    /// The flow.
     Flow,
 }
 
-/// The names of the workflow, and the errors.
+/// Returns the names of the workflow, and the errors.
 pub(in super::super) fn workflow(
     tree: &Workflow,
     plan: &Plan<'_>,
-    known: Known,
+    known: KnownParts,
     errors: TokenStream,
 ) -> TokenStream {
     let Some(name) = &tree.name else { return errors };
     let expand = Expansion { refused: Some(known), ..Expansion::new(tree, plan, name) };
-    let flow = (known != Known::Nothing).then(|| expand.flow());
+    let flow = (known != KnownParts::Nothing).then(|| expand.flow());
     let (editor, structs, keys) = (expand.editor(), expand.structs(), expand.key_structs());
-    let (allow, names, deprecated) = (allow(), facade::names_of_workflows(), deprecated(&tree.attrs));
+    let (allow, names, deprecated) = (allow(), facade::workflow_imports(), allow_deprecated(&tree.attrs));
     let (name, label) = (&expand.name, &plan.name);
     let (input, output, input_impls) = (expand.input_type(), expand.output_type(), expand.input_impls());
     quote! {
@@ -69,10 +70,11 @@ pub(in super::super) fn workflow(
 }
 
 impl Expansion<'_> {
-    /// What const evaluation looks at.
+    /// Returns the items that const evaluation checks.
     fn flow(&self) -> TokenStream {
         let scope = place::scope_const();
-        let (declared, awaits, placed, spec) = (self.declared(), self.awaits(), self.placed(), self.spec());
+        let (declared, awaits, placed, spec) =
+            (self.declared(), self.awaits(), self.agent_aliases(), self.spec());
         quote!(#scope #declared #awaits #placed #spec)
     }
 }

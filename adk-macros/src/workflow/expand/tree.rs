@@ -1,6 +1,6 @@
-//! The tree that rustdoc shows, in the form of `Spec`'s own.
+//! The tree in the rustdoc page, in the form of `Spec`'s own text.
 
-use super::super::ast::{Block, BlockKind, Decl, DeclKind, Key, Node, Run, Typed, Workflow};
+use super::super::ast::{Block, BlockKind, Decl, DeclKind, Key, KeyDecl, Node, Run, Workflow};
 use super::super::names;
 use super::super::plan::Plan;
 
@@ -17,7 +17,7 @@ pub(super) fn text(workflow: &Workflow, plan: &Plan<'_>) -> String {
     out
 }
 
-/// A line, and what is drawn below it.
+/// A line, and the lines that are drawn below it.
 struct Line {
     text: String,
     below: Vec<Line>,
@@ -80,19 +80,19 @@ impl Tree<'_> {
         let number = self.workflow.items.agents.iter().position(|decl| run.path.is_ident(&decl.name));
         let reads: Vec<_> =
             run.reads.iter().map(|(from, to)| format!("{} = {}", from.text(), to.text())).collect();
-        let reads = listed("(", &reads, ")");
+        let reads = bracketed("(", &reads, ")");
         let alias = run.alias.as_ref().map(|alias| format!(" as {alias}")).unwrap_or_default();
         let renamed: Vec<_> = run.writes.iter().map(Key::text).collect();
         let writes = if renamed.is_empty() {
             number.and_then(|number| self.decl(number)).map(output).unwrap_or_default()
         } else {
-            listed(" -> ", &renamed, "")
+            bracketed(" -> ", &renamed, "")
         };
         let below = number.map(|number| self.targets(number)).unwrap_or_default();
         Line { text: format!("{path}{reads}{alias}{writes}"), below }
     }
 
-    /// Whom an agent may transfer to, and whom these may.
+    /// Returns the targets of an agent's transfers, and their targets.
     fn targets(&self, number: usize) -> Vec<Line> {
         let targets = self.plan.transfers.get(&number).into_iter().flatten();
         let line = |target: &usize| {
@@ -108,11 +108,11 @@ impl Tree<'_> {
     }
 }
 
-fn typed(typed: &Typed) -> String {
+fn typed(typed: &KeyDecl) -> String {
     format!("{}: {}", typed.key.text(), names::type_text(&typed.ty))
 }
 
-/// ` -> KEY`.
+/// Returns ` -> KEY`.
 fn output(decl: &Decl) -> String {
     let (DeclKind::Llm { output: Some(typed), .. } | DeclKind::Described { output: Some(typed), .. }) =
         &decl.kind
@@ -122,8 +122,8 @@ fn output(decl: &Decl) -> String {
     format!(" -> {}", typed.key.text())
 }
 
-/// What belongs together between two marks; nothing for none.
-fn listed(open: &str, all: &[String], close: &str) -> String {
+/// Returns a list between two marks, or an empty string for an empty list.
+fn bracketed(open: &str, all: &[String], close: &str) -> String {
     if all.is_empty() { String::new() } else { format!("{open}{}{close}", all.join(", ")) }
 }
 

@@ -1,8 +1,8 @@
-//! `agent NAME ...`: an LLM agent, or one that the caller supplies.
+//! `agent NAME ...`: an LLM agent, or an agent that the caller supplies.
 
-use super::super::ast::{Decl, DeclKind, Fields, Typed};
+use super::super::ast::{Decl, DeclKind, Fields, KeyDecl};
 use super::super::names::type_text;
-use super::expect::{self, expected};
+use super::expect::{self, expected_error};
 use super::item::{end, is_item, kw};
 use super::{Result, Sink, at_colon, braces, head, list, parens, skip};
 use crate::diag::Diagnostic;
@@ -11,14 +11,14 @@ use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Ident, PathArguments, Token, Type, TypeParamBound, Visibility, token};
 
-/// The input of `llm::agent!`.
-pub(super) fn outside(input: ParseStream<'_>, sink: &mut Sink) -> Vec<Decl> {
+/// Parses the input of `llm::agent!`.
+pub(super) fn agents(input: ParseStream<'_>, sink: &mut Sink) -> Vec<Decl> {
     let mut agents = Vec::new();
     if input.is_empty() {
-        sink.push(expected(input, "an agent, as in `pub critic -> criticism: String { ... }`"));
+        sink.push(expected_error(input, "an agent, as in `pub critic -> criticism: String { ... }`"));
     }
     while !input.is_empty() {
-        match one(input, sink) {
+        match single_agent(input, sink) {
             Ok(decl) => agents.push(decl),
             Err(error) => {
                 sink.push(error);
@@ -29,9 +29,9 @@ pub(super) fn outside(input: ParseStream<'_>, sink: &mut Sink) -> Vec<Decl> {
     agents
 }
 
-fn one(input: ParseStream<'_>, sink: &mut Sink) -> Result<Decl> {
+fn single_agent(input: ParseStream<'_>, sink: &mut Sink) -> Result<Decl> {
     let mut attrs = expect::attributes(input)?;
-    attrs.retain(|attr| head::is_of_struct(attr, "an agent", "agent!", sink));
+    attrs.retain(|attr| head::is_struct_attribute(attr, "an agent", "agent!", sink));
     let vis = input.parse()?;
     if input.peek(kw::agent) && input.peek2(Ident) {
         input.parse::<kw::agent>()?;
@@ -40,7 +40,7 @@ fn one(input: ParseStream<'_>, sink: &mut Sink) -> Result<Decl> {
 }
 
 impl Decl {
-    /// What follows the word `agent`.
+    /// Parses the declaration after the word `agent`.
     pub(super) fn parse(
         attrs: Vec<Attribute>,
         vis: Visibility,
@@ -57,7 +57,7 @@ impl Decl {
 impl DeclKind {
     fn parse(name: &Ident, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         if at_colon(input) {
-            return Self::given(name, input, sink);
+            return Self::supplied_agent(name, input, sink);
         }
         let parens_at = input.span();
         let reads = input.peek(token::Paren).then(|| reads(input, sink)).transpose()?;
@@ -70,7 +70,7 @@ impl DeclKind {
             return Ok(Self::Described { reads: reads.unwrap_or_default(), output, ty });
         }
         if !input.peek(token::Brace) {
-            return Err(expected(
+            return Err(expected_error(
                 input,
                 match (&reads, &output) {
                     (Some(_), _) => {
@@ -93,45 +93,45 @@ impl DeclKind {
         Ok(Self::Llm { output, fields })
     }
 
-    /// `agent NAME: TYPE;`.
-    fn given(name: &Ident, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
+    /// Parses `agent NAME: TYPE;`.
+    fn supplied_agent(name: &Ident, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         input.parse::<Token![:]>()?;
         let ty = expect::ty(input, "the type of the agent")?;
         if !input.is_empty() && !input.peek(Token![;]) && (input.peek(token::Brace) || !is_item(input, sink))
         {
-            let shown = type_text(&ty);
-            return Err(expected(input, "`;`").help(format!(
-                "an agent with fields is written `agent {name} -> KEY: {shown} {{ ... }}`, and one whose keys its type does not say `agent {name}(READS: TYPE) -> KEY: TYPE as {shown};`"
+            let type_text = type_text(&ty);
+            return Err(expected_error(input, "`;`").help(format!(
+                "write an agent with fields as `agent {name} -> KEY: {type_text} {{ ... }}`, and an agent whose type does not declare its keys as `agent {name}(READS: TYPE) -> KEY: TYPE as {type_text};`"
             )));
         }
         let dynamic = format!(
-            "write the type itself; for an agent that is known at run time only `agent {name}(READS: TYPE) -> KEY: TYPE as Arc<dyn DynAgent>;`"
+            "write the type itself; for an agent that is known only at run time write `agent {name}(READS: TYPE) -> KEY: TYPE as Arc<dyn DynAgent>;`"
         );
         check_type(&ty, &dynamic)?;
         end(input, sink)?;
-        Ok(Self::Given { ty })
+        Ok(Self::Supplied { ty })
     }
 }
 
-fn reads(input: ParseStream<'_>, sink: &mut Sink) -> Result<Vec<Typed>> {
+fn reads(input: ParseStream<'_>, sink: &mut Sink) -> Result<Vec<KeyDecl>> {
     let mut keys = Vec::new();
     list(&parens(input)?, sink, |list, sink| {
-        keys.push(Typed::parse(list, sink)?);
+        keys.push(KeyDecl::parse(list, sink)?);
         Ok(())
     });
     Ok(keys)
 }
 
-/// `KEY: TYPE` of an agent.
-fn output(input: ParseStream<'_>, sink: &mut Sink) -> Result<Box<Typed>> {
+/// Parses `KEY: TYPE` of an agent.
+fn output(input: ParseStream<'_>, sink: &mut Sink) -> Result<Box<KeyDecl>> {
     if input.peek(token::Paren) {
         return Err(Diagnostic::syntax(input.span(), "an agent writes one key")
             .help("write `-> KEY: TYPE`, with a `#[adk::data] struct` for several values"));
     }
-    Ok(Box::new(Typed::parse(input, sink)?))
+    Ok(Box::new(KeyDecl::parse(input, sink)?))
 }
 
-/// Refuses the type of an agent if it is certainly none.
+/// Rejects a type that is certainly not an agent.
 fn check_type(ty: &Type, help: &str) -> Result<()> {
     let is_dyn_agent = |bound: &TypeParamBound| matches!(bound, TypeParamBound::Trait(of) if of.path.segments.last().is_some_and(|last| last.ident == "Agent"));
     let is_open = match ty {
@@ -146,5 +146,5 @@ fn check_type(ty: &Type, help: &str) -> Result<()> {
         return Ok(());
     }
     let span: Span = ty.span();
-    Err(Diagnostic::syntax(span, format!("`{}` is no type of an agent", type_text(ty))).help(help))
+    Err(Diagnostic::syntax(span, format!("`{}` is not the type of an agent", type_text(ty))).help(help))
 }

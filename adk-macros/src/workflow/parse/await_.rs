@@ -1,18 +1,18 @@
 //! `await(by = "staff", timeout = "72h", default = EXPR) KEY: TYPE`.
 
-use super::super::ast::{Await, Typed};
-use super::expect::{self, expected};
+use super::super::ast::{Await, KeyDecl};
+use super::expect::{self, expected_error};
 use super::field::timeout;
 use super::words::Words;
 use super::{Result, Sink, at_colon_after_word, list, parens};
-use crate::by::By;
+use crate::answerer::Answerer;
 use crate::diag::{Diagnostic, Place, hint};
 use adk_spec::Check;
 use syn::parse::ParseStream;
 use syn::{Attribute, Expr, Ident, Token, token};
 
 const WORDS: Words<'_> = Words {
-    of: "`await`",
+    owner: "`await`",
     kind: "argument",
     check: Check::FieldUnknown,
     place: Place::Await,
@@ -20,7 +20,7 @@ const WORDS: Words<'_> = Words {
 };
 
 impl Await {
-    /// A step that waits, from its word on. Its doc comment is the question.
+    /// Parses a wait from the word `await`. The doc comment is the question.
     pub(super) fn parse(
         attrs: Vec<Attribute>,
         name: Option<Ident>,
@@ -28,66 +28,68 @@ impl Await {
         sink: &mut Sink,
     ) -> Result<Self> {
         input.parse::<Token![await]>()?;
-        let mut arguments = Arguments::default();
+        let mut arguments = AwaitArguments::default();
         let mut is_whole = true;
         if input.peek(token::Paren) {
             let before = sink.diagnostics.len();
             list(&parens(input)?, sink, |list, sink| arguments.argument(list, sink));
             is_whole = sink.diagnostics.len() == before;
         }
-        let Arguments { by, timeout, default, .. } = arguments;
+        let AwaitArguments { by, timeout, default, .. } = arguments;
         if let (Some((word, _)), None, true) = (&default, &timeout, is_whole) {
             sink.push_beside(
                 Diagnostic::syntax(
                     word.span(),
-                    "a `default` counts when the `timeout` has passed, and this `await` has none",
+                    "a `default` applies after the `timeout`, but this `await` has none",
                 )
                 .help("write `await(timeout = \"72h\", default = ...)`, or remove it"),
             );
         }
         let typed = if input.peek(Ident) && at_colon_after_word(input) {
-            Typed { attrs, ..Typed::parse(input, sink)? }
+            KeyDecl { attrs, ..KeyDecl::parse(input, sink)? }
         } else {
-            Typed::parse(input, sink).map_err(|error| explain(input, error))?;
-            return Err(expected(input, "a key and its type, as in `await decision: bool`"));
+            KeyDecl::parse(input, sink).map_err(|error| explain(input, error))?;
+            return Err(expected_error(input, "a key and its type, as in `await decision: bool`"));
         };
         let default = default.map(|(_, value)| value);
         Ok(Self { name, typed, by, timeout, default })
     }
 }
 
-/// What an `await` without a key and its type may have been meant to be.
+/// Adds the probable intention to the error of an `await` without a key and its type.
 fn explain(input: ParseStream<'_>, error: Diagnostic) -> Diagnostic {
     let is_question = input.peek(syn::LitStr);
     let remedy = if is_question { hint(Place::Await, "question") } else { None };
-    error.or_help(remedy.unwrap_or("write `await KEY: TYPE`; an agent or a block is waited for by itself"))
+    error.or_help(
+        remedy.unwrap_or("write `await KEY: TYPE`; the workflow waits for agents and blocks without `await`"),
+    )
 }
 
 #[derive(Default)]
-struct Arguments {
-    by: Option<By>,
+struct AwaitArguments {
+    by: Option<Answerer>,
     timeout: Option<super::super::ast::Timeout>,
-    /// With its word.
+    /// The value, with the word before it.
     default: Option<(Ident, Expr)>,
     seen: Vec<String>,
 }
 
-impl Arguments {
+impl AwaitArguments {
     fn argument(&mut self, list: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
         if list.peek(syn::LitStr) {
-            let error = expected(list, "one of the arguments of `await`, as in `timeout = \"72h\"`");
+            let error = expected_error(list, "one of the arguments of `await`, as in `timeout = \"72h\"`");
             return Err(error.or_help(hint(Place::Await, "question").unwrap_or_default()));
         }
         let word = WORDS.next(list, sink, &mut self.seen)?;
         let name = word.to_string();
         expect::token::<Token![=]>(list, &format!("`=` and the value of `{name}`"))?;
         if name == "by" {
-            self.by = Some(By::parse(list)?);
+            self.by = Some(Answerer::parse(list)?);
         } else if name == "timeout" {
             let value = expect::expr(list, sink, "how long it waits, as in `timeout = \"72h\"`")?;
-            self.timeout = Some(timeout(value, "leaves nobody the time to answer")?);
+            self.timeout = Some(timeout(value, "leaves no time to answer")?);
         } else {
-            let value = expect::expr(list, sink, "the value that counts when nobody has answered in time")?;
+            let value = expect::expr(list, sink, "the value that applies if no answer arrives in time")?;
             self.default = Some((word, value));
         }
         Ok(())

@@ -1,8 +1,8 @@
-//! Blocks: the word, its arguments, and the steps in brackets.
+//! Blocks: the word, the arguments, and the steps in brackets.
 
-use super::super::ast::{Block, BlockKind, Callback, Counted, Key, Limit, Timeout, Try};
+use super::super::ast::{Block, BlockKind, Callback, Key, Limit, LimitKind, Timeout, Try};
 use super::super::text::code;
-use super::expect::{self, expected, word};
+use super::expect::{self, expected_error, word};
 use super::field::{budget, callbacks, timeout};
 use super::words::Words;
 use super::{Result, Sink, at_end, braces, drain, list, match_, parens, step};
@@ -13,10 +13,10 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitBool, LitStr, Token, token};
 
-/// Arguments of every block; callbacks are for one that has a name.
+/// Arguments of every block. Callbacks need a named block.
 const ALWAYS: [&str; 3] = ["budget = \"0.50 USD\"", "before_agent = check", "after_agent = check"];
 
-/// Whether a block begins here. An agent may be called like the word of one.
+/// Returns whether a block begins here. The word of a block may also be the name of an agent.
 pub(super) fn begins(input: ParseStream<'_>) -> bool {
     if input.peek(token::Brace) {
         return true;
@@ -42,7 +42,7 @@ impl Block {
         let inside = braces(input)?;
         if at_end(&inside) {
             drain(&inside);
-            block.nothing(open, sink);
+            block.report_empty(open, sink);
         } else if let BlockKind::Match(choice) = &mut block.kind {
             match_::arms(&inside, sink, &mut choice.arms);
         } else {
@@ -53,32 +53,34 @@ impl Block {
         {
             let open = input.span();
             if !input.peek(token::Brace) {
-                return Err(expected(input, "the steps of the `else`, as in `else < step; step >`"));
+                return Err(expected_error(input, "the steps of the `else`, as in `else < step; step >`"));
             }
             let inside = braces(input)?;
             if at_end(&inside) {
-                sink.push_beside(empty(&BlockKind::Sequence, open));
+                sink.push_beside(empty_error(&BlockKind::Sequence, open));
             }
             step::steps(&inside, sink, attempts.otherwise.get_or_insert_default());
         }
         Ok(block)
     }
 
-    /// Reports that there is nothing in the block. Nothing could end it, if it is a loop, which is no mistake of its own.
-    fn nothing(&mut self, open: Span, sink: &mut Sink) {
-        let error = empty(&self.kind, open);
+    /// Reports an empty block. An empty loop gets a limit, so that it is not reported as endless
+    /// too.
+    fn report_empty(&mut self, open: Span, sink: &mut Sink) {
+        let error = empty_error(&self.kind, open);
         match &mut self.kind {
             BlockKind::Match(_) => return sink.push(error),
             BlockKind::Loop { max, .. } => {
                 let one = syn::parse_quote_spanned!(open=> 1);
-                max.get_or_insert(Limit { of: Counted::Rounds, expr: Box::new(one), literal: Some(1) });
+                max.get_or_insert(Limit { kind: LimitKind::Rounds, expr: Box::new(one), literal: Some(1) });
             }
             _ => {}
         }
         sink.push_beside(error);
     }
 
-    /// A block without its steps: blocks are read by recursion, and so need small frames.
+    /// Parses a block without its steps. Blocks are parsed recursively, so stack frames have to be
+    /// small.
     fn head(
         attrs: Vec<Attribute>,
         name: Option<Ident>,
@@ -91,7 +93,7 @@ impl Block {
         } else {
             input.call(Ident::parse_any)?.to_string()
         };
-        let mut arguments = Arguments::default();
+        let mut arguments = BlockArguments::default();
         if input.peek(token::Paren) {
             let inside = parens(input)?;
             arguments.text = code(inside.cursor().token_stream());
@@ -102,10 +104,10 @@ impl Block {
             let help = format!("name it, as in `refinement: {word}(...) < ... >`");
             sink.push_beside(Diagnostic::new(Check::FieldUnknown, hook.span(), fact).help(help));
         }
-        let Arguments { text, max, until, max_concurrency, first, callbacks, cut, skip, budget, .. } =
+        let BlockArguments { text, max, until, max_concurrency, first, callbacks, cut, skip, budget, .. } =
             arguments;
         if let (Some(word), None) = (&cut, &max) {
-            let fact = "`over` says what becomes of elements beyond `max`, and there is no `max`";
+            let fact = "`over` applies to elements beyond `max`, but `max` is missing";
             sink.push_beside(
                 Diagnostic::syntax(word.span(), fact).help("write `each(max = 20, over = cut)`"),
             );
@@ -114,7 +116,7 @@ impl Block {
             "loop" => BlockKind::Loop { max, until },
             "parallel" => BlockKind::Parallel { first, max_concurrency },
             "try" => {
-                let Arguments { attempts, timeout, delay, all, .. } = arguments;
+                let BlockArguments { attempts, timeout, delay, all, .. } = arguments;
                 BlockKind::Try(Box::new(Try { attempts, timeout, delay, all, otherwise: None }))
             }
             "match" => BlockKind::Match(match_::subject(input)?),
@@ -151,31 +153,31 @@ fn no_steps(input: ParseStream<'_>, kind: &BlockKind) -> Diagnostic {
         }
         kind => format!("the steps of the block, as in `{} < step; step >`", kind.word()),
     };
-    let error = expected(input, &what);
+    let error = expected_error(input, &what);
     if matches!(kind, BlockKind::Loop { .. })
         && (input.peek(Lit) || input.peek2(Token![=]) || input.peek(token::Bracket))
     {
-        return error.help("its arguments are in `( )`, as in `loop(max = 5) < step; step >`");
+        return error.help("write its arguments in `( )`, as in `loop(max = 5) < step; step >`");
     }
     error
 }
 
-pub(super) fn empty(kind: &BlockKind, open: Span) -> Diagnostic {
+pub(super) fn empty_error(kind: &BlockKind, open: Span) -> Diagnostic {
     let (fact, help) = match kind {
         BlockKind::Match(_) => (
             "a `match` needs at least one arm",
-            "say what is to be done for each value, as in `Severity::High => page, _ => ()`",
+            "write a step for each value, as in `Severity::High => page, _ => ()`",
         ),
         _ => ("a block needs at least one step", "remove it, or put a step into it"),
     };
     Diagnostic::new(Check::BlockEmpty, open, fact).help(help)
 }
 
-/// `item in items`.
+/// Parses `item in items`.
 fn element(input: ParseStream<'_>) -> Result<(Ident, Key)> {
     let example = "as in `each item in items < ... >`";
     let item = if input.peek(Token![in]) {
-        return Err(expected(input, &format!("a name for the element, {example}")));
+        return Err(expected_error(input, &format!("a name for the element, {example}")));
     } else {
         expect::name(input, &format!("a name for the element, {example}"))?
     };
@@ -200,8 +202,8 @@ fn element(input: ParseStream<'_>) -> Result<(Ident, Key)> {
 }
 
 #[derive(Default)]
-struct Arguments {
-    /// As it was written.
+struct BlockArguments {
+    /// The source text.
     text: String,
     max: Option<Limit>,
     until: Option<Key>,
@@ -220,7 +222,7 @@ struct Arguments {
     seen: Vec<String>,
 }
 
-impl Arguments {
+impl BlockArguments {
     fn parse(
         &mut self,
         block: &str,
@@ -247,10 +249,10 @@ impl Arguments {
     }
 
     fn argument(&mut self, block: &str, list: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
-        let of = format!("`{block}`");
-        let known = &[arguments_of(block), &ALWAYS].concat();
+        let owner = format!("`{block}`");
+        let known = &[known_arguments(block), &ALWAYS].concat();
         let (check, place) = (Check::FieldUnknown, Place::Argument);
-        let words = Words { of: &of, kind: "argument", check, place, known };
+        let words = Words { owner: &owner, kind: "argument", check, place, known };
         let word = words.next(list, sink, &mut self.seen).map_err(|error| {
             let steps = format!("the steps of a block are in `< >`, as in `{block} < step; step >`");
             if list.peek(Token![=]) { error } else { error.help(steps) }
@@ -261,20 +263,20 @@ impl Arguments {
         }
         match name.as_str() {
             "until" => self.until = Some(until(list)?),
-            "max_concurrency" => self.max_concurrency = Some(limit(list, Counted::Branches, sink)?),
-            "max" if block == "each" => self.max = Some(limit(list, Counted::Elements, sink)?),
-            "max" => self.max = Some(limit(list, Counted::Rounds, sink)?),
-            "over" => self.cut = Some(only(list, "cut", "`cut`, as in `each(max = 20, over = cut)`")?),
+            "max_concurrency" => self.max_concurrency = Some(limit(list, LimitKind::Branches, sink)?),
+            "max" if block == "each" => self.max = Some(limit(list, LimitKind::Elements, sink)?),
+            "max" => self.max = Some(limit(list, LimitKind::Rounds, sink)?),
+            "over" => self.cut = Some(only_word(list, "cut", "`cut`, as in `each(max = 20, over = cut)`")?),
             "on_error" => {
-                only(list, "skip", "`skip`, as in `on_error = skip`")?;
+                only_word(list, "skip", "`skip`, as in `on_error = skip`")?;
                 self.skip = true;
             }
             "budget" => self.budget = Some(budget(list, "what the block may use, as in `\"0.50 USD\"`")?),
             "first" => self.first = true,
-            "attempts" => self.attempts = Some(limit(list, Counted::Attempts, sink)?),
+            "attempts" => self.attempts = Some(limit(list, LimitKind::Attempts, sink)?),
             "on" => {
-                let help = "without `on` a block is tried again after errors that may pass, such as a model that is overloaded";
-                only(list, "all", "`all`, as in `on = all`").map_err(|error| error.help(help))?;
+                let help = "remove `on` to retry only after errors that may pass, such as a model that is overloaded";
+                only_word(list, "all", "`all`, as in `on = all`").map_err(|error| error.help(help))?;
                 self.all = true;
             }
             "timeout" | "delay" => {
@@ -288,9 +290,9 @@ impl Arguments {
     }
 }
 
-/// The only word that an argument takes.
-fn only(list: ParseStream<'_>, word: &str, what: &str) -> Result<Ident> {
-    let missing = expected(list, what);
+/// Parses the only word that an argument accepts.
+fn only_word(list: ParseStream<'_>, word: &str, what: &str) -> Result<Ident> {
+    let missing = expected_error(list, what);
     list.call(Ident::parse_any).ok().filter(|found| found == word).ok_or(missing)
 }
 
@@ -305,7 +307,7 @@ fn until(list: ParseStream<'_>) -> Result<Key> {
     if list.is_empty() || list.peek(Token![,]) { Ok(key) } else { Err(no_key) }
 }
 
-fn arguments_of(block: &str) -> &'static [&'static str] {
+fn known_arguments(block: &str) -> &'static [&'static str] {
     match block {
         "parallel" => &["max_concurrency = 4", "first", "on_error = skip"],
         "each" => &["max = 20", "over = cut", "max_concurrency = 4", "on_error = skip"],
@@ -315,13 +317,14 @@ fn arguments_of(block: &str) -> &'static [&'static str] {
     }
 }
 
-/// A number from 1 on: a literal that is looked at here, or an expression that const evaluation looks at.
-fn limit(list: ParseStream<'_>, of: Counted, sink: &mut Sink) -> Result<Limit> {
-    let check = if of == Counted::Rounds { Check::LoopMax } else { Check::Syntax };
-    let expr = expect::number(list, sink, (of.argument(), check), of.what(), 1)?;
+/// Parses a number from 1: this crate checks a literal, const evaluation checks any other
+/// expression.
+fn limit(list: ParseStream<'_>, kind: LimitKind, sink: &mut Sink) -> Result<Limit> {
+    let check = if kind == LimitKind::Rounds { Check::LoopMax } else { Check::Syntax };
+    let expr = expect::number(list, sink, (kind.argument(), check), kind.description(), 1)?;
     let literal = match &expr {
         Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
         _ => None,
     };
-    Ok(Limit { of, expr: Box::new(expr), literal })
+    Ok(Limit { kind, expr: Box::new(expr), literal })
 }

@@ -1,7 +1,7 @@
-//! Reads what has to be here, and says so if it is not.
+//! Parsers of required syntax, with errors of the form "expected X, found Y".
 
-use super::super::ast::{Key, Mention, MentionKind, Typed};
-use super::super::names::{as_raw, instead_of_keyword, is_identifier, usable};
+use super::super::ast::{Key, KeyDecl, Mention, MentionKind};
+use super::super::names::{derivable_ident, is_identifier, keyword_remedy, to_raw};
 use super::{Result, Sink, at_colon};
 use crate::diag::Diagnostic;
 use crate::types;
@@ -15,16 +15,16 @@ use syn::{
     Attribute, Expr, ExprLit, Ident, Lifetime, Lit, LitStr, Path, PathSegment, Token, Type, UnOp, token,
 };
 
-/// What a key may begin with.
+/// Prefixes of keys.
 const PREFIXES: [&str; 3] = ["user", "app", "temp"];
 
-/// "expected WHAT, found THIS", at the next token.
-pub(super) fn expected(input: ParseStream<'_>, what: &str) -> Diagnostic {
-    Diagnostic::syntax(input.span(), format!("expected {what}, found {}", found(input)))
+/// Returns the error "expected WHAT, found THIS" at the next token.
+pub(super) fn expected_error(input: ParseStream<'_>, what: &str) -> Diagnostic {
+    Diagnostic::syntax(input.span(), format!("expected {what}, found {}", next_token_text(input)))
 }
 
-/// The next token as messages show it.
-pub(super) fn found(input: ParseStream<'_>) -> String {
+/// Returns the next token in the form for messages.
+pub(super) fn next_token_text(input: ParseStream<'_>) -> String {
     let joint = [
         (input.peek(Token![->]), "`->`"),
         (input.peek(Token![<-]), "`<-`"),
@@ -62,30 +62,30 @@ pub(super) fn is_doc(input: ParseStream<'_>) -> bool {
             .is_ok_and(|attrs| attrs.first().is_some_and(|attr| attr.path().is_ident("doc")))
 }
 
-/// The text of the next word, keywords included.
+/// Returns the next word, which may be a keyword.
 pub(super) fn word(input: ParseStream<'_>) -> Option<Ident> {
     input.cursor().ident().map(|(word, _)| word)
 }
 
-/// Reads a token, or says what was expected.
+/// Parses a token, or returns an error about the expected token.
 pub(crate) fn token<T: Parse>(input: ParseStream<'_>, what: &str) -> Result<T> {
     let start = input.fork();
-    input.parse().map_err(|_| expected(&start, what))
+    input.parse().map_err(|_| expected_error(&start, what))
 }
 
-/// Reads Rust, and repeats what `syn` says of it if it cannot be read.
+/// Parses Rust code, and repeats the message of `syn` if it does not parse.
 fn rust<T>(input: ParseStream<'_>, what: &str, read: fn(ParseStream<'_>) -> syn::Result<T>) -> Result<T> {
     let start = input.fork();
     read(input).map_err(|error| {
         if start.cursor() == input.cursor() {
-            expected(&start, what)
+            expected_error(&start, what)
         } else {
             Diagnostic::syntax(error.span(), format!("this Rust cannot be read: {error}"))
         }
     })
 }
 
-/// An expression. Its path is mentioned for editors, also if it is half typed.
+/// Parses an expression, and records its path for editors, even if the path is incomplete.
 pub(super) fn expr(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Expr> {
     let start = input.fork();
     let read = rust(input, what, Expr::parse);
@@ -101,8 +101,8 @@ pub(super) fn expr(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Resul
     read
 }
 
-/// A whole number that is at least `least`. Const evaluation looks at what is no literal. One that is wrong is reported, by its name
-/// and check, and read as 1.
+/// Parses a whole number of at least `least`. Const evaluation checks expressions other than
+/// literals. An invalid literal is reported with the name and the check, and replaced by 1.
 pub(super) fn number(
     input: ParseStream<'_>,
     sink: &mut Sink,
@@ -111,7 +111,7 @@ pub(super) fn number(
     least: u32,
 ) -> Result<Expr> {
     let span = input.span();
-    let value = expr(input, sink, what).map_err(|error| error.of(check))?;
+    let value = expr(input, sink, what).map_err(|error| error.with_check(check))?;
     let found = match &value {
         Expr::Range(_) => "a range",
         Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) if !number.suffix().starts_with('f') => {
@@ -132,10 +132,10 @@ pub(super) fn number(
     Ok(syn::parse_quote_spanned!(span=> 1))
 }
 
-/// The type of a key: one that can be stored.
-fn stored(input: ParseStream<'_>) -> Result<Type> {
+/// Parses the type of a key, which has to be storable.
+fn storable_type(input: ParseStream<'_>) -> Result<Type> {
     let ty = ty(input, "a type")?;
-    if let Err(types::Hint { span, fact, help }) = types::storable(&ty) {
+    if let Err(types::Hint { span, fact, help }) = types::check_storable(&ty) {
         return Err(Diagnostic::syntax(span, fact).help(help));
     }
     Ok(ty)
@@ -145,15 +145,15 @@ pub(crate) fn ty(input: ParseStream<'_>, what: &str) -> Result<Type> {
     rust(input, what, Type::parse)
 }
 
-/// A name that the user gives: an identifier, no keyword.
+/// Parses a name that the user chooses: an identifier, but not a keyword.
 pub(crate) fn name(input: ParseStream<'_>, what: &str) -> Result<Ident> {
     let at = input.span();
     let invalid = |fact: String| Diagnostic::new(Check::NameInvalid, at, fact);
     if input.peek2(Token![-]) && input.peek3(Ident::peek_any) && input.peek(Ident::peek_any) {
-        return Err(dashed(input));
+        return Err(dashed_name_error(input));
     }
     if input.peek(Ident) {
-        return Ok(usable(input.parse()?));
+        return Ok(derivable_ident(input.parse()?));
     }
     Err(if input.peek(Token![_]) {
         invalid("`_` is no name".to_owned()).help("write a word, such as `critic`")
@@ -166,16 +166,17 @@ pub(crate) fn name(input: ParseStream<'_>, what: &str) -> Result<Ident> {
     } else if let Ok(label) = input.fork().parse::<Lifetime>() {
         invalid("a name is written without `'`".to_owned()).help(format!("write `{}`", label.ident))
     } else if let Some(word) = word(input) {
-        invalid(format!("`{word}` is a keyword of Rust")).help(instead_of_keyword(&word.to_string()))
+        invalid(format!("`{word}` is a keyword of Rust")).help(keyword_remedy(&word.to_string()))
     } else if input.peek(Lit) {
-        invalid(format!("{} is no name", found(input))).help("begin with a letter or `_`, as in `critic`")
+        invalid(format!("{} is no name", next_token_text(input)))
+            .help("begin with a letter or `_`, as in `critic`")
     } else {
-        expected(input, what)
+        expected_error(input, what)
     })
 }
 
-/// `my-agent`, which is passed over.
-pub(super) fn dashed(input: ParseStream<'_>) -> Diagnostic {
+/// Skips a name such as `my-agent`, and returns the error about it.
+pub(super) fn dashed_name_error(input: ParseStream<'_>) -> Diagnostic {
     let span = input.span();
     let mut parts = Vec::new();
     while let Ok(part) = input.call(Ident::parse_any) {
@@ -189,13 +190,13 @@ pub(super) fn dashed(input: ParseStream<'_>) -> Diagnostic {
     Diagnostic::new(Check::NameInvalid, span, fact).help(format!("write `{}`", parts.join("_")))
 }
 
-/// Doc comments. Another attribute is an error.
+/// Parses doc comments, and reports other attributes.
 pub(super) fn docs(input: ParseStream<'_>, sink: &mut Sink) -> Result<Vec<Attribute>> {
     let mut attrs = attributes(input)?;
     if let Some(other) = attrs.iter().find(|attr| !attr.path().is_ident("doc")) {
         let is_condition = ["cfg", "cfg_attr"].iter().any(|name| other.path().is_ident(name));
         let help = if is_condition {
-            "the macro does not see what rustc leaves out: write the attribute before the macro call, and one call for each case"
+            "write the attribute before the macro call, and one call for each case: the macro cannot evaluate it"
         } else {
             "write the attribute before the name of the workflow, where it holds for all of it"
         };
@@ -215,14 +216,14 @@ pub(super) fn attributes(input: ParseStream<'_>) -> Result<Vec<Attribute>> {
     }
     let at = input.span();
     Err(if input.peek2(Token![!]) {
-        Diagnostic::syntax(at, "this is about what is around it")
-            .help("write `///` or `#[...]`, which is about what follows")
+        Diagnostic::syntax(at, "this attribute applies to the enclosing item")
+            .help("write `///` or `#[...]`, which applies to the next item")
     } else {
         Diagnostic::syntax(at, "`#` begins no comment").help("write `//`, or `///` for a description")
     })
 }
 
-/// `plan` or `user:plan`; before a type, `user: Plan` is a key that is called `user`.
+/// Parses `plan` or `user:plan`. Before a type, `user: Plan` is a key with the name `user`.
 pub(crate) fn key(input: ParseStream<'_>, what: &str, is_typed: bool) -> Result<Key> {
     let first = name(input, what)?;
     let is_meant =
@@ -230,15 +231,17 @@ pub(crate) fn key(input: ParseStream<'_>, what: &str, is_typed: bool) -> Result<
     let near = nearest(&first.to_string(), PREFIXES);
     if is_meant && if is_typed { input.peek3(Token![:]) && !input.peek3(Token![::]) } else { near.is_some() }
     {
-        let help = near.map_or("prefixes are `user:`, `app:` and `temp:`".to_owned(), |near| {
+        let help = near.map_or("use the prefix `user:`, `app:` or `temp:`".to_owned(), |near| {
             format!("did you mean `{near}:`?")
         });
-        return Err(Diagnostic::syntax(first.span(), format!("`{first}` is no prefix of a key")).help(help));
+        return Err(
+            Diagnostic::syntax(first.span(), format!("`{first}` is not a prefix of a key")).help(help)
+        );
     }
     if !PREFIXES.iter().any(|prefix| first == prefix) || !at_colon(input) || !input.peek2(Ident::peek_any) {
         return Ok(Key { prefix: None, name: first });
     }
-    // `user: Plan` is a key that is called `user`, and `user:plan` one that lacks its type.
+    // `user: Plan` is a key with the name `user`, and `user:plan` is a key without a type.
     let is_name = |word: &Ident| {
         word.to_string().starts_with(char::is_lowercase) && !crate::typed::is_plain_name(&word.to_string())
     };
@@ -249,8 +252,8 @@ pub(crate) fn key(input: ParseStream<'_>, what: &str, is_typed: bool) -> Result<
         return Ok(Key { prefix: None, name: first });
     }
     input.parse::<Token![:]>()?;
-    // After a prefix it may be a keyword.
-    let keyword = word(input).filter(|_| !input.peek(Ident)).and_then(|word| as_raw(&word));
+    // After a prefix, a keyword is a valid name.
+    let keyword = word(input).filter(|_| !input.peek(Ident)).and_then(|word| to_raw(&word));
     let name = match keyword {
         Some(keyword) => input.call(Ident::parse_any).map(|_| keyword)?,
         None => name(input, what)?,
@@ -258,14 +261,14 @@ pub(crate) fn key(input: ParseStream<'_>, what: &str, is_typed: bool) -> Result<
     Ok(Key { prefix: Some(first), name })
 }
 
-/// Whether `: a::b` is here.
+/// Returns whether `: a::b` follows.
 fn is_path_after_colon(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     ahead.parse::<Token![:]>().is_ok() && ahead.call(Ident::parse_any).is_ok() && ahead.peek(Token![::])
 }
 
-impl Typed {
-    /// `KEY: TYPE`, with docs.
+impl KeyDecl {
+    /// Parses `KEY: TYPE`, with doc comments.
     pub(super) fn parse(input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         let attrs = docs(input, sink)?;
         if input.peek(Token![mut]) {
@@ -278,21 +281,22 @@ impl Typed {
             if text.starts_with(char::is_uppercase) {
                 let fact = format!("`{text}` looks like a type, and a key is before its type");
                 let help = match text.as_str() {
-                    "Result" => "write `KEY: TYPE` with the type of the value, as in `draft: String`; an error ends the run by itself".to_owned(),
+                    "Result" => "write `KEY: TYPE` with the type of the value, as in `draft: String`; an error ends the run".to_owned(),
                     _ => format!("write `KEY: {text}`, as in `draft: {text}`"),
                 };
                 return Err(Diagnostic::syntax(key.name.span(), fact).help(help));
             }
             let is_set = input.peek(Token![=]);
-            let error = expected(input, &format!("`:` and the type of `{text}`, as in `{text}: String`"));
+            let error =
+                expected_error(input, &format!("`:` and the type of `{text}`, as in `{text}: String`"));
             return Err(if is_set { error.help(format!("write `{text}: TYPE = ...`")) } else { error });
         }
         input.parse::<Token![:]>()?;
-        Ok(Self { attrs, key, ty: stored(input)?, perhaps: false })
+        Ok(Self { attrs, key, ty: storable_type(input)?, perhaps: false })
     }
 }
 
-/// A path without generic arguments, mentioned for editors, also if it ends in `::`.
+/// Parses a path without generic arguments, and records it for editors, even if it ends in `::`.
 pub(super) fn path(input: ParseStream<'_>, sink: &mut Sink, kind: MentionKind) -> Result<Path> {
     let leading_colon = input.parse()?;
     let mut path = Path { leading_colon, segments: Punctuated::new() };
@@ -300,7 +304,7 @@ pub(super) fn path(input: ParseStream<'_>, sink: &mut Sink, kind: MentionKind) -
         let is_start = path.segments.is_empty() || is_super(&path);
         let is_keyword = input.peek(Token![crate]) || input.peek(Token![self]) || input.peek(Token![super]);
         let segment = if input.peek(Ident) || is_start && is_keyword {
-            input.call(Ident::parse_any).map(usable)?
+            input.call(Ident::parse_any).map(derivable_ident)?
         } else {
             if !path.segments.is_empty() {
                 sink.mentions.push(Mention { path, kind });
@@ -311,14 +315,14 @@ pub(super) fn path(input: ParseStream<'_>, sink: &mut Sink, kind: MentionKind) -
         if !input.peek(Token![::]) {
             sink.mentions.push(Mention { path: path.clone(), kind });
             let is_module = is_super(&path) || path.is_ident("crate");
-            return if is_module { Err(expected(input, "`::` and a name")) } else { Ok(path) };
+            return if is_module { Err(expected_error(input, "`::` and a name")) } else { Ok(path) };
         }
         path.segments.push_punct(input.parse()?);
     }
 }
 
 fn after_colons(input: ParseStream<'_>) -> Diagnostic {
-    let error = expected(input, "a name after `::`");
+    let error = expected_error(input, "a name after `::`");
     if input.peek(Token![<]) || input.peek(token::Brace) {
         return error
             .help("a path has no generic arguments: give the type a name, as in `type Mine = Theirs<...>;`");
@@ -326,7 +330,7 @@ fn after_colons(input: ParseStream<'_>) -> Diagnostic {
     error
 }
 
-/// `super::super` or `self`.
+/// Returns whether the path is `super::super` or `self`.
 fn is_super(path: &Path) -> bool {
     path.segments.iter().all(|segment| segment.ident == "super" || segment.ident == "self")
 }

@@ -3,7 +3,7 @@
 use super::super::ast::{Callback, Fields, MentionKind, Timeout, Tool};
 use super::super::names::is_identifier;
 use super::super::text::code;
-use super::expect::{self, expected};
+use super::expect::{self, expected_error};
 use super::words::Words;
 use super::{Result, Sink, braces, brackets, drain, list, parens};
 use crate::diag::{Diagnostic, Place};
@@ -16,11 +16,16 @@ use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
 use syn::{BinOp, Expr, ExprClosure, Ident, Lit, LitBool, LitStr, Path, Stmt, Token, token};
 
-const WORDS: Words<'_> =
-    Words { of: "an agent", kind: "field", check: Check::FieldUnknown, place: Place::Field, known: FIELDS };
+const WORDS: Words<'_> = Words {
+    owner: "an agent",
+    kind: "field",
+    check: Check::FieldUnknown,
+    place: Place::Field,
+    known: FIELDS,
+};
 
 const COMPACT: Words<'_> =
-    Words { of: "`compact`", known: &["after", "after_tokens", "keep", "by"], ..WORDS };
+    Words { owner: "`compact`", known: &["after", "after_tokens", "keep", "by"], ..WORDS };
 
 const FIELDS: &[&str] = &[
     "name",
@@ -55,7 +60,7 @@ const FIELDS: &[&str] = &[
 ];
 
 impl Fields {
-    /// What is in the braces of an agent.
+    /// Parses the fields in the braces of an agent.
     pub(super) fn parse(input: ParseStream<'_>, sink: &mut Sink) -> Self {
         let mut fields = Self::default();
         let mut seen: Vec<String> = Vec::new();
@@ -97,7 +102,7 @@ impl Fields {
             }
             "tools" => {
                 let (tools, more) = (&mut self.tools, &mut self.more_tools);
-                listed(input, &name, sink, |list, sink| {
+                bracket_list(input, &name, sink, |list, sink| {
                     if *more {
                         return Err(Diagnostic::syntax(list.span(), "nothing follows the `..` of `tools`")
                             .help("put it last, as in `tools: [find, ..]`"));
@@ -112,7 +117,7 @@ impl Fields {
             }
             "transfer" => {
                 let targets = &mut self.transfer;
-                listed(input, &name, sink, |list, sink| {
+                bracket_list(input, &name, sink, |list, sink| {
                     targets.push(target(list, sink, "a target: the name of an agent of this workflow")?);
                     Ok(())
                 })?;
@@ -122,7 +127,7 @@ impl Fields {
                     "stop" => (&mut self.stop, "a text in quotes"),
                     _ => (&mut self.fallback, "the name of a model in quotes"),
                 };
-                listed(input, &name, sink, |list, sink| {
+                bracket_list(input, &name, sink, |list, sink| {
                     texts.push(expect::expr(list, sink, what)?);
                     Ok(())
                 })?;
@@ -155,22 +160,22 @@ impl Fields {
     }
 }
 
-/// The parts of a list in `[ ]`.
-fn listed(
+/// Parses the parts of a list in `[ ]`.
+fn bracket_list(
     input: ParseStream<'_>,
     name: &str,
     sink: &mut Sink,
     part: impl FnMut(ParseStream<'_>, &mut Sink) -> Result<()>,
 ) -> Result<()> {
     if !input.peek(token::Bracket) {
-        return Err(expected(input, &format!("a list, as in `{name}: [...]`")));
+        return Err(expected_error(input, &format!("a list, as in `{name}: [...]`")));
     }
     list(&brackets(input)?, sink, part);
     Ok(())
 }
 
 impl Tool {
-    /// The path of a tool, or `agent(PATH)`.
+    /// Parses the path of a tool, or `agent(PATH)`.
     fn parse(list: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         let what = "a tool: the path of a `#[tool]` function, or `agent(NAME)`";
         if !(list.peek(Ident) && list.peek2(token::Paren)) {
@@ -190,16 +195,16 @@ impl Tool {
     }
 }
 
-/// What is in parentheses, and nothing after it.
+/// Parses the content of parentheses, and reports remaining tokens in them.
 fn only_in_parens<T>(input: ParseStream<'_>, read: impl FnOnce(ParseStream<'_>) -> Result<T>) -> Result<T> {
     let inside = parens(input)?;
     let read = read(&inside);
-    let rest = (!inside.is_empty()).then(|| expected(&inside, "`)`"));
+    let rest = (!inside.is_empty()).then(|| expected_error(&inside, "`)`"));
     drain(&inside);
     read.and_then(|read| rest.map_or(Ok(read), Err))
 }
 
-/// A path in a list.
+/// Parses a path in a list.
 fn target(list: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Path> {
     let starts = list.peek(Ident)
         || list.peek(Token![::])
@@ -208,7 +213,7 @@ fn target(list: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Path> {
         || list.peek(Token![self]);
     if !starts {
         let quoted = list.fork().parse::<LitStr>().map(|text| text.value());
-        let error = expected(list, what);
+        let error = expected_error(list, what);
         return Err(match quoted.ok().filter(|text| is_identifier(text)) {
             Some(name) => error.help(format!("write `{name}` without quotes")),
             None => error,
@@ -218,7 +223,8 @@ fn target(list: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Path> {
 }
 
 fn contents(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
-    let (missing, quoted) = (expected(input, "`none`, `prompt`, `default` or `last(8)`"), input.peek(LitStr));
+    let (missing, quoted) =
+        (expected_error(input, "`none`, `prompt`, `default` or `last(8)`"), input.peek(LitStr));
     let contents = match input.call(Ident::parse_any).map(|word| word.to_string()).as_deref() {
         Ok("default") => quote!(Default),
         Ok("none") => quote!(None),
@@ -236,10 +242,13 @@ fn contents(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
     Ok(quote!(.include_contents(__adk::llm::IncludeContents::#contents)))
 }
 
-/// `{ after: 40, keep: 10 }`.
+/// Parses `{ after: 40, keep: 10 }`.
 fn compact(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
     if !input.peek(token::Brace) {
-        return Err(expected(input, "what is summarised, as in `compact: { after: 40, keep: 10 }`"));
+        return Err(expected_error(
+            input,
+            "the parts of `compact`, as in `compact: { after: 40, keep: 10 }`",
+        ));
     }
     let (mut calls, mut seen) = (TokenStream::new(), Vec::new());
     list(&braces(input)?, sink, |list, sink| {
@@ -252,7 +261,8 @@ fn compact(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
     Ok(quote!(.compact(__adk::llm::Compaction::new()#calls)))
 }
 
-/// A literal such as `"30s"`, or any expression; `zero` is why it is not zero.
+/// Converts a literal such as `"30s"`, or any expression. `zero` is the reason against a timeout of
+/// zero.
 pub(super) fn timeout(expr: Expr, zero: &str) -> Result<Timeout> {
     let Expr::Lit(literal) = &expr else {
         return Ok(Timeout::Value(expr));
@@ -264,10 +274,10 @@ pub(super) fn timeout(expr: Expr, zero: &str) -> Result<Timeout> {
         }
     };
     let help = "write a number and `ms`, `s`, `m` or `h`, as in `\"30s\"`, or a `Duration`";
-    millis.map(Timeout::Millis).map_err(|error| error.help(help).keeping_flow())
+    millis.map(Timeout::Millis).map_err(|error| error.help(help).with_known_flow())
 }
 
-/// `"30s"`.
+/// Converts a literal such as `"30s"` to milliseconds.
 pub(crate) fn millis(text: &LitStr, zero: &str) -> Result<u64> {
     let fact = match adk_spec::duration::millis(&text.value()) {
         Some(0) => format!("a timeout of zero {zero}"),
@@ -277,7 +287,7 @@ pub(crate) fn millis(text: &LitStr, zero: &str) -> Result<u64> {
     Err(Diagnostic::syntax(text.span(), fact))
 }
 
-/// `"0.50 USD"`.
+/// Parses a budget such as `"0.50 USD"`.
 pub(super) fn budget(input: ParseStream<'_>, what: &str) -> Result<LitStr> {
     let text: LitStr = expect::token(input, what)?;
     match adk_spec::Budget::read(&text.value()) {
@@ -286,17 +296,18 @@ pub(super) fn budget(input: ParseStream<'_>, what: &str) -> Result<LitStr> {
             .help(
                 "write an amount and a currency, `\"0.50 USD\"`, or a number of tokens, `\"20_000 tokens\"`",
             )
-            .keeping_flow()),
+            .with_known_flow()),
     }
 }
 
-/// What makes a prompt: a text that is known when the workflow is compiled, or a function.
+/// Parses an instruction: a text that is known at compile time, or a function that returns the
+/// text.
 fn instruction(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Expr> {
     let expr = expect::expr(input, sink, what)?;
     if let (true, Expr::Path(prefix)) = (input.peek(LitStr), &expr) {
         let fact = format!("a text has no prefix `{}`", code(prefix.to_token_stream()));
         return Err(Diagnostic::syntax(prefix.span(), fact)
-            .help("write the text alone: `{topic}` in it is filled in from the key `topic`"));
+            .help("write only the text: `{topic}` in it is filled in from the key `topic`"));
     }
     let maker = match &expr {
         Expr::Closure(closure) => {
@@ -319,12 +330,12 @@ fn instruction(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Ex
     ))
 }
 
-/// A callback, or a list of callbacks.
+/// Parses a callback, or a list of callbacks.
 pub(super) fn callbacks(input: ParseStream<'_>, hook: &Ident, sink: &mut Sink) -> Result<Vec<Callback>> {
     let name = hook.to_string();
     let mut all = Vec::new();
     if input.peek(token::Bracket) {
-        listed(input, &name, sink, |list, sink| {
+        bracket_list(input, &name, sink, |list, sink| {
             all.push(callback(list, hook, sink)?);
             Ok(())
         })?;
@@ -342,7 +353,7 @@ fn callback(input: ParseStream<'_>, hook: &Ident, sink: &mut Sink) -> Result<Cal
     Ok(Callback { hook: hook.clone(), value })
 }
 
-/// The closure that an expression is or, in a block, ends with.
+/// Returns the closure that an expression is, or that a block ends with.
 pub(in crate::workflow) fn closure(value: &mut Expr) -> Option<&mut ExprClosure> {
     match value {
         Expr::Closure(closure) => Some(closure),
@@ -355,7 +366,7 @@ pub(in crate::workflow) fn closure(value: &mut Expr) -> Option<&mut ExprClosure>
     }
 }
 
-/// Refuses a closure with another number of parameters than its hook gives.
+/// Rejects a closure whose number of parameters differs from that of its hook.
 fn check_closure(hook: &Ident, closure: &ExprClosure) -> Result<()> {
     let (types, names) = match hook.to_string().as_str() {
         "before_model" => ("`&mut CallbackContext` and `&mut ModelRequest`", "cx, request"),
@@ -378,6 +389,6 @@ fn arity(closure: &ExprClosure, gives: &str, names: &str) -> Result<()> {
     };
     let fact = format!("{gives}, and this closure takes {takes}");
     Err(Diagnostic::syntax(closure.inputs_begin.span, fact)
-        .to(closure.inputs_end.span)
+        .extend_to(closure.inputs_end.span)
         .help(format!("write `|{names}| ...`")))
 }

@@ -1,7 +1,7 @@
 //! `pub NAME(inputs) -> outputs { items; steps }`, with its attributes.
 
-use super::super::ast::{Bound, BoundValue, Input, Typed, Workflow};
-use super::expect::{self, expected};
+use super::super::ast::{Bound, BoundValue, Input, KeyDecl, Workflow};
+use super::expect::{self, expected_error};
 use super::words::Words;
 use super::{Result, Sink, braces, field, item, list, parens, step};
 use crate::diag::{Diagnostic, Place};
@@ -15,7 +15,7 @@ use syn::{Attribute, Ident, LitInt, Meta, Token, token};
 const NAME: &str = "the name of the workflow, as in `pub Writing(topic: String)`";
 const BOUNDS: &str = "as in `#[bounds(model_calls = 30)]`";
 const WORDS: Words<'_> = Words {
-    of: "`bounds`",
+    owner: "`bounds`",
     kind: "argument",
     check: Check::FieldUnknown,
     place: Place::Argument,
@@ -28,10 +28,10 @@ const WORDS: Words<'_> = Words {
         "ends",
     ],
 };
-/// More pairs than a workflow needs; each takes time to compile.
+/// A limit above the needs of any workflow. Each pair takes time to compile.
 const MOST_PAIRS: usize = 100_000;
-/// Attributes that make sense on the struct that a workflow or an agent becomes.
-const OF_STRUCTS: [&str; 7] = ["doc", "allow", "expect", "warn", "deny", "deprecated", "must_use"];
+/// Attributes that are valid on the struct of a workflow or an agent.
+const STRUCT_ATTRIBUTES: [&str; 7] = ["doc", "allow", "expect", "warn", "deny", "deprecated", "must_use"];
 
 impl Workflow {
     pub(super) fn parse(&mut self, input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
@@ -76,16 +76,16 @@ impl Workflow {
 
     fn outputs(&mut self, input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
         if !input.peek(token::Paren) {
-            self.outputs.push(Typed::parse(input, sink)?);
+            self.outputs.push(KeyDecl::parse(input, sink)?);
             return if input.is_empty() || input.peek(token::Brace) {
                 Ok(())
             } else {
-                Err(expected(input, "the body in `{ }`")
-                    .help("several outputs are in `( )`, as in `-> (draft: String, score: f64)`"))
+                Err(expected_error(input, "the body in `{ }`")
+                    .help("write several outputs in `( )`, as in `-> (draft: String, score: f64)`"))
             };
         }
         list(&parens(input)?, sink, |list, sink| {
-            self.outputs.push(Typed::parse(list, sink)?);
+            self.outputs.push(KeyDecl::parse(list, sink)?);
             Ok(())
         });
         Ok(())
@@ -97,7 +97,10 @@ impl Workflow {
                 let fact = format!("workflow `{name}` has no body");
                 return Err(Diagnostic::syntax(name.span(), fact).help("write its steps in `{ }`"));
             }
-            return Err(expected(input, "the inputs in `( )`, the outputs after `->`, or the body in `{ }`"));
+            return Err(expected_error(
+                input,
+                "the inputs in `( )`, the outputs after `->`, or the body in `{ }`",
+            ));
         }
         let open = input.span();
         let body = braces(input)?;
@@ -111,17 +114,17 @@ impl Workflow {
             let fact = format!("workflow `{name}` has no steps");
             sink.push(
                 Diagnostic::new(Check::BlockEmpty, open, fact)
-                    .help(format!("write what it runs, as in `{example}`")),
+                    .help(format!("write its steps, as in `{example}`")),
             );
         }
         if input.is_empty() {
             return Ok(());
         }
-        Err(expected(input, "nothing more after the `}` of the workflow")
-            .help("each workflow has a `workflow!` of its own"))
+        Err(expected_error(input, "nothing more after the `}` of the workflow")
+            .help("write a `workflow!` for each workflow"))
     }
 
-    /// An attribute of the struct that the workflow becomes, or one of its own.
+    /// Applies an attribute of the workflow, or keeps an attribute of its struct.
     fn attribute(&mut self, attr: Attribute, sink: &mut Sink) {
         let name = attr.path().get_ident().map(ToString::to_string).unwrap_or_default();
         match name.as_str() {
@@ -132,7 +135,7 @@ impl Workflow {
                     let error = syn::Error::new_spanned(attr.path(), "a workflow has no such attribute");
                     sink.push(Diagnostic::from(error).help(format!("did you mean `{near}`?")));
                 }
-                None if is_of_struct(&attr, "a workflow", "workflow!", sink) => self.attrs.push(attr),
+                None if is_struct_attribute(&attr, "a workflow", "workflow!", sink) => self.attrs.push(attr),
                 None => {}
             },
         }
@@ -146,7 +149,7 @@ impl Workflow {
         if inside.tokens.is_empty() {
             return sink.push(
                 Diagnostic::syntax(span, "`bounds` allows everything")
-                    .help(format!("say the most, {BOUNDS}")),
+                    .help(format!("write a limit, {BOUNDS}")),
             );
         }
         let mut seen = self.bounds.iter().map(|bound| bound.word.to_string()).collect();
@@ -154,7 +157,7 @@ impl Workflow {
             list(input, sink, |list, sink| self.bound(list, sink, &mut seen));
             Ok(())
         };
-        // Its errors are in the sink.
+        // The sink has the errors.
         let _ = read.parse2(inside.tokens.clone());
     }
 
@@ -178,7 +181,7 @@ impl Workflow {
         Ok(())
     }
 
-    /// `#[type_pairs(64)]`.
+    /// Parses `#[type_pairs(64)]`.
     fn pairs(&mut self, attr: &Attribute, sink: &mut Sink) {
         let number = attr.parse_args::<LitInt>().ok().and_then(|number| number.base10_parse().ok());
         match number.filter(|number| *number <= MOST_PAIRS) {
@@ -202,7 +205,7 @@ impl Workflow {
 
 impl Input {
     fn parse(list: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
-        let typed = Typed::parse(list, sink)?;
+        let typed = KeyDecl::parse(list, sink)?;
         let has_default = list.parse::<Option<Token![=]>>()?.is_some();
         let default =
             has_default.then(|| expect::expr(list, sink, "the default, an expression")).transpose()?;
@@ -210,9 +213,9 @@ impl Input {
     }
 }
 
-/// Whether an attribute makes sense on a struct; otherwise it is reported.
-pub(super) fn is_of_struct(attr: &Attribute, what: &str, call: &str, sink: &mut Sink) -> bool {
-    if OF_STRUCTS.iter().any(|name| attr.path().is_ident(name)) {
+/// Returns whether an attribute is valid on a struct, and reports other attributes.
+pub(super) fn is_struct_attribute(attr: &Attribute, what: &str, call: &str, sink: &mut Sink) -> bool {
+    if STRUCT_ATTRIBUTES.iter().any(|name| attr.path().is_ident(name)) {
         return true;
     }
     let (fact, help) = if attr.path().is_ident("derive") {

@@ -38,26 +38,26 @@ impl Run {
         Ok(run)
     }
 
-    /// `(draft = essay, tone = user:tone)`.
+    /// Parses `(draft = essay, tone = user:tone)`.
     fn reads(&mut self, input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
         let span = input.span();
         let inside = parens(input)?;
         let agent = path_text(&self.path);
         if inside.is_empty() {
             sink.push(
-                Diagnostic::syntax(span, "an agent is run by its name alone")
+                Diagnostic::syntax(span, "an agent takes no empty `( )`")
                     .help(format!("write `{agent}` without `( )`")),
             );
             return Ok(());
         }
         list(&inside, sink, |list, _| {
-            let (from, to) = renamed(list, &agent)?;
+            let (from, to) = renamed_key(list, &agent)?;
             let name = from.text();
             if self.reads.iter().any(|(other, _)| other.text() == name) {
                 let fact = format!("`{name}` is renamed twice in this instance");
                 let twice =
                     Diagnostic::new(Check::FieldUnknown, from.name.span(), fact).help("remove one of them");
-                return Err(twice.keeping_flow());
+                return Err(twice.with_known_flow());
             }
             self.reads.push((from, to));
             Ok(())
@@ -65,11 +65,11 @@ impl Run {
         Ok(())
     }
 
-    /// `-> essay_criticism`, or `-> (a, b)`.
+    /// Parses `-> essay_criticism`, or `-> (a, b)`.
     fn writes(&mut self, input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
         input.parse::<Token![->]>()?;
         if !input.peek(token::Paren) {
-            self.writes.push(written(input)?);
+            self.writes.push(written_key(input)?);
             return Ok(());
         }
         let span = input.span();
@@ -81,7 +81,7 @@ impl Run {
             ));
         }
         list(&inside, sink, |list, _| {
-            let key = written(list)?;
+            let key = written_key(list)?;
             let name = key.text();
             if self.writes.iter().any(|other| other.text() == name) {
                 let fact = format!("two outputs of this instance are called `{name}`");
@@ -95,19 +95,19 @@ impl Run {
     }
 }
 
-/// A key after `->`. Its type is that of the definition.
-fn written(input: ParseStream<'_>) -> Result<Key> {
+/// Parses a key after `->`. The definition determines its type.
+fn written_key(input: ParseStream<'_>) -> Result<Key> {
     let key = expect::key(input, "the key to write, as in `critic as second -> essay_criticism`", false)?;
     if at_colon(input) {
         let name = key.text();
         let fact = format!("the type of `{name}` is that of the definition");
-        return Err(Diagnostic::syntax(input.span(), fact).help(format!("write `{name}` alone")));
+        return Err(Diagnostic::syntax(input.span(), fact).help(format!("write only `{name}`")));
     }
     Ok(key)
 }
 
-/// `draft = essay`: the key of the definition, and the key to read instead.
-fn renamed(list: ParseStream<'_>, agent: &str) -> Result<(Key, Key)> {
+/// Parses `draft = essay`: the key of the definition, and the key that the instance reads.
+fn renamed_key(list: ParseStream<'_>, agent: &str) -> Result<(Key, Key)> {
     let example = "as in `critic(draft = essay)`";
     let from = expect::key(list, &format!("a key of the agent, {example}"), false)?;
     let name = from.text();
@@ -117,7 +117,7 @@ fn renamed(list: ParseStream<'_>, agent: &str) -> Result<(Key, Key)> {
             "an agent takes no arguments: it reads keys by their names",
         )
         .help(format!(
-            "write `{agent}` alone, or `{agent}({name} = OTHER)` if it reads another key instead"
+            "write only `{agent}`, or `{agent}({name} = OTHER)` if it reads another key instead"
         )));
     }
     let what = format!("the key to read in place of `{name}`, {example}");

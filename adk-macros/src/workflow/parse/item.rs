@@ -1,7 +1,7 @@
-//! `agent`, `let` and `state`, before the first step.
+//! `agent`, `let`, `state` and `toolset`, before the first step.
 
-use super::super::ast::{Decl, DeclKind, Fields, Items, Let, Toolset, Typed};
-use super::expect::{self, expected};
+use super::super::ast::{Decl, DeclKind, Fields, Items, KeyDecl, Let, Toolset};
+use super::expect::{self, expected_error};
 use super::{Result, Sink, at_colon_after_word, skip};
 use crate::diag::Diagnostic;
 use proc_macro2::Span;
@@ -15,7 +15,7 @@ pub(super) mod kw {
     syn::custom_keyword!(toolset);
 }
 
-/// Reads items, up to the first step.
+/// Parses items up to the first step.
 pub(super) fn items(input: ParseStream<'_>, sink: &mut Sink, items: &mut Items) {
     while is_item(input, sink) {
         if let Err(error) = items.item(input, sink) {
@@ -26,7 +26,8 @@ pub(super) fn items(input: ParseStream<'_>, sink: &mut Sink, items: &mut Items) 
     items.give_toolsets();
 }
 
-/// Whether an item is here, after its attributes. An agent may be called like the word of an item.
+/// Returns whether an item follows its attributes here. The word of an item may also be the name of
+/// an agent.
 pub(super) fn is_item(input: ParseStream<'_>, sink: &Sink) -> bool {
     let after = input.fork();
     if input.peek(Token![#]) && after.call(Attribute::parse_outer).is_err() {
@@ -52,8 +53,8 @@ fn declares(input: ParseStream<'_>, sink: &Sink) -> bool {
     expect::word(input).is_some_and(|word| sink.declared.contains(&word.to_string()))
 }
 
-/// An item after a step, or in a block: read for its names.
-pub(super) fn late(input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
+/// Reports an item after a step or in a block, and parses it for its names.
+pub(super) fn late_item(input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
     let place: Span = input.span();
     let error = Diagnostic::syntax(place, "an item is declared before the steps")
         .help("move it before the first step of the workflow");
@@ -67,7 +68,7 @@ pub(super) fn late(input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
 }
 
 impl Items {
-    /// Takes the toolsets out of the tools of agents.
+    /// Moves toolsets out of the tools of agents.
     fn give_toolsets(&mut self) {
         for decl in &mut self.agents {
             let DeclKind::Llm { fields, .. } = &mut decl.kind else { continue };
@@ -87,7 +88,7 @@ impl Items {
         let attrs = expect::docs(input, sink)?;
         if input.peek(Token![pub]) {
             return Err(Diagnostic::syntax(input.span(), "an item of a workflow has no `pub`")
-                .help("remove it: what the workflow makes of it is public"));
+                .help("remove it: the workflow makes its items public"));
         }
         if input.parse::<Option<Token![let]>>()?.is_some() {
             self.lets.push(Let::parse(attrs, input, sink)?);
@@ -118,7 +119,7 @@ impl Toolset {
 
 impl Let {
     fn parse(attrs: Vec<Attribute>, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
-        let typed = Typed { attrs, ..Typed::parse(input, sink)? };
+        let typed = KeyDecl { attrs, ..KeyDecl::parse(input, sink)? };
         expect::token::<Token![=]>(input, "`=` and the first value")?;
         let value = expect::expr(input, sink, "the first value, an expression")?;
         end(input, sink)?;
@@ -126,26 +127,26 @@ impl Let {
     }
 }
 
-fn state(attrs: Vec<Attribute>, input: ParseStream<'_>, sink: &mut Sink) -> Result<Typed> {
-    let typed = Typed { attrs, ..Typed::parse(input, sink)? };
+fn state(attrs: Vec<Attribute>, input: ParseStream<'_>, sink: &mut Sink) -> Result<KeyDecl> {
+    let typed = KeyDecl { attrs, ..KeyDecl::parse(input, sink)? };
     if input.peek(Token![=]) {
         let key = typed.key.text();
-        let fact = format!("a `state` has no value: `{key}` is what the session holds");
+        let fact = format!("a `state` has no value: `{key}` has its value in the session");
         return Err(Diagnostic::syntax(input.span(), fact)
             .help(format!("write `let {key}: ...` for a key with a first value")));
     }
     end(input, sink)?;
-    let ty = crate::types::value(&typed.ty);
+    let ty = crate::types::option_value(&typed.ty);
     let (perhaps, ty) = (!std::ptr::eq(ty, &typed.ty), ty.clone());
-    Ok(Typed { perhaps, ty, ..typed })
+    Ok(KeyDecl { perhaps, ty, ..typed })
 }
 
-/// The `;` of an item. If another item follows, only the `;` is missing.
+/// Parses the `;` of an item. If another item follows, only the `;` is missing.
 pub(super) fn end(input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
     if input.parse::<Option<Token![;]>>()?.is_some() {
         return Ok(());
     }
-    let missing = expected(input, "`;`");
+    let missing = expected_error(input, "`;`");
     if is_item(input, sink) {
         sink.push(missing);
         return Ok(());

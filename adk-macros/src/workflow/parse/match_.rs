@@ -1,7 +1,8 @@
-//! `match KEY < PATTERN if GUARD => step, ... >`. Patterns and guards are Rust's own.
+//! `match KEY < PATTERN if GUARD => step, ... >`. The syntax of patterns and guards is that of
+//! Rust.
 
 use super::super::ast::{Arm, Match, MentionKind, Node};
-use super::expect::{self, expected};
+use super::expect::{self, expected_error};
 use super::{Result, Sink, at_end, drain, parens, skip};
 use crate::diag::Diagnostic;
 use proc_macro2::{TokenStream, TokenTree};
@@ -9,13 +10,13 @@ use syn::parse::ParseStream;
 use syn::{Expr, Ident, Pat, Token, token};
 
 const EXAMPLE: &str = "as in `Severity::High => page`";
-/// What is wrong with a `match` on an expression.
+/// The error about a `match` on an expression.
 pub(super) const NO_KEY: (&str, &str) = (
     "`match` looks at a key, and at no expression",
     "let an agent write the key, as in `match severity < ... >`, and compare in the arms, as in `n if n > 10 => step`",
 );
 
-/// The key of a `match`.
+/// Parses the key of a `match`.
 pub(super) fn subject(input: ParseStream<'_>) -> Result<Match> {
     let at = input.span();
     let no_key = || Diagnostic::syntax(at, NO_KEY.0).help(NO_KEY.1);
@@ -35,7 +36,7 @@ pub(super) fn subject(input: ParseStream<'_>) -> Result<Match> {
     Ok(Match { key, arms: Vec::new() })
 }
 
-/// The arms, up to the end of their block. An arm that is a block needs no separator.
+/// Parses the arms up to the end of their block. An arm that is a block needs no separator.
 pub(super) fn arms(input: ParseStream<'_>, sink: &mut Sink, arms: &mut Vec<Arm>) {
     let mut after_semicolon = false;
     while !at_end(input) {
@@ -50,7 +51,7 @@ pub(super) fn arms(input: ParseStream<'_>, sink: &mut Sink, arms: &mut Vec<Arm>)
             end(input, is_block, sink)
         });
         if let Err(error) = read {
-            let help = "an arm is one step: several are in a block, as in `_ => < a; b >`";
+            let help = "write several steps as a block, as in `_ => < a; b >`";
             sink.push(if after_semicolon { error.help(help) } else { error });
             after_semicolon = false;
             skip(input, ',');
@@ -64,13 +65,13 @@ fn end(input: ParseStream<'_>, is_block: bool, sink: &mut Sink) -> Result<()> {
         return Ok(());
     }
     if !is_block && !at_end(input) {
-        sink.push(expected(input, "`,` between two arms"));
+        sink.push(expected_error(input, "`,` between two arms"));
     }
     Ok(())
 }
 
 impl Arm {
-    /// `PATTERN if GUARD =>`.
+    /// Parses `PATTERN if GUARD =>`.
     fn head(input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         if input.peek(Token![#]) {
             expect::docs(input, sink)?;
@@ -82,31 +83,31 @@ impl Arm {
         let pattern = pattern(input, sink)?;
         let guard = input.peek(Token![if]).then(|| guard(input)).transpose()?;
         if input.parse::<Option<Token![=>]>>()?.is_none() {
-            return Err(expected(input, &format!("`=>` and a step after the pattern, {EXAMPLE}")));
+            return Err(expected_error(input, &format!("`=>` and a step after the pattern, {EXAMPLE}")));
         }
         Ok(Self { pattern, guard, node: None })
     }
 }
 
 fn pattern(input: ParseStream<'_>, sink: &mut Sink) -> Result<Pat> {
-    // A name alone is a binding, unless it looks like a type or a constant.
+    // A single lowercase name is a binding. A single uppercase name is a type or a constant.
     let is_path = input.peek2(Token![::])
         || expect::word(input).is_some_and(|name| name.to_string().starts_with(char::is_uppercase));
     if is_path && input.peek(Ident) {
         expect::path(&input.fork(), sink, MentionKind::Pattern)?;
     }
-    let nothing = expected(input, &format!("a pattern of Rust, {EXAMPLE}"));
+    let nothing = expected_error(input, &format!("a pattern of Rust, {EXAMPLE}"));
     let start = input.cursor();
     Pat::parse_multi_with_leading_vert(input).map_err(|error| {
         if input.cursor() == start {
             return nothing;
         }
         Diagnostic::syntax(error.span(), format!("this pattern of Rust cannot be read: {error}"))
-            .help(format!("an arm is written {EXAMPLE}"))
+            .help(format!("write an arm {EXAMPLE}"))
     })
 }
 
-/// `if n > 3`, up to the `=>`.
+/// Parses `if n > 3`, up to the `=>`.
 fn guard(input: ParseStream<'_>) -> Result<Expr> {
     let word = input.parse::<Token![if]>()?.span;
     let mut tokens = TokenStream::new();
@@ -117,10 +118,10 @@ fn guard(input: ParseStream<'_>) -> Result<Expr> {
         .map_err(|_| Diagnostic::syntax(word, "expected a condition after `if`, as in `n if n > 3 => step`"))
 }
 
-/// What is done: `None` for `()`.
+/// Parses the step of an arm: `None` for `()`.
 fn step(input: ParseStream<'_>, sink: &mut Sink) -> Result<Option<Node>> {
     if at_end(input) || input.peek(Token![,]) || input.peek(Token![;]) {
-        return Err(expected(input, "a step, or `()` for an arm that does nothing"));
+        return Err(expected_error(input, "a step, or `()` for an arm that does nothing"));
     }
     if !input.peek(token::Paren) {
         return Node::parse(input, sink).map(Some);

@@ -1,9 +1,9 @@
-//! Lists of steps, and what a step is.
+//! Lists of steps, and the kinds of steps.
 
 use super::super::ast::{Await, Block, Break, Node, Run};
-use super::super::names::{instead_of_keyword, is_type};
-use super::expect::{self, expected, found};
-use super::item::{is_item, late};
+use super::super::names::{is_type, keyword_remedy};
+use super::expect::{self, expected_error, next_token_text};
+use super::item::{is_item, late_item};
 use super::{Result, Sink, at_colon_after_word, at_end, block, drain, skip};
 use crate::diag::{Diagnostic, Place, hint};
 use adk_spec::Check;
@@ -13,15 +13,15 @@ use syn::parse::ParseStream;
 use syn::{Attribute, Ident, Lifetime, Token, token};
 
 const STEP: &str = "a step: an agent, a block such as `loop < ... >`, or `break`";
-/// Words with which a statement begins.
+/// Words that begin a statement.
 const WORDS: [&str; 11] =
     ["agent", "let", "state", "sequence", "parallel", "loop", "match", "each", "try", "await", "break"];
 
-/// Steps, up to the end of their block.
+/// Parses steps up to the end of their block.
 pub(super) fn steps(input: ParseStream<'_>, sink: &mut Sink, nodes: &mut Vec<Node>) {
     while !at_end(input) {
         let read = if is_item(input, sink) {
-            late(input, sink).map(|()| None)
+            late_item(input, sink).map(|()| None)
         } else {
             Node::parse(input, sink).map(Some)
         };
@@ -38,7 +38,7 @@ pub(super) fn steps(input: ParseStream<'_>, sink: &mut Sink, nodes: &mut Vec<Nod
     drain(input);
 }
 
-/// The `;` of a step. If another step follows, only the `;` is missing.
+/// Parses the `;` of a step. If another step follows, only the `;` is missing.
 fn end(input: ParseStream<'_>, is_block: bool, sink: &mut Sink) -> Result<()> {
     if input.parse::<Option<Token![;]>>()?.is_some() || at_end(input) {
         return Ok(());
@@ -46,8 +46,8 @@ fn end(input: ParseStream<'_>, is_block: bool, sink: &mut Sink) -> Result<()> {
     if is_block && !input.peek(Token![,]) {
         return Ok(());
     }
-    let error = expected(input, "`;` between two steps");
-    let sign = found(input);
+    let error = expected_error(input, "`;` between two steps");
+    let sign = next_token_text(input);
     let sign = if input.peek(Token![|]) && input.peek2(Token![>]) { "|>" } else { sign.trim_matches('`') };
     let remedy = hint(Place::Operator, sign);
     let error = remedy.map_or(error.clone(), |remedy| error.help(remedy));
@@ -58,7 +58,7 @@ fn end(input: ParseStream<'_>, is_block: bool, sink: &mut Sink) -> Result<()> {
     Err(error)
 }
 
-/// Whether a word or a doc comment is here, with which a step may begin.
+/// Returns whether the next token is a word or a doc comment that may begin a step.
 fn begins(input: ParseStream<'_>) -> bool {
     input.peek(Ident::peek_any) && !input.peek(Token![as]) || input.peek(Token![#])
 }
@@ -67,19 +67,19 @@ impl Node {
     pub(super) fn parse(input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         let attrs = expect::docs(input, sink)?;
         if at_end(input) && !attrs.is_empty() {
-            return Err(idle(&attrs));
+            return Err(idle_doc_error(&attrs));
         }
         let is_label = input.peek(Ident::peek_any) || input.peek(Lifetime);
         if is_label && at_colon_after_word(input) && !input.peek(Token![break]) {
             let name = expect::name(input, "the name of a block")?;
             input.parse::<Token![:]>()?;
-            return Self::named(attrs, name, input, sink);
+            return Self::named_step(attrs, name, input, sink);
         }
         if input.peek(Token![await]) {
             return Ok(Self::Await(Box::new(Await::parse(attrs, None, input, sink)?)));
         }
         if !attrs.is_empty() {
-            sink.push(idle(&attrs));
+            sink.push(idle_doc_error(&attrs));
         }
         if input.peek(Token![break]) {
             return Ok(Self::Break(Break::parse(input)?));
@@ -91,18 +91,23 @@ impl Node {
         Ok(Self::Run(Run::parse(input, sink)?))
     }
 
-    /// What follows `NAME:`.
-    fn named(attrs: Vec<Attribute>, name: Ident, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
+    /// Parses the step after `NAME:`.
+    fn named_step(
+        attrs: Vec<Attribute>,
+        name: Ident,
+        input: ParseStream<'_>,
+        sink: &mut Sink,
+    ) -> Result<Self> {
         if input.peek(Token![await]) {
             return Ok(Self::Await(Box::new(Await::parse(attrs, Some(name), input, sink)?)));
         }
         if block::begins(input) {
             return Block::parse(attrs, Some(name), input, sink).map(Self::Block);
         }
-        let error = expected(input, "a block after its name, such as `loop < ... >`");
+        let error = expected_error(input, "a block after its name, such as `loop < ... >`");
         refuse(input, sink)?;
         if input.peek(Ident) {
-            return Err(error.help(format!("an agent is named with `as`, as in `critic as {name}`")));
+            return Err(error.help(format!("name an agent with `as`, as in `critic as {name}`")));
         }
         Err(error)
     }
@@ -115,26 +120,26 @@ impl Break {
             return Ok(Self { span, target: None });
         }
         let target = expect::name(input, "the name of a loop, as in `break outer`")?;
-        // Under the name, where there is one: that is what can be wrong.
+        // Errors belong to the name, if the `break` has one.
         Ok(Self { span: target.span(), target: Some(target) })
     }
 }
 
-/// A doc comment before something that has no description.
-fn idle(attrs: &[Attribute]) -> Diagnostic {
+/// Returns the error about a doc comment before an item without a description.
+fn idle_doc_error(attrs: &[Attribute]) -> Diagnostic {
     let text = "a doc comment here describes nothing";
     Diagnostic::from(syn::Error::new_spanned(attrs.first(), text))
-        .help("it may be before a named block, such as `refinement: loop < ... >`; for a comment write `//`")
+        .help("put it before a named block, such as `refinement: loop < ... >`; for a comment write `//`")
 }
 
-/// Refuses what is no step by its first tokens.
+/// Rejects tokens that do not begin a step.
 fn refuse(input: ParseStream<'_>, sink: &Sink) -> Result<()> {
     if input.peek(token::Paren) || input.peek(token::Bracket) {
         return Err(Diagnostic::syntax(input.span(), "steps are in `< >` or `{ }`")
-            .help("write `< a; b >` for several, and an agent alone without brackets"));
+            .help("write `< a; b >` for several steps, and a single agent without brackets"));
     }
     let Some(word) = expect::word(input) else {
-        return if input.peek(Token![::]) { Ok(()) } else { Err(expected(input, STEP)) };
+        return if input.peek(Token![::]) { Ok(()) } else { Err(expected_error(input, STEP)) };
     };
     let text = word.to_string();
     if !input.peek(Ident) {
@@ -142,7 +147,7 @@ fn refuse(input: ParseStream<'_>, sink: &Sink) -> Result<()> {
         return if is_path { Ok(()) } else { Err(keyword(&word, input)) };
     }
     if input.peek2(Token![-]) && input.peek3(Ident::peek_any) {
-        return Err(expect::dashed(input));
+        return Err(expect::dashed_name_error(input));
     }
     if sink.declared.contains(&text) {
         return Ok(());
@@ -167,29 +172,29 @@ fn opens_after_parens(input: ParseStream<'_>) -> bool {
     input.peek2(token::Paren) && input.peek3(token::Brace)
 }
 
-/// A word that begins no statement of a workflow.
+/// Returns the error about a word that begins no statement of a workflow.
 fn not_a_step(word: &Ident, remedy: Option<&str>, near: Option<&str>) -> Diagnostic {
     let help = match (remedy, near) {
         (Some(remedy), _) => remedy.to_owned(),
         (None, Some(near)) => format!("did you mean `{near}`?"),
         (None, None) if is_type(word) => {
             format!(
-                "the keys of an instance are in `( )`, as in `{word}(draft = essay)`; for a value of a type declare `agent NAME: TYPE;` and run that"
+                "write the keys of an instance in `( )`, as in `{word}(draft = essay)`; for a value of a type declare `agent NAME: TYPE;` and run that"
             )
         }
         (None, None) => {
-            "blocks are `sequence`, `parallel`, `loop`, `match`, `each` and `try`; two steps have a `;` between them"
+            "begin a block with `sequence`, `parallel`, `loop`, `match`, `each` or `try`; write a `;` between two steps"
                 .to_owned()
         }
     };
     Diagnostic::syntax(word.span(), format!("`{word}` begins no step and no block")).help(help)
 }
 
-/// A keyword of Rust where a step begins.
+/// Returns the error about a Rust keyword at the beginning of a step.
 fn keyword(word: &Ident, input: ParseStream<'_>) -> Diagnostic {
     let text = word.to_string();
     if word == "_" {
-        return expected(input, STEP);
+        return expected_error(input, STEP);
     }
     let is_alone = input.cursor().ident().is_some_and(|(_, rest)| rest.eof())
         || input.peek2(Token![;])
@@ -200,6 +205,6 @@ fn keyword(word: &Ident, input: ParseStream<'_>) -> Diagnostic {
     match hint(Place::Step, &text).filter(|_| !is_alone || is_exit) {
         Some(remedy) => not_a_step(word, Some(remedy), None),
         None => Diagnostic::new(Check::NameInvalid, word.span(), format!("`{word}` is a keyword of Rust"))
-            .help(instead_of_keyword(&text)),
+            .help(keyword_remedy(&text)),
     }
 }

@@ -1,4 +1,5 @@
-//! Mutated tokens of workflows and agents; how, and the full run, is told in `fuzz` of the crate.
+//! Mutated tokens of workflows and agents. The module `fuzz` of the crate documents the method and
+//! the full run.
 
 use crate::fuzz::{rounds, run};
 

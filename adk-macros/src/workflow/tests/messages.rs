@@ -1,13 +1,13 @@
-//! Which checks refuse a text, and that independent errors are reported together.
+//! Checks that reject a text, and independent errors that are reported together.
 
 use super::super::{check, parse, plan};
 
-/// All errors.
+/// Returns all errors.
 pub(super) fn errors(text: &str) -> Vec<String> {
     let (mut tree, mut diagnostics) = parse::workflow(text.parse().unwrap());
-    if diagnostics.keep_flow() {
+    if diagnostics.has_known_flow() {
         let mut found = check::mend(&mut tree);
-        check::workflow(&tree, &mut plan::of(&tree), &mut found);
+        check::workflow(&tree, &mut plan::flatten(&tree), &mut found);
         diagnostics.extend(found);
     }
     diagnostics.texts()
@@ -95,7 +95,7 @@ fn several_mistakes_are_several_errors() {
 }
 
 #[test]
-fn a_word_of_others_may_be_the_name_of_an_agent() {
+fn a_word_of_another_language_may_be_the_name_of_an_agent() {
     for text in ["W() { agent run {} run; b }", "W() { run; then as call; step::go }"] {
         assert_eq!(checks(text), [""; 0], "{text}");
     }

@@ -1,17 +1,18 @@
-//! Words of Rust and of the language in every place where a name stands: one message each, that says what is wrong.
+//! Keywords of Rust and of the language at every place of a name: each gets one message that names
+//! the mistake.
 
-use super::messages::errors as said;
+use super::messages::errors;
 
-/// Strict and reserved ones.
+/// Strict and reserved keywords.
 const KEYWORDS: &str = "abstract async await become box break const continue crate do dyn else enum extern false final \
     fn for if impl in let loop macro match mod move mut override priv pub ref return self Self static struct super trait \
     true try type typeof unsafe unsized use virtual where while yield _";
 
-/// Words of `workflow!` that are no keywords of Rust.
+/// Words of `workflow!` that are not keywords of Rust.
 const WORDS: &str =
     "agent state sequence parallel each max until max_concurrency timeout default bounds app temp user model";
 
-/// Where an agent, an instance or a block gets its name.
+/// Places of the name of an agent, an instance or a block.
 const NAMES: &[&str] = &[
     "W() { agent NAME { instruction: \"x\" } b; NAME }",
     "W() { agent NAME -> k: String { } b; NAME as other; c }",
@@ -23,7 +24,7 @@ const NAMES: &[&str] = &[
     "W() { NAME: await key: bool; b }",
 ];
 
-/// Where a key gets its name, or is named.
+/// Places of the name of a key.
 const KEYS: &[&str] = &[
     "W() { agent a -> NAME: String {} a }",
     "W() { agent a -> user:NAME: String {} a }",
@@ -43,23 +44,23 @@ const KEYS: &[&str] = &[
 ];
 
 #[test]
-fn a_keyword_as_a_name_is_shown() {
+fn errors_show_a_keyword_that_is_a_name() {
     let mut wrong = Vec::new();
     for word in KEYWORDS.split_whitespace() {
-        // After a prefix it is a key like any other.
+        // After a prefix the word is a valid key.
         for place in NAMES.iter().chain(KEYS).filter(|place| !place.contains("user:")) {
             let text = place.replace("NAME", word);
-            let said = said(&text);
-            let shown = format!("`{word}`");
+            let errors = errors(&text);
+            let quoted = format!("`{word}`");
             let known = |one: &String| {
                 let checked = one.starts_with("name-invalid: ") || one.starts_with("syntax: ");
-                // `until = true` is told as an expression.
+                // `until = true` is reported as an expression.
                 let shows =
-                    one.contains(&shown) || matches!(word, "true" | "false" | "break" | "if" | "while");
+                    one.contains(&quoted) || matches!(word, "true" | "false" | "break" | "if" | "while");
                 checked && shows && (one.contains("; help: ") || one.contains("expected "))
             };
-            if !said.iter().any(known) {
-                wrong.push((text, said));
+            if !errors.iter().any(known) {
+                wrong.push((text, errors));
             }
         }
     }
@@ -75,9 +76,9 @@ fn a_raw_keyword_is_a_name() {
     for word in usable {
         for place in NAMES.iter().chain(KEYS) {
             let text = place.replace("NAME", &format!("r#{word}"));
-            let said = said(&text);
-            if !said.is_empty() {
-                wrong.push((text, said));
+            let errors = errors(&text);
+            if !errors.is_empty() {
+                wrong.push((text, errors));
             }
         }
     }
@@ -85,24 +86,24 @@ fn a_raw_keyword_is_a_name() {
 }
 
 #[test]
-fn words_of_the_language_are_keys_and_are_reserved_names_at_the_most() {
+fn words_of_the_language_are_valid_keys() {
     let mut wrong = Vec::new();
     for word in WORDS.split_whitespace() {
         for place in KEYS {
             let text = place.replace("NAME", word);
-            let said = said(&text);
-            // An `await` without a name is called like its key.
-            if !said.is_empty() && !place.contains("await") {
-                wrong.push((text, said));
+            let errors = errors(&text);
+            // An `await` without a name has the name of its key.
+            if !errors.is_empty() && !place.contains("await") {
+                wrong.push((text, errors));
             }
         }
         for place in NAMES {
             let text = place.replace("NAME", word);
-            let said = said(&text);
+            let errors = errors(&text);
             let reserved = matches!(word, "sequence" | "parallel" | "each" | "user" | "model");
-            let is_told = said.iter().all(|one| one.starts_with(&format!("name-reserved: `{word}` ")));
-            if said.len() != usize::from(reserved) || !is_told {
-                wrong.push((text, said));
+            let is_reserved = errors.iter().all(|one| one.starts_with(&format!("name-reserved: `{word}` ")));
+            if errors.len() != usize::from(reserved) || !is_reserved {
+                wrong.push((text, errors));
             }
         }
     }
@@ -111,10 +112,10 @@ fn words_of_the_language_are_keys_and_are_reserved_names_at_the_most() {
 
 #[test]
 fn a_name_has_no_dashes() {
-    let told = "name-invalid: `my-own-agent` is no name; help: write `my_own_agent`";
+    let expected = "name-invalid: `my-own-agent` is no name; help: write `my_own_agent`";
     for text in
         ["W() { agent my-own-agent { } a }", "W() { my-own-agent; a }", "W() { my-own-agent: loop < a > }"]
     {
-        assert_eq!(said(text), [told], "{text}");
+        assert_eq!(errors(text), [expected], "{text}");
     }
 }

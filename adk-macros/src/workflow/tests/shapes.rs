@@ -1,9 +1,9 @@
-//! What is read, as data.
+//! Syntax trees of valid input.
 
 use super::super::ast::{Arm, BlockKind, DeclKind, Node, Timeout, Workflow};
-use super::super::names::{path_text, snake, type_text};
+use super::super::names::{path_text, snake_case, type_text};
 use super::super::{parse, plan};
-use crate::by::By;
+use crate::answerer::Answerer;
 use std::fmt::Write;
 
 fn read(text: &str) -> (Workflow, Vec<String>) {
@@ -11,7 +11,7 @@ fn read(text: &str) -> (Workflow, Vec<String>) {
     (tree, diagnostics.texts())
 }
 
-/// The body in one line: `loop(5, done)[critic, a=critic]`.
+/// Formats the body as one line: `loop(5, done)[critic, a=critic]`.
 fn body(text: &str) -> String {
     let (tree, errors) = read(&format!("W() {{ {text} }}"));
     assert_eq!(errors, Vec::<String>::new(), "{text}");
@@ -44,8 +44,8 @@ fn node(node: &Node) -> String {
                 None => String::new(),
             };
             let by = match &wait.by {
-                Some(By::Role(role)) => format!("{}|", role.value()),
-                Some(By::Other) => "other|".to_owned(),
+                Some(Answerer::Role(role)) => format!("{}|", role.value()),
+                Some(Answerer::Other) => "other|".to_owned(),
                 None => String::new(),
             };
             let default = wait.default.as_ref().map(|value| quote::quote!(#value).to_string());
@@ -131,7 +131,7 @@ fn arms_have_the_patterns_of_rust() {
     ] {
         assert_eq!(body(text), shape, "{text}");
     }
-    // `>` in patterns and guards closes nothing.
+    // `>` in patterns and guards closes no block.
     assert_eq!(
         body(
             "match user:n < n if n > 3 && n >> 1 > 2 => a, 1..=3 | 9 => b, x if f::<A, B>(x) => break, _ => c > d"
@@ -224,7 +224,7 @@ fn items() {
                 }),
                 fields.tools.len()
             ),
-            DeclKind::Given { ty } => type_text(ty),
+            DeclKind::Supplied { ty } => type_text(ty),
             DeclKind::Described { reads, output, ty } => {
                 format!("{} {} {}", reads.len(), output.is_some(), type_text(ty))
             }
@@ -239,12 +239,12 @@ fn items() {
 #[test]
 fn unnamed_blocks_are_counted_by_kind_in_source_order() {
     let (tree, _) = read("IterativeW() { loop < a; < parallel < b; c >; x: loop < d > >; loop < e > > }");
-    let plan = plan::of(&tree);
+    let plan = plan::flatten(&tree);
     assert_eq!(plan.name, "iterative_w");
     let names: Vec<_> =
         plan.steps.iter().filter(|step| !step.name.is_empty()).map(|step| &*step.name).collect();
     assert_eq!(names, ["loop_1", "a", "sequence_1", "parallel_1", "b", "c", "x", "d", "loop_2", "e"]);
-    // Every block is closed by an end that it knows.
+    // Every block ends with an end marker that it refers to.
     for (at, step) in plan.steps.iter().enumerate() {
         assert!(step.end >= at && step.end < plan.steps.len());
     }
@@ -260,7 +260,7 @@ fn words() {
         ("snake_Case", "snake_case"),
         ("ÄrgerÜber", "ärger_über"),
     ] {
-        assert_eq!(snake(from), to);
+        assert_eq!(snake_case(from), to);
     }
     for ty in [
         "Vec<String>",

@@ -1,7 +1,7 @@
 use super::code;
 
 #[test]
-fn code_is_spaced_as_people_space_it() {
+fn code_has_conventional_spaces() {
     for text in [
         "Severity::High | Severity::Low",
         "n if n > 3 && !done",
@@ -20,7 +20,7 @@ fn code_is_spaced_as_people_space_it() {
         "&'static str",
         "Unit {}",
     ] {
-        // What rustc gives has spaces everywhere.
+        // rustc puts spaces between all tokens.
         let tokens: proc_macro2::TokenStream = text.parse().unwrap();
         assert_eq!(code(tokens), text);
     }

@@ -1,9 +1,10 @@
-use super::{added, leaves};
+use super::{closure_callback, may_return_early};
 use quote::{format_ident, quote};
 
 fn expanded(written: &str) -> Option<String> {
     let value = syn::parse_str(written).unwrap();
-    let added = added(&quote!(to), &format_ident!("before"), &format_ident!("before_tool"), &value);
+    let added =
+        closure_callback(&quote!(to), &format_ident!("before"), &format_ident!("before_tool"), &value);
     added.map(|added| added.to_string().replace(' ', "").replace("__adk::callback::closure::", ""))
 }
 
@@ -35,7 +36,7 @@ fn closures_return_answers() {
 }
 
 #[test]
-fn what_is_no_closure() {
+fn other_expressions_are_not_closures() {
     assert_eq!(expanded("make()").as_deref(), Some("to.before(made(make));"));
     for written in ["check", "make(1)", "Box::new(|_| None)", "if a { b } else { c }"] {
         assert_eq!(expanded(written), None, "{written}");
@@ -43,7 +44,7 @@ fn what_is_no_closure() {
 }
 
 #[test]
-fn bodies_that_may_be_left_from_the_middle() {
+fn bodies_that_may_return_early() {
     for (written, expected) in [
         (
             quote!({
@@ -64,6 +65,6 @@ fn bodies_that_may_be_left_from_the_middle() {
         ),
         (quote!(ensure!(a)), true),
     ] {
-        assert_eq!(leaves(written.clone()), expected, "{written}");
+        assert_eq!(may_return_early(written.clone()), expected, "{written}");
     }
 }

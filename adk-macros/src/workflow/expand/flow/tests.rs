@@ -6,7 +6,7 @@ fn pairs(input: proc_macro2::TokenStream) -> usize {
 }
 
 #[test]
-fn there_is_room_for_what_may_have_no_number() {
+fn types_that_may_have_no_number_get_pairs() {
     let plain = quote!(pub W(topic: String) -> draft: String {
         agent writer -> draft: String { instruction: "Write about {topic}." }
         writer

@@ -1,7 +1,7 @@
 use super::plain;
 
 #[test]
-fn plain_prompts_are_read() {
+fn plain_prompts_have_known_keys() {
     let keys = |text| plain(text).map(|keys| keys.into_iter().map(|(key, _)| key).collect::<Vec<_>>());
     assert_eq!(keys(""), Some(vec![]));
     assert_eq!(keys("No key."), Some(vec![]));
@@ -10,7 +10,7 @@ fn plain_prompts_are_read() {
 }
 
 #[test]
-fn others_are_left_alone() {
+fn other_prompts_are_not_plain() {
     for text in [
         "{",
         "}",

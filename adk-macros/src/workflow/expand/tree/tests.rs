@@ -15,7 +15,7 @@ fn the_tree_of_the_docs() {
         .parse()
         .unwrap(),
     );
-    let mut plan = plan::of(&workflow);
+    let mut plan = plan::flatten(&workflow);
     check::workflow(&workflow, &mut plan, &mut report);
     assert_eq!(report.texts(), Vec::<String>::new());
     assert_eq!(

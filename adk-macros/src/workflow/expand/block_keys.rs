@@ -1,16 +1,16 @@
-//! The types of the keys of blocks, and those that the workflow itself reads and writes.
+//! The key types of blocks, and the types that the workflow itself reads and writes.
 
-use super::super::ast::{BlockKind, Typed};
-use super::super::plan::{Step, What};
-use super::{Expansion, numbered};
+use super::super::ast::{BlockKind, KeyDecl};
+use super::super::plan::{Step, StepKind};
+use super::{Expansion, numbered_ident};
 use crate::code::code;
-use crate::typed::Made;
+use crate::typed::TypePairs;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Pat;
 
 impl Expansion<'_> {
-    /// The type of the key of a block, as its first writer says.
+    /// Returns the type of a block's key, as its first writer declares it.
     fn key(&self, at: usize) -> String {
         let holder = self.holder_of(&format!("__block({at}, 0)"));
         format!(
@@ -18,25 +18,25 @@ impl Expansion<'_> {
         )
     }
 
-    /// The type of the key of a block, as itself.
+    /// Returns the type of a block's key as a type.
     pub(super) fn key_itself(&self, at: usize) -> TokenStream {
         code!("<{} as __typed::Known>::Type", self.key(at))
     }
 
-    /// The key of a block, and whether its type is one that steers the block.
-    pub(super) fn steering(&self, i: usize, step: &Step<'_>) -> Option<(Span, TokenStream)> {
-        let What::Block(block) = step.what else { return None };
+    /// Returns the span of a block's key, and whether its type can control the block.
+    pub(super) fn block_key_check(&self, i: usize, step: &Step<'_>) -> Option<(Span, TokenStream)> {
+        let StepKind::Block(block) = step.kind else { return None };
         let (key, fits) = match &block.kind {
             BlockKind::Loop { until: Some(until), .. } => {
                 (until, code!("__typed::Fits::<{}, __typed::Is<bool>>::YES", self.key(i)))
             }
             BlockKind::Match(choice) if choice.arms.iter().any(|arm| takes_some(&arm.pattern)) => {
-                let ty = numbered("Key", i);
+                let ty = numbered_ident("Key", i);
                 (&choice.key, quote!(__typed::Of::<#ty>::OPTION))
             }
             BlockKind::Match(choice) => (&choice.key, quote!(true)),
             BlockKind::Each { list, .. } => {
-                let alias = numbered("List", i);
+                let alias = numbered_ident("List", i);
                 (list, quote!(__typed::Of::<#alias>::LIST != 0))
             }
             _ => return None,
@@ -44,7 +44,7 @@ impl Expansion<'_> {
         Some((key.name.span(), fits))
     }
 
-    /// `impl Typed`, for the workflow as a step of another.
+    /// Implements `Typed`, for the workflow as a step of another workflow.
     pub(super) fn typed(&self) -> TokenStream {
         let name = &self.name;
         let reads = self.tree.inputs.iter().map(|input| {
@@ -56,7 +56,8 @@ impl Expansion<'_> {
     }
 }
 
-/// Whether a pattern takes the `Some` of an `Option`. By `None` alone it may be a variant of an enum of the user's.
+/// Returns whether a pattern contains the `Some` of an `Option`. A `None` may be a variant of an
+/// enum of the user.
 fn takes_some(pattern: &Pat) -> bool {
     match pattern {
         Pat::TupleStruct(variant) => variant.path.segments.last().is_some_and(|last| last.ident == "Some"),
@@ -68,12 +69,12 @@ fn takes_some(pattern: &Pat) -> bool {
     }
 }
 
-/// The types of an LLM agent: prompts take any value.
-pub(super) fn written(name: &Ident, output: Option<&Typed>) -> TokenStream {
+/// Implements `Typed` for an LLM agent. Prompts accept any value, so the agent reads no types.
+pub(super) fn agent_types(name: &Ident, output: Option<&KeyDecl>) -> TokenStream {
     let writes = output.iter().map(|typed| (&typed.ty, typed.ty.to_token_stream()));
     implement(name, Vec::new(), writes.collect())
 }
 
-fn implement(name: &Ident, reads: Made<'_>, writes: Made<'_>) -> TokenStream {
+fn implement(name: &Ident, reads: TypePairs<'_>, writes: TypePairs<'_>) -> TokenStream {
     crate::typed::implement(&quote!(impl __typed::Typed for #name), &reads, &writes)
 }

@@ -1,7 +1,7 @@
-//! `by = "staff"` and `by = other`: who may answer a wait.
+//! [`Answerer`]: `by = "staff"` or `by = other`, the users who may answer a wait.
 
 use crate::diag::Diagnostic;
-use crate::workflow::parse::{Parsed, expect};
+use crate::workflow::parse::{ParseResult, expect};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::LitStr;
@@ -9,14 +9,14 @@ use syn::parse::ParseStream;
 
 const HELP: &str = "write a role in quotes, as in `by = \"staff\"`, or `by = other` for each user but the one who began the run";
 
-pub(crate) enum By {
+pub(crate) enum Answerer {
     Other,
     Role(LitStr),
 }
 
-impl By {
-    /// Reads the value.
-    pub(crate) fn parse(input: ParseStream<'_>) -> Parsed<Self> {
+impl Answerer {
+    /// Parses the value of `by`.
+    pub(crate) fn parse(input: ParseStream<'_>) -> ParseResult<Self> {
         if let Ok(word) = input.parse::<Ident>() {
             let fact = || format!("`{word}` is neither `other` nor a role in quotes");
             let is_other = word == "other";
@@ -34,7 +34,7 @@ impl By {
     }
 }
 
-impl ToTokens for By {
+impl ToTokens for Answerer {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         tokens.extend(match self {
             Self::Other => quote!(__adk::spec::AnsweredBy::Other),

@@ -1,10 +1,10 @@
-//! `Agent` and `Wired`: what the runtime asks of a workflow.
+//! `Agent` and `Wired`: the implementation that the runtime calls.
 
-use super::super::ast::{Block, BlockKind, DeclKind, Let, Typed};
+use super::super::ast::{Block, BlockKind, DeclKind, KeyDecl, Let};
 use super::super::names::is_string;
-use super::super::plan::{Step, What};
+use super::super::plan::{Step, StepKind};
 use super::flow::NUMBERS;
-use super::{Expansion, docs, given, index, key_spec, numbered, reading_spec};
+use super::{Expansion, docs, index, key_spec, numbered_ident, reading_spec, string_or_itself};
 use crate::code::code;
 use crate::place;
 use crate::typed::{READS, WRITES, places};
@@ -28,7 +28,7 @@ impl Expansion<'_> {
         let states = tree.items.states.iter().map(|typed| key_spec(typed, 0));
         let lets = tree.lets().map(|typed| key_spec(typed, 0));
         let (types, definition) = (self.typed(), place::definition(&name.to_string()));
-        // rustc says under these brackets that the workflow is not `Send`, since a field of it is not.
+        // rustc reports under these brackets that the workflow is not `Send` because of a field.
         let span = tree.name.as_ref().map_or_else(Span::call_site, Ident::span);
         let bracketed = quote_spanned!(span=> (#name));
         quote! {
@@ -52,7 +52,7 @@ impl Expansion<'_> {
         }
     }
 
-    pub(super) fn wired(&self) -> TokenStream {
+    pub(super) fn step_table(&self) -> TokenStream {
         let name = &self.name;
         let agents = self.agents();
         let targets = self.targets_by_name();
@@ -87,14 +87,14 @@ impl Expansion<'_> {
         let mut arms = Vec::new();
         let name = &self.name;
         for (i, step) in self.plan.steps.iter().enumerate() {
-            if let What::Await(_) = step.what {
+            if let StepKind::Await(_) = step.kind {
                 let at = index(i);
                 arms.push((
                     i,
                     quote!(#at => ::core::option::Option::Some(__wire::Awaited::<#name, #at>::AGENT),),
                 ));
             }
-            let Some(field) = step.field_used().filter(|_| step.is_agent()) else {
+            let Some(field) = step.field_use().filter(|_| step.is_agent()) else {
                 continue;
             };
             let (at, agent) = (index(i), self.value(i, step, &field));
@@ -116,20 +116,20 @@ impl Expansion<'_> {
         quote!(match __step / #numbers { #(#pieces)* _ => #none })
     }
 
-    /// The agents that others transfer to, which are no steps.
+    /// Returns the targets of transfers, which are not steps.
     fn targets_by_name(&self) -> Option<TokenStream> {
-        let targets = self.plan.all().filter(|(_, step)| matches!(step.what, What::Target(_)));
+        let targets = self.plan.entries().filter(|(_, step)| matches!(step.kind, StepKind::Target(_)));
         let arms = targets.filter_map(|(i, step)| {
-            let (name, agent) = (&step.name, self.value(i, step, &step.field_used()?));
+            let (name, agent) = (&step.name, self.value(i, step, &step.field_use()?));
             Some(quote!(#name => #agent,))
         });
         let head = quote!(fn target(&self, __name: &str) -> ::core::option::Option<&dyn __adk::DynAgent>);
-        matching(&head, &quote!(__name), arms.collect(), &none())
+        match_function(&head, &quote!(__name), arms.collect(), &none())
     }
 
-    /// The agent in a field, as what the walk runs.
+    /// Returns the agent in a field, in the form that the walk runs.
     fn value(&self, i: usize, step: &Step<'_>, field: &Ident) -> TokenStream {
-        let alias = numbered("Agent", i);
+        let alias = numbered_ident("Agent", i);
         match self.decl(step) {
             Some(DeclKind::Llm { .. }) => {
                 quote!(::core::option::Option::Some((&self.#field).as_dyn()))
@@ -137,7 +137,7 @@ impl Expansion<'_> {
             Some(DeclKind::Described { .. }) => {
                 quote!(<#alias as __wire::Holding<{ __wire::Probe::<#alias>::DYN }>>::held(&self.#field))
             }
-            _ => match self.judged_where_it_runs(step) {
+            _ => match self.path_checked_at_run(step) {
                 Some(path) => quote!(<(#path) as __wire::IsAgent>::as_dyn(&self.#field)),
                 None => code!("<__Agent_{i} as __wire::Placing<__Kind_{i}>>::as_dyn(&self.{field})"),
             },
@@ -148,7 +148,7 @@ impl Expansion<'_> {
         let arms = self.block_fields().filter(|(_, block, _)| matches!(block.kind, BlockKind::Loop { .. }));
         let arms = arms.map(|(at, _, field)| quote!(#at => (&self.#field).max(),));
         let head = quote!(fn max(&self, __step: usize) -> ::core::option::Option<u32>);
-        matching(&head, &quote!(__step), arms.collect(), &none())
+        match_function(&head, &quote!(__step), arms.collect(), &none())
     }
 
     fn callbacks(&self) -> Option<TokenStream> {
@@ -158,26 +158,26 @@ impl Expansion<'_> {
         let head = quote! {
             fn callbacks(&self, __step: usize) -> ::core::option::Option<&__adk::callback::AgentCallbacks>
         };
-        matching(&head, &quote!(__step), arms.collect(), &none())
+        match_function(&head, &quote!(__step), arms.collect(), &none())
     }
 
-    /// The blocks that are fields, with their numbers.
+    /// Returns the blocks that are fields, with their numbers.
     fn block_fields(&self) -> impl Iterator<Item = (Literal, &Block, Ident)> {
-        self.plan.steps.iter().enumerate().filter_map(|(i, step)| match step.what {
-            What::Block(block) => Some((index(i), block, step.field_used()?)),
+        self.plan.steps.iter().enumerate().filter_map(|(i, step)| match step.kind {
+            StepKind::Block(block) => Some((index(i), block, step.field_use()?)),
             _ => None,
         })
     }
 
     fn lets(&self) -> Option<TokenStream> {
         let lets = self.tree.items.lets.iter().map(|Let { typed, value }| {
-            let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, value));
+            let (key, ty, value) = (typed.key.text(), &typed.ty, value_body(typed, value));
             quote! {{
                 fn __value() -> #ty { #value }
                 <#ty as __wire::KeyValue>::set(&__value(), __keys, #key)?;
             }}
         });
-        doing(&quote!(fn lets(&self, __keys: &mut __adk::workflow::Keys)), lets.collect())
+        fallible_function(&quote!(fn lets(&self, __keys: &mut __adk::workflow::Keys)), lets.collect())
     }
 
     fn defaults(&self) -> Option<TokenStream> {
@@ -197,7 +197,10 @@ impl Expansion<'_> {
             let get = quote!(<#ty as __wire::KeyValue>::get(__values, #key)?;);
             if typed.perhaps { quote!(if __values.has(#key) { #get }) } else { get }
         });
-        doing(&quote!(fn check_state(&self, __values: &__adk::workflow::Values<'_>)), checks.collect())
+        fallible_function(
+            &quote!(fn check_state(&self, __values: &__adk::workflow::Values<'_>)),
+            checks.collect(),
+        )
     }
 }
 
@@ -205,8 +208,8 @@ fn none() -> TokenStream {
     quote!(::core::option::Option::None)
 }
 
-/// A function that finds something by name or number, and what it gives for any other; none when there is nothing to find.
-fn matching(
+/// Returns a function that finds a value by name or number, or `None` without arms.
+fn match_function(
     head: &TokenStream,
     by: &TokenStream,
     arms: Vec<TokenStream>,
@@ -215,22 +218,22 @@ fn matching(
     (!arms.is_empty()).then(|| quote!(#head { match #by { #(#arms)* _ => #other, } }))
 }
 
-/// A function that does something and may fail; none when there is nothing to do.
-fn doing(head: &TokenStream, all: Vec<TokenStream>) -> Option<TokenStream> {
+/// Returns a function that executes statements and may fail, or `None` without statements.
+fn fallible_function(head: &TokenStream, all: Vec<TokenStream>) -> Option<TokenStream> {
     (!all.is_empty()).then(|| quote!(#head -> __adk::Result<()> { #(#all)* ::core::result::Result::Ok(()) }))
 }
 
-/// The body of a function that gives the value of a key: for a `String`, a `&str` serves as well.
-pub(super) fn value_of(typed: &Typed, value: &Expr) -> TokenStream {
+/// Returns the body of a function for the value of a key. A `&str` is accepted for a `String`.
+pub(super) fn value_body(typed: &KeyDecl, value: &Expr) -> TokenStream {
     let ty = &typed.ty;
     if !is_string(ty) {
-        // Named, so that rustc explains the expected type by it and not by a function that nobody wrote.
+        // The name lets rustc explain the expected type without generated code.
         return quote!(let __value: #ty = #value; __value);
     }
-    // What a macro makes has a type of its own: a text or a `String`, mostly.
+    // The result of a macro has a type of its own, usually a text or a `String`.
     if matches!(value, Expr::Lit(_) | Expr::Macro(_)) {
         return quote!(__wire::ValueOf::<#ty>::value(#value));
     }
-    let given = given(value);
+    let given = string_or_itself(value);
     quote!(use __wire::Itself as _; __wire::ValueOf::<#ty>::value(#given))
 }

@@ -1,6 +1,7 @@
-//! A limit on how deep Rust may be nested that a parser reads by recursion.
+//! [`Depth`]: a limit on the nesting of Rust code that `syn` parses by recursion.
 //!
-//! Each level of a type or an expression takes a large frame of `syn`, and an overflow of the stack ends the compiler.
+//! Each level of a type or an expression takes a large stack frame of `syn`, and a stack overflow
+//! ends the compiler.
 
 use crate::diag::Diagnostic;
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
@@ -8,10 +9,11 @@ use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 /// Brackets inside brackets, and types inside the `< >` of types.
 const NESTED: usize = 64;
 
-/// Signs and words in a row that each begin one more expression, type or pattern, as `&&&str`.
+/// Consecutive signs and words that each begin one more expression, type or pattern, as in
+/// `&&&str`.
 const ROW: usize = 32;
 
-/// Signs of one part that may begin one more, as `a = b = c` or `A | B`.
+/// Signs in one part that may each begin one more expression, as in `a = b = c` or `A | B`.
 const SIGNS: usize = 256;
 
 /// Words after which an expression or a type begins.
@@ -24,7 +26,7 @@ pub(crate) fn check(tokens: TokenStream) -> Result<(), Diagnostic> {
     Depth::default().all(tokens)
 }
 
-/// The same of an item, whose body is not read here.
+/// Checks an item without its body, which this crate does not parse.
 pub(crate) fn check_head(item: TokenStream) -> Result<(), Diagnostic> {
     let mut head: Vec<_> = item.into_iter().collect();
     head.pop_if(|token| matches!(token, TokenTree::Group(body) if body.delimiter() == Delimiter::Brace));
@@ -32,7 +34,7 @@ pub(crate) fn check_head(item: TokenStream) -> Result<(), Diagnostic> {
     head.iter().try_for_each(|token| depth.see(token))
 }
 
-/// What is open around a token.
+/// Groups, angle brackets and signs that are open around a token.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Depth {
     groups: usize,

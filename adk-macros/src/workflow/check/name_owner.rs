@@ -1,30 +1,30 @@
-//! Names of steps that are taken, and where they are written.
+//! [`NameOwner`]: the owners of step names that are in use.
 
 use super::super::ast::{Decl, DeclKind};
-use super::super::names::plain;
-use super::super::plan::{Step, What};
+use super::super::names::unraw;
+use super::super::plan::{Step, StepKind};
 use proc_macro2::Span;
 use std::collections::HashMap;
 
-/// What a name belongs to.
+/// The owner of a name.
 #[derive(Clone, Copy)]
-pub(super) enum Taken {
+pub(super) enum NameOwner {
     Workflow,
     Unnamed,
-    /// An agent that is declared here or named by `as`.
+    /// An agent that the workflow declares or that `as` names.
     Agent,
-    /// An agent in another module, whose definition tokens do not show.
+    /// An agent in another module, whose definition the macro does not see.
     Path,
     Block,
     Await,
 }
 
-impl Taken {
-    pub(super) fn by(step: &Step<'_>) -> Self {
-        match step.what {
-            What::Path(run) if run.alias.is_none() => Self::Path,
-            What::Path(_) | What::Declared(..) | What::Target(_) => Self::Agent,
-            What::Await(_) => Self::Await,
+impl NameOwner {
+    pub(super) fn from_step(step: &Step<'_>) -> Self {
+        match step.kind {
+            StepKind::Path(run) if run.alias.is_none() => Self::Path,
+            StepKind::Path(_) | StepKind::Declared(..) | StepKind::Target(_) => Self::Agent,
+            StepKind::Await(_) => Self::Await,
             _ => Self::Block,
         }
     }
@@ -53,11 +53,11 @@ impl Taken {
     }
 }
 
-/// The names that agents have by a field, and not by that they are declared.
-pub(super) fn written(agents: &[Decl]) -> HashMap<String, Span> {
+/// Returns the names of agents that have a `name` field different from their declared name.
+pub(super) fn name_fields(agents: &[Decl]) -> HashMap<String, Span> {
     let own = agents.iter().filter_map(|decl| match &decl.kind {
         DeclKind::Llm { fields, .. } => {
-            let name = fields.name.as_ref().filter(|name| name.value() != plain(&decl.name))?;
+            let name = fields.name.as_ref().filter(|name| name.value() != unraw(&decl.name))?;
             Some((name.value(), name.span()))
         }
         _ => None,

@@ -1,6 +1,6 @@
-//! The agents of `llm::agent!`: a type for each.
+//! The agents of `llm::agent!`: one type per agent.
 
-use super::super::ast::{Decl, DeclKind, Fields, Typed};
+use super::super::ast::{Decl, DeclKind, Fields, KeyDecl};
 use super::super::names;
 use super::declared::Declaration;
 use super::fields::tool_types;
@@ -11,40 +11,41 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use std::collections::HashSet;
 
-/// The whole expansion of `llm::agent!`.
+/// Expands `llm::agent!`.
 ///
-/// The short names are around the impls of all agents. At each of them, rustc would read the text of the whole call for
-/// every name that one of them has no use for: gigabytes for 3,000 agents.
+/// The imports enclose the impls of all agents. With imports for each agent, rustc would read the
+/// text of the whole call for every unused name of every agent: gigabytes for 3,000 agents.
 pub(in super::super) fn agents(agents: &[Decl]) -> TokenStream {
     let all = agents.iter().filter_map(|decl| match &decl.kind {
         DeclKind::Llm { output, fields } => Some((structure(decl), agent(decl, output.as_deref(), fields))),
         _ => None,
     });
     let (structs, impls): (TokenStream, TokenStream) = all.unzip();
-    around(&structs, &impls)
+    in_block(&structs, &impls)
 }
 
-/// The same where something is wrong: each agent depends on the errors, so that rustc reports nothing of its uses.
+/// Expands agents with errors. Each agent depends on the errors, so that rustc reports no errors
+/// about its uses.
 pub(in super::super) fn stubs(agents: &[Decl], errors: &TokenStream) -> TokenStream {
     let mut seen: HashSet<String> = HashSet::new();
-    let agents = agents.iter().filter(|decl| seen.insert(names::plain(&decl.name)));
+    let agents = agents.iter().filter(|decl| seen.insert(names::unraw(&decl.name)));
     let all = agents.map(|decl| {
-        let name = names::unspanned(&decl.name);
+        let name = names::without_span(&decl.name);
         let stub = quote! {
             impl __adk::llm::Declares<0> for #name {
                 const DECL: __adk::llm::LlmDecl = __ERRORS;
             }
         };
-        let (types, impls) = (super::fits::written(&name, None), impls(&name));
+        let (types, impls) = (super::block_keys::agent_types(&name, None), impls(&name));
         (structure(decl), quote!(#stub #types #impls))
     });
     let (structs, impls): (TokenStream, TokenStream) = all.unzip();
     let errors = quote!(const __ERRORS: __adk::llm::LlmDecl = { #errors ::core::panic!() };);
-    around(&structs, &quote!(#errors #impls))
+    in_block(&structs, &quote!(#errors #impls))
 }
 
-fn around(structs: &TokenStream, impls: &TokenStream) -> TokenStream {
-    let (allow, short, scope) = (super::allow(), facade::names_of_workflows(), place::scope_const());
+fn in_block(structs: &TokenStream, impls: &TokenStream) -> TokenStream {
+    let (allow, short, scope) = (super::allow(), facade::workflow_imports(), place::scope_const());
     quote! {
         #structs
         #allow
@@ -58,7 +59,7 @@ fn around(structs: &TokenStream, impls: &TokenStream) -> TokenStream {
 
 fn structure(decl: &Decl) -> TokenStream {
     let (attrs, vis, defined) = (&decl.attrs, &decl.vis, &decl.name);
-    let (name, text) = (names::unspanned(defined), names::plain(defined));
+    let (name, text) = (names::without_span(defined), names::unraw(defined));
     let (allow, adk) = (super::allow(), facade::private());
     let fallback = (!attrs.iter().any(crate::docs::is_doc)).then(|| {
         let doc = format!("The LLM agent `{text}`.");
@@ -72,13 +73,14 @@ fn structure(decl: &Decl) -> TokenStream {
     }
 }
 
-/// What is implemented for an agent.
-fn agent(decl: &Decl, output: Option<&Typed>, fields: &Fields) -> TokenStream {
-    let (name, text) = (&names::unspanned(&decl.name), names::plain(&decl.name));
+/// Returns the impls of an agent.
+fn agent(decl: &Decl, output: Option<&KeyDecl>, fields: &Fields) -> TokenStream {
+    let (name, text) = (&names::without_span(&decl.name), names::unraw(&decl.name));
     let own = Declaration { number: 0, decl, output, fields, is_refused: false };
     let declares = own.expand(name, &place::definition(&text), &[], &|_| None);
-    let (types, deprecated) = (super::fits::written(name, output), super::deprecated(&decl.attrs));
-    let (impls, needs) = (impls(name), needs::of_agent(name, tool_types(0, fields, &|_| None)));
+    let (types, deprecated) =
+        (super::block_keys::agent_types(name, output), super::allow_deprecated(&decl.attrs));
+    let (impls, needs) = (impls(name), needs::agent_needs(name, tool_types(0, fields, &|_| None)));
     quote! {
         #deprecated
         const _: () = {
@@ -90,7 +92,7 @@ fn agent(decl: &Decl, output: Option<&Typed>, fields: &Fields) -> TokenStream {
     }
 }
 
-/// What an agent of `llm::agent!` is beside its declaration.
+/// Returns the impls of an agent other than its declaration.
 fn impls(name: &proc_macro2::Ident) -> TokenStream {
     code!(
         "impl __adk::MadeByMacro for {name} {{
