@@ -5,7 +5,7 @@
 //! definite assignment, as in a compiler, with sets of keys as bits.
 
 mod describe;
-mod fault;
+mod diagnostic;
 mod found;
 mod keys;
 mod session;
@@ -19,7 +19,7 @@ use super::names;
 use crate::message::Message;
 use crate::sets::{NO_KEYS, PER_WORD};
 use crate::spec::{Spec, StepKind};
-use fault::{Fault, Flaw, Part, Reader};
+use diagnostic::{DiagnosticKind, FlowDiagnostic, Part, Reader};
 use keys::{Each, Key};
 use types::Row;
 use walk::{Block, Room};
@@ -69,14 +69,14 @@ pub const fn sizes(spec: &Spec<'_>) -> Sizes {
     }
 }
 
-/// Checks the flow at run time: each fault with its step and its message.
-pub(super) fn faults(spec: &Spec<'_>) -> Vec<(usize, Message)> {
+/// Checks the flow at run time: each diagnostic with its step and its message.
+pub(super) fn diagnostics(spec: &Spec<'_>) -> Vec<(usize, Message)> {
     if spec.has_stub() {
         return Vec::new();
     }
     let sizes = sizes(spec);
     let most = sizes.keys + 4 * spec.steps.len() + spec.outputs.len() + 64;
-    let mut faults = vec![Fault::NONE; most];
+    let mut diagnostics = vec![FlowDiagnostic::NONE; most];
     let mut keys = vec![Key::EMPTY; sizes.keys];
     let mut rows = vec![Row::EMPTY; spec.steps.len() + spec.outputs.len()];
     let room = Room {
@@ -85,23 +85,23 @@ pub(super) fn faults(spec: &Spec<'_>) -> Vec<(usize, Message)> {
         eaches: &mut vec![Each::NONE; sizes.depth],
         bits: &mut vec![NO_KEYS; sizes.words],
         blocks: &mut vec![Block::EMPTY; sizes.depth],
-        faults: &mut faults,
+        diagnostics: &mut diagnostics,
         rows: &mut rows,
         asked: None,
     };
     let found = walk::walk(spec, room);
-    faults.truncate(found);
-    for fault in types::faults(spec, &keys, &rows) {
-        if !types::is_reported(&faults, &fault) {
-            faults.push(fault);
+    diagnostics.truncate(found);
+    for diagnostic in types::diagnostics(spec, &keys, &rows) {
+        if !types::is_reported(&diagnostics, &diagnostic) {
+            diagnostics.push(diagnostic);
         }
     }
     // Those of one step are in the order of its parts, as they are written.
-    faults.sort_by_key(|fault| fault.at);
-    let tell = |fault: &Fault<'_>| {
+    diagnostics.sort_by_key(|diagnostic| diagnostic.at);
+    let tell = |diagnostic: &FlowDiagnostic<'_>| {
         let mut message = Message::new();
-        describe::fault(&mut message, spec, fault);
-        (fault.at, message)
+        describe::diagnostic(&mut message, spec, diagnostic);
+        (diagnostic.at, message)
     };
-    faults.iter().map(tell).collect()
+    diagnostics.iter().map(tell).collect()
 }

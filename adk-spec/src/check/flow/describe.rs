@@ -1,6 +1,6 @@
-//! What the faults of the flow say: the fact, the names, what to write instead.
+//! What the diagnostics of the flow say: the fact, the names, what to write instead.
 //!
-//! Who else writes a key, and where, is looked for here and not in the walk: a workflow without faults pays nothing.
+//! Who else writes a key, and where, is looked for here and not in the walk: a workflow without diagnostics pays nothing.
 
 mod causes;
 mod exits;
@@ -14,31 +14,35 @@ pub(super) use races::sibling_writes;
 pub(super) use states::is_kept;
 pub(super) use types::patterns;
 
-use super::{Fault, Flaw};
+use super::{DiagnosticKind, FlowDiagnostic};
 use crate::effects::{Act, Effects, tool};
 use crate::message::Message;
 use crate::spec::{AgentKind, Attempts, Spec, StepKind, ToolMeta, has_prefix};
 use crate::text::same;
 
-pub(super) const fn fault(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
-    match fault.flaw {
-        Flaw::Unwritten(reader) => missing::unwritten(m, spec, fault, reader),
-        Flaw::NoOutput => missing::output(m, spec, fault),
-        Flaw::Race { parallel, writes, reader } => races::race(m, spec, fault, parallel, writes, reader),
-        Flaw::EachRace => races::each(m, spec, fault),
-        Flaw::OwnState => states::own_state(m, spec, fault),
-        Flaw::SameInside(own) => races::same_inside(m, spec, fault, own),
-        Flaw::Mixed => types::mixed(m, spec, fault),
-        Flaw::ReadAs { ty, writer } => types::read(m, spec, fault, ty, &writer),
-        Flaw::WrittenAs { ty, writer } => types::written(m, spec, fault, ty, &writer),
-        Flaw::Untold { ty, reads, full, writer } => types::untold(m, spec, fault, (ty, reads), full, &writer),
-        Flaw::PartOfKey => missing::part_of_key(m, spec, fault),
-        Flaw::NoSuchRead => exits::no_such_read(m, spec, fault),
-        Flaw::OtherWrites => exits::other_writes(m, spec, fault),
-        Flaw::SameWrites => exits::same_writes(m, spec, fault),
-        Flaw::Endless => exits::endless(m, spec, fault),
-        Flaw::ExitOutside => exits::outside(m, spec, fault),
-        Flaw::TooDeep => exits::too_deep(m, spec, fault),
+pub(super) const fn diagnostic(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
+    match diagnostic.kind {
+        DiagnosticKind::Unwritten(reader) => missing::unwritten(m, spec, diagnostic, reader),
+        DiagnosticKind::NoOutput => missing::output(m, spec, diagnostic),
+        DiagnosticKind::Race { parallel, writes, reader } => {
+            races::race(m, spec, diagnostic, parallel, writes, reader)
+        }
+        DiagnosticKind::EachRace => races::each(m, spec, diagnostic),
+        DiagnosticKind::OwnState => states::own_state(m, spec, diagnostic),
+        DiagnosticKind::SameInside(own) => races::same_inside(m, spec, diagnostic, own),
+        DiagnosticKind::Mixed => types::mixed(m, spec, diagnostic),
+        DiagnosticKind::ReadAs { ty, writer } => types::read(m, spec, diagnostic, ty, &writer),
+        DiagnosticKind::WrittenAs { ty, writer } => types::written(m, spec, diagnostic, ty, &writer),
+        DiagnosticKind::Untold { ty, reads, full, writer } => {
+            types::untold(m, spec, diagnostic, (ty, reads), full, &writer)
+        }
+        DiagnosticKind::PartOfKey => missing::part_of_key(m, spec, diagnostic),
+        DiagnosticKind::NoSuchRead => exits::no_such_read(m, spec, diagnostic),
+        DiagnosticKind::OtherWrites => exits::other_writes(m, spec, diagnostic),
+        DiagnosticKind::SameWrites => exits::same_writes(m, spec, diagnostic),
+        DiagnosticKind::Endless => exits::endless(m, spec, diagnostic),
+        DiagnosticKind::ExitOutside => exits::outside(m, spec, diagnostic),
+        DiagnosticKind::TooDeep => exits::too_deep(m, spec, diagnostic),
     }
 }
 

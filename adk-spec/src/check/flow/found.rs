@@ -1,7 +1,7 @@
 //! What const evaluation finds about the flow.
 
 use super::describe;
-use super::fault::Fault;
+use super::diagnostic::FlowDiagnostic;
 use super::keys::{Each, Key};
 use super::types::{self, Asked, Pair, Row};
 use super::walk::{self, Block, Room};
@@ -9,15 +9,15 @@ use crate::message::Message;
 use crate::sets::NO_KEYS;
 use crate::spec::Spec;
 
-/// The most faults that const evaluation tells at once.
+/// The most diagnostics that const evaluation tells at once.
 const MOST: usize = 64;
 
 /// What const evaluation found about the flow. It is what stays of a walk: rustc goes through all of a const once more.
 #[derive(Debug)]
 pub(in crate::check) struct Flow<'a, const PAIRS: usize, const BLOCKS: usize> {
-    faults: [Fault<'a>; MOST],
+    diagnostics: [FlowDiagnostic<'a>; MOST],
     found: usize,
-    /// There are faults that a stub may be the reason for: none is reported.
+    /// There are diagnostics that a stub may be the reason for: none is reported.
     doubtful: bool,
     pairs: [Pair; PAIRS],
     blocks: [[usize; 3]; BLOCKS],
@@ -46,7 +46,7 @@ pub(in crate::check) const fn look<
     answers: &[bool],
 ) -> (Flow<'a, PAIRS, BLOCKS>, Seen<'a, ROWS, KEYS>) {
     let mut flow = Flow {
-        faults: [Fault::NONE; MOST],
+        diagnostics: [FlowDiagnostic::NONE; MOST],
         found: 0,
         doubtful: false,
         pairs: [Pair::EMPTY; PAIRS],
@@ -60,12 +60,12 @@ pub(in crate::check) const fn look<
         eaches: &mut [Each::NONE; DEPTH],
         bits: &mut [NO_KEYS; WORDS],
         blocks: &mut [Block::EMPTY; DEPTH],
-        faults: &mut flow.faults,
+        diagnostics: &mut flow.diagnostics,
         rows: &mut seen.rows,
         asked: Some(Asked { pairs, count: 0, lacking: 0, answers, blocks, module }),
     };
     flow.found = walk::walk(spec, room);
-    // Asked last: most workflows have no faults.
+    // Asked last: most workflows have no diagnostics.
     if flow.found > 0 && spec.has_stub() {
         (flow.found, flow.doubtful) = (0, true);
     }
@@ -88,8 +88,8 @@ pub(in crate::check) const fn tell_block<
     at: usize,
 ) {
     let (flow, seen) = look::<ROWS, PAIRS, 0, KEYS, SLOTS, WORDS, DEPTH>(spec, ("", 0), &[]);
-    let (faults, _) = flow.faults.split_at(flow.found);
-    types::tell(m, spec, &seen.keys, &seen.rows[at], at, faults);
+    let (diagnostics, _) = flow.diagnostics.split_at(flow.found);
+    types::tell(m, spec, &seen.keys, &seen.rows[at], at, diagnostics);
 }
 
 impl<'a, const PAIRS: usize, const BLOCKS: usize> Flow<'a, PAIRS, BLOCKS> {
@@ -100,10 +100,10 @@ impl<'a, const PAIRS: usize, const BLOCKS: usize> Flow<'a, PAIRS, BLOCKS> {
 
     /// Adds what is wrong at a place to a message.
     pub(in crate::check) const fn describe(&self, m: &mut Message, spec: &Spec<'a>, at: usize, part: usize) {
-        each!(fault in self.faults.split_at(self.found).0 => {
-            if fault.at == at && fault.part.number() == part {
+        each!(diagnostic in self.diagnostics.split_at(self.found).0 => {
+            if diagnostic.at == at && diagnostic.part.number() == part {
                 m.line();
-                describe::fault(m, spec, fault);
+                describe::diagnostic(m, spec, diagnostic);
             }
         });
     }

@@ -5,7 +5,7 @@
 
 use super::keys::{Key, NONE, Named, Writer};
 use super::walk::Walk;
-use super::{Flaw, Part, Reader};
+use super::{DiagnosticKind, Part, Reader};
 use crate::effects::{Act, Effect, Effects, contains, runs_together};
 use crate::hash::hash;
 use crate::number::is_secret;
@@ -75,7 +75,7 @@ impl<'a> Walk<'_, 'a> {
             && let Key { number, writer: Some(writer), .. } = self.keys.all[key]
             && is_secret(number)
         {
-            self.mismatch(at, Part::Name, name, Flaw::ReadAs { ty: "", writer });
+            self.mismatch(at, Part::Name, name, DiagnosticKind::ReadAs { ty: "", writer });
         }
     }
 
@@ -87,7 +87,7 @@ impl<'a> Walk<'_, 'a> {
             && !has_prefix(name)
             && !contains(self.spec.states, name)
         {
-            self.fault(at, Part::Name, name, Flaw::OwnState);
+            self.report(at, Part::Name, name, DiagnosticKind::OwnState);
         }
     }
 
@@ -122,7 +122,7 @@ impl<'a> Walk<'_, 'a> {
                 && runs_together(workflow)
                 && (touches(workflow, renames, key, true) || touches(workflow, renames, key, false))
             {
-                self.fault(at, Part::Output, key, Flaw::SameInside(own));
+                self.report(at, Part::Output, key, DiagnosticKind::SameInside(own));
             }
             i += 1;
         }

@@ -10,14 +10,14 @@ mod items;
 mod pairs;
 mod tell;
 
-pub(super) use self::built::faults;
+pub(super) use self::built::diagnostics;
 pub(super) use self::pairs::Asked;
 pub use self::pairs::Pair;
 use self::pairs::{Said, Verdict};
 pub(super) use self::tell::{is_reported, tell};
 use super::keys::{Key, NONE as NOWHERE, Writer};
 use super::walk::Walk;
-use super::{Flaw, Part};
+use super::{DiagnosticKind, Part};
 use crate::__private::key;
 pub use crate::number::{READS, WRITES};
 use crate::number::{UNKNOWN, is_none, list_of, of_name, option_of};
@@ -106,10 +106,10 @@ impl<'a> Walk<'_, 'a> {
         let place = if slot == NOWHERE { 0 } else { spec.place as usize };
         match self.compare(&Said { spec: *spec, at, slot, place, module }, &writer) {
             Verdict::Agree => {}
-            Verdict::Differ => self.mismatch(at, part, name, Flaw::ReadAs { ty: spec.ty, writer }),
+            Verdict::Differ => self.mismatch(at, part, name, DiagnosticKind::ReadAs { ty: spec.ty, writer }),
             doubt => {
-                let flaw = Flaw::Untold { ty: spec.ty, reads: true, full: doubt.room(), writer };
-                self.doubt(at, part, name, flaw);
+                let kind = DiagnosticKind::Untold { ty: spec.ty, reads: true, full: doubt.room(), writer };
+                self.doubt(at, part, name, kind);
             }
         }
     }
@@ -134,7 +134,7 @@ impl<'a> Walk<'_, 'a> {
             _ => false,
         };
         if wrong {
-            self.mismatch(at, Part::Key, name, Flaw::ReadAs { ty: "", writer });
+            self.mismatch(at, Part::Key, name, DiagnosticKind::ReadAs { ty: "", writer });
         }
     }
 
@@ -164,18 +164,20 @@ impl<'a> Walk<'_, 'a> {
         let place = if slot == NOWHERE || spec.place == 0 { 0 } else { READS + spec.place as usize };
         match self.compare(&Said { spec: *spec, at, slot, place, module }, &writer) {
             Verdict::Agree => {}
-            Verdict::Differ => self.mismatch(at, Part::Name, name, Flaw::WrittenAs { ty: spec.ty, writer }),
+            Verdict::Differ => {
+                self.mismatch(at, Part::Name, name, DiagnosticKind::WrittenAs { ty: spec.ty, writer })
+            }
             doubt => {
-                let flaw = Flaw::Untold { ty: spec.ty, reads: false, full: doubt.room(), writer };
-                self.doubt(at, Part::Name, name, flaw);
+                let kind = DiagnosticKind::Untold { ty: spec.ty, reads: false, full: doubt.room(), writer };
+                self.doubt(at, Part::Name, name, kind);
             }
         }
     }
 
     /// Reports types that cannot be compared. A lack of room for pairs is reported once.
-    const fn doubt(&mut self, at: usize, part: Part, name: &'a str, flaw: Flaw<'a>) {
-        if !matches!(flaw, Flaw::Untold { full: Some(_), .. }) || self.is_first_without_room() {
-            self.mismatch(at, part, name, flaw);
+    const fn doubt(&mut self, at: usize, part: Part, name: &'a str, kind: DiagnosticKind<'a>) {
+        if !matches!(kind, DiagnosticKind::Untold { full: Some(_), .. }) || self.is_first_without_room() {
+            self.mismatch(at, part, name, kind);
         }
     }
 }

@@ -7,7 +7,7 @@ mod renamed;
 
 use super::keys::{EVERY, Each, Key, Keys, NEVER, NONE, Named, Writer};
 use super::types::{Asked, is_reported};
-use super::{Fault, Flaw, Part, Reader, Row};
+use super::{DiagnosticKind, FlowDiagnostic, Part, Reader, Row};
 use crate::effects::{Act, Effects, is_alone, written_as};
 use crate::number::is_secret;
 use crate::sets::{Sets, Word};
@@ -23,7 +23,7 @@ pub(super) struct Room<'t, 'a> {
     pub(super) eaches: &'t mut [Each],
     pub(super) bits: &'t mut [Word],
     pub(super) blocks: &'t mut [Block],
-    pub(super) faults: &'t mut [Fault<'a>],
+    pub(super) diagnostics: &'t mut [FlowDiagnostic<'a>],
     pub(super) rows: &'t mut [Row],
     pub(super) asked: Option<Asked<'t, 'a>>,
 }
@@ -36,13 +36,13 @@ pub(super) struct Walk<'t, 'a> {
     depth: usize,
     /// How many of the blocks are parallel.
     parallels: usize,
-    pub(super) faults: &'t mut [Fault<'a>],
+    pub(super) diagnostics: &'t mut [FlowDiagnostic<'a>],
     pub(super) found: usize,
     pub(super) rows: &'t mut [Row],
     pub(super) asked: Option<Asked<'t, 'a>>,
 }
 
-/// Looks at a whole workflow; how many faults were found.
+/// Looks at a whole workflow; how many diagnostics were found.
 pub(super) const fn walk<'a>(spec: &Spec<'a>, room: Room<'_, 'a>) -> usize {
     let words = super::words(room.keys.len());
     let mut walk = Walk {
@@ -52,7 +52,7 @@ pub(super) const fn walk<'a>(spec: &Spec<'a>, room: Room<'_, 'a>) -> usize {
         blocks: room.blocks,
         depth: 0,
         parallels: 0,
-        faults: room.faults,
+        diagnostics: room.diagnostics,
         found: 0,
         rows: room.rows,
         asked: room.asked,
@@ -137,7 +137,7 @@ impl<'a> Walk<'_, 'a> {
     const fn register_write(&mut self, at: usize, name: &Named<'a>, writer: Writer<'a>) {
         let typed = self.is_typed(&writer);
         if self.keys.write(name, Some(writer), typed, false) {
-            self.fault(at, Part::Name, name.text(), Flaw::Mixed);
+            self.report(at, Part::Name, name.text(), DiagnosticKind::Mixed);
         }
     }
 
@@ -148,41 +148,43 @@ impl<'a> Walk<'_, 'a> {
             let (at, name) = (self.spec.steps.len() + i, self.spec.outputs[i].name);
             match self.keys.resolve(&Named::new(name)) {
                 Some(key) if self.is_only_inside(&Named::new(name), Some(key)) => {
-                    self.fault(at, Part::Name, name, Flaw::OwnState);
+                    self.report(at, Part::Name, name, DiagnosticKind::OwnState);
                 }
                 Some(key) => {
                     self.gives(at, key as u32, &self.spec.outputs[i]);
                     if !self.sets.has(SURE, key) {
-                        self.fault(at, Part::Name, name, Flaw::NoOutput);
+                        self.report(at, Part::Name, name, DiagnosticKind::NoOutput);
                     }
                 }
-                None if !self.sets.has(SURE, EVERY) => self.fault(at, Part::Name, name, Flaw::NoOutput),
+                None if !self.sets.has(SURE, EVERY) => {
+                    self.report(at, Part::Name, name, DiagnosticKind::NoOutput)
+                }
                 None => {}
             }
             i += 1;
         }
     }
 
-    /// Adds a fault of a key: one message per key.
-    pub(super) const fn fault(&mut self, at: usize, part: Part, key: &'a str, flaw: Flaw<'a>) {
-        let known = self.faults.split_at(self.found).0;
-        if !any!(fault in known => same(fault.key, key) && fault.flaw.is_of_key()) {
-            self.push(Fault::new(at, part, key, flaw));
+    /// Adds a diagnostic of a key: one message per key.
+    pub(super) const fn report(&mut self, at: usize, part: Part, key: &'a str, kind: DiagnosticKind<'a>) {
+        let known = self.diagnostics.split_at(self.found).0;
+        if !any!(diagnostic in known => same(diagnostic.key, key) && diagnostic.kind.is_of_key()) {
+            self.push(FlowDiagnostic::new(at, part, key, kind));
         }
     }
 
-    /// Adds a fault of the type of a key, unless something else is wrong with the key.
-    pub(super) const fn mismatch(&mut self, at: usize, part: Part, key: &'a str, flaw: Flaw<'a>) {
-        let fault = Fault::new(at, part, key, flaw);
-        if !is_reported(self.faults.split_at(self.found).0, &fault) {
-            self.push(fault);
+    /// Adds a diagnostic of the type of a key, unless something else is wrong with the key.
+    pub(super) const fn mismatch(&mut self, at: usize, part: Part, key: &'a str, kind: DiagnosticKind<'a>) {
+        let diagnostic = FlowDiagnostic::new(at, part, key, kind);
+        if !is_reported(self.diagnostics.split_at(self.found).0, &diagnostic) {
+            self.push(diagnostic);
         }
     }
 
-    /// Adds a fault; what there is no room for is left out.
-    const fn push(&mut self, fault: Fault<'a>) {
-        if self.found < self.faults.len() {
-            self.faults[self.found] = fault;
+    /// Adds a diagnostic; what there is no room for is left out.
+    const fn push(&mut self, diagnostic: FlowDiagnostic<'a>) {
+        if self.found < self.diagnostics.len() {
+            self.diagnostics[self.found] = diagnostic;
             self.found += 1;
         }
     }

@@ -1,6 +1,6 @@
 //! `key-missing`, `key-maybe-missing`, `output-missing`.
 
-use super::super::{Fault, Part, Reader};
+use super::super::{FlowDiagnostic, Part, Reader};
 use super::causes::{Cause, cause, first_value, remedy, why};
 use super::known::Known;
 use super::{List, apart, below, common_loop, does, element, holds, kind, same, who, writes};
@@ -13,21 +13,26 @@ use crate::spec::{AgentKind, Spec, StepKind, has_prefix};
 use crate::text::part;
 
 /// A part of a key between braces, which is text to a prompt.
-pub(super) const fn part_of_key(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+pub(super) const fn part_of_key(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::Syntax);
-    who(m, spec, fault.at);
+    who(m, spec, diagnostic.at);
     m.all(&[
         " says `{",
-        fault.key,
+        diagnostic.key,
         "}`, which would be sent as text, since a placeholder names a whole key; help: write `{",
     ]);
-    m.all(&[key_of_part(fault.key), "}`, or let a function with `#[agent(writes = KEY)]` write that part and name its key, or write `\\\\{"]);
-    m.all(&[fault.key, "}` if the braces are text"]);
+    m.all(&[key_of_part(diagnostic.key), "}`, or let a function with `#[agent(writes = KEY)]` write that part and name its key, or write `\\\\{"]);
+    m.all(&[diagnostic.key, "}` if the braces are text"]);
 }
 
 /// A key that is read and not certain.
-pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Reader<'_>) {
-    let (mut at, key) = (fault.at, fault.key);
+pub(super) const fn unwritten(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
+    reader: Reader<'_>,
+) {
+    let (mut at, key) = (diagnostic.at, diagnostic.key);
     if let Reader::Until = reader {
         // It is read at the end of each round.
         at = spec.steps[at].end;
@@ -35,22 +40,22 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
     let (maybe, later) = writers(spec, at, key);
     if let Some(writer) = maybe {
         m.begin(Check::KeyMaybeMissing);
-        subject(m, spec, fault, reader);
+        subject(m, spec, diagnostic, reader);
         m.push(", but ");
         let cause = cause(spec, at, writer, key);
         why(m, spec, writer, key, &cause);
         m.push("; help: ");
         remedy(m, spec, at, writer, key, &cause);
-        return if_absent(m, spec, fault, reader);
+        return if_absent(m, spec, diagnostic, reader);
     }
     if contains(spec.states, key) {
         m.begin(Check::KeyMaybeMissing);
-        subject(m, spec, fault, reader);
+        subject(m, spec, diagnostic, reader);
         m.push(", but the session need not hold that `state`; help: let a step before it write the key");
-        return if_absent(m, spec, fault, reader);
+        return if_absent(m, spec, diagnostic, reader);
     }
     m.begin(Check::KeyMissing);
-    subject(m, spec, fault, reader);
+    subject(m, spec, diagnostic, reader);
     m.push(match reader {
         Reader::Until => ", but nothing in the loop or before it writes that key",
         _ => ", but nothing before it writes that key",
@@ -62,8 +67,8 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
             Reader::Until => ": put that into ",
             _ => ": run that before ",
         });
-        who(m, spec, fault.at);
-        return if_absent(m, spec, fault, reader);
+        who(m, spec, diagnostic.at);
+        return if_absent(m, spec, diagnostic, reader);
     }
     if meant(m, spec, key) {
         return known(m, spec, at);
@@ -74,34 +79,34 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
     } else if spec.built {
         m.all(&["; help: say that the session holds it, `.state_key::<TYPE>(\"", key]);
         m.all(&["\")`, or give it a first value, `.initial_state(\"", key, "\", VALUE)`"]);
-        if_absent_or_text(m, spec, fault, reader);
+        if_absent_or_text(m, spec, diagnostic, reader);
     } else if let Some(silent) = silent(spec, at) {
         m.push("; help: if ");
         does(m, spec, silent, &[" writes it, say so on its `impl Agent`, `#[agent(writes("]);
         m.all(&[key, ": TYPE))]`"]);
     } else if has_prefix(key) {
         m.all(&["; help: declare it, `state ", key, ": TYPE;`"]);
-        if_absent(m, spec, fault, reader);
+        if_absent(m, spec, diagnostic, reader);
     } else {
         m.all(&["; help: declare it as an input, `", key, ": TYPE`, or as a `let`"]);
-        if let (Reader::Parameter(None), Part::Name) = (reader, fault.part) {
+        if let (Reader::Parameter(None), Part::Name) = (reader, diagnostic.part) {
             m.all(&[", let it read another key by `(", key, " = KEY)` after its name"]);
             if let Some(AgentKind::Function) = kind(spec, at) {
                 m.push(", mark the parameter `#[resource]` if the program gives it");
             }
         }
-        match fault.part {
+        match diagnostic.part {
             // It says that the key is there, so that it may not be absent everywhere.
             Part::Renaming(_) => m.push(", or as a `state` if the session holds it"),
-            _ => if_absent_or_text(m, spec, fault, reader),
+            _ => if_absent_or_text(m, spec, diagnostic, reader),
         }
     }
     known(m, spec, at);
 }
 
 /// An output that is not certain at the end.
-pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
-    let key = fault.key;
+pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
+    let key = diagnostic.key;
     let end = spec.steps.len();
     let (maybe, _) = writers(spec, end, key);
     m.begin(Check::OutputMissing);
@@ -130,7 +135,7 @@ pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) 
         remedy(m, spec, end, writer, key, &cause);
         m.push(", or ");
     }
-    first_value(m, spec, key, spec.outputs[fault.at - end].ty);
+    first_value(m, spec, key, spec.outputs[diagnostic.at - end].ty);
 }
 
 /// The remedy for a key that is called like a step: read what the step writes. Whether there is one.
@@ -182,17 +187,17 @@ const fn writers(spec: &Spec<'_>, at: usize, key: &str) -> (Option<usize>, Optio
 }
 
 /// Who reads what.
-const fn subject(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Reader<'_>) {
-    let key = fault.key;
+const fn subject(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>, reader: Reader<'_>) {
+    let key = diagnostic.key;
     match reader {
         Reader::Until => {
             m.push("`until` of ");
-            who(m, spec, fault.at);
+            who(m, spec, diagnostic.at);
         }
         Reader::Prompt { target: Some(target), .. } | Reader::Parameter(Some(target)) => {
-            below(m, spec, fault.at, target);
+            below(m, spec, diagnostic.at, target);
         }
-        _ => who(m, spec, fault.at),
+        _ => who(m, spec, diagnostic.at),
     }
     m.all(&[" reads `", key, "`"]);
     if let Reader::Prompt { source, .. } = reader
@@ -203,10 +208,10 @@ const fn subject(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Re
 }
 
 /// How to read a key that may be absent.
-const fn if_absent(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Reader<'_>) {
+const fn if_absent(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>, reader: Reader<'_>) {
     match reader {
-        Reader::Prompt { .. } => m.all(&[", or read `{", fault.key, "?}` if it may be absent"]),
-        Reader::Parameter(_) => m.push(match kind(spec, fault.at) {
+        Reader::Prompt { .. } => m.all(&[", or read `{", diagnostic.key, "?}` if it may be absent"]),
+        Reader::Parameter(_) => m.push(match kind(spec, diagnostic.at) {
             Some(AgentKind::Workflow) => ", or give that input a default",
             _ => ", or take an `Option` if it may be absent",
         }),
@@ -215,12 +220,17 @@ const fn if_absent(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: 
 }
 
 /// Adds how to write braces that are text. The backslash is escaped in a literal, but not in a file or in the question of an `await`.
-const fn if_absent_or_text(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Reader<'_>) {
-    if_absent(m, spec, fault, reader);
+const fn if_absent_or_text(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
+    reader: Reader<'_>,
+) {
+    if_absent(m, spec, diagnostic, reader);
     let Reader::Prompt { source, .. } = reader else { return };
-    let asks = matches!(kind(spec, fault.at), Some(AgentKind::Await));
+    let asks = matches!(kind(spec, diagnostic.at), Some(AgentKind::Await));
     m.push(if source.is_empty() && !asks { ", or write `\\\\{" } else { ", or write `\\{" });
-    m.all(&[fault.key, "}` if the braces are text"]);
+    m.all(&[diagnostic.key, "}` if the braces are text"]);
 }
 
 /// The key of this workflow that is spelled most like it.

@@ -1,6 +1,6 @@
 //! `key-race`.
 
-use super::super::{Fault, Reader};
+use super::super::{FlowDiagnostic, Reader};
 use super::{does, element, holds, kind, reads, who, write_of, writes};
 use crate::check::Check;
 use crate::message::Message;
@@ -43,12 +43,12 @@ const fn sibling(spec: &Spec<'_>, parallel: usize, at: usize, key: &str, written
 pub(super) const fn race(
     m: &mut Message,
     spec: &Spec<'_>,
-    fault: &Fault<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
     parallel: usize,
     written: bool,
     reader: Reader<'_>,
 ) {
-    let (at, key) = (fault.at, fault.key);
+    let (at, key) = (diagnostic.at, diagnostic.key);
     let writer = sibling(spec, parallel, at, key, true);
     m.begin(Check::KeyRace);
     who(m, spec, at);
@@ -79,15 +79,29 @@ pub(super) const fn race(
 }
 
 /// A key of the session that each element writes.
-pub(super) const fn each(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+pub(super) const fn each(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::KeyRace);
-    does(m, spec, fault.at, &[" writes `", fault.key]);
+    does(m, spec, diagnostic.at, &[" writes `", diagnostic.key]);
     m.push("`, a key of the session, for all elements of an `each` at the same time; help: write a key without a prefix, which is a list after the block");
 }
 
 /// An output that is called like another key that is used inside.
-pub(super) const fn same_inside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, own: &str) {
+pub(super) const fn same_inside(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
+    own: &str,
+) {
     m.begin(Check::KeyRace);
-    does(m, spec, fault.at, &[" writes `", fault.key, "`, as its output `", own, "` is called here, and "]);
-    m.all(&["uses the key `", fault.key, "` of the session besides; help: give the output another name"]);
+    does(
+        m,
+        spec,
+        diagnostic.at,
+        &[" writes `", diagnostic.key, "`, as its output `", own, "` is called here, and "],
+    );
+    m.all(&[
+        "uses the key `",
+        diagnostic.key,
+        "` of the session besides; help: give the output another name",
+    ]);
 }

@@ -1,6 +1,6 @@
 //! `key-duplicate`, for a key that a workflow inside of a step keeps in the session.
 
-use super::super::Fault;
+use super::super::FlowDiagnostic;
 use super::does;
 use crate::check::Check;
 use crate::effects::{Act, Effects};
@@ -29,8 +29,8 @@ pub(in super::super) const fn is_kept(spec: &Spec<'_>, key: &str) -> bool {
 }
 
 /// A key of this workflow that is one of the session in a workflow inside of it.
-pub(super) const fn own_state(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
-    let (at, key) = (fault.at, fault.key);
+pub(super) const fn own_state(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
+    let (at, key) = (diagnostic.at, diagnostic.key);
     m.begin(Check::KeyDuplicate);
     let mut state = None;
     if at < spec.steps.len() {

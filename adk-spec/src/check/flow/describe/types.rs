@@ -1,7 +1,7 @@
 //! `key-type`.
 
 use super::super::keys::Writer;
-use super::super::{Fault, Part};
+use super::super::{FlowDiagnostic, Part};
 use super::{below, does, holds, kind, reader_below, same, who, writer_below, writes, written_as};
 use crate::check::Check;
 use crate::message::Message;
@@ -10,10 +10,16 @@ use crate::text::{part, starts_with};
 use crate::type_names::{alike, is_option};
 
 /// Read as another type than it is written.
-pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty: &str, writer: &Writer<'_>) {
-    let key = fault.key;
+pub(super) const fn read(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
+    ty: &str,
+    writer: &Writer<'_>,
+) {
+    let key = diagnostic.key;
     m.begin(Check::KeyType);
-    if fault.at >= spec.steps.len() {
+    if diagnostic.at >= spec.steps.len() {
         m.all(&["output `", key, "` is declared as `", ty, "`, but "]);
         written_by(m, spec, key, writer);
         help(m, whole(ty, writer), writer, "declare it", "");
@@ -30,35 +36,35 @@ pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty
         }
         return;
     }
-    match spec.steps[fault.at].kind {
+    match spec.steps[diagnostic.at].kind {
         StepKind::Loop { .. } => {
             m.push("`until` of ");
-            does(m, spec, fault.at, &[" needs a `bool`, but `", key, "` is none: "]);
+            does(m, spec, diagnostic.at, &[" needs a `bool`, but `", key, "` is none: "]);
             written_by(m, spec, key, writer);
             m.push("; help: name a key that holds a `bool`");
         }
         StepKind::Each { .. } => {
-            does(m, spec, fault.at, &[" needs a list, such as a `Vec`, but "]);
+            does(m, spec, diagnostic.at, &[" needs a list, such as a `Vec`, but "]);
             written_by(m, spec, key, writer);
             m.push("; help: name a key that holds a list");
         }
         StepKind::Match { .. } => {
-            does(m, spec, fault.at, &[" takes `", key, "` as an `Option`, but "]);
+            does(m, spec, diagnostic.at, &[" takes `", key, "` as an `Option`, but "]);
             written_by(m, spec, key, writer);
             m.push("; help: write");
             patterns(m, writer);
         }
         _ if ty.is_empty() => {
-            does(m, spec, fault.at, &[" shows `", key, "` to its model, but "]);
+            does(m, spec, diagnostic.at, &[" shows `", key, "` to its model, but "]);
             written_by(m, spec, key, writer);
             m.all(&["; help: no model sees a secret: let a tool take it, by `#[key] ", key, "`"]);
         }
         _ => {
-            who_reads(m, spec, fault, ty);
+            who_reads(m, spec, diagnostic, ty);
             m.all(&[" as `", ty, "`, but "]);
             written_by(m, spec, key, writer);
             // An input is declared, and is no parameter that may be absent.
-            let is_workflow = matches!(kind(spec, fault.at), Some(AgentKind::Workflow));
+            let is_workflow = matches!(kind(spec, diagnostic.at), Some(AgentKind::Workflow));
             let ty = if is_workflow { whole(ty, writer) } else { ty };
             help(m, ty, writer, "read it", ", or read another key");
         }
@@ -80,14 +86,14 @@ pub(in super::super) const fn patterns(m: &mut Message, writer: &Writer<'_>) {
 pub(super) const fn written(
     m: &mut Message,
     spec: &Spec<'_>,
-    fault: &Fault<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
     ty: &str,
     writer: &Writer<'_>,
 ) {
     m.begin(Check::KeyType);
-    who_writes(m, spec, fault.at, fault.key, ty);
-    m.all(&[" writes `", fault.key, "` as `", ty, "`, but "]);
-    written_by(m, spec, fault.key, writer);
+    who_writes(m, spec, diagnostic.at, diagnostic.key, ty);
+    m.all(&[" writes `", diagnostic.key, "` as `", ty, "`, but "]);
+    written_by(m, spec, diagnostic.key, writer);
     help(m, whole(ty, writer), writer, "a key has one type: write it", ", or write another key");
 }
 
@@ -95,19 +101,19 @@ pub(super) const fn written(
 pub(super) const fn untold(
     m: &mut Message,
     spec: &Spec<'_>,
-    fault: &Fault<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
     (ty, reads): (&str, bool),
     full: Option<[usize; 2]>,
     writer: &Writer<'_>,
 ) {
-    let key = fault.key;
+    let key = diagnostic.key;
     m.begin(Check::KeyType);
-    if fault.at >= spec.steps.len() {
+    if diagnostic.at >= spec.steps.len() {
         m.all(&["output `", key, "` is declared"]);
     } else if reads {
-        who_reads(m, spec, fault, ty);
+        who_reads(m, spec, diagnostic, ty);
     } else {
-        who_writes(m, spec, fault.at, key, ty);
+        who_writes(m, spec, diagnostic.at, key, ty);
         m.all(&[" writes `", key, "`"]);
     }
     m.all(&[" as `", ty, "`, and "]);
@@ -133,12 +139,12 @@ const fn whole<'t>(ty: &'t str, writer: &Writer<'_>) -> &'t str {
 }
 
 /// The step, or what it has below it, and what it reads.
-const fn who_reads(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty: &str) {
-    match (reader_below(spec, fault.at, fault.key, ty), fault.part) {
-        (Some(name), Part::Name) => below(m, spec, fault.at, name),
-        _ => who(m, spec, fault.at),
+const fn who_reads(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>, ty: &str) {
+    match (reader_below(spec, diagnostic.at, diagnostic.key, ty), diagnostic.part) {
+        (Some(name), Part::Name) => below(m, spec, diagnostic.at, name),
+        _ => who(m, spec, diagnostic.at),
     }
-    m.all(&[" reads `", fault.key, "`"]);
+    m.all(&[" reads `", diagnostic.key, "`"]);
 }
 
 /// The step, or what it has below it.
@@ -235,9 +241,9 @@ const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
 }
 
 /// Written inside an `each`, where it becomes a list, and outside of one.
-pub(super) const fn mixed(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+pub(super) const fn mixed(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::KeyType);
-    does(m, spec, fault.at, &[" writes `", fault.key]);
+    does(m, spec, diagnostic.at, &[" writes `", diagnostic.key]);
     m.push("`, which is written inside of an `each`, where it becomes a list, and outside of one; help: write another key in one of the two places, or make the steps of an element a workflow of its own, which has keys of its own");
 }
 

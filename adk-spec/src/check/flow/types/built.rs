@@ -1,15 +1,19 @@
 //! Types at run time, where they can be compared by themselves.
 
 use super::super::keys::{Key, Writer};
-use super::super::{Fault, Flaw, Part};
+use super::super::{DiagnosticKind, FlowDiagnostic, Part};
 use super::{KEPT, Row};
 use crate::effects::{Act, Effects};
 use crate::spec::{KeySpec, Spec, StepKind};
 use crate::type_names::{differ, is_option};
 
-/// The faults of a tree that is built at run time.
-pub(in crate::check::flow) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows: &[Row]) -> Vec<Fault<'a>> {
-    let mut faults: Vec<Fault<'a>> = Vec::new();
+/// The diagnostics of a tree that is built at run time.
+pub(in crate::check::flow) fn diagnostics<'a>(
+    spec: &Spec<'a>,
+    keys: &[Key<'a>],
+    rows: &[Row],
+) -> Vec<FlowDiagnostic<'a>> {
+    let mut diagnostics: Vec<FlowDiagnostic<'a>> = Vec::new();
     for (at, (step, row)) in spec.steps.iter().zip(rows).enumerate() {
         let StepKind::Agent { meta, .. } = step.kind else { continue };
         let mut all = Effects::of(meta, &step.renames);
@@ -25,8 +29,12 @@ pub(in crate::check::flow) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows
             let differs = differs(&own, &writer, reads && own.optional && is_option(writer.spec.ty));
             if differs {
                 let ty = own.ty;
-                let flaw = if reads { Flaw::ReadAs { ty, writer } } else { Flaw::WrittenAs { ty, writer } };
-                faults.push(Fault::new(at, part, name, flaw));
+                let kind = if reads {
+                    DiagnosticKind::ReadAs { ty, writer }
+                } else {
+                    DiagnosticKind::WrittenAs { ty, writer }
+                };
+                diagnostics.push(FlowDiagnostic::new(at, part, name, kind));
             }
         }
     }
@@ -34,11 +42,11 @@ pub(in crate::check::flow) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows
     for (i, (output, row)) in outputs.enumerate() {
         let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize] else { continue };
         if !output.any && differs(output, &writer, false) {
-            let flaw = Flaw::ReadAs { ty: output.ty, writer };
-            faults.push(Fault::new(spec.steps.len() + i, Part::Name, name, flaw));
+            let kind = DiagnosticKind::ReadAs { ty: output.ty, writer };
+            diagnostics.push(FlowDiagnostic::new(spec.steps.len() + i, Part::Name, name, kind));
         }
     }
-    faults
+    diagnostics
 }
 
 /// Compares types by themselves where both are known and no list is around; what is `inside` an `Option` is compared by name.

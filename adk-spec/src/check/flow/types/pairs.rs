@@ -4,7 +4,7 @@
 //! whether it is needed or not. So a workflow has room for so many of them, and the walk says here which two types each one compares.
 //! What is spelled alike in one module is one type, so that a pair is compared once however many steps have it.
 
-use super::super::Flaw;
+use super::super::DiagnosticKind;
 use super::super::keys::Writer;
 use super::super::walk::Walk;
 use super::{KEPT, READS, agree, cannot_agree};
@@ -127,7 +127,7 @@ impl<'a> Walk<'_, 'a> {
         let (room, needed) = (pairs.len(), pairs.len() + *lacking);
         let mut i = 0;
         while i < self.found {
-            if let Flaw::Untold { full: Some(full), .. } = &mut self.faults[i].flaw {
+            if let DiagnosticKind::Untold { full: Some(full), .. } = &mut self.diagnostics[i].kind {
                 *full = [room, needed];
             }
             i += 1;

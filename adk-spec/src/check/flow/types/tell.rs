@@ -1,7 +1,7 @@
 //! What is said of a block whose key has no type that steers it.
 
 use super::super::keys::Key;
-use super::super::{Fault, Flaw, Part, describe};
+use super::super::{DiagnosticKind, FlowDiagnostic, Part, describe};
 use super::Row;
 use crate::message::Message;
 use crate::spec::{Spec, StepKind};
@@ -9,20 +9,20 @@ use crate::text::same;
 
 /// What to say of a block whose key has another type than it needs.
 ///
-/// A key with another fault is left out: one mistake gives one message.
+/// A key with another diagnostic is left out: one mistake gives one message.
 pub(in crate::check::flow) const fn tell<'a>(
     m: &mut Message,
     spec: &Spec<'a>,
     keys: &[Key<'a>],
     row: &Row,
     at: usize,
-    faults: &[Fault<'a>],
+    diagnostics: &[FlowDiagnostic<'a>],
 ) {
     if let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize] {
-        let fault = Fault::new(at, Part::Key, name, Flaw::ReadAs { ty: "", writer });
-        if !is_reported(faults, &fault) {
+        let diagnostic = FlowDiagnostic::new(at, Part::Key, name, DiagnosticKind::ReadAs { ty: "", writer });
+        if !is_reported(diagnostics, &diagnostic) {
             m.line();
-            describe::fault(m, spec, &fault);
+            describe::diagnostic(m, spec, &diagnostic);
         } else if matches!(spec.steps[at].kind, StepKind::Match { .. }) {
             m.push(", and write");
             describe::patterns(m, &writer);
@@ -32,9 +32,12 @@ pub(in crate::check::flow) const fn tell<'a>(
 
 /// Whether something is wrong with the key already, so that its type is not reported at a step. The type of one key may be
 /// reported at several steps, and for each key of a step that is renamed to it.
-pub(in crate::check::flow) const fn is_reported(faults: &[Fault<'_>], fault: &Fault<'_>) -> bool {
-    any!(other in faults => {
-        let elsewhere = other.at != fault.at || other.part.number() != fault.part.number();
-        other.flaw.is_of_key() && same(other.key, fault.key) && !(other.flaw.is_of_types() && elsewhere)
+pub(in crate::check::flow) const fn is_reported(
+    diagnostics: &[FlowDiagnostic<'_>],
+    diagnostic: &FlowDiagnostic<'_>,
+) -> bool {
+    any!(other in diagnostics => {
+        let elsewhere = other.at != diagnostic.at || other.part.number() != diagnostic.part.number();
+        other.kind.is_of_key() && same(other.key, diagnostic.key) && !(other.kind.is_of_types() && elsewhere)
     })
 }

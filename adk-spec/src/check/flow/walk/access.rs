@@ -2,7 +2,7 @@
 
 use super::super::describe;
 use super::super::keys::{EVERY, Named};
-use super::super::{Flaw, Part, Reader};
+use super::super::{DiagnosticKind, Part, Reader};
 use super::Walk;
 use super::blocks::{Kind, READ, READING, SURE, WRITING, WROTE, set_of};
 use crate::number::is_secret;
@@ -23,7 +23,7 @@ impl<'a> Walk<'_, 'a> {
     ) -> u32 {
         let found = self.keys.resolve(name);
         if self.is_only_inside(name, found) {
-            self.fault(at, part, name.text(), Flaw::OwnState);
+            self.report(at, part, name.text(), DiagnosticKind::OwnState);
             return 0;
         }
         let Some(key) = found else {
@@ -35,7 +35,7 @@ impl<'a> Walk<'_, 'a> {
         if let (Reader::Prompt { .. }, Some(writer)) = (reader, self.keys.all[key].writer)
             && is_secret(self.keys.all[key].number)
         {
-            self.mismatch(at, part, name.text(), Flaw::ReadAs { ty: "", writer });
+            self.mismatch(at, part, name.text(), DiagnosticKind::ReadAs { ty: "", writer });
         }
         let races = self.parallels > 0 && self.read_key(at, part, name.text(), key, reader);
         if !races && !optional && !self.sets.has(SURE, key) {
@@ -85,17 +85,17 @@ impl<'a> Walk<'_, 'a> {
         parallel: usize,
         reader: Option<Reader<'a>>,
     ) {
-        let flaw = match reader {
-            Some(reader) => Flaw::Race { parallel, writes: false, reader },
-            None => Flaw::Race { parallel, writes: true, reader: Reader::Inside },
+        let kind = match reader {
+            Some(reader) => DiagnosticKind::Race { parallel, writes: false, reader },
+            None => DiagnosticKind::Race { parallel, writes: true, reader: Reader::Inside },
         };
-        self.fault(at, part, name, flaw);
+        self.report(at, part, name, kind);
     }
 
     const fn unwritten(&mut self, at: usize, part: Part, name: &'a str, reader: Reader<'a>) {
         // A read that a sibling writes is a race, which is reported at the later of the two.
         if !describe::sibling_writes(&self.spec, at, name) {
-            self.fault(at, part, name, Flaw::Unwritten(reader));
+            self.report(at, part, name, DiagnosticKind::Unwritten(reader));
         }
     }
 
@@ -109,7 +109,7 @@ impl<'a> Walk<'_, 'a> {
         let session = session || name.prefix;
         let key = self.keys.own(name, session);
         if session && self.keys.in_each() {
-            self.fault(at, Part::Name, name.text(), Flaw::EachRace);
+            self.report(at, Part::Name, name.text(), DiagnosticKind::EachRace);
         }
         self.write_key(at, key, sure);
         key

@@ -2,7 +2,7 @@
 
 use super::super::describe::reads;
 use super::super::keys::{EVERY, Key, NONE, Named};
-use super::super::{Fault, Flaw, Part, Reader};
+use super::super::{DiagnosticKind, FlowDiagnostic, Part, Reader};
 use super::Walk;
 use super::blocks::SURE;
 use crate::effects::{Act, DEEPEST, Effects, is_alone, is_session, may_exit};
@@ -59,7 +59,7 @@ impl<'a> Walk<'_, 'a> {
         }
         self.renamings(at, meta, renames);
         if all.is_too_deep() {
-            self.push(Fault::new(at, Part::Name, "", Flaw::TooDeep));
+            self.push(FlowDiagnostic::new(at, Part::Name, "", DiagnosticKind::TooDeep));
         }
         if !left {
             self.leaves(at, meta);
@@ -96,7 +96,7 @@ impl<'a> Walk<'_, 'a> {
                 }
             });
             if self.keys.resolve(&Named::new(key)).is_some() {
-                self.fault(at, Part::Name, text, Flaw::PartOfKey);
+                self.report(at, Part::Name, text, DiagnosticKind::PartOfKey);
             }
         }
     }
@@ -115,7 +115,7 @@ impl<'a> Walk<'_, 'a> {
             && is_secret(number)
             && matches!(reader.kind, AgentKind::Workflow)
         {
-            self.mismatch(at, part, name, Flaw::ReadAs { ty: spec.ty, writer });
+            self.mismatch(at, part, name, DiagnosticKind::ReadAs { ty: spec.ty, writer });
         }
     }
 

@@ -1,7 +1,7 @@
 //! Blocks and their sets of keys: what is certain after them, and where exits go.
 
 use super::super::keys::{Key, NEVER, NONE, Named};
-use super::super::{Fault, Flaw, Part, Reader};
+use super::super::{DiagnosticKind, FlowDiagnostic, Part, Reader};
 use super::Walk;
 use crate::spec::StepKind;
 use crate::text::same;
@@ -94,12 +94,12 @@ impl<'a> Walk<'_, 'a> {
             None => "",
         };
         // An agent and its transfer targets may have the same exits, and an agent that ends a loop by name may end a loop:
-        // a step has one such fault, with the name if there is one.
+        // a step has one such diagnostic, with the name if there is one.
         let mut i = 0;
         while i < self.found {
-            let known = &mut self.faults[i];
+            let known = &mut self.diagnostics[i];
             if known.at == at
-                && matches!(known.flaw, Flaw::ExitOutside)
+                && matches!(known.kind, DiagnosticKind::ExitOutside)
                 && (known.key.is_empty() || same(known.key, key))
             {
                 known.key = key;
@@ -107,7 +107,7 @@ impl<'a> Walk<'_, 'a> {
             }
             i += 1;
         }
-        self.push(Fault::new(at, Part::Name, key, Flaw::ExitOutside));
+        self.push(FlowDiagnostic::new(at, Part::Name, key, DiagnosticKind::ExitOutside));
     }
 
     pub(super) const fn open(&mut self, at: usize, kind: Kind) {
@@ -163,7 +163,7 @@ impl<'a> Walk<'_, 'a> {
             // The loops around it are not reported as well: the place after it counts as reached.
             if !ends && !self.sets.has(set_of(d, ENTRY), NEVER) {
                 self.sets.remove(set_of(d, AFTER), NEVER);
-                self.push(Fault::new(at, Part::Name, "", Flaw::Endless));
+                self.push(FlowDiagnostic::new(at, Part::Name, "", DiagnosticKind::Endless));
             }
         }
         self.depth = d;

@@ -1,6 +1,6 @@
 //! Keys that an instance calls otherwise, and which its agent does not have.
 
-use super::super::{Fault, Flaw, Part};
+use super::super::{DiagnosticKind, FlowDiagnostic, Part};
 use super::Walk;
 use crate::effects::{Act, Effects};
 use crate::spec::{AgentMeta, Renames};
@@ -12,19 +12,24 @@ impl<'a> Walk<'_, 'a> {
         let mut i = 0;
         while i < renames.reads.len() {
             if !is_read(meta, renames, i) {
-                self.push(Fault::new(at, Part::Renamed(i), renames.reads[i].0, Flaw::NoSuchRead));
+                self.push(FlowDiagnostic::new(
+                    at,
+                    Part::Renamed(i),
+                    renames.reads[i].0,
+                    DiagnosticKind::NoSuchRead,
+                ));
             }
             i += 1;
         }
         if !renames.writes.is_empty() && renames.writes.len() != meta.writes.len() {
             let key = renames.writes[0];
-            self.push(Fault::new(at, Part::Output, key, Flaw::OtherWrites));
+            self.push(FlowDiagnostic::new(at, Part::Output, key, DiagnosticKind::OtherWrites));
         }
         let (mut i, mut j) = (0, 1);
         while j < renames.writes.len() {
             if same(renames.writes[i], renames.writes[j]) {
                 let key = renames.writes[i];
-                return self.push(Fault::new(at, Part::Output, key, Flaw::SameWrites));
+                return self.push(FlowDiagnostic::new(at, Part::Output, key, DiagnosticKind::SameWrites));
             }
             (i, j) = if i + 1 < j { (i + 1, j) } else { (0, j + 1) };
         }

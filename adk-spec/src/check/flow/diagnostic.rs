@@ -2,7 +2,7 @@
 
 use super::keys;
 
-/// Where in a step a fault is shown.
+/// Where in a step a diagnostic is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::check) enum Part {
     Name,
@@ -31,23 +31,23 @@ impl Part {
 
 /// What is wrong with a key at a step; the numbers of outputs follow those of the steps.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::check) struct Fault<'a> {
+pub(in crate::check) struct FlowDiagnostic<'a> {
     pub(super) at: usize,
     pub(super) part: Part,
     pub(super) key: &'a str,
-    pub(super) flaw: Flaw<'a>,
+    pub(super) kind: DiagnosticKind<'a>,
 }
 
-impl<'a> Fault<'a> {
-    pub(super) const NONE: Self = Self::new(0, Part::Name, "", Flaw::Endless);
+impl<'a> FlowDiagnostic<'a> {
+    pub(super) const NONE: Self = Self::new(0, Part::Name, "", DiagnosticKind::Endless);
 
-    pub(super) const fn new(at: usize, part: Part, key: &'a str, flaw: Flaw<'a>) -> Self {
-        Self { at, part, key, flaw }
+    pub(super) const fn new(at: usize, part: Part, key: &'a str, kind: DiagnosticKind<'a>) -> Self {
+        Self { at, part, key, kind }
     }
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Flaw<'a> {
+pub(super) enum DiagnosticKind<'a> {
     Unwritten(Reader<'a>),
     Race {
         parallel: usize,
@@ -94,7 +94,7 @@ pub(super) enum Flaw<'a> {
     TooDeep,
 }
 
-impl Flaw<'_> {
+impl DiagnosticKind<'_> {
     /// Whether it is reported once per key.
     pub(super) const fn is_of_key(&self) -> bool {
         !matches!(
