@@ -4,7 +4,7 @@ use super::grow::agents::waits;
 use super::reference::{EXACT, Found, Relaxed, look};
 use super::spec::{Store, spec};
 use super::tree::{Block, ERROR, Flow, KEYS, Key, Kind, Node, OWN, all_written, has_prefix};
-use adk_core::check::{Fault, faults};
+use adk_core::check::{Diagnostic, faults};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -185,7 +185,7 @@ struct Told {
 }
 
 impl Told {
-    fn new(fault: Fault) -> Self {
+    fn new(fault: Diagnostic) -> Self {
         let before: &[&str] = match fault.check.name() {
             "key-missing" | "key-maybe-missing" | "key-race" => &[" reads `", " writes `"],
             "key-duplicate" => &[" keeps `", " reads `", "output `"],

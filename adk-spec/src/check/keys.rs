@@ -2,13 +2,13 @@
 //! `key-duplicate` if a tree that is built at run time does.
 
 use super::Check;
-use super::Fault;
+use super::Diagnostic;
 use crate::message::Message;
 use crate::spec::{AgentMeta, Spec};
 use std::collections::HashMap;
 
 /// Keys of a tree that is built at run time for which its root says two things. Of a workflow the tokens tell it.
-pub(super) fn declared_twice(spec: &Spec<'_>, faults: &mut Vec<Fault>) {
+pub(super) fn declared_twice(spec: &Spec<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if !spec.built {
         return;
     }
@@ -24,7 +24,7 @@ pub(super) fn declared_twice(spec: &Spec<'_>, faults: &mut Vec<Fault>) {
             m.all(&[": by ", first, " and by ", by])
         }
         m.push("; help: remove one of them, or choose another name");
-        faults.push(Fault::of("", &m));
+        diagnostics.push(Diagnostic::from_message("", &m));
     }
 }
 

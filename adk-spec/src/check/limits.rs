@@ -1,6 +1,6 @@
 //! `loop-max`, for numbers that only const evaluation knows.
 
-use super::{Check, Fault};
+use super::{Check, Diagnostic};
 use crate::message::Message;
 use crate::text::same;
 
@@ -29,9 +29,9 @@ pub(super) const fn describe(word: &str, block: &str, value: i128) -> Message {
     m
 }
 
-/// The fault of such a limit in a tree that is built at run time.
-pub fn limit_fault(word: &str, block: &str, value: i128) -> Fault {
-    Fault::of("", &describe(word, block, value))
+/// The diagnostic of such a limit in a tree that is built at run time.
+pub fn limit_diagnostic(word: &str, block: &str, value: i128) -> Diagnostic {
+    Diagnostic::from_message("", &describe(word, block, value))
 }
 
 /// Ends const evaluation when a limit is out of range.

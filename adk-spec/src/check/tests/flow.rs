@@ -1,6 +1,6 @@
 //! The rules of the flow, one by one, over trees that are written as text here.
 
-use crate::check::{Fault, faults};
+use crate::check::{Diagnostic, faults};
 use crate::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind, ToolMeta};
 
 /// A tree to be laid out as steps.
@@ -113,7 +113,7 @@ fn lay(tree: Tree, steps: &mut Vec<Step<'static>>) {
 }
 
 /// The faults of a workflow with the input `topic` and the `let` `list: Vec<String>`.
-pub(super) fn found(body: Vec<Tree>, outputs: &str) -> Vec<Fault> {
+pub(super) fn found(body: Vec<Tree>, outputs: &str) -> Vec<Diagnostic> {
     let mut steps = Vec::new();
     body.into_iter().for_each(|tree| lay(tree, &mut steps));
     let (inputs, lets) = ([InputSpec::new("topic", "String", false)], [KeySpec::new("list", "Vec<String>")]);
