@@ -1,7 +1,7 @@
 //! What is wrong with a workflow: `const fn` over slices, so that one rule serves the compiler and the run time.
 //!
-//! `workflow!` calls `facts` in const evaluation and raises each finding under the token of its step. For a tree
-//! that was built at run time, [`faults`] gives the same findings as values.
+//! `workflow!` calls `facts` in const evaluation and raises each name_diagnostic under the token of its step. For a tree
+//! that was built at run time, [`faults`] gives the same names as values.
 
 pub(crate) mod bounds;
 pub(crate) mod facts;
@@ -111,21 +111,23 @@ pub fn faults(spec: &Spec<'_>) -> Vec<Diagnostic> {
         return vec![Diagnostic::from_message("", &Message::of(Check::Syntax, &fact))];
     }
     let mut table = vec![None; names::slots(spec)];
-    let mut findings = vec![names::Finding::None; spec.steps.len()];
-    names::find(spec, &mut table, &mut findings, false);
+    let mut name_diagnostics = vec![names::NameDiagnostic::None; spec.steps.len()];
+    names::find(spec, &mut table, &mut name_diagnostics, false);
     let mut diagnostics = Vec::new();
-    if let Some(message) = names::of_workflow(spec) {
+    if let Some(message) = names::describe_workflow_name(spec) {
         diagnostics.push(Diagnostic::from_message("", &message));
     }
     keys::declared_twice(spec, &mut diagnostics);
     let mut flow = flow::diagnostics(spec).into_iter().peekable();
-    for (at, (step, finding)) in spec.steps.iter().zip(&findings).enumerate() {
+    for (at, (step, name_diagnostic)) in spec.steps.iter().zip(&name_diagnostics).enumerate() {
         let first = diagnostics.len();
-        if let Some(message) = names::describe(spec, step, finding).or_else(|| names::of_step(step)) {
+        if let Some(message) =
+            names::describe(spec, step, name_diagnostic).or_else(|| names::describe_step_name(step))
+        {
             diagnostics.push(Diagnostic::from_message(step.name, &message));
         }
-        own(spec, step, spec.steps, &mut diagnostics);
-        while let Some((_, message)) = flow.next_if(|(of, _)| *of == at) {
+        check_step(spec, step, spec.steps, &mut diagnostics);
+        while let Some((_, message)) = flow.next_if(|(step, _)| *step == at) {
             let found = Diagnostic::from_message(step.name, &message);
             // What is empty is not said to be endless too.
             if found.check != Check::LoopEndless || !is_empty(step, spec.steps) {
@@ -159,10 +161,10 @@ fn is_tree(steps: &[Step<'_>]) -> bool {
 }
 
 /// The diagnostics of a step that has nothing to do with others, those of nested workflows included.
-fn own(spec: &Spec<'_>, step: &Step<'_>, steps: &[Step<'_>], diagnostics: &mut Vec<Diagnostic>) {
+fn check_step(spec: &Spec<'_>, step: &Step<'_>, steps: &[Step<'_>], diagnostics: &mut Vec<Diagnostic>) {
     let max = if spec.built { "max_iterations" } else { "max" };
     let limit = match &step.kind {
-        StepKind::Agent { meta, .. } => return of_agent(spec, step.name, meta, diagnostics),
+        StepKind::Agent { meta, .. } => return check_agent(spec, step.name, meta, diagnostics),
         StepKind::Loop { max: Some(0), .. } => Some(max),
         StepKind::Parallel { max_concurrency: Some(0), .. } => Some("max_concurrency"),
         StepKind::Each { max: Some(0), .. } => Some("max_elements"),
@@ -186,7 +188,7 @@ fn is_empty(step: &Step<'_>, steps: &[Step<'_>]) -> bool {
 }
 
 /// The diagnostics of an agent, and of those that it may transfer to.
-fn of_agent(spec: &Spec<'_>, name: &str, meta: &AgentMeta<'_>, diagnostics: &mut Vec<Diagnostic>) {
+fn check_agent(spec: &Spec<'_>, name: &str, meta: &AgentMeta<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let answer =
         meta.writes.iter().find(|key| !key.optional && !meta.own_code && meta.kind == AgentKind::Llm);
     let answer = answer.map_or("", |key| key.name);
@@ -196,16 +198,17 @@ fn of_agent(spec: &Spec<'_>, name: &str, meta: &AgentMeta<'_>, diagnostics: &mut
         diagnostics.extend(found.map(|message| Diagnostic::from_message(name, &message)));
     }
     for inner in meta.steps {
-        own(spec, inner, meta.steps, diagnostics);
+        check_step(spec, inner, meta.steps, diagnostics);
     }
     for target in meta.transfer {
         let target_step = Step::new(target.name, StepKind::Agent { meta: target, instance: false }, 0);
         if spec.built {
             diagnostics.extend(
-                names::of_step(&target_step).map(|message| Diagnostic::from_message(target.name, &message)),
+                names::describe_step_name(&target_step)
+                    .map(|message| Diagnostic::from_message(target.name, &message)),
             );
         }
-        of_agent(spec, target.name, target, diagnostics);
+        check_agent(spec, target.name, target, diagnostics);
     }
 }
 

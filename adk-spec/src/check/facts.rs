@@ -2,7 +2,7 @@
 
 use super::flow::{self, Pair};
 pub use super::flow::{Sizes, sizes};
-use super::names::{self, Finding};
+use super::names::{self, NameDiagnostic};
 use crate::message::Message;
 use crate::spec::Spec;
 
@@ -10,14 +10,14 @@ use crate::spec::Spec;
 /// number of steps where types of keys of blocks are looked up.
 #[derive(Debug)]
 pub struct Facts<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> {
-    names: [Finding<'a>; N],
+    names: [NameDiagnostic<'a>; N],
     flow: flow::Flow<'a, PAIRS, BLOCKS>,
     /// Nothing is wrong: most workflows are asked no further.
     clean: bool,
 }
 
-/// Checks a workflow of that module; `answers` is what came out of comparing pairs of types, where that is known, and `told` says
-/// that the macro has told whatever is wrong with the names of its own steps.
+/// Checks a workflow of that module; `answers` is what came out of comparing pairs of types, where that is known, and `names_checked` says
+/// that the macro has names_checked whatever is wrong with the names of its own steps.
 pub const fn facts<
     'a,
     const N: usize,
@@ -33,10 +33,10 @@ pub const fn facts<
     spec: &Spec<'a>,
     module: (&'a str, u64),
     answers: &[bool],
-    told: bool,
+    names_checked: bool,
 ) -> Facts<'a, N, PAIRS, BLOCKS> {
-    let mut names = [Finding::None; N];
-    let named = names::find(spec, &mut [None; NAMES], &mut names, told);
+    let mut names = [NameDiagnostic::None; N];
+    let named = names::find(spec, &mut [None; NAMES], &mut names, names_checked);
     let (flow, _) = flow::look::<ROWS, PAIRS, BLOCKS, KEYS, SLOTS, WORDS, DEPTH>(spec, module, answers);
     let clean = named && flow.is_clean();
     Facts { names, flow, clean }
@@ -51,7 +51,7 @@ impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, P
     /// The same without what is wrong with names, where a macro has reported that.
     #[must_use]
     pub const fn without_names(mut self) -> Self {
-        self.names = [Finding::None; N];
+        self.names = [NameDiagnostic::None; N];
         self
     }
 
