@@ -7,12 +7,12 @@
 //! There are no iterators in const evaluation: [`Effects`] is one by hand, and at run time a real one.
 
 mod below;
-mod place;
+mod scope;
 
-use self::below::{below, start, starts};
-pub(crate) use self::below::{contains, is_alone, is_session, may_exit, runs_together, tool};
-use self::place::Place;
-pub(crate) use self::place::written_as;
+use self::below::{agent_below, start_count, start_key};
+pub(crate) use self::below::{contains, find_tool, is_alone, is_session_key, may_exit, runs_together};
+use self::scope::KeyScope;
+pub(crate) use self::scope::output_name;
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentKind, AgentMeta, KeySpec, Module, Renames, StepKind, ToolMeta};
 
@@ -91,9 +91,9 @@ pub struct Effects<'a> {
     step: &'a AgentMeta<'a>,
     renames: &'a Renames<'a>,
     /// The agent that is looked at.
-    at: Frame<'a>,
+    at: AgentCursor<'a>,
     /// The way from the agent of the step to that one. Numbers alone: an array of frames takes 6 KB, and each move copies it.
-    way: [Turn; DEEPEST],
+    path: [ChildIndex; DEEPEST],
     depth: usize,
     is_too_deep: bool,
     phase: Phase,
@@ -108,33 +108,33 @@ pub struct Effects<'a> {
 
 /// An agent on the way down.
 #[derive(Clone, Copy, Debug)]
-struct Frame<'a> {
+struct AgentCursor<'a> {
     meta: &'a AgentMeta<'a>,
     role: Role,
     /// How many agents below it, or how many steps inside, were looked at.
     next: usize,
-    place: Place<'a>,
+    scope: KeyScope<'a>,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> AgentCursor<'a> {
     const fn of_step(
         meta: &'a AgentMeta<'a>,
         renames: &'a Renames<'a>,
         workflow: Option<&'a AgentMeta<'a>>,
     ) -> Self {
-        Self { meta, role: Role::Step, next: 0, place: Place { own: meta, renames, workflow } }
+        Self { meta, role: Role::Step, next: 0, scope: KeyScope { own: meta, renames, workflow } }
     }
 
-    const fn below(&self, number: usize) -> Option<Self> {
+    const fn child_below(&self, number: usize) -> Option<Self> {
         let role = if number < self.meta.transfer.len() { Role::Target } else { Role::Tool };
-        match below(self.meta, number) {
-            Some(meta) => Some(Self { meta, role, next: 0, place: self.place }),
+        match agent_below(self.meta, number) {
+            Some(meta) => Some(Self { meta, role, next: 0, scope: self.scope }),
             None => None,
         }
     }
 
     /// The agent of a step of this workflow, if that step is one of an agent.
-    const fn inside(&self, number: usize) -> Option<Self> {
+    const fn child_inside(&self, number: usize) -> Option<Self> {
         let step = &self.meta.steps[number];
         match step.kind {
             StepKind::Agent { meta, .. } => Some(Self::of_step(meta, &step.renames, Some(self.meta))),
@@ -153,7 +153,7 @@ enum Role {
 
 /// One level of the way down.
 #[derive(Clone, Copy, Debug)]
-enum Turn {
+enum ChildIndex {
     /// The agent of that number among those below.
     Below(u32),
     /// The step of that number inside of a workflow.
@@ -180,8 +180,8 @@ impl<'a> Effects<'a> {
         Self {
             step: meta,
             renames,
-            at: Frame::of_step(meta, renames, None),
-            way: [Turn::Below(0); DEEPEST],
+            at: AgentCursor::of_step(meta, renames, None),
+            path: [ChildIndex::Below(0); DEEPEST],
             depth: 0,
             is_too_deep: false,
             phase: Phase::Prompts,
@@ -228,7 +228,8 @@ impl<'a> Effects<'a> {
 
     /// Whether the last effect is one of a tool, or of what is below one.
     pub fn is_of_tool(&self) -> bool {
-        self.tool().is_some() || (0..=self.depth).any(|depth| matches!(self.frame(depth).role, Role::Tool))
+        self.tool().is_some()
+            || (0..=self.depth).any(|depth| matches!(self.cursor_at(depth).role, Role::Tool))
     }
 
     /// Whether agents are nested deeper than is looked at.
@@ -237,7 +238,7 @@ impl<'a> Effects<'a> {
     }
 
     /// The name of who the last effect is of, if it is not the agent of the step: an agent or a tool.
-    pub(crate) const fn who(&self) -> Option<&'a str> {
+    pub(crate) const fn actor_name(&self) -> Option<&'a str> {
         match self.tool() {
             Some(tool) if self.depth == 0 => Some(tool.name),
             _ => self.target(),
@@ -290,9 +291,9 @@ impl<'a> Effects<'a> {
 
     /// An effect, if the workflow around the step knows its key: of what is inside of a workflow only the session's.
     const fn effect(&self, key: &'a str, act: Act<'a>) -> Option<Effect<'a>> {
-        match self.at.place.workflow {
+        match self.at.scope.workflow {
             None => Some(Effect { key, act, is_inside: false }),
-            Some(workflow) if is_session(workflow, key) => Some(Effect { key, act, is_inside: true }),
+            Some(workflow) if is_session_key(workflow, key) => Some(Effect { key, act, is_inside: true }),
             Some(_) => None,
         }
     }
@@ -329,7 +330,7 @@ impl<'a> Effects<'a> {
     }
 
     const fn prompt(&self, key: &'a str, optional: bool, source: &'a str) -> Option<Effect<'a>> {
-        let (key, renamed) = self.at.place.read(key);
+        let (key, renamed) = self.at.scope.read_key(key);
         self.effect(key, Act::Prompt { optional, source, renamed, target: self.target() })
     }
 
@@ -342,7 +343,7 @@ impl<'a> Effects<'a> {
         }
         self.i += 1;
         let spec = meta.reads[slot];
-        let (key, renamed) = self.at.place.read(spec.name);
+        let (key, renamed) = self.at.scope.read_key(spec.name);
         self.effect(key, Act::Read { spec, slot, renamed, target: self.target() })
     }
 
@@ -358,22 +359,22 @@ impl<'a> Effects<'a> {
         }
         let spec = tool.reads[self.j];
         self.j += 1;
-        let (key, renamed) = self.at.place.read(spec.name);
+        let (key, renamed) = self.at.scope.read_key(spec.name);
         let target = Some(if self.depth > 0 { self.at.meta.name } else { tool.name });
         self.effect(key, Act::Read { spec, slot: NO_SLOT, renamed, target })
     }
 
     /// Goes on with the next agent below, or with what is inside of this one.
     const fn descend(&mut self) -> Option<Effect<'a>> {
-        let Frame { meta, next, .. } = self.at;
-        let Some(inner) = self.at.below(next) else {
+        let AgentCursor { meta, next, .. } = self.at;
+        let Some(inner) = self.at.child_below(next) else {
             if !self.inside || !matches!(meta.kind, AgentKind::Workflow) {
                 return self.go_to(Phase::Writes);
             }
             self.at.next = 0;
             return self.go_to(Phase::States);
         };
-        self.push(Turn::Below(next as u32), inner);
+        self.push(ChildIndex::Below(next as u32), inner);
         None
     }
 
@@ -389,11 +390,11 @@ impl<'a> Effects<'a> {
 
     const fn next_start(&mut self) -> Option<Effect<'a>> {
         let meta = self.at.meta;
-        if self.i == starts(meta) {
+        if self.i == start_count(meta) {
             return self.go_to(Phase::Inside);
         }
         self.i += 1;
-        match start(meta, &self.at.place, self.i - 1) {
+        match start_key(meta, &self.at.scope, self.i - 1) {
             Some(key) => Some(Effect { key, act: Act::Start, is_inside: true }),
             None => None,
         }
@@ -401,31 +402,31 @@ impl<'a> Effects<'a> {
 
     /// Goes on with the next step of a workflow, or with what the workflow writes.
     const fn step_inside(&mut self) -> Option<Effect<'a>> {
-        let Frame { meta: workflow, next, .. } = self.at;
+        let AgentCursor { meta: workflow, next, .. } = self.at;
         if next == workflow.steps.len() {
             return self.go_to(Phase::Writes);
         }
-        match self.at.inside(next) {
-            Some(inner) => self.push(Turn::Inside(next as u32), inner),
+        match self.at.child_inside(next) {
+            Some(inner) => self.push(ChildIndex::Inside(next as u32), inner),
             None => self.at.next += 1,
         }
         None
     }
 
-    const fn push(&mut self, turn: Turn, inner: Frame<'a>) {
+    const fn push(&mut self, child: ChildIndex, inner: AgentCursor<'a>) {
         self.at.next += 1;
         if self.depth == DEEPEST {
             self.is_too_deep = true;
             return;
         }
-        self.way[self.depth] = turn;
+        self.path[self.depth] = child;
         self.depth += 1;
         self.at = inner;
         self.go_to(self.first_phase());
     }
 
     const fn next_write(&mut self) -> Option<Effect<'a>> {
-        let Frame { meta, role, place, .. } = self.at;
+        let AgentCursor { meta, role, scope, .. } = self.at;
         let slot = self.i;
         if slot >= meta.writes.len() {
             return self.go_to(Phase::Tools);
@@ -433,13 +434,13 @@ impl<'a> Effects<'a> {
         self.i += 1;
         let spec = meta.writes[slot];
         if let Role::Target | Role::Tool = role {
-            return self.effect(place.written(spec.name), Act::May(spec));
+            return self.effect(scope.written_key(spec.name), Act::May(spec));
         }
-        let key = written_as(meta, place.renames, slot);
-        if place.workflow.is_some() {
+        let key = output_name(meta, scope.renames, slot);
+        if scope.workflow.is_some() {
             return self.effect(key, Act::May(spec));
         }
-        let sure = !spec.optional && place.targets_write(meta, key, DEEPEST);
+        let sure = !spec.optional && scope.targets_write(meta, key, DEEPEST);
         self.effect(key, Act::Write { spec, slot, sure })
     }
 
@@ -450,7 +451,7 @@ impl<'a> Effects<'a> {
             if self.j < tools[self.i].writes.len() {
                 let spec = tools[self.i].writes[self.j];
                 self.j += 1;
-                return self.effect(self.at.place.written(spec.name), Act::May(spec));
+                return self.effect(self.at.scope.written_key(spec.name), Act::May(spec));
             }
             (self.i, self.j) = (self.i + 1, 0);
             return None;
@@ -459,29 +460,29 @@ impl<'a> Effects<'a> {
             return self.go_to(Phase::Done);
         }
         self.depth -= 1;
-        self.at = self.frame(self.depth);
-        let (phase, last) = match self.way[self.depth] {
-            Turn::Below(number) => (Phase::Below, number),
-            Turn::Inside(number) => (Phase::Inside, number),
+        self.at = self.cursor_at(self.depth);
+        let (phase, last) = match self.path[self.depth] {
+            ChildIndex::Below(number) => (Phase::Below, number),
+            ChildIndex::Inside(number) => (Phase::Inside, number),
         };
         self.at.next = last as usize + 1;
         self.go_to(phase)
     }
 
     /// The frame at a depth of the way down, as it was when it was entered.
-    const fn frame(&self, depth: usize) -> Frame<'a> {
-        let (mut frame, mut i) = (Frame::of_step(self.step, self.renames, None), 0);
+    const fn cursor_at(&self, depth: usize) -> AgentCursor<'a> {
+        let (mut cursor, mut i) = (AgentCursor::of_step(self.step, self.renames, None), 0);
         while i < depth {
-            let inner = match self.way[i] {
-                Turn::Below(number) => frame.below(number as usize),
-                Turn::Inside(number) => frame.inside(number as usize),
+            let inner = match self.path[i] {
+                ChildIndex::Below(number) => cursor.child_below(number as usize),
+                ChildIndex::Inside(number) => cursor.child_inside(number as usize),
             };
             if let Some(inner) = inner {
-                frame = inner;
+                cursor = inner;
             }
             i += 1;
         }
-        frame
+        cursor
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is below an agent and inside of a workflow.
 
-use super::place::Place;
+use super::scope::KeyScope;
 use crate::spec::{AgentKind, AgentMeta, KeySpec, StepKind, ToolMeta, has_prefix};
 use crate::text::same;
 
@@ -11,7 +11,7 @@ pub(crate) const fn is_alone(meta: &AgentMeta<'_>) -> bool {
 }
 
 /// An agent below another: first its transfer targets, then the agents that are its tools.
-pub(super) const fn below<'a>(meta: &AgentMeta<'a>, number: usize) -> Option<&'a AgentMeta<'a>> {
+pub(super) const fn agent_below<'a>(meta: &AgentMeta<'a>, number: usize) -> Option<&'a AgentMeta<'a>> {
     if number < meta.transfer.len() {
         return Some(meta.transfer[number]);
     }
@@ -27,7 +27,7 @@ pub(super) const fn below<'a>(meta: &AgentMeta<'a>, number: usize) -> Option<&'a
     None
 }
 
-pub(crate) const fn tool<'a>(meta: &AgentMeta<'a>, name: &str) -> Option<&'a ToolMeta<'a>> {
+pub(crate) const fn find_tool<'a>(meta: &AgentMeta<'a>, name: &str) -> Option<&'a ToolMeta<'a>> {
     first!(tool in meta.tools => if same(tool.name, name) { Some(tool) } else { None })
 }
 
@@ -41,25 +41,29 @@ pub(crate) const fn contains(keys: &[KeySpec<'_>], key: &str) -> bool {
 }
 
 /// Whether a key that is touched inside of a workflow is one of the session.
-pub(crate) const fn is_session(workflow: &AgentMeta<'_>, key: &str) -> bool {
+pub(crate) const fn is_session_key(workflow: &AgentMeta<'_>, key: &str) -> bool {
     contains(workflow.states, key) || (has_prefix(key) && !contains(workflow.writes, key))
 }
 
 /// How many keys a workflow may set when it starts.
-pub(super) const fn starts(workflow: &AgentMeta<'_>) -> usize {
+pub(super) const fn start_count(workflow: &AgentMeta<'_>) -> usize {
     workflow.lets.len() + workflow.reads.len()
 }
 
 /// One of them, if it is one of the session: a `let`, or an input that has a default or is another key around. For a
 /// workflow around that is nested itself, an output may be another key.
-pub(super) const fn start<'a>(workflow: &AgentMeta<'a>, place: &Place<'a>, i: usize) -> Option<&'a str> {
+pub(super) const fn start_key<'a>(
+    workflow: &AgentMeta<'a>,
+    scope: &KeyScope<'a>,
+    i: usize,
+) -> Option<&'a str> {
     let (key, sets) = if i < workflow.lets.len() {
         (workflow.lets[i].name, true)
     } else {
         let input = &workflow.reads[i - workflow.lets.len()];
-        (input.name, input.optional || place.is_output(input.name) || place.is_renamed(input.name))
+        (input.name, input.optional || scope.is_output(input.name) || scope.is_renamed(input.name))
     };
-    if sets && is_session(workflow, key) { Some(key) } else { None }
+    if sets && is_session_key(workflow, key) { Some(key) } else { None }
 }
 
 /// Whether anything in a workflow runs at the same time.

@@ -15,7 +15,7 @@ pub(super) use states::is_kept;
 pub(super) use types::patterns;
 
 use super::{DiagnosticKind, FlowDiagnostic};
-use crate::effects::{Act, Effects, tool};
+use crate::effects::{Act, Effects, find_tool};
 use crate::message::Message;
 use crate::spec::{AgentKind, Attempts, Spec, StepKind, ToolMeta, has_prefix};
 use crate::text::same;
@@ -124,7 +124,9 @@ const fn kind(spec: &Spec<'_>, at: usize) -> Option<AgentKind> {
 /// Names an agent or a tool below the agent of a step.
 const fn below(m: &mut Message, spec: &Spec<'_>, at: usize, name: &str) {
     let (word, of) = match spec.steps[at].kind {
-        StepKind::Agent { meta, .. } if matches!(tool(meta, name), Some(ToolMeta { agent: None, .. })) => {
+        StepKind::Agent { meta, .. }
+            if matches!(find_tool(meta, name), Some(ToolMeta { agent: None, .. })) =>
+        {
             ("tool `", "` of ")
         }
         _ => ("agent `", "` below "),
@@ -141,7 +143,7 @@ const fn writer_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Op
         match effect.act {
             Act::Write { spec, .. } if same(effect.key, key) && same(spec.ty, ty) => return None,
             Act::May(spec) if found.is_none() && same(effect.key, key) && same(spec.ty, ty) => {
-                found = all.who();
+                found = all.actor_name();
             }
             _ => {}
         }

@@ -8,7 +8,7 @@ mod renamed;
 use super::keys::{EVERY, Each, Key, Keys, NEVER, NONE, Named, Writer};
 use super::types::{Asked, is_reported};
 use super::{DiagnosticKind, FlowDiagnostic, Part, Reader, Row};
-use crate::effects::{Act, Effects, is_alone, written_as};
+use crate::effects::{Act, Effects, is_alone, output_name};
 use crate::number::is_secret;
 use crate::sets::{Sets, Word};
 use crate::spec::{AgentMeta, Spec, StepKind};
@@ -115,7 +115,7 @@ impl<'a> Walk<'_, 'a> {
                 self.rows[at].own = own as u32;
             } else if own == EVERY {
                 let writer = Writer { spec: *spec, at, slot, depth: 0, module: None };
-                let name = if plain { Named::of(spec) } else { Named::new(written_as(meta, renames, slot)) };
+                let name = if plain { Named::of(spec) } else { Named::new(output_name(meta, renames, slot)) };
                 self.register_write(at, &name, writer);
             }
             (writes, slot) = (rest, slot + 1);

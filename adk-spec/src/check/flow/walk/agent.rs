@@ -5,7 +5,7 @@ use super::super::keys::{EVERY, Key, NONE, Named};
 use super::super::{DiagnosticKind, FlowDiagnostic, Part, Reader};
 use super::Walk;
 use super::blocks::SURE;
-use crate::effects::{Act, DEEPEST, Effects, is_alone, is_session, may_exit};
+use crate::effects::{Act, DEEPEST, Effects, is_alone, is_session_key, may_exit};
 use crate::number::{NONE as NO_NUMBER, is_secret};
 use crate::spec::placeholder::{Placeholders, Source, key_of_part};
 use crate::spec::{AgentKind, AgentMeta, KeySpec, Renames, Spec, StepKind};
@@ -121,7 +121,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// Inside of a workflow, an output is the key around it.
     const fn reads_output(&mut self, at: usize, meta: &AgentMeta<'a>, output: &KeySpec<'a>, key: usize) {
-        if self.parallels > 0 && !is_session(meta, output.name) && reads_inside(meta, output.name) {
+        if self.parallels > 0 && !is_session_key(meta, output.name) && reads_inside(meta, output.name) {
             self.read_key(at, Part::Name, self.keys.all[key].name, key, Reader::Inside);
         }
     }

@@ -6,7 +6,7 @@ use crate::text::same;
 
 /// Whose names the keys of agents are.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct KeyScope<'a> {
     /// The agent of the step.
     pub(super) own: &'a AgentMeta<'a>,
     /// The keys of the step, which its transfer targets and tools have as well.
@@ -15,9 +15,9 @@ pub(super) struct Place<'a> {
     pub(super) workflow: Option<&'a AgentMeta<'a>>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> KeyScope<'a> {
     /// The key that is read as `key`, and by which renaming.
-    pub(super) const fn read(&self, key: &'a str) -> (&'a str, Option<usize>) {
+    pub(super) const fn read_key(&self, key: &'a str) -> (&'a str, Option<usize>) {
         let renamed = self.renames.reads;
         let mut i = 0;
         while i < renamed.len() {
@@ -30,7 +30,7 @@ impl<'a> Place<'a> {
     }
 
     /// The key that something which belongs to the step writes as `key`: one that its agent writes has that one's name.
-    pub(super) const fn written(&self, key: &'a str) -> &'a str {
+    pub(super) const fn written_key(&self, key: &'a str) -> &'a str {
         let (own, mut i) = (self.own.writes, 0);
         while i < own.len() && i < self.renames.writes.len() {
             if same(own[i].name, key) {
@@ -44,7 +44,7 @@ impl<'a> Place<'a> {
     /// Rule 6: an agent that may transfer has written its key only when each of its targets writes it too.
     pub(super) const fn targets_write(&self, meta: &AgentMeta<'a>, key: &str, deepest: usize) -> bool {
         each!(target in meta.transfer => {
-            let writes = any!(own in target.writes => !own.optional && same(self.written(own.name), key));
+            let writes = any!(own in target.writes => !own.optional && same(self.written_key(own.name), key));
             if !writes || deepest == 0 || !self.targets_write(target, key, deepest - 1) {
                 return false;
             }
@@ -67,6 +67,6 @@ impl<'a> Place<'a> {
 }
 
 /// What an instance calls the key that its agent writes at that place.
-pub(crate) const fn written_as<'a>(meta: &AgentMeta<'a>, renames: &Renames<'a>, slot: usize) -> &'a str {
+pub(crate) const fn output_name<'a>(meta: &AgentMeta<'a>, renames: &Renames<'a>, slot: usize) -> &'a str {
     if slot < renames.writes.len() { renames.writes[slot] } else { meta.writes[slot].name }
 }
