@@ -3,15 +3,15 @@
 //! One pass over the flat list of steps, with a stack of the blocks that matter: no recursion over blocks or nested
 //! workflows, since const evaluation allows 128 calls within each other.
 
-mod shown;
+mod display;
 mod sum;
 mod walk;
 
 use crate::spec::{AgentMeta, Limits, Spec, Step};
 use crate::text::same;
 use std::time::Duration;
-pub(crate) use sum::{Kind, Part, Sum};
-pub(crate) use walk::{Place, total};
+pub(crate) use sum::{CostShare, ShareKind, Sum};
+pub(crate) use walk::{BoundsCursor, total};
 
 /// The most that one run of a workflow may do. Shown, it is a table with the step that contributes most to each number, and
 /// whether the run is known to end.
@@ -71,13 +71,14 @@ impl<'a> Spec<'a> {
     /// With `#[bounds(model_calls = 10)]` on it, a workflow whose worst case is greater does not compile.
     #[must_use]
     pub const fn bounds(&self) -> Bounds<'a> {
-        let costs = total(Place::start(self.steps), Cost::ModelCalls, &mut Causes::new()).costs;
+        let costs =
+            total(BoundsCursor::start(self.steps), Cost::ModelCalls, &mut UnboundedCauses::new()).costs;
         Bounds {
-            rounds: costs.of(Cost::Rounds),
-            model_calls: costs.of(Cost::ModelCalls),
-            tool_calls: costs.of(Cost::ToolCalls),
-            tokens: costs.of(Cost::Tokens),
-            time: match costs.of(Cost::Time) {
+            rounds: costs.get(Cost::Rounds),
+            model_calls: costs.get(Cost::ModelCalls),
+            tool_calls: costs.get(Cost::ToolCalls),
+            tokens: costs.get(Cost::Tokens),
+            time: match costs.get(Cost::Time) {
                 Some(millis) => Some(Duration::from_millis(millis)),
                 None => None,
             },
@@ -149,27 +150,27 @@ pub(crate) const fn millis(time: Duration) -> u64 {
 }
 
 /// What makes a workflow cost without end: the first few, and how many there are.
-pub(crate) struct Causes<'a> {
-    pub(crate) first: [Option<Cause<'a>>; 3],
+pub(crate) struct UnboundedCauses<'a> {
+    pub(crate) first: [Option<UnboundedCause<'a>>; 3],
     pub(crate) count: usize,
     /// What `tokens` counts.
-    pub(crate) unit: Unit<'a>,
+    pub(crate) unit: AnswerUnit<'a>,
     /// An agent that calls agents as tools counts its own turns: how many calls the others make is not known.
     pub(crate) known_calls: bool,
 }
 
 /// What an answer is counted by.
 #[derive(Clone, Copy)]
-pub(crate) enum Unit<'a> {
+pub(crate) enum AnswerUnit<'a> {
     /// Its longest number of tokens.
     Tokens,
     /// What the whole call costs at most, of these models; the last one is for agents that name none.
-    Money(&'a [Priced<'a>]),
+    Money(&'a [ModelPrice<'a>]),
 }
 
 /// The most that a call of a model costs.
 #[derive(Clone, Copy)]
-pub(crate) struct Priced<'a> {
+pub(crate) struct ModelPrice<'a> {
     pub(crate) model: &'a str,
     /// Its longest request.
     pub(crate) prompt: Option<u64>,
@@ -179,14 +180,14 @@ pub(crate) struct Priced<'a> {
     pub(crate) longest: Option<u64>,
 }
 
-impl Unit<'_> {
+impl AnswerUnit<'_> {
     /// The most for one call of an agent.
-    const fn of_call(&self, meta: &AgentMeta<'_>) -> Option<u64> {
+    const fn call_cost(&self, meta: &AgentMeta<'_>) -> Option<u64> {
         let own = match meta.max_output_tokens {
             Some(tokens) => Some(tokens as u64),
             None => None,
         };
-        let Unit::Money(mut prices) = *self else { return own };
+        let AnswerUnit::Money(mut prices) = *self else { return own };
         while let [price, rest @ ..] = prices {
             if rest.is_empty() || same(price.model, meta.model) {
                 let longest = if own.is_some() { own } else { price.longest };
@@ -199,24 +200,24 @@ impl Unit<'_> {
     }
 
     /// Why it is not known.
-    const fn unknown(&self) -> Why {
+    const fn unknown_reason(&self) -> UnboundedReason {
         match self {
-            Unit::Tokens => Why::Tokens,
-            Unit::Money(_) => Why::Price,
+            AnswerUnit::Tokens => UnboundedReason::Tokens,
+            AnswerUnit::Money(_) => UnboundedReason::Price,
         }
     }
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Cause<'a> {
+pub(crate) struct UnboundedCause<'a> {
     pub(crate) name: &'a str,
     /// The nested workflow around it, if any.
     pub(crate) inside: &'a str,
-    pub(crate) why: Why,
+    pub(crate) why: UnboundedReason,
 }
 
 #[derive(Clone, Copy)]
-pub(crate) enum Why {
+pub(crate) enum UnboundedReason {
     /// An agent with tools and without `max_turns`; the next three are without it, too.
     Tools,
     /// Tools may be added to it at run time.
@@ -250,16 +251,16 @@ pub(crate) enum Why {
     Each,
 }
 
-impl<'a> Causes<'a> {
+impl<'a> UnboundedCauses<'a> {
     pub(crate) const fn new() -> Self {
-        Self::counted_by(Unit::Tokens)
+        Self::with_unit(AnswerUnit::Tokens)
     }
 
-    pub(crate) const fn counted_by(unit: Unit<'a>) -> Self {
+    pub(crate) const fn with_unit(unit: AnswerUnit<'a>) -> Self {
         Self { first: [None; 3], count: 0, unit, known_calls: false }
     }
 
-    pub(crate) const fn add(&mut self, cause: Cause<'a>) {
+    pub(crate) const fn add(&mut self, cause: UnboundedCause<'a>) {
         if self.count < self.first.len() {
             self.first[self.count] = Some(cause);
         }

@@ -34,7 +34,7 @@ impl Money {
     }
 
     /// So many of the smallest amount.
-    pub(crate) const fn of_parts(parts: u64) -> Self {
+    pub(crate) const fn from_parts(parts: u64) -> Self {
         Self(parts)
     }
 

@@ -6,24 +6,24 @@ use super::Cost;
 #[derive(Clone, Copy)]
 pub(crate) struct Sum<'a> {
     pub(crate) costs: Costs,
-    pub(crate) largest: Part<'a>,
+    pub(crate) largest: CostShare<'a>,
     /// Whether something in it may end a loop around it.
     pub(crate) exits: bool,
 }
 
 /// The part of a cost that one step has.
 #[derive(Clone, Copy)]
-pub(crate) struct Part<'a> {
+pub(crate) struct CostShare<'a> {
     pub(crate) name: &'a str,
     /// The nested workflow around it, if any.
     pub(crate) inside: &'a str,
     pub(crate) total: u64,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ShareKind,
 }
 
 /// What such a step is.
 #[derive(Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum ShareKind {
     /// How many model calls each of its turns costs.
     Agent(u64),
     /// Its rounds and what each costs.
@@ -37,7 +37,7 @@ pub(crate) enum Kind {
     Block,
 }
 
-impl Kind {
+impl ShareKind {
     /// What messages call it.
     pub(crate) const fn word(self) -> &'static str {
         match self {
@@ -63,43 +63,51 @@ impl Kind {
 impl<'a> Sum<'a> {
     pub(crate) const NOTHING: Self = Self {
         costs: Costs::NOTHING,
-        largest: Part { name: "", inside: "", total: 0, kind: Kind::Agent(1) },
+        largest: CostShare { name: "", inside: "", total: 0, kind: ShareKind::Agent(1) },
         exits: false,
     };
 
     /// The same as the part of the step around it, unless something in it is to be named instead.
-    pub(crate) const fn gathered(mut self, name: &'a str, inside: &'a str, kind: Kind, cost: Cost) -> Self {
-        if let Some(total) = self.costs.of(cost)
+    pub(crate) const fn gather(
+        mut self,
+        name: &'a str,
+        inside: &'a str,
+        kind: ShareKind,
+        cost: Cost,
+    ) -> Self {
+        if let Some(total) = self.costs.get(cost)
             && total > 1
             && match self.largest.kind {
-                Kind::Agent(_) | Kind::Loop(..) | Kind::Each(..) | Kind::Try(..) => self.largest.total <= 1,
-                Kind::Workflow | Kind::Block => self.largest.total <= total / 2,
+                ShareKind::Agent(_) | ShareKind::Loop(..) | ShareKind::Each(..) | ShareKind::Try(..) => {
+                    self.largest.total <= 1
+                }
+                ShareKind::Workflow | ShareKind::Block => self.largest.total <= total / 2,
             }
         {
-            self.largest = Part { name, inside, total, kind };
+            self.largest = CostShare { name, inside, total, kind };
         }
         self
     }
 
     /// The cost of a nested workflow: no exit leaves it.
-    pub(crate) const fn closed(self) -> Self {
+    pub(crate) const fn without_exits(self) -> Self {
         Self { exits: false, ..self }
     }
 
     /// One after the other.
     pub(crate) const fn add(&mut self, other: &Sum<'a>) {
         self.costs = self.costs.plus(other.costs);
-        self.also(other);
+        self.merge_largest(other);
     }
 
     /// At the same time: only the longest takes time.
-    pub(crate) const fn beside(&mut self, other: &Sum<'a>) {
-        let time = self.costs.worst(other.costs).of(Cost::Time);
-        self.costs = self.costs.plus(other.costs).with(Cost::Time, time);
-        self.also(other);
+    pub(crate) const fn add_concurrent(&mut self, other: &Sum<'a>) {
+        let time = self.costs.worst(other.costs).get(Cost::Time);
+        self.costs = self.costs.plus(other.costs).set(Cost::Time, time);
+        self.merge_largest(other);
     }
 
-    const fn also(&mut self, other: &Sum<'a>) {
+    const fn merge_largest(&mut self, other: &Sum<'a>) {
         if other.largest.total > self.largest.total {
             self.largest = other.largest;
         }
@@ -107,8 +115,8 @@ impl<'a> Sum<'a> {
     }
 
     /// Either the one or the other.
-    pub(crate) const fn or(&mut self, other: &Sum<'a>, cost: Cost) {
-        if less(self.costs.of(cost), other.costs.of(cost)) {
+    pub(crate) const fn add_alternative(&mut self, other: &Sum<'a>, cost: Cost) {
+        if less(self.costs.get(cost), other.costs.get(cost)) {
             self.largest = other.largest;
         }
         self.exits = self.exits || other.exits;
@@ -135,11 +143,11 @@ macro_rules! costs {
 impl Costs {
     pub(crate) const NOTHING: Self = Self([Some(0); Cost::ALL.len()]);
 
-    pub(crate) const fn of(&self, cost: Cost) -> Option<u64> {
+    pub(crate) const fn get(&self, cost: Cost) -> Option<u64> {
         self.0[cost as usize]
     }
 
-    pub(crate) const fn with(mut self, cost: Cost, amount: Option<u64>) -> Self {
+    pub(crate) const fn set(mut self, cost: Cost, amount: Option<u64>) -> Self {
         self.0[cost as usize] = amount;
         self
     }

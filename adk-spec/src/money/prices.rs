@@ -34,8 +34,8 @@ impl Price {
     /// # Errors
     /// When one of the texts is no amount, or has more than six digits after the point.
     pub fn per_million(input: &str, output: &str) -> Result<Self, BudgetError> {
-        let input = one(input)?;
-        let rate = Rate { input, cached: input, output: one(output)? };
+        let input = per_token(input)?;
+        let rate = Rate { input, cached: input, output: per_token(output)? };
         Ok(Self { rate, long: None, longest_prompt: None, longest_answer: None })
     }
 
@@ -44,7 +44,7 @@ impl Price {
     /// # Errors
     /// When the text is no amount, or has more than six digits after the point.
     pub fn cached(mut self, cached: &str) -> Result<Self, BudgetError> {
-        self.rate.cached = one(cached)?;
+        self.rate.cached = per_token(cached)?;
         Ok(self)
     }
 
@@ -76,9 +76,9 @@ impl Price {
 }
 
 /// The amount for one token of an amount for a million.
-fn one(million: &str) -> Result<Money, BudgetError> {
+fn per_token(million: &str) -> Result<Money, BudgetError> {
     let parts = million.parse::<Money>()?.parts();
-    if parts % 1_000_000 == 0 { Ok(Money::of_parts(parts / 1_000_000)) } else { Err(BudgetError) }
+    if parts % 1_000_000 == 0 { Ok(Money::from_parts(parts / 1_000_000)) } else { Err(BudgetError) }
 }
 
 /// What models cost, in one currency.
@@ -196,12 +196,14 @@ impl Prices {
     /// The price of a model: that of its name, of the name without its provider, or of either without the date at its end.
     pub fn of(&self, model: &str) -> Option<&Price> {
         let plain = model.split_once("::").map_or(model, |(_, name)| name);
-        [model, plain, undated(model), undated(plain)].into_iter().find_map(|name| self.models.get(name))
+        [model, plain, without_date(model), without_date(plain)]
+            .into_iter()
+            .find_map(|name| self.models.get(name))
     }
 }
 
 /// `gpt-5` of `gpt-5-2025-08-07`, and of `gpt-5-20250807`.
-fn undated(name: &str) -> &str {
+fn without_date(name: &str) -> &str {
     let is_date = |end: &str| end.bytes().all(|c| c.is_ascii_digit() || c == b'-');
     for length in ["-20250807".len(), "-2025-08-07".len()] {
         if let Some((name, date)) = name.len().checked_sub(length).and_then(|at| name.split_at_checked(at))
