@@ -19,10 +19,10 @@ use super::names;
 use crate::message::Message;
 use crate::sets::{NO_KEYS, PER_WORD};
 use crate::spec::{Spec, StepKind};
-use diagnostic::{DiagnosticKind, FlowDiagnostic, Part, Reader};
-use keys::{Each, Key};
-use types::Row;
-use walk::{Block, Room};
+use diagnostic::{DiagnosticKind, FlowDiagnostic, Reader, StepPart};
+use keys::{EachScope, Key};
+use types::TypeRow;
+use walk::{Block, WalkRoom};
 
 /// How much room a check needs.
 #[derive(Clone, Copy, Debug)]
@@ -78,11 +78,11 @@ pub(super) fn diagnostics(spec: &Spec<'_>) -> Vec<(usize, Message)> {
     let most = sizes.keys + 4 * spec.steps.len() + spec.outputs.len() + 64;
     let mut diagnostics = vec![FlowDiagnostic::NONE; most];
     let mut keys = vec![Key::EMPTY; sizes.keys];
-    let mut rows = vec![Row::EMPTY; spec.steps.len() + spec.outputs.len()];
-    let room = Room {
+    let mut rows = vec![TypeRow::EMPTY; spec.steps.len() + spec.outputs.len()];
+    let room = WalkRoom {
         keys: &mut keys,
         slots: &mut vec![0; sizes.slots],
-        eaches: &mut vec![Each::NONE; sizes.depth],
+        eaches: &mut vec![EachScope::NONE; sizes.depth],
         bits: &mut vec![NO_KEYS; sizes.words],
         blocks: &mut vec![Block::EMPTY; sizes.depth],
         diagnostics: &mut diagnostics,

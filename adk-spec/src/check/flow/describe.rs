@@ -230,7 +230,7 @@ const fn parent(spec: &Spec<'_>, at: usize) -> usize {
 
 /// A kind of block that may be the reason why a key is not written.
 #[derive(Clone, Copy)]
-enum Around {
+enum EnclosingKind {
     /// A match, or a parallel whose first branch wins.
     Match,
     Try,
@@ -240,16 +240,16 @@ enum Around {
 }
 
 /// The innermost block of a kind that holds one step and not the other; of a try one half does.
-const fn around(spec: &Spec<'_>, at: usize, not: usize, block: Around) -> Option<usize> {
+const fn around(spec: &Spec<'_>, at: usize, not: usize, block: EnclosingKind) -> Option<usize> {
     rfind!(i below at => {
         let step = &spec.steps[i];
         let wanted = match block {
-            Around::Match => {
+            EnclosingKind::Match => {
                 matches!(step.kind, StepKind::Match { .. } | StepKind::Parallel { first: true, .. })
             }
-            Around::Try => matches!(step.kind, StepKind::Try(_)),
-            Around::Loop => matches!(step.kind, StepKind::Loop { .. }),
-            Around::Skippable => step.skippable || step.skips_branches(),
+            EnclosingKind::Try => matches!(step.kind, StepKind::Try(_)),
+            EnclosingKind::Loop => matches!(step.kind, StepKind::Loop { .. }),
+            EnclosingKind::Skippable => step.skippable || step.skips_branches(),
         };
         wanted
             && holds(spec, i, at)
@@ -280,12 +280,12 @@ const fn in_else(spec: &Spec<'_>, block: usize, at: usize) -> bool {
 const LISTED: usize = 12;
 
 /// Names that a message lists, each once.
-struct List<'a> {
+struct NameList<'a> {
     names: [&'a str; LISTED],
     count: usize,
 }
 
-impl<'a> List<'a> {
+impl<'a> NameList<'a> {
     const EMPTY: Self = Self { names: [""; LISTED], count: 0 };
 
     /// Adds a name; `intro` comes before the first one.

@@ -4,7 +4,7 @@ use super::keys;
 
 /// Where in a step a diagnostic is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::check) enum Part {
+pub(in crate::check) enum StepPart {
     Name,
     /// The key of `until`, `match` or `each`.
     Key,
@@ -16,7 +16,7 @@ pub(in crate::check) enum Part {
     Renamed(usize),
 }
 
-impl Part {
+impl StepPart {
     /// As the macro counts.
     pub(super) const fn number(self) -> usize {
         match self {
@@ -33,15 +33,15 @@ impl Part {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::check) struct FlowDiagnostic<'a> {
     pub(super) at: usize,
-    pub(super) part: Part,
+    pub(super) part: StepPart,
     pub(super) key: &'a str,
     pub(super) kind: DiagnosticKind<'a>,
 }
 
 impl<'a> FlowDiagnostic<'a> {
-    pub(super) const NONE: Self = Self::new(0, Part::Name, "", DiagnosticKind::Endless);
+    pub(super) const NONE: Self = Self::new(0, StepPart::Name, "", DiagnosticKind::Endless);
 
-    pub(super) const fn new(at: usize, part: Part, key: &'a str, kind: DiagnosticKind<'a>) -> Self {
+    pub(super) const fn new(at: usize, part: StepPart, key: &'a str, kind: DiagnosticKind<'a>) -> Self {
         Self { at, part, key, kind }
     }
 }

@@ -2,9 +2,9 @@
 
 use super::describe;
 use super::diagnostic::FlowDiagnostic;
-use super::keys::{Each, Key};
-use super::types::{self, Asked, Pair, Row};
-use super::walk::{self, Block, Room};
+use super::keys::{EachScope, Key};
+use super::types::{self, Asked, Pair, TypeRow};
+use super::walk::{self, Block, WalkRoom};
 use crate::message::Message;
 use crate::sets::NO_KEYS;
 use crate::spec::Spec;
@@ -24,8 +24,8 @@ pub(in crate::check) struct Flow<'a, const PAIRS: usize, const BLOCKS: usize> {
 }
 
 /// What a walk knows at its end, as messages about blocks need it.
-pub(in crate::check) struct Seen<'a, const ROWS: usize, const KEYS: usize> {
-    rows: [Row; ROWS],
+pub(in crate::check) struct WalkTables<'a, const ROWS: usize, const KEYS: usize> {
+    rows: [TypeRow; ROWS],
     keys: [Key<'a>; KEYS],
 }
 
@@ -44,7 +44,7 @@ pub(in crate::check) const fn look<
     spec: &Spec<'a>,
     module: (&'a str, u64),
     answers: &[bool],
-) -> (Flow<'a, PAIRS, BLOCKS>, Seen<'a, ROWS, KEYS>) {
+) -> (Flow<'a, PAIRS, BLOCKS>, WalkTables<'a, ROWS, KEYS>) {
     let mut flow = Flow {
         diagnostics: [FlowDiagnostic::NONE; MOST],
         found: 0,
@@ -52,16 +52,16 @@ pub(in crate::check) const fn look<
         pairs: [Pair::EMPTY; PAIRS],
         blocks: [[0; 3]; BLOCKS],
     };
-    let mut seen = Seen { rows: [Row::EMPTY; ROWS], keys: [Key::EMPTY; KEYS] };
+    let mut tables = WalkTables { rows: [TypeRow::EMPTY; ROWS], keys: [Key::EMPTY; KEYS] };
     let (pairs, blocks) = (&mut flow.pairs, &mut flow.blocks);
-    let room = Room {
-        keys: &mut seen.keys,
+    let room = WalkRoom {
+        keys: &mut tables.keys,
         slots: &mut [0; SLOTS],
-        eaches: &mut [Each::NONE; DEPTH],
+        eaches: &mut [EachScope::NONE; DEPTH],
         bits: &mut [NO_KEYS; WORDS],
         blocks: &mut [Block::EMPTY; DEPTH],
         diagnostics: &mut flow.diagnostics,
-        rows: &mut seen.rows,
+        rows: &mut tables.rows,
         asked: Some(Asked { pairs, count: 0, lacking: 0, answers, blocks, module }),
     };
     flow.found = walk::walk(spec, room);
@@ -69,7 +69,7 @@ pub(in crate::check) const fn look<
     if flow.found > 0 && spec.has_stub() {
         (flow.found, flow.doubtful) = (0, true);
     }
-    (flow, seen)
+    (flow, tables)
 }
 
 /// Adds what is to say of a block whose key has no type that steers it. Few workflows come here, so the keys are looked at once
@@ -87,9 +87,9 @@ pub(in crate::check) const fn tell_block<
     spec: &Spec<'a>,
     at: usize,
 ) {
-    let (flow, seen) = look::<ROWS, PAIRS, 0, KEYS, SLOTS, WORDS, DEPTH>(spec, ("", 0), &[]);
+    let (flow, tables) = look::<ROWS, PAIRS, 0, KEYS, SLOTS, WORDS, DEPTH>(spec, ("", 0), &[]);
     let (diagnostics, _) = flow.diagnostics.split_at(flow.found);
-    types::tell(m, spec, &seen.keys, &seen.rows[at], at, diagnostics);
+    types::tell(m, spec, &tables.keys, &tables.rows[at], at, diagnostics);
 }
 
 impl<'a, const PAIRS: usize, const BLOCKS: usize> Flow<'a, PAIRS, BLOCKS> {

@@ -7,7 +7,7 @@ mod count;
 mod key;
 
 pub(super) use self::count::count;
-pub(super) use self::key::{Key, Named, Writer};
+pub(super) use self::key::{Key, KeyName, Writer};
 use crate::__private::key;
 use crate::number::{NONE as NO_NUMBER, UNKNOWN, list_of, of_name, secret_of};
 use crate::spec::{ERROR_KEY, KeySpec, Step};
@@ -27,14 +27,14 @@ const ERROR: KeySpec<'static> =
 
 /// An `each` around the step that is looked at, or an `else`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Each {
+pub(super) struct EachScope {
     at: usize,
     /// Its item, on which its other keys hang; of an `else` the error.
     item: usize,
     is_else: bool,
 }
 
-impl Each {
+impl EachScope {
     pub(super) const NONE: Self = Self { at: NONE, item: NONE, is_else: false };
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Keys<'t, 'a> {
     slots: &'t mut [usize],
     /// That of their number, which is a power of two.
     mask: usize,
-    eaches: &'t mut [Each],
+    eaches: &'t mut [EachScope],
     deep: usize,
     /// How many of these are no `else`.
     elements: usize,
@@ -63,7 +63,11 @@ pub(super) struct Keys<'t, 'a> {
 
 impl<'t, 'a> Keys<'t, 'a> {
     /// An empty table, but for two keys without a name, [`EVERY`] and [`NEVER`].
-    pub(super) const fn new(all: &'t mut [Key<'a>], slots: &'t mut [usize], eaches: &'t mut [Each]) -> Self {
+    pub(super) const fn new(
+        all: &'t mut [Key<'a>],
+        slots: &'t mut [usize],
+        eaches: &'t mut [EachScope],
+    ) -> Self {
         let mask = slots.len() - 1;
         Self { all, len: NEVER + 1, slots, mask, eaches, deep: 0, elements: 0 }
     }
@@ -94,9 +98,9 @@ impl<'t, 'a> Keys<'t, 'a> {
     }
 
     const fn own_key(&mut self, at: usize, spec: KeySpec<'a>, is_else: bool) -> usize {
-        self.eaches[self.deep] = Each { at, item: NONE, is_else };
+        self.eaches[self.deep] = EachScope { at, item: NONE, is_else };
         self.deep += 1;
-        let key = self.key(self.deep, &Named::new(spec.name));
+        let key = self.key(self.deep, &KeyName::new(spec.name));
         self.eaches[self.deep - 1].item = key;
         self.all[key].own = true;
         if self.all[key].writer.is_none() {
@@ -147,7 +151,7 @@ impl<'t, 'a> Keys<'t, 'a> {
     }
 
     /// The key that a name means here; `None` if nothing writes it.
-    pub(super) const fn resolve(&self, name: &Named<'_>) -> Option<usize> {
+    pub(super) const fn resolve(&self, name: &KeyName<'_>) -> Option<usize> {
         let mut deep = self.deep;
         loop {
             if let Ok(key) = self.lookup(name.hash ^ self.scope(deep)) {
@@ -161,7 +165,7 @@ impl<'t, 'a> Keys<'t, 'a> {
     }
 
     /// The key of the scope at that depth, added when it is new.
-    const fn key(&mut self, deep: usize, name: &Named<'a>) -> usize {
+    const fn key(&mut self, deep: usize, name: &KeyName<'a>) -> usize {
         let hash = name.hash ^ self.scope(deep);
         match self.lookup(hash) {
             Ok(key) => key,
@@ -183,7 +187,7 @@ impl<'t, 'a> Keys<'t, 'a> {
 
     /// Adds an input, a `let` or a `state`, which is there from the start.
     pub(super) const fn declare(&mut self, spec: KeySpec<'a>, at: usize) {
-        let key = self.key(0, &Named::of(&spec));
+        let key = self.key(0, &KeyName::from_spec(&spec));
         if self.all[key].writer.is_none() {
             self.all[key].number = spec.number;
             self.all[key].writer = Some(Writer { spec, at, slot: 0, depth: 0, module: None });
@@ -211,7 +215,7 @@ impl<'t, 'a> Keys<'t, 'a> {
     /// A key without a prefix belongs to the innermost `each`; `session` says that it is the session's.
     pub(super) const fn write(
         &mut self,
-        name: &Named<'a>,
+        name: &KeyName<'a>,
         writer: Option<Writer<'a>>,
         typed: bool,
         session: bool,
@@ -244,19 +248,19 @@ impl<'t, 'a> Keys<'t, 'a> {
     }
 
     /// The key that a write of that name writes here.
-    pub(super) const fn own(&self, name: &Named<'_>, session: bool) -> usize {
+    pub(super) const fn own(&self, name: &KeyName<'_>, session: bool) -> usize {
         match self.lookup(name.hash ^ self.scope(self.own_depth(name, session))) {
             Ok(key) => key,
             Err(_) => EVERY,
         }
     }
 
-    const fn own_depth(&self, name: &Named<'_>, session: bool) -> usize {
+    const fn own_depth(&self, name: &KeyName<'_>, session: bool) -> usize {
         if session || name.prefix { 0 } else { self.owner(self.deep, name) }
     }
 
     /// The nearest scope from that depth on to which a written key belongs: an `else` has its error alone.
-    const fn owner(&self, mut deep: usize, name: &Named<'_>) -> usize {
+    const fn owner(&self, mut deep: usize, name: &KeyName<'_>) -> usize {
         while deep > 0 && self.eaches[deep - 1].is_else && !same(ERROR_KEY, name.text()) {
             deep -= 1;
         }

@@ -3,9 +3,9 @@
 //! Its own keys are not seen from outside, and its inputs and outputs are effects of the step. What it writes to the
 //! session counts as written perhaps: it is not what the workflow promises.
 
-use super::keys::{Key, NONE, Named, Writer};
+use super::keys::{Key, KeyName, NONE, Writer};
 use super::walk::Walk;
-use super::{DiagnosticKind, Part, Reader};
+use super::{DiagnosticKind, Reader, StepPart};
 use crate::effects::{Act, Effect, Effects, contains, runs_together};
 use crate::hash::hash;
 use crate::number::is_secret;
@@ -44,17 +44,17 @@ impl<'a> Walk<'_, 'a> {
             Act::Start => None,
             _ => return,
         };
-        self.keys.write(&Named::new(effect.key), writer, false, true);
+        self.keys.write(&KeyName::new(effect.key), writer, false, true);
     }
 
     /// A read or write inside of the step at that place.
     pub(super) const fn session(&mut self, at: usize, effect: &Effect<'a>, module: Option<Module<'a>>) {
         match effect.act {
             Act::Start => {
-                self.write(at, &Named::new(effect.key), false, true);
+                self.write(at, &KeyName::new(effect.key), false, true);
             }
             Act::Write { spec, .. } | Act::May(spec) => {
-                let key = self.write(at, &Named::new(effect.key), false, true);
+                let key = self.write(at, &KeyName::new(effect.key), false, true);
                 self.writes_as(at, key, &spec, NONE, module);
             }
             Act::State(spec) => {
@@ -75,19 +75,19 @@ impl<'a> Walk<'_, 'a> {
             && let Key { number, writer: Some(writer), .. } = self.keys.all[key]
             && is_secret(number)
         {
-            self.mismatch(at, Part::Name, name, DiagnosticKind::ReadAs { ty: "", writer });
+            self.mismatch(at, StepPart::Name, name, DiagnosticKind::ReadAs { ty: "", writer });
         }
     }
 
     /// A workflow inside of the step keeps a key in the session, which has to be that one here too: without a `state` a key
     /// of this workflow is its own, where it is nested itself.
     const fn keeps(&mut self, at: usize, name: &'a str) {
-        if let Some(key) = self.keys.resolve(&Named::new(name))
+        if let Some(key) = self.keys.resolve(&KeyName::new(name))
             && self.keys.all[key].own
             && !has_prefix(name)
             && !contains(self.spec.states, name)
         {
-            self.report(at, Part::Name, name, DiagnosticKind::OwnState);
+            self.report(at, StepPart::Name, name, DiagnosticKind::OwnState);
         }
     }
 
@@ -101,9 +101,9 @@ impl<'a> Walk<'_, 'a> {
         if let Ok(key) = self.keys.lookup(hash(name)) {
             // What is read matters to what runs at the same time.
             if !self.is_alone() {
-                self.read_key(at, Part::Name, name, key, Reader::Inside);
+                self.read_key(at, StepPart::Name, name, key, Reader::Inside);
             }
-            self.reads_as(at, Part::Name, key as u32, spec, NONE, module);
+            self.reads_as(at, StepPart::Name, key as u32, spec, NONE, module);
         }
     }
 
@@ -122,7 +122,7 @@ impl<'a> Walk<'_, 'a> {
                 && runs_together(workflow)
                 && (touches(workflow, renames, key, true) || touches(workflow, renames, key, false))
             {
-                self.report(at, Part::Output, key, DiagnosticKind::SameInside(own));
+                self.report(at, StepPart::Output, key, DiagnosticKind::SameInside(own));
             }
             i += 1;
         }

@@ -17,7 +17,7 @@ use self::pairs::{Said, Verdict};
 pub(super) use self::tell::{is_reported, tell};
 use super::keys::{Key, NONE as NOWHERE, Writer};
 use super::walk::Walk;
-use super::{DiagnosticKind, Part};
+use super::{DiagnosticKind, StepPart};
 use crate::__private::key;
 pub use crate::number::{READS, WRITES};
 use crate::number::{UNKNOWN, is_none, list_of, of_name, option_of};
@@ -31,14 +31,14 @@ const KEPT: usize = 16;
 
 /// The keys whose types a step has to agree with, by their place in the table; 0 is none.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct TypeRow {
     reads: [u32; KEPT],
     writes: [u32; KEPT],
     /// That of its first write, where it is the first to write it and its type is the key's; of an `each` its list.
     pub(super) own: u32,
 }
 
-impl Row {
+impl TypeRow {
     pub(super) const EMPTY: Self = Self { reads: [0; KEPT], writes: [0; KEPT], own: 0 };
 }
 
@@ -89,7 +89,7 @@ impl<'a> Walk<'_, 'a> {
     pub(super) const fn reads_as(
         &mut self,
         at: usize,
-        part: Part,
+        part: StepPart,
         key: u32,
         spec: &KeySpec<'a>,
         slot: usize,
@@ -134,13 +134,13 @@ impl<'a> Walk<'_, 'a> {
             _ => false,
         };
         if wrong {
-            self.mismatch(at, Part::Key, name, DiagnosticKind::ReadAs { ty: "", writer });
+            self.mismatch(at, StepPart::Key, name, DiagnosticKind::ReadAs { ty: "", writer });
         }
     }
 
     /// An output, which is a read at the end.
     pub(super) const fn gives(&mut self, at: usize, key: u32, spec: &KeySpec<'a>) {
-        self.reads_as(at, Part::Name, key, spec, 0, None);
+        self.reads_as(at, StepPart::Name, key, spec, 0, None);
     }
 
     /// A key that is written as some type.
@@ -165,17 +165,17 @@ impl<'a> Walk<'_, 'a> {
         match self.compare(&Said { spec: *spec, at, slot, place, module }, &writer) {
             Verdict::Agree => {}
             Verdict::Differ => {
-                self.mismatch(at, Part::Name, name, DiagnosticKind::WrittenAs { ty: spec.ty, writer })
+                self.mismatch(at, StepPart::Name, name, DiagnosticKind::WrittenAs { ty: spec.ty, writer })
             }
             doubt => {
                 let kind = DiagnosticKind::Untold { ty: spec.ty, reads: false, full: doubt.room(), writer };
-                self.doubt(at, Part::Name, name, kind);
+                self.doubt(at, StepPart::Name, name, kind);
             }
         }
     }
 
     /// Reports types that cannot be compared. A lack of room for pairs is reported once.
-    const fn doubt(&mut self, at: usize, part: Part, name: &'a str, kind: DiagnosticKind<'a>) {
+    const fn doubt(&mut self, at: usize, part: StepPart, name: &'a str, kind: DiagnosticKind<'a>) {
         if !matches!(kind, DiagnosticKind::Untold { full: Some(_), .. }) || self.is_first_without_room() {
             self.mismatch(at, part, name, kind);
         }

@@ -5,26 +5,26 @@ mod agent;
 mod blocks;
 mod renamed;
 
-use super::keys::{EVERY, Each, Key, Keys, NEVER, NONE, Named, Writer};
+use super::keys::{EVERY, EachScope, Key, KeyName, Keys, NEVER, NONE, Writer};
 use super::types::{Asked, is_reported};
-use super::{DiagnosticKind, FlowDiagnostic, Part, Reader, Row};
+use super::{DiagnosticKind, FlowDiagnostic, Reader, StepPart, TypeRow};
 use crate::effects::{Act, Effects, is_alone, output_name};
 use crate::number::is_secret;
 use crate::sets::{Sets, Word};
 use crate::spec::{AgentMeta, Spec, StepKind};
 use crate::text::same;
 pub(super) use blocks::{Block, sets};
-use blocks::{Kind, SURE};
+use blocks::{BlockKind, SURE};
 
 /// Room for a walk, as large as [`super::sizes`] says.
-pub(super) struct Room<'t, 'a> {
+pub(super) struct WalkRoom<'t, 'a> {
     pub(super) keys: &'t mut [Key<'a>],
     pub(super) slots: &'t mut [usize],
-    pub(super) eaches: &'t mut [Each],
+    pub(super) eaches: &'t mut [EachScope],
     pub(super) bits: &'t mut [Word],
     pub(super) blocks: &'t mut [Block],
     pub(super) diagnostics: &'t mut [FlowDiagnostic<'a>],
-    pub(super) rows: &'t mut [Row],
+    pub(super) rows: &'t mut [TypeRow],
     pub(super) asked: Option<Asked<'t, 'a>>,
 }
 
@@ -38,12 +38,12 @@ pub(super) struct Walk<'t, 'a> {
     parallels: usize,
     pub(super) diagnostics: &'t mut [FlowDiagnostic<'a>],
     pub(super) found: usize,
-    pub(super) rows: &'t mut [Row],
+    pub(super) rows: &'t mut [TypeRow],
     pub(super) asked: Option<Asked<'t, 'a>>,
 }
 
 /// Looks at a whole workflow; how many diagnostics were found.
-pub(super) const fn walk<'a>(spec: &Spec<'a>, room: Room<'_, 'a>) -> usize {
+pub(super) const fn walk<'a>(spec: &Spec<'a>, room: WalkRoom<'_, 'a>) -> usize {
     let words = super::words(room.keys.len());
     let mut walk = Walk {
         spec: *spec,
@@ -115,7 +115,11 @@ impl<'a> Walk<'_, 'a> {
                 self.rows[at].own = own as u32;
             } else if own == EVERY {
                 let writer = Writer { spec: *spec, at, slot, depth: 0, module: None };
-                let name = if plain { Named::of(spec) } else { Named::new(output_name(meta, renames, slot)) };
+                let name = if plain {
+                    KeyName::from_spec(spec)
+                } else {
+                    KeyName::new(output_name(meta, renames, slot))
+                };
                 self.register_write(at, &name, writer);
             }
             (writes, slot) = (rest, slot + 1);
@@ -129,15 +133,15 @@ impl<'a> Walk<'_, 'a> {
                 self.register_session(at, &effect, all.module());
             } else if let Act::May(spec) = effect.act {
                 let writer = Writer { spec, at, slot: NONE, depth: 0, module: all.module() };
-                self.register_write(at, &Named::new(effect.key), writer);
+                self.register_write(at, &KeyName::new(effect.key), writer);
             }
         }
     }
 
-    const fn register_write(&mut self, at: usize, name: &Named<'a>, writer: Writer<'a>) {
+    const fn register_write(&mut self, at: usize, name: &KeyName<'a>, writer: Writer<'a>) {
         let typed = self.is_typed(&writer);
         if self.keys.write(name, Some(writer), typed, false) {
-            self.report(at, Part::Name, name.text(), DiagnosticKind::Mixed);
+            self.report(at, StepPart::Name, name.text(), DiagnosticKind::Mixed);
         }
     }
 
@@ -146,18 +150,18 @@ impl<'a> Walk<'_, 'a> {
         let mut i = 0;
         while i < self.spec.outputs.len() {
             let (at, name) = (self.spec.steps.len() + i, self.spec.outputs[i].name);
-            match self.keys.resolve(&Named::new(name)) {
-                Some(key) if self.is_only_inside(&Named::new(name), Some(key)) => {
-                    self.report(at, Part::Name, name, DiagnosticKind::OwnState);
+            match self.keys.resolve(&KeyName::new(name)) {
+                Some(key) if self.is_only_inside(&KeyName::new(name), Some(key)) => {
+                    self.report(at, StepPart::Name, name, DiagnosticKind::OwnState);
                 }
                 Some(key) => {
                     self.gives(at, key as u32, &self.spec.outputs[i]);
                     if !self.sets.has(SURE, key) {
-                        self.report(at, Part::Name, name, DiagnosticKind::NoOutput);
+                        self.report(at, StepPart::Name, name, DiagnosticKind::NoOutput);
                     }
                 }
                 None if !self.sets.has(SURE, EVERY) => {
-                    self.report(at, Part::Name, name, DiagnosticKind::NoOutput)
+                    self.report(at, StepPart::Name, name, DiagnosticKind::NoOutput)
                 }
                 None => {}
             }
@@ -166,7 +170,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Adds a diagnostic of a key: one message per key.
-    pub(super) const fn report(&mut self, at: usize, part: Part, key: &'a str, kind: DiagnosticKind<'a>) {
+    pub(super) const fn report(&mut self, at: usize, part: StepPart, key: &'a str, kind: DiagnosticKind<'a>) {
         let known = self.diagnostics.split_at(self.found).0;
         if !any!(diagnostic in known => same(diagnostic.key, key) && diagnostic.kind.is_of_key()) {
             self.push(FlowDiagnostic::new(at, part, key, kind));
@@ -174,7 +178,13 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Adds a diagnostic of the type of a key, unless something else is wrong with the key.
-    pub(super) const fn mismatch(&mut self, at: usize, part: Part, key: &'a str, kind: DiagnosticKind<'a>) {
+    pub(super) const fn mismatch(
+        &mut self,
+        at: usize,
+        part: StepPart,
+        key: &'a str,
+        kind: DiagnosticKind<'a>,
+    ) {
         let diagnostic = FlowDiagnostic::new(at, part, key, kind);
         if !is_reported(self.diagnostics.split_at(self.found).0, &diagnostic) {
             self.push(diagnostic);
@@ -193,24 +203,24 @@ impl<'a> Walk<'_, 'a> {
         let step = &self.spec.steps[at];
         match step.kind {
             StepKind::Agent { meta, .. } => self.agent(at, meta, &step.renames),
-            StepKind::Sequence => self.open(at, Kind::Sequence),
-            StepKind::Parallel { first, .. } => self.open(at, Kind::Parallel { first }),
-            StepKind::Try(_) => self.open(at, Kind::Try),
+            StepKind::Sequence => self.open(at, BlockKind::Sequence),
+            StepKind::Parallel { first, .. } => self.open(at, BlockKind::Parallel { first }),
+            StepKind::Try(_) => self.open(at, BlockKind::Try),
             StepKind::Else => self.otherwise(at),
-            StepKind::Branch | StepKind::Arm { .. } => self.open(at, Kind::Branch),
+            StepKind::Branch | StepKind::Arm { .. } => self.open(at, BlockKind::Branch),
             StepKind::Loop { max, until } => {
-                self.open(at, Kind::Loop);
+                self.open(at, BlockKind::Loop);
                 self.blocks[self.depth - 1].ends = max.is_some() || until.is_some();
             }
             StepKind::Match { key } => {
-                let read = self.read(at, Part::Key, &Named::new(key), false, Reader::Match);
+                let read = self.read(at, StepPart::Key, &KeyName::new(key), false, Reader::Match);
                 self.steers(at, read);
-                self.open(at, Kind::Match);
+                self.open(at, BlockKind::Match);
             }
             StepKind::Each { item, list, .. } => {
-                let read = self.read(at, Part::Key, &Named::new(list), false, Reader::Each);
+                let read = self.read(at, StepPart::Key, &KeyName::new(list), false, Reader::Each);
                 self.steers(at, read);
-                self.open(at, Kind::Each);
+                self.open(at, BlockKind::Each);
                 let item = self.keys.enter(at, item);
                 self.sets.add(SURE, item);
                 // Whose elements they are.

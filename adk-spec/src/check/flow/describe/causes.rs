@@ -2,7 +2,7 @@
 
 use super::types::owned;
 use super::{
-    Act, Around, apart, around, common_loop, does, holds, in_else, kind, who, write_of, writes,
+    Act, EnclosingKind, apart, around, common_loop, does, holds, in_else, kind, who, write_of, writes,
     writes_surely, written_as,
 };
 use crate::effects::contains;
@@ -10,7 +10,7 @@ use crate::message::Message;
 use crate::spec::{AgentKind, KeySpec, Spec, StepKind, has_prefix};
 
 /// Why a writer may not have written its key.
-pub(super) enum Cause {
+pub(super) enum MissingCause {
     /// It reads the key itself, and is the only writer.
     Itself,
     /// It comes later in the same loop, or in the same try, which is this one.
@@ -32,42 +32,42 @@ pub(super) enum Cause {
     Paths,
 }
 
-pub(super) const fn cause(spec: &Spec<'_>, at: usize, writer: usize, key: &str) -> Cause {
+pub(super) const fn cause(spec: &Spec<'_>, at: usize, writer: usize, key: &str) -> MissingCause {
     let inside = at < spec.steps.len();
     if writer == at {
-        Cause::Itself
+        MissingCause::Itself
     } else if inside && apart(spec, writer, at) {
-        Cause::OtherArm
+        MissingCause::OtherArm
     } else if inside && writer > at {
-        Cause::Later(match common_loop(spec, at, writer) {
+        MissingCause::Later(match common_loop(spec, at, writer) {
             Some(block) => block,
             None => at,
         })
     } else if !writes_surely(spec, writer, key) {
-        Cause::Perhaps(writer)
-    } else if let Some(block) = around(spec, writer, at, Around::Skippable) {
-        Cause::Skipped(block)
-    } else if let Some(block) = around(spec, writer, at, Around::Match) {
+        MissingCause::Perhaps(writer)
+    } else if let Some(block) = around(spec, writer, at, EnclosingKind::Skippable) {
+        MissingCause::Skipped(block)
+    } else if let Some(block) = around(spec, writer, at, EnclosingKind::Match) {
         match unsure(spec, block, key) {
-            Some(step) => Cause::Perhaps(step),
-            None => Cause::Arm(block),
+            Some(step) => MissingCause::Perhaps(step),
+            None => MissingCause::Arm(block),
         }
-    } else if let Some(block) = around(spec, writer, at, Around::Try) {
-        Cause::Try(block)
-    } else if let Some(block) = around(spec, writer, at, Around::Loop) {
+    } else if let Some(block) = around(spec, writer, at, EnclosingKind::Try) {
+        MissingCause::Try(block)
+    } else if let Some(block) = around(spec, writer, at, EnclosingKind::Loop) {
         match each_around(spec, writer, at) {
-            Some(each) if holds(spec, block, each) => Cause::Broken(block, each),
-            _ => Cause::Loop(block),
+            Some(each) if holds(spec, block, each) => MissingCause::Broken(block, each),
+            _ => MissingCause::Loop(block),
         }
     } else {
-        Cause::Paths
+        MissingCause::Paths
     }
 }
 
-pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &str, cause: &Cause) {
+pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &str, cause: &MissingCause) {
     match cause {
-        Cause::Itself => m.push("nothing else writes that key, so it is not there in the first round"),
-        Cause::Later(block) => {
+        MissingCause::Itself => m.push("nothing else writes that key, so it is not there in the first round"),
+        MissingCause::Later(block) => {
             who(m, spec, writer);
             m.push(match spec.steps[*block].kind {
                 StepKind::Try(_) => {
@@ -76,20 +76,20 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
                 _ => " writes it later in the same loop, so it is not there in the first round",
             });
         }
-        Cause::Try(block) if in_else(spec, *block, writer) => {
+        MissingCause::Try(block) if in_else(spec, *block, writer) => {
             does(m, spec, writer, &[" writes it only if "]);
             does(m, spec, *block, &[" fails"]);
         }
-        Cause::Try(block) => {
+        MissingCause::Try(block) => {
             does(m, spec, *block, &[" may fail before "]);
             does(m, spec, writer, &[" writes it"]);
         }
-        Cause::OtherArm => {
+        MissingCause::OtherArm => {
             who(m, spec, writer);
             m.push(" writes it in another arm of the same loop, so it is not there in the first round");
         }
-        Cause::Perhaps(step) => perhaps(m, spec, *step, key),
-        Cause::Skipped(block) => {
+        MissingCause::Perhaps(step) => perhaps(m, spec, *step, key),
+        MissingCause::Skipped(block) => {
             m.push("nothing in ");
             who(m, spec, *block);
             m.push(if spec.steps[*block].skips_branches() {
@@ -99,7 +99,7 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
             });
             does(m, spec, writer, &[", which writes it"]);
         }
-        Cause::Arm(block) => {
+        MissingCause::Arm(block) => {
             let silent = silent_arm(spec, *block, key);
             match silent {
                 Some(pattern) => m.all(&["arm `", pattern, "` of "]),
@@ -111,15 +111,15 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
             who(m, spec, *block);
             m.push(if silent.is_some() { " does not write it" } else { " writes it for certain" });
         }
-        Cause::Loop(block) => {
+        MissingCause::Loop(block) => {
             does(m, spec, *block, &[" may end before "]);
             does(m, spec, writer, &[" writes it"]);
         }
-        Cause::Broken(block, each) => {
+        MissingCause::Broken(block, each) => {
             does(m, spec, *block, &[" may end inside of "]);
             does(m, spec, *each, &[", which then leaves no lists"]);
         }
-        Cause::Paths => does(m, spec, writer, &[" writes it on some paths only"]),
+        MissingCause::Paths => does(m, spec, writer, &[" writes it on some paths only"]),
     }
 }
 
@@ -181,19 +181,19 @@ pub(super) const fn remedy(
     at: usize,
     writer: usize,
     key: &str,
-    cause: &Cause,
+    cause: &MissingCause,
 ) {
     let each = each_around(spec, writer, at);
     match cause {
-        Cause::Arm(block) if matches!(spec.steps[*block].kind, StepKind::Match { .. }) => {
+        MissingCause::Arm(block) if matches!(spec.steps[*block].kind, StepKind::Match { .. }) => {
             m.push("write it in every arm")
         }
-        Cause::Arm(_) => m.push("write it in every branch"),
-        Cause::Perhaps(step) if matches!(kind(spec, *step), Some(AgentKind::Workflow)) => {
+        MissingCause::Arm(_) => m.push("write it in every branch"),
+        MissingCause::Perhaps(step) if matches!(kind(spec, *step), Some(AgentKind::Workflow)) => {
             m.all(&["let `", key, "` be an output of "]);
             who(m, spec, *step);
         }
-        Cause::Broken(_, each) => {
+        MissingCause::Broken(_, each) => {
             m.push("end the loop after ");
             who(m, spec, *each);
         }

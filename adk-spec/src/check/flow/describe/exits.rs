@@ -1,7 +1,7 @@
 //! `loop-endless`, `exit-outside-loop`, and renamings that rename nothing.
 
 use super::super::FlowDiagnostic;
-use super::{List, does, holds, who};
+use super::{NameList, does, holds, who};
 use crate::check::Check;
 use crate::effects::{DEEPEST, Effects, may_exit};
 use crate::message::Message;
@@ -98,7 +98,7 @@ pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, diagnostic: &
     if !nearest.found().is_empty() {
         return m.all(&["; help: did you mean `", nearest.found(), "`?"]);
     }
-    let (mut keys, mut all) = (List::EMPTY, Effects::of(meta, &Renames::NONE).outside());
+    let (mut keys, mut all) = (NameList::EMPTY, Effects::of(meta, &Renames::NONE).outside());
     while let Some(effect) = all.next() {
         if !effect.act.is_write() {
             keys.add(m, "; help: it reads ", effect.key);
@@ -121,7 +121,7 @@ pub(super) const fn other_writes(m: &mut Message, spec: &Spec<'_>, diagnostic: &
     m.push(" writes ");
     m.number(meta.writes.len() as i128);
     m.push(if meta.writes.len() == 1 { " key, " } else { " keys, " });
-    let mut keys = List::EMPTY;
+    let mut keys = NameList::EMPTY;
     each!(key in meta.writes => { keys.add(m, "", key.name) });
     m.push(", and `->` names ");
     m.number(step.renames.writes.len() as i128);

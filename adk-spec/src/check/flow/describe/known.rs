@@ -7,7 +7,7 @@ use crate::spec::{ERROR_KEY, Spec, StepKind};
 /// The keys that are declared, the elements around a step, and what other steps write, as often as they do.
 ///
 /// What the step writes itself is not among them, unless it runs again in a loop.
-pub(super) struct Known<'s, 'a> {
+pub(super) struct KnownKeys<'s, 'a> {
     spec: &'s Spec<'a>,
     at: usize,
     end: usize,
@@ -15,7 +15,7 @@ pub(super) struct Known<'s, 'a> {
     effects: Option<Effects<'a>>,
 }
 
-impl<'s, 'a> Known<'s, 'a> {
+impl<'s, 'a> KnownKeys<'s, 'a> {
     /// What the steps up to `end` write.
     pub(super) const fn up_to(spec: &'s Spec<'a>, at: usize, end: usize) -> Self {
         Self { spec, at, end, place: 0, effects: None }

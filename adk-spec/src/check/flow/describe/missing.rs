@@ -1,9 +1,9 @@
 //! `key-missing`, `key-maybe-missing`, `output-missing`.
 
-use super::super::{FlowDiagnostic, Part, Reader};
-use super::causes::{Cause, cause, first_value, remedy, why};
-use super::known::Known;
-use super::{List, apart, below, common_loop, does, element, holds, kind, same, who, writes};
+use super::super::{FlowDiagnostic, Reader, StepPart};
+use super::causes::{MissingCause, cause, first_value, remedy, why};
+use super::known::KnownKeys;
+use super::{NameList, apart, below, common_loop, does, element, holds, kind, same, who, writes};
 use crate::check::Check;
 use crate::effects::contains;
 use crate::message::Message;
@@ -89,7 +89,7 @@ pub(super) const fn unwritten(
         if_absent(m, spec, diagnostic, reader);
     } else {
         m.all(&["; help: declare it as an input, `", key, ": TYPE`, or as a `let`"]);
-        if let (Reader::Parameter(None), Part::Name) = (reader, diagnostic.part) {
+        if let (Reader::Parameter(None), StepPart::Name) = (reader, diagnostic.part) {
             m.all(&[", let it read another key by `(", key, " = KEY)` after its name"]);
             if let Some(AgentKind::Function) = kind(spec, at) {
                 m.push(", mark the parameter `#[resource]` if the program gives it");
@@ -97,7 +97,7 @@ pub(super) const fn unwritten(
         }
         match diagnostic.part {
             // It says that the key is there, so that it may not be absent everywhere.
-            Part::Renaming(_) => m.push(", or as a `state` if the session holds it"),
+            StepPart::Renaming(_) => m.push(", or as a `state` if the session holds it"),
             _ => if_absent_or_text(m, spec, diagnostic, reader),
         }
     }
@@ -128,10 +128,10 @@ pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDi
     let cause = cause(spec, end, writer, key);
     why(m, spec, writer, key, &cause);
     m.push("; help: ");
-    if let Cause::Broken(..) = cause {
+    if let MissingCause::Broken(..) = cause {
         return remedy(m, spec, end, writer, key, &cause);
     }
-    if let Cause::Arm(_) = cause {
+    if let MissingCause::Arm(_) = cause {
         remedy(m, spec, end, writer, key, &cause);
         m.push(", or ");
     }
@@ -236,7 +236,7 @@ const fn if_absent_or_text(
 /// The key of this workflow that is spelled most like it.
 const fn nearest<'a>(spec: &Spec<'a>, at: usize, key: &'a str) -> &'a str {
     let mut nearest = Nearest::to(key);
-    let mut known = Known::up_to(spec, at, spec.steps.len());
+    let mut known = KnownKeys::up_to(spec, at, spec.steps.len());
     while let Some(other) = known.next() {
         nearest.show(other);
     }
@@ -259,7 +259,7 @@ const fn known(m: &mut Message, spec: &Spec<'_>, at: usize) {
     if m.ends_with(b'?') {
         intro = part(intro, 1, intro.len());
     }
-    let (mut keys, mut known) = (List::EMPTY, Known::up_to(spec, at, at));
+    let (mut keys, mut known) = (NameList::EMPTY, KnownKeys::up_to(spec, at, at));
     while let Some(key) = known.next() {
         keys.add(m, intro, key);
     }

@@ -1,7 +1,7 @@
 //! `key-type`.
 
 use super::super::keys::Writer;
-use super::super::{FlowDiagnostic, Part};
+use super::super::{FlowDiagnostic, StepPart};
 use super::{below, does, holds, kind, reader_below, same, who, writer_below, writes, written_as};
 use crate::check::Check;
 use crate::message::Message;
@@ -141,7 +141,7 @@ const fn whole<'t>(ty: &'t str, writer: &Writer<'_>) -> &'t str {
 /// The step, or what it has below it, and what it reads.
 const fn who_reads(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>, ty: &str) {
     match (reader_below(spec, diagnostic.at, diagnostic.key, ty), diagnostic.part) {
-        (Some(name), Part::Name) => below(m, spec, diagnostic.at, name),
+        (Some(name), StepPart::Name) => below(m, spec, diagnostic.at, name),
         _ => who(m, spec, diagnostic.at),
     }
     m.all(&[" reads `", diagnostic.key, "`"]);

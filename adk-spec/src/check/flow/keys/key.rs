@@ -8,7 +8,7 @@ use crate::text::part;
 
 /// A key as a step names it, with what const evaluation compares.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::check::flow) struct Named<'a> {
+pub(in crate::check::flow) struct KeyName<'a> {
     pub(super) text: &'a str,
     /// Which part of the text it is; all of it is `None`. Few names are ever needed as text, and to cut one out is dear.
     pub(super) part: Option<(usize, usize)>,
@@ -16,24 +16,29 @@ pub(in crate::check::flow) struct Named<'a> {
     pub(in crate::check::flow) prefix: bool,
 }
 
-impl<'a> Named<'a> {
+impl<'a> KeyName<'a> {
     /// A key that is known by its text only.
     pub(in crate::check::flow) const fn new(text: &'a str) -> Self {
         Self { text, part: None, hash: hash(text), prefix: has_prefix(text) }
     }
 
     /// A part of a prompt that is a plain key.
-    pub(in crate::check::flow) const fn part(prompt: &'a str, start: usize, end: usize, hash: u64) -> Self {
+    pub(in crate::check::flow) const fn from_part(
+        prompt: &'a str,
+        start: usize,
+        end: usize,
+        hash: u64,
+    ) -> Self {
         Self { text: prompt, part: Some((start, end)), hash, prefix: false }
     }
 
     /// A key of a prompt that the macros have read.
-    pub(in crate::check::flow) const fn of_prompt(key: &PromptKey<'a>) -> Self {
+    pub(in crate::check::flow) const fn from_prompt_key(key: &PromptKey<'a>) -> Self {
         Self { text: key.0, part: None, hash: key.1, prefix: false }
     }
 
     /// The key of a description.
-    pub(in crate::check::flow) const fn of(spec: &KeySpec<'a>) -> Self {
+    pub(in crate::check::flow) const fn from_spec(spec: &KeySpec<'a>) -> Self {
         Self { text: spec.name, part: None, hash: spec.hash(), prefix: spec.has_prefix() }
     }
 

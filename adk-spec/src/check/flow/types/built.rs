@@ -1,8 +1,8 @@
 //! Types at run time, where they can be compared by themselves.
 
 use super::super::keys::{Key, Writer};
-use super::super::{DiagnosticKind, FlowDiagnostic, Part};
-use super::{KEPT, Row};
+use super::super::{DiagnosticKind, FlowDiagnostic, StepPart};
+use super::{KEPT, TypeRow};
 use crate::effects::{Act, Effects};
 use crate::spec::{KeySpec, Spec, StepKind};
 use crate::type_names::{differ, is_option};
@@ -11,7 +11,7 @@ use crate::type_names::{differ, is_option};
 pub(in crate::check::flow) fn diagnostics<'a>(
     spec: &Spec<'a>,
     keys: &[Key<'a>],
-    rows: &[Row],
+    rows: &[TypeRow],
 ) -> Vec<FlowDiagnostic<'a>> {
     let mut diagnostics: Vec<FlowDiagnostic<'a>> = Vec::new();
     for (at, (step, row)) in spec.steps.iter().zip(rows).enumerate() {
@@ -20,9 +20,11 @@ pub(in crate::check::flow) fn diagnostics<'a>(
         while let Some(effect) = all.next() {
             let (key, own, reads, part) = match effect.act {
                 Act::Read { spec, slot, renamed, target: None } if slot < KEPT => {
-                    (row.reads[slot], spec, true, renamed.map_or(Part::Name, Part::Renaming))
+                    (row.reads[slot], spec, true, renamed.map_or(StepPart::Name, StepPart::Renaming))
                 }
-                Act::Write { spec, slot, .. } if slot < KEPT => (row.writes[slot], spec, false, Part::Name),
+                Act::Write { spec, slot, .. } if slot < KEPT => {
+                    (row.writes[slot], spec, false, StepPart::Name)
+                }
                 _ => continue,
             };
             let Key { name, writer: Some(writer), .. } = keys[key as usize] else { continue };
@@ -43,7 +45,7 @@ pub(in crate::check::flow) fn diagnostics<'a>(
         let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize] else { continue };
         if !output.any && differs(output, &writer, false) {
             let kind = DiagnosticKind::ReadAs { ty: output.ty, writer };
-            diagnostics.push(FlowDiagnostic::new(spec.steps.len() + i, Part::Name, name, kind));
+            diagnostics.push(FlowDiagnostic::new(spec.steps.len() + i, StepPart::Name, name, kind));
         }
     }
     diagnostics

@@ -1,8 +1,8 @@
 //! What is said of a block whose key has no type that steers it.
 
 use super::super::keys::Key;
-use super::super::{DiagnosticKind, FlowDiagnostic, Part, describe};
-use super::Row;
+use super::super::{DiagnosticKind, FlowDiagnostic, StepPart, describe};
+use super::TypeRow;
 use crate::message::Message;
 use crate::spec::{Spec, StepKind};
 use crate::text::same;
@@ -14,12 +14,13 @@ pub(in crate::check::flow) const fn tell<'a>(
     m: &mut Message,
     spec: &Spec<'a>,
     keys: &[Key<'a>],
-    row: &Row,
+    row: &TypeRow,
     at: usize,
     diagnostics: &[FlowDiagnostic<'a>],
 ) {
     if let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize] {
-        let diagnostic = FlowDiagnostic::new(at, Part::Key, name, DiagnosticKind::ReadAs { ty: "", writer });
+        let diagnostic =
+            FlowDiagnostic::new(at, StepPart::Key, name, DiagnosticKind::ReadAs { ty: "", writer });
         if !is_reported(diagnostics, &diagnostic) {
             m.line();
             describe::diagnostic(m, spec, &diagnostic);

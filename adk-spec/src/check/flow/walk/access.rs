@@ -1,10 +1,10 @@
 //! Reads and writes of keys: what is missing, and what runs at the same time.
 
 use super::super::describe;
-use super::super::keys::{EVERY, Named};
-use super::super::{DiagnosticKind, Part, Reader};
+use super::super::keys::{EVERY, KeyName};
+use super::super::{DiagnosticKind, Reader, StepPart};
 use super::Walk;
-use super::blocks::{Kind, READ, READING, SURE, WRITING, WROTE, set_of};
+use super::blocks::{BlockKind, READ, READING, SURE, WRITING, WROTE, set_of};
 use crate::number::is_secret;
 
 impl<'a> Walk<'_, 'a> {
@@ -16,8 +16,8 @@ impl<'a> Walk<'_, 'a> {
     pub(super) const fn read(
         &mut self,
         at: usize,
-        part: Part,
-        name: &Named<'a>,
+        part: StepPart,
+        name: &KeyName<'a>,
         optional: bool,
         reader: Reader<'a>,
     ) -> u32 {
@@ -45,7 +45,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Whether a key is none of this workflow's own, and one that a workflow inside keeps in the session.
-    pub(super) const fn is_only_inside(&self, name: &Named<'a>, key: Option<usize>) -> bool {
+    pub(super) const fn is_only_inside(&self, name: &KeyName<'a>, key: Option<usize>) -> bool {
         let is_own = match key {
             Some(key) => self.keys.all[key].own,
             None => false,
@@ -57,7 +57,7 @@ impl<'a> Walk<'_, 'a> {
     pub(in crate::check::flow) const fn read_key(
         &mut self,
         at: usize,
-        part: Part,
+        part: StepPart,
         name: &'a str,
         key: usize,
         reader: Reader<'a>,
@@ -65,7 +65,7 @@ impl<'a> Walk<'_, 'a> {
         let mut d = if self.parallels == 0 { 0 } else { self.depth };
         while d > 0 {
             d -= 1;
-            if matches!(self.blocks[d].kind, Kind::Parallel { .. }) {
+            if matches!(self.blocks[d].kind, BlockKind::Parallel { .. }) {
                 if self.sets.has(set_of(d, WROTE), key) {
                     self.race(at, part, name, self.blocks[d].at, Some(reader));
                     return true;
@@ -80,7 +80,7 @@ impl<'a> Walk<'_, 'a> {
     const fn race(
         &mut self,
         at: usize,
-        part: Part,
+        part: StepPart,
         name: &'a str,
         parallel: usize,
         reader: Option<Reader<'a>>,
@@ -92,7 +92,7 @@ impl<'a> Walk<'_, 'a> {
         self.report(at, part, name, kind);
     }
 
-    const fn unwritten(&mut self, at: usize, part: Part, name: &'a str, reader: Reader<'a>) {
+    const fn unwritten(&mut self, at: usize, part: StepPart, name: &'a str, reader: Reader<'a>) {
         // A read that a sibling writes is a race, which is reported at the later of the two.
         if !describe::sibling_writes(&self.spec, at, name) {
             self.report(at, part, name, DiagnosticKind::Unwritten(reader));
@@ -102,14 +102,14 @@ impl<'a> Walk<'_, 'a> {
     pub(in crate::check::flow) const fn write(
         &mut self,
         at: usize,
-        name: &Named<'a>,
+        name: &KeyName<'a>,
         sure: bool,
         session: bool,
     ) -> usize {
         let session = session || name.prefix;
         let key = self.keys.own(name, session);
         if session && self.keys.in_each() {
-            self.report(at, Part::Name, name.text(), DiagnosticKind::EachRace);
+            self.report(at, StepPart::Name, name.text(), DiagnosticKind::EachRace);
         }
         self.write_key(at, key, sure);
         key
@@ -123,11 +123,11 @@ impl<'a> Walk<'_, 'a> {
         let mut d = if self.parallels == 0 { 0 } else { self.depth };
         while d > 0 {
             d -= 1;
-            if let Kind::Parallel { first } = self.blocks[d].kind {
+            if let BlockKind::Parallel { first } = self.blocks[d].kind {
                 // The block commits what the winner has written; but no event holds a `temp:` key.
                 let both = !first || matches!(name.as_bytes(), [b't', b'e', b'm', b'p', b':', ..]);
                 if both && self.sets.has(set_of(d, WROTE), key) || self.sets.has(set_of(d, READ), key) {
-                    self.race(at, Part::Name, name, self.blocks[d].at, None);
+                    self.race(at, StepPart::Name, name, self.blocks[d].at, None);
                 }
                 self.sets.add(set_of(d, WRITING), key);
             }
@@ -139,6 +139,6 @@ impl<'a> Walk<'_, 'a> {
 }
 
 /// Whether a renaming claims that a key is there: it names one of this workflow. The session may hold one with a prefix.
-const fn is_claimed(part: Part, name: &Named<'_>) -> bool {
-    matches!(part, Part::Renaming(_)) && !name.prefix
+const fn is_claimed(part: StepPart, name: &KeyName<'_>) -> bool {
+    matches!(part, StepPart::Renaming(_)) && !name.prefix
 }

@@ -1,8 +1,8 @@
 //! A step that is an agent: what it reads, its renamings, its exits, what it writes, in this order.
 
 use super::super::describe::reads;
-use super::super::keys::{EVERY, Key, NONE, Named};
-use super::super::{DiagnosticKind, FlowDiagnostic, Part, Reader};
+use super::super::keys::{EVERY, Key, KeyName, NONE};
+use super::super::{DiagnosticKind, FlowDiagnostic, Reader, StepPart};
 use super::Walk;
 use super::blocks::SURE;
 use crate::effects::{Act, DEEPEST, Effects, is_alone, is_session_key, may_exit};
@@ -27,10 +27,10 @@ impl<'a> Walk<'_, 'a> {
                 _ if effect.is_inside => self.session(at, &effect, all.module()),
                 Act::Prompt { optional, source, renamed, target } => {
                     let reader = Reader::Prompt { source, target };
-                    self.read(at, part(renamed), &Named::new(effect.key), optional, reader);
+                    self.read(at, part(renamed), &KeyName::new(effect.key), optional, reader);
                 }
                 Act::Read { spec, slot, renamed, target } => {
-                    let (part, name) = (part(renamed), Named::new(effect.key));
+                    let (part, name) = (part(renamed), KeyName::new(effect.key));
                     let key = self.read(at, part, &name, spec.optional, Reader::Parameter(target));
                     // The types of a transfer target are not looked up.
                     let slot = if target.is_some() { NONE } else { slot };
@@ -43,12 +43,12 @@ impl<'a> Walk<'_, 'a> {
                         self.leaves(at, meta);
                         left = true;
                     }
-                    let key = self.write(at, &Named::new(effect.key), sure, false);
+                    let key = self.write(at, &KeyName::new(effect.key), sure, false);
                     self.writes_as(at, key, &spec, slot, None);
                     self.reads_output(at, all.agent(), &spec, key);
                 }
                 Act::May(spec) => {
-                    let key = self.write(at, &Named::new(effect.key), false, false);
+                    let key = self.write(at, &KeyName::new(effect.key), false, false);
                     self.writes_as(at, key, &spec, NONE, all.module());
                     if all.tool().is_none() {
                         self.reads_output(at, all.agent(), &spec, key);
@@ -59,7 +59,7 @@ impl<'a> Walk<'_, 'a> {
         }
         self.renamings(at, meta, renames);
         if all.is_too_deep() {
-            self.push(FlowDiagnostic::new(at, Part::Name, "", DiagnosticKind::TooDeep));
+            self.push(FlowDiagnostic::new(at, StepPart::Name, "", DiagnosticKind::TooDeep));
         }
         if !left {
             self.leaves(at, meta);
@@ -95,8 +95,8 @@ impl<'a> Walk<'_, 'a> {
                     key = renamed.1;
                 }
             });
-            if self.keys.resolve(&Named::new(key)).is_some() {
-                self.report(at, Part::Name, text, DiagnosticKind::PartOfKey);
+            if self.keys.resolve(&KeyName::new(key)).is_some() {
+                self.report(at, StepPart::Name, text, DiagnosticKind::PartOfKey);
             }
         }
     }
@@ -105,7 +105,7 @@ impl<'a> Walk<'_, 'a> {
     const fn hides_secret(
         &mut self,
         at: usize,
-        part: Part,
+        part: StepPart,
         key: u32,
         spec: &KeySpec<'a>,
         reader: &AgentMeta<'a>,
@@ -122,7 +122,7 @@ impl<'a> Walk<'_, 'a> {
     /// Inside of a workflow, an output is the key around it.
     const fn reads_output(&mut self, at: usize, meta: &AgentMeta<'a>, output: &KeySpec<'a>, key: usize) {
         if self.parallels > 0 && !is_session_key(meta, output.name) && reads_inside(meta, output.name) {
-            self.read_key(at, Part::Name, self.keys.all[key].name, key, Reader::Inside);
+            self.read_key(at, StepPart::Name, self.keys.all[key].name, key, Reader::Inside);
         }
     }
 
@@ -141,7 +141,7 @@ impl<'a> Walk<'_, 'a> {
                 let reader = Reader::Prompt { source: "", target: None };
                 while let [key, rest @ ..] = keys {
                     if self.certain(key.1) == EVERY {
-                        self.read(at, Part::Name, &Named::of_prompt(key), key.2, reader);
+                        self.read(at, StepPart::Name, &KeyName::from_prompt_key(key), key.2, reader);
                     }
                     keys = rest;
                 }
@@ -152,8 +152,8 @@ impl<'a> Walk<'_, 'a> {
         while let [spec, rest @ ..] = reads {
             if !self.is_fine(spec) {
                 let reader = Reader::Parameter(None);
-                let key = self.read(at, Part::Name, &Named::of(spec), spec.optional, reader);
-                self.reads_as(at, Part::Name, key, spec, slot, None);
+                let key = self.read(at, StepPart::Name, &KeyName::from_spec(spec), spec.optional, reader);
+                self.reads_as(at, StepPart::Name, key, spec, slot, None);
             }
             (reads, slot) = (rest, slot + 1);
         }
@@ -164,7 +164,7 @@ impl<'a> Walk<'_, 'a> {
         let (mut writes, mut slot) = (meta.writes, 0);
         while let [spec, rest @ ..] = writes {
             if slot > 0 || !self.writes_own(at, spec) {
-                let key = self.write(at, &Named::of(spec), !spec.optional, false);
+                let key = self.write(at, &KeyName::from_spec(spec), !spec.optional, false);
                 self.writes_as(at, key, spec, slot, None);
             }
             (writes, slot) = (rest, slot + 1);
@@ -194,10 +194,10 @@ impl<'a> Walk<'_, 'a> {
                     }
                     // The end of an optional one includes its `?`.
                     let end = place.inner - optional as usize;
-                    let name = Named::part(prompt, place.opened, end, hash);
-                    self.read(at, Part::Name, &name, optional, reader);
+                    let name = KeyName::from_part(prompt, place.opened, end, hash);
+                    self.read(at, StepPart::Name, &name, optional, reader);
                 } else if let Some((Source::Key(key), optional)) = scan.parse(&place) {
-                    self.read(at, Part::Name, &Named::new(key), optional, reader);
+                    self.read(at, StepPart::Name, &KeyName::new(key), optional, reader);
                 }
             }
             prompts = rest;
@@ -251,10 +251,10 @@ impl<'a> Walk<'_, 'a> {
 }
 
 /// Where a read is shown that a renaming may have made.
-const fn part(renamed: Option<usize>) -> Part {
+const fn part(renamed: Option<usize>) -> StepPart {
     match renamed {
-        Some(i) => Part::Renaming(i),
-        None => Part::Name,
+        Some(i) => StepPart::Renaming(i),
+        None => StepPart::Name,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Blocks and their sets of keys: what is certain after them, and where exits go.
 
-use super::super::keys::{Key, NEVER, NONE, Named};
-use super::super::{DiagnosticKind, FlowDiagnostic, Part, Reader};
+use super::super::keys::{Key, KeyName, NEVER, NONE};
+use super::super::{DiagnosticKind, FlowDiagnostic, Reader, StepPart};
 use super::Walk;
 use crate::spec::StepKind;
 use crate::text::same;
@@ -37,18 +37,18 @@ pub(in crate::check::flow) const fn sets(depth: usize) -> usize {
 /// A block around the place of the walk.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::check::flow) struct Block {
-    pub(super) kind: Kind,
+    pub(super) kind: BlockKind,
     pub(super) at: usize,
     /// Whether something ends it, for a loop.
     pub(super) ends: bool,
 }
 
 impl Block {
-    pub(in crate::check::flow) const EMPTY: Self = Self { kind: Kind::Sequence, at: NONE, ends: false };
+    pub(in crate::check::flow) const EMPTY: Self = Self { kind: BlockKind::Sequence, at: NONE, ends: false };
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(super) enum BlockKind {
     Sequence,
     Parallel {
         /// The first branch wins.
@@ -73,7 +73,7 @@ impl<'a> Walk<'_, 'a> {
         while d > 0 {
             d -= 1;
             match self.blocks[d].kind {
-                Kind::Loop => {
+                BlockKind::Loop => {
                     self.blocks[d].ends = self.blocks[d].ends || ends;
                     let takes = match target {
                         None => true,
@@ -85,7 +85,7 @@ impl<'a> Walk<'_, 'a> {
                     }
                 }
                 // The lists of an `each` that is broken off do not come to be.
-                Kind::Each => self.sets.meet(OUT, set_of(d, ENTRY)),
+                BlockKind::Each => self.sets.meet(OUT, set_of(d, ENTRY)),
                 _ => {}
             }
         }
@@ -107,16 +107,16 @@ impl<'a> Walk<'_, 'a> {
             }
             i += 1;
         }
-        self.push(FlowDiagnostic::new(at, Part::Name, key, DiagnosticKind::ExitOutside));
+        self.push(FlowDiagnostic::new(at, StepPart::Name, key, DiagnosticKind::ExitOutside));
     }
 
-    pub(super) const fn open(&mut self, at: usize, kind: Kind) {
+    pub(super) const fn open(&mut self, at: usize, kind: BlockKind) {
         let d = self.depth;
         self.blocks[d] = Block { kind, at, ends: false };
         self.sets.copy(set_of(d, ENTRY), SURE);
         match kind {
-            Kind::Match | Kind::Loop | Kind::Try => self.sets.fill(set_of(d, AFTER), true),
-            Kind::Parallel { first } => {
+            BlockKind::Match | BlockKind::Loop | BlockKind::Try => self.sets.fill(set_of(d, AFTER), true),
+            BlockKind::Parallel { first } => {
                 self.parallels += 1;
                 self.sets.copy(set_of(d, AFTER), SURE);
                 if first {
@@ -140,7 +140,7 @@ impl<'a> Walk<'_, 'a> {
             self.sets.meet(set_of(d, AFTER), SURE);
             self.sets.copy(SURE, set_of(d, ENTRY));
         }
-        self.open(at, Kind::Else);
+        self.open(at, BlockKind::Else);
         let error = self.keys.enter_else(at);
         self.sets.add(SURE, error);
     }
@@ -154,7 +154,7 @@ impl<'a> Walk<'_, 'a> {
         let Block { kind, at, ends } = self.blocks[d];
         if let StepKind::Loop { max, until } = self.spec.steps[at].kind {
             if let Some(key) = until {
-                let read = self.read(at, Part::Key, &Named::new(key), false, Reader::Until);
+                let read = self.read(at, StepPart::Key, &KeyName::new(key), false, Reader::Until);
                 self.steers(at, read);
             }
             if max.is_some() || until.is_some() {
@@ -163,26 +163,26 @@ impl<'a> Walk<'_, 'a> {
             // The loops around it are not reported as well: the place after it counts as reached.
             if !ends && !self.sets.has(set_of(d, ENTRY), NEVER) {
                 self.sets.remove(set_of(d, AFTER), NEVER);
-                self.push(FlowDiagnostic::new(at, Part::Name, "", DiagnosticKind::Endless));
+                self.push(FlowDiagnostic::new(at, StepPart::Name, "", DiagnosticKind::Endless));
             }
         }
         self.depth = d;
         match kind {
-            Kind::Sequence => {}
-            Kind::Branch => self.close_branch(),
-            Kind::Parallel { .. } => {
+            BlockKind::Sequence => {}
+            BlockKind::Branch => self.close_branch(),
+            BlockKind::Parallel { .. } => {
                 self.parallels -= 1;
                 self.sets.copy(SURE, set_of(d, AFTER));
             }
-            Kind::Try => {
+            BlockKind::Try => {
                 self.sets.meet(set_of(d, AFTER), SURE);
                 self.sets.copy(SURE, set_of(d, AFTER));
             }
-            Kind::Else => self.keys.leave(),
-            Kind::Match | Kind::Loop => self.sets.copy(SURE, set_of(d, AFTER)),
-            Kind::Each => {
+            BlockKind::Else => self.keys.leave(),
+            BlockKind::Match | BlockKind::Loop => self.sets.copy(SURE, set_of(d, AFTER)),
+            BlockKind::Each => {
                 let StepKind::Each { item, .. } = self.spec.steps[at].kind else { return };
-                let mut key = self.keys.own(&Named::new(item), false);
+                let mut key = self.keys.own(&KeyName::new(item), false);
                 self.keys.leave();
                 // The list may be empty, so that nothing inside is certain; the lists of what is written are.
                 self.sets.copy(SURE, set_of(d, ENTRY));
@@ -206,7 +206,7 @@ impl<'a> Walk<'_, 'a> {
             return;
         }
         let parent = self.depth - 1;
-        if let Kind::Parallel { first } = self.blocks[parent].kind {
+        if let BlockKind::Parallel { first } = self.blocks[parent].kind {
             if first {
                 self.sets.meet(set_of(parent, AFTER), SURE);
             } else {

@@ -1,6 +1,6 @@
 //! Keys that an instance calls otherwise, and which its agent does not have.
 
-use super::super::{DiagnosticKind, FlowDiagnostic, Part};
+use super::super::{DiagnosticKind, FlowDiagnostic, StepPart};
 use super::Walk;
 use crate::effects::{Act, Effects};
 use crate::spec::{AgentMeta, Renames};
@@ -14,7 +14,7 @@ impl<'a> Walk<'_, 'a> {
             if !is_read(meta, renames, i) {
                 self.push(FlowDiagnostic::new(
                     at,
-                    Part::Renamed(i),
+                    StepPart::Renamed(i),
                     renames.reads[i].0,
                     DiagnosticKind::NoSuchRead,
                 ));
@@ -23,13 +23,13 @@ impl<'a> Walk<'_, 'a> {
         }
         if !renames.writes.is_empty() && renames.writes.len() != meta.writes.len() {
             let key = renames.writes[0];
-            self.push(FlowDiagnostic::new(at, Part::Output, key, DiagnosticKind::OtherWrites));
+            self.push(FlowDiagnostic::new(at, StepPart::Output, key, DiagnosticKind::OtherWrites));
         }
         let (mut i, mut j) = (0, 1);
         while j < renames.writes.len() {
             if same(renames.writes[i], renames.writes[j]) {
                 let key = renames.writes[i];
-                return self.push(FlowDiagnostic::new(at, Part::Output, key, DiagnosticKind::SameWrites));
+                return self.push(FlowDiagnostic::new(at, StepPart::Output, key, DiagnosticKind::SameWrites));
             }
             (i, j) = if i + 1 < j { (i + 1, j) } else { (0, j + 1) };
         }
