@@ -39,7 +39,7 @@ const fn is_known(ty: &str) -> bool {
 
 /// What a type is called that is read or written as this one: without references, and without the `Option` of one that may be
 /// absent; and how many lists there are around it, of `Vec` only where it is known to be that of the standard library.
-pub(crate) const fn called(ty: &str, perhaps: bool, listed: bool) -> (&str, usize) {
+pub(crate) const fn spelled_name(ty: &str, perhaps: bool, listed: bool) -> (&str, usize) {
     let mut ty = owned(ty);
     if perhaps && is_option(ty) {
         ty = owned(part(ty, 7, ty.len() - 1));
@@ -99,7 +99,7 @@ const fn inner(mut ty: &str) -> (&str, usize, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{alike, called, differ};
+    use super::{alike, differ, spelled_name};
 
     #[test]
     fn only_what_is_certain_differs() {
@@ -119,14 +119,14 @@ mod tests {
 
     #[test]
     fn called_as_what_is_written() {
-        assert_eq!(called("Draft", false, false), ("Draft", 0));
-        assert_eq!(called("Option<&Draft>", true, false), ("Draft", 0));
-        assert_eq!(called("Option<Draft>", false, false), ("Option<Draft>", 0));
-        assert_eq!(called("&[Vec<Draft>]", false, true), called("Vec<Vec<Draft>>", true, true));
-        assert_ne!(called("Vec<Option<Draft>>", true, true), called("Vec<Draft>", true, true));
+        assert_eq!(spelled_name("Draft", false, false), ("Draft", 0));
+        assert_eq!(spelled_name("Option<&Draft>", true, false), ("Draft", 0));
+        assert_eq!(spelled_name("Option<Draft>", false, false), ("Option<Draft>", 0));
+        assert_eq!(spelled_name("&[Vec<Draft>]", false, true), spelled_name("Vec<Vec<Draft>>", true, true));
+        assert_ne!(spelled_name("Vec<Option<Draft>>", true, true), spelled_name("Vec<Draft>", true, true));
         // Somebody's own.
-        assert_eq!(called("Vec<Draft>", false, false), ("Vec<Draft>", 0));
-        assert_eq!(called("", true, false), ("", 0));
+        assert_eq!(spelled_name("Vec<Draft>", false, false), ("Vec<Draft>", 0));
+        assert_eq!(spelled_name("", true, false), ("", 0));
     }
 
     #[test]

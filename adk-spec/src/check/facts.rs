@@ -11,7 +11,7 @@ use crate::spec::Spec;
 #[derive(Debug)]
 pub struct Facts<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> {
     names: [NameDiagnostic<'a>; N],
-    flow: flow::Flow<'a, PAIRS, BLOCKS>,
+    flow: flow::FlowFacts<'a, PAIRS, BLOCKS>,
     /// Nothing is wrong: most workflows are asked no further.
     clean: bool,
 }
@@ -37,7 +37,7 @@ pub const fn facts<
 ) -> Facts<'a, N, PAIRS, BLOCKS> {
     let mut names = [NameDiagnostic::None; N];
     let named = names::find(spec, &mut [None; NAMES], &mut names, names_checked);
-    let (flow, _) = flow::look::<ROWS, PAIRS, BLOCKS, KEYS, SLOTS, WORDS, DEPTH>(spec, module, answers);
+    let (flow, _) = flow::check_flow::<ROWS, PAIRS, BLOCKS, KEYS, SLOTS, WORDS, DEPTH>(spec, module, answers);
     let clean = named && flow.is_clean();
     Facts { names, flow, clean }
 }
@@ -88,7 +88,7 @@ impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, P
         }
         let mut message = self.message(spec, at, part);
         if !fits {
-            flow::tell_block::<ROWS, PAIRS, KEYS, SLOTS, WORDS, DEPTH>(&mut message, spec, at);
+            flow::describe_block::<ROWS, PAIRS, KEYS, SLOTS, WORDS, DEPTH>(&mut message, spec, at);
         }
         message.raise();
     }

@@ -6,13 +6,13 @@
 
 mod describe;
 mod diagnostic;
-mod found;
+mod facts;
 mod keys;
 mod session;
 mod types;
 mod walk;
 
-pub(in crate::check) use found::{Flow, look, tell_block};
+pub(in crate::check) use facts::{FlowFacts, check_flow, describe_block};
 pub use types::{Pair, READS, WRITES};
 
 use super::names;
@@ -87,7 +87,7 @@ pub(super) fn diagnostics(spec: &Spec<'_>) -> Vec<(usize, Message)> {
         blocks: &mut vec![Block::EMPTY; sizes.depth],
         diagnostics: &mut diagnostics,
         rows: &mut rows,
-        asked: None,
+        requests: None,
     };
     let found = walk::walk(spec, room);
     diagnostics.truncate(found);
@@ -98,10 +98,10 @@ pub(super) fn diagnostics(spec: &Spec<'_>) -> Vec<(usize, Message)> {
     }
     // Those of one step are in the order of its parts, as they are written.
     diagnostics.sort_by_key(|diagnostic| diagnostic.at);
-    let tell = |diagnostic: &FlowDiagnostic<'_>| {
+    let describe = |diagnostic: &FlowDiagnostic<'_>| {
         let mut message = Message::new();
         describe::diagnostic(&mut message, spec, diagnostic);
         (diagnostic.at, message)
     };
-    diagnostics.iter().map(tell).collect()
+    diagnostics.iter().map(describe).collect()
 }

@@ -33,7 +33,7 @@ pub(super) const fn diagnostic(m: &mut Message, spec: &Spec<'_>, diagnostic: &Fl
         DiagnosticKind::Mixed => types::mixed(m, spec, diagnostic),
         DiagnosticKind::ReadAs { ty, writer } => types::read(m, spec, diagnostic, ty, &writer),
         DiagnosticKind::WrittenAs { ty, writer } => types::written(m, spec, diagnostic, ty, &writer),
-        DiagnosticKind::Untold { ty, reads, full, writer } => {
+        DiagnosticKind::UnknownType { ty, reads, full, writer } => {
             types::untold(m, spec, diagnostic, (ty, reads), full, &writer)
         }
         DiagnosticKind::PartOfKey => missing::part_of_key(m, spec, diagnostic),

@@ -73,7 +73,7 @@ pub(super) enum DiagnosticKind<'a> {
         writer: keys::Writer<'a>,
     },
     /// Whether it is read, or written, as the type of its writer cannot be told.
-    Untold {
+    UnknownType {
         ty: &'a str,
         reads: bool,
         /// How many pairs of types the workflow has room for, and how many it needs, when that is the reason.
@@ -111,7 +111,7 @@ impl DiagnosticKind<'_> {
 
     /// Whether it is about the type of a key, which is reported at each step that has another one.
     pub(super) const fn is_of_types(&self) -> bool {
-        matches!(self, Self::ReadAs { .. } | Self::WrittenAs { .. } | Self::Untold { .. })
+        matches!(self, Self::ReadAs { .. } | Self::WrittenAs { .. } | Self::UnknownType { .. })
     }
 }
 

@@ -248,7 +248,7 @@ impl<'t, 'a> Keys<'t, 'a> {
     }
 
     /// The key that a write of that name writes here.
-    pub(super) const fn own(&self, name: &KeyName<'_>, session: bool) -> usize {
+    pub(super) const fn written_key(&self, name: &KeyName<'_>, session: bool) -> usize {
         match self.lookup(name.hash ^ self.scope(self.own_depth(name, session))) {
             Ok(key) => key,
             Err(_) => EVERY,

@@ -55,22 +55,22 @@ impl<'a> Walk<'_, 'a> {
             }
             Act::Write { spec, .. } | Act::May(spec) => {
                 let key = self.write(at, &KeyName::new(effect.key), false, true);
-                self.writes_as(at, key, &spec, NONE, module);
+                self.check_written_type(at, key, &spec, NONE, module);
             }
             Act::State(spec) => {
-                self.keeps(at, effect.key);
+                self.check_kept_key(at, effect.key);
                 self.read_session(at, effect.key, &spec, module);
             }
             Act::Read { spec, .. } => self.read_session(at, effect.key, &spec, module),
             Act::Prompt { .. } => {
                 self.read_session(at, effect.key, &ANY, module);
-                self.shows(at, effect.key);
+                self.check_shown_key(at, effect.key);
             }
         }
     }
 
     /// A prompt inside of the step shows a key.
-    const fn shows(&mut self, at: usize, name: &'a str) {
+    const fn check_shown_key(&mut self, at: usize, name: &'a str) {
         if let Ok(key) = self.keys.lookup(hash(name))
             && let Key { number, writer: Some(writer), .. } = self.keys.all[key]
             && is_secret(number)
@@ -81,7 +81,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// A workflow inside of the step keeps a key in the session, which has to be that one here too: without a `state` a key
     /// of this workflow is its own, where it is nested itself.
-    const fn keeps(&mut self, at: usize, name: &'a str) {
+    const fn check_kept_key(&mut self, at: usize, name: &'a str) {
         if let Some(key) = self.keys.resolve(&KeyName::new(name))
             && self.keys.all[key].own
             && !has_prefix(name)
@@ -103,7 +103,7 @@ impl<'a> Walk<'_, 'a> {
             if !self.is_alone() {
                 self.read_key(at, StepPart::Name, name, key, Reader::Inside);
             }
-            self.reads_as(at, StepPart::Name, key as u32, spec, NONE, module);
+            self.check_read_type(at, StepPart::Name, key as u32, spec, NONE, module);
         }
     }
 

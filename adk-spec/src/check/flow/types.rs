@@ -5,16 +5,16 @@
 //! the writers. What is not known, as of an `impl Agent` by hand, is compared as it was spelled, and by `TypeId` when
 //! the workflow is built.
 
-mod built;
+mod blocks;
 mod items;
 mod pairs;
-mod tell;
+mod runtime;
 
-pub(super) use self::built::diagnostics;
-pub(super) use self::pairs::Asked;
+pub(super) use self::blocks::{describe_block, is_reported};
 pub use self::pairs::Pair;
-use self::pairs::{Said, Verdict};
-pub(super) use self::tell::{is_reported, tell};
+pub(super) use self::pairs::TypeRequests;
+use self::pairs::{TypeClaim, Verdict};
+pub(super) use self::runtime::diagnostics;
 use super::keys::{Key, NONE as NOWHERE, Writer};
 use super::walk::Walk;
 use super::{DiagnosticKind, StepPart};
@@ -46,8 +46,8 @@ impl TypeRow {
 const FLAG: KeySpec<'static> = key::<bool>("", 0, false, "bool", false, false, of_name("bool"), 0);
 
 /// Whether what is said of a key fits the type of its writer, as far as numbers tell.
-const fn agree(said: &KeySpec<'_>, writer: &Writer<'_>) -> Option<bool> {
-    let (own, mut written) = (said.number, writer.spec.number);
+const fn agree(claim: &KeySpec<'_>, writer: &Writer<'_>) -> Option<bool> {
+    let (own, mut written) = (claim.number, writer.spec.number);
     if own == UNKNOWN || written == UNKNOWN || is_none(own) && is_none(written) {
         return None;
     }
@@ -55,13 +55,13 @@ const fn agree(said: &KeySpec<'_>, writer: &Writer<'_>) -> Option<bool> {
     while depth > 0 && !is_none(written) {
         (written, depth) = (list_of(written), depth - 1);
     }
-    Some(own == written || said.perhaps && !is_none(own) && written == option_of(own))
+    Some(own == written || claim.perhaps && !is_none(own) && written == option_of(own))
 }
 
 /// Whether types that nobody compares differ for certain.
-const fn cannot_agree(said: &KeySpec<'_>, writer: &Writer<'_>) -> bool {
-    let plain = writer.depth == 0 && !said.perhaps;
-    differ(said.ty, writer.spec.ty, writer.depth) || plain && said.differs_in_layout(&writer.spec)
+const fn cannot_agree(claim: &KeySpec<'_>, writer: &Writer<'_>) -> bool {
+    let plain = writer.depth == 0 && !claim.perhaps;
+    differ(claim.ty, writer.spec.ty, writer.depth) || plain && claim.differs_in_layout(&writer.spec)
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -74,19 +74,22 @@ impl<'a> Walk<'_, 'a> {
 
     /// Whether the type of a written key can be looked up.
     const fn has_place(&self, writer: &Writer<'a>) -> bool {
-        match &self.asked {
+        match &self.requests {
             Some(_) => writer.slot != NOWHERE && writer.spec.place > 0 && writer.depth <= LISTS,
             None => writer.spec.is_typed(),
         }
     }
 
     /// Whether types are compared by themselves, after the walk.
-    const fn compares_later(&self, said: &KeySpec<'_>, writer: &Writer<'a>) -> bool {
-        self.asked.is_none() && said.is_typed() && self.has_place(writer) && agree(said, writer).is_none()
+    const fn compares_later(&self, claim: &KeySpec<'_>, writer: &Writer<'a>) -> bool {
+        self.requests.is_none()
+            && claim.is_typed()
+            && self.has_place(writer)
+            && agree(claim, writer).is_none()
     }
 
     /// A key that is read as some type.
-    pub(super) const fn reads_as(
+    pub(super) const fn check_read_type(
         &mut self,
         at: usize,
         part: StepPart,
@@ -104,26 +107,27 @@ impl<'a> Walk<'_, 'a> {
             self.rows[at].reads[slot] = key;
         }
         let place = if slot == NOWHERE { 0 } else { spec.place as usize };
-        match self.compare(&Said { spec: *spec, at, slot, place, module }, &writer) {
+        match self.compare(&TypeClaim { spec: *spec, at, slot, place, module }, &writer) {
             Verdict::Agree => {}
             Verdict::Differ => self.mismatch(at, part, name, DiagnosticKind::ReadAs { ty: spec.ty, writer }),
             doubt => {
-                let kind = DiagnosticKind::Untold { ty: spec.ty, reads: true, full: doubt.room(), writer };
-                self.doubt(at, part, name, kind);
+                let kind =
+                    DiagnosticKind::UnknownType { ty: spec.ty, reads: true, full: doubt.room(), writer };
+                self.report_unknown_type(at, part, name, kind);
             }
         }
     }
 
     /// The key of `until`, `match` or `each`: a `bool`, anything, a list.
-    pub(super) const fn steers(&mut self, at: usize, key: u32) {
+    pub(super) const fn check_steering_type(&mut self, at: usize, key: u32) {
         let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key as usize] else { return };
         let known = match self.spec.steps[at].kind {
             StepKind::Loop { .. } => agree(&FLAG, &writer),
             _ => None,
         };
-        if known.is_none() && typed && self.asked.is_some() && self.has_place(&writer) {
+        if known.is_none() && typed && self.requests.is_some() && self.has_place(&writer) {
             self.rows[at].reads[0] = key;
-            return self.asks_itself(at, &writer);
+            return self.request_block_type(at, &writer);
         }
         let wrong = match self.spec.steps[at].kind {
             StepKind::Loop { .. } => match known {
@@ -139,12 +143,12 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// An output, which is a read at the end.
-    pub(super) const fn gives(&mut self, at: usize, key: u32, spec: &KeySpec<'a>) {
-        self.reads_as(at, StepPart::Name, key, spec, 0, None);
+    pub(super) const fn check_output_type(&mut self, at: usize, key: u32, spec: &KeySpec<'a>) {
+        self.check_read_type(at, StepPart::Name, key, spec, 0, None);
     }
 
     /// A key that is written as some type.
-    pub(super) const fn writes_as(
+    pub(super) const fn check_written_type(
         &mut self,
         at: usize,
         key: usize,
@@ -162,21 +166,29 @@ impl<'a> Walk<'_, 'a> {
             self.rows[at].writes[slot] = key as u32;
         }
         let place = if slot == NOWHERE || spec.place == 0 { 0 } else { READS + spec.place as usize };
-        match self.compare(&Said { spec: *spec, at, slot, place, module }, &writer) {
+        match self.compare(&TypeClaim { spec: *spec, at, slot, place, module }, &writer) {
             Verdict::Agree => {}
             Verdict::Differ => {
                 self.mismatch(at, StepPart::Name, name, DiagnosticKind::WrittenAs { ty: spec.ty, writer })
             }
             doubt => {
-                let kind = DiagnosticKind::Untold { ty: spec.ty, reads: false, full: doubt.room(), writer };
-                self.doubt(at, StepPart::Name, name, kind);
+                let kind =
+                    DiagnosticKind::UnknownType { ty: spec.ty, reads: false, full: doubt.room(), writer };
+                self.report_unknown_type(at, StepPart::Name, name, kind);
             }
         }
     }
 
     /// Reports types that cannot be compared. A lack of room for pairs is reported once.
-    const fn doubt(&mut self, at: usize, part: StepPart, name: &'a str, kind: DiagnosticKind<'a>) {
-        if !matches!(kind, DiagnosticKind::Untold { full: Some(_), .. }) || self.is_first_without_room() {
+    const fn report_unknown_type(
+        &mut self,
+        at: usize,
+        part: StepPart,
+        name: &'a str,
+        kind: DiagnosticKind<'a>,
+    ) {
+        if !matches!(kind, DiagnosticKind::UnknownType { full: Some(_), .. }) || self.is_first_without_room()
+        {
             self.mismatch(at, part, name, kind);
         }
     }

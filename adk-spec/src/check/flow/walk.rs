@@ -3,10 +3,10 @@
 mod access;
 mod agent;
 mod blocks;
-mod renamed;
+mod renamings;
 
 use super::keys::{EVERY, EachScope, Key, KeyName, Keys, NEVER, NONE, Writer};
-use super::types::{Asked, is_reported};
+use super::types::{TypeRequests, is_reported};
 use super::{DiagnosticKind, FlowDiagnostic, Reader, StepPart, TypeRow};
 use crate::effects::{Act, Effects, is_alone, output_name};
 use crate::number::is_secret;
@@ -25,7 +25,7 @@ pub(super) struct WalkRoom<'t, 'a> {
     pub(super) blocks: &'t mut [Block],
     pub(super) diagnostics: &'t mut [FlowDiagnostic<'a>],
     pub(super) rows: &'t mut [TypeRow],
-    pub(super) asked: Option<Asked<'t, 'a>>,
+    pub(super) requests: Option<TypeRequests<'t, 'a>>,
 }
 
 pub(super) struct Walk<'t, 'a> {
@@ -39,7 +39,7 @@ pub(super) struct Walk<'t, 'a> {
     pub(super) diagnostics: &'t mut [FlowDiagnostic<'a>],
     pub(super) found: usize,
     pub(super) rows: &'t mut [TypeRow],
-    pub(super) asked: Option<Asked<'t, 'a>>,
+    pub(super) requests: Option<TypeRequests<'t, 'a>>,
 }
 
 /// Looks at a whole workflow; how many diagnostics were found.
@@ -55,7 +55,7 @@ pub(super) const fn walk<'a>(spec: &Spec<'a>, room: WalkRoom<'_, 'a>) -> usize {
         diagnostics: room.diagnostics,
         found: 0,
         rows: room.rows,
-        asked: room.asked,
+        requests: room.requests,
     };
     walk.register();
     let (mut at, end) = (0, spec.steps.len());
@@ -64,7 +64,7 @@ pub(super) const fn walk<'a>(spec: &Spec<'a>, room: WalkRoom<'_, 'a>) -> usize {
         at += 1;
     }
     walk.outputs();
-    walk.tell_room();
+    walk.record_room();
     walk.found
 }
 
@@ -155,7 +155,7 @@ impl<'a> Walk<'_, 'a> {
                     self.report(at, StepPart::Name, name, DiagnosticKind::OwnState);
                 }
                 Some(key) => {
-                    self.gives(at, key as u32, &self.spec.outputs[i]);
+                    self.check_output_type(at, key as u32, &self.spec.outputs[i]);
                     if !self.sets.has(SURE, key) {
                         self.report(at, StepPart::Name, name, DiagnosticKind::NoOutput);
                     }
@@ -206,7 +206,7 @@ impl<'a> Walk<'_, 'a> {
             StepKind::Sequence => self.open(at, BlockKind::Sequence),
             StepKind::Parallel { first, .. } => self.open(at, BlockKind::Parallel { first }),
             StepKind::Try(_) => self.open(at, BlockKind::Try),
-            StepKind::Else => self.otherwise(at),
+            StepKind::Else => self.open_else(at),
             StepKind::Branch | StepKind::Arm { .. } => self.open(at, BlockKind::Branch),
             StepKind::Loop { max, until } => {
                 self.open(at, BlockKind::Loop);
@@ -214,12 +214,12 @@ impl<'a> Walk<'_, 'a> {
             }
             StepKind::Match { key } => {
                 let read = self.read(at, StepPart::Key, &KeyName::new(key), false, Reader::Match);
-                self.steers(at, read);
+                self.check_steering_type(at, read);
                 self.open(at, BlockKind::Match);
             }
             StepKind::Each { item, list, .. } => {
                 let read = self.read(at, StepPart::Key, &KeyName::new(list), false, Reader::Each);
-                self.steers(at, read);
+                self.check_steering_type(at, read);
                 self.open(at, BlockKind::Each);
                 let item = self.keys.enter(at, item);
                 self.sets.add(SURE, item);

@@ -3,7 +3,7 @@
 use super::super::keys::Writer;
 use super::super::walk::Walk;
 use super::agree;
-use super::pairs::{Said, Verdict};
+use super::pairs::{TypeClaim, Verdict};
 use crate::number::{UNKNOWN, holds, is_none, list_of, option_of};
 use crate::spec::StepKind;
 use crate::text::starts_with;
@@ -18,37 +18,37 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Compares what is said of an item with the type of its list.
-    pub(super) const fn compare_item(&self, said: &Said<'a>, list: &Writer<'a>) -> Verdict {
+    pub(super) const fn compare_item(&self, claim: &TypeClaim<'a>, list: &Writer<'a>) -> Verdict {
         let (mut list, mut taken) = (*list, 1);
         while let Some(around) = self.list_around(&list) {
             (list, taken) = (around, taken + 1);
         }
         if list.depth >= taken {
             let item = Writer { depth: list.depth - taken, ..list };
-            return match agree(&said.spec, &item) {
-                Some(agree) => Verdict::of(agree),
-                None => self.compare_names(said, &item),
+            return match agree(&claim.spec, &item) {
+                Some(agree) => Verdict::from_equal(agree),
+                None => self.compare_names(claim, &item),
             };
         }
         taken -= list.depth;
-        let (mut own, of) = (said.spec.number, list.spec.number);
-        if own == UNKNOWN || of == UNKNOWN {
+        let (mut own, listed) = (claim.spec.number, list.spec.number);
+        if own == UNKNOWN || listed == UNKNOWN {
             return Verdict::Agree;
         }
-        if is_none(own) != is_none(of) {
+        if is_none(own) != is_none(listed) {
             return Verdict::Differ;
         }
         if is_none(own) {
-            return self.compare_elements(said, &list, taken);
+            return self.compare_elements(claim, &list, taken);
         }
         let mut perhaps = option_of(own);
         while taken > 1 {
             (own, perhaps, taken) = (list_of(own), list_of(perhaps), taken - 1);
         }
-        match holds(of, own) || said.spec.perhaps && holds(of, perhaps) {
+        match holds(listed, own) || claim.spec.perhaps && holds(listed, perhaps) {
             // Of an array the number says how long it is.
-            false if starts_with(list.spec.ty, "[") => Verdict::Untold,
-            holds => Verdict::of(holds),
+            false if starts_with(list.spec.ty, "[") => Verdict::Unknown,
+            holds => Verdict::from_equal(holds),
         }
     }
 }

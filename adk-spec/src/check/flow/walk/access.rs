@@ -28,7 +28,7 @@ impl<'a> Walk<'_, 'a> {
         }
         let Some(key) = found else {
             if (!optional || is_claimed(part, name)) && !self.sets.has(SURE, EVERY) {
-                self.unwritten(at, part, name.text(), reader);
+                self.report_unwritten(at, part, name.text(), reader);
             }
             return 0;
         };
@@ -39,7 +39,7 @@ impl<'a> Walk<'_, 'a> {
         }
         let races = self.parallels > 0 && self.read_key(at, part, name.text(), key, reader);
         if !races && !optional && !self.sets.has(SURE, key) {
-            self.unwritten(at, part, name.text(), reader);
+            self.report_unwritten(at, part, name.text(), reader);
         }
         key as u32
     }
@@ -67,7 +67,7 @@ impl<'a> Walk<'_, 'a> {
             d -= 1;
             if matches!(self.blocks[d].kind, BlockKind::Parallel { .. }) {
                 if self.sets.has(set_of(d, WROTE), key) {
-                    self.race(at, part, name, self.blocks[d].at, Some(reader));
+                    self.report_race(at, part, name, self.blocks[d].at, Some(reader));
                     return true;
                 }
                 self.sets.add(set_of(d, READING), key);
@@ -77,7 +77,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// What a sibling writes or reads besides: a key that is read, or one that is written.
-    const fn race(
+    const fn report_race(
         &mut self,
         at: usize,
         part: StepPart,
@@ -92,7 +92,7 @@ impl<'a> Walk<'_, 'a> {
         self.report(at, part, name, kind);
     }
 
-    const fn unwritten(&mut self, at: usize, part: StepPart, name: &'a str, reader: Reader<'a>) {
+    const fn report_unwritten(&mut self, at: usize, part: StepPart, name: &'a str, reader: Reader<'a>) {
         // A read that a sibling writes is a race, which is reported at the later of the two.
         if !describe::sibling_writes(&self.spec, at, name) {
             self.report(at, part, name, DiagnosticKind::Unwritten(reader));
@@ -107,7 +107,7 @@ impl<'a> Walk<'_, 'a> {
         session: bool,
     ) -> usize {
         let session = session || name.prefix;
-        let key = self.keys.own(name, session);
+        let key = self.keys.written_key(name, session);
         if session && self.keys.in_each() {
             self.report(at, StepPart::Name, name.text(), DiagnosticKind::EachRace);
         }
@@ -127,7 +127,7 @@ impl<'a> Walk<'_, 'a> {
                 // The block commits what the winner has written; but no event holds a `temp:` key.
                 let both = !first || matches!(name.as_bytes(), [b't', b'e', b'm', b'p', b':', ..]);
                 if both && self.sets.has(set_of(d, WROTE), key) || self.sets.has(set_of(d, READ), key) {
-                    self.race(at, StepPart::Name, name, self.blocks[d].at, None);
+                    self.report_race(at, StepPart::Name, name, self.blocks[d].at, None);
                 }
                 self.sets.add(set_of(d, WRITING), key);
             }

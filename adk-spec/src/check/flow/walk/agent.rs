@@ -15,41 +15,41 @@ impl<'a> Walk<'_, 'a> {
     pub(super) const fn agent(&mut self, at: usize, meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>) {
         self.parts(at, meta, renames, DEEPEST);
         if is_alone(meta) && matches!(renames.reads, []) && matches!(renames.writes, []) {
-            return self.plain(at, meta);
+            return self.check_plain_agent(at, meta);
         }
         if matches!(meta.kind, AgentKind::Workflow) {
             self.same_inside(at, meta, renames);
         }
-        let (behind, mut left) = (writes_first(meta), false);
+        let (exits_last, mut left) = (writes_first(meta), false);
         let mut all = Effects::of(meta, renames);
         while let Some(effect) = all.next() {
             match effect.act {
                 _ if effect.is_inside => self.session(at, &effect, all.module()),
                 Act::Prompt { optional, source, renamed, target } => {
                     let reader = Reader::Prompt { source, target };
-                    self.read(at, part(renamed), &KeyName::new(effect.key), optional, reader);
+                    self.read(at, read_part(renamed), &KeyName::new(effect.key), optional, reader);
                 }
                 Act::Read { spec, slot, renamed, target } => {
-                    let (part, name) = (part(renamed), KeyName::new(effect.key));
+                    let (part, name) = (read_part(renamed), KeyName::new(effect.key));
                     let key = self.read(at, part, &name, spec.optional, Reader::Parameter(target));
                     // The types of a transfer target are not looked up.
                     let slot = if target.is_some() { NONE } else { slot };
-                    self.reads_as(at, part, key, &spec, slot, all.module());
+                    self.check_read_type(at, part, key, &spec, slot, all.module());
                     self.hides_secret(at, part, key, &spec, all.agent());
                 }
                 Act::Write { spec, slot, sure } => {
                     // Only of its own writes a later step may be certain.
-                    if !behind && !left {
+                    if !exits_last && !left {
                         self.leaves(at, meta);
                         left = true;
                     }
                     let key = self.write(at, &KeyName::new(effect.key), sure, false);
-                    self.writes_as(at, key, &spec, slot, None);
+                    self.check_written_type(at, key, &spec, slot, None);
                     self.reads_output(at, all.agent(), &spec, key);
                 }
                 Act::May(spec) => {
                     let key = self.write(at, &KeyName::new(effect.key), false, false);
-                    self.writes_as(at, key, &spec, NONE, all.module());
+                    self.check_written_type(at, key, &spec, NONE, all.module());
                     if all.tool().is_none() {
                         self.reads_output(at, all.agent(), &spec, key);
                     }
@@ -135,12 +135,12 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// An agent by itself, with the keys of its definition, as most are: it needs no [`Effects`].
-    const fn plain(&mut self, at: usize, meta: &'a AgentMeta<'a>) {
+    const fn check_plain_agent(&mut self, at: usize, meta: &'a AgentMeta<'a>) {
         match meta.prompt_keys {
             Some(mut keys) => {
                 let reader = Reader::Prompt { source: "", target: None };
                 while let [key, rest @ ..] = keys {
-                    if self.certain(key.1) == EVERY {
+                    if self.certain_key(key.1) == EVERY {
                         self.read(at, StepPart::Name, &KeyName::from_prompt_key(key), key.2, reader);
                     }
                     keys = rest;
@@ -153,7 +153,7 @@ impl<'a> Walk<'_, 'a> {
             if !self.is_fine(spec) {
                 let reader = Reader::Parameter(None);
                 let key = self.read(at, StepPart::Name, &KeyName::from_spec(spec), spec.optional, reader);
-                self.reads_as(at, StepPart::Name, key, spec, slot, None);
+                self.check_read_type(at, StepPart::Name, key, spec, slot, None);
             }
             (reads, slot) = (rest, slot + 1);
         }
@@ -165,7 +165,7 @@ impl<'a> Walk<'_, 'a> {
         while let [spec, rest @ ..] = writes {
             if slot > 0 || !self.writes_own(at, spec) {
                 let key = self.write(at, &KeyName::from_spec(spec), !spec.optional, false);
-                self.writes_as(at, key, spec, slot, None);
+                self.check_written_type(at, key, spec, slot, None);
             }
             (writes, slot) = (rest, slot + 1);
         }
@@ -189,7 +189,7 @@ impl<'a> Walk<'_, 'a> {
             let reader = Reader::Prompt { source, target: None };
             while let Some(place) = scan.place() {
                 if let Some((hash, optional)) = place.plain {
-                    if self.certain(hash) != EVERY {
+                    if self.certain_key(hash) != EVERY {
                         continue;
                     }
                     // The end of an optional one includes its `?`.
@@ -206,7 +206,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// The key of that name when it is certain and nothing runs at the same time, and it is no secret, so that a read of it needs no closer
     /// look; [`EVERY`] otherwise. What most reads cost, each call costs as much as several steps.
-    const fn certain(&self, hash: u64) -> usize {
+    const fn certain_key(&self, hash: u64) -> usize {
         if self.parallels == 0
             && self.keys.is_plain()
             && let Ok(key) = self.keys.lookup(hash)
@@ -223,7 +223,7 @@ impl<'a> Walk<'_, 'a> {
         if spec.hash == 0 {
             return false;
         }
-        let key = self.certain(spec.hash);
+        let key = self.certain_key(spec.hash);
         key != EVERY && (spec.any || spec.number > NO_NUMBER && self.keys.all[key].number == spec.number)
     }
 
@@ -251,7 +251,7 @@ impl<'a> Walk<'_, 'a> {
 }
 
 /// Where a read is shown that a renaming may have made.
-const fn part(renamed: Option<usize>) -> StepPart {
+const fn read_part(renamed: Option<usize>) -> StepPart {
     match renamed {
         Some(i) => StepPart::Renaming(i),
         None => StepPart::Name,

@@ -134,7 +134,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The `else` of a try: its steps may have failed at any point, also after earlier attempts.
-    pub(super) const fn otherwise(&mut self, at: usize) {
+    pub(super) const fn open_else(&mut self, at: usize) {
         if self.depth > 0 {
             let d = self.depth - 1;
             self.sets.meet(set_of(d, AFTER), SURE);
@@ -155,7 +155,7 @@ impl<'a> Walk<'_, 'a> {
         if let StepKind::Loop { max, until } = self.spec.steps[at].kind {
             if let Some(key) = until {
                 let read = self.read(at, StepPart::Key, &KeyName::new(key), false, Reader::Until);
-                self.steers(at, read);
+                self.check_steering_type(at, read);
             }
             if max.is_some() || until.is_some() {
                 self.sets.meet(set_of(d, AFTER), SURE);
@@ -182,7 +182,7 @@ impl<'a> Walk<'_, 'a> {
             BlockKind::Match | BlockKind::Loop => self.sets.copy(SURE, set_of(d, AFTER)),
             BlockKind::Each => {
                 let StepKind::Each { item, .. } = self.spec.steps[at].kind else { return };
-                let mut key = self.keys.own(&KeyName::new(item), false);
+                let mut key = self.keys.written_key(&KeyName::new(item), false);
                 self.keys.leave();
                 // The list may be empty, so that nothing inside is certain; the lists of what is written are.
                 self.sets.copy(SURE, set_of(d, ENTRY));

@@ -10,7 +10,7 @@ use crate::text::same;
 /// What to say of a block whose key has another type than it needs.
 ///
 /// A key with another diagnostic is left out: one mistake gives one message.
-pub(in crate::check::flow) const fn tell<'a>(
+pub(in crate::check::flow) const fn describe_block<'a>(
     m: &mut Message,
     spec: &Spec<'a>,
     keys: &[Key<'a>],

@@ -3,7 +3,7 @@
 use super::describe;
 use super::diagnostic::FlowDiagnostic;
 use super::keys::{EachScope, Key};
-use super::types::{self, Asked, Pair, TypeRow};
+use super::types::{self, Pair, TypeRequests, TypeRow};
 use super::walk::{self, Block, WalkRoom};
 use crate::message::Message;
 use crate::sets::NO_KEYS;
@@ -14,7 +14,7 @@ const MOST: usize = 64;
 
 /// What const evaluation found about the flow. It is what stays of a walk: rustc goes through all of a const once more.
 #[derive(Debug)]
-pub(in crate::check) struct Flow<'a, const PAIRS: usize, const BLOCKS: usize> {
+pub(in crate::check) struct FlowFacts<'a, const PAIRS: usize, const BLOCKS: usize> {
     diagnostics: [FlowDiagnostic<'a>; MOST],
     found: usize,
     /// There are diagnostics that a stub may be the reason for: none is reported.
@@ -31,7 +31,7 @@ pub(in crate::check) struct WalkTables<'a, const ROWS: usize, const KEYS: usize>
 
 /// Checks the flow in const evaluation; `ROWS` is the number of steps and outputs, `answers` what came out of comparing pairs
 /// of types.
-pub(in crate::check) const fn look<
+pub(in crate::check) const fn check_flow<
     'a,
     const ROWS: usize,
     const PAIRS: usize,
@@ -44,8 +44,8 @@ pub(in crate::check) const fn look<
     spec: &Spec<'a>,
     module: (&'a str, u64),
     answers: &[bool],
-) -> (Flow<'a, PAIRS, BLOCKS>, WalkTables<'a, ROWS, KEYS>) {
-    let mut flow = Flow {
+) -> (FlowFacts<'a, PAIRS, BLOCKS>, WalkTables<'a, ROWS, KEYS>) {
+    let mut flow = FlowFacts {
         diagnostics: [FlowDiagnostic::NONE; MOST],
         found: 0,
         doubtful: false,
@@ -62,7 +62,7 @@ pub(in crate::check) const fn look<
         blocks: &mut [Block::EMPTY; DEPTH],
         diagnostics: &mut flow.diagnostics,
         rows: &mut tables.rows,
-        asked: Some(Asked { pairs, count: 0, lacking: 0, answers, blocks, module }),
+        requests: Some(TypeRequests { pairs, count: 0, lacking: 0, answers, blocks, module }),
     };
     flow.found = walk::walk(spec, room);
     // Asked last: most workflows have no diagnostics.
@@ -74,7 +74,7 @@ pub(in crate::check) const fn look<
 
 /// Adds what is to say of a block whose key has no type that steers it. Few workflows come here, so the keys are looked at once
 /// more for it.
-pub(in crate::check) const fn tell_block<
+pub(in crate::check) const fn describe_block<
     'a,
     const ROWS: usize,
     const PAIRS: usize,
@@ -87,12 +87,12 @@ pub(in crate::check) const fn tell_block<
     spec: &Spec<'a>,
     at: usize,
 ) {
-    let (flow, tables) = look::<ROWS, PAIRS, 0, KEYS, SLOTS, WORDS, DEPTH>(spec, ("", 0), &[]);
+    let (flow, tables) = check_flow::<ROWS, PAIRS, 0, KEYS, SLOTS, WORDS, DEPTH>(spec, ("", 0), &[]);
     let (diagnostics, _) = flow.diagnostics.split_at(flow.found);
-    types::tell(m, spec, &tables.keys, &tables.rows[at], at, diagnostics);
+    types::describe_block(m, spec, &tables.keys, &tables.rows[at], at, diagnostics);
 }
 
-impl<'a, const PAIRS: usize, const BLOCKS: usize> Flow<'a, PAIRS, BLOCKS> {
+impl<'a, const PAIRS: usize, const BLOCKS: usize> FlowFacts<'a, PAIRS, BLOCKS> {
     /// Whether nothing is wrong.
     pub(in crate::check) const fn is_clean(&self) -> bool {
         self.found == 0 && !self.doubtful
